@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"context"
+	"runtime/pprof"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The stages that this module's datasets and transforms report.
+const (
+	Read     = "read"     // bytes from storage
+	Decode   = "decode"   // from the file's format to pixels or values
+	Resample = "resample" // geometry: resize, crop, flip
+	Augment  = "augment"  // transforms that edit pixels
+	Store    = "store"    // conversion and normalisation into the slot
+)
+
+// A Clock adds up the time one worker spends in every stage. Stage and Stop
+// belong to the worker; Times and Current may be called by anyone.
+//
+// While a stage lasts, the goroutine carries the pprof label "stage", and an
+// execution trace shows it as a region.
+type Clock struct {
+	labels context.Context
+	origin time.Time
+
+	began   time.Duration // of the current stage, since origin
+	region  *trace.Region
+	current atomic.Int32 // index of the current stage plus one; 0 between samples
+
+	mu     sync.Mutex // held to append to stages, and by others to read it
+	stages []*stage
+}
+
+type stage struct {
+	name   string
+	labels context.Context
+	count  atomic.Int64
+	total  atomic.Int64 // nanoseconds
+}
+
+// StageTime is what a stage has taken so far.
+type StageTime struct {
+	Name  string
+	Count int64 // how often it was entered
+	Total time.Duration
+}
+
+// NewClock makes a clock for the goroutine whose pprof labels are in labels.
+func NewClock(labels context.Context) *Clock {
+	return &Clock{labels: labels, origin: time.Now()}
+}
+
+// Stage ends the current stage, if any, and begins the one of that name.
+func (c *Clock) Stage(name string) {
+	now := time.Since(c.origin)
+	c.end(now)
+	i := c.index(name)
+	s := c.stages[i]
+	c.began = now
+	c.current.Store(int32(i + 1))
+	pprof.SetGoroutineLabels(s.labels)
+	if trace.IsEnabled() {
+		c.region = trace.StartRegion(c.labels, name)
+	}
+}
+
+// Stop ends the current stage, if any.
+func (c *Clock) Stop() {
+	if c.current.Load() == 0 {
+		return
+	}
+	c.end(time.Since(c.origin))
+	c.current.Store(0)
+	pprof.SetGoroutineLabels(c.labels)
+}
+
+func (c *Clock) end(now time.Duration) {
+	i := c.current.Load()
+	if i == 0 {
+		return
+	}
+	s := c.stages[i-1]
+	s.count.Add(1)
+	s.total.Add(int64(now - c.began))
+	if c.region != nil {
+		c.region.End()
+		c.region = nil
+	}
+}
+
+// Current is the name of the stage that the worker is in, or "".
+func (c *Clock) Current() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := c.current.Load(); i > 0 {
+		return c.stages[i-1].name
+	}
+	return ""
+}
+
+// Times appends what every stage has taken, in the order of their first use.
+func (c *Clock) Times(to []StageTime) []StageTime {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.stages {
+		to = append(to, StageTime{s.name, s.count.Load(), time.Duration(s.total.Load())})
+	}
+	return to
+}
+
+func (c *Clock) index(name string) int {
+	for i, s := range c.stages { // only the worker appends, so it reads without the lock
+		if s.name == name {
+			return i
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	labels := pprof.WithLabels(c.labels, pprof.Labels("stage", name))
+	c.stages = append(c.stages, &stage{name: name, labels: labels})
+	return len(c.stages) - 1
+}

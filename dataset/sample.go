@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorgonia.org/tensor"
+)
+
+// A Sample is one sample outside any batch: a tensor per field, each with
+// memory of its own. A ragged field of n elements has the shape (n, …).
+type Sample map[string]*tensor.Dense
+
+// At reads sample i by itself, as indexing a dataset does in PyTorch. It opens
+// a Reader for it, so it is for looking at data, not for loading it. Random
+// augmentations are those of draw 0, epoch 0, seed 0.
+func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
+	if i < 0 || i >= ds.Len() {
+		return nil, fmt.Errorf("dataset: sample %d of %d", i, ds.Len())
+	}
+	spec := ds.Spec()
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	r, err := ds.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+
+	cells := make([]Cell, len(spec))
+	for k, f := range spec {
+		cells[k] = NewCell(f)
+	}
+	if err := r.Place(ctx, i, NewSlot(cells, nil)); err != nil {
+		return nil, err
+	}
+	sample := make(Sample, len(spec))
+	for k, f := range spec {
+		sample[f.Name] = cells[k].tensor(f)
+	}
+	return sample, nil
+}
+
+// NewCell makes a cell for field f with memory of its own.
+func NewCell(f Field) Cell {
+	if f.Ragged {
+		return RaggedCell(f, new(Buffer))
+	}
+	return FixedCell(f, new(Buffer).Grow(f.Bytes()))
+}
+
+func (c Cell) tensor(f Field) *tensor.Dense {
+	shape := f.Shape.Clone()
+	if f.Ragged {
+		shape = append(tensor.Shape{len(c.Bytes()) / max(c.size, 1)}, f.Shape...)
+	}
+	return TensorOver(f.Dtype, shape, c.Bytes())
+}

@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorgonia.org/tensor"
+)
+
+// A Field is one named part of a sample: the image, the label.
+type Field struct {
+	Name  string
+	Dtype tensor.Dtype // a fixed-size kind: bool, int…, uint…, float…, complex…
+	// Shape is the shape of one sample, without the batch's dimension; a scalar's
+	// is nil or (). In a ragged field it is the shape of one element.
+	Shape tensor.Shape
+	// Ragged fields hold a varying number of elements: a sample of n elements
+	// has the shape (n, Shape...). Text and encoded files are ragged uint8.
+	Ragged bool
+}
+
+// Elements is the number of values in one sample of the field, or, where it is
+// ragged, in one of its elements.
+func (f Field) Elements() int {
+	n := 1
+	for _, d := range f.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Bytes is [Field.Elements] in bytes.
+func (f Field) Bytes() int { return f.Elements() * int(f.Dtype.Size()) }
+
+// String prints the field as "image float32 (3, 224, 224)" or "text uint8 (n)".
+func (f Field) String() string {
+	dims := make([]string, 0, len(f.Shape)+1)
+	if f.Ragged {
+		dims = append(dims, "n")
+	}
+	for _, d := range f.Shape {
+		dims = append(dims, fmt.Sprint(d))
+	}
+	return fmt.Sprintf("%s %v (%s)", f.Name, f.Dtype, strings.Join(dims, ", "))
+}
+
+// A Spec describes the samples of a dataset, field by field.
+type Spec []Field
+
+// Index is the position of the field of that name, or -1.
+func (s Spec) Index(name string) int {
+	for i, f := range s {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// String prints the fields, separated by commas.
+func (s Spec) String() string {
+	fields := make([]string, len(s))
+	for i, f := range s {
+		fields[i] = f.String()
+	}
+	return strings.Join(fields, ", ")
+}
+
+// Validate reports everything that is wrong with the spec: no field at all, a
+// name that is missing or used twice, a kind without fixed size, a dimension
+// below 1, a sample larger than memory can be.
+func (s Spec) Validate() error {
+	var errs []error
+	if len(s) == 0 {
+		errs = append(errs, errors.New("dataset: spec: no fields"))
+	}
+	for i, f := range s {
+		if f.Name == "" {
+			errs = append(errs, fmt.Errorf("dataset: spec: field %d has no name", i))
+		}
+		if s.Index(f.Name) < i {
+			errs = append(errs, fmt.Errorf("dataset: spec: two fields are named %q", f.Name))
+		}
+		if !fixedSize(f.Dtype) {
+			errs = append(errs, fmt.Errorf("dataset: spec: field %q: kind %v has no fixed size", f.Name, f.Dtype.Type))
+			continue
+		}
+		if err := checkShape(f); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxBytes bounds a sample, so that no product of dimensions can overflow.
+const maxBytes = 1 << 40
+
+func checkShape(f Field) error {
+	bytes := int(f.Dtype.Size())
+	for _, d := range f.Shape {
+		if d < 1 {
+			return fmt.Errorf("dataset: spec: field %q: shape %v has a dimension below 1", f.Name, []int(f.Shape))
+		}
+		if d > maxBytes/bytes {
+			return fmt.Errorf("dataset: spec: field %q: shape %v is larger than 1 TiB", f.Name, []int(f.Shape))
+		}
+		bytes *= d
+	}
+	return nil
+}
+
+var fixedSizeDtypes = []tensor.Dtype{
+	tensor.Bool, tensor.Int, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.Uint, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
+	tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128,
+}
+
+func fixedSize(dt tensor.Dtype) bool {
+	for _, known := range fixedSizeDtypes {
+		if dt == known {
+			return true
+		}
+	}
+	return false
+}
+

@@ -124,4 +124,3 @@ func fixedSize(dt tensor.Dtype) bool {
 	}
 	return false
 }
-

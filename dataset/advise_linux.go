@@ -1,0 +1,12 @@
+package dataset
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// advise starts reading a part of the file; a length of 0 means to its end.
+func advise(f *os.File, offset, length int64) {
+	_ = unix.Fadvise(int(f.Fd()), offset, length, unix.FADV_WILLNEED)
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package dataset
+
+import "os"
+
+// advise does nothing: this system takes no such advice.
+func advise(*os.File, int64, int64) {}

@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"sort"
+
+	"gorgonia.org/tensor"
+)
+
+// A Folder is a tree of pictures with a folder per class, made by [ImageFolder].
+//
+// A sample has two fields: "image", ragged uint8, the file as it is, and
+// "label", int64, the class. Pictures are numbered class by class.
+type Folder struct {
+	fsys    fs.FS
+	classes []folderClass
+	ends    []int // of every class, in samples
+	max     int64 // bytes of a file
+}
+
+type folderClass struct {
+	name  string
+	files paths // from the root of fsys
+}
+
+// A FolderOption changes what [ImageFolder] does.
+type FolderOption func(*Folder)
+
+// MaxFileSize sets how many bytes a picture's file may have, so that a file that
+// is no picture cannot take all memory. The default is 256 MiB.
+func MaxFileSize(bytes int64) FolderOption {
+	return func(f *Folder) { f.max = bytes }
+}
+
+// ImageFolder finds the pictures of fsys, usually an [os.DirFS], as PyTorch's
+// ImageFolder does: every folder at the top is a class, the classes are sorted
+// by name, and their number is the label. Within a class, folders are sorted by
+// path, the class's own first, and the files of each by name.
+//
+// Pictures are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif or .tiff
+// in lower or upper case. Other files and whatever is hidden by a leading dot
+// are skipped. Symbolic links are followed, except those to a folder that they
+// lie in.
+//
+// A class without pictures and a folder that cannot be read are errors that name
+// it; all of them are reported together.
+func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
+	f := &Folder{fsys: fsys, max: 256 << 20}
+	for _, option := range options {
+		option(f)
+	}
+	if f.max < 1 {
+		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", f.max)
+	}
+	classes, err := scanClasses(fsys)
+	if err != nil {
+		return nil, err
+	}
+	f.classes = classes
+	n := 0
+	for _, c := range classes {
+		n += c.files.len()
+		f.ends = append(f.ends, n)
+	}
+	return f, nil
+}
+
+// Len is the number of pictures.
+func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
+
+// Spec is the file, ragged uint8, as "image", and the class, int64, as "label".
+func (f *Folder) Spec() Spec {
+	return Spec{
+		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "label", Dtype: tensor.Int64},
+	}
+}
+
+// Classes are the names of the classes, sorted; a label is an index into them.
+func (f *Folder) Classes() []string {
+	names := make([]string, len(f.classes))
+	for i, c := range f.classes {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Label is the class of picture i, which must be below Len.
+func (f *Folder) Label(i int) int { return sort.SearchInts(f.ends, i+1) }
+
+// Path is where picture i, which must be below Len, lies in the file system,
+// its folders separated by slashes.
+func (f *Folder) Path(i int) string {
+	label := f.Label(i)
+	files := &f.classes[label].files
+	return files.at(i - f.ends[label] + files.len())
+}
+
+// Name is the path of picture i, or "" if there is none.
+func (f *Folder) Name(i int) string {
+	if checkIndex(i, f.Len()) != nil {
+		return ""
+	}
+	return f.Path(i)
+}
+
+// Labels are the classes of all pictures in their order, for samplers that
+// balance or stratify.
+func (f *Folder) Labels() []int {
+	labels := make([]int, 0, f.Len())
+	for label, c := range f.classes {
+		for range c.files.len() {
+			labels = append(labels, label)
+		}
+	}
+	return labels
+}
+
+// Open makes a Reader, which holds no resources between two samples.
+func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
+
+// ReadAhead asks the operating system to read the files. It opens each of them,
+// which takes a few microseconds where the directory is in memory.
+func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
+	for _, i := range indices {
+		if ctx.Err() != nil {
+			return
+		}
+		if checkIndex(i, f.Len()) == nil {
+			adviseFile(f.fsys, f.Path(i))
+		}
+	}
+}
+
+type folderReader struct{ *Folder }
+
+func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := checkIndex(i, r.Len()); err != nil {
+		return err
+	}
+	dst.Stage(Read)
+	if err := readFile(r.fsys, r.Path(i), dst.Cell(0), r.max); err != nil {
+		return err
+	}
+	Set(dst, 1, int64(r.Label(i)))
+	return nil
+}
+
+func (r folderReader) Close() error { return nil }

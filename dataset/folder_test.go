@@ -1,0 +1,345 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+var pets = fstest.MapFS{
+	"cat/b.jpg":          {Data: []byte("b")},
+	"cat/a.JPEG":         {Data: []byte("a")},
+	"cat/notes.txt":      {Data: []byte("no picture")},
+	"cat/.hidden.jpg":    {Data: []byte("no picture")},
+	"cat/.cache/x.jpg":   {Data: []byte("no picture")},
+	"cat/2020/z/old.gif": {Data: []byte("old")},
+	"cat/2020-b/c.Png":   {Data: []byte("c")},
+	"cat/2020/d.webp":    {Data: []byte("d")},
+	"Zebra/z.tif":        {Data: []byte("z")},
+	".git/logo.png":      {Data: []byte("no class")},
+	"top.jpg":            {Data: []byte("of no class")},
+}
+
+func list(f *dataset.Folder) []string {
+	var got []string
+	for i := range f.Len() {
+		got = append(got, f.Path(i))
+	}
+	return got
+}
+
+func imageFolder(t testing.TB, fsys fs.FS, options ...dataset.FolderOption) *dataset.Folder {
+	t.Helper()
+	f, err := dataset.ImageFolder(fsys, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestImageFolderHasTorchvisionsOrder(t *testing.T) {
+	f := imageFolder(t, pets)
+	if got, want := f.Classes(), []string{"Zebra", "cat"}; !slices.Equal(got, want) {
+		t.Errorf("classes %q, want %q", got, want)
+	}
+	// torchvision sorts folders by path, so "2020-b" comes before "2020/z".
+	want := []string{"Zebra/z.tif", "cat/a.JPEG", "cat/b.jpg", "cat/2020/d.webp", "cat/2020-b/c.Png", "cat/2020/z/old.gif"}
+	if got := list(f); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got, want := f.Labels(), []int{0, 1, 1, 1, 1, 1}; !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+}
+
+func TestImageFolderPlacesFileAndLabel(t *testing.T) {
+	f := imageFolder(t, pets)
+	r, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := newSlot(f.Spec()...)
+	for i, want := range []string{"z", "a", "b", "d", "c", "old"} {
+		if err := r.Place(t.Context(), i, slot); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(dataset.Row[uint8](slot, 0)); got != want {
+			t.Errorf("sample %d holds %q, want %q", i, got, want)
+		}
+		if got, want := dataset.Row[int64](slot, 1)[0], int64(f.Label(i)); got != want {
+			t.Errorf("label of sample %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+func TestImageFolderSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fsys fs.FS
+		want string
+	}{
+		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of pictures per class at the top, found 1 files and no folder"},
+		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
+			"dataset: image folder: class cat: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff)\n" +
+				"dataset: image folder: class cow: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff)"},
+		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
+		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
+		{"missing root", os.DirFS(filepath.Join(t.TempDir(), "missing")), "dataset: image folder: read .: no such file or directory"},
+	} {
+		_, err := dataset.ImageFolder(c.fsys)
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+		} else if err.Error() != c.want {
+			t.Errorf("%s: got error\n%v\nwant\n%s", c.name, err, c.want)
+		}
+	}
+	_, err := dataset.ImageFolder(locked{pets, "cat"})
+	if !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v is not fs.ErrPermission", err)
+	}
+}
+
+// locked refuses to read one folder.
+type locked struct {
+	fs.FS
+	name string
+}
+
+func (l locked) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == l.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return fs.ReadDir(l.FS, name)
+}
+
+func TestImageFolderNamesAtMostTenErrors(t *testing.T) {
+	many := fstest.MapFS{}
+	for _, c := range "abcdefghijkl" {
+		many[string(c)+"/x.txt"] = &fstest.MapFile{}
+	}
+	_, err := dataset.ImageFolder(many)
+	if err == nil || !strings.HasSuffix(err.Error(), "dataset: and 2 more errors") || strings.Count(err.Error(), "\n") != 10 {
+		t.Errorf("got error\n%v", err)
+	}
+}
+
+func TestImageFolderFollowsLinksButNotInCircles(t *testing.T) {
+	root := t.TempDir()
+	other := t.TempDir()
+	write(t, filepath.Join(other, "b.jpg"), "b")
+	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
+	write(t, filepath.Join(root, "cat", "kitten", "k.jpg"), "k")
+	for name, target := range map[string]string{
+		"dog":              other, // a class
+		"cat/deep":         other, // a folder in a class
+		"cat/b.jpg":        filepath.Join(other, "b.jpg"),
+		"cat/kitten/loop":  filepath.Join(root, "cat"),
+		"cat/kitten/self":  ".",
+		"cat/dangling":     "nowhere",
+		"cat/dangling.jpg": "nowhere",
+	} {
+		if err := os.Symlink(target, filepath.Join(root, filepath.FromSlash(name))); err != nil {
+			t.Skipf("cannot make links here: %v", err)
+		}
+	}
+	f := imageFolder(t, os.DirFS(root))
+	want := []string{"cat/a.jpg", "cat/b.jpg", "cat/dangling.jpg", "cat/deep/b.jpg", "cat/kitten/k.jpg", "dog/b.jpg"}
+	if got := list(f); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	_, err := dataset.At(t.Context(), f, 2)
+	if want := "dataset: read cat/dangling.jpg: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+func TestImageFolderGivesUpOnEndlessNesting(t *testing.T) {
+	_, err := dataset.ImageFolder(endless{})
+	if err == nil || !strings.HasSuffix(err.Error(), "more than 64 folders within each other") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// endless is a file system in which every folder holds another one.
+type endless struct{ fs.FS }
+
+func (endless) ReadDir(string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(fstest.MapFS{"in/a.jpg": {}}, ".")
+}
+
+func TestReadErrorNamesThePathOnce(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
+	f := imageFolder(t, os.DirFS(root))
+	if err := os.Remove(filepath.Join(root, "cat", "a.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dataset.At(t.Context(), f, 0)
+	if want := "dataset: read cat/a.jpg: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+}
+
+func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "cat", "a.jpg"), "12345")
+	write(t, filepath.Join(root, "cat", "b.jpg"), "123456")
+	write(t, filepath.Join(root, "cat", "c.jpg"), "")
+	if err := os.Truncate(filepath.Join(root, "cat", "c.jpg"), 40<<30); err != nil {
+		t.Skipf("cannot make a sparse file of 40 GB here: %v", err)
+	}
+	f := imageFolder(t, os.DirFS(root), dataset.MaxFileSize(5))
+	if _, err := dataset.At(t.Context(), f, 0); err != nil {
+		t.Errorf("file of the largest size: %v", err)
+	}
+	_, err := dataset.At(t.Context(), f, 1)
+	if want := "dataset: read cat/b.jpg: file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+	_, err = dataset.At(t.Context(), imageFolder(t, os.DirFS(root)), 2)
+	if want := "dataset: read cat/c.jpg: file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+	if _, err := dataset.ImageFolder(pets, dataset.MaxFileSize(0)); err == nil {
+		t.Error("MaxFileSize(0) gives no error")
+	}
+}
+
+func TestFileThatChangesIsReadToItsEnd(t *testing.T) {
+	for _, promised := range []int64{-1, 0, 1, 999, 1000, 1001, 5000} {
+		content := strings.Repeat("0123456789", 100)
+		f := imageFolder(t, promising{pets, content, promised})
+		s, err := dataset.At(t.Context(), f, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(s["image"].Data().([]byte)); got != content {
+			t.Errorf("file of 1000 bytes, %d promised: got %d bytes", promised, len(got))
+		}
+	}
+	f := imageFolder(t, promising{pets, "123456", 1}, dataset.MaxFileSize(5))
+	if _, err := dataset.At(t.Context(), f, 1); err == nil {
+		t.Error("a file that grew above MaxFileSize gives no error")
+	}
+}
+
+// promising gives every picture another content and size than it promises.
+type promising struct {
+	fs.FS
+	content  string
+	promised int64
+}
+
+func (p promising) Open(name string) (fs.File, error) {
+	f, err := p.FS.Open(name)
+	if err != nil || !strings.Contains(name, ".") || name == "." {
+		return f, err
+	}
+	return &promisingFile{f, strings.NewReader(p.content), p.promised}, nil
+}
+
+type promisingFile struct {
+	fs.File
+	content  *strings.Reader
+	promised int64
+}
+
+func (f *promisingFile) Read(p []byte) (int, error) { return f.content.Read(p) }
+func (f *promisingFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *promisingFile) Name() string               { return "" }
+func (f *promisingFile) Size() int64                { return f.promised }
+func (f *promisingFile) Mode() fs.FileMode          { return 0 }
+func (f *promisingFile) ModTime() time.Time         { return time.Time{} }
+func (f *promisingFile) IsDir() bool                { return false }
+func (f *promisingFile) Sys() any                   { return nil }
+
+func TestPlaceOfAFolderStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := imageFolder(t, pets)
+	if _, err := dataset.At(ctx, f, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want context.Canceled", err)
+	}
+	f.ReadAhead(ctx, []int{0})
+}
+
+func TestReadAheadTakesWhatItGets(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
+	write(t, filepath.Join(root, "cat", "b.jpg"), "b")
+	f := imageFolder(t, os.DirFS(root))
+	if err := os.Remove(filepath.Join(root, "cat", "b.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	f.ReadAhead(t.Context(), []int{0, 1, -1, 2})
+	imageFolder(t, pets).ReadAhead(t.Context(), []int{0})
+}
+
+func TestPlaceOfAFolderAllocatesOnlyToOpenTheFile(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "cat", "a.jpg"), strings.Repeat("a", 100_000))
+	fsys := os.DirFS(root)
+	f := imageFolder(t, fsys)
+	r, _ := f.Open()
+	slot := newSlot(f.Spec()...)
+	ctx := t.Context()
+	opening := testing.AllocsPerRun(100, func() {
+		file, _ := fsys.Open("cat/a.jpg")
+		file.Stat()
+		file.Close()
+	})
+	placing := testing.AllocsPerRun(100, func() {
+		if err := r.Place(ctx, 0, slot); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("%v allocations per file", opening)
+	if placing > opening {
+		t.Errorf("Place allocates %v times, opening a file %v times", placing, opening)
+	}
+}
+
+func TestPhotosOfTheFolderAreThere(t *testing.T) {
+	f := imageFolder(t, photos(t))
+	if f.Len() < 100 || len(f.Classes()) < 5 {
+		t.Errorf("%d photos of %d classes", f.Len(), len(f.Classes()))
+	}
+	s, err := dataset.At(t.Context(), f, f.Len()-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s["image"].Data().([]byte); got[0] != 0xff || got[1] != 0xd8 {
+		t.Errorf("photo begins with % x, which is no JPEG", got[:2])
+	}
+}
+
+// photos is the folder of photos beside the repository, where there is one.
+func photos(t testing.TB) fs.FS {
+	dir := filepath.Join("..", "..", "shared", "photos")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("needs photos, a folder per class: %v", err)
+	}
+	return os.DirFS(dir)
+}
+
+func write(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,58 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// readFile makes the file the content of a ragged uint8 cell. A file that grows
+// meanwhile is read to its end, and of one that shrinks what is left.
+func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return readError(name, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return readError(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return readError(name, errors.New("not a file"))
+	}
+	size := info.Size()
+	// The byte more is there to find the end of the file without growing again.
+	buf := cell.Grow(int(min(max(size, 0), limit)) + 1)
+	n := 0
+	for size <= limit {
+		k, err := f.Read(buf[n:])
+		n += k
+		if err == io.EOF {
+			cell.Grow(n)
+			return nil
+		}
+		if err != nil {
+			return readError(name, err)
+		}
+		if n == len(buf) {
+			size = int64(n)
+			buf = cell.Grow(int(min(2*size, limit)) + 1)
+		}
+	}
+	return readError(name, fmt.Errorf("file of %d bytes, more than MaxFileSize(%d)", size, limit))
+}
+
+// readError says that the file of that name could not be read. What the cause
+// repeats of it is left out.
+func readError(name string, err error) error {
+	return fmt.Errorf("dataset: read %s: %w", name, cause(err))
+}
+
+func cause(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	scanners    = 16 // folders read at a time: network storage answers slowly, but many at once
+	scanDepth   = 64 // folders within each other, where a file system cannot tell that links form a circle
+	scanReports = 10 // errors told in full
+)
+
+var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
+
+// scanClasses finds the classes, sorted by name, and their pictures.
+func scanClasses(fsys fs.FS) ([]folderClass, error) {
+	top, err := readFolder(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	if len(top.folders) == 0 {
+		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of pictures per class at the top, found %d files and no folder", top.entries)
+	}
+	classes := make([]folderClass, len(top.folders))
+	errs := make([]error, len(top.folders))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(scanners, len(classes)) {
+		group.Go(func() {
+			for k := next.Add(1) - 1; k < int64(len(classes)); k = next.Add(1) - 1 {
+				classes[k], errs[k] = scanClass(fsys, top.folders[k])
+			}
+		})
+	}
+	group.Wait()
+	return classes, joinSome(errs, scanReports)
+}
+
+func scanClass(fsys fs.FS, name string) (folderClass, error) {
+	var (
+		folders []folder
+		errs    []error
+		found   int
+	)
+	// A list that grows at its end, instead of recursion: no stack to exhaust.
+	for pending := []string{name}; len(pending) > 0; {
+		at := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if strings.Count(at, "/") >= scanDepth {
+			errs = append(errs, fmt.Errorf("dataset: image folder: %s: more than %d folders within each other", at, scanDepth))
+			break
+		}
+		f, err := readFolder(fsys, at)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		found += len(f.pictures)
+		folders = append(folders, f)
+		pending = append(pending, f.folders...)
+	}
+	if len(errs) == 0 && found == 0 {
+		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no picture (%s)", name, strings.Join(pictureTypes, " ")))
+	}
+	if len(errs) > 0 {
+		return folderClass{}, joinSome(errs, scanReports)
+	}
+	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	pictures := make([]string, 0, found)
+	for _, f := range folders {
+		pictures = append(pictures, f.pictures...)
+	}
+	return folderClass{name, newPaths(pictures)}, nil
+}
+
+// folder is what one folder holds, hidden entries left out. Both lists are paths
+// from the root, sorted.
+type folder struct {
+	path     string
+	folders  []string
+	pictures []string
+	entries  int
+}
+
+func readFolder(fsys fs.FS, at string) (folder, error) {
+	entries, err := fs.ReadDir(fsys, at) // sorted by name
+	if err != nil {
+		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", at, cause(err))
+	}
+	f := folder{path: at, entries: len(entries)}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		p := path.Join(at, e.Name())
+		mode := e.Type()
+		if mode&fs.ModeSymlink != 0 {
+			if mode, err = followLink(fsys, p); err != nil {
+				return folder{}, err
+			}
+		}
+		switch {
+		case mode.IsDir():
+			f.folders = append(f.folders, p)
+		case mode.IsRegular() && isPicture(p):
+			f.pictures = append(f.pictures, p)
+		}
+	}
+	return f, nil
+}
+
+// followLink is the type of what the link at p points to. A link that leads
+// nowhere counts as a file, which cannot be read; a link to a folder that it
+// lies in counts as nothing.
+func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
+	target, err := fs.Stat(fsys, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("dataset: image folder: follow %s: %w", p, cause(err))
+	}
+	if target.IsDir() {
+		for outer := path.Dir(p); ; outer = path.Dir(outer) {
+			if info, err := fs.Stat(fsys, outer); err == nil && os.SameFile(info, target) {
+				return fs.ModeIrregular, nil
+			}
+			if outer == "." {
+				break
+			}
+		}
+	}
+	return target.Mode().Type(), nil
+}
+
+func isPicture(name string) bool {
+	ext := path.Ext(name)
+	return slices.ContainsFunc(pictureTypes, func(t string) bool { return strings.EqualFold(t, ext) })
+}
+
+// joinSome joins the errors, but after the first few says only how many there are.
+func joinSome(errs []error, limit int) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if more := len(errs) - limit; more > 0 {
+		errs = append(errs[:limit:limit], fmt.Errorf("dataset: and %d more errors", more))
+	}
+	return errors.Join(errs...)
+}

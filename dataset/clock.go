@@ -49,7 +49,8 @@ type StageTime struct {
 	Total time.Duration
 }
 
-// NewClock makes a clock for the goroutine whose pprof labels are in labels.
+// NewClock makes a clock for a goroutine. The pprof labels in labels are the
+// goroutine's between stages; with a nil labels the clock leaves them alone.
 func NewClock(labels context.Context) *Clock {
 	return &Clock{labels: labels, origin: time.Now()}
 }
@@ -62,9 +63,11 @@ func (c *Clock) Stage(name string) {
 	s := c.stages[i]
 	c.began = now
 	c.current.Store(int32(i + 1))
-	pprof.SetGoroutineLabels(s.labels)
+	if c.labels != nil {
+		pprof.SetGoroutineLabels(s.labels)
+	}
 	if trace.IsEnabled() {
-		c.region = trace.StartRegion(c.labels, name)
+		c.region = trace.StartRegion(context.Background(), name)
 	}
 }
 
@@ -75,7 +78,9 @@ func (c *Clock) Stop() {
 	}
 	c.end(time.Since(c.origin))
 	c.current.Store(0)
-	pprof.SetGoroutineLabels(c.labels)
+	if c.labels != nil {
+		pprof.SetGoroutineLabels(c.labels)
+	}
 }
 
 func (c *Clock) end(now time.Duration) {
@@ -120,7 +125,10 @@ func (c *Clock) index(name string) int {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	labels := pprof.WithLabels(c.labels, pprof.Labels("stage", name))
-	c.stages = append(c.stages, &stage{name: name, labels: labels})
+	s := &stage{name: name}
+	if c.labels != nil {
+		s.labels = pprof.WithLabels(c.labels, pprof.Labels("stage", name))
+	}
+	c.stages = append(c.stages, s)
 	return len(c.stages) - 1
 }

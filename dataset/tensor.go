@@ -48,3 +48,12 @@ func TensorOver(dt tensor.Dtype, shape tensor.Shape, bytes []byte) *tensor.Dense
 	}
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing))
 }
+
+// Cast is bytes of kind dt as values, without a copy. It panics if dt is not
+// T's kind.
+func Cast[T Element](dt tensor.Dtype, bytes []byte) []T {
+	if dt.Type != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("dataset: values of %v, not %v", dt, reflect.TypeFor[T]()))
+	}
+	return cast[T](bytes)
+}

@@ -1,0 +1,253 @@
+package dataset_test
+
+import (
+	"fmt"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func counting(shape ...int) *tensor.Dense {
+	values := make([]float32, tensor.Shape(shape).TotalSize())
+	for i := range values {
+		values[i] = float32(i)
+	}
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))
+}
+
+func tensors(t testing.TB, fields ...dataset.Values) dataset.Dataset {
+	t.Helper()
+	ds, err := dataset.Tensors(fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+func sample(t testing.TB, ds dataset.Dataset, i int) dataset.Sample {
+	t.Helper()
+	s, err := dataset.At(t.Context(), ds, i)
+	if err != nil {
+		t.Fatalf("sample %d: %v", i, err)
+	}
+	return s
+}
+
+func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
+	type class int16
+	for _, c := range []struct {
+		values any
+		field  string
+		rows   []any
+	}{
+		{counting(2, 1, 3), "x float32 (1, 3)", []any{[]float32{0, 1, 2}, []float32{3, 4, 5}}},
+		{counting(2), "x float32 ()", []any{float32(0), float32(1)}},
+		{counting(2, 1), "x float32 (1)", []any{[]float32{0}, []float32{1}}},
+		{counting(1, 2), "x float32 (2)", []any{[]float32{0, 1}}},
+		{counting(1), "x float32 ()", []any{float32(0)}},
+		{[]int64{5, 6}, "x int64 ()", []any{int64(5), int64(6)}},
+		{[]class{5, 6}, "x int16 ()", []any{int16(5), int16(6)}},
+		{[]bool{true}, "x bool ()", []any{true}},
+		{[][]uint8{{1, 2}, {3, 4}}, "x uint8 (2)", []any{[]uint8{1, 2}, []uint8{3, 4}}},
+		{[][2]uint8{{1, 2}, {3, 4}}, "x uint8 (2)", []any{[]uint8{1, 2}, []uint8{3, 4}}},
+		{[][2][1]uint8{{{1}, {2}}}, "x uint8 (2, 1)", []any{[]uint8{1, 2}}},
+		{[][][2]uint8{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, "x uint8 (2, 2)", []any{[]uint8{1, 2, 3, 4}, []uint8{5, 6, 7, 8}}},
+		{[]complex128{1i}, "x complex128 ()", []any{1i}},
+	} {
+		ds := tensors(t, dataset.Named("x", c.values))
+		if got := ds.Spec().String(); got != c.field {
+			t.Errorf("%T: field %s, want %s", c.values, got, c.field)
+		}
+		if ds.Len() != len(c.rows) {
+			t.Fatalf("%T: %d samples, want %d", c.values, ds.Len(), len(c.rows))
+		}
+		for i, want := range c.rows {
+			if got := sample(t, ds, i)["x"].Data(); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%T: sample %d is %v, want %v", c.values, i, got, want)
+			}
+		}
+	}
+}
+
+func TestTensorsPutsStridedTensorsInOrder(t *testing.T) {
+	lazy := counting(2, 3)
+	if err := lazy.T(); err != nil {
+		t.Fatal(err)
+	}
+	done := counting(2, 3)
+	if err := done.T(); err != nil {
+		t.Fatal(err)
+	}
+	if err := done.Transpose(); err != nil {
+		t.Fatal(err)
+	}
+	deep := counting(2, 3, 4)
+	if err := deep.T(2, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	columns, err := counting(4, 3).Slice(nil, tensor.S(1, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	column, err := counting(4, 3).Slice(nil, tensor.S(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := counting(5, 2).Slice(tensor.S(1, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	colMajor := tensor.New(tensor.WithShape(2, 3), tensor.AsFortran([]float32{0, 1, 2, 3, 4, 5}))
+	for _, c := range []struct {
+		name   string
+		values tensor.Tensor
+		want   [][]float32
+	}{
+		{"T", lazy, [][]float32{{0, 3}, {1, 4}, {2, 5}}},
+		{"Transpose", done, [][]float32{{0, 3}, {1, 4}, {2, 5}}},
+		{"T of three dimensions", deep, [][]float32{{0, 4, 8, 12, 16, 20}, {1, 5, 9, 13, 17, 21}, {2, 6, 10, 14, 18, 22}, {3, 7, 11, 15, 19, 23}}},
+		{"columns", columns, [][]float32{{1, 2}, {4, 5}, {7, 8}, {10, 11}}},
+		{"column", column, [][]float32{{1}, {4}, {7}, {10}}},
+		{"rows", some, [][]float32{{2, 3}, {4, 5}, {6, 7}}},
+		{"column-major", colMajor, [][]float32{{0, 1, 2}, {3, 4, 5}}},
+	} {
+		ds := tensors(t, dataset.Named("x", c.values))
+		if ds.Len() != len(c.want) {
+			t.Errorf("%s: %d samples, want %d", c.name, ds.Len(), len(c.want))
+			continue
+		}
+		for i, want := range c.want {
+			got := fmt.Sprint(sample(t, ds, i)["x"].Data())
+			if got != fmt.Sprint(want) && "["+got+"]" != fmt.Sprint(want) {
+				t.Errorf("%s: sample %d is %v, want %v", c.name, i, got, want)
+			}
+		}
+	}
+}
+
+func TestTensorsCopiesNothing(t *testing.T) {
+	image := counting(2, 2)
+	labels := []int64{0, 1}
+	texts := [][]uint8{{'a'}, {'b'}}
+	ds := tensors(t, dataset.Named("image", image), dataset.Named("label", labels), dataset.Named("text", texts))
+	image.Data().([]float32)[2] = 8
+	labels[1] = 9
+	texts[1][0] = 'c'
+	s := sample(t, ds, 1)
+	got := fmt.Sprint(s["image"].Data(), s["label"].Data(), s["text"].Data())
+	if want := "[8 3] 9 [99]"; got != want {
+		t.Errorf("after a change of the values the sample is %s, want %s", got, want)
+	}
+}
+
+func TestTensorsSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		fields []dataset.Values
+		want   string
+	}{
+		{nil, "dataset: Tensors: no fields"},
+		{[]dataset.Values{dataset.Named("a", []int{1, 2}), dataset.Named("b", []int{1})},
+			`dataset: Tensors: field "b" has 1 samples, field "a" has 2`},
+		{[]dataset.Values{dataset.Named("a", []int{1}), dataset.Named("a", []int{1})}, `dataset: spec: two fields are named "a"`},
+		{[]dataset.Values{dataset.Named("a", nil)}, `dataset: Tensors: field "a": values of type <nil>: want a slice or *tensor.Dense`},
+		{[]dataset.Values{dataset.Named("a", 3), dataset.Named("b", []string{"x"})},
+			`dataset: Tensors: field "a": values of type int: want a slice or *tensor.Dense` + "\n" +
+				`dataset: Tensors: field "b": values of type string, which has no fixed size`},
+		{[]dataset.Values{dataset.Named("a", [][]int{{1, 2}, {3}})}, `dataset: Tensors: field "a": row 1 has 1 values, row 0 has 2`},
+		{[]dataset.Values{dataset.Named("a", [][]int{})}, `dataset: Tensors: field "a": no rows, so their length is unknown`},
+		{[]dataset.Values{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape [0] has a dimension below 1`},
+		{[]dataset.Values{dataset.Named("a", tensor.New(tensor.FromScalar(1.5)))},
+			`dataset: Tensors: field "a": a scalar tensor: want a first dimension that counts the samples`},
+		{[]dataset.Values{dataset.Named("a", (*tensor.Dense)(nil))}, `dataset: Tensors: field "a": values of type *tensor.Dense: want a slice or *tensor.Dense`},
+	} {
+		_, err := dataset.Tensors(c.fields...)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got error  %v\nwant       %s", err, c.want)
+		}
+	}
+}
+
+func TestTensorsPlacesWithoutAllocation(t *testing.T) {
+	ds := tensors(t, dataset.Named("image", counting(4, 3, 8, 8)), dataset.Named("label", []int64{0, 1, 2, 3}))
+	placeWithoutAllocation(t, ds)
+}
+
+// placeWithoutAllocation places samples in an irregular order.
+func placeWithoutAllocation(t *testing.T, ds dataset.Dataset) {
+	t.Helper()
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := newSlot(ds.Spec()...)
+	ctx := t.Context()
+	i := 0
+	allocs := testing.AllocsPerRun(100, func() {
+		i = (i + 7) % ds.Len()
+		if err := r.Place(ctx, i, slot); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations per sample, want 0", allocs)
+	}
+}
+
+func BenchmarkTensors(b *testing.B) {
+	const n = 50_000
+	images, labels := make([][3072]uint8, n), make([]int64, n)
+	ds := tensors(b, dataset.Named("image", images), dataset.Named("label", labels))
+	r, _ := ds.Open()
+	const rows = 64
+	batch := make([]dataset.Slot, rows)
+	for k := range batch {
+		batch[k] = newSlot(ds.Spec()...)
+	}
+	ctx := b.Context()
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		i = (i + 7919) % n
+		if err := r.Place(ctx, i, batch[i%rows]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "samples/s")
+}
+
+func TestIndexOutsideIsAnError(t *testing.T) {
+	one := tensors(t, dataset.Named("a", []int32{5, 6}))
+	other := tensors(t, dataset.Named("b", []int32{7, 8}))
+	for name, ds := range everyKind(t, one, other) {
+		r, err := ds.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		slot := newSlot(ds.Spec()...)
+		for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
+			if err := r.Place(t.Context(), i, slot); err == nil {
+				t.Errorf("%s: sample %d of %d gives no error", name, i, ds.Len())
+			}
+			if got := dataset.Name(ds, i); got != "" {
+				t.Errorf("%s: sample %d of %d is named %q", name, i, ds.Len(), got)
+			}
+			dataset.ReadAhead(t.Context(), ds, []int{i, 0})
+		}
+		if err := r.Place(t.Context(), ds.Len()-1, slot); err != nil {
+			t.Errorf("%s: last sample: %v", name, err)
+		}
+	}
+}
+
+// everyKind is one of every dataset of the package.
+func everyKind(t *testing.T, one, other dataset.Dataset) map[string]dataset.Dataset {
+	return map[string]dataset.Dataset{
+		"Tensors":     one,
+		"ImageFolder": imageFolder(t, pets),
+	}
+}
+

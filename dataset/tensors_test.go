@@ -235,36 +235,3 @@ func BenchmarkTensors(b *testing.B) {
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "samples/s")
 	})
 }
-
-func TestIndexOutsideIsAnError(t *testing.T) {
-	one := tensors(t, dataset.Named("a", []int32{5, 6}))
-	other := tensors(t, dataset.Named("b", []int32{7, 8}))
-	for name, ds := range everyKind(t, one, other) {
-		r, err := ds.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		slot := newSlot(ds.Spec()...)
-		for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
-			if err := r.Place(t.Context(), i, slot); err == nil {
-				t.Errorf("%s: sample %d of %d gives no error", name, i, ds.Len())
-			}
-			if got := dataset.Name(ds, i); got != "" {
-				t.Errorf("%s: sample %d of %d is named %q", name, i, ds.Len(), got)
-			}
-			dataset.ReadAhead(t.Context(), ds, []int{i, 0})
-		}
-		if err := r.Place(t.Context(), ds.Len()-1, slot); err != nil {
-			t.Errorf("%s: last sample: %v", name, err)
-		}
-	}
-}
-
-// everyKind is one of every dataset of the package.
-func everyKind(t *testing.T, one, other dataset.Dataset) map[string]dataset.Dataset {
-	return map[string]dataset.Dataset{
-		"Tensors":     one,
-		"ImageFolder": imageFolder(t, pets),
-	}
-}

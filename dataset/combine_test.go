@@ -1,0 +1,401 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// journal is a dataset of one field that writes down what it is asked for. Its
+// samples are 10·id, 10·id+1, …
+type journal struct {
+	id, n   int
+	batches bool  // its Reader is a BatchReader
+	refuse  error // of Open
+	stuck   error // of Close
+	log     *[]string
+}
+
+func (j journal) note(format string, args ...any) {
+	*j.log = append(*j.log, fmt.Sprintf("%d: ", j.id)+fmt.Sprintf(format, args...))
+}
+
+func (j journal) Len() int          { return j.n }
+func (j journal) Name(i int) string { return fmt.Sprintf("%d.%d", j.id, i) }
+
+func (j journal) Spec() dataset.Spec {
+	return dataset.Spec{{Name: "x", Dtype: tensor.Int}}
+}
+
+func (j journal) ReadAhead(_ context.Context, indices []int) { j.note("ahead %v", indices) }
+
+func (j journal) Open() (dataset.Reader, error) {
+	j.note("open")
+	if j.refuse != nil {
+		return nil, j.refuse
+	}
+	if j.batches {
+		return journalBatchReader{journalReader{j}}, nil
+	}
+	return journalReader{j}, nil
+}
+
+type journalReader struct{ journal }
+
+func (j journalReader) Place(_ context.Context, i int, dst dataset.Slot) error {
+	j.note("place %d", i)
+	dataset.Set(dst, 0, 10*j.id+i)
+	return nil
+}
+
+func (j journalReader) Close() error {
+	j.note("close")
+	return j.stuck
+}
+
+type journalBatchReader struct{ journalReader }
+
+func (j journalBatchReader) PlaceBatch(_ context.Context, indices []int, dst dataset.Slots) error {
+	j.note("batch %v of %d", indices, dst.Len())
+	for k, i := range indices {
+		dataset.Set(dst.At(k), 0, 10*j.id+i)
+	}
+	return nil
+}
+
+// slots are the slots of a batch, each with memory of its own.
+type slots []dataset.Slot
+
+func (s slots) Len() int              { return len(s) }
+func (s slots) At(k int) dataset.Slot { return s[k] }
+
+func newSlots(n int, spec dataset.Spec) slots {
+	s := make(slots, n)
+	for k := range s {
+		s[k] = newSlot(spec...)
+	}
+	return s
+}
+
+func values(s slots) [][]int {
+	got := make([][]int, len(s))
+	for k := range s {
+		for f := range s[k].Len() {
+			got[k] = append(got[k], dataset.Row[int](s[k], f)[0])
+		}
+	}
+	return got
+}
+
+// must is for combinations that are right.
+func must(ds dataset.Dataset, err error) dataset.Dataset {
+	if err != nil {
+		panic(err)
+	}
+	return ds
+}
+
+// renamed gives the field of a dataset another name and passes on the rest.
+type renamed struct{ journal }
+
+func (r renamed) Spec() dataset.Spec { return dataset.Spec{{Name: "y", Dtype: tensor.Int}} }
+
+func TestCombinationsPassEverythingOn(t *testing.T) {
+	var log []string
+	one, two := journal{id: 1, n: 3, log: &log}, journal{id: 2, n: 3, log: &log}
+	fast := journal{id: 3, n: 3, batches: true, log: &log}
+	for _, c := range []struct {
+		name    string
+		ds      dataset.Dataset
+		indices []int
+		want    [][]int
+		sample  string // name of the sample at the last index
+		ahead   string
+		alone   string // what Place of every index does
+		batch   string // what PlaceBatch does, or "" where Open gives no BatchReader
+	}{
+		{
+			"Subset", must(dataset.Subset(one, []int{2, 0, 2})), []int{1, 2}, [][]int{{10}, {12}},
+			"1.2", "1: ahead [0 2]", "1: place 0, 1: place 2", "",
+		},
+		{
+			"Subset in batches", must(dataset.Subset(fast, []int{2, 0, 2})), []int{1, 2}, [][]int{{30}, {32}},
+			"3.2", "3: ahead [0 2]", "3: place 0, 3: place 2", "3: batch [0 2] of 2",
+		},
+		{
+			"Concat", must(dataset.Concat(one, two)), []int{3, 0, 5, 2}, [][]int{{20}, {10}, {22}, {12}},
+			"1.2", "1: ahead [0 2], 2: ahead [0 2]", "2: place 0, 1: place 0, 2: place 2, 1: place 2", "",
+		},
+		{
+			"Concat partly in batches", must(dataset.Concat(one, fast)), []int{3, 0, 5, 2}, [][]int{{30}, {10}, {32}, {12}},
+			"1.2", "1: ahead [0 2], 3: ahead [0 2]", "3: place 0, 1: place 0, 3: place 2, 1: place 2",
+			"1: place 0, 1: place 2, 3: batch [0 2] of 2",
+		},
+		{
+			"Zip", must(dataset.Zip(one, renamed{two})), []int{2, 0}, [][]int{{12, 22}, {10, 20}},
+			"1.0", "1: ahead [2 0], 2: ahead [2 0]", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
+		},
+		{
+			"Zip partly in batches", must(dataset.Zip(one, renamed{fast})), []int{2, 0}, [][]int{{12, 32}, {10, 30}},
+			"1.0", "1: ahead [2 0], 3: ahead [2 0]", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
+			"1: place 2, 1: place 0, 3: batch [2 0] of 2",
+		},
+		{
+			"an empty Concat part", must(dataset.Concat(one, journal{id: 4, log: &log}, two)), []int{3}, [][]int{{20}},
+			"2.0", "2: ahead [0]", "2: place 0", "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check := func(what, want string) {
+				t.Helper()
+				if got := strings.Join(log, ", "); got != want {
+					t.Errorf("%s: got %s, want %s", what, got, want)
+				}
+				log = nil
+			}
+			if got := dataset.Name(c.ds, c.indices[len(c.indices)-1]); got != c.sample {
+				t.Errorf("name %q, want %q", got, c.sample)
+			}
+			log = nil
+			dataset.ReadAhead(t.Context(), c.ds, c.indices)
+			check("ReadAhead", c.ahead)
+
+			r, err := c.ds.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = nil
+			alone := newSlots(len(c.indices), c.ds.Spec())
+			for k, i := range c.indices {
+				if err := r.Place(t.Context(), i, alone[k]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check("Place", c.alone)
+			if got := values(alone); fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("placed %v, want %v", got, c.want)
+			}
+
+			b, ok := r.(dataset.BatchReader)
+			if ok != (c.batch != "") {
+				t.Fatalf("BatchReader: %v", ok)
+			}
+			if ok {
+				batch := newSlots(len(c.indices), c.ds.Spec())
+				for range 2 { // nothing is left of an earlier batch
+					log = nil
+					if err := b.PlaceBatch(t.Context(), c.indices, batch); err != nil {
+						t.Fatal(err)
+					}
+					check("PlaceBatch", c.batch)
+				}
+				if got := values(batch); fmt.Sprint(got) != fmt.Sprint(c.want) {
+					t.Errorf("placed %v in a batch, want %v", got, c.want)
+				}
+				if err := b.PlaceBatch(t.Context(), []int{0, c.ds.Len()}, batch); err == nil && !strings.HasPrefix(c.name, "Zip") {
+					t.Error("an index outside gives no error in a batch")
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestFailedOpenClosesWhatWasOpened(t *testing.T) {
+	var log []string
+	refuse, stuck := errors.New("no"), errors.New("stuck")
+	good := journal{id: 1, n: 1, stuck: stuck, log: &log}
+	bad := journal{id: 2, n: 1, refuse: refuse, log: &log}
+	for name, ds := range map[string]dataset.Dataset{
+		"Concat": must(dataset.Concat(good, bad, good)),
+		"Zip":    must(dataset.Zip(good, renamed{bad})),
+	} {
+		log = nil
+		_, err := ds.Open()
+		if !errors.Is(err, refuse) || !errors.Is(err, stuck) {
+			t.Errorf("%s: got error %v", name, err)
+		}
+		if want := []string{"1: open", "2: open", "1: close"}; !slices.Equal(log, want) {
+			t.Errorf("%s: got %q, want %q", name, log, want)
+		}
+	}
+	if _, err := must(dataset.Subset(bad, nil)).Open(); err != refuse {
+		t.Errorf("Subset: got error %v", err)
+	}
+}
+
+func TestCloseReportsEveryError(t *testing.T) {
+	var log []string
+	first := journal{id: 1, n: 1, stuck: io.ErrClosedPipe, log: &log}
+	second := journal{id: 2, n: 1, stuck: io.ErrNoProgress, log: &log}
+	for name, ds := range map[string]dataset.Dataset{
+		"Concat": must(dataset.Concat(first, second)),
+		"Zip":    must(dataset.Zip(first, renamed{second})),
+		"Subset": must(dataset.Subset(must(dataset.Concat(first, second)), []int{0})),
+	} {
+		r, err := ds.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); !errors.Is(err, io.ErrClosedPipe) || !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("%s: got error %v", name, err)
+		}
+	}
+}
+
+func TestCombinationsSayWhatIsWrong(t *testing.T) {
+	var log []string
+	one, longer := journal{id: 1, n: 2, log: &log}, journal{id: 2, n: 3, log: &log}
+	labels := tensors(t, dataset.Named("label", []int64{1, 2}))
+	failure := func(_ dataset.Dataset, err error) error { return err }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{failure(dataset.Subset(one, []int{0, 2})), "dataset: Subset: index 2 at place 1: want one from 0 to 1"},
+		{failure(dataset.Subset(one, []int{-1})), "dataset: Subset: index -1 at place 0: want one from 0 to 1"},
+		{failure(dataset.Concat()), "dataset: Concat of no datasets"},
+		{failure(dataset.Concat(one, labels)), "dataset: Concat: dataset 1 has the fields label int64 (), dataset 0 has x int ()"},
+		{failure(dataset.Zip()), "dataset: Zip of no datasets"},
+		{failure(dataset.Zip(one, longer)), "dataset: Zip: dataset 1 has 3 samples, dataset 0 has 2\n" + `dataset: Zip: dataset 1 has another field "x"`},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got error  %v\nwant       %s", c.err, c.want)
+		}
+	}
+}
+
+func TestSubsetKeepsItsIndices(t *testing.T) {
+	indices := []int{1, 0}
+	ds := must(dataset.Subset(tensors(t, dataset.Named("x", []int{5, 6})), indices))
+	indices[0] = 7
+	if got := sample(t, ds, 0)["x"].Data(); got != 6 {
+		t.Errorf("after a change of the argument sample 0 is %v, want 6", got)
+	}
+}
+
+func TestIndexOutsideIsAnError(t *testing.T) {
+	one := tensors(t, dataset.Named("a", []int32{5, 6}))
+	other := tensors(t, dataset.Named("b", []int32{7, 8}))
+	spec := one.Spec()
+	files := fstest.MapFS{"a": {Data: make([]byte, 4)}, "b": {Data: make([]byte, 4)}, "both": {Data: make([]byte, 8)}}
+	split, err := dataset.RandomSplit(one, []int{1, 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ds := range map[string]dataset.Dataset{
+		"Tensors":       one,
+		"Func":          dataset.Func(2, spec, func(context.Context, int, dataset.Slot) error { return nil }),
+		"ImageFolder":   imageFolder(t, pets),
+		"RawTensors":    must(dataset.RawTensors(files, "?", spec)),
+		"PackedTensors": must(dataset.PackedTensors(files, "both", spec)),
+		"Subset":        must(dataset.Subset(one, []int{1})),
+		"Concat":        must(dataset.Concat(one, one)),
+		"Zip":           must(dataset.Zip(one, other)),
+		"RandomSplit":   split[0],
+	} {
+		r, err := ds.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot := newSlot(ds.Spec()...)
+		for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
+			if err := r.Place(t.Context(), i, slot); err == nil {
+				t.Errorf("%s: sample %d of %d gives no error", name, i, ds.Len())
+			}
+			if got := dataset.Name(ds, i); got != "" {
+				t.Errorf("%s: sample %d of %d is named %q", name, i, ds.Len(), got)
+			}
+			dataset.ReadAhead(t.Context(), ds, []int{i, 0})
+		}
+		if err := r.Place(t.Context(), ds.Len()-1, slot); err != nil {
+			t.Errorf("%s: last sample: %v", name, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCombinationsPlaceWithoutAllocation(t *testing.T) {
+	one := tensors(t, dataset.Named("a", []int32{5, 6, 7}))
+	other := tensors(t, dataset.Named("b", []int32{7, 8, 9}))
+	for name, ds := range map[string]dataset.Dataset{
+		"Subset": must(dataset.Subset(one, []int{1, 2})),
+		"Concat": must(dataset.Concat(one, one, one)),
+		"Zip":    must(dataset.Zip(one, other)),
+		"Func": dataset.Func(2, one.Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
+			dataset.Set(dst, 0, int32(i))
+			return nil
+		}),
+	} {
+		t.Run(name, func(t *testing.T) { placeWithoutAllocation(t, ds) })
+	}
+}
+
+func TestBatchesOfCombinationsArePlacedWithoutAllocation(t *testing.T) {
+	fast := gather{tensors(t, dataset.Named("a", []int32{5, 6, 7}))}
+	other := tensors(t, dataset.Named("b", []int32{7, 8, 9}))
+	for name, ds := range map[string]dataset.Dataset{
+		"Subset": must(dataset.Subset(fast, []int{0, 1, 2})),
+		"Concat": must(dataset.Concat(fast, fast)),
+		"Zip":    must(dataset.Zip(fast, other)),
+	} {
+		r, err := ds.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := r.(dataset.BatchReader)
+		batch, indices, ctx := newSlots(4, ds.Spec()), []int{2, 0, 1, 0}, t.Context()
+		var dst dataset.Slots = batch
+		allocs := testing.AllocsPerRun(100, func() {
+			if err := b.PlaceBatch(ctx, indices, dst); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations per batch, want 0", name, allocs)
+		}
+	}
+}
+
+// gather places whole batches, one sample after the other.
+type gather struct{ dataset.Dataset }
+
+func (g gather) Open() (dataset.Reader, error) {
+	r, err := g.Dataset.Open()
+	return gatherReader{r}, err
+}
+
+type gatherReader struct{ dataset.Reader }
+
+func (g gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	for k, i := range indices {
+		if err := g.Place(ctx, i, dst.At(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestFuncOpensOnlyWhatIsRight(t *testing.T) {
+	for _, ds := range []dataset.Dataset{
+		dataset.Func(-1, dataset.Spec{labelField}, nil),
+		dataset.Func(1, nil, nil),
+	} {
+		if _, err := ds.Open(); err == nil {
+			t.Errorf("Func of %d samples %v opens", ds.Len(), ds.Spec())
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Concat is the samples of all datasets, one dataset after the other. Their
+// specs must be equal. Every Reader opens all of them at once.
+func Concat(datasets ...Dataset) (Dataset, error) {
+	if len(datasets) == 0 {
+		return nil, errors.New("dataset: Concat of no datasets")
+	}
+	c := &concat{children: slices.Clone(datasets)}
+	want := datasets[0].Spec()
+	var errs []error
+	n := 0
+	for k, ds := range datasets {
+		if got := ds.Spec(); !sameSpec(got, want) {
+			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d has the fields %v, dataset 0 has %v", k, got, want))
+		}
+		n += ds.Len()
+		c.ends = append(c.ends, n)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func sameSpec(a, b Spec) bool {
+	return slices.EqualFunc(a, b, func(a, b Field) bool {
+		return a.Name == b.Name && a.Dtype == b.Dtype && a.Ragged == b.Ragged && slices.Equal(a.Shape, b.Shape)
+	})
+}
+
+type concat struct {
+	children []Dataset
+	ends     []int // of every child, in samples
+}
+
+func (c *concat) Len() int   { return c.ends[len(c.ends)-1] }
+func (c *concat) Spec() Spec { return c.children[0].Spec() }
+
+// locate finds sample i, which must be in range: its dataset and its index there.
+func (c *concat) locate(i int) (child, local int) {
+	child = sort.SearchInts(c.ends, i+1)
+	if child > 0 {
+		i -= c.ends[child-1]
+	}
+	return child, i
+}
+
+func (c *concat) Name(i int) string {
+	if checkIndex(i, c.Len()) != nil {
+		return ""
+	}
+	child, local := c.locate(i)
+	return Name(c.children[child], local)
+}
+
+func (c *concat) ReadAhead(ctx context.Context, indices []int) {
+	parts := make([]part, len(c.children))
+	c.divide(parts, indices)
+	for child, p := range parts {
+		if len(p.indices) > 0 {
+			ReadAhead(ctx, c.children[child], p.indices)
+		}
+	}
+}
+
+// part is what one child has to place of a batch.
+type part struct {
+	indices []int // in the child
+	rows    []int // in the batch
+}
+
+// divide appends every sample to its child's part, up to the first that is outside.
+func (c *concat) divide(parts []part, indices []int) error {
+	for row, i := range indices {
+		if err := checkIndex(i, c.Len()); err != nil {
+			return err
+		}
+		child, local := c.locate(i)
+		parts[child].indices = append(parts[child].indices, local)
+		parts[child].rows = append(parts[child].rows, row)
+	}
+	return nil
+}
+
+func (c *concat) Open() (Reader, error) {
+	readers, err := openAll(c.children)
+	if err != nil {
+		return nil, err
+	}
+	one := concatReader{c, readers}
+	if anyBatchReader(readers) {
+		return &concatBatchReader{concatReader: one, parts: make([]part, len(readers))}, nil
+	}
+	return one, nil
+}
+
+type concatReader struct {
+	concat  *concat
+	readers []Reader
+}
+
+func (r concatReader) Place(ctx context.Context, i int, dst Slot) error {
+	if err := checkIndex(i, r.concat.Len()); err != nil {
+		return err
+	}
+	child, local := r.concat.locate(i)
+	return r.readers[child].Place(ctx, local, dst)
+}
+
+func (r concatReader) Close() error { return closeAll(r.readers) }
+
+type concatBatchReader struct {
+	concatReader
+	parts []part
+	slots someSlots
+}
+
+func (r *concatBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
+	for k := range r.parts {
+		r.parts[k].indices, r.parts[k].rows = r.parts[k].indices[:0], r.parts[k].rows[:0]
+	}
+	if err := r.concat.divide(r.parts, indices); err != nil {
+		return err
+	}
+	defer func() { r.slots = someSlots{} }()
+	for k, p := range r.parts {
+		if len(p.indices) == 0 {
+			continue
+		}
+		r.slots = someSlots{dst, p.rows}
+		if err := placeAll(ctx, r.readers[k], p.indices, &r.slots); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someSlots are some rows of others.
+type someSlots struct {
+	all  Slots
+	rows []int
+}
+
+func (s *someSlots) Len() int      { return len(s.rows) }
+func (s *someSlots) At(k int) Slot { return s.all.At(s.rows[k]) }

@@ -1,0 +1,78 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/penstock-go/penstock/internal/torchrand"
+)
+
+// RandomSplit divides ds at random into datasets of the given lengths, which add
+// up to its own, or fractions, which add up to 1. The same seed gives the same
+// datasets, and those of PyTorch's random_split with a generator of that seed.
+//
+// A fraction's length is rounded down; the samples that remain are given away
+// one each, beginning with the first dataset.
+func RandomSplit[L int | float64](ds Dataset, lengths []L, seed uint64) ([]Dataset, error) {
+	n := ds.Len()
+	var counts []int
+	var err error
+	switch lengths := any(lengths).(type) {
+	case []int:
+		counts, err = lengths, checkLengths(lengths, n)
+	case []float64:
+		counts, err = share(lengths, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	perm := torchrand.Perm(n, seed)
+	parts := make([]Dataset, len(counts))
+	for k, count := range counts {
+		parts[k] = &subset{ds, perm[:count:count]}
+		perm = perm[count:]
+	}
+	return parts, nil
+}
+
+func checkLengths(lengths []int, n int) error {
+	rest := n
+	for _, l := range lengths {
+		if l < 0 || l > rest {
+			return fmt.Errorf("dataset: RandomSplit: lengths %v: want 0 or more each, %d together", lengths, n)
+		}
+		rest -= l
+	}
+	if rest != 0 {
+		return fmt.Errorf("dataset: RandomSplit: lengths %v: want %d together", lengths, n)
+	}
+	return nil
+}
+
+// share turns fractions of n into lengths.
+func share(fractions []float64, n int) ([]int, error) {
+	sum := 0.0
+	for _, f := range fractions {
+		if !(f >= 0 && f <= 1) {
+			return nil, fmt.Errorf("dataset: RandomSplit: fraction %v: want one from 0 to 1", f)
+		}
+		sum += f
+	}
+	if math.Abs(sum-1) > 1e-9 { // as math.isclose, by which PyTorch judges
+		return nil, fmt.Errorf("dataset: RandomSplit: fractions %v: want 1 together, not %v", fractions, sum)
+	}
+	counts := make([]int, len(fractions))
+	rest := n
+	for k, f := range fractions {
+		counts[k] = int(float64(n) * f)
+		rest -= counts[k]
+	}
+	if rest < 0 {
+		return nil, errors.New("dataset: RandomSplit: fractions add up to more than 1")
+	}
+	for k := 0; rest > 0; k, rest = (k+1)%len(counts), rest-1 {
+		counts[k]++
+	}
+	return counts, nil
+}

@@ -1,0 +1,90 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Subset is the samples of ds at indices, in that order; an index may occur more
+// than once. An index outside ds is an error.
+func Subset(ds Dataset, indices []int) (Dataset, error) {
+	n := ds.Len()
+	for k, i := range indices {
+		if i < 0 || i >= n {
+			return nil, fmt.Errorf("dataset: Subset: index %d at place %d: want one from 0 to %d", i, k, n-1)
+		}
+	}
+	return &subset{ds, slices.Clone(indices)}, nil
+}
+
+type subset struct {
+	inner   Dataset
+	indices []int
+}
+
+func (s *subset) Len() int   { return len(s.indices) }
+func (s *subset) Spec() Spec { return s.inner.Spec() }
+
+func (s *subset) Name(i int) string {
+	if checkIndex(i, s.Len()) != nil {
+		return ""
+	}
+	return Name(s.inner, s.indices[i])
+}
+
+func (s *subset) ReadAhead(ctx context.Context, indices []int) {
+	if r, ok := s.inner.(ReadAheader); ok {
+		inner, _ := s.translate(make([]int, 0, len(indices)), indices)
+		r.ReadAhead(ctx, inner)
+	}
+}
+
+// translate appends the inner dataset's indices, up to the first that is outside.
+func (s *subset) translate(to, indices []int) ([]int, error) {
+	for _, i := range indices {
+		if err := checkIndex(i, s.Len()); err != nil {
+			return to, err
+		}
+		to = append(to, s.indices[i])
+	}
+	return to, nil
+}
+
+func (s *subset) Open() (Reader, error) {
+	r, err := s.inner.Open()
+	if err != nil {
+		return nil, err
+	}
+	one := subsetReader{r, s}
+	if b, ok := r.(BatchReader); ok {
+		return &subsetBatchReader{one, b, nil}, nil
+	}
+	return one, nil
+}
+
+type subsetReader struct {
+	Reader
+	subset *subset
+}
+
+func (r subsetReader) Place(ctx context.Context, i int, dst Slot) error {
+	if err := checkIndex(i, r.subset.Len()); err != nil {
+		return err
+	}
+	return r.Reader.Place(ctx, r.subset.indices[i], dst)
+}
+
+type subsetBatchReader struct {
+	subsetReader
+	batch BatchReader
+	inner []int // the batch's indices in the inner dataset
+}
+
+func (r *subsetBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
+	var err error
+	if r.inner, err = r.subset.translate(r.inner[:0], indices); err != nil {
+		return err
+	}
+	return r.batch.PlaceBatch(ctx, r.inner, dst)
+}

@@ -1,0 +1,129 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Zip joins datasets of equal length side by side: sample i has the fields of
+// all samples i, as with PyTorch's StackDataset. No two may have a field of the
+// same name. A sample has the first name that one of the datasets gives it.
+func Zip(datasets ...Dataset) (Dataset, error) {
+	if len(datasets) == 0 {
+		return nil, errors.New("dataset: Zip of no datasets")
+	}
+	z := &zip{children: slices.Clone(datasets), n: datasets[0].Len()}
+	var errs []error
+	for k, ds := range datasets {
+		if n := ds.Len(); n != z.n {
+			errs = append(errs, fmt.Errorf("dataset: Zip: dataset %d has %d samples, dataset 0 has %d", k, n, z.n))
+		}
+		for _, f := range ds.Spec() {
+			if z.spec.Index(f.Name) >= 0 {
+				errs = append(errs, fmt.Errorf("dataset: Zip: dataset %d has another field %q", k, f.Name))
+			}
+			z.spec = append(z.spec, f)
+		}
+		z.ends = append(z.ends, len(z.spec))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return z, nil
+}
+
+type zip struct {
+	children []Dataset
+	spec     Spec
+	ends     []int // of every child, in fields
+	n        int
+}
+
+func (z *zip) Len() int   { return z.n }
+func (z *zip) Spec() Spec { return z.spec }
+
+// fields are child k's part of a slot.
+func (z *zip) fields(k int, s Slot) Slot {
+	start := 0
+	if k > 0 {
+		start = z.ends[k-1]
+	}
+	return s.Fields(start, z.ends[k])
+}
+
+func (z *zip) Name(i int) string {
+	if checkIndex(i, z.n) != nil {
+		return ""
+	}
+	for _, ds := range z.children {
+		if name := Name(ds, i); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (z *zip) ReadAhead(ctx context.Context, indices []int) {
+	for _, ds := range z.children {
+		ReadAhead(ctx, ds, indices)
+	}
+}
+
+func (z *zip) Open() (Reader, error) {
+	readers, err := openAll(z.children)
+	if err != nil {
+		return nil, err
+	}
+	one := zipReader{z, readers}
+	if anyBatchReader(readers) {
+		return &zipBatchReader{zipReader: one}, nil
+	}
+	return one, nil
+}
+
+type zipReader struct {
+	zip     *zip
+	readers []Reader
+}
+
+func (r zipReader) Place(ctx context.Context, i int, dst Slot) error {
+	if err := checkIndex(i, r.zip.n); err != nil {
+		return err
+	}
+	for k, reader := range r.readers {
+		if err := reader.Place(ctx, i, r.zip.fields(k, dst)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r zipReader) Close() error { return closeAll(r.readers) }
+
+type zipBatchReader struct {
+	zipReader
+	slots fieldSlots
+}
+
+func (r *zipBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
+	defer func() { r.slots = fieldSlots{} }()
+	for k, reader := range r.readers {
+		r.slots = fieldSlots{dst, r.zip, k}
+		if err := placeAll(ctx, reader, indices, &r.slots); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldSlots are one child's fields of other slots.
+type fieldSlots struct {
+	all   Slots
+	zip   *zip
+	child int
+}
+
+func (s *fieldSlots) Len() int      { return s.all.Len() }
+func (s *fieldSlots) At(k int) Slot { return s.zip.fields(s.child, s.all.At(k)) }

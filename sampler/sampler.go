@@ -1,0 +1,52 @@
+// Package sampler decides which samples an epoch takes and in which order.
+//
+// Every order is a random-access function of the epoch: it can be entered
+// anywhere, shared by any number of goroutines, and computed again later with
+// the same result. Orders from [Sequential], [Shuffle] and [Random] take no
+// memory that grows with the number of samples.
+//
+// Constructors that take data (weights, lists, ranks) return an error when it is
+// wrong. A negative count or size is wrong use by the program and panics, as
+// does a place outside an order.
+package sampler
+
+// A Sampler gives every epoch its order. The same epoch always has the same
+// order. Safe for concurrent use.
+type Sampler interface{ Epoch(epoch int) Order }
+
+// An Order is a random-access sequence of sample indices, so that resuming in
+// the middle costs nothing. Safe for concurrent use.
+type Order interface {
+	Len() int
+	At(k int) int // k from 0 to Len()-1
+}
+
+// A Part is one rank's share of a global order. [Shard] makes them.
+type Part interface {
+	Order
+
+	// Global is the order that is shared.
+	Global() Order
+
+	// Draw is the place of At(k) in the global order. Padding repeats get
+	// places from Global().Len() on, so that every draw has its own.
+	Draw(k int) int
+
+	// Consumed is how many draws of the global order are consumed once every
+	// rank has taken k of its own.
+	Consumed(k int) int
+
+	// From is this rank's share of what remains of the global order after its
+	// first draw draws. The mode applies to what remains.
+	From(draw int) Order
+}
+
+// A BatchSampler gives every epoch its batches. The same epoch always has the
+// same batches. Safe for concurrent use.
+type BatchSampler interface{ Epoch(epoch int) Batches }
+
+// Batches is a random-access sequence of batches. Safe for concurrent use.
+type Batches interface {
+	Len() int
+	At(k int, dst []int) []int // appends the sample indices of batch k to dst; at least one
+}

@@ -1,0 +1,14 @@
+// Package pictures carries a small set of pictures for the examples, so that
+// they run without downloads: a folder for each of the classes hills, spheres,
+// stripes and tiles. The pictures are JPEGs of 200 to 640 lines in many shapes.
+// Two are meant to be awkward: hills/gray.jpg has no colours, and
+// tiles/truncated.jpg ends after two fifths of its bytes.
+package pictures
+
+import "embed"
+
+// Files holds the class folders at its top, as dataset.ImageFolder expects them.
+//
+//go:generate go run ./make -out .
+//go:embed hills spheres stripes tiles
+var Files embed.FS

@@ -1,0 +1,76 @@
+package pictures_test
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io/fs"
+	"log"
+	"testing"
+
+	"github.com/penstock-go/penstock/examples/images/pictures"
+)
+
+func ExampleFiles() {
+	folders, err := fs.ReadDir(pictures.Files, ".")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, folder := range folders {
+		files, err := fs.ReadDir(pictures.Files, folder.Name())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(folder.Name(), len(files))
+	}
+	// Output:
+	// hills 8
+	// spheres 7
+	// stripes 7
+	// tiles 8
+}
+
+func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {
+	shapes := map[image.Point]bool{}
+	grays, total := 0, int64(0)
+	err := fs.WalkDir(pictures.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		f, err := pictures.Files.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		m, err := jpeg.Decode(f)
+		if broken := path == "tiles/truncated.jpg"; broken != (err != nil) {
+			t.Errorf("%s: decoding gave error %v, want broken %v", path, err, broken)
+		}
+		if err != nil {
+			return nil
+		}
+		shapes[m.Bounds().Size()] = true
+		if m.ColorModel() == color.GrayModel {
+			grays++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grays != 1 {
+		t.Errorf("got %d gray pictures, want 1", grays)
+	}
+	if len(shapes) < 7 {
+		t.Errorf("got %d shapes, want 7 or more", len(shapes))
+	}
+	if total > 600<<10 {
+		t.Errorf("the set has %d bytes, want 600 KiB at most", total)
+	}
+}

@@ -1,0 +1,55 @@
+package sampler
+
+import "math/bits"
+
+// mix is splitmix64: a step of Weyl's sequence and its finaliser, a bijection.
+// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Every use of a seed has random numbers of its own.
+const (
+	forShuffle uint64 = iota + 1
+	forRandom
+	forWeighted
+	forDistinct
+	forLength
+)
+
+func epochKey(use, seed uint64, epoch int) uint64 {
+	return mix(mix(mix(use)^seed) ^ uint64(epoch))
+}
+
+// below turns the random bits h into a number from 0 to n-1, all equally likely.
+// Source: Lemire, "Fast random integer generation in an interval", 2019.
+func below(h, n uint64) uint64 {
+	high, low := bits.Mul64(h, n)
+	if low < n {
+		for reject := -n % n; low < reject; {
+			h = mix(h)
+			high, low = bits.Mul64(h, n)
+		}
+	}
+	return high
+}
+
+// stream is a sequence of random numbers, for what is computed in one go.
+type stream uint64
+
+func (s *stream) next() uint64 {
+	h := mix(uint64(*s))
+	*s += 0x9e3779b97f4a7c15
+	return h
+}
+
+// shuffle is Fisher and Yates's.
+func shuffle[T any](s *stream, list []T) {
+	for i := len(list) - 1; i > 0; i-- {
+		j := below(s.next(), uint64(i)+1)
+		list[i], list[j] = list[j], list[i]
+	}
+}

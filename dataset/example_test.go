@@ -1,0 +1,213 @@
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func ExampleImageFolder() {
+	// Usually os.DirFS("imagenette2/train").
+	fsys := fstest.MapFS{
+		"cat/tom.jpg":        {Data: []byte("\xff\xd8 tom")},
+		"dog/pluto.jpg":      {Data: []byte("\xff\xd8 pluto")},
+		"dog/2020/goofy.png": {Data: []byte("\x89PNG goofy")},
+	}
+	photos, err := dataset.ImageFolder(fsys, dataset.MaxFileSize(64<<20))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(photos.Classes(), photos.Labels())
+	fmt.Println(photos.Spec())
+	for i := range photos.Len() {
+		fmt.Println(photos.Path(i), photos.Label(i))
+	}
+	// Output:
+	// [cat dog] [0 1 1]
+	// image uint8 (n), label int64 ()
+	// cat/tom.jpg 0
+	// dog/pluto.jpg 1
+	// dog/2020/goofy.png 1
+}
+
+func ExampleTensors() {
+	images := tensor.New(tensor.WithShape(2, 1, 2), tensor.WithBacking([]float32{.1, .2, .3, .4}))
+	ds, err := dataset.Tensors(
+		dataset.Named("image", images),
+		dataset.Named("label", []int64{7, 8}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Len(), ds.Spec())
+	fmt.Println(s["image"].Data(), s["label"].Data())
+	// Output:
+	// 2 image float32 (1, 2), label int64 ()
+	// [0.3 0.4] 8
+}
+
+// A dataset of noise: the label says how loud it is.
+func ExampleFunc() {
+	spec := dataset.Spec{
+		{Name: "noise", Dtype: tensor.Float64, Shape: tensor.Shape{1000}},
+		{Name: "label", Dtype: tensor.Int64},
+	}
+	ds := dataset.Func(10, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		noise := dataset.Row[float64](dst, 0)
+		for k := range noise {
+			noise[k] = float64(i) * dst.Rand().NormFloat64()
+		}
+		dataset.Set(dst, 1, int64(i))
+		return nil
+	})
+	s, err := dataset.At(context.Background(), ds, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s["noise"].Shape(), s["label"].Data())
+	// Output: (1000) 3
+}
+
+// Preprocessing once, into one file.
+func ExamplePackedTensors() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "train.packed"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := dataset.WritePacked(ctx, f, expensive); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	cheap, err := dataset.PackedTensors(os.DirFS(dir), "train.packed", expensive.Spec(), dataset.Count(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(ctx, cheap, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
+	// Output: train.packed, record 2 [5 6]
+}
+
+// Preprocessing once, a file per sample.
+func ExampleRawTensors() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := dataset.WriteItems(ctx, dir, expensive); err != nil {
+		log.Fatal(err)
+	}
+	cheap, err := dataset.RawTensors(os.DirFS(dir), "*.raw", expensive.Spec())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(ctx, cheap, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
+	// Output: 00000002.raw [5 6]
+}
+
+// letters has a field of one letter per sample.
+func letters(name, text string) dataset.Dataset {
+	ds, err := dataset.Tensors(dataset.Named(name, []byte(text)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ds
+}
+
+// spell shows all samples of a dataset of letters.
+func spell(ds dataset.Dataset) string {
+	var samples []string
+	for i := range ds.Len() {
+		s, err := dataset.At(context.Background(), ds, i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var text []byte
+		for _, f := range ds.Spec() {
+			text = append(text, s[f.Name].Data().(byte))
+		}
+		samples = append(samples, string(text))
+	}
+	return strings.Join(samples, " ")
+}
+
+func ExampleSubset() {
+	ds, err := dataset.Subset(letters("x", "abcde"), []int{4, 0, 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(spell(ds))
+	// Output: e a a
+}
+
+func ExampleConcat() {
+	ds, err := dataset.Concat(letters("x", "abc"), letters("x", "de"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(spell(ds))
+	// Output: a b c d e
+}
+
+func ExampleZip() {
+	ds, err := dataset.Zip(letters("x", "abc"), letters("y", "123"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec())
+	fmt.Println(spell(ds))
+	// Output:
+	// x uint8 (), y uint8 ()
+	// a1 b2 c3
+}
+
+func ExampleRandomSplit() {
+	parts, err := dataset.RandomSplit(letters("x", "abcdefghij"), []float64{.3, .7}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, part := range parts {
+		fmt.Println(spell(part))
+	}
+	// Output:
+	// f g b
+	// c a i j d h e
+}

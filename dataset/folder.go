@@ -121,8 +121,10 @@ func (f *Folder) Labels() []int {
 // Open makes a Reader, which holds no resources between two samples.
 func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
 
-// ReadAhead asks the operating system to read the files. It opens each of them,
-// which takes a few microseconds where the directory is in memory.
+// ReadAhead asks the operating system (Linux or macOS) to read the files. It
+// opens each of them, 7 µs on Linux where all is in memory already, a third of
+// what reading a photo of 107 kB takes there. So it pays for storage that is
+// slow, and costs for files that are cached.
 func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
 	for _, i := range indices {
 		if ctx.Err() != nil {

@@ -1,0 +1,96 @@
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// journal is a dataset of one field that writes down what it is asked for. Its
+// samples are 10·id, 10·id+1, …
+type journal struct {
+	id, n   int
+	batches bool  // its Reader is a BatchReader
+	refuse  error // of Open
+	stuck   error // of Close
+	log     *[]string
+}
+
+func (j journal) note(format string, args ...any) {
+	*j.log = append(*j.log, fmt.Sprintf("%d: ", j.id)+fmt.Sprintf(format, args...))
+}
+
+func (j journal) Len() int          { return j.n }
+func (j journal) Name(i int) string { return fmt.Sprintf("%d.%d", j.id, i) }
+
+func (j journal) Spec() dataset.Spec {
+	return dataset.Spec{{Name: "x", Dtype: tensor.Int}}
+}
+
+func (j journal) ReadAhead(_ context.Context, indices []int) { j.note("ahead %v", indices) }
+
+func (j journal) Open() (dataset.Reader, error) {
+	j.note("open")
+	if j.refuse != nil {
+		return nil, j.refuse
+	}
+	if j.batches {
+		return journalBatchReader{journalReader{j}}, nil
+	}
+	return journalReader{j}, nil
+}
+
+type journalReader struct{ journal }
+
+func (j journalReader) Place(_ context.Context, i int, dst dataset.Slot) error {
+	j.note("place %d", i)
+	dataset.Set(dst, 0, 10*j.id+i)
+	return nil
+}
+
+func (j journalReader) Close() error {
+	j.note("close")
+	return j.stuck
+}
+
+type journalBatchReader struct{ journalReader }
+
+func (j journalBatchReader) PlaceBatch(_ context.Context, indices []int, dst dataset.Slots) error {
+	j.note("batch %v of %d", indices, dst.Len())
+	for k, i := range indices {
+		dataset.Set(dst.At(k), 0, 10*j.id+i)
+	}
+	return nil
+}
+
+// slots are the slots of a batch, each with memory of its own.
+type slots []dataset.Slot
+
+func (s slots) Len() int              { return len(s) }
+func (s slots) At(k int) dataset.Slot { return s[k] }
+
+func newSlots(n int, spec dataset.Spec) slots {
+	s := make(slots, n)
+	for k := range s {
+		s[k] = newSlot(spec...)
+	}
+	return s
+}
+
+func values(s slots) [][]int {
+	got := make([][]int, len(s))
+	for k := range s {
+		for f := range s[k].Len() {
+			got[k] = append(got[k], dataset.Row[int](s[k], f)[0])
+		}
+	}
+	return got
+}
+
+// renamed gives the field of a dataset another name and passes on the rest.
+type renamed struct{ journal }
+
+func (r renamed) Spec() dataset.Spec { return dataset.Spec{{Name: "y", Dtype: tensor.Int}} }

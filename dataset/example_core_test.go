@@ -160,3 +160,18 @@ func ExampleClock() {
 	// read 1 true
 	// decode 1 true
 }
+
+// A batch of two rows, whose cells a loader hands to two workers.
+func ExampleNewColumn() {
+	field := dataset.Field{Name: "pixel", Dtype: tensor.Uint8, Shape: tensor.Shape{3}}
+	slab := make([]byte, 2*field.Bytes())
+	column := dataset.NewColumn(field, slab)
+	copy(column.Cell(1).Bytes(), "rgb")
+	fmt.Printf("%q\n", slab)
+	// Output: "\x00\x00\x00rgb"
+}
+
+func ExampleCast() {
+	fmt.Println(dataset.Cast[int16](tensor.Int16, []byte{1, 0, 0, 1}))
+	// Output: [1 256]
+}

@@ -67,8 +67,9 @@ func TestErrorsBehindTheTagAreFound(t *testing.T) {
 
 func TestFilesWithoutTheTagAreNotCounted(t *testing.T) {
 	module(t, map[string]string{
-		"a.go":      plain,
-		"a_cuda.go": "//go:build !cuda\n\npackage a\n\nvar _ = Missing\n",
+		"a.go":        plain,
+		"a_other.go":  "//go:build !other\n\npackage a\n",
+		"a_nocuda.go": "//go:build !cuda\n\npackage a\n\nvar _ = Missing\n",
 	})
 	packages, files, err := run([]string{"./..."})
 	if err != nil || packages != 1 || files != 0 {

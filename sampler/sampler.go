@@ -28,6 +28,9 @@ type Part interface {
 	// Global is the order that is shared.
 	Global() Order
 
+	// World is the number of ranks that share it.
+	World() int
+
 	// Draw is the place of At(k) in the global order. Padding repeats get
 	// places from Global().Len() on, so that every draw has its own.
 	Draw(k int) int
@@ -49,4 +52,13 @@ type BatchSampler interface{ Epoch(epoch int) Batches }
 type Batches interface {
 	Len() int
 	At(k int, dst []int) []int // appends the sample indices of batch k to dst; at least one
+}
+
+// A BatchPart is one rank's share of a global sequence of batches.
+// [ShardBatches] makes them.
+type BatchPart interface {
+	Batches
+
+	// Draw is the place of At(k) in the global sequence.
+	Draw(k int) int
 }

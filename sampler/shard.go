@@ -1,0 +1,114 @@
+package sampler
+
+import "fmt"
+
+// A Mode says what becomes of samples that do not divide evenly among ranks.
+type Mode int
+
+const (
+	// Pad repeats samples from the head of the global order, so that all ranks
+	// have equally many. It is PyTorch's default, for training.
+	Pad Mode = iota
+	// Drop leaves out the last samples of the global order, so that all ranks
+	// have equally many: PyTorch's drop_last.
+	Drop
+	// Exact gives every sample to exactly one rank, for evaluation; some ranks
+	// have one more than others.
+	Exact
+)
+
+func (m Mode) String() string {
+	switch m {
+	case Pad:
+		return "Pad"
+	case Drop:
+		return "Drop"
+	case Exact:
+		return "Exact"
+	}
+	return fmt.Sprintf("Mode(%d)", int(m))
+}
+
+// Shard gives one of world ranks its share of s: the places rank, rank+world,
+// rank+2·world and so on of the global order, which is PyTorch's
+// DistributedSampler. Its orders are [Part]s. All ranks need the same s; seed
+// and epoch then give them the same global order.
+//
+// It is an error if world is below 1, rank is not from 0 to world-1, or mode is
+// none of the three.
+func Shard(s Sampler, rank, world int, mode Mode) (Sampler, error) {
+	if err := checkShare("Shard", rank, world, mode); err != nil {
+		return nil, err
+	}
+	return shard{s, share{rank, world, mode}}, nil
+}
+
+func checkShare(name string, rank, world int, mode Mode) error {
+	switch {
+	case world < 1:
+		return fmt.Errorf("sampler: %s: world size %d: want 1 or more", name, world)
+	case rank < 0 || rank >= world:
+		return fmt.Errorf("sampler: %s: rank %d of %d: want one from 0 to %d", name, rank, world, world-1)
+	case mode < Pad || mode > Exact:
+		return fmt.Errorf("sampler: %s: %v: want Pad, Drop or Exact", name, mode)
+	}
+	return nil
+}
+
+// share is a rank's share of any sequence.
+type share struct {
+	rank, world int
+	mode        Mode
+}
+
+// of is how many of n things the rank gets.
+func (s share) of(n int) int {
+	per, rest := n/s.world, n%s.world
+	if s.mode == Pad && rest > 0 || s.mode == Exact && s.rank < rest {
+		per++
+	}
+	return per
+}
+
+type shard struct {
+	of Sampler
+	share
+}
+
+func (s shard) Epoch(epoch int) Order { return newPart(s.of.Epoch(epoch), s.share, 0) }
+
+type shardOrder struct {
+	global Order
+	share
+	n      int // draws of the global order
+	start  int // draws that were consumed before
+	length int
+}
+
+func newPart(global Order, s share, start int) *shardOrder {
+	n := global.Len()
+	return &shardOrder{global, s, n, start, s.of(n - start)}
+}
+
+func (p *shardOrder) Len() int      { return p.length }
+func (p *shardOrder) Global() Order { return p.global }
+func (p *shardOrder) World() int    { return p.world }
+
+func (p *shardOrder) At(k int) int {
+	mustPlace(k, p.length)
+	draw := p.Draw(k)
+	if draw >= p.n {
+		draw = (draw - p.n) % p.n
+	}
+	return p.global.At(draw)
+}
+
+func (p *shardOrder) Draw(k int) int     { return p.start + k*p.world + p.rank }
+func (p *shardOrder) Consumed(k int) int { return min(p.start+k*p.world, p.n) }
+
+func (p *shardOrder) From(draw int) Order {
+	if draw < 0 {
+		panic(fmt.Sprintf("sampler: From(%d): want 0 or more", draw))
+	}
+	return newPart(p.global, p.share, min(draw, p.n))
+}

@@ -117,6 +117,18 @@ func (c *Clock) Times(to []StageTime) []StageTime {
 	return to
 }
 
+// Total is how often the stage of that name was entered, and for how long in all.
+func (c *Clock) Total(name string) (count int64, total time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.stages {
+		if s.name == name {
+			return s.count.Load(), time.Duration(s.total.Load())
+		}
+	}
+	return 0, 0
+}
+
 func (c *Clock) index(name string) int {
 	for i, s := range c.stages { // only the worker appends, so it reads without the lock
 		if s.name == name {

@@ -1,0 +1,38 @@
+package loader
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// advise logs, once, that workers beyond the number of processors do not help
+// where samples cost computation rather than waiting. The dataset's stages say
+// which it is.
+func (l *Loader) advise() {
+	processors := runtime.GOMAXPROCS(0)
+	if l.cfg.logger == nil || l.cfg.workers <= processors {
+		return
+	}
+	s := l.Stats()
+	var reading, computing time.Duration
+	for _, stage := range s.Stages {
+		if stage.Name == dataset.Read {
+			reading += stage.Total
+		} else {
+			computing += stage.Total
+		}
+	}
+	const enough = time.Second // of evidence
+	if computing < enough || computing < 3*reading {
+		return
+	}
+	l.advised.Do(func() {
+		l.cfg.logger.Warn("loader: more workers than processors, and the work is computing, not waiting",
+			"workers", l.cfg.workers, "processors", processors,
+			"computing", fmt.Sprintf("%.0f%%", 100*float64(computing)/float64(reading+computing)),
+			"suggestion", fmt.Sprintf("Workers(%d)", processors))
+	})
+}

@@ -1,0 +1,171 @@
+package loader
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A Batch is some samples, field by field. It belongs to the loop body that
+// got it: afterwards its memory holds another batch, unless [Batch.Keep] was
+// called. Methods panic when the batch is no longer valid, or when it has no
+// field of the name.
+type Batch struct {
+	run      *run
+	job      *job
+	plan     *plan
+	k        int
+	rows     int
+	position Position
+	holders  atomic.Int32 // the loop body and those who keep it
+}
+
+// Len is the number of samples: the batch size, or less in the last batch of an
+// epoch and where samples were skipped.
+func (b *Batch) Len() int { return b.rows }
+
+// Epoch is the epoch that the batch belongs to.
+func (b *Batch) Epoch() int { return b.plan.epoch }
+
+// Number is the batch's place in its epoch, from 0.
+func (b *Batch) Number() int { return b.plan.number(b.k) }
+
+// Position is the place behind the batch, from which [Loader.From] goes on.
+func (b *Batch) Position() Position { return b.position }
+
+// Indices are the samples in the dataset, row by row. They are valid as long as
+// the batch.
+func (b *Batch) Indices() []int {
+	b.check()
+	return b.job.indices[:b.rows:b.rows]
+}
+
+// Tensor is a field of all samples, with the shape (Len(), field's shape...),
+// over the batch's memory, without a copy. Of a ragged field it is all samples'
+// elements, one after the other; [Batch.Offsets] tells them apart.
+func (b *Batch) Tensor(field string) *tensor.Dense {
+	i := b.field(field)
+	f := b.job.slab.spec[i]
+	if f.Ragged {
+		c := &b.job.slab.ragged[i]
+		return dataset.TensorOver(f.Dtype, shape(f, c.ends[b.rows]), c.values)
+	}
+	return dataset.TensorOver(f.Dtype, shape(f, b.rows), b.job.slab.column(i, b.rows))
+}
+
+func shape(f dataset.Field, n int) tensor.Shape {
+	return append(tensor.Shape{n}, f.Shape...)
+}
+
+// Values is what [Batch.Tensor] holds as a flat slice of its kind, which must
+// be T's.
+func Values[T dataset.Element](b *Batch, field string) []T {
+	i := b.field(field)
+	if f := b.job.slab.spec[i]; f.Ragged {
+		return dataset.Cast[T](f.Dtype, b.job.slab.ragged[i].values)
+	} else {
+		return dataset.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
+	}
+}
+
+// Offsets says where the samples of a ragged field begin: sample r has the
+// elements from Offsets()[r] up to Offsets()[r+1]. There are Len()+1 of them.
+func (b *Batch) Offsets(field string) []int {
+	return b.ragged(field).ends[: b.rows+1 : b.rows+1]
+}
+
+// Padded is a ragged field as a rectangle: of shape (Len(), longest sample's
+// number of elements, field's shape...), with pad behind shorter samples. The
+// memory belongs to the batch and is reused by another call for the same field.
+func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
+	i := b.field(field)
+	c := b.ragged(field)
+	f := b.job.slab.spec[i]
+	longest := 0
+	for r := range b.rows {
+		longest = max(longest, c.ends[r+1]-c.ends[r])
+	}
+	values := dataset.Cast[T](f.Dtype, c.values)
+	size := f.Elements()
+	bytes := c.padded.Grow(b.rows * longest * f.Bytes())
+	padded := dataset.Cast[T](f.Dtype, bytes)
+	for r := range b.rows {
+		row := padded[r*longest*size : (r+1)*longest*size]
+		n := copy(row, values[c.ends[r]*size:c.ends[r+1]*size])
+		for k := range row[n:] {
+			row[n+k] = pad
+		}
+	}
+	shape := append(tensor.Shape{b.rows, longest}, f.Shape...)
+	return dataset.TensorOver(f.Dtype, shape, bytes)
+}
+
+// Strings is a ragged uint8 field as text, one string per sample. They are copies.
+func (b *Batch) Strings(field string) []string {
+	text := Values[uint8](b, field)
+	ends := b.Offsets(field)
+	strings := make([]string, b.rows)
+	for r := range strings {
+		strings[r] = string(text[ends[r]:ends[r+1]])
+	}
+	return strings
+}
+
+// Keep makes the batch valid until release is called, even after the loop body
+// or the loop. Until then one slab fewer is in use: the loop waits for ever, or
+// until [Timeout], when all of them are kept. Calling release again does nothing.
+func (b *Batch) Keep() (release func()) {
+	b.check()
+	b.holders.Add(1)
+	var released atomic.Bool
+	return func() {
+		if released.CompareAndSwap(false, true) {
+			b.release()
+		}
+	}
+}
+
+func (b *Batch) release() {
+	if b.holders.Add(-1) == 0 {
+		b.run.release(b.job)
+	}
+}
+
+func (b *Batch) check() {
+	if b.holders.Load() < 1 {
+		panic(fmt.Sprintf("loader: batch %d of epoch %d is used after its loop body without Keep", b.Number(), b.Epoch()))
+	}
+}
+
+// field is the position of the field of that name.
+func (b *Batch) field(name string) int {
+	b.check()
+	spec := b.job.slab.spec
+	i := spec.Index(name)
+	if i < 0 {
+		panic(fmt.Sprintf("loader: batch has no field %q, only %v", name, spec))
+	}
+	return i
+}
+
+func (b *Batch) ragged(name string) *raggedColumn {
+	i := b.field(name)
+	if f := b.job.slab.spec[i]; !f.Ragged {
+		panic(fmt.Sprintf("loader: field %v is not ragged", f))
+	}
+	return &b.job.slab.ragged[i]
+}
+
+// String describes the batch, as "batch 3 of epoch 0: 128 samples of image float32 (3, 224, 224), label int64 ()".
+func (b *Batch) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "batch %d of epoch %d: %d samples", b.Number(), b.Epoch(), b.rows)
+	if b.holders.Load() > 0 {
+		fmt.Fprintf(&s, " of %v", b.job.slab.spec)
+	}
+	return s.String()
+}

@@ -1,0 +1,55 @@
+package loader_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// pairs is a batch sampler of n samples: batches of 1, 2, 3, … samples, each
+// epoch one sample further.
+type pairs int
+
+func (n pairs) Epoch(epoch int) sampler.Batches { return growing{int(n), epoch} }
+
+type growing struct{ n, epoch int }
+
+func (g growing) Len() int {
+	k := 0
+	for first := 0; first < g.n; first += k {
+		k++
+	}
+	return k
+}
+
+func (g growing) At(k int, dst []int) []int {
+	first := k * (k + 1) / 2
+	for i := first; i < min(first+k+1, g.n); i++ {
+		dst = append(dst, (i+g.epoch)%g.n)
+	}
+	return dst
+}
+
+func TestBatchSamplerChoosesTheBatches(t *testing.T) {
+	want := [][]int64{{0}, {1, 2}, {3, 4, 5}, {6, 7}, {1}, {2, 3}, {4, 5, 6}, {7, 0}}
+	for _, workers := range []int{0, 1, 4} {
+		l := newLoader(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSampler(pairs(8)))
+		if l.Len() != 4 {
+			t.Errorf("Len %d, want 4", l.Len())
+		}
+		if got := collect(t, l, 0, 2); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%d workers: got %v, want %v", workers, got, want)
+		}
+		for b, err := range l.From(t.Context(), loader.Position{Epoch: 1, Draw: 2, Until: 2, Samples: 8}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := b.Indices(); !slices.Equal(got, []int{4, 5, 6}) || b.Number() != 2 {
+				t.Errorf("resumed with batch %d: %v", b.Number(), got)
+			}
+			break
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrClosed is what a loop gets whose loader was closed.
+	ErrClosed = errors.New("loader: closed")
+	// ErrBusy is what a loop gets while another loop over the same loader runs.
+	ErrBusy = errors.New("loader: another loop over this loader is running")
+	// ErrGoexit is a sample's error when placing it called runtime.Goexit, as
+	// testing.T.FailNow does.
+	ErrGoexit = errors.New("runtime.Goexit was called")
+)
+
+// A SampleError says which sample could not be placed, and why. [errors.Is] and
+// [errors.As] see through it.
+type SampleError struct {
+	Index int    // in the dataset
+	Name  string // as the dataset names it, such as the file's path; may be empty
+	Epoch int
+	Batch int // in the epoch
+	Err   error
+}
+
+func (e *SampleError) Error() string {
+	name := ""
+	if e.Name != "" {
+		name = " (" + e.Name + ")"
+	}
+	return fmt.Sprintf("loader: sample %d%s, epoch %d, batch %d: %v", e.Index, name, e.Epoch, e.Batch, e.Err)
+}
+
+func (e *SampleError) Unwrap() error { return e.Err }
+
+// A PanicError is a panic in a dataset, a sampler or a transform, as an error.
+type PanicError struct {
+	Value any    // what was given to panic
+	Stack []byte // of the panicking goroutine, as debug.Stack prints it
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
+
+// Unwrap is the value given to panic, if it was an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// A TimeoutError says that no batch arrived within [Timeout], and what the
+// workers were doing. It is an [os.ErrDeadlineExceeded].
+type TimeoutError struct {
+	After        time.Duration
+	Epoch, Batch int
+	Stuck        []Stuck // busy workers, those with the oldest sample first
+	Kept         int     // slabs that [Batch.Keep] withholds
+}
+
+// Stuck is a worker that was placing a sample when the time was up.
+type Stuck struct {
+	Worker int
+	Index  int           // the sample
+	Name   string        // as the dataset names it; may be empty
+	Stage  string        // as the dataset reports it: read, decode, …; may be empty
+	For    time.Duration // since the sample was begun
+	Stack  string        // where the worker is; may be empty
+}
+
+func (e *TimeoutError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "loader: epoch %d, batch %d: nothing for %v", e.Epoch, e.Batch, e.After)
+	if len(e.Stuck) == 0 && e.Kept > 0 {
+		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
+	}
+	for i, s := range e.Stuck {
+		if i == 3 {
+			fmt.Fprintf(&b, "; and %d more workers", len(e.Stuck)-i)
+			break
+		}
+		fmt.Fprintf(&b, "; worker %d: sample %d", s.Worker, s.Index)
+		if s.Name != "" {
+			fmt.Fprintf(&b, " (%s)", s.Name)
+		}
+		fmt.Fprintf(&b, " for %v", s.For.Round(time.Millisecond))
+		if s.Stage != "" {
+			fmt.Fprintf(&b, " in stage %s", s.Stage)
+		}
+	}
+	if len(e.Stuck) > 0 && e.Stuck[0].Stack != "" {
+		fmt.Fprintf(&b, "\n\n%s", e.Stuck[0].Stack)
+	}
+	return b.String()
+}
+
+// Is makes the error an os.ErrDeadlineExceeded.
+func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
+
+// Timeout reports true, as of a net.Error.
+func (e *TimeoutError) Timeout() bool { return true }
+
+// A LimitError ends a run in which more samples failed than [OnError] allows.
+type LimitError struct {
+	Failed int // samples, so far
+	Limit  int
+	Err    error // the failure that exceeded it
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("loader: %d samples failed, OnError allows %d; the last: %v", e.Failed, e.Limit, e.Err)
+}
+
+func (e *LimitError) Unwrap() error { return e.Err }

@@ -1,0 +1,165 @@
+package loader_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+func TestStatsSayWhereTheTimeWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := &fake{n: 32, place: func(_ context.Context, i int, dst dataset.Slot) error {
+			dst.Stage(dataset.Read)
+			time.Sleep(3 * time.Millisecond)
+			dst.Stage(dataset.Decode)
+			time.Sleep(5 * time.Millisecond)
+			return nil
+		}}
+		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(8))
+		since := time.Now()
+		for range l.Epoch(t.Context(), 0) {
+		}
+		took := time.Since(since)
+		s := l.Stats()
+		if s.Samples != 32 || s.Batches != 4 || s.Wait.Count != 4 || s.Workers != 2 || s.Slabs != 5 {
+			t.Errorf("got %+v", s)
+		}
+		want := []dataset.StageTime{{Name: "read", Count: 32, Total: 96 * time.Millisecond}, {Name: "decode", Count: 32, Total: 160 * time.Millisecond}}
+		if !slices.Equal(s.Stages, want) || s.Busy != 256*time.Millisecond {
+			t.Errorf("stages %v, busy %v", s.Stages, s.Busy)
+		}
+		// The loop does nothing but wait, and both workers help with the first batch.
+		if s.Wait.Total != took || s.Wait.First != 32*time.Millisecond || s.Wait.Longest < s.Wait.First {
+			t.Errorf("took %v, wait %+v", took, s.Wait)
+		}
+		if s.Wait.Total >= took+time.Millisecond || s.MemoryWait != 0 {
+			t.Errorf("memory wait %v, want 0 for a loop that only waits", s.MemoryWait)
+		}
+
+		before := s
+		for range l.Epoch(t.Context(), 1) {
+			time.Sleep(time.Second) // now the workers wait for the loop
+		}
+		d := l.Stats().Sub(before)
+		if d.Samples != 32 || d.Stages[1].Total != 160*time.Millisecond || d.Wait.Count != 4 {
+			t.Errorf("the second epoch alone: %+v", d)
+		}
+	})
+}
+
+func TestMemoryWaitGrowsWithASlowLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2))
+		for range l.Epoch(t.Context(), 0) {
+			time.Sleep(time.Second)
+		}
+		// The worker fills the second slab at once and waits for each of the other eight.
+		if got := l.Stats().MemoryWait; got != 8*time.Second {
+			t.Errorf("memory wait %v, want 8s", got)
+		}
+	})
+}
+
+func TestStatsPrintAsATable(t *testing.T) {
+	s := loader.Stats{
+		Samples: 1280, Batches: 10, Dropped: 2,
+		Wait:    loader.Wait{Count: 10, Total: 1234567 * time.Microsecond, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
+		Busy:    2 * time.Second,
+		Workers: 2, Slabs: 5, SlabBytes: 5 * 77_070_336, Ready: 1,
+		Stages: []dataset.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
+	}
+	want := `
+delivered    1280 samples in 10 batches, 2 samples dropped
+loop waited  1.235s in all, longest 153ms, first batch 83ms
+workers      2, busy 2s, waited for memory 0s
+memory       5 slabs of 77.1 MB, 1 ready
+
+   stage  share   total  calls  per call
+    read  10.0%   200ms   1280   156.3µs
+  decode  75.0%  1.5s   1280  1.172ms
+   other  15.0%   300ms
+`
+	if got := "\n" + s.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		t.Errorf("got:%s\nwant:%s", got, want)
+	}
+}
+
+func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
+	var mu sync.Mutex
+	var log []string
+	note := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		log = append(log, fmt.Sprintf(format, args...))
+	}
+	l := newLoader(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
+		loader.Observe(loader.Trace{
+			BatchBegun:     func(b loader.BatchInfo) { note("begun %d", b.Batch) },
+			BatchReady:     func(b loader.BatchInfo, _ time.Duration) { note("ready %d", b.Batch) },
+			BatchDelivered: func(b loader.BatchInfo, _ time.Duration) { note("delivered %d", b.Batch) },
+			SampleFailed:   func(err *loader.SampleError) { note("failed %d", err.Index) },
+		}))
+	outcome(t, l)
+	slices.Sort(log)
+	want := []string{"begun 0", "begun 1", "delivered 0", "delivered 1", "failed 3", "ready 0", "ready 1"}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %v, want %v", log, want)
+	}
+}
+
+func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for stage, want := range map[string]int{dataset.Decode: 1, dataset.Read: 0} {
+			var text bytes.Buffer
+			ds := &fake{n: 20, place: func(_ context.Context, i int, dst dataset.Slot) error {
+				dst.Stage(stage)
+				time.Sleep(time.Second)
+				return nil
+			}}
+			l := newLoader(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))))
+			for range 2 {
+				for range l.Epoch(t.Context(), 0) {
+				}
+			}
+			if got := strings.Count(text.String(), "more workers than processors"); got != want {
+				t.Errorf("stage %s: %d lines of advice, want %d:\n%s", stage, got, want, &text)
+			}
+		}
+	})
+}
+
+// A spent allocator has only so many bytes.
+type spent struct {
+	checked
+	left int
+}
+
+func (s *spent) Alloc(n int) ([]byte, error) {
+	if s.left -= n; s.left < 0 {
+		return nil, errors.New("no memory left")
+	}
+	return s.checked.Alloc(n)
+}
+
+func TestNewFreesWhatItCouldNotUse(t *testing.T) {
+	memory := &spent{left: 300}
+	_, err := loader.New(&fake{n: 8}, loader.Workers(2), loader.BatchSize(8), loader.Memory(memory))
+	if err == nil || !strings.Contains(err.Error(), "loader: slab of 64 bytes: no memory left") {
+		t.Errorf("got %v", err)
+	}
+	if len(memory.out) != 0 {
+		t.Errorf("%d slabs are not freed", len(memory.out))
+	}
+}

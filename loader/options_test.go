@@ -1,0 +1,92 @@
+package loader_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// TestArgumentErrors has the argument errors of PyTorch's DataLoader, and ours.
+func TestArgumentErrors(t *testing.T) {
+	order := fixedOrder{0, 1, 2}
+	for _, test := range []struct {
+		name    string
+		options []loader.Option
+		want    []string
+	}{
+		{"workers", []loader.Option{loader.Workers(-1)}, []string{"loader: Workers(-1): want 0 or more"}},
+		{"timeout", []loader.Option{loader.Timeout(-time.Second)}, []string{"loader: Timeout(-1s): want 0 or more"}},
+		{"batch size", []loader.Option{loader.BatchSize(0)}, []string{"loader: BatchSize(0): want 1 or more"}},
+		{"sampler and shuffle", []loader.Option{loader.Sampler(order), loader.Shuffle(true)}, []string{"loader: Shuffle(true): the order is the Sampler's"}},
+		{"batch sampler and all the rest", []loader.Option{
+			loader.BatchSampler(pairs(4)), loader.BatchSize(2), loader.Shuffle(true), loader.Sampler(order), loader.DropLast(true),
+		}, []string{
+			"loader: Shuffle(true): the order is the Sampler's",
+			"loader: BatchSize(2): the batches are the BatchSampler's",
+			"loader: Sampler: the batches are the BatchSampler's",
+			"loader: Shuffle(true): the batches are the BatchSampler's",
+			"loader: DropLast(true): the batches are the BatchSampler's",
+		}},
+		{"prefetch without workers", []loader.Option{loader.Workers(0), loader.Prefetch(3)}, []string{"loader: Prefetch(3): nothing is prefetched with Workers(0)"}},
+		{"prefetch", []loader.Option{loader.Prefetch(0)}, []string{"loader: Prefetch(0): want 1 or more"}},
+		{"in flight", []loader.Option{loader.InFlight(0)}, []string{"loader: InFlight(0): want 1 or more"}},
+		{"in flight and prefetch", []loader.Option{loader.InFlight(2), loader.Prefetch(3)}, []string{"loader: InFlight(2): replaces Prefetch(3)"}},
+		{"nil sampler", []loader.Option{loader.Sampler(nil)}, []string{"loader: Sampler(nil)"}},
+		{"nil batch sampler", []loader.Option{loader.BatchSampler(nil)}, []string{"loader: BatchSampler(nil)"}},
+		{"nil memory", []loader.Option{loader.Memory(nil)}, []string{"loader: Memory(nil)"}},
+		{"policy", []loader.Option{loader.OnError(7, 0)}, []string{"loader: OnError(7)"}},
+		{"read ahead", []loader.Option{loader.ReadAhead(-1)}, []string{"loader: ReadAhead(-1)"}},
+		{"all at once", []loader.Option{loader.Workers(-2), loader.BatchSize(-3)}, []string{"loader: Workers(-2)", "loader: BatchSize(-3)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := loader.New(&fake{n: 3}, test.options...)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is missing in:\n%v", want, err)
+				}
+			}
+			if lines := strings.Count(err.Error(), "\n") + 1; lines != len(test.want) {
+				t.Errorf("%d errors, want %d:\n%v", lines, len(test.want), err)
+			}
+		})
+	}
+}
+
+func TestWrongSpecIsAnError(t *testing.T) {
+	ds := &fake{n: 3, spec: dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "x", Dtype: tensor.String}, {Name: "y", Dtype: tensor.Int8, Shape: tensor.Shape{0}}}}
+	_, err := loader.New(ds)
+	for _, want := range []string{`two fields are named "x"`, "kind string has no fixed size", `field "y": shape [0] has a dimension below 1`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in:\n%v", want, err)
+		}
+	}
+	if _, err := loader.New(nil); err == nil {
+		t.Error("a nil dataset is no error")
+	}
+}
+
+func TestSlabsAreAsManyAsAskedFor(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options []loader.Option
+		want    int
+	}{
+		{"default", []loader.Option{loader.Workers(4)}, 9},
+		{"no workers", []loader.Option{loader.Workers(0)}, 1},
+		{"prefetch", []loader.Option{loader.Workers(4), loader.Prefetch(3)}, 13},
+		{"in flight", []loader.Option{loader.Workers(64), loader.InFlight(3)}, 3},
+	} {
+		l := newLoader(t, &fake{n: 1}, test.options...)
+		if got := l.Stats().Slabs; got != test.want {
+			t.Errorf("%s: %d slabs, want %d", test.name, got, test.want)
+		}
+	}
+}

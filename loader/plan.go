@@ -1,0 +1,133 @@
+package loader
+
+import (
+	"fmt"
+
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// A plan says which samples make up which batch of an epoch. It is computed
+// where a batch is begun, in its worker, because orders are random-access.
+type plan struct {
+	epoch   int
+	samples int // in the dataset
+	count   int // batches
+
+	// Of samples, where batches is nil:
+	order sampler.Order
+	part  sampler.Part // order, if it is one rank's share
+	first int          // draws of order that an earlier run has consumed
+	size  int          // samples per batch
+
+	// Of whole batches:
+	batches sampler.Batches
+}
+
+// newPlan plans what remains of an epoch behind its first draws.
+func (l *Loader) newPlan(epoch, drawn int) *plan {
+	p := &plan{epoch: epoch, samples: l.ds.Len(), size: l.cfg.batchSize}
+	if l.cfg.batchSampler != nil {
+		p.batches = l.cfg.batchSampler.Epoch(epoch)
+		p.first = min(drawn, p.batches.Len())
+		p.count = p.batches.Len() - p.first
+		return p
+	}
+	p.order = l.cfg.sampler.Epoch(epoch)
+	if part, ok := p.order.(sampler.Part); ok {
+		if drawn > 0 {
+			p.order = part.From(drawn)
+			part = p.order.(sampler.Part)
+		}
+		p.part = part
+	} else {
+		p.first = min(drawn, p.order.Len())
+	}
+	p.count = p.left() / p.size
+	if !l.cfg.dropLast && p.left()%p.size > 0 {
+		p.count++
+	}
+	return p
+}
+
+// left is the number of samples in the plan.
+func (p *plan) left() int { return p.order.Len() - p.first }
+
+// drawn is the [Position.Draw] before batch k.
+func (p *plan) drawn(k int) int {
+	if p.batches != nil {
+		return p.first + k
+	}
+	own := min(k*p.size, p.left())
+	if p.part != nil {
+		return p.part.Consumed(own)
+	}
+	return p.first + own
+}
+
+// step is the [Position.Step] of the plan.
+func (p *plan) step() int {
+	switch {
+	case p.batches != nil:
+		return 1
+	case p.part != nil:
+		return p.size * p.part.World()
+	}
+	return p.size
+}
+
+// number is batch k's place in the epoch for messages and [Batch.Number].
+func (p *plan) number(k int) int {
+	switch {
+	case p.batches != nil:
+		return p.first + k
+	case p.part != nil:
+		return k
+	}
+	return p.first/p.size + k
+}
+
+// rows appends the samples of batch k and the places of their draws in the
+// global order, from which their random numbers come.
+func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
+	if p.batches != nil {
+		k += p.first
+		indices = p.batches.At(k, indices)
+		if part, ok := p.batches.(sampler.BatchPart); ok {
+			k = part.Draw(k)
+		}
+		for row := range indices {
+			draws = append(draws, k<<32|row) // batches may be of any length
+		}
+		return indices, draws
+	}
+	for i := k * p.size; i < min((k+1)*p.size, p.left()); i++ {
+		indices = append(indices, p.order.At(p.first+i))
+		if p.part != nil {
+			draws = append(draws, p.part.Draw(i))
+		} else {
+			draws = append(draws, p.first+i)
+		}
+	}
+	return indices, draws
+}
+
+// replacement picks another sample for a row of batch k: one of the global
+// order, or of the same batch where the batches are the user's own.
+func (p *plan) replacement(j *job, random func(n int) int) int {
+	switch {
+	case p.batches != nil:
+		return j.indices[random(len(j.indices))]
+	case p.part != nil:
+		global := p.part.Global()
+		return global.At(random(global.Len()))
+	}
+	return p.order.At(random(p.order.Len()))
+}
+
+// inRange reports a sample that the dataset does not have.
+func (p *plan) inRange(index int) error {
+	if index < 0 || index >= p.samples {
+		return fmt.Errorf("the sampler drew sample %d of a dataset of %d", index, p.samples)
+	}
+	return nil
+}

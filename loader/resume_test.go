@@ -1,0 +1,161 @@
+package loader_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// run goes over epochs 0 to 2 and returns the contents and the positions as JSON.
+func runWithPositions(t *testing.T, l *loader.Loader) (batches, positions []string) {
+	t.Helper()
+	for b, err := range l.Epochs(t.Context(), 0, 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, content(b))
+		p, err := json.Marshal(b.Position())
+		if err != nil {
+			t.Fatal(err)
+		}
+		positions = append(positions, string(p))
+	}
+	return batches, positions
+}
+
+func resume(t *testing.T, l *loader.Loader, position string) (batches []string) {
+	t.Helper()
+	var p loader.Position
+	if err := json.Unmarshal([]byte(position), &p); err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range l.From(t.Context(), p) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, content(b))
+	}
+	return batches
+}
+
+func TestResumeContinuesBehindEveryBatch(t *testing.T) {
+	options := func(workers int, dropLast bool) []loader.Option {
+		return []loader.Option{loader.Workers(workers), loader.BatchSize(7), loader.Shuffle(true), loader.Seed(3), loader.DropLast(dropLast)}
+	}
+	for _, dropLast := range []bool{false, true} {
+		batches, positions := runWithPositions(t, newLoader(t, augmented(45), options(2, dropLast)...))
+		for _, workers := range []int{0, 3} {
+			l := newLoader(t, augmented(45), options(workers, dropLast)...)
+			for k, p := range positions {
+				if got := resume(t, l, p); !slices.Equal(got, batches[k+1:]) {
+					t.Errorf("%d workers, drop last %v: resumed at %s: got %d batches that differ from the %d uninterrupted ones", workers, dropLast, p, len(got), len(batches)-k-1)
+				}
+			}
+		}
+	}
+}
+
+func TestResumeOnAnotherBatchSizeContinuesTheOrder(t *testing.T) {
+	order := func(batches [][]int64) []int64 { return slices.Concat(batches...) }
+	five := newLoader(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true))
+	three := newLoader(t, &fake{n: 40}, loader.Workers(1), loader.BatchSize(3), loader.Shuffle(true))
+	all := order(collect(t, five, 0, 1))
+	for b, err := range five.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Position()
+		var rest []int64
+		for b, err := range three.From(t.Context(), p) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = append(rest, loader.Values[int64](b, "x")...)
+		}
+		if !slices.Equal(rest, all[p.Draw:]) {
+			t.Errorf("behind draw %d: got %v, want %v", p.Draw, rest, all[p.Draw:])
+		}
+	}
+}
+
+func TestStateAfterTheLastBatchLeavesNothing(t *testing.T) {
+	l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.BatchSize(4))
+	var last loader.Position
+	for b := range l.Epoch(t.Context(), 3) {
+		last = b.Position()
+	}
+	for b, err := range l.From(t.Context(), last) {
+		t.Errorf("got %v, %v behind the last batch", b, err)
+	}
+	// Exhausted, the state is the next epoch's beginning.
+	next := l.Position(last.Until, last.Until+1)
+	n := 0
+	for b, err := range l.From(t.Context(), next) {
+		if err != nil || b.Epoch() != 4 {
+			t.Errorf("got %v, %v", b, err)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d batches in the next epoch, want 2", n)
+	}
+}
+
+func TestUnorderedResumeLosesAndRepeatsNothing(t *testing.T) {
+	options := []loader.Option{loader.Workers(4), loader.BatchSize(3), loader.Shuffle(true), loader.Unordered(true)}
+	whole := newLoader(t, augmented(50), options...)
+	all, _ := runWithPositions(t, whole)
+	slices.Sort(all)
+	again := newLoader(t, augmented(50), options...)
+	for stop := range len(all) {
+		var got []string
+		var position string
+		for b, err := range whole.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, content(b))
+			if len(got) > stop {
+				p, err := json.Marshal(b.Position())
+				if err != nil {
+					t.Fatal(err)
+				}
+				position = string(p)
+				break
+			}
+		}
+		got = append(got, resume(t, again, position)...)
+		slices.Sort(got)
+		if !slices.Equal(got, all) {
+			t.Fatalf("interrupted at %s: %d batches in all, want %d", position, len(got), len(all))
+		}
+	}
+}
+
+func TestForeignPositionIsAnError(t *testing.T) {
+	l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.BatchSize(2), loader.Seed(4))
+	good := l.Position(0, 1)
+	for want, change := range map[string]func(*loader.Position){
+		"taken with Seed(5), this loader has Seed(4)": func(p *loader.Position) { p.Seed = 5 },
+		"taken with 11 samples, this dataset has 10":  func(p *loader.Position) { p.Samples = 11 },
+		"not a position":                         func(p *loader.Position) { p.Draw = -1 },
+		"not a position: ahead is [2 1]":         func(p *loader.Position) { p.Ahead = []int{2, 1} },
+		"it has 6 draws per step, this loader 2": func(p *loader.Position) { p.Ahead, p.Step = []int{1}, 6 },
+	} {
+		p := good
+		change(&p)
+		n := 0
+		for _, err := range l.From(t.Context(), p) {
+			n++
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d yields, want the error alone", n)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package loader_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// The tests of this file are what PyTorch's users expect of the words that we
+// share with it, a test per subject.
+
+// TestDelivery: in order by default, whatever takes long; at most
+// Prefetch·Workers batches dispatched and not delivered; with Workers(0) nothing
+// ahead (TestPrefetchNeverHoldsMoreThanStated and TestNoWorkersIsLazy count).
+//
+// We deviate out of order: there sample 0 of ten, slow, comes one before the
+// last (1,3,4,5,6,7,8,9,0,2), because sample 2 waits behind it in the queue of
+// its worker. Our workers have no queues, so nothing waits behind it.
+func TestDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, workers := range []int{0, 1, 2, 5} {
+			for _, item := range []int{0, 3, 9} {
+				each := func(i int) time.Duration {
+					if i == item {
+						return time.Second
+					}
+					return time.Millisecond
+				}
+				l := newLoader(t, slow(10, each), loader.Workers(workers))
+				var got []int64
+				for _, b := range collect(t, l, 0, 1) {
+					got = append(got, b...)
+				}
+				if !slices.Equal(got, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+					t.Errorf("%d workers, slow sample %d: order %v", workers, item, got)
+				}
+			}
+		}
+	})
+}
+
+// TestLength: drop_last gives ⌊n/b⌋ batches, otherwise ⌈n/b⌉ with a short last one.
+func TestLength(t *testing.T) {
+	for _, test := range []struct {
+		n, batch int
+		dropLast bool
+		want     []int
+	}{
+		{10, 3, false, []int{3, 3, 3, 1}},
+		{10, 3, true, []int{3, 3, 3}},
+		{9, 3, false, []int{3, 3, 3}},
+		{9, 3, true, []int{3, 3, 3}},
+		{2, 3, false, []int{2}},
+		{2, 3, true, nil},
+		{0, 3, false, nil},
+	} {
+		for _, workers := range []int{0, 2} {
+			l := newLoader(t, &fake{n: test.n}, loader.Workers(workers), loader.BatchSize(test.batch), loader.DropLast(test.dropLast))
+			var got []int
+			for _, b := range collect(t, l, 0, 1) {
+				got = append(got, len(b))
+			}
+			if !slices.Equal(got, test.want) || l.Len() != len(test.want) {
+				t.Errorf("n %d, b %d, drop last %v: batches %v, Len %d, want %v", test.n, test.batch, test.dropLast, got, l.Len(), test.want)
+			}
+		}
+	}
+}
+
+// TestErrors: an error consumes exactly its own batch, is raised in its place,
+// and iteration can go on: 41 samples in pairs, all failing, are 21 errors.
+//
+// We deviate by default: the loop ends at the first error, as Go's do. Skip goes on.
+func TestErrors(t *testing.T) {
+	for _, workers := range []int{0, 2, 4} {
+		ds := failing(41, func(int) bool { return true })
+		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
+		if got := len(outcome(t, l)); got != 21 {
+			t.Errorf("%d workers: %d errors, want 21", workers, got)
+		}
+		l = newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2))
+		if got := len(outcome(t, l)); got != 1 {
+			t.Errorf("%d workers: %d errors by default, want 1", workers, got)
+		}
+	}
+}
+
+// TestEarlyBreakStopsWorkers: after a break nothing is placed any more.
+func TestEarlyBreakStopsWorkers(t *testing.T) {
+	placed := new(atomic.Int64)
+	ds := &fake{n: 1000, place: func(context.Context, int, dataset.Slot) error {
+		placed.Add(1)
+		return nil
+	}}
+	l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(2))
+	for range l.Epoch(t.Context(), 0) {
+		break
+	}
+	stopped := placed.Load()
+	if stopped > 2*9 {
+		t.Errorf("%d samples were placed for one batch, want 9 batches at most", stopped)
+	}
+	time.Sleep(time.Millisecond)
+	if placed.Load() != stopped {
+		t.Error("samples are placed after the break")
+	}
+}
+
+// TestGrowingDataset: we deviate. PyTorch's sequential sampler asks for the
+// length again; here a dataset is a fixed collection, so that shuffles and
+// positions mean something, and a loader goes over the samples it was made with.
+func TestGrowingDataset(t *testing.T) {
+	ds := &fake{n: 4}
+	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2))
+	ds.n = 8
+	if got := len(collect(t, l, 0, 1)); got != 2 {
+		t.Errorf("%d batches, want those of the first 4 samples", got)
+	}
+}
+
+// TestShrinkingDataset: samples that are gone are errors that say so.
+func TestShrinkingDataset(t *testing.T) {
+	ds := &fake{n: 6}
+	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
+	ds.n = 3
+	got := outcome(t, l)
+	want := []string{"[0 1] [0 1]", "[2] [2]", "error: loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestDefaultCollate: values keep their kind, stack on a new first dimension,
+// and text stays as it is. We have fields by name where PyTorch nests, and
+// ragged fields where it reports unequal shapes.
+func TestDefaultCollate(t *testing.T) {
+	ds := &fake{
+		n: 3,
+		spec: dataset.Spec{
+			{Name: "bool", Dtype: tensor.Bool},
+			{Name: "int64", Dtype: tensor.Int64, Shape: tensor.Shape{2}},
+			{Name: "float64", Dtype: tensor.Float64},
+			{Name: "complex64", Dtype: tensor.Complex64},
+			{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		},
+		place: func(_ context.Context, i int, dst dataset.Slot) error {
+			dataset.Set(dst, 0, i == 1)
+			copy(dataset.Row[int64](dst, 1), []int64{math.MinInt64, int64(i)})
+			dataset.Set(dst, 2, math.Pi*float64(i))
+			dataset.Set(dst, 3, complex(float32(i), -1))
+			text := strings.Repeat("ä", i)
+			copy(dataset.Grow[uint8](dst, 4, len(text)), text)
+			return nil
+		},
+	}
+	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(3))
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, want := range map[string]any{
+			"bool":      []bool{false, true, false},
+			"int64":     []int64{math.MinInt64, 0, math.MinInt64, 1, math.MinInt64, 2},
+			"float64":   []float64{0, math.Pi, 2 * math.Pi},
+			"complex64": []complex64{-1i, 1 - 1i, 2 - 1i},
+		} {
+			x := b.Tensor(field)
+			if fmt.Sprint(x.Data()) != fmt.Sprint(want) || x.Dtype().Name() != field {
+				t.Errorf("%s: got %v of kind %v, want %v", field, x.Data(), x.Dtype(), want)
+			}
+		}
+		if got := b.Strings("text"); !slices.Equal(got, []string{"", "ä", "ää"}) {
+			t.Errorf("text: got %q", got)
+		}
+	}
+}
+
+func TestUnknownFieldPanicsWithTheKnownOnes(t *testing.T) {
+	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
+	for b := range l.Epoch(t.Context(), 0) {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != `loader: batch has no field "y", only x int64 ()` {
+					t.Errorf("panic %q", got)
+				}
+			}()
+			b.Tensor("y")
+		}()
+	}
+}

@@ -1,0 +1,166 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A slab is the memory of one batch. Every fixed-size field is a column of it;
+// ragged fields have a buffer per row, which pack joins.
+type slab struct {
+	spec    dataset.Spec
+	memory  Allocator
+	rows    int // capacity
+	bytes   []byte
+	columns []dataset.Column // of fixed-size fields
+	offsets []int            // where each column begins
+	ragged  []raggedColumn   // of ragged fields
+	size    atomic.Int64     // bytes from memory, for Stats
+}
+
+// A raggedColumn is one ragged field of a batch.
+type raggedColumn struct {
+	rows   []dataset.Buffer
+	values []byte // all rows joined, from the slab's Allocator
+	ends   []int  // offsets in elements: row r is [ends[r], ends[r+1])
+	padded dataset.Buffer
+}
+
+// slabBytes is the size of a slab for that many rows, without ragged fields.
+func slabBytes(spec dataset.Spec, rows int) int {
+	total := 0
+	for _, f := range spec {
+		if !f.Ragged {
+			total += align(rows * f.Bytes())
+		}
+	}
+	return total
+}
+
+func align(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
+
+func newSlab(spec dataset.Spec, rows int, memory Allocator) (*slab, error) {
+	s := &slab{spec: spec, memory: memory}
+	return s, s.reserve(rows)
+}
+
+// reserve makes room for that many rows. What the slab held is lost.
+func (s *slab) reserve(rows int) error {
+	if rows <= s.rows {
+		return nil
+	}
+	bytes, err := s.memory.Alloc(slabBytes(s.spec, rows))
+	if err != nil {
+		return fmt.Errorf("loader: slab of %d bytes: %w", slabBytes(s.spec, rows), err)
+	}
+	if s.bytes != nil {
+		if err := s.memory.Free(s.bytes); err != nil {
+			return fmt.Errorf("loader: free slab: %w", err)
+		}
+	}
+	s.size.Add(int64(len(bytes) - len(s.bytes)))
+	s.rows, s.bytes = rows, bytes
+	s.columns = make([]dataset.Column, len(s.spec))
+	s.offsets = make([]int, len(s.spec))
+	if s.ragged == nil {
+		s.ragged = make([]raggedColumn, len(s.spec))
+	}
+	at := 0
+	for i, f := range s.spec {
+		if f.Ragged {
+			s.ragged[i].rows = append(s.ragged[i].rows, make([]dataset.Buffer, rows-len(s.ragged[i].rows))...)
+			s.ragged[i].ends = make([]int, 1, rows+1)
+			continue
+		}
+		s.offsets[i] = at
+		size := rows * f.Bytes()
+		s.columns[i] = dataset.NewColumn(f, bytes[at:at+size:at+size])
+		at += align(size)
+	}
+	return nil
+}
+
+// cells fills in where row's fields are to be written.
+func (s *slab) cells(row int, cells []dataset.Cell) {
+	for i := range cells {
+		if s.spec[i].Ragged {
+			s.ragged[i].rows[row].Grow(0)
+			cells[i] = dataset.RaggedCell(s.spec[i], &s.ragged[i].rows[row])
+		} else {
+			cells[i] = s.columns[i].Cell(row)
+		}
+	}
+}
+
+// column is the memory of the first rows of fixed-size field i.
+func (s *slab) column(i, rows int) []byte {
+	from := s.offsets[i]
+	to := from + rows*s.spec[i].Bytes()
+	return s.bytes[from:to:to]
+}
+
+// move copies row from to row to.
+func (s *slab) move(to, from int) {
+	for i, f := range s.spec {
+		if f.Ragged {
+			rows := s.ragged[i].rows
+			rows[to], rows[from] = rows[from], rows[to]
+			continue
+		}
+		size, column := f.Bytes(), s.column(i, s.rows)
+		copy(column[to*size:(to+1)*size], column[from*size:(from+1)*size])
+	}
+}
+
+// pack joins the first rows of every ragged field.
+func (s *slab) pack(rows int) error {
+	for i, f := range s.spec {
+		if f.Ragged {
+			if err := s.packField(f, &s.ragged[i], rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *slab) packField(f dataset.Field, c *raggedColumn, rows int) error {
+	total := 0
+	for r := range rows {
+		total += len(c.rows[r].Bytes())
+	}
+	if total > cap(c.values) {
+		values, err := s.memory.Alloc(total + total/4)
+		if err != nil {
+			return fmt.Errorf("loader: %d bytes of field %q: %w", total, f.Name, err)
+		}
+		if c.values != nil {
+			if err := s.memory.Free(c.values[:cap(c.values)]); err != nil {
+				return fmt.Errorf("loader: free field %q: %w", f.Name, err)
+			}
+		}
+		s.size.Add(int64(cap(values) - cap(c.values)))
+		c.values = values
+	}
+	c.values = c.values[:0]
+	c.ends = append(c.ends[:0], 0)
+	for r := range rows {
+		c.values = append(c.values, c.rows[r].Bytes()...)
+		c.ends = append(c.ends, len(c.values)/f.Bytes())
+	}
+	return nil
+}
+
+// free gives the memory back to its Allocator.
+func (s *slab) free() error {
+	err := s.memory.Free(s.bytes)
+	for i := range s.ragged {
+		if values := s.ragged[i].values; values != nil {
+			err = errors.Join(err, s.memory.Free(values[:cap(values)]))
+		}
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package loader
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// Stats is what a loader has done since it was made, and where the time went.
+// Subtract an earlier one for an interval: s.Sub(before).
+type Stats struct {
+	Samples int64 // delivered to the loop body
+	Batches int64 // delivered to the loop body
+
+	// Dropped counts samples that could not be placed, and Failures lists them,
+	// the first thousand. With [Skip] their batches are shorter.
+	Dropped  int64
+	Failures []*SampleError
+
+	// Wait is the time the loop body could not run for lack of a batch. It grows
+	// when the loader is too slow: add workers, or make samples cheaper. A loop
+	// that hardly waits is limited by its body; more workers change nothing.
+	Wait Wait
+
+	// Busy is the time that workers spent on samples, all workers together.
+	Busy time.Duration
+	// MemoryWait is the time that workers waited for a free slab, all workers
+	// together. It grows when the loop body is slower than the loader, which is
+	// as it should be; where Wait grows too, batches are uneven: raise [Prefetch].
+	MemoryWait time.Duration
+	// Stages is where Busy went, as the dataset reports it. A large read says
+	// that storage is slow: add workers beyond the number of processors. A large
+	// decode says that processors are: a smaller or preprocessed format helps.
+	Stages []dataset.StageTime
+
+	Workers   int   // that the loader has; 0 where the loop's goroutine does the work
+	Slabs     int   // batches that fit into memory at once
+	SlabBytes int64 // all slabs together
+
+	// Ready is the number of batches that are complete and wait for the loop
+	// body. Near 0, the loop is about to wait; near Slabs, workers are.
+	Ready int
+}
+
+// Wait sums up how the loop waited for batches.
+type Wait struct {
+	Count   int64 // batches it asked for
+	Total   time.Duration
+	Longest time.Duration // in all loops, also after Sub
+	First   time.Duration // of the last loop's first batch, from the loop's start; also after Sub
+}
+
+// Sub is what happened between earlier and s. Workers, Slabs, SlabBytes, Ready,
+// Wait.Longest and Wait.First are s's.
+func (s Stats) Sub(earlier Stats) Stats {
+	s.Samples -= earlier.Samples
+	s.Batches -= earlier.Batches
+	s.Dropped -= earlier.Dropped
+	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
+	s.Wait.Count -= earlier.Wait.Count
+	s.Wait.Total -= earlier.Wait.Total
+	s.Busy -= earlier.Busy
+	s.MemoryWait -= earlier.MemoryWait
+	s.Stages = slices.Clone(s.Stages)
+	for i := range s.Stages {
+		for _, e := range earlier.Stages {
+			if e.Name == s.Stages[i].Name {
+				s.Stages[i].Count -= e.Count
+				s.Stages[i].Total -= e.Total
+			}
+		}
+	}
+	return s
+}
+
+// String prints the statistics as a table, for people.
+func (s Stats) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "delivered\t%d samples in %d batches, %d samples dropped\n", s.Samples, s.Batches, s.Dropped)
+	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", round(s.Wait.Total), round(s.Wait.Longest), round(s.Wait.First))
+	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
+	fmt.Fprintf(w, "memory\t%d slabs of %.1f MB, %d ready\n", s.Slabs, float64(s.SlabBytes)/1e6/float64(max(s.Slabs, 1)), s.Ready)
+	w.Flush()
+	if len(s.Stages) > 0 {
+		b.WriteString("\n")
+		s.writeStages(&b)
+	}
+	return b.String()
+}
+
+func (s Stats) writeStages(b *strings.Builder) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	defer w.Flush()
+	fmt.Fprintf(w, "stage\tshare\ttotal\tcalls\tper call\t\n")
+	rest := s.Busy
+	for _, stage := range s.Stages {
+		rest -= stage.Total
+		each := time.Duration(0)
+		if stage.Count > 0 {
+			each = stage.Total / time.Duration(stage.Count)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%v\t\n", stage.Name, share(stage.Total, s.Busy), round(stage.Total), stage.Count, round(each))
+	}
+	fmt.Fprintf(w, "other\t%s\t%v\t\t\t\n", share(rest, s.Busy), round(rest))
+}
+
+func share(part, whole time.Duration) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+}
+
+// round leaves three or four digits.
+func round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 10000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// maxFailures bounds Stats.Failures.
+const maxFailures = 1000
+
+// counts is the part of Stats that the loop writes.
+type counts struct {
+	mu       sync.Mutex
+	samples  int64
+	batches  int64
+	dropped  int64
+	failures []*SampleError
+	wait     Wait
+}
+
+func (c *counts) waited(d time.Duration, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait.Count++
+	c.wait.Total += d
+	c.wait.Longest = max(c.wait.Longest, d)
+	if first {
+		c.wait.First = d
+	}
+}
+
+func (c *counts) delivered(samples int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.batches++
+	c.samples += int64(samples)
+}
+
+func (c *counts) failed(failed []failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped += int64(len(failed))
+	for _, f := range failed {
+		if len(c.failures) < maxFailures {
+			c.failures = append(c.failures, f.err)
+		}
+	}
+}
+
+// Stats reports what the loader has done so far. It may be called while a loop runs.
+func (l *Loader) Stats() Stats {
+	l.counts.mu.Lock()
+	s := Stats{
+		Samples:  l.counts.samples,
+		Batches:  l.counts.batches,
+		Dropped:  l.counts.dropped,
+		Failures: slices.Clone(l.counts.failures),
+		Wait:     l.counts.wait,
+		Workers:  l.cfg.workers,
+		Slabs:    len(l.jobs),
+	}
+	l.counts.mu.Unlock()
+	for _, w := range l.workers {
+		s.Busy += time.Duration(w.busy.Load())
+		s.MemoryWait += time.Duration(w.memoryWait.Load())
+		s.Stages = addStages(s.Stages, w.clock.Times(nil))
+	}
+	l.mu.Lock()
+	r := l.run
+	l.mu.Unlock()
+	if r != nil {
+		s.Ready = r.ready()
+	}
+	for _, j := range l.jobs {
+		s.SlabBytes += j.slab.size.Load()
+	}
+	return s
+}
+
+func addStages(sum, more []dataset.StageTime) []dataset.StageTime {
+	for _, m := range more {
+		i := slices.IndexFunc(sum, func(s dataset.StageTime) bool { return s.Name == m.Name })
+		if i < 0 {
+			sum = append(sum, m)
+			continue
+		}
+		sum[i].Count += m.Count
+		sum[i].Total += m.Total
+	}
+	return sum
+}
+
+// ready is the number of complete batches that are not delivered.
+func (r *run) ready() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, j := range r.inFlight {
+		if j.complete {
+			n++
+		}
+	}
+	return n
+}

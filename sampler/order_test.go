@@ -1,0 +1,168 @@
+package sampler_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// must is for samplers that are right.
+func must[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// all are samplers of every kind, with the highest index they may give plus one.
+func all() map[string]sampler.Sampler {
+	weights := []float64{1, 0, 3, 2, .5}
+	return map[string]sampler.Sampler{
+		"Sequential":       sampler.Sequential(5),
+		"Shuffle":          sampler.Shuffle(5, 1),
+		"large Shuffle":    sampler.Shuffle(1000, 1),
+		"Torch":            must(sampler.Torch(5, 1)),
+		"Random":           sampler.Random(5, 12, 1),
+		"Repeat":           must(sampler.Repeat(sampler.Shuffle(5, 1), 12)),
+		"Weighted":         must(sampler.Weighted(weights, 12, 1)),
+		"WeightedDistinct": must(sampler.WeightedDistinct(weights, 4, 1)),
+		"Subset":           sampler.Subset(sampler.Shuffle(3, 1), []int{4, 0, 2}),
+		"Shard":            must(sampler.Shard(sampler.Shuffle(5, 1), 1, 3, sampler.Pad)),
+	}
+}
+
+func TestEpochsComeAgainInAnyOrderOfAsking(t *testing.T) {
+	again := all()
+	for name, s := range all() {
+		var first [4][]int
+		for epoch := range first {
+			first[epoch] = indices(s.Epoch(epoch))
+		}
+		for _, epoch := range []int{2, 0, 3, 1, 1} {
+			if got := indices(again[name].Epoch(epoch)); !slices.Equal(got, first[epoch]) {
+				t.Errorf("%s: epoch %d is %v, then %v", name, epoch, first[epoch], got)
+			}
+		}
+		if name != "Sequential" && name != "Shard" && name != "Subset" && slices.Equal(first[0], first[1]) && slices.Equal(first[1], first[2]) {
+			t.Errorf("%s: three epochs are %v", name, first[0])
+		}
+	}
+}
+
+func TestOrdersAreSafeForConcurrentUse(t *testing.T) {
+	for name, s := range all() {
+		want := indices(s.Epoch(1))
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for epoch := range 4 {
+					indices(s.Epoch(epoch))
+				}
+				if got := indices(s.Epoch(1)); !slices.Equal(got, want) {
+					t.Errorf("%s: got %v, want %v", name, got, want)
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+func TestAtAllocatesNothing(t *testing.T) {
+	for name, s := range all() {
+		order := s.Epoch(0)
+		k := 0
+		if allocs := testing.AllocsPerRun(100, func() { k = (k + 1) % order.Len(); order.At(k) }); allocs != 0 {
+			t.Errorf("%s: %v allocations", name, allocs)
+		}
+	}
+}
+
+func TestPlacesOutsidePanic(t *testing.T) {
+	for name, s := range all() {
+		order := s.Epoch(0)
+		for _, k := range []int{-1, order.Len()} {
+			if !panics(func() { order.At(k) }) {
+				t.Errorf("%s: At(%d) of %d does not panic", name, k, order.Len())
+			}
+		}
+	}
+}
+
+func TestWrongUsePanics(t *testing.T) {
+	for name, use := range map[string]func(){
+		"Sequential(-1)":       func() { sampler.Sequential(-1) },
+		"Shuffle(-1)":          func() { sampler.Shuffle(-1, 0) },
+		"Shuffle(2⁶²+1)":       func() { sampler.Shuffle(1<<62+1, 0) },
+		"Torch(-1)":            func() { sampler.Torch(-1, 0) },
+		"Random(-1, 0)":        func() { sampler.Random(-1, 0, 0) },
+		"Random(1, -1)":        func() { sampler.Random(1, -1, 0) },
+		"Random(0, 1)":         func() { sampler.Random(0, 1, 0) },
+		"Repeat(-1)":           func() { sampler.Repeat(sampler.Sequential(1), -1) },
+		"Weighted(-1)":         func() { sampler.Weighted([]float64{1}, -1, 0) },
+		"WeightedDistinct(-1)": func() { sampler.WeightedDistinct([]float64{1}, -1, 0) },
+		"Fixed of size 0":      func() { sampler.Fixed(sampler.Sequential(1), 0, false) },
+		"ByLength of size 0":   func() { sampler.ByLength([]int{1}, 0, 0, false) },
+		"From(-1)": func() {
+			must(sampler.Shard(sampler.Sequential(3), 0, 1, sampler.Pad)).Epoch(0).(sampler.Part).From(-1)
+		},
+	} {
+		if !panics(use) {
+			t.Errorf("%s does not panic", name)
+		}
+	}
+}
+
+func panics(use func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	use()
+	return
+}
+
+func TestWrongDataIsAnError(t *testing.T) {
+	failure := func(_ any, err error) error { return err }
+	s := sampler.Sequential(3)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{failure(sampler.Torch(1<<32, 0)), "sampler: Torch of 4294967296 samples: want fewer than 2³²"},
+		{failure(sampler.Repeat(sampler.Sequential(0), 1)), "sampler: Repeat: 1 draws from an empty order"},
+		{failure(sampler.Shard(s, -1, 2, sampler.Pad)), "sampler: Shard: rank -1 of 2: want one from 0 to 1"},
+		{failure(sampler.Shard(s, 2, 2, sampler.Pad)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
+		{failure(sampler.Shard(s, 0, 0, sampler.Pad)), "sampler: Shard: world size 0: want 1 or more"},
+		{failure(sampler.Shard(s, 0, 1, sampler.Mode(3))), "sampler: Shard: Mode(3): want Pad, Drop or Exact"},
+		{failure(sampler.ShardBatches(sampler.List{}, 1, 1, sampler.Pad)), "sampler: ShardBatches: rank 1 of 1: want one from 0 to 0"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("got error %v, want %s", c.err, c.want)
+		}
+	}
+	if err := errors.Join(failure(sampler.Torch(0, 0)), failure(sampler.Repeat(sampler.Sequential(0), 0))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestModesHaveNames(t *testing.T) {
+	if got := fmt.Sprint(sampler.Pad, sampler.Drop, sampler.Exact); !strings.EqualFold(got, "pad drop exact") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSubsetMapsAnOrder(t *testing.T) {
+	list := []int{7, 3, 9, 3}
+	s := sampler.Subset(sampler.Sequential(4), list)
+	list[0] = 0 // the sampler has a copy
+	if got, want := indices(s.Epoch(0)), []int{7, 3, 9, 3}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	got := indices(sampler.Subset(sampler.Shuffle(4, 2), []int{7, 3, 9, 3}).Epoch(0))
+	slices.Sort(got)
+	if want := []int{3, 3, 7, 9}; !slices.Equal(got, want) {
+		t.Errorf("shuffled and sorted: got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,37 @@
+package sampler
+
+// Random takes draws samples per epoch, each of the n samples equally likely at
+// every draw and independently of the others, so that some come several times
+// and others not at all. It takes no memory that grows with n or draws. A
+// negative number, or draws from no samples, panic.
+//
+// Without replacement, take [Shuffle], and [Repeat] for another number than n.
+func Random(n, draws int, seed uint64) Sampler {
+	mustCount("Random", n)
+	mustCount("Random: draws", draws)
+	if n == 0 && draws > 0 {
+		panic("sampler: Random draws from no samples")
+	}
+	return random{n, draws, seed}
+}
+
+type random struct {
+	n, draws int
+	seed     uint64
+}
+
+func (r random) Epoch(epoch int) Order {
+	return &randomOrder{r, epochKey(forRandom, r.seed, epoch)}
+}
+
+type randomOrder struct {
+	random
+	key uint64
+}
+
+func (o *randomOrder) Len() int { return o.draws }
+
+func (o *randomOrder) At(k int) int {
+	mustPlace(k, o.draws)
+	return int(below(mix(o.key^uint64(k)), uint64(o.n)))
+}

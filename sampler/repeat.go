@@ -1,0 +1,49 @@
+package sampler
+
+import "fmt"
+
+// Repeat takes draws samples per epoch from successive epochs of s: with orders
+// of n samples, ⌊draws/n⌋ of them and the first draws mod n samples of one
+// more. Over a [Shuffle] it is PyTorch's RandomSampler without replacement with
+// num_samples=draws. Epoch e takes the epochs of s from e·⌈draws/n⌉ on.
+//
+// All epochs of s must be as long as its epoch 0. An order holds ⌈draws/n⌉
+// orders of s. It is an error if s is empty and draws is not 0; a negative
+// draws panics.
+func Repeat(s Sampler, draws int) (Sampler, error) {
+	mustCount("Repeat: draws", draws)
+	n := s.Epoch(0).Len()
+	if n == 0 && draws > 0 {
+		return nil, fmt.Errorf("sampler: Repeat: %d draws from an empty order", draws)
+	}
+	return repeated{s, n, draws}, nil
+}
+
+type repeated struct {
+	of       Sampler
+	n, draws int
+}
+
+func (r repeated) Epoch(epoch int) Order {
+	o := &repeatedOrder{n: r.n, draws: r.draws}
+	if r.draws > 0 {
+		count := (r.draws-1)/r.n + 1
+		o.orders = make([]Order, count)
+		for i := range o.orders {
+			o.orders[i] = r.of.Epoch(epoch*count + i)
+		}
+	}
+	return o
+}
+
+type repeatedOrder struct {
+	orders   []Order
+	n, draws int
+}
+
+func (o *repeatedOrder) Len() int { return o.draws }
+
+func (o *repeatedOrder) At(k int) int {
+	mustPlace(k, o.draws)
+	return o.orders[k/o.n].At(k % o.n)
+}

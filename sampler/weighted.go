@@ -1,0 +1,136 @@
+package sampler
+
+import (
+	"fmt"
+	"math"
+)
+
+// Weighted takes draws samples per epoch, each independently of the others and
+// sample i with a probability of weights[i] over the sum of all weights, as
+// PyTorch's WeightedRandomSampler with replacement. The weights need not sum to
+// 1 and may be as many as memory holds: the probabilities are exact to float64
+// rounding for any number of them. A sample of weight 0 is never drawn.
+//
+// It is an error if a weight is negative, NaN or infinite, or none is positive.
+// A negative draws panics. The sampler takes 16 bytes per weight; an order takes
+// none, and At takes constant time. Source: Vose, "A linear algorithm for
+// generating random numbers with a given distribution", 1991.
+func Weighted(weights []float64, draws int, seed uint64) (Sampler, error) {
+	mustCount("Weighted: draws", draws)
+	if _, err := checkWeights("Weighted", weights); err != nil {
+		return nil, err
+	}
+	return &weighted{newAlias(weights), draws, seed}, nil
+}
+
+// checkWeights counts the positive ones.
+func checkWeights(name string, weights []float64) (positive int, err error) {
+	for i, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return 0, fmt.Errorf("sampler: %s: weight %d is %v: want a finite number from 0 on", name, i, w)
+		}
+		if w > 0 {
+			positive++
+		}
+	}
+	if positive == 0 {
+		return 0, fmt.Errorf("sampler: %s: none of %d weights is positive", name, len(weights))
+	}
+	return positive, nil
+}
+
+type weighted struct {
+	alias []category
+	draws int
+	seed  uint64
+}
+
+func (w *weighted) Epoch(epoch int) Order {
+	return &weightedOrder{w, epochKey(forWeighted, w.seed, epoch)}
+}
+
+type weightedOrder struct {
+	*weighted
+	key uint64
+}
+
+func (o *weightedOrder) Len() int { return o.draws }
+
+func (o *weightedOrder) At(k int) int {
+	mustPlace(k, o.draws)
+	h := mix(o.key ^ uint64(k))
+	i := int(below(h, uint64(len(o.alias))))
+	if c := o.alias[i]; mix(h) >= c.own {
+		return c.other
+	}
+	return i
+}
+
+// A category shares its column of the table with another one.
+type category struct {
+	own   uint64 // its part of the column, of 2⁶⁴
+	other int    // has the rest; itself where the column is all its own
+}
+
+// newAlias makes columns of equal height: who has less than the mean shares its
+// column with one who has more.
+func newAlias(weights []float64) []category {
+	n := len(weights)
+	heaviest, sum := 0, 0.0
+	for i, w := range weights {
+		if w > weights[heaviest] {
+			heaviest = i
+		}
+	}
+	scale := weights[heaviest] // so that no sum overflows
+	carry := 0.0               // of Kahan's summation
+	for _, w := range weights {
+		y := w/scale - carry
+		t := sum + y
+		carry = (t - sum) - y
+		sum = t
+	}
+	height := make([]float64, n) // of 1 on average
+	for i, w := range weights {
+		height[i] = w / scale / sum * float64(n)
+	}
+
+	table := make([]category, n)
+	order := make([]int, n) // short columns from the left, others from the right
+	short, tall := 0, n
+	for i, h := range height {
+		if h < 1 {
+			order[short] = i
+			short++
+		} else {
+			tall--
+			order[tall] = i
+		}
+	}
+	for short > 0 && tall < n {
+		short--
+		s, t := order[short], order[tall]
+		table[s] = category{part(height[s]), t}
+		height[t] -= 1 - height[s]
+		if height[t] < 1 {
+			tall++
+			order[short] = t
+			short++
+		}
+	}
+	for _, i := range order[tall:] {
+		table[i].other = i
+	}
+	for _, i := range order[:short] { // rounding left no tall one for them
+		table[i] = category{part(height[i]), heaviest}
+	}
+	return table
+}
+
+// part turns a height below 1 into a share of 2⁶⁴.
+func part(height float64) uint64 {
+	if height <= 0 {
+		return 0
+	}
+	return uint64(math.Ldexp(height, 64))
+}

@@ -1,0 +1,69 @@
+package resize
+
+import "encoding/binary"
+
+// Horizontal writes rows rows of len(w.First) pixels to dst. Every row of src
+// begins at the pixel w.Lo and reaches at least to w.Hi. Strides are in bytes.
+func Horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) {
+	width := len(w.First)
+	for y := range rows {
+		horizontalRow(dst[y*dstStride:][:4*width], src[y*srcStride:][:4*(w.Hi-w.Lo)], w)
+	}
+}
+
+// horizontalRow adds up red and blue in the two halves of one 64-bit sum. A
+// negative red borrows one from blue, which split gives back.
+func horizontalRow(dst, src []byte, w *Weights) {
+	count := w.Count[:len(w.First)]
+	for i, first := range w.First {
+		k := w.K[i*w.Taps:][:count[i]]
+		p := src[4*first:][:4*len(k)]
+		rb, g := int64(half)<<32+half, int64(half)
+		for _, c := range k {
+			if len(p) < 4 {
+				break
+			}
+			v := int64(binary.LittleEndian.Uint32(p))
+			p = p[4:]
+			rb += (v&0xff | v&0xff0000<<16) * int64(c)
+			g += v >> 8 & 0xff * int64(c)
+		}
+		binary.LittleEndian.PutUint32(dst[4*i:4*i+4], pack(rb, g))
+	}
+}
+
+// Vertical writes output row i of w, len(dst)/4 pixels. src begins at the row
+// w.Lo; its rows are stride bytes apart.
+func Vertical(dst, src []byte, stride int, w *Weights, i int) {
+	k := w.K[i*w.Taps:][:w.Count[i]]
+	src = src[int(w.First[i])*stride:]
+	if len(k) == 1 && k[0] == One {
+		copy(dst, src[:len(dst)])
+		return
+	}
+	for x := 0; x+4 <= len(dst); x += 4 {
+		rb, g := int64(half)<<32+half, int64(half)
+		at := x
+		for _, c := range k {
+			v := int64(binary.LittleEndian.Uint32(src[at : at+4]))
+			at += stride
+			rb += (v&0xff | v&0xff0000<<16) * int64(c)
+			g += v >> 8 & 0xff * int64(c)
+		}
+		binary.LittleEndian.PutUint32(dst[x:x+4], pack(rb, g))
+	}
+}
+
+func pack(rb, g int64) uint32 {
+	r := int32(rb)
+	b := int32((rb - int64(r)) >> 32)
+	return 0xff<<24 | clip(b)<<16 | clip(int32(g))<<8 | clip(r)
+}
+
+func clip(v int32) uint32 {
+	v >>= bits
+	if uint32(v) > 255 {
+		return uint32(^(v >> 31)) & 255
+	}
+	return uint32(v)
+}

@@ -1,0 +1,186 @@
+// Package resize holds the arithmetic of Pillow's Image.resize for 8 bits per
+// channel: the weights of every output position, and the two passes over pixels
+// that apply them. Its results are equal to Pillow's in every bit.
+//
+// Pixels are 4 bytes: red, green, blue and one that does not matter.
+package resize
+
+import "math"
+
+// A Filter is a way to weigh source pixels, Pillow's Resampling of that name.
+type Filter uint8
+
+// The filters. All but Nearest widen when a picture shrinks, so that every
+// source pixel counts (antialiasing).
+const (
+	Bilinear Filter = iota
+	Nearest
+	Box
+	Bicubic
+	Lanczos
+	Hamming
+)
+
+// String is Pillow's name of the filter in lower case.
+func (f Filter) String() string {
+	switch f {
+	case Bilinear:
+		return "bilinear"
+	case Nearest:
+		return "nearest"
+	case Box:
+		return "box"
+	case Bicubic:
+		return "bicubic"
+	case Lanczos:
+		return "lanczos"
+	case Hamming:
+		return "hamming"
+	}
+	return "unknown"
+}
+
+// One is the weight 1: weights are fixed-point numbers of 22 bits, which leave
+// 8 bits for the pixel and 2 for overshoot in 32.
+const (
+	bits = 22
+	One  = 1 << bits
+	half = 1 << (bits - 1)
+)
+
+// An Axis says what happens along one dimension: In pixels become Out, of which
+// the positions From up to, but not including, To are wanted, in reverse order
+// where Reverse.
+type Axis struct {
+	Filter   Filter
+	In, Out  int
+	From, To int
+	Reverse  bool
+}
+
+// Weights are the contributions of source pixels to every wanted position.
+type Weights struct {
+	// Lo and Hi bound the source positions that contribute: Lo ≤ position < Hi.
+	Lo, Hi int
+	// First is, for every output, the first contributing position minus Lo,
+	// Count how many contribute, and K[i*Taps:] holds their weights; the rest
+	// of the Taps is zero.
+	First, Count []int32
+	Taps         int
+	K            []int32
+
+	float []float64
+}
+
+// Compute fills w for a, which must have 1 ≤ In, 1 ≤ Out, 0 ≤ From < To ≤ Out.
+// It reuses w's memory.
+func (w *Weights) Compute(a Axis) {
+	n := a.To - a.From
+	w.First, w.Count = grow(w.First, n), grow(w.Count, n)
+	switch {
+	case a.In == a.Out:
+		w.identity(a)
+	case a.Filter == Nearest:
+		w.nearest(a)
+	default:
+		w.convolution(a)
+	}
+	w.rebase()
+	if a.Reverse {
+		w.reverse()
+	}
+}
+
+// identity is a pass that Pillow skips.
+func (w *Weights) identity(a Axis) {
+	w.ones(len(w.First))
+	for i := range w.First {
+		w.First[i] = int32(a.From + i)
+	}
+}
+
+// nearest takes the pixel under the output's centre. Pillow adds up the step
+// instead of multiplying, which matters in the last bit.
+func (w *Weights) nearest(a Axis) {
+	w.ones(len(w.First))
+	step := float64(a.In) / float64(a.Out)
+	at := float64(step * 0.5)
+	for x := range a.To {
+		if x >= a.From {
+			w.First[x-a.From] = int32(min(int(at), a.In-1))
+		}
+		at += step
+	}
+}
+
+func (w *Weights) ones(n int) {
+	w.Taps = 1
+	w.K = grow(w.K, n)
+	for i := range n {
+		w.Count[i], w.K[i] = 1, One
+	}
+}
+
+// convolution evaluates the filter in float64, in Pillow's order of operations;
+// the conversions keep a compiler from fusing multiplication and addition.
+func (w *Weights) convolution(a Axis) {
+	scale := float64(a.In) / float64(a.Out)
+	wide := max(scale, 1)
+	support := float64(radius(a.Filter) * wide)
+	narrow := 1 / wide
+	w.Taps = 2*int(math.Ceil(support)) + 1
+	w.K = grow(w.K, w.Taps*len(w.First))
+	if cap(w.float) < w.Taps {
+		w.float = make([]float64, w.Taps+w.Taps/4)
+	}
+	for i := range w.First {
+		centre := float64((float64(a.From+i) + 0.5) * scale)
+		first := max(int(centre-support+0.5), 0)
+		count := min(int(centre+support+0.5), a.In) - first
+		w.First[i], w.Count[i] = int32(first), int32(count)
+
+		k := w.float[:count]
+		sum := 0.0
+		for j := range k {
+			k[j] = weight(a.Filter, float64((float64(j+first)-centre+0.5)*narrow))
+			sum += k[j]
+		}
+		fixed := w.K[i*w.Taps : (i+1)*w.Taps]
+		clear(fixed[count:])
+		for j, v := range k {
+			if sum != 0 {
+				v /= sum
+			}
+			fixed[j] = int32(math.Copysign(0.5, v) + float64(v*One))
+		}
+	}
+}
+
+func (w *Weights) rebase() {
+	lo, hi := int32(math.MaxInt32), int32(0)
+	for i, f := range w.First {
+		lo, hi = min(lo, f), max(hi, f+w.Count[i])
+	}
+	for i := range w.First {
+		w.First[i] -= lo
+	}
+	w.Lo, w.Hi = int(lo), int(hi)
+}
+
+func (w *Weights) reverse() {
+	for i, j := 0, len(w.First)-1; i < j; i, j = i+1, j-1 {
+		w.First[i], w.First[j] = w.First[j], w.First[i]
+		w.Count[i], w.Count[j] = w.Count[j], w.Count[i]
+		a, b := w.K[i*w.Taps:(i+1)*w.Taps], w.K[j*w.Taps:(j+1)*w.Taps]
+		for t := range a {
+			a[t], b[t] = b[t], a[t]
+		}
+	}
+}
+
+func grow(s []int32, n int) []int32 {
+	if cap(s) < n {
+		return make([]int32, n, n+n/4)
+	}
+	return s[:n]
+}

@@ -1,0 +1,171 @@
+package transform
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+)
+
+// ColorJitter changes brightness, contrast, saturation and hue, in random
+// order, as torchvision does to PIL pictures. The first three are multiplied by
+// a factor from max(0, 1-x) to 1+x; hue is shifted by -x to x of the circle, x
+// at most 0.5. What is 0 stays.
+func ColorJitter(brightness, contrast, saturation, hue float64) Step {
+	return jitter{[4]float64{brightness, contrast, saturation, hue}}
+}
+
+type jitter struct{ x [4]float64 }
+
+func (s jitter) String() string { return call("ColorJitter", s.x[0], s.x[1], s.x[2], s.x[3]) }
+
+func (s jitter) add(p *program) error {
+	for _, x := range s.x {
+		if !(x >= 0 && x < math.MaxFloat32) {
+			return errors.New("want numbers of 0 or more")
+		}
+	}
+	if s.x[3] > 0.5 {
+		return errors.New("want a hue up to 0.5")
+	}
+	return p.edit(s)
+}
+
+func (s jitter) edit(img *Image, r *rand.Rand, _ *scratch) error {
+	order := [4]int{0, 1, 2, 3}
+	for i := len(order) - 1; i > 0; i-- {
+		j := r.IntN(i + 1)
+		order[i], order[j] = order[j], order[i]
+	}
+	var factor [4]float64
+	for i, x := range s.x {
+		factor[i] = span{max(0, 1-x), 1 + x}.draw(r)
+	}
+	factor[3] = span{-s.x[3], s.x[3]}.draw(r)
+	for _, i := range order {
+		if s.x[i] != 0 {
+			adjusters[i](img.Pix, factor[i])
+		}
+	}
+	return nil
+}
+
+var adjusters = [4]func(pix []byte, factor float64){adjustBrightness, adjustContrast, adjustSaturation, adjustHue}
+
+// adjustBrightness blends with black: Pillow's ImageEnhance.Brightness.
+func adjustBrightness(pix []byte, factor float64) {
+	var t [256]uint8
+	blendTable(&t, 0, factor)
+	mapColours(pix, &t)
+}
+
+// adjustContrast blends with the mean gray: Pillow's ImageEnhance.Contrast.
+func adjustContrast(pix []byte, factor float64) {
+	if len(pix) < 4 {
+		return
+	}
+	sum := 0
+	for i := 0; i+4 <= len(pix); i += 4 {
+		sum += int(luma(pix[i], pix[i+1], pix[i+2]))
+	}
+	var t [256]uint8
+	blendTable(&t, uint8(int(float64(sum)/float64(len(pix)/4)+0.5)), factor)
+	mapColours(pix, &t)
+}
+
+// adjustSaturation blends with the gray picture: Pillow's ImageEnhance.Color.
+func adjustSaturation(pix []byte, factor float64) {
+	for i := 0; i+4 <= len(pix); i += 4 {
+		p := pix[i : i+4 : i+4]
+		gray := luma(p[0], p[1], p[2])
+		p[0], p[1], p[2] = blend(gray, p[0], factor), blend(gray, p[1], factor), blend(gray, p[2], factor)
+	}
+}
+
+// adjustHue turns the hue of Pillow's 8-bit HSV by factor of the circle.
+func adjustHue(pix []byte, factor float64) {
+	turn := uint8(int(factor * 255))
+	for i := 0; i+4 <= len(pix); i += 4 {
+		p := pix[i : i+4 : i+4]
+		h, s, v := toHSV(p[0], p[1], p[2])
+		p[0], p[1], p[2] = fromHSV(h+turn, s, v)
+	}
+}
+
+func mapColours(pix []byte, t *[256]uint8) {
+	for i := 0; i+4 <= len(pix); i += 4 {
+		p := pix[i : i+4 : i+4]
+		p[0], p[1], p[2] = t[p[0]], t[p[1]], t[p[2]]
+	}
+}
+
+func blendTable(t *[256]uint8, base uint8, factor float64) {
+	for x := range t {
+		t[x] = blend(base, uint8(x), factor)
+	}
+}
+
+// blend goes from a to b, and beyond, as Pillow's Image.blend does: in float32,
+// rounded towards zero.
+func blend(a, b uint8, factor float64) uint8 {
+	v := float32(a) + float32(float32(factor)*float32(int(b)-int(a)))
+	if v <= 0 {
+		return 0
+	}
+	if v >= 255 {
+		return 255
+	}
+	return uint8(v)
+}
+
+// luma is Pillow's convert("L"): ITU-R 601-2 in 16-bit fixed point.
+func luma(r, g, b uint8) uint8 {
+	return uint8((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 0x8000) >> 16)
+}
+
+// Grayscale makes the picture gray, by Pillow's weights of the colours. The
+// field has 1 channel with Grayscale(1) and 3 equal ones with Grayscale(3).
+func Grayscale(channels int) Step { return grayscale{channels, -1} }
+
+// RandomGrayscale makes the picture gray with probability p. It keeps 3 channels.
+func RandomGrayscale(p float64) Step { return grayscale{3, p} }
+
+type grayscale struct {
+	channels int
+	p        float64 // -1: always
+}
+
+func (s grayscale) String() string {
+	if s.p == -1 {
+		return call("Grayscale", s.channels)
+	}
+	return call("RandomGrayscale", s.p)
+}
+
+func (s grayscale) add(p *program) error {
+	if s.p != -1 {
+		if err := checkProbability(s.p); err != nil {
+			return err
+		}
+		return p.edit(s)
+	}
+	if s.channels != 1 && s.channels != 3 {
+		return errors.New("want 1 or 3 channels")
+	}
+	if err := p.edit(s); err != nil {
+		return err
+	}
+	p.output.channels = s.channels
+	return nil
+}
+
+func (s grayscale) edit(img *Image, r *rand.Rand, _ *scratch) error {
+	if s.p != -1 && r.Float64() >= s.p {
+		return nil
+	}
+	for i := 0; i+4 <= len(img.Pix); i += 4 {
+		p := img.Pix[i : i+4 : i+4]
+		v := luma(p[0], p[1], p[2])
+		p[0], p[1], p[2] = v, v, v
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package transform
+
+import (
+	"image"
+	"image/color"
+)
+
+// convert writes a window of src to dst as Pillow's convert("RGB") does: alpha
+// is dropped, not blended, and of 16 bits the upper 8 stay.
+func convert(dst []byte, stride int, src image.Image, window image.Rectangle) {
+	window = window.Intersect(src.Bounds())
+	w := window.Dx()
+	if w == 0 {
+		return
+	}
+	row := rows(src)
+	for y := window.Min.Y; y < window.Max.Y; y++ {
+		row(dst[(y-window.Min.Y)*stride:][:4*w], window.Min.X, y)
+	}
+}
+
+// rows returns what writes the pixels of a row of src that begin at (x, y).
+func rows(src image.Image) func(dst []byte, x, y int) {
+	switch m := src.(type) {
+	case *image.YCbCr:
+		return func(dst []byte, x, y int) { rowYCbCr(dst, m, x, y) }
+	case *image.NYCbCrA:
+		return func(dst []byte, x, y int) { rowYCbCr(dst, &m.YCbCr, x, y) }
+	case *image.Gray:
+		return func(dst []byte, x, y int) {
+			gray(dst, m.Pix[m.PixOffset(x, y):], 1)
+		}
+	case *image.Gray16:
+		return func(dst []byte, x, y int) { gray(dst, m.Pix[m.PixOffset(x, y):], 2) }
+	case *image.NRGBA:
+		return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
+	case *image.NRGBA64:
+		return func(dst []byte, x, y int) { upper(dst, m.Pix[m.PixOffset(x, y):]) }
+	case *image.Paletted:
+		return paletted(m)
+	case *image.CMYK:
+		return func(dst []byte, x, y int) { rowCMYK(dst, m.Pix[m.PixOffset(x, y):]) }
+	case *image.RGBA:
+		if m.Opaque() {
+			return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
+		}
+	case *image.RGBA64:
+		if m.Opaque() {
+			return func(dst []byte, x, y int) { upper(dst, m.Pix[m.PixOffset(x, y):]) }
+		}
+	}
+	return func(dst []byte, x, y int) {
+		for i := 0; i < len(dst); i += 4 {
+			put(dst[i:], straight(src.At(x, y)))
+			x++
+		}
+	}
+}
+
+func rowYCbCr(dst []byte, m *image.YCbCr, x, y int) {
+	for i := 0; i < len(dst); i += 4 {
+		c := m.COffset(x, y)
+		r, g, b := color.YCbCrToRGB(m.Y[m.YOffset(x, y)], m.Cb[c], m.Cr[c])
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = r, g, b, 255
+		x++
+	}
+}
+
+func gray(dst, src []byte, step int) {
+	for i := 0; i < len(dst); i += 4 {
+		v := src[i/4*step]
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = v, v, v, 255
+	}
+}
+
+// upper takes the upper byte of every 16-bit channel.
+func upper(dst, src []byte) {
+	for i := range dst {
+		dst[i] = src[2*i]
+	}
+}
+
+func paletted(m *image.Paletted) func(dst []byte, x, y int) {
+	var colours [256][3]uint8
+	for i, c := range m.Palette {
+		colours[i&255] = straight(c)
+	}
+	return func(dst []byte, x, y int) {
+		for i, v := range m.Pix[m.PixOffset(x, y):][:len(dst)/4] {
+			put(dst[4*i:], colours[v])
+		}
+	}
+}
+
+// rowCMYK is Pillow's: what ink leaves of white, times what black leaves.
+func rowCMYK(dst, src []byte) {
+	for i := 0; i < len(dst); i += 4 {
+		left := 255 - int(src[i+3])
+		for c := range 3 {
+			v := int(src[i+c])*left + 128
+			dst[i+c] = uint8(left - (v>>8+v)>>8)
+		}
+	}
+}
+
+// straight is a colour without its alpha.
+func straight(c color.Color) [3]uint8 {
+	switch c := c.(type) {
+	case color.NRGBA:
+		return [3]uint8{c.R, c.G, c.B}
+	case color.RGBA:
+		if c.A == 255 {
+			return [3]uint8{c.R, c.G, c.B}
+		}
+	}
+	v := color.NRGBA64Model.Convert(c).(color.NRGBA64)
+	return [3]uint8{uint8(v.R >> 8), uint8(v.G >> 8), uint8(v.B >> 8)}
+}
+
+func put(dst []byte, c [3]uint8) {
+	dst[0], dst[1], dst[2], dst[3] = c[0], c[1], c[2], 255
+}

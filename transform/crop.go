@@ -1,0 +1,176 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+)
+
+// CenterCrop cuts out the middle, CenterCrop(s) of s×s pixels, CenterCrop(h, w)
+// of h×w, with torchvision's rounding. Where the picture is smaller, black is
+// added around it first.
+func CenterCrop(size ...int) Step { return centerCrop{size} }
+
+type centerCrop struct{ size []int }
+
+func (s centerCrop) String() string { return call("CenterCrop", ints(s.size)...) }
+
+func (s centerCrop) add(p *program) error {
+	if _, _, err := extent(s.size); err != nil {
+		return err
+	}
+	return p.geometry(s, crops)
+}
+
+func (s centerCrop) after(_, _ int) (w, h int) {
+	h, w, _ = extent(s.size)
+	return w, h
+}
+
+func (s centerCrop) move(e *engine, _ *rand.Rand) error {
+	w, h := e.size()
+	cw, ch := s.after(w, h)
+	left, top := centred(w, cw), centred(h, ch)
+	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
+}
+
+// centred is where a crop begins in n pixels: half of what is over, where a half
+// pixel goes to the even neighbour, or, where pixels are missing, minus the
+// rounded-down half of them.
+func centred(n, crop int) int {
+	if crop > n {
+		return -((crop - n) / 2)
+	}
+	begin := (n - crop) / 2
+	if (n-crop)%2 == 1 {
+		begin += begin % 2
+	}
+	return begin
+}
+
+// RandomCrop cuts out a random part, RandomCrop(s) of s×s pixels,
+// RandomCrop(h, w) of h×w. A picture that is smaller is an error, unless
+// PadIfNeeded is asked for.
+func RandomCrop(size ...int) RandomCropping { return RandomCropping{size: size} }
+
+// RandomCropping is the step that [RandomCrop] makes.
+type RandomCropping struct {
+	size   []int
+	pad    Padding
+	needed bool
+}
+
+// Padding adds to the picture before cropping, as [Pad] does.
+func (s RandomCropping) Padding(widths ...int) RandomCropping {
+	s.pad.widths = widths
+	return s
+}
+
+// Fill sets the colour of what is added, black by default.
+func (s RandomCropping) Fill(r, g, b uint8) RandomCropping {
+	s.pad.fill = [3]uint8{r, g, b}
+	return s
+}
+
+// Mode sets what is added.
+func (s RandomCropping) Mode(m PadMode) RandomCropping {
+	s.pad.mode = m
+	return s
+}
+
+// PadIfNeeded adds to pictures smaller than the crop, on both sides as many
+// pixels as are missing, as torchvision does.
+func (s RandomCropping) PadIfNeeded() RandomCropping {
+	s.needed = true
+	return s
+}
+
+// String prints the call that made the step.
+func (s RandomCropping) String() string {
+	text := call("RandomCrop", ints(s.size)...)
+	if s.pad.widths != nil {
+		text += call(".Padding", ints(s.pad.widths)...)
+	}
+	if s.needed {
+		text += ".PadIfNeeded()"
+	}
+	return text + s.pad.options()
+}
+
+func (s RandomCropping) add(p *program) error {
+	_, _, err := extent(s.size)
+	if s.pad.widths != nil {
+		err = errors.Join(err, s.pad.check())
+	}
+	if err != nil {
+		return err
+	}
+	if s.pad.widths != nil || s.needed {
+		return p.geometry(s, pads)
+	}
+	return p.geometry(s, crops)
+}
+
+func (s RandomCropping) after(_, _ int) (w, h int) {
+	h, w, _ = extent(s.size)
+	return w, h
+}
+
+func (s RandomCropping) move(e *engine, r *rand.Rand) error {
+	if s.pad.widths != nil {
+		if err := s.pad.move(e, r); err != nil {
+			return err
+		}
+	}
+	w, h := e.size()
+	cw, ch := s.after(w, h)
+	if s.needed {
+		dx, dy := max(cw-w, 0), max(ch-h, 0)
+		if err := s.pad.around(e, image.Rect(-dx, -dy, w+dx, h+dy)); err != nil {
+			return err
+		}
+		w, h = e.size()
+	}
+	if cw > w || ch > h {
+		return fmt.Errorf("transform: %v: the picture has only %d×%d pixels (height × width)", s, h, w)
+	}
+	top := r.IntN(h - ch + 1)
+	left := r.IntN(w - cw + 1)
+	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
+}
+
+// RandomHorizontalFlip exchanges left and right with probability p.
+func RandomHorizontalFlip(p float64) Step { return flip{"RandomHorizontalFlip", p, false} }
+
+// RandomVerticalFlip exchanges top and bottom with probability p.
+func RandomVerticalFlip(p float64) Step { return flip{"RandomVerticalFlip", p, true} }
+
+type flip struct {
+	name     string
+	p        float64
+	vertical bool
+}
+
+func (s flip) String() string { return call(s.name, s.p) }
+
+func (s flip) add(p *program) error {
+	if err := checkProbability(s.p); err != nil {
+		return err
+	}
+	return p.geometry(s, moves)
+}
+
+func (s flip) after(w, h int) (int, int) { return w, h }
+
+func (s flip) move(e *engine, r *rand.Rand) error {
+	if r.Float64() >= s.p {
+		return nil
+	}
+	if s.vertical {
+		e.view.flipY()
+	} else {
+		e.view.flipX()
+	}
+	return nil
+}

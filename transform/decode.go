@@ -1,0 +1,171 @@
+package transform
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+)
+
+// A decoder reads one file after the other. The size is known before any pixel
+// is decoded, and only the window that the steps need is asked for.
+type decoder interface {
+	source
+	// header reads the picture's size. It may keep data until the next header.
+	header(data []byte) (w, h int, err error)
+}
+
+// files decodes files of all formats, told apart by their first bytes. Its zero
+// value is ready to use.
+type files struct {
+	limit  int
+	now    decoder
+	stream streamDecoder
+}
+
+// open begins with a file and returns its size.
+func (f *files) open(data []byte) (w, h int, err error) {
+	format := sniff(data)
+	if format == nil {
+		return 0, 0, unknown(data)
+	}
+	f.stream.format = format
+	f.now = &f.stream
+	w, h, err = f.now.header(data)
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
+	case w < 1 || h < 1:
+		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels", format.name, w, h)
+	case w > f.limit/h:
+		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels, more than the limit of %d (see MaxPixels)", format.name, w, h, f.limit)
+	case format.density > 0 && w*h/format.density > len(data):
+		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes cannot hold %d×%d pixels", format.name, io.ErrUnexpectedEOF, len(data), w, h)
+	}
+	return w, h, nil
+}
+
+func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
+	if err := f.now.decode(dst, stride, window); err != nil {
+		return fmt.Errorf("transform: decode: %s: %w", f.stream.format.name, err)
+	}
+	return nil
+}
+
+func unknown(data []byte) error {
+	if len(data) == 0 {
+		return errors.New("transform: decode: the file is empty")
+	}
+	return fmt.Errorf("transform: decode: not a JPEG, PNG, GIF, WebP, BMP or TIFF file: it begins with %q", data[:min(len(data), 8)])
+}
+
+// A format is a kind of file.
+type format struct {
+	name   string
+	magic  []string // how it begins; ? stands for any byte
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+	// density is the most pixels that a byte of a file can stand for, rounded
+	// up, so that a short file cannot ask for much memory; 0 where there is no
+	// such bound.
+	density int
+}
+
+var formats = [...]format{
+	{"JPEG", []string{"\xff\xd8\xff"}, jpeg.DecodeConfig, jpeg.Decode, 8192},
+	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, png.Decode, 16384},
+	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 0},
+	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 0},
+	{"BMP", []string{"BM"}, bmp.DecodeConfig, bmp.Decode, 16},
+	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 16384},
+}
+
+func sniff(data []byte) *format {
+	for i := range formats {
+		for _, m := range formats[i].magic {
+			if begins(data, m) {
+				return &formats[i]
+			}
+		}
+	}
+	return nil
+}
+
+func begins(data []byte, magic string) bool {
+	if len(data) < len(magic) {
+		return false
+	}
+	for i := range len(magic) {
+		if magic[i] != '?' && data[i] != magic[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A streamDecoder reads a format by a decoder that knows only whole pictures.
+type streamDecoder struct {
+	format *format
+	data   []byte
+	reader bytes.Reader
+	w, h   int
+}
+
+func (s *streamDecoder) header(data []byte) (w, h int, err error) {
+	defer recovered(&err)
+	s.data = data
+	s.reader.Reset(data)
+	c, err := s.format.config(&s.reader)
+	s.w, s.h = c.Width, c.Height
+	return c.Width, c.Height, err
+}
+
+func (s *streamDecoder) decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer recovered(&err)
+	s.reader.Reset(s.data)
+	img, err := s.format.decode(&s.reader)
+	if err != nil {
+		return err
+	}
+	frame := img.Bounds()
+	if s.format.name == "GIF" {
+		if shown := window.Intersect(frame); shown != window {
+			s.background(dst, stride, window, img)
+			dst = dst[min(stride*(shown.Min.Y-window.Min.Y)+4*(shown.Min.X-window.Min.X), len(dst)):]
+			window = shown
+		}
+	} else if frame.Dx() != s.w || frame.Dy() != s.h {
+		return fmt.Errorf("%d×%d pixels, but the header says %d×%d", frame.Dx(), frame.Dy(), s.w, s.h)
+	} else {
+		window = window.Add(frame.Min)
+	}
+	convert(dst, stride, img, window)
+	return nil
+}
+
+// background fills a window of a GIF with the background's colour, because its
+// first frame may be smaller than the picture.
+func (s *streamDecoder) background(dst []byte, stride int, window image.Rectangle, img image.Image) {
+	var c [3]uint8
+	if p, ok := img.(*image.Paletted); ok && len(s.data) > 11 && int(s.data[11]) < len(p.Palette) {
+		c = straight(p.Palette[s.data[11]])
+	}
+	for y := range window.Dy() {
+		fillRow(dst[y*stride:][:4*window.Dx()], c)
+	}
+}
+
+// recovered turns a decoder's panic over a damaged file into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the decoder gave up: %v", p)
+	}
+}

@@ -1,0 +1,161 @@
+package transform
+
+import (
+	"image"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// A source gives the pixels of a sample as it was before the first step.
+type source interface {
+	// decode writes a window of the picture to dst, 4 bytes per pixel and
+	// stride bytes per row.
+	decode(dst []byte, stride int, window image.Rectangle) error
+}
+
+// An engine takes one picture through the steps. Geometry collects in a view;
+// render does it, when a step needs pixels or at the end.
+type engine struct {
+	limit int // pixels that a picture may have
+	draw  *dataset.Draw
+	src   source
+	view  view
+
+	img    Image // the current picture, unless it is still in src
+	inside bool  // the current picture is img
+	scratch
+
+	x, y   *resize.Weights
+	mid    []byte // after the horizontal pass, from row y.Lo
+	stride int
+}
+
+// scratch is memory that steps share.
+type scratch struct {
+	cache        resize.Cache
+	window, wide []byte
+	row          []byte
+	spare        Image
+}
+
+// begin starts with a picture of w×h pixels that is still in src.
+func (e *engine) begin(src source, w, h int, draw *dataset.Draw) {
+	e.src, e.draw, e.inside = src, draw, false
+	e.view = whole(w, h)
+}
+
+// size is that of the picture after the steps so far.
+func (e *engine) size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
+
+// resample is the step of resizing to w×h.
+func (e *engine) resample(w, h int, f resize.Filter) error {
+	if w == e.view.canvas.X && h == e.view.canvas.Y {
+		return nil
+	}
+	if w < 1 || h < 1 || w > maxResampled || h > maxResampled {
+		return checkSize(min(w, maxResampled), min(h, maxResampled), 1)
+	}
+	if !e.view.canResample() {
+		if err := e.render(); err != nil {
+			return err
+		}
+	}
+	e.view.resample(w, h, f)
+	return nil
+}
+
+// maxResampled bounds the side of a resized picture, of which mostly only a
+// part is ever computed.
+const maxResampled = 1 << 30
+
+// crop is the step of cutting out r, which may reach beyond the picture.
+func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
+	if !e.view.canCrop(r, fill) {
+		if err := e.render(); err != nil {
+			return err
+		}
+	}
+	e.view.crop(r, fill)
+	return nil
+}
+
+// render does the geometry collected so far: afterwards e.img is the picture.
+func (e *engine) render() error {
+	w, h := e.size()
+	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {
+		return nil
+	}
+	if err := checkSize(w, h, e.limit); err != nil {
+		return err
+	}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	e.spare.resize(w, h)
+	for y := range h {
+		e.rowOf(e.spare.Pix[4*w*y:][:4*w], y)
+	}
+	e.img, e.spare = e.spare, e.img
+	e.inside = true
+	e.view = whole(w, h)
+	return nil
+}
+
+// prepare gets the pixels that the view shows and runs the horizontal pass,
+// so that rowOf can be called.
+func (e *engine) prepare() error {
+	v := &e.view
+	if v.part.Empty() {
+		return nil
+	}
+	ax, ay := v.axes()
+	e.x, e.y = e.cache.Weights(ax), e.cache.Weights(ay)
+	need := image.Rect(e.x.Lo, e.y.Lo, e.x.Hi, e.y.Hi).Add(v.window.Min)
+	pixels, stride, err := e.pixels(need)
+	if err != nil {
+		return err
+	}
+	e.draw.Stage(dataset.Resample)
+	if !ax.Reverse && ax.In == ax.Out {
+		e.mid, e.stride = pixels, stride
+		return nil
+	}
+	e.stride = 4 * v.part.Dx()
+	e.wide = grow(e.wide, e.stride*need.Dy())
+	e.mid = e.wide
+	resize.Horizontal(e.mid, e.stride, pixels, stride, need.Dy(), e.x)
+	return nil
+}
+
+// pixels are those of the current picture in r, beginning with its corner.
+func (e *engine) pixels(r image.Rectangle) (pix []byte, stride int, err error) {
+	if e.inside {
+		return e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4 * e.img.Width, nil
+	}
+	if err := checkSize(r.Dx(), r.Dy(), e.limit); err != nil {
+		return nil, 0, err
+	}
+	stride = 4 * r.Dx()
+	e.window = grow(e.window, stride*r.Dy())
+	return e.window, stride, e.src.decode(e.window, stride, r)
+}
+
+// rowOf writes row y of the canvas to dst.
+func (e *engine) rowOf(dst []byte, y int) {
+	v := &e.view
+	if y < v.at.Min.Y || y >= v.at.Max.Y {
+		fillRow(dst, v.fill)
+		return
+	}
+	if v.at.Min.X > 0 || v.at.Max.X < v.canvas.X {
+		fillRow(dst, v.fill)
+	}
+	resize.Vertical(dst[4*v.at.Min.X:4*v.at.Max.X], e.mid, e.stride, e.y, y-v.at.Min.Y)
+}
+
+func fillRow(dst []byte, c [3]uint8) {
+	for x := 0; x+4 <= len(dst); x += 4 {
+		dst[x], dst[x+1], dst[x+2], dst[x+3] = c[0], c[1], c[2], 255
+	}
+}

@@ -1,0 +1,126 @@
+package transform
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+)
+
+// RandomErasing overwrites, with probability p, a random rectangle of the
+// tensor with 0, as torchvision does: up to ten times it draws an area and a
+// ratio and takes the first that is smaller than the picture on both sides. It
+// goes after ToTensor and Normalize.
+func RandomErasing(p float64) Erasing {
+	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
+}
+
+// Erasing is the step that [RandomErasing] makes.
+type Erasing struct {
+	p            float64
+	scale, ratio span
+	value        []float32
+	noise        bool
+}
+
+// Scale sets the least and the greatest area, as fractions of the picture's.
+// The default is 0.02 to 0.33.
+func (s Erasing) Scale(least, greatest float64) Erasing {
+	s.scale = span{least, greatest}
+	return s
+}
+
+// Ratio sets the least and the greatest height divided by width. The default is
+// 0.3 to 3.3.
+func (s Erasing) Ratio(least, greatest float64) Erasing {
+	s.ratio = span{least, greatest}
+	return s
+}
+
+// Value sets what is written: a value per channel, or one for all.
+func (s Erasing) Value(v ...float32) Erasing {
+	s.value = slices.Clone(v)
+	return s
+}
+
+// Noise writes random numbers of the standard normal distribution.
+func (s Erasing) Noise() Erasing {
+	s.noise = true
+	return s
+}
+
+// String prints the call that made the step.
+func (s Erasing) String() string {
+	text := call("RandomErasing", s.p)
+	if s.scale != (span{0.02, 0.33}) {
+		text += s.scale.call(".Scale")
+	}
+	if s.ratio != (span{0.3, 3.3}) {
+		text += s.ratio.call(".Ratio")
+	}
+	if s.value != nil {
+		text += call(".Value", s.value)
+	}
+	if s.noise {
+		text += ".Noise()"
+	}
+	return text
+}
+
+func (s Erasing) add(p *program) error {
+	err := errors.Join(checkProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
+	switch n := len(s.value); {
+	case err != nil:
+		return err
+	case s.scale.greatest > 1:
+		return errors.New("want a Scale up to 1")
+	case s.value != nil && n != 1 && n != p.output.channels:
+		return errors.New("want a value per channel, or one for all")
+	case s.noise && s.value != nil:
+		return errors.New("want a Value or Noise, not both")
+	case !p.output.float:
+		return errors.New("want ToTensor before it")
+	}
+	p.output.erasings = append(p.output.erasings, s)
+	p.output.calls = append(p.output.calls, s.String())
+	return nil
+}
+
+func (s *Erasing) apply(o *output, out []float32, r *rand.Rand) {
+	if r.Float64() >= s.p {
+		return
+	}
+	for range 10 {
+		h, w := drawPart(o.w, o.h, s.scale, s.ratio, r)
+		if h < 0 || w < 0 || h >= o.h || w >= o.w {
+			continue
+		}
+		top := r.IntN(o.h - h + 1)
+		left := r.IntN(o.w - w + 1)
+		for c := range o.channels {
+			for y := top; y < top+h; y++ {
+				for x := left; x < left+w; x++ {
+					out[o.index(c, y, x)] = s.next(c, r)
+				}
+			}
+		}
+		return
+	}
+}
+
+func (s *Erasing) next(c int, r *rand.Rand) float32 {
+	switch {
+	case s.noise:
+		return float32(r.NormFloat64())
+	case s.value == nil:
+		return 0
+	}
+	return s.value[c%len(s.value)]
+}
+
+// index is where a value is in the slot.
+func (o *output) index(c, y, x int) int {
+	if o.planar() {
+		return (c*o.h+y)*o.w + x
+	}
+	return (y*o.w+x)*o.channels + c
+}

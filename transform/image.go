@@ -1,0 +1,56 @@
+package transform
+
+import (
+	"image"
+	"image/color"
+)
+
+// An Image is a picture between steps: red, green and blue of 8 bits. It
+// belongs to the worker that passes it to [Transform.Apply], until that returns.
+//
+// It is also an [image/draw.Image], for code that knows those; loops over Pix
+// are much faster.
+type Image struct {
+	// Pix holds 4 bytes per pixel: red, green, blue, and one that nobody reads.
+	// The pixel (x, y) begins at 4*(y*Width+x).
+	Pix           []uint8
+	Width, Height int
+}
+
+// ColorModel is that of opaque colours without premultiplication.
+func (m *Image) ColorModel() color.Model { return color.NRGBAModel }
+
+// Bounds begin at (0, 0).
+func (m *Image) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
+
+// At is the colour of a pixel, always opaque; outside the picture it is black.
+func (m *Image) At(x, y int) color.Color {
+	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
+		return color.NRGBA{A: 255}
+	}
+	p := m.Pix[4*(y*m.Width+x):]
+	return color.NRGBA{p[0], p[1], p[2], 255}
+}
+
+// Set changes a pixel; outside the picture it does nothing. Alpha is dropped.
+func (m *Image) Set(x, y int, c color.Color) {
+	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
+		return
+	}
+	v := color.NRGBAModel.Convert(c).(color.NRGBA)
+	p := m.Pix[4*(y*m.Width+x):]
+	p[0], p[1], p[2] = v.R, v.G, v.B
+}
+
+// resize gives the image memory for w×h pixels, whose content is undefined.
+func (m *Image) resize(w, h int) {
+	m.Width, m.Height = w, h
+	m.Pix = grow(m.Pix, 4*w*h)
+}
+
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n, n+n/4)
+	}
+	return b[:n]
+}

@@ -1,0 +1,193 @@
+// Package transform prepares pictures: it decodes, resizes, crops, augments and
+// normalises them in the words and with the arithmetic of PyTorch's torchvision
+// on PIL pictures.
+//
+// [Images] takes a list of steps and compiles it. Resizing, cropping and
+// flipping in a row become one window and one resampling of what is kept, and
+// conversion and normalisation become part of writing the result into the batch.
+package transform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// X is a dataset whose pictures have gone through the steps.
+type X struct {
+	inner dataset.Dataset
+	spec  dataset.Spec
+	field int
+	raw   raw // the layout of pictures that are not files
+	*program
+}
+
+// Images makes a dataset of ds with its field "image" (see [Field]) taken
+// through the steps. That field is either a file, ragged uint8 (JPEG, PNG, GIF,
+// WebP, BMP or TIFF, whatever its name), or pixels, uint8 of shape (h, w),
+// (h, w, c) or (c, h, w) with 1, 3 or 4 channels. Where both of the latter
+// would do, the channels are last.
+//
+// Every picture becomes RGB as PIL's convert("RGB") makes it: gray is repeated,
+// alpha is dropped, of an animation the first frame stays. The result is
+// float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
+// otherwise uint8 (h, w, 3). All other fields pass through.
+//
+// Images reports everything that is wrong with the steps at once.
+func Images(ds dataset.Dataset, steps ...Step) (*X, error) {
+	p, err := compile(steps)
+	if err != nil {
+		return nil, err
+	}
+	spec := slices.Clone(ds.Spec())
+	x := &X{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
+	if x.field < 0 {
+		return nil, fmt.Errorf("transform: the dataset has no field %q: it has %v", p.field, spec)
+	}
+	f := spec[x.field]
+	if f.Ragged {
+		if f.Bytes() != 1 || f.Elements() != 1 {
+			err = errors.New("want files as ragged uint8")
+		}
+	} else {
+		x.raw, err = rawOf(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transform: field %v: %w", f, err)
+	}
+	spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Len is the number of samples, that of the dataset beneath.
+func (x *X) Len() int { return x.inner.Len() }
+
+// Spec is that of the dataset beneath, but for the pictures' field.
+func (x *X) Spec() dataset.Spec { return x.spec }
+
+// Name is the sample's name in the dataset beneath.
+func (x *X) Name(i int) string { return dataset.Name(x.inner, i) }
+
+// ReadAhead passes the advice on to the dataset beneath.
+func (x *X) ReadAhead(ctx context.Context, indices []int) {
+	dataset.ReadAhead(ctx, x.inner, indices)
+}
+
+// String is the plan: what is read, what is done to it and what comes out.
+func (x *X) String() string {
+	in := x.inner.Spec()[x.field]
+	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
+	if in.Ragged {
+		text += "  decode    to RGB, only the window that the steps need\n"
+	} else {
+		text += "  decode    pixels to RGB, only the window that the steps need\n"
+	}
+	for _, line := range x.plan {
+		text += "  " + line + "\n"
+	}
+	return text + "  store     " + x.output.String()
+}
+
+// Open makes a Reader with memory of its own.
+func (x *X) Open() (dataset.Reader, error) {
+	inner, err := x.inner.Open()
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{X: x, inner: inner, raw: x.raw}
+	r.files.limit, r.engine.limit = x.limit, x.limit
+	r.cells = make([]dataset.Cell, len(x.spec))
+	r.picture = dataset.NewCell(x.inner.Spec()[x.field])
+	return r, nil
+}
+
+// A reader is one worker's way through the steps.
+type reader struct {
+	*X
+	inner   dataset.Reader
+	cells   []dataset.Cell // of the inner slot
+	picture dataset.Cell   // what the inner dataset places
+	raw     raw
+	files   files
+	engine  engine
+}
+
+// Close closes the reader beneath.
+func (r *reader) Close() error { return r.inner.Close() }
+
+// Place places sample i.
+func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	for f := range r.cells {
+		r.cells[f] = dst.Cell(f)
+	}
+	r.cells[r.field] = r.picture
+	if err := r.inner.Place(ctx, i, dataset.NewSlot(r.cells, dst.Draw())); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dst.Stage(dataset.Decode)
+	if err := r.begin(dst); err != nil {
+		return err
+	}
+	e := &r.engine
+	for _, op := range r.ops {
+		if err := op.do(e, dst.Rand()); err != nil {
+			return err
+		}
+	}
+	return r.finish(dst)
+}
+
+// begin reads the picture's size.
+func (r *reader) begin(dst dataset.Slot) error {
+	if r.raw.pixel > 0 {
+		r.raw.pix = r.picture.Bytes()
+		r.engine.begin(&r.raw, r.raw.w, r.raw.h, dst.Draw())
+		return nil
+	}
+	w, h, err := r.files.open(r.picture.Bytes())
+	if err != nil {
+		return err
+	}
+	r.engine.begin(&r.files, w, h, dst.Draw())
+	return nil
+}
+
+// finish runs what geometry is left and stores the picture, row by row.
+func (r *reader) finish(dst dataset.Slot) error {
+	e, o := &r.engine, &r.output
+	w, h := e.size()
+	if w != o.w || h != o.h {
+		return fmt.Errorf("transform: the steps made %d×%d pixels, not %d×%d", h, w, o.h, o.w)
+	}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	dst.Stage(dataset.Store)
+	e.row = grow(e.row, 4*w)
+	if !o.float {
+		out := dataset.Row[uint8](dst, r.field)
+		for y := range h {
+			e.rowOf(e.row, y)
+			o.storeBytes(out, e.row, y)
+		}
+		return nil
+	}
+	out := dataset.Row[float32](dst, r.field)
+	for y := range h {
+		e.rowOf(e.row, y)
+		o.storeFloat(out, e.row, y)
+	}
+	for k := range o.erasings {
+		o.erasings[k].apply(o, out, dst.Rand())
+	}
+	return nil
+}

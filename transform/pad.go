@@ -1,0 +1,162 @@
+package transform
+
+import (
+	"errors"
+	"image"
+	"math/rand/v2"
+)
+
+// A PadMode says what is added around a picture.
+type PadMode uint8
+
+// The modes, by their names in torchvision. A row abc grows by two on each side
+// to  ··abc··  aaabccc  cbabcba (with two steps)  baabccb.
+const (
+	Constant  PadMode = iota // the fill colour
+	Edge                     // the pixel at the edge
+	Reflect                  // mirrored at the edge's pixel, which is not repeated
+	Symmetric                // mirrored at the edge, whose pixel is repeated
+)
+
+// String is torchvision's name of the mode.
+func (m PadMode) String() string {
+	names := [...]string{"constant", "edge", "reflect", "symmetric"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return "unknown"
+}
+
+// Pad adds pixels around the picture: Pad(n) on all sides, Pad(x, y) left and
+// right, above and below, Pad(left, top, right, bottom).
+func Pad(widths ...int) Padding { return Padding{widths: widths} }
+
+// Padding is the step that [Pad] makes.
+type Padding struct {
+	widths []int
+	fill   [3]uint8
+	mode   PadMode
+}
+
+// Fill sets the colour of what is added, black by default.
+func (s Padding) Fill(r, g, b uint8) Padding {
+	s.fill = [3]uint8{r, g, b}
+	return s
+}
+
+// Mode sets what is added.
+func (s Padding) Mode(m PadMode) Padding {
+	s.mode = m
+	return s
+}
+
+// String prints the call that made the step.
+func (s Padding) String() string { return call("Pad", ints(s.widths)...) + s.options() }
+
+func (s Padding) options() string {
+	text := ""
+	if s.fill != [3]uint8{} {
+		text += call(".Fill", s.fill[0], s.fill[1], s.fill[2])
+	}
+	if s.mode != Constant {
+		text += call(".Mode", s.mode)
+	}
+	return text
+}
+
+func (s Padding) check() error {
+	if n := len(s.widths); n != 1 && n != 2 && n != 4 {
+		return errors.New("want one, two or four widths")
+	}
+	for _, n := range s.widths {
+		if n < 0 || n > maxSide {
+			return errors.New("want widths of 0 or more")
+		}
+	}
+	if s.mode > Symmetric {
+		return errors.New("want a known mode")
+	}
+	return nil
+}
+
+func (s Padding) add(p *program) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	return p.geometry(s, pads)
+}
+
+// frame is the padded picture in coordinates of one of w×h.
+func (s Padding) frame(w, h int) image.Rectangle {
+	d := s.widths
+	switch len(d) {
+	case 1:
+		return image.Rect(-d[0], -d[0], w+d[0], h+d[0])
+	case 2:
+		return image.Rect(-d[0], -d[1], w+d[0], h+d[1])
+	}
+	return image.Rect(-d[0], -d[1], w+d[2], h+d[3])
+}
+
+func (s Padding) after(w, h int) (int, int) {
+	if w == 0 || h == 0 {
+		return 0, 0
+	}
+	size := s.frame(w, h).Size()
+	return size.X, size.Y
+}
+
+func (s Padding) move(e *engine, _ *rand.Rand) error {
+	return s.around(e, s.frame(e.size()))
+}
+
+// around pads the picture to frame.
+func (s Padding) around(e *engine, frame image.Rectangle) error {
+	if s.mode == Constant || frame.Size() == e.view.canvas {
+		return e.crop(frame, s.fill)
+	}
+	if err := checkSize(frame.Dx(), frame.Dy(), e.limit); err != nil {
+		return err
+	}
+	if err := e.render(); err != nil {
+		return err
+	}
+	from, to := &e.img, &e.spare
+	to.resize(frame.Dx(), frame.Dy())
+	for y := range to.Height {
+		row := from.Pix[4*from.Width*s.mode.index(y+frame.Min.Y, from.Height):][:4*from.Width]
+		out := to.Pix[4*to.Width*y:][:4*to.Width]
+		for x := range to.Width {
+			i := x + frame.Min.X
+			if i < 0 || i >= from.Width {
+				i = s.mode.index(i, from.Width)
+			}
+			copy(out[4*x:4*x+4], row[4*i:4*i+4])
+		}
+	}
+	e.img, e.spare = e.spare, e.img
+	e.view = whole(e.img.Width, e.img.Height)
+	return nil
+}
+
+// index is the pixel of n that stands at position i, which may be outside.
+func (m PadMode) index(i, n int) int {
+	period := 2 * n
+	switch m {
+	case Edge:
+		return min(max(i, 0), n-1)
+	case Reflect:
+		period = max(2*n-2, 1)
+	}
+	i %= period
+	if i < 0 {
+		i += period
+	}
+	if i >= n {
+		i = period - i
+		if m == Symmetric {
+			i--
+		}
+	}
+	return i
+}

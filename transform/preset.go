@@ -1,0 +1,44 @@
+package transform
+
+import "errors"
+
+// ImageNetMean and ImageNetStd are the means and standard deviations of red,
+// green and blue, from 0 to 1, that torchvision's models were trained with.
+var (
+	ImageNetMean = []float32{0.485, 0.456, 0.406}
+	ImageNetStd  = []float32{0.229, 0.224, 0.225}
+)
+
+// Eval is the usual preparation for evaluation: Resize(int(size·256/224 + 1/2)),
+// CenterCrop(size), ToTensor, Normalize with ImageNet's numbers. Eval(224)
+// resizes to 256.
+func Eval(size int) Step {
+	if size < 1 || size > maxSide/2 {
+		return wrong{call("Eval", size), errors.New("want a positive size")}
+	}
+	return list{call("Eval", size), []Step{
+		Resize((size*256 + 112) / 224), CenterCrop(size),
+		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
+	}}
+}
+
+// Train is the usual preparation for training: RandomResizedCrop(size),
+// RandomHorizontalFlip(0.5), ToTensor, Normalize with ImageNet's numbers.
+func Train(size int) Step {
+	if size < 1 || size > maxSide {
+		return wrong{call("Train", size), errors.New("want a positive size")}
+	}
+	return list{call("Train", size), []Step{
+		RandomResizedCrop(size), RandomHorizontalFlip(0.5),
+		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
+	}}
+}
+
+// wrong is a step that could not be made.
+type wrong struct {
+	text string
+	err  error
+}
+
+func (w wrong) String() string       { return w.text }
+func (w wrong) add(p *program) error { return w.err }

@@ -1,0 +1,204 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A program is what the steps compile to: operations in order, and how the last
+// picture is stored.
+type program struct {
+	field  string
+	limit  int // pixels
+	w, h   int // of the picture so far; 0 while it varies
+	ops    []operation
+	output output
+
+	varying string // the step after which the size varies
+	errs    []error
+	plan    []string
+	run     []string // geometry that one resampling does
+	resized bool     // the run has a resize
+	settled bool     // another resize needs another run
+}
+
+// An operation is one step at work.
+type operation interface {
+	do(e *engine, r *rand.Rand) error
+}
+
+// A geometry moves and scales pixels, lazily.
+type geometry interface {
+	Step
+	after(w, h int) (int, int) // the size it leaves; 0, 0 where that varies
+	move(e *engine, r *rand.Rand) error
+}
+
+// An editor changes pixels in place.
+type editor interface {
+	Step
+	edit(img *Image, r *rand.Rand, s *scratch) error
+}
+
+type moving struct{ geometry }
+
+func (m moving) do(e *engine, r *rand.Rand) error { return m.move(e, r) }
+
+type editing struct{ editor }
+
+func (d editing) do(e *engine, r *rand.Rand) error {
+	if err := e.render(); err != nil {
+		return err
+	}
+	e.draw.Stage(dataset.Augment)
+	return d.edit(&e.img, r, &e.scratch)
+}
+
+// compile checks the steps, all of them, for pictures of w×h, or of any size
+// where w and h are 0.
+func compile(steps []Step) (*program, error) {
+	p := &program{field: "image", limit: defaultMaxPixels}
+	p.output.channels = 3
+	p.addAll(steps)
+	p.endRun()
+	p.errs = append(p.errs, p.output.check()...)
+	return p, errors.Join(p.errs...)
+}
+
+func (p *program) addAll(steps []Step) {
+	for _, s := range steps {
+		if s == nil {
+			p.errs = append(p.errs, errors.New("transform: a step is nil"))
+			continue
+		}
+		if err := s.add(p); err != nil {
+			p.errs = append(p.errs, fmt.Errorf("transform: %v: %w", s, err))
+		}
+	}
+}
+
+// How a geometry takes part in a run.
+type effect int
+
+const (
+	crops effect = iota
+	moves
+	pads
+	resizes
+)
+
+func (p *program) geometry(g geometry, how effect) error {
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	if how == resizes && p.settled {
+		p.endRun()
+	}
+	p.run = append(p.run, g.String())
+	p.resized = p.resized || how == resizes
+	p.settled = p.settled || how != crops
+	p.ops = append(p.ops, moving{g})
+	return nil
+}
+
+func (p *program) edit(ed editor) error {
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.endRun()
+	p.plan = append(p.plan, "augment   "+ed.String())
+	p.ops = append(p.ops, editing{ed})
+	return nil
+}
+
+func (p *program) beforeTensor() error {
+	if p.output.tensor {
+		return errors.New("want it before ToTensor")
+	}
+	return nil
+}
+
+func (p *program) endRun() {
+	if len(p.run) > 0 {
+		stage := "window    "
+		if p.resized {
+			stage = "resample  "
+		}
+		p.plan = append(p.plan, stage+strings.Join(p.run, ", "))
+	}
+	p.run, p.resized, p.settled = nil, false, false
+}
+
+// sized follows the size of pictures of w×h, or of any where they are 0.
+func (p *program) sized(w, h int) (int, int) {
+	p.varying = "the pictures of the dataset"
+	for _, op := range p.ops {
+		if m, ok := op.(moving); ok {
+			w, h = m.after(w, h)
+			p.varying = m.String()
+		}
+	}
+	return w, h
+}
+
+// fieldOf is the field that the pictures become.
+func (p *program) fieldOf(w, h int) (dataset.Field, error) {
+	w, h = p.sized(w, h)
+	if w == 0 || h == 0 {
+		return dataset.Field{}, fmt.Errorf("transform: the size varies from picture to picture after %s: "+
+			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w)", p.varying)
+	}
+	shape := tensor.Shape{h, w, p.output.channels}
+	if p.output.planar() {
+		shape = tensor.Shape{p.output.channels, h, w}
+	}
+	dtype := tensor.Uint8
+	if p.output.float {
+		dtype = tensor.Float32
+	}
+	f := dataset.Field{Name: p.field, Dtype: dtype, Shape: shape}
+	p.output.w, p.output.h = w, h
+	return f, dataset.Spec{f}.Validate()
+}
+
+// Field names the field that holds the pictures; "image" is the default. The
+// result has the same name.
+func Field(name string) Step {
+	return setting{call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
+		if name == "" {
+			return errors.New("want a name")
+		}
+		p.field = name
+		return nil
+	}}
+}
+
+// MaxPixels bounds the width times height that a picture may have, before and
+// between the steps. What is larger is an error and takes no memory. The
+// default is 178,956,970, where Pillow refuses too.
+func MaxPixels(n int) Step {
+	return setting{call("MaxPixels", n), func(p *program) error {
+		if n < 1 {
+			return errors.New("want a positive number")
+		}
+		p.limit = n
+		return nil
+	}}
+}
+
+const defaultMaxPixels = 178_956_970
+
+// A setting is a step that does nothing to a picture.
+type setting struct {
+	text string
+	set  func(p *program) error
+}
+
+func (s setting) String() string       { return s.text }
+func (s setting) add(p *program) error { return s.set(p) }

@@ -1,0 +1,130 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A Step is one entry of the list that [Images] compiles: a call of one of this
+// package's functions, or [Apply] around a [Transform] of one's own. It prints
+// as the call that made it.
+type Step interface {
+	fmt.Stringer
+	// add checks the step and puts it into the program.
+	add(p *program) error
+}
+
+// A Transform edits one picture. All workers share it and call it at the same
+// time: what it needs per picture lives in img or comes with r, whose numbers
+// depend on the loader's seed, the epoch and the draw alone.
+type Transform interface {
+	Apply(img *Image, r *rand.Rand) error
+}
+
+// Apply makes a step of a Transform of one's own. It runs where it stands in
+// the list, on a picture that has been resampled so far, and keeps its size. It
+// prints as the Transform does.
+func Apply(t Transform) Step { return custom{t} }
+
+type custom struct{ t Transform }
+
+func (c custom) String() string {
+	switch t := c.t.(type) {
+	case nil:
+		return "Apply(nil)"
+	case fmt.Stringer:
+		return t.String()
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", c.t), "*")
+}
+
+func (c custom) add(p *program) error {
+	if c.t == nil {
+		return errors.New("want a Transform")
+	}
+	return p.edit(c)
+}
+
+func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
+	w, h := img.Width, img.Height
+	if err := c.t.Apply(img, r); err != nil {
+		return fmt.Errorf("transform: %v: %w", c, err)
+	}
+	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {
+		return fmt.Errorf("transform: %v: made %d×%d pixels (%d bytes) of %d×%d: want the same size",
+			c, img.Width, img.Height, len(img.Pix), w, h)
+	}
+	return nil
+}
+
+// Steps makes one step of several, for presets of one's own.
+func Steps(steps ...Step) Step { return list{"", steps} }
+
+type list struct {
+	name  string
+	steps []Step
+}
+
+func (l list) String() string {
+	if l.name != "" {
+		return l.name
+	}
+	return "Steps(" + join(l.steps, ", ") + ")"
+}
+
+func (l list) add(p *program) error {
+	p.addAll(l.steps)
+	return nil
+}
+
+func join[T fmt.Stringer](items []T, sep string) string {
+	texts := make([]string, len(items))
+	for i, s := range items {
+		texts[i] = s.String()
+	}
+	return strings.Join(texts, sep)
+}
+
+// call prints a step: its name and arguments.
+func call(name string, args ...any) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = fmt.Sprint(a)
+	}
+	return name + "(" + strings.Join(texts, ", ") + ")"
+}
+
+func ints(v []int) []any {
+	args := make([]any, len(v))
+	for i, n := range v {
+		args[i] = n
+	}
+	return args
+}
+
+// extent is the height and width that a step was given: one number for both.
+func extent(size []int) (h, w int, err error) {
+	if len(size) != 1 && len(size) != 2 {
+		return 0, 0, errors.New("want a size, or height and width")
+	}
+	h, w = size[0], size[len(size)-1]
+	if h < 1 || w < 1 {
+		return 0, 0, errors.New("want a positive size")
+	}
+	if h > maxSide || w > maxSide {
+		return 0, 0, fmt.Errorf("want a size up to %d", maxSide)
+	}
+	return h, w, nil
+}
+
+// maxSide bounds what steps may ask for, so that no area overflows.
+const maxSide = 1 << 20
+
+func checkProbability(p float64) error {
+	if !(p >= 0 && p <= 1) {
+		return errors.New("want a probability from 0 to 1")
+	}
+	return nil
+}

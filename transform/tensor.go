@@ -1,0 +1,200 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Axes is the order of a picture's dimensions.
+type Axes uint8
+
+// The orders: planes of one channel each, as PyTorch has it, or the channels
+// of every pixel together.
+const (
+	CHW Axes = iota + 1
+	HWC
+)
+
+// String is the order's name.
+func (a Axes) String() string {
+	switch a {
+	case CHW:
+		return "CHW"
+	case HWC:
+		return "HWC"
+	}
+	return "unknown"
+}
+
+// An output says how the last picture becomes values in the slot.
+type output struct {
+	tensor   bool // ToTensor or PILToTensor was there
+	float    bool
+	axes     Axes // 0: not asked for
+	channels int
+	w, h     int
+
+	table    [3][256]float32 // per channel, where float
+	erasings []Erasing
+	calls    []string
+}
+
+func (o *output) planar() bool {
+	return o.axes == CHW || o.axes == 0 && o.tensor
+}
+
+func (o *output) check() []error {
+	if !o.float && len(o.erasings) > 0 {
+		return []error{errors.New("transform: RandomErasing: want ToTensor before it")}
+	}
+	return nil
+}
+
+func (o *output) String() string {
+	axes, kind := HWC, "uint8"
+	if o.planar() {
+		axes = CHW
+	}
+	if o.float {
+		kind = "float32"
+	}
+	text := ""
+	for _, c := range o.calls {
+		text += c + ", "
+	}
+	return fmt.Sprintf("%s%s %v", text, kind, axes)
+}
+
+// ToTensor makes the field float32 from 0 to 1, float32(x)/255, of shape (3, h, w).
+func ToTensor() Step {
+	return setting{"ToTensor()", func(p *program) error {
+		if err := p.toTensor("ToTensor()"); err != nil {
+			return err
+		}
+		p.output.float = true
+		for c := range p.output.table {
+			for x := range p.output.table[c] {
+				p.output.table[c][x] = float32(x) / 255
+			}
+		}
+		return nil
+	}}
+}
+
+// PILToTensor makes the field uint8 of shape (3, h, w). Without ToTensor and
+// PILToTensor it is uint8 of shape (h, w, 3).
+func PILToTensor() Step {
+	return setting{"PILToTensor()", func(p *program) error {
+		return p.toTensor("PILToTensor()")
+	}}
+}
+
+func (p *program) toTensor(call string) error {
+	if p.output.tensor {
+		return errors.New("want only one conversion to a tensor")
+	}
+	p.output.tensor = true
+	p.output.calls = append(p.output.calls, call)
+	return nil
+}
+
+// Layout sets the order of the field's dimensions. The default is CHW after
+// ToTensor or PILToTensor, else HWC.
+func Layout(a Axes) Step {
+	return setting{call("Layout", a), func(p *program) error {
+		if a != CHW && a != HWC {
+			return errors.New("want CHW or HWC")
+		}
+		p.output.axes = a
+		return nil
+	}}
+}
+
+// Normalize subtracts mean[c] from every value of channel c and divides by
+// std[c], in float32 as torch does. It goes after ToTensor. Both have a number
+// per channel, or one for all.
+func Normalize(mean, std []float32) Step {
+	mean, std = slices.Clone(mean), slices.Clone(std)
+	text := call("Normalize", mean, std)
+	return setting{text, func(p *program) error {
+		n := p.output.channels
+		switch {
+		case !p.output.float:
+			return errors.New("want ToTensor before it")
+		case len(p.output.erasings) > 0:
+			return errors.New("want it before RandomErasing")
+		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
+			return fmt.Errorf("want a mean and a deviation per channel, of %d, or one for all", n)
+		}
+		for _, v := range mean {
+			if v-v != 0 {
+				return errors.New("want finite means")
+			}
+		}
+		for _, v := range std {
+			if v-v != 0 || v == 0 {
+				return errors.New("want finite deviations other than 0")
+			}
+		}
+		for c := range n {
+			t := &p.output.table[c]
+			for x := range t {
+				t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
+			}
+		}
+		p.output.calls = append(p.output.calls, text)
+		return nil
+	}}
+}
+
+// store writes row y of the picture, 4 bytes per pixel, as float32.
+func (o *output) storeFloat(out []float32, row []byte, y int) {
+	w := o.w
+	row = row[:4*w]
+	if !o.planar() {
+		out = out[y*w*o.channels:][:w*o.channels]
+		for x := range w {
+			for c := range o.channels {
+				out[x*o.channels+c] = o.table[c][row[4*x+c]]
+			}
+		}
+		return
+	}
+	plane := o.w * o.h
+	if o.channels == 1 {
+		r := out[y*w:][:w]
+		for x := range r {
+			r[x] = o.table[0][row[4*x]]
+		}
+		return
+	}
+	r := out[y*w:][:w]
+	g := out[plane+y*w:][:len(r)]
+	b := out[2*plane+y*w:][:len(r)]
+	for x := range r {
+		p := row[4*x : 4*x+4]
+		r[x] = o.table[0][p[0]]
+		g[x] = o.table[1][p[1]]
+		b[x] = o.table[2][p[2]]
+	}
+}
+
+// storeBytes is storeFloat for uint8, without a table.
+func (o *output) storeBytes(out []uint8, row []byte, y int) {
+	w, n := o.w, o.channels
+	row = row[:4*w]
+	if !o.planar() {
+		out = out[y*w*n:][:w*n]
+		for x := range w {
+			copy(out[x*n:x*n+n], row[4*x:4*x+n])
+		}
+		return
+	}
+	for c := range n {
+		plane := out[(c*o.h+y)*w:][:w]
+		for x := range plane {
+			plane[x] = row[4*x+c]
+		}
+	}
+}

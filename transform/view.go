@@ -1,0 +1,103 @@
+package transform
+
+import (
+	"fmt"
+	"image"
+
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// A view is geometry that has been asked for and not yet done: a window of the
+// current picture is resampled, a part of the result is placed on a canvas,
+// mirrored or not, and the rest of the canvas is filled.
+type view struct {
+	window  image.Rectangle // of the current picture
+	size    image.Point     // of the window once resampled
+	filter  resize.Filter
+	part    image.Rectangle // of the resampled window
+	at      image.Rectangle // where the part is on the canvas; of part's size
+	canvas  image.Point
+	fill    [3]uint8
+	mirror  bool // left and right
+	upended bool // top and bottom
+}
+
+// whole is the view of a picture as it is.
+func whole(w, h int) view {
+	r := image.Rect(0, 0, w, h)
+	return view{window: r, size: r.Max, part: r, at: r, canvas: r.Max}
+}
+
+func (v *view) isWhole(w, h int) bool { return *v == whole(w, h) }
+
+func (v *view) resampled() bool { return v.size != v.window.Size() }
+func (v *view) padded() bool    { return v.at != image.Rectangle{Max: v.canvas} }
+func (v *view) cropped() bool   { return v.part != image.Rectangle{Max: v.size} }
+
+// canResample reports whether a resize can join the view: only crops so far,
+// which become the window.
+func (v *view) canResample() bool {
+	return !v.resampled() && !v.padded() && !v.mirror && !v.upended
+}
+
+// resample sets the size of the picture. The view must allow it.
+func (v *view) resample(w, h int, f resize.Filter) {
+	window := v.part.Add(v.window.Min)
+	*v = whole(w, h)
+	v.window, v.filter = window, f
+}
+
+// canCrop reports whether r of the canvas can join the view. What of it is
+// outside is filled, and a view has only one fill.
+func (v *view) canCrop(r image.Rectangle, fill [3]uint8) bool {
+	return r.In(image.Rectangle{Max: v.canvas}) || !v.padded() || v.fill == fill
+}
+
+// crop makes r of the canvas the canvas. The view must allow it.
+func (v *view) crop(r image.Rectangle, fill [3]uint8) {
+	if !r.In(image.Rectangle{Max: v.canvas}) {
+		v.fill = fill
+	}
+	at := v.at.Intersect(r)
+	if at.Empty() {
+		v.part, v.at, v.canvas = image.Rectangle{}, image.Rectangle{}, r.Size()
+		return
+	}
+	left, right := at.Min.X-v.at.Min.X, v.at.Max.X-at.Max.X
+	top, bottom := at.Min.Y-v.at.Min.Y, v.at.Max.Y-at.Max.Y
+	if v.mirror {
+		left, right = right, left
+	}
+	if v.upended {
+		top, bottom = bottom, top
+	}
+	v.part = image.Rect(v.part.Min.X+left, v.part.Min.Y+top, v.part.Max.X-right, v.part.Max.Y-bottom)
+	v.at, v.canvas = at.Sub(r.Min), r.Size()
+}
+
+func (v *view) flipX() {
+	v.mirror = !v.mirror
+	v.at.Min.X, v.at.Max.X = v.canvas.X-v.at.Max.X, v.canvas.X-v.at.Min.X
+}
+
+func (v *view) flipY() {
+	v.upended = !v.upended
+	v.at.Min.Y, v.at.Max.Y = v.canvas.Y-v.at.Max.Y, v.canvas.Y-v.at.Min.Y
+}
+
+// axes are what the two passes have to do. The view must show some part.
+func (v *view) axes() (x, y resize.Axis) {
+	x = resize.Axis{Filter: v.filter, In: v.window.Dx(), Out: v.size.X, From: v.part.Min.X, To: v.part.Max.X, Reverse: v.mirror}
+	y = resize.Axis{Filter: v.filter, In: v.window.Dy(), Out: v.size.Y, From: v.part.Min.Y, To: v.part.Max.Y, Reverse: v.upended}
+	return x, y
+}
+
+func checkSize(w, h, limit int) error {
+	if w < 1 || h < 1 {
+		return fmt.Errorf("transform: a picture would become %d×%d pixels", w, h)
+	}
+	if w > limit/h {
+		return fmt.Errorf("transform: a picture would become %d×%d pixels, more than the limit of %d (see MaxPixels)", w, h, limit)
+	}
+	return nil
+}

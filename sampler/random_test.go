@@ -1,0 +1,86 @@
+package sampler_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/penstock-go/penstock/sampler"
+)
+
+func TestRandomSampler(t *testing.T) {
+	t.Run("without replacement", func(t *testing.T) {
+		for _, c := range []struct{ n, draws int }{
+			{10, 0}, {10, 3}, {10, 10}, {10, 11}, {10, 25}, {10, 30}, {1, 4}, {300, 1000}, {0, 0},
+		} {
+			s := must(sampler.Repeat(sampler.Shuffle(c.n, 3), c.draws))
+			got := indices(s.Epoch(1))
+			if len(got) != c.draws {
+				t.Errorf("n %d: %d draws, want %d", c.n, len(got), c.draws)
+			}
+			var passes [][]int
+			for pass := range slices.Chunk(got, max(c.n, 1)) {
+				passes = append(passes, slices.Clone(pass))
+				if len(pass) == c.n && !isPermutation(pass) {
+					t.Errorf("n %d, %d draws: pass %v is not a permutation", c.n, c.draws, pass)
+				}
+				slices.Sort(pass)
+				if different := slices.Compact(slices.Clone(pass)); len(different) != len(pass) {
+					t.Errorf("n %d, %d draws: the prefix %v repeats samples", c.n, c.draws, pass)
+				}
+			}
+			if len(passes) > 1 && c.n > 1 && slices.Equal(passes[0], passes[1]) {
+				t.Errorf("n %d: two passes are %v", c.n, passes[0])
+			}
+		}
+	})
+	t.Run("epochs of repeats do not overlap", func(t *testing.T) {
+		inner := sampler.Shuffle(10, 3)
+		s := must(sampler.Repeat(inner, 25))
+		want := slices.Concat(indices(inner.Epoch(3)), indices(inner.Epoch(4)), indices(inner.Epoch(5))[:5])
+		if got := indices(s.Epoch(1)); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+	t.Run("with replacement", func(t *testing.T) {
+		for _, n := range []int{1, 2, 7, 1000} {
+			const draws = 200_000
+			s := sampler.Random(n, draws, 9)
+			counts, pairs, epochs := make([]int, n), make([]int, 49), make([]int, 49)
+			order, next := s.Epoch(4), s.Epoch(5)
+			for k := range draws {
+				counts[order.At(k)]++
+				if n == 7 {
+					epochs[order.At(k)*n+next.At(k)]++
+					if k%2 == 1 {
+						pairs[order.At(k-1)*n+order.At(k)]++
+					}
+				}
+			}
+			checkChi(t, fmt.Sprintf("n %d", n), counts, equally(draws, n))
+			if n == 7 {
+				checkChi(t, "successive draws", pairs, equally(draws/2, 49))
+				checkChi(t, "successive epochs", epochs, equally(draws, 49))
+			}
+		}
+	})
+	t.Run("huge n", func(t *testing.T) {
+		// Without rejection, multiples of 3 have 6 of 16 parts instead of a third.
+		const n, draws = 3 << 60, 100_000
+		order := sampler.Random(n, draws, 9).Epoch(0)
+		thirds := make([]int, 3)
+		for k := range draws {
+			thirds[order.At(k)%3]++
+		}
+		checkChi(t, "remainders of 3", thirds, equally(draws, 3))
+	})
+	t.Run("draws on their own repeat as often as chance has it", func(t *testing.T) {
+		const n = 10_000
+		seen := map[int]bool{}
+		for _, i := range indices(sampler.Random(n, n, 2).Epoch(0)) {
+			seen[i] = true
+		}
+		checkNear(t, "samples drawn", float64(len(seen))/n, 1-1/math.E, math.Sqrt((1/math.E-2/math.E/math.E)/n))
+	})
+}

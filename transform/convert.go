@@ -6,7 +6,7 @@ import (
 )
 
 // convert writes a window of src to dst as Pillow's convert("RGB") does: alpha
-// is dropped, not blended, and of 16 bits the upper 8 stay.
+// is dropped, not blended, and of colours with 16 bits the upper 8 stay.
 func convert(dst []byte, stride int, src image.Image, window image.Rectangle) {
 	window = window.Intersect(src.Bounds())
 	w := window.Dx()
@@ -26,12 +26,17 @@ func rows(src image.Image) func(dst []byte, x, y int) {
 		return func(dst []byte, x, y int) { rowYCbCr(dst, m, x, y) }
 	case *image.NYCbCrA:
 		return func(dst []byte, x, y int) { rowYCbCr(dst, &m.YCbCr, x, y) }
-	case *image.Gray:
+	case *video:
 		return func(dst []byte, x, y int) {
-			gray(dst, m.Pix[m.PixOffset(x, y):], 1)
+			for i := 0; i < len(dst); i += 4 {
+				r, g, b := m.rgb(x+i/4, y)
+				dst[i], dst[i+1], dst[i+2], dst[i+3] = r, g, b, 255
+			}
 		}
+	case *image.Gray:
+		return func(dst []byte, x, y int) { rowGray(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.Gray16:
-		return func(dst []byte, x, y int) { gray(dst, m.Pix[m.PixOffset(x, y):], 2) }
+		return func(dst []byte, x, y int) { rowGray16(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA:
 		return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA64:
@@ -66,9 +71,20 @@ func rowYCbCr(dst []byte, m *image.YCbCr, x, y int) {
 	}
 }
 
-func gray(dst, src []byte, step int) {
+func rowGray(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
-		v := src[i/4*step]
+		v := src[i/4]
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = v, v, v, 255
+	}
+}
+
+// rowGray16 cuts off above 255, as Pillow does with gray pictures of 16 bits.
+func rowGray16(dst, src []byte) {
+	for i := 0; i < len(dst); i += 4 {
+		v := src[i/2+1]
+		if src[i/2] > 0 {
+			v = 255
+		}
 		dst[i], dst[i+1], dst[i+2], dst[i+3] = v, v, v, 255
 	}
 }

@@ -135,32 +135,17 @@ func (s *streamDecoder) decode(dst []byte, stride int, window image.Rectangle) (
 	if err != nil {
 		return err
 	}
-	frame := img.Bounds()
-	if s.format.name == "GIF" {
-		if shown := window.Intersect(frame); shown != window {
-			s.background(dst, stride, window, img)
-			dst = dst[min(stride*(shown.Min.Y-window.Min.Y)+4*(shown.Min.X-window.Min.X), len(dst)):]
-			window = shown
-		}
-	} else if frame.Dx() != s.w || frame.Dy() != s.h {
+	switch s.format.name {
+	case "GIF":
+		return decodeFrame(dst, stride, window, img, s.data)
+	case "WebP":
+		img = fromWebP(img)
+	}
+	if frame := img.Bounds(); frame.Dx() != s.w || frame.Dy() != s.h {
 		return fmt.Errorf("%d×%d pixels, but the header says %d×%d", frame.Dx(), frame.Dy(), s.w, s.h)
-	} else {
-		window = window.Add(frame.Min)
 	}
-	convert(dst, stride, img, window)
+	convert(dst, stride, img, window.Add(img.Bounds().Min))
 	return nil
-}
-
-// background fills a window of a GIF with the background's colour, because its
-// first frame may be smaller than the picture.
-func (s *streamDecoder) background(dst []byte, stride int, window image.Rectangle, img image.Image) {
-	var c [3]uint8
-	if p, ok := img.(*image.Paletted); ok && len(s.data) > 11 && int(s.data[11]) < len(p.Palette) {
-		c = straight(p.Palette[s.data[11]])
-	}
-	for y := range window.Dy() {
-		fillRow(dst[y*stride:][:4*window.Dx()], c)
-	}
 }
 
 // recovered turns a decoder's panic over a damaged file into an error.

@@ -1,0 +1,234 @@
+package transform
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// golden is what testdata/golden.py wrote down of Pillow.
+type golden struct {
+	Resize []struct {
+		W, H, RW, RH int
+		Filter       string
+		Box          [4]int
+		Flip, Upend  bool
+		SHA          string
+	}
+	Eval []struct {
+		W, H, Size, Crop int
+		SHA              string
+	}
+	Colour []struct {
+		Op     string
+		Factor float64
+		SHA    string
+	}
+	Cube  [2]string
+	Files []struct {
+		Name string
+		W, H int
+		RGB  string
+	}
+}
+
+func readGolden(t *testing.T) (g golden) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// pixels are those of the picture that golden.py makes.
+func pixels(w, h int) []uint8 {
+	pix := make([]uint8, 0, 3*w*h)
+	for y := range uint32(h) {
+		for x := range uint32(w) {
+			for c := range uint32(3) {
+				v := (x*x*(7+c) + y*y*(5-c) + x*y*(c+1)) >> 4
+				noise := ((x*73 + y*151 + c*199) * (x + 2*y + 3*c + 1)) & 63
+				pix = append(pix, uint8(v+noise))
+			}
+		}
+	}
+	return pix
+}
+
+// picture is a dataset of one picture, given as pixels.
+func picture(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
+	t.Helper()
+	ds, err := dataset.Tensors(dataset.Named("image",
+		tensor.New(tensor.WithShape(1, h, w, 3), tensor.WithBacking(pix))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// result is the only picture of ds after steps.
+func result(t testing.TB, ds dataset.Dataset, steps ...Step) *tensor.Dense {
+	t.Helper()
+	x, err := Images(ds, steps...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s["image"]
+}
+
+func sum(pix any) string {
+	s := sha256.Sum256(pix.([]uint8))
+	return hex.EncodeToString(s[:])
+}
+
+// cut is the crop of a given part, for tests.
+type cut struct{ image.Rectangle }
+
+func (c cut) String() string                     { return "cut" }
+func (c cut) add(p *program) error               { return p.geometry(c, crops) }
+func (c cut) after(_, _ int) (w, h int)          { return c.Dx(), c.Dy() }
+func (c cut) move(e *engine, _ *rand.Rand) error { return e.crop(c.Rectangle, [3]uint8{}) }
+
+func TestResizeIsPillows(t *testing.T) {
+	filters := map[string]Filter{}
+	for f := Bilinear; f <= Hamming; f++ {
+		filters[f.String()] = f
+	}
+	for _, c := range readGolden(t).Resize {
+		steps := []Step{Resize(c.RH, c.RW).Filter(filters[c.Filter]), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])}}
+		if c.Flip {
+			steps = append(steps, RandomHorizontalFlip(1))
+		}
+		if c.Upend {
+			steps = append(steps, RandomVerticalFlip(1))
+		}
+		ds := picture(t, c.W, c.H, pixels(c.W, c.H))
+		if got := sum(result(t, ds, steps...).Data()); got != c.SHA {
+			t.Errorf("%v of %d×%d: other pixels than Pillow's", steps, c.H, c.W)
+		}
+		eager := []Step{}
+		for _, s := range steps {
+			eager = append(eager, s, Apply(nothing{}))
+		}
+		if got := sum(result(t, ds, eager...).Data()); got != c.SHA {
+			t.Errorf("%v of %d×%d, one by one: other pixels than Pillow's", steps, c.H, c.W)
+		}
+	}
+}
+
+// nothing keeps the steps around it apart.
+type nothing struct{}
+
+func (nothing) Apply(*Image, *rand.Rand) error { return nil }
+
+func TestEvalRoundsAsTorchvision(t *testing.T) {
+	for _, c := range readGolden(t).Eval {
+		ds := picture(t, c.W, c.H, pixels(c.W, c.H))
+		if got := sum(result(t, ds, Resize(c.Size), CenterCrop(c.Crop)).Data()); got != c.SHA {
+			t.Errorf("Resize(%d), CenterCrop(%d) of %d×%d: other pixels than torchvision's", c.Size, c.Crop, c.H, c.W)
+		}
+	}
+}
+
+func TestColoursArePillows(t *testing.T) {
+	ops := map[string]func([]byte, float64){
+		"brightness": adjustBrightness, "contrast": adjustContrast, "saturation": adjustSaturation, "hue": adjustHue,
+		"gray": func(pix []byte, _ float64) {
+			if err := (grayscale{3, -1}).edit(&Image{Pix: pix}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for _, c := range readGolden(t).Colour {
+		step := Apply(edit(func(img *Image) { ops[c.Op](img.Pix, c.Factor) }))
+		if got := sum(result(t, picture(t, 120, 90, pixels(120, 90)), step).Data()); got != c.SHA {
+			t.Errorf("%s %v: other pixels than Pillow's", c.Op, c.Factor)
+		}
+	}
+}
+
+type edit func(*Image)
+
+func (f edit) Apply(img *Image, _ *rand.Rand) error { f(img); return nil }
+
+func TestHSVOfEveryColourIsPillows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("33 million colours")
+	}
+	there, back := make([]byte, 0, 3<<24), make([]byte, 0, 3<<24)
+	for i := range 1 << 24 {
+		a, b, c := toHSV(uint8(i), uint8(i>>8), uint8(i>>16))
+		there = append(there, a, b, c)
+		a, b, c = fromHSV(uint8(i), uint8(i>>8), uint8(i>>16))
+		back = append(back, a, b, c)
+	}
+	want := readGolden(t).Cube
+	if sum(there) != want[0] {
+		t.Error("to HSV: other values than Pillow's")
+	}
+	if sum(back) != want[1] {
+		t.Error("from HSV: other values than Pillow's")
+	}
+}
+
+func TestFilesBecomePillowsRGB(t *testing.T) {
+	// image/jpeg and x/image's WebP round differently.
+	tolerance := map[string]int{".jpg": 90}
+	for _, c := range readGolden(t).Files {
+		data, err := os.ReadFile(filepath.Join("testdata", c.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := hex.DecodeString(c.RGB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := result(t, encoded(data), cut{image.Rect(0, 0, c.W, c.H)}).Data().([]uint8)
+		worst := 0
+		for i := range want {
+			worst = max(worst, int(got[i])-int(want[i]), int(want[i])-int(got[i]))
+		}
+		if worst > tolerance[filepath.Ext(c.Name)] {
+			t.Errorf("%s: differs by up to %d from Pillow's", c.Name, worst)
+		}
+	}
+}
+
+// encoded is a dataset of one file.
+func encoded(data []byte) dataset.Dataset {
+	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	return fileOf{data, spec}
+}
+
+// fileOf is its own reader.
+type fileOf struct {
+	data []byte
+	spec dataset.Spec
+}
+
+func (f fileOf) Len() int                      { return 1 }
+func (f fileOf) Spec() dataset.Spec            { return f.spec }
+func (f fileOf) Open() (dataset.Reader, error) { return f, nil }
+func (f fileOf) Close() error                  { return nil }
+func (f fileOf) Place(_ context.Context, _ int, dst dataset.Slot) error {
+	copy(dataset.Grow[uint8](dst, 0, len(f.data)), f.data)
+	return nil
+}

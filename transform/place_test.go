@@ -1,0 +1,176 @@
+package transform
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func TestPlacingPixelsAllocatesNothing(t *testing.T) {
+	ds := picture(t, 120, 90, pixels(120, 90))
+	for name, steps := range map[string][]Step{
+		"evaluation": {Resize(40), CenterCrop(32), ToTensor(), Normalize(ImageNetMean, ImageNetStd)},
+		"training":   {Train(32), RandomErasing(0.5)},
+		"everything": {RandomCrop(60).Padding(3).Mode(Reflect), Resize(50), Pad(2).Fill(1, 2, 3), Resize(32), ColorJitter(.4, .4, .4, .1),
+			RandomGrayscale(0.2), Apply(nothing{}), RandomVerticalFlip(0.5), PILToTensor()},
+	} {
+		x, err := Images(ds, steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		draw := dataset.NewDraw(nil)
+		slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+		k := 0
+		place := func() {
+			k++
+			draw.Reset(1, 0, k)
+			if err := r.Place(t.Context(), 0, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 300 { // random parts need different amounts of memory
+			place()
+		}
+		k = 0 // the same draws again
+		if n := testing.AllocsPerRun(250, place); n != 0 {
+			t.Errorf("%s: %v allocations per sample", name, n)
+		}
+	}
+}
+
+func TestNormalizeDividesAsTorchDoes(t *testing.T) {
+	pix := make([]uint8, 3*256)
+	for i := range pix {
+		pix[i] = uint8(i / 3)
+	}
+	got := result(t, picture(t, 16, 16, pix), ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
+	for c := range 3 {
+		for v := range 256 {
+			x := float32(v) / 255
+			x -= ImageNetMean[c]
+			x /= ImageNetStd[c]
+			if got[c*256+v] != x {
+				t.Fatalf("channel %d, value %d: got %v, want %v", c, v, got[c*256+v], x)
+			}
+		}
+	}
+}
+
+func TestRawLayoutsAgree(t *testing.T) {
+	const w, h = 6, 5
+	hwc := pixels(w, h)
+	chw := make([]uint8, len(hwc))
+	for i, v := range hwc {
+		chw[i%3*w*h+i/3] = v
+	}
+	ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 3, h, w), tensor.WithBacking(chw))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := result(t, ds).Data().([]uint8); !bytes.Equal(got, hwc) {
+		t.Error("planes become other pixels")
+	}
+	if got := result(t, picture(t, w, h, hwc), Layout(CHW)).Data().([]uint8); !bytes.Equal(got, chw) {
+		t.Error("Layout(CHW) is not the planes")
+	}
+}
+
+func TestOtherFieldsPassThrough(t *testing.T) {
+	ds, err := dataset.Tensors(
+		dataset.Named("label", []int64{7}),
+		dataset.Named("mask", tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]uint8{1, 2, 3, 4}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Images(ds, Field("mask"), RandomHorizontalFlip(1), Grayscale(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s["label"].Data(); got != int64(7) {
+		t.Errorf("label %v, want 7", got)
+	}
+	if got := s["mask"].Data().([]uint8); !bytes.Equal(got, []uint8{2, 1, 4, 3}) {
+		t.Errorf("mask %v, want 2 1 4 3", got)
+	}
+}
+
+func TestHugeHeaderTakesNoMemory(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []uint32{12000, 60000} {
+		data := bytes.Clone(file.Bytes())
+		for k := range 2 {
+			data[18+4*k], data[19+4*k] = byte(size>>8), byte(size)
+		}
+		// The checksum of the header, so that only its size is wrong.
+		binary.BigEndian.PutUint32(data[29:33], crc32.ChecksumIEEE(data[12:29]))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := place(t, data)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%d×%d pixels in %d bytes: no error", size, size, len(data))
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+			t.Errorf("%d×%d pixels: %d bytes allocated for an error", size, size, grown)
+		}
+	}
+}
+
+func TestTruncatedFilesAreErrors(t *testing.T) {
+	names, _ := filepath.Glob("testdata/*.*")
+	for _, name := range names {
+		if ext := filepath.Ext(name); ext == ".json" || ext == ".py" {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(data)/2; n += 7 {
+			if place(t, data[:n]) == nil {
+				t.Errorf("%s: no error for %d of %d bytes", name, n, len(data))
+			}
+		}
+	}
+}
+
+// FuzzDecode places damaged files: an error is fine, a panic is not.
+func FuzzDecode(f *testing.F) {
+	names, _ := filepath.Glob("testdata/*.*")
+	for _, name := range names {
+		if data, err := os.ReadFile(name); err == nil && len(data) < 4096 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { _ = place(t, data, MaxPixels(1<<20)) })
+}
+
+func place(t testing.TB, data []byte, more ...Step) error {
+	x, err := Images(encoded(data), append(more, Resize(8), CenterCrop(8), ToTensor())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dataset.At(t.Context(), x, 0)
+	return err
+}

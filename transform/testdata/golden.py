@@ -1,0 +1,147 @@
+"""Makes golden.json and the picture files beside it with Pillow and numpy.
+
+    pip install pillow==9.4.0 numpy
+    python golden.py
+
+The pictures are arithmetic, so that the tests make the same ones. Results are
+kept as sha256 of their bytes: height, width, channel. (Pillow 13 runs the
+vertical pass of a resize first where that is cheaper, which rounds differently;
+9.4 is what the results are compared with.)
+"""
+import hashlib
+import json
+import os
+
+import numpy as np
+from PIL import Image, ImageEnhance
+import PIL
+
+here = os.path.dirname(os.path.abspath(__file__))
+R = Image.Resampling
+FILTERS = {"bilinear": R.BILINEAR, "nearest": R.NEAREST, "box": R.BOX,
+           "bicubic": R.BICUBIC, "lanczos": R.LANCZOS, "hamming": R.HAMMING}
+
+
+def pixels(w, h):
+    x = np.arange(w, dtype=np.uint32)[None, :, None]
+    y = np.arange(h, dtype=np.uint32)[:, None, None]
+    c = np.arange(3, dtype=np.uint32)[None, None, :]
+    v = (x * x * (7 + c) + y * y * (5 - c) + x * y * (c + 1)) >> 4
+    noise = ((x * 73 + y * 151 + c * 199) * (x + 2 * y + 3 * c + 1)) & 63
+    return ((v + noise) & 255).astype(np.uint8)
+
+
+def picture(w, h):
+    return Image.fromarray(pixels(w, h))
+
+
+def sha(im):
+    return hashlib.sha256(np.asarray(im.convert("RGB")).tobytes()).hexdigest()
+
+
+def resizes():
+    sizes = [((50, 40), (20, 17)), ((20, 17), (50, 40)), ((33, 21), (33, 10)), ((33, 21), (11, 21)),
+             ((64, 64), (63, 65)), ((7, 5), (1, 1)), ((1, 1), (6, 4)), ((500, 375), (341, 256)),
+             ((97, 3), (10, 9)), ((200, 150), (31, 149)), ((16, 16), (16, 16)), ((301, 199), (100, 66))]
+    for name, f in FILTERS.items():
+        for (w, h), (rw, rh) in sizes:
+            full = picture(w, h).resize((rw, rh), f)
+            for k in range(3):
+                box = [0, 0, rw, rh]
+                if k and (rw < 4 or rh < 4):
+                    continue
+                if k == 1:
+                    box = [1, 2, rw - 1, rh - 1]
+                if k == 2:
+                    box = [rw // 3, rh // 4, rw // 3 + rw // 2, rh // 4 + 1]
+                im = full.crop(box)
+                flip, upend = k == 1, k == 2
+                if flip:
+                    im = im.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+                if upend:
+                    im = im.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+                yield dict(w=w, h=h, rw=rw, rh=rh, filter=name, box=box, flip=flip, upend=upend, sha=sha(im))
+
+
+def evals():
+    """torchvision's Resize(size) and CenterCrop(crop)."""
+    for w, h, size, crop in [(50, 40, 32, 28), (40, 50, 32, 28), (51, 40, 32, 27), (500, 375, 256, 224),
+                             (375, 500, 256, 224), (333, 500, 256, 224), (64, 64, 32, 40), (100, 37, 16, 33),
+                             (31, 90, 20, 7), (256, 300, 256, 224), (17, 18, 9, 9), (123, 77, 60, 61)]:
+        short, long = (w, h) if w <= h else (h, w)
+        a, b = size, int(size * long / short)
+        nw, nh = (a, b) if w <= h else (b, a)
+        im = picture(w, h)
+        if (nw, nh) != (w, h):
+            im = im.resize((nw, nh), R.BILINEAR)
+        if crop > nw or crop > nh:
+            left = (crop - nw) // 2 if crop > nw else 0
+            top = (crop - nh) // 2 if crop > nh else 0
+            right = (crop - nw + 1) // 2 if crop > nw else 0
+            bottom = (crop - nh + 1) // 2 if crop > nh else 0
+            canvas = Image.new("RGB", (nw + left + right, nh + top + bottom))
+            canvas.paste(im, (left, top))
+            im, (nw, nh) = canvas, canvas.size
+        top, left = int(round((nh - crop) / 2.0)), int(round((nw - crop) / 2.0))
+        yield dict(w=w, h=h, size=size, crop=crop, sha=sha(im.crop((left, top, left + crop, top + crop))))
+
+
+def hue(im, factor):
+    h, s, v = im.convert("HSV").split()
+    a = np.asarray(h).astype(np.int32) + int(factor * 255)
+    return Image.merge("HSV", (Image.fromarray((a & 255).astype(np.uint8)), s, v)).convert("RGB")
+
+
+def colours():
+    ops = {"brightness": lambda im, f: ImageEnhance.Brightness(im).enhance(f),
+           "contrast": lambda im, f: ImageEnhance.Contrast(im).enhance(f),
+           "saturation": lambda im, f: ImageEnhance.Color(im).enhance(f),
+           "hue": hue}
+    for name, op in ops.items():
+        for f in [-0.5, -0.13, -0.001, 0.1, 0.37, 0.5] if name == "hue" else [0, 0.25, 0.6, 0.999, 1, 1.1, 1.77, 3]:
+            yield dict(op=name, factor=f, sha=sha(op(picture(120, 90), f)))
+    yield dict(op="gray", factor=0, sha=sha(picture(120, 90).convert("L")))
+
+
+def cube():
+    """All 2^24 colours, red fastest, to HSV and, read as HSV, back."""
+    i = np.arange(1 << 24, dtype=np.uint32)
+    a = np.stack([i & 255, i >> 8 & 255, i >> 16], -1).astype(np.uint8).reshape(4096, 4096, 3)
+    there = np.asarray(Image.fromarray(a).convert("HSV"))
+    back = np.asarray(Image.fromarray(a, "HSV").convert("RGB"))
+    return [hashlib.sha256(x.tobytes()).hexdigest() for x in (there, back)]
+
+
+def files():
+    a = pixels(19, 13)
+    rgb = Image.fromarray(a)
+    alpha = np.dstack([a, (a[:, :, 0] // 2 * 2).astype(np.uint8)])
+    gray16 = Image.fromarray(a[:, :, 0].astype(np.uint16) * 3)
+    palette = rgb.quantize(37)
+    variants = {
+        "rgb.png": (rgb, {}), "gray.png": (rgb.convert("L"), {}), "rgba.png": (Image.fromarray(alpha), {}),
+        "la.png": (Image.fromarray(alpha).convert("LA"), {}), "bits.png": (rgb.convert("1"), {}),
+        "gray16.png": (gray16, {}), "palette.png": (palette, {}), "transparent.png": (palette, {"transparency": 3}),
+        "colourkey.png": (rgb, {"transparency": tuple(int(v) for v in a[4, 4])}),
+        "palette.gif": (palette, {}), "transparent.gif": (palette, {"transparency": 3}), "gray.gif": (rgb.convert("L"), {}),
+        "rgb.bmp": (rgb, {}), "gray.bmp": (rgb.convert("L"), {}), "palette.bmp": (palette, {}),
+        "rgb.tiff": (rgb, {}), "lzw.tiff": (rgb, {"compression": "tiff_lzw"}), "deflate.tiff": (rgb, {"compression": "tiff_adobe_deflate"}),
+        "gray.tiff": (rgb.convert("L"), {}), "rgba.tiff": (Image.fromarray(alpha), {}), "palette.tiff": (palette, {}),
+        "lossless.webp": (rgb, {"lossless": True}), "alpha.webp": (Image.fromarray(alpha), {"lossless": True, "exact": True}),
+        "lossy.webp": (rgb, {"quality": 80}),
+        "gray.jpg": (rgb.convert("L"), {"quality": 90}), "cmyk.jpg": (Image.fromarray(alpha, "CMYK"), {"quality": 95}),
+        "rgb.jpg": (rgb, {"quality": 90, "subsampling": 0}), "half.jpg": (rgb, {"quality": 90, "subsampling": 2}),
+    }
+    for name, (im, options) in variants.items():
+        path = os.path.join(here, name)
+        im.save(path, **options)
+        rgb_bytes = np.asarray(Image.open(path).convert("RGB")).tobytes()
+        yield dict(name=name, w=im.width, h=im.height, rgb=rgb_bytes.hex())
+
+
+golden = {"pillow": PIL.__version__, "resize": list(resizes()), "eval": list(evals()),
+          "colour": list(colours()), "cube": cube(), "files": list(files())}
+with open(os.path.join(here, "golden.json"), "w") as f:
+    f.write("{\n" + ",\n".join(
+        f' "{k}": ' + (json.dumps(v) if not isinstance(v, list) else "[\n  " + ",\n  ".join(map(json.dumps, v)) + "\n ]")
+        for k, v in golden.items()) + "\n}\n")

@@ -1,0 +1,107 @@
+package transform
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// photos are up to 64 of the shared photos, or a made one.
+func photos(b *testing.B) [][]byte {
+	names, _ := filepath.Glob("../../shared/photos/*/*.JPEG")
+	var files [][]byte
+	for i := 0; i < len(names); i += max(len(names)/64, 1) {
+		data, err := os.ReadFile(names[i])
+		if err != nil {
+			b.Fatal(err)
+		}
+		files = append(files, data)
+	}
+	if files == nil {
+		b.Log("../../shared/photos is missing: one made picture of 500×375 instead")
+		m := image.NewNRGBA(image.Rect(0, 0, 500, 375))
+		for i, v := range pixels(500, 375) {
+			m.Pix[i/3*4+i%3] = v
+		}
+		var file bytes.Buffer
+		if err := jpeg.Encode(&file, m, nil); err != nil {
+			b.Fatal(err)
+		}
+		files = append(files, file.Bytes())
+	}
+	return files
+}
+
+func BenchmarkEval(b *testing.B)  { benchmarkPhotos(b, Eval(224)) }
+func BenchmarkTrain(b *testing.B) { benchmarkPhotos(b, Train(224)) }
+
+func benchmarkPhotos(b *testing.B, steps ...Step) {
+	var readers []dataset.Reader
+	var slot dataset.Slot
+	draw := dataset.NewDraw(nil)
+	for _, data := range photos(b) {
+		x, err := Images(encoded(data), steps...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := x.Open()
+		if err != nil {
+			b.Fatal(err)
+		}
+		readers = append(readers, r)
+		slot = dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		draw.Reset(0, 0, n)
+		if err := readers[n%len(readers)].Place(b.Context(), 0, slot); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
+}
+
+// BenchmarkResample takes pixels of the usual photo, 500×375, to bytes.
+func BenchmarkResample(b *testing.B) {
+	benchmarkPixels(b, 500, 375, Resize(256), CenterCrop(224), PILToTensor())
+}
+
+// BenchmarkStore only converts and normalises 224×224 pixels.
+func BenchmarkStore(b *testing.B) {
+	benchmarkPixels(b, 224, 224, ToTensor(), Normalize(ImageNetMean, ImageNetStd))
+}
+
+// BenchmarkAugment changes the colours of 224×224 pixels.
+func BenchmarkAugment(b *testing.B) {
+	benchmarkPixels(b, 224, 224, ColorJitter(0.4, 0.4, 0.4, 0.1), PILToTensor())
+}
+
+func benchmarkPixels(b *testing.B, w, h int, steps ...Step) {
+	x, err := Images(picture(b, w, h, pixels(w, h)), steps...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := x.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	draw := dataset.NewDraw(nil)
+	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		draw.Reset(0, 0, n)
+		if err := r.Place(b.Context(), 0, slot); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
+}

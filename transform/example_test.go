@@ -1,0 +1,186 @@
+package transform_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// gradient is one picture of 6×8 pixels, red growing to the right and green
+// downwards, with its label.
+func gradient() dataset.Dataset {
+	pix := make([]uint8, 0, 6*8*3)
+	for y := range 6 {
+		for x := range 8 {
+			pix = append(pix, uint8(30*x), uint8(40*y), 0)
+		}
+	}
+	ds, err := dataset.Tensors(
+		dataset.Named("image", tensor.New(tensor.WithShape(1, 6, 8, 3), tensor.WithBacking(pix))),
+		dataset.Named("label", []int64{3}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ds
+}
+
+func first(steps ...transform.Step) dataset.Sample {
+	ds, err := transform.Images(gradient(), steps...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return sample
+}
+
+func ExampleImages() {
+	ds, err := transform.Images(gradient(),
+		transform.Resize(3), transform.CenterCrop(3),
+		transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds)
+	fmt.Println(ds.Len(), ds.Spec())
+	// Output:
+	// image uint8 (6, 8, 3) → image float32 (3, 3, 3)
+	//   decode    pixels to RGB, only the window that the steps need
+	//   resample  Resize(3), CenterCrop(3)
+	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
+	// 1 image float32 (3, 3, 3), label int64 ()
+}
+
+// blue sets a random amount of blue.
+type blue struct{ most uint8 }
+
+func (t blue) Apply(img *transform.Image, r *rand.Rand) error {
+	amount := uint8(r.IntN(int(t.most) + 1))
+	for i := 0; i < len(img.Pix); i += 4 {
+		img.Pix[i+2] = amount
+	}
+	return nil
+}
+
+func ExampleApply() {
+	sample := first(transform.CenterCrop(2), transform.Apply(blue{0}), transform.PILToTensor())
+	fmt.Println(sample["image"].Shape(), sample["image"].Data())
+	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 0 0 0 0]
+}
+
+func ExampleSteps() {
+	mine := transform.Steps(transform.CenterCrop(2), transform.ToTensor())
+	fmt.Println(mine)
+	fmt.Println(first(mine)["image"].Shape())
+	// Output:
+	// Steps(CenterCrop(2), ToTensor())
+	// (3, 2, 2)
+}
+
+func ExampleLayout() {
+	fmt.Println(first(transform.ToTensor(), transform.Layout(transform.HWC))["image"].Shape())
+	fmt.Println(first(transform.Layout(transform.CHW))["image"].Shape())
+	// Output:
+	// (6, 8, 3)
+	// (3, 6, 8)
+}
+
+func ExampleField() {
+	_, err := transform.Images(gradient(), transform.Field("mask"))
+	fmt.Println(err)
+	// Output: transform: the dataset has no field "mask": it has image uint8 (6, 8, 3), label int64 ()
+}
+
+func ExampleMaxPixels() {
+	_, err := transform.Images(gradient(), transform.MaxPixels(0))
+	fmt.Println(err)
+	// Output: transform: MaxPixels(0): want a positive number
+}
+
+func ExampleEval() {
+	fmt.Println(first(transform.Eval(4))["image"].Shape())
+	// Output: (3, 4, 4)
+}
+
+func ExampleTrain() {
+	fmt.Println(first(transform.Train(4), transform.RandomErasing(0.5))["image"].Shape())
+	// Output: (3, 4, 4)
+}
+
+func ExampleResize() {
+	filters := []transform.Filter{transform.Bilinear, transform.Nearest, transform.Box,
+		transform.Bicubic, transform.Lanczos, transform.Hamming}
+	for _, f := range filters {
+		sample := first(transform.Resize(5).MaxSize(7).Filter(f), transform.CenterCrop(1))
+		fmt.Println(f, sample["image"].Data())
+	}
+	// Output:
+	// bilinear [85 100 0]
+	// nearest [90 120 0]
+	// box [90 100 0]
+	// bicubic [85 100 0]
+	// lanczos [85 100 0]
+	// hamming [86 100 0]
+}
+
+func ExampleRandomResizedCrop() {
+	step := transform.RandomResizedCrop(4, 3).Scale(0.5, 1).Ratio(1, 2).Filter(transform.Bicubic)
+	fmt.Println(step)
+	fmt.Println(first(step)["image"].Shape())
+	// Output:
+	// RandomResizedCrop(4, 3).Scale(0.5, 1).Ratio(1, 2).Filter(bicubic)
+	// (4, 3, 3)
+}
+
+func ExampleRandomCrop() {
+	step := transform.RandomCrop(9).Padding(1).PadIfNeeded().Fill(1, 2, 3).Mode(transform.Edge)
+	fmt.Println(step)
+	fmt.Println(first(step)["image"].Shape())
+	// Output:
+	// RandomCrop(9).Padding(1).PadIfNeeded().Fill(1, 2, 3).Mode(edge)
+	// (9, 9, 3)
+}
+
+func ExamplePad() {
+	modes := []transform.PadMode{transform.Constant, transform.Edge, transform.Reflect, transform.Symmetric}
+	for _, m := range modes {
+		sample := first(transform.CenterCrop(1, 4), transform.Pad(2, 0).Fill(255, 0, 0).Mode(m), transform.PILToTensor())
+		fmt.Println(m, sample["image"].Data().([]uint8)[:8])
+	}
+	// Output:
+	// constant [255 255 60 90 120 150 255 255]
+	// edge [60 60 60 90 120 150 150 150]
+	// reflect [120 90 60 90 120 150 120 90]
+	// symmetric [90 60 60 90 120 150 150 120]
+}
+
+func ExampleColorJitter() {
+	sample := first(transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5),
+		transform.ColorJitter(0.4, 0.4, 0.4, 0.1), transform.RandomGrayscale(0.1), transform.Grayscale(1))
+	fmt.Println(sample["image"].Shape())
+	// Output: (6, 8, 1)
+}
+
+func ExampleRandomErasing() {
+	step := transform.RandomErasing(1).Scale(0.1, 0.2).Ratio(0.5, 2).Value(9)
+	fmt.Println(step)
+	sample := first(transform.ToTensor(), step)
+	erased := 0
+	for _, v := range sample["image"].Data().([]float32) {
+		if v == 9 {
+			erased++
+		}
+	}
+	fmt.Println(erased > 0, transform.RandomErasing(0.5).Noise())
+	// Output:
+	// RandomErasing(1).Scale(0.1, 0.2).Ratio(0.5, 2).Value([9])
+	// true RandomErasing(0.5).Noise()
+}

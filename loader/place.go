@@ -1,0 +1,153 @@
+package loader
+
+import (
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// fill places the rows from up to to.
+func (w *worker) fill(j *job, from, to int) {
+	row := from
+	defer func() {
+		if row == to {
+			return
+		}
+		for ; row < to; row++ { // the goroutine ends here, at the wish of user code
+			w.failed(j, row, ErrGoexit)
+		}
+		w.finished(j, to-from)
+	}()
+	if w.batch != nil && w.placeRows(j, from, to) == nil {
+		row = to
+		return
+	}
+	for ; row < to; row++ {
+		if err := w.place(j, row, 0, j.indices[row]); err != nil {
+			w.failed(j, row, err)
+		}
+	}
+}
+
+// placeRows places several rows by one call. After an error they are placed
+// again one by one, to find out which are to blame.
+func (w *worker) placeRows(j *job, from, to int) (err error) {
+	for _, index := range j.indices[from:to] {
+		if err := j.plan.inRange(index); err != nil {
+			return err
+		}
+	}
+	returned := false
+	defer func() {
+		w.clock.Stop()
+		if !returned {
+			err = w.interrupted(recover())
+		}
+	}()
+	w.enter(j.indices[from])
+	err = w.batch.PlaceBatch(w.run.ctx, j.indices[from:to:to], &rowSlots{w, j, from, to})
+	w.sample.Store(0)
+	returned = true
+	return err
+}
+
+// place has the reader write a sample into row. A panic is an error.
+func (w *worker) place(j *job, row, attempt, index int) (err error) {
+	if err := j.plan.inRange(index); err != nil {
+		return err
+	}
+	if w.reader == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	returned := false
+	defer func() {
+		w.clock.Stop()
+		if !returned {
+			err = w.interrupted(recover())
+		}
+	}()
+	w.enter(index)
+	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, attempt))
+	w.sample.Store(0)
+	returned = true
+	return err
+}
+
+// interrupted is the error for a call of the reader that did not return. The
+// reader may be in any state, so the worker goes on with another one.
+func (w *worker) interrupted(v any) error {
+	w.sample.Store(0)
+	err := ErrGoexit
+	if v != nil {
+		err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
+	return errors.Join(err, w.close())
+}
+
+func (w *worker) enter(index int) {
+	if w.l.cfg.timeout > 0 {
+		w.since.Store(int64(time.Since(w.l.made)))
+	}
+	w.sample.Store(int64(index) + 1)
+}
+
+// slot is the place of a row, with the random numbers of its draw. Another
+// attempt at the row has others.
+func (w *worker) slot(j *job, row, attempt int) dataset.Slot {
+	j.slab.cells(row, w.cells)
+	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
+	return dataset.NewSlot(w.cells, w.draw)
+}
+
+// maxReplacements bounds how often a sample's replacement is replaced.
+const maxReplacements = 10
+
+// failed records that a row could not be placed, and replaces it if it should be.
+func (w *worker) failed(j *job, row int, err error) {
+	failure := w.failure(j, row, j.indices[row], err)
+	if w.l.cfg.policy == Replace && err != ErrGoexit && w.run.ctx.Err() == nil {
+		for attempt := 1; attempt <= maxReplacements; attempt++ {
+			index, err := w.replacement(j, row, attempt)
+			if err == nil {
+				err = w.place(j, row, attempt, index)
+			}
+			if err == nil {
+				j.indices[row] = index
+				failure.lost = false
+				break
+			}
+			again := w.failure(j, row, index, err)
+			again.lost = false
+			j.fail(again)
+		}
+	}
+	j.fail(failure)
+}
+
+func (w *worker) failure(j *job, row, index int, err error) failure {
+	e := &SampleError{Index: index, Name: w.l.name(index), Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
+	if hook := w.l.cfg.trace.SampleFailed; hook != nil && w.run.ctx.Err() == nil {
+		hook(e)
+	}
+	return failure{row: row, lost: true, err: e}
+}
+
+func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
+	defer recovered(&err)
+	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
+	return j.plan.replacement(j, w.draw.Rand().IntN), nil
+}
+
+// name is the dataset's name of a sample, if the dataset can tell.
+func (l *Loader) name(index int) (name string) {
+	var err error
+	defer recovered(&err)
+	if index < 0 || index >= l.samples {
+		return ""
+	}
+	return dataset.Name(l.ds, index)
+}

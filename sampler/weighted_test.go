@@ -138,8 +138,8 @@ func TestWeightsBeyondTheCapOfPyTorch(t *testing.T) {
 	checkChi(t, "the others", eighths, equally(draws-heavy, 8))
 }
 
-// What rounding leaves over must not become as likely as the mean.
-func TestRoundingGivesTinyWeightsNothing(t *testing.T) {
+// A tiny weight is not rounded up to something that shows.
+func TestTinyWeightsBesideLargeOnesStayTiny(t *testing.T) {
 	const n, draws = 1 << 16, 2_000_000
 	weights := make([]float64, n)
 	for i := range weights {

@@ -1,0 +1,193 @@
+package sampler_test
+
+import (
+	"fmt"
+
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// show prints the samples of an order.
+func show(o sampler.Order) {
+	var samples []any
+	for k := range o.Len() {
+		samples = append(samples, o.At(k))
+	}
+	fmt.Println(samples...)
+}
+
+func ExampleSequential() {
+	show(sampler.Sequential(4).Epoch(0))
+	// Output: 0 1 2 3
+}
+
+func ExampleShuffle() {
+	s := sampler.Shuffle(5, 42)
+	show(s.Epoch(0))
+	show(s.Epoch(1))
+	fmt.Println(sampler.Shuffle(1_000_000_000_000, 42).Epoch(0).At(999_999_999_999)) // in nanoseconds
+	// Output:
+	// 2 3 0 1 4
+	// 1 4 3 0 2
+	// 764078044478
+}
+
+func ExampleTorch() {
+	s, err := sampler.Torch(10, 1) // torch.randperm(10, generator=torch.Generator().manual_seed(1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(s.Epoch(0))
+	// Output: 5 6 1 2 0 8 9 3 7 4
+}
+
+func ExampleRandom() {
+	show(sampler.Random(3, 8, 1).Epoch(0))
+	// Output: 0 1 0 2 1 1 2 1
+}
+
+func ExampleRepeat() {
+	s, err := sampler.Repeat(sampler.Shuffle(3, 1), 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(s.Epoch(0)) // twice all three, and one more
+	// Output: 0 1 2 1 2 0 2
+}
+
+func ExampleWeighted() {
+	s, err := sampler.Weighted([]float64{8, 1, 0, 1}, 12, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(s.Epoch(0))
+	// Output: 0 0 1 0 0 0 3 0 0 0 1 3
+}
+
+func ExampleWeightedDistinct() {
+	s, err := sampler.WeightedDistinct([]float64{8, 1, 0, 1}, 3, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(s.Epoch(0))
+	// Output: 0 3 1
+}
+
+func ExampleSubset() {
+	list := []int{10, 20, 30, 40}
+	show(sampler.Subset(sampler.Sequential(len(list)), list).Epoch(0))
+	show(sampler.Subset(sampler.Shuffle(len(list), 1), list).Epoch(0))
+	// Output:
+	// 10 20 30 40
+	// 10 30 20 40
+}
+
+// Every rank of a training takes its share; the validation loses and repeats
+// no sample.
+func ExampleShard() {
+	rank, world := 1, 3 // or from FromEnv
+	training, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.Pad)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	validation, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.Exact)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(training.Epoch(0))
+	show(validation.Epoch(0))
+	// Output:
+	// 1 4 0
+	// 1 4
+}
+
+// Four ranks stop after two samples each, and two ranks do the rest.
+func ExamplePart() {
+	all := sampler.Sequential(13)
+	before, err := sampler.Shard(all, 0, 4, sampler.Exact)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	draws := before.Epoch(0).(sampler.Part).Consumed(2)
+	for rank := range 2 {
+		after, err := sampler.Shard(all, rank, 2, sampler.Exact)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		show(after.Epoch(0).(sampler.Part).From(draws))
+	}
+	// Output:
+	// 8 10 12
+	// 9 11
+}
+
+func ExampleFromEnv() {
+	rank, world, err := sampler.FromEnv()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := sampler.Shard(sampler.Shuffle(1000, 0), rank, world, sampler.Pad)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("samples of this rank:", s.Epoch(0).Len())
+}
+
+// showBatches prints the batches of an epoch.
+func showBatches(b sampler.Batches) {
+	var all []any
+	for k := range b.Len() {
+		all = append(all, b.At(k, nil))
+	}
+	fmt.Println(all...)
+}
+
+func ExampleFixed() {
+	showBatches(sampler.Fixed(sampler.Sequential(7), 3, false).Epoch(0))
+	showBatches(sampler.Fixed(sampler.Sequential(7), 3, true).Epoch(0))
+	// Output:
+	// [0 1 2] [3 4 5] [6]
+	// [0 1 2] [3 4 5]
+}
+
+func ExampleByLength() {
+	tokens := []int{9, 2, 8, 1, 2, 9, 1, 8}
+	showBatches(sampler.ByLength(tokens, 2, 1, false).Epoch(0))
+	// Output: [0 5] [2 6] [7 3] [4 1]
+}
+
+func ExampleList() {
+	showBatches(sampler.List{{4, 2}, {0, 1, 3}}.Epoch(0))
+	// Output: [4 2] [0 1 3]
+}
+
+// Batches that grow with every epoch.
+func ExampleBatchFunc() {
+	s := sampler.BatchFunc(func(epoch int) sampler.Batches {
+		return sampler.Fixed(sampler.Sequential(6), epoch+1, false).Epoch(epoch)
+	})
+	showBatches(s.Epoch(1))
+	showBatches(s.Epoch(2))
+	// Output:
+	// [0 1] [2 3] [4 5]
+	// [0 1 2] [3 4 5]
+}
+
+func ExampleShardBatches() {
+	s, err := sampler.ShardBatches(sampler.List{{0, 1}, {2}, {3, 4}}, 1, 2, sampler.Pad)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	showBatches(s.Epoch(0))
+	// Output: [2] [0 1]
+}

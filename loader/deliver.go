@@ -61,10 +61,12 @@ func (r *run) take() (*job, error) {
 	defer region.End()
 	var timeout <-chan time.Time
 	for {
+		r.mu.Lock()
+		// Under mu, so that no batch is complete only because its samples saw the context done.
 		if err := context.Cause(r.ctx); err != nil {
+			r.mu.Unlock()
 			return nil, r.ended(err)
 		}
-		r.mu.Lock()
 		j, over := r.complete()
 		if j == nil && !over {
 			r.waiting = true
@@ -77,6 +79,9 @@ func (r *run) take() (*job, error) {
 		case j != nil:
 			return j, nil
 		case over:
+			if err := context.Cause(r.ctx); err != nil && fatal == nil {
+				return nil, r.ended(err) // perhaps that is why nothing is left
+			}
 			return nil, fatal
 		case r.l.cfg.workers == 0 && r.workInline():
 			continue

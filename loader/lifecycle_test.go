@@ -162,31 +162,6 @@ func TestNoGoroutineOutlivesTheLoop(t *testing.T) {
 	}
 }
 
-func TestCancelIsPromptWithinOneSample(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		// These samples do not look at their context.
-		ds := &fake{n: 100, place: func(_ context.Context, i int, dst dataset.Slot) error {
-			time.Sleep(time.Second)
-			return nil
-		}}
-		l := newLoader(t, ds, loader.Workers(3), loader.BatchSize(50))
-		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
-		defer cancel()
-		begun := time.Now()
-		for _, err := range l.Epoch(ctx, 0) {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
-			}
-			if waited := time.Since(begun); waited != 2500*time.Millisecond {
-				t.Errorf("the error came after %v", waited)
-			}
-		}
-		if waited := time.Since(begun); waited > 3*time.Second {
-			t.Errorf("the loop ended after %v, want the sample's end at 3s", waited)
-		}
-	})
-}
-
 func TestOneLoopAtATime(t *testing.T) {
 	l := newLoader(t, &fake{n: 4}, loader.Workers(2))
 	for range l.Epoch(t.Context(), 0) {

@@ -1,0 +1,66 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+func TestCancelIsPromptWithinOneSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// These samples do not look at their context.
+		ds := &fake{n: 100, place: func(_ context.Context, i int, dst dataset.Slot) error {
+			time.Sleep(time.Second)
+			return nil
+		}}
+		l := newLoader(t, ds, loader.Workers(3), loader.BatchSize(50))
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		for _, err := range l.Epoch(ctx, 0) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			if waited := time.Since(begun); waited != 2500*time.Millisecond {
+				t.Errorf("the error came after %v", waited)
+			}
+		}
+		if waited := time.Since(begun); waited > 3*time.Second {
+			t.Errorf("the loop ended after %v, want the sample's end at 3s", waited)
+		}
+	})
+}
+
+// An emptyUntil is a sampler of empty epochs that ends a loop in one of them.
+type emptyUntil struct {
+	epoch int
+	end   func()
+}
+
+func (s emptyUntil) Epoch(epoch int) sampler.Order {
+	if epoch == s.epoch {
+		s.end()
+	}
+	return sampler.Sequential(0).Epoch(epoch)
+}
+
+func TestCancelAmongEmptyEpochsIsAnError(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newLoader(t, &fake{n: 4}, loader.Workers(workers), loader.Sampler(emptyUntil{7, cancel}))
+		var last error
+		for _, err := range l.Epochs(ctx, 0, math.MaxInt) {
+			last = err
+		}
+		if !errors.Is(last, context.Canceled) {
+			t.Errorf("%d workers: got %v", workers, last)
+		}
+	}
+}

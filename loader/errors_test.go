@@ -261,3 +261,12 @@ func TestBatchReaderPlacesWholeBatches(t *testing.T) {
 		}
 	}
 }
+
+func TestBatchReadersMayComeLateToHelp(t *testing.T) {
+	l := newLoader(t, &gatherer{fake: &fake{n: 4000}}, loader.Workers(8), loader.BatchSize(2), loader.InFlight(2))
+	for range 3 { // the race detector sees who looks at a batch that has moved on
+		if got := len(collect(t, l, 0, 1)); got != 2000 {
+			t.Errorf("%d batches, want 2000", got)
+		}
+	}
+}

@@ -69,6 +69,10 @@ func (j *job) claim(n int) (from, to int) {
 	return next - n, min(next, rows)
 }
 
+// size is how many rows there are to claim in all. Like claim it may be asked
+// for late.
+func (j *job) size() int { return int(j.claims.Load() >> 32) }
+
 // unclaimed is how many rows nobody works on yet.
 func (j *job) unclaimed() int {
 	claims := j.claims.Load()

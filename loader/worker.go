@@ -115,7 +115,7 @@ func (w *worker) build(j *job) {
 		w.finished(j, done)
 		w.busy.Add(int64(time.Since(begun)))
 	}()
-	chunk := w.chunk(j)
+	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
 		if wanted := w.run.wanted.Load(); wanted != nil && wanted != j {
 			w.finished(j, done)
@@ -137,7 +137,7 @@ func (w *worker) build(j *job) {
 func (w *worker) drain(j *job) {
 	done := 0
 	defer func() { w.finished(j, done) }()
-	chunk := w.chunk(j)
+	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
 		from, to := j.claim(chunk)
 		if from == to {
@@ -155,15 +155,15 @@ func (w *worker) finished(j *job, rows int) {
 	}
 }
 
-// chunk is how many rows of j to claim at once: one, so that no row waits for
-// another, unless the reader places several at once anyway.
-func (w *worker) chunk(j *job) int {
+// chunk is how many of a batch's rows to claim at once: one, so that no row
+// waits for another, unless the reader places several at once anyway.
+func (w *worker) chunk(rows int) int {
 	switch {
 	case w.batch == nil:
 		return 1
 	case !w.l.cfg.help:
-		return len(j.indices)
+		return max(1, rows)
 	}
-	sharers := max(1, len(w.l.workers))
-	return (len(j.indices) + sharers - 1) / sharers
+	sharers := len(w.l.workers)
+	return max(1, (rows+sharers-1)/sharers)
 }

@@ -57,6 +57,23 @@ func TestBatchSamplers(t *testing.T) {
 	}
 }
 
+func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
+	places := map[int]bool{}
+	for rank := range 3 {
+		b := must(sampler.ShardBatches(sampler.List{{0}, {1}, {2}, {3}}, rank, 3, sampler.Pad)).Epoch(0).(sampler.BatchPart)
+		for k := range b.Len() {
+			d := b.Draw(k)
+			if got, want := b.At(k, nil), []int{d % 4}; !slices.Equal(got, want) || places[d] {
+				t.Errorf("rank %d: batch %d of place %d is %v, want %v", rank, k, d, got, want)
+			}
+			places[d] = true
+		}
+	}
+	if len(places) != 6 || !places[5] {
+		t.Errorf("places %v, want 0 to 5", places)
+	}
+}
+
 // waste is the share of padding where every batch is as long as its longest.
 func waste(b sampler.Batches, lengths []int) float64 {
 	used, padded := 0, 0

@@ -80,8 +80,8 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 	var draws []int
 	for _, p := range parts {
 		rest := p.From(consumed).(sampler.Part)
-		if rest.Global().Len() != n {
-			t.Fatal("From changes the global order")
+		if rest.Global().Len() != n || rest.World() != world {
+			t.Fatalf("From gives a part of %d ranks' order of %d", rest.World(), rest.Global().Len())
 		}
 		per := map[sampler.Mode]int{sampler.Pad: (left + world - 1) / world, sampler.Drop: left / world, sampler.Exact: rest.Len()}[mode]
 		if rest.Len() != per {

@@ -53,3 +53,29 @@ func TestBatchSamplerChoosesTheBatches(t *testing.T) {
 		}
 	}
 }
+
+// fixedBatches is a batch sampler with the same batches in every epoch.
+type fixedBatches [][]int
+
+func (f fixedBatches) Epoch(int) sampler.Batches { return f }
+func (f fixedBatches) Len() int                  { return len(f) }
+func (f fixedBatches) At(k int, dst []int) []int { return append(dst, f[k]...) }
+
+func TestReplacementsInOneBatchDoNotDependOnEachOther(t *testing.T) {
+	indices := make([]int, 64)
+	for i := range indices {
+		indices[i] = i
+	}
+	ds := failing(64, func(i int) bool { return i%4 == 0 })
+	var want []string
+	for workers := range 8 {
+		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, -1))
+		got := outcome(t, l)
+		if want == nil {
+			want = got
+		}
+		if len(got) != 2 || !slices.Equal(got, want) {
+			t.Errorf("%d workers: got %q, want %q", workers, got, want)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (w *worker) failure(j *job, row, index int, err error) failure {
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
 	defer recovered(&err)
 	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
-	return j.plan.replacement(j, w.draw.Rand().IntN), nil
+	return j.plan.replacement(j.k, w.draw.Rand().IntN), nil
 }
 
 // name is the dataset's name of a sample, if the dataset can tell.

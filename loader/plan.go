@@ -113,10 +113,12 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 
 // replacement picks another sample for a row of batch k: one of the global
 // order, or of the same batch where the batches are the user's own.
-func (p *plan) replacement(j *job, random func(n int) int) int {
+func (p *plan) replacement(k int, random func(n int) int) int {
 	switch {
 	case p.batches != nil:
-		return j.indices[random(len(j.indices))]
+		// As drawn: other rows of the batch in memory may be being replaced now.
+		indices := p.batches.At(p.first+k, nil)
+		return indices[random(len(indices))]
 	case p.part != nil:
 		global := p.part.Global()
 		return global.At(random(global.Len()))

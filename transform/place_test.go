@@ -137,6 +137,19 @@ func TestHugeHeaderTakesNoMemory(t *testing.T) {
 	}
 }
 
+func TestMaxPixelsIsTheMostAllowed(t *testing.T) {
+	data, err := os.ReadFile("testdata/rgb.png") // 19×13 pixels
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := place(t, data, MaxPixels(19*13)); err != nil {
+		t.Error(err)
+	}
+	if place(t, data, MaxPixels(19*13-1)) == nil {
+		t.Error("one pixel too many: no error")
+	}
+}
+
 func TestTruncatedFilesAreErrors(t *testing.T) {
 	names, _ := filepath.Glob("testdata/*.*")
 	for _, name := range names {

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"image"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -59,7 +60,8 @@ func TestViewsAreTheStepsOneByOne(t *testing.T) {
 	pix := pixels(23, 17)
 	rapid.Check(t, func(rt *rapid.T) {
 		kinds := []Step{Resize(9, 31), Resize(12).Filter(Bicubic), CenterCrop(8, 40), CenterCrop(30), CenterCrop(5), RandomHorizontalFlip(1),
-			RandomVerticalFlip(1), Pad(1, 2, 3, 4).Fill(9, 8, 7), Pad(2), Pad(3, 0).Mode(Symmetric), RandomCrop(7).PadIfNeeded()}
+			RandomVerticalFlip(1), Pad(1, 2, 3, 4).Fill(9, 8, 7), Pad(2), Pad(3, 0).Mode(Symmetric), RandomCrop(7).PadIfNeeded(),
+			cut{image.Rect(2, -1, 9, 7)}, cut{image.Rect(1, 3, 5, 14)}}
 		var folded, apart []Step
 		for _, k := range rapid.SliceOfN(rapid.IntRange(0, len(kinds)-1), 1, 7).Draw(rt, "steps") {
 			folded = append(folded, kinds[k])

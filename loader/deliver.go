@@ -175,7 +175,7 @@ func (r *run) position(j *job) Position {
 		Seed:    r.l.cfg.seed,
 		Samples: r.l.samples,
 	}
-	if !r.l.cfg.unordered {
+	if !r.l.cfg.unordered && len(r.delivered) == 0 { // which belongs to the loop then
 		return p
 	}
 	r.mu.Lock()

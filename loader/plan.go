@@ -76,15 +76,7 @@ func (p *plan) step() int {
 }
 
 // number is batch k's place in the epoch for messages and [Batch.Number].
-func (p *plan) number(k int) int {
-	switch {
-	case p.batches != nil:
-		return p.first + k
-	case p.part != nil:
-		return k
-	}
-	return p.first/p.size + k
-}
+func (p *plan) number(k int) int { return p.drawn(0)/p.step() + k }
 
 // rows appends the samples of batch k and the places of their draws in the
 // global order, from which their random numbers come.

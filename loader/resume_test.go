@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // run goes over epochs 0 to 2 and returns the contents and the positions as JSON.
@@ -156,6 +157,51 @@ func TestForeignPositionIsAnError(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("%d yields, want the error alone", n)
+		}
+	}
+}
+
+func TestOrderedResumeAfterUnorderedRepeatsNothing(t *testing.T) {
+	l := newLoader(t, &fake{n: 12}, loader.Workers(2), loader.BatchSize(2))
+	p := l.Position(0, 1)
+	p.Ahead, p.Step = []int{1, 2, 4}, 2
+	var got []int64
+	for {
+		before := len(got)
+		for b, err := range l.From(t.Context(), p) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, p = append(got, loader.Values[int64](b, "x")...), b.Position()
+			break // and resume behind every batch
+		}
+		if len(got) == before {
+			break
+		}
+	}
+	if want := []int64{0, 1, 6, 7, 10, 11}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestBatchNumbersGoOnAfterResume(t *testing.T) {
+	for _, world := range []int{1, 3} {
+		s, err := sampler.Shard(sampler.Sequential(40), world-1, world, sampler.Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLoader(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(2), loader.Sampler(s))
+		var p loader.Position
+		for b := range l.Epoch(t.Context(), 0) {
+			if p = b.Position(); b.Number() == 1 {
+				break
+			}
+		}
+		for b := range l.From(t.Context(), p) {
+			if b.Number() != 2 {
+				t.Errorf("%d ranks: the batch behind number 1 has number %d", world, b.Number())
+			}
+			break
 		}
 	}
 }

@@ -34,7 +34,7 @@ type run struct {
 
 	failed int // samples in delivered batches; belongs to the loop
 
-	delivered map[int]bool // by their seq, those ahead of an undelivered one; for Unordered
+	delivered map[int]bool // by their seq, those ahead of an undelivered one; for Unordered, and resuming after it
 }
 
 func newRun(l *Loader, ctx context.Context) *run {

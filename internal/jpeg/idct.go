@@ -1,0 +1,166 @@
+package jpeg
+
+// A block holds 8×8 coefficients, row by row.
+type block [64]int16
+
+// Constants of the inverse DCT, scaled by 1<<13 (Loeffler, Ligtenberg and
+// Moschytz, "Practical fast 1-D DCT algorithms with 11 multiplications",
+// ICASSP 1989).
+const (
+	fix0298 = 2446  // 0.298631336
+	fix0390 = 3196  // 0.390180644
+	fix0541 = 4433  // 0.541196100
+	fix0765 = 6270  // 0.765366865
+	fix0899 = 7373  // 0.899976223
+	fix1175 = 9633  // 1.175875602
+	fix1501 = 12299 // 1.501321110
+	fix1847 = 15137 // 1.847759065
+	fix1961 = 16069 // 1.961570560
+	fix2053 = 16819 // 2.053119869
+	fix2562 = 20995 // 2.562915447
+	fix3072 = 25172 // 3.072711026
+)
+
+// inverse writes the samples of a row of blocks, from left to right, into the
+// eight rows of dst. last[i] is the zigzag place of block i's last coefficient
+// that may differ from zero.
+//
+// The arithmetic is that of libjpeg's accurate integer method. Where hostile
+// coefficients leave its range, sums of two inputs wrap at 16 bits and results
+// saturate, as they do in libjpeg-turbo's vector code.
+func inverse(dst []byte, stride int, blocks []block, last []uint8, quant *block) {
+	for i := range blocks {
+		if last[i] == 0 {
+			inverseFlat(dst[8*i:], stride, blocks[i][0]*quant[0])
+			continue
+		}
+		inverseBlock(dst[8*i:], stride, &blocks[i], quant)
+	}
+}
+
+// inverseFlat fills a block that has only its first coefficient.
+func inverseFlat(dst []byte, stride int, dc int16) {
+	v := uint64(clamp(128+(int32(dc<<2)+16)>>5)) * 0x0101010101010101
+	for y := range 8 {
+		row := dst[y*stride:]
+		_ = row[7]
+		for x := range 8 {
+			row[x] = byte(v)
+		}
+	}
+}
+
+// inverseBlock writes one block's samples.
+func inverseBlock(dst []byte, stride int, b, quant *block) {
+	var work [64]int32
+	if b.flatColumns() {
+		for x := range 8 {
+			dc := int32(int16(b[x] * quant[x] << 2))
+			for y := range 8 {
+				work[8*y+x] = dc
+			}
+		}
+	} else {
+		for x := range 8 {
+			in0 := int32(b[x] * quant[x])
+			in1 := int32(b[8+x] * quant[8+x])
+			in2 := int32(b[16+x] * quant[16+x])
+			in3 := int32(b[24+x] * quant[24+x])
+			in4 := int32(b[32+x] * quant[32+x])
+			in5 := int32(b[40+x] * quant[40+x])
+			in6 := int32(b[48+x] * quant[48+x])
+			in7 := int32(b[56+x] * quant[56+x])
+			if in1|in2|in3|in4|in5|in6|in7 == 0 {
+				dc := narrow(in0 << 2)
+				for y := range 8 {
+					work[8*y+x] = dc
+				}
+				continue
+			}
+
+			z1 := (in2 + in6) * fix0541
+			t2 := z1 - in6*fix1847
+			t3 := z1 + in2*fix0765
+			t0 := int32(int16(in0+in4)) << 13
+			t1 := int32(int16(in0-in4)) << 13
+			e0, e3 := t0+t3+1<<10, t0-t3+1<<10
+			e1, e2 := t1+t2+1<<10, t1-t2+1<<10
+
+			z3, z4 := int32(int16(in7+in3)), int32(int16(in5+in1))
+			z5 := (z3 + z4) * fix1175
+			z3, z4 = z5-z3*fix1961, z5-z4*fix0390
+			z1 = (in7 + in1) * -fix0899
+			z2 := (in5 + in3) * -fix2562
+			o0 := in7*fix0298 + z1 + z3
+			o1 := in5*fix2053 + z2 + z4
+			o2 := in3*fix3072 + z2 + z3
+			o3 := in1*fix1501 + z1 + z4
+
+			work[x] = narrow((e0 + o3) >> 11)
+			work[56+x] = narrow((e0 - o3) >> 11)
+			work[8+x] = narrow((e1 + o2) >> 11)
+			work[48+x] = narrow((e1 - o2) >> 11)
+			work[16+x] = narrow((e2 + o1) >> 11)
+			work[40+x] = narrow((e2 - o1) >> 11)
+			work[24+x] = narrow((e3 + o0) >> 11)
+			work[32+x] = narrow((e3 - o0) >> 11)
+		}
+	}
+
+	for y := range 8 {
+		in := (*[8]int32)(work[8*y:])
+		out := (*[8]byte)(dst[y*stride:])
+
+		z1 := (in[2] + in[6]) * fix0541
+		t2 := z1 - in[6]*fix1847
+		t3 := z1 + in[2]*fix0765
+		t0 := int32(int16(in[0]+in[4])) << 13
+		t1 := int32(int16(in[0]-in[4])) << 13
+		e0, e3 := t0+t3+1<<17, t0-t3+1<<17
+		e1, e2 := t1+t2+1<<17, t1-t2+1<<17
+
+		z3, z4 := int32(int16(in[7]+in[3])), int32(int16(in[5]+in[1]))
+		z5 := (z3 + z4) * fix1175
+		z3, z4 = z5-z3*fix1961, z5-z4*fix0390
+		z1 = (in[7] + in[1]) * -fix0899
+		z2 := (in[5] + in[3]) * -fix2562
+		o0 := in[7]*fix0298 + z1 + z3
+		o1 := in[5]*fix2053 + z2 + z4
+		o2 := in[3]*fix3072 + z2 + z3
+		o3 := in[1]*fix1501 + z1 + z4
+
+		out[0] = clamp((e0+o3)>>18 + 128)
+		out[7] = clamp((e0-o3)>>18 + 128)
+		out[1] = clamp((e1+o2)>>18 + 128)
+		out[6] = clamp((e1-o2)>>18 + 128)
+		out[2] = clamp((e2+o1)>>18 + 128)
+		out[5] = clamp((e2-o1)>>18 + 128)
+		out[3] = clamp((e3+o0)>>18 + 128)
+		out[4] = clamp((e3-o0)>>18 + 128)
+	}
+}
+
+// flatColumns tells whether all rows but the first are zero.
+func (b *block) flatColumns() bool {
+	var any int16
+	for _, c := range b[8:] {
+		any |= c
+	}
+	return any == 0
+}
+
+// narrow saturates at 16 bits.
+func narrow(v int32) int32 {
+	if v != int32(int16(v)) {
+		return 0x7fff ^ v>>31
+	}
+	return v
+}
+
+// clamp saturates at 0 and 255.
+func clamp(v int32) uint8 {
+	if uint32(v) > 255 {
+		return uint8(^v >> 31)
+	}
+	return uint8(v)
+}

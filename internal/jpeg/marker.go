@@ -1,0 +1,235 @@
+package jpeg
+
+import "bytes"
+
+// The markers' second bytes: table B.1 of the standard.
+const (
+	markerSOF0  = 0xc0
+	markerSOF1  = 0xc1
+	markerSOF2  = 0xc2
+	markerDHT   = 0xc4
+	markerJPG   = 0xc8
+	markerDAC   = 0xcc
+	markerSOF15 = 0xcf
+	markerRST0  = 0xd0
+	markerRST7  = 0xd7
+	markerSOI   = 0xd8
+	markerEOI   = 0xd9
+	markerSOS   = 0xda
+	markerDQT   = 0xdb
+	markerDNL   = 0xdc
+	markerDRI   = 0xdd
+	markerDHP   = 0xde
+	markerEXP   = 0xdf
+	markerAPP0  = 0xe0
+	markerAPP1  = 0xe1
+	markerAPP14 = 0xee
+	markerTEM   = 0x01
+)
+
+// readHeader reads up to the first scan's header and checks it.
+func (d *Decoder) readHeader() error {
+	d.config = Config{}
+	d.components = d.store[:0]
+	d.hasQuant, d.hasDC, d.hasAC = [4]bool{}, [4]bool{}, [4]bool{}
+	d.interval, d.jfif, d.adobe = 0, false, -1
+	d.loaded, d.loadError, d.buffered = false, nil, false
+	d.stream.from = -1
+
+	if len(d.data) < 2 {
+		return truncated(len(d.data), "start of image")
+	}
+	if d.data[0] != 0xff || d.data[1] != markerSOI {
+		return corrupt(0, "no JPEG file: it starts with %#x", d.data[:2])
+	}
+	at, err := d.readMarkers(2)
+	if err != nil {
+		return err
+	}
+	if at < 0 {
+		return corrupt(len(d.data), "file ends without a scan")
+	}
+	if len(d.components) == 0 {
+		return corrupt(at, "scan before its frame")
+	}
+	if d.config.Height == 0 {
+		if err := d.readLines(at); err != nil {
+			return err
+		}
+	}
+	if err := d.checkFrame(at); err != nil {
+		return err
+	}
+	d.scanAt = at
+	if _, err := d.readScanHeader(at); err != nil {
+		return err
+	}
+	d.buffered = d.config.Progressive || len(d.scan.components) != len(d.components)
+	return nil
+}
+
+// readMarkers reads segments from offset at to the next scan. It returns the
+// offset of the scan's header, after the marker, or -1 where the picture ends.
+// Bytes between segments are skipped, as libjpeg does.
+func (d *Decoder) readMarkers(at int) (int, error) {
+	for {
+		at = nextMarker(d.data, at)
+		if at == len(d.data) {
+			return 0, truncated(at, "markers")
+		}
+		marker := d.data[at]
+		at++
+		switch {
+		case marker == markerSOI, marker == markerTEM, marker >= markerRST0 && marker <= markerRST7:
+			continue
+		case marker == markerEOI:
+			return -1, nil
+		case marker == markerSOS:
+			return at, nil
+		}
+		segment, err := d.segment(at)
+		if err != nil {
+			return 0, err
+		}
+		if err := d.readSegment(marker, at, segment); err != nil {
+			return 0, err
+		}
+		at += 2 + len(segment)
+	}
+}
+
+// nextMarker returns the offset of the second byte of the first marker at or
+// after offset at, or the length of data.
+func nextMarker(data []byte, at int) int {
+	for at < len(data) {
+		i := bytes.IndexByte(data[at:], 0xff)
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		for at < len(data) && data[at] == 0xff {
+			at++
+		}
+		if at < len(data) && data[at] != 0 {
+			return at
+		}
+	}
+	return len(data)
+}
+
+// segment returns what follows the length at offset at.
+func (d *Decoder) segment(at int) ([]byte, error) {
+	if len(d.data)-at < 2 {
+		return nil, truncated(len(d.data), "length of a segment")
+	}
+	n := int(d.data[at])<<8 | int(d.data[at+1])
+	if n < 2 {
+		return nil, corrupt(at, "segment of %d bytes", n)
+	}
+	if len(d.data)-at < n {
+		return nil, truncated(len(d.data), "segment")
+	}
+	return d.data[at+2 : at+n], nil
+}
+
+// readSegment reads the segment that follows marker. Its length is at offset at.
+func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
+	switch marker {
+	case markerSOF0, markerSOF1, markerSOF2:
+		d.config.Progressive = marker == markerSOF2
+		return d.readFrame(at, segment)
+	case markerDHT:
+		return d.readHuffman(at, segment)
+	case markerDQT:
+		return d.readQuant(at, segment)
+	case markerDRI:
+		if len(segment) != 2 {
+			return corrupt(at, "restart interval of %d bytes", len(segment))
+		}
+		d.interval = int(segment[0])<<8 | int(segment[1])
+	case markerAPP0:
+		if len(segment) >= 5 && string(segment[:5]) == "JFIF\x00" {
+			d.jfif = true
+		}
+	case markerAPP1:
+		if o := orientation(segment); o != 0 && d.config.Orientation == 0 {
+			d.config.Orientation = o
+		}
+	case markerAPP14:
+		if len(segment) >= 12 && string(segment[:5]) == "Adobe" {
+			d.adobe = int(segment[11])
+		}
+	case 0xc3:
+		return unsupported(at, "lossless coding")
+	case 0xc5, 0xc6, 0xc7, markerDHP, markerEXP:
+		return unsupported(at, "hierarchical coding")
+	case 0xc9, 0xca, 0xcb, 0xcd, 0xce, markerSOF15, markerDAC:
+		return unsupported(at, "arithmetic coding")
+	case markerJPG:
+		return unsupported(at, "JPG extension")
+	}
+	return nil
+}
+
+// readQuant reads quantisation tables.
+func (d *Decoder) readQuant(at int, segment []byte) error {
+	for len(segment) > 0 {
+		wide, id := int(segment[0]>>4), segment[0]&15
+		if wide > 1 || id > 3 {
+			return corrupt(at, "quantisation table %#x", segment[0])
+		}
+		size := 64 << wide
+		if len(segment) < 1+size {
+			return corrupt(at, "quantisation table of %d bytes", len(segment)-1)
+		}
+		for k := range 64 {
+			if wide == 0 {
+				d.quant[id][zigzag[k]] = int16(segment[1+k])
+			} else {
+				d.quant[id][zigzag[k]] = int16(uint16(segment[1+2*k])<<8 | uint16(segment[2+2*k]))
+			}
+		}
+		d.hasQuant[id] = true
+		segment = segment[1+size:]
+	}
+	return nil
+}
+
+// readHuffman reads Huffman tables.
+func (d *Decoder) readHuffman(at int, segment []byte) error {
+	for len(segment) > 0 {
+		if len(segment) < 17 {
+			return corrupt(at, "Huffman table of %d bytes", len(segment))
+		}
+		class, id := segment[0]>>4, segment[0]&15
+		if class > 1 || id > 3 {
+			return corrupt(at, "Huffman table %#x", segment[0])
+		}
+		count := (*[16]uint8)(segment[1:])
+		total := 0
+		for _, n := range count {
+			total += int(n)
+		}
+		if total > 256 || len(segment) < 17+total {
+			return corrupt(at, "Huffman table of %d symbols in %d bytes", total, len(segment)-17)
+		}
+		if err := d.setHuffman(at, class == 0, id, count, segment[17:17+total]); err != nil {
+			return err
+		}
+		segment = segment[17+total:]
+	}
+	return nil
+}
+
+// setHuffman builds the table that scans will know as id.
+func (d *Decoder) setHuffman(at int, dc bool, id uint8, count *[16]uint8, symbol []uint8) error {
+	table, has := &d.tables[4+id], &d.hasAC[id]
+	if dc {
+		table, has = &d.tables[id], &d.hasDC[id]
+	}
+	if wrong := table.build(count, symbol, dc); wrong != "" {
+		return corrupt(at, "%s", wrong)
+	}
+	*has = true
+	return nil
+}

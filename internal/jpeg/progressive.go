@@ -1,0 +1,183 @@
+package jpeg
+
+// checkProgress sees to it that a progressive scan goes on where the earlier
+// ones ended: section G.1.1.1 of the standard.
+func (d *Decoder) checkProgress(at int) error {
+	s := &d.scan
+	switch {
+	case s.from == 0 && s.to != 0, s.from > s.to, s.to > 63:
+		return corrupt(at, "spectral selection %d to %d", s.from, s.to)
+	case s.from > 0 && len(s.components) > 1:
+		return corrupt(at, "scan of %d components with AC coefficients", len(s.components))
+	case s.low > 13, s.high != 0 && s.high != s.low+1:
+		return corrupt(at, "successive approximation %d to %d", s.high, s.low)
+	}
+	for _, ci := range s.components {
+		c := &d.components[ci]
+		if s.from > 0 && c.progress[0] < 0 {
+			return corrupt(at, "AC scan before the DC scan of component %d", ci)
+		}
+		for k := s.from; k <= s.to; k++ {
+			if have := c.progress[k]; have < 0 && s.high != 0 || have >= 0 && int(have) != int(s.high) || have == 0 {
+				return corrupt(at, "scan of component %d refines coefficient %d by what it has", ci, k)
+			}
+		}
+	}
+	return nil
+}
+
+// advance notes what the scan brings.
+func (d *Decoder) advance() {
+	for _, ci := range d.scan.components {
+		for k := d.scan.from; k <= d.scan.to; k++ {
+			d.components[ci].progress[k] = int8(d.scan.low)
+		}
+	}
+}
+
+// code takes the next symbol. It leaves 40 valid bits or more; ok is false if
+// there is no such symbol.
+func (r *reader) code(h *huffman) (symbol uint, ok bool) {
+	r.refill()
+	e := h.lookup[r.acc>>(64-lookupBits)]
+	switch {
+	case e == 0:
+		s, length := h.long(uint32(r.acc >> 48))
+		r.drop(uint(length))
+		return uint(s), length > 0
+	case uint32(e)>>16 == 0:
+		r.drop(uint(e) & 63)
+		return uint(e >> 8), true
+	}
+	// The lookup took the value's bits too: give them back.
+	s, length := h.short(uint32(r.acc >> 48))
+	r.drop(uint(length))
+	return uint(s), true
+}
+
+// take takes n bits, 16 at most, of which the caller knows that they are valid.
+func (r *reader) take(n uint) int32 {
+	v := int32(r.acc >> 32 >> ((32 - n) & 63))
+	r.drop(n)
+	return v
+}
+
+// firstDC reads a block's first coefficient without its lowest bits.
+func (r *reader) firstDC(b *block, dc *huffman, predicted *int32, low uint) bool {
+	size, ok := r.code(dc)
+	if size > 0 {
+		*predicted += extend(r.acc, size)
+		r.drop(size)
+	}
+	b[0] = int16(*predicted << low)
+	return ok
+}
+
+// refineDC reads one more bit of a block's first coefficient.
+func (r *reader) refineDC(b *block, low uint) {
+	r.refill()
+	b[0] |= int16(r.take(1) << low)
+}
+
+// firstAC reads coefficients of a block without their lowest bits: section
+// G.1.2.2 of the standard. It tells whether the code is sound.
+func (s *scan) firstAC(b *block) bool {
+	if s.run > 0 {
+		s.run--
+		return true
+	}
+	r, h := &s.reader, s.ac[0]
+	for k := uint(s.from); k <= uint(s.to); k++ {
+		symbol, ok := r.code(h)
+		if !ok {
+			return false
+		}
+		zeros, size := symbol>>4, symbol&15
+		if size == 0 {
+			if zeros < 15 {
+				s.run = 1<<zeros - 1 + int(r.take(zeros))
+				return true
+			}
+			k += 15
+			continue
+		}
+		if k += zeros; k > uint(s.to) {
+			return false
+		}
+		b[zigzag[k]] = int16(extend(r.acc, size) << s.low)
+		r.drop(size)
+	}
+	return true
+}
+
+// refineAC reads one more bit of coefficients of a block: section G.1.2.3 of
+// the standard. It tells whether the code is sound.
+func (s *scan) refineAC(b *block) bool {
+	r, h := &s.reader, s.ac[0]
+	k, to := uint(s.from), uint(s.to)
+	if s.run == 0 {
+		for ; k <= to; k++ {
+			symbol, ok := r.code(h)
+			if !ok {
+				return false
+			}
+			zeros, size := symbol>>4, symbol&15
+			value := int16(0)
+			switch {
+			case size == 1:
+				value = -1 << s.low
+				if r.take(1) == 1 {
+					value = 1 << s.low
+				}
+			case size > 1:
+				return false
+			case zeros < 15:
+				s.run = 1<<zeros + int(r.take(zeros))
+			}
+			if s.run > 0 {
+				break
+			}
+			k = s.refineRun(b, k, zeros)
+			if value != 0 {
+				if k > to {
+					return false
+				}
+				b[zigzag[k]] = value
+			}
+		}
+	}
+	if s.run > 0 {
+		s.refineRun(b, k, 64)
+		s.run--
+	}
+	return true
+}
+
+// refineRun reads the bits of all nonzero coefficients from k on until it has
+// passed so many zeros. It returns the place of the next zero, or one beyond
+// the selection.
+func (s *scan) refineRun(b *block, k, zeros uint) uint {
+	r := &s.reader
+	bit := int16(1) << s.low
+	for ; k <= uint(s.to); k++ {
+		c := &b[zigzag[k]]
+		if *c == 0 {
+			if zeros == 0 {
+				break
+			}
+			zeros--
+			continue
+		}
+		if r.n == 0 {
+			r.refill()
+		}
+		if r.take(1) == 1 && *c&bit == 0 {
+			if *c > 0 {
+				*c += bit
+			} else {
+				*c -= bit
+			}
+		}
+	}
+	return k
+}

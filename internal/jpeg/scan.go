@@ -1,0 +1,171 @@
+package jpeg
+
+// A scan is a part of the entropy code: section B.2.3 of the standard.
+type scan struct {
+	components []int // in the order of the scan
+	order      [4]int
+	dc, ac     [4]*huffman // by place in the scan
+	from, to   int         // spectral selection
+	high, low  uint        // successive approximation: previous and present point transform
+	predicted  [4]int32    // by place in the scan
+	run        int         // of blocks that end here
+	reader     reader
+}
+
+// readScanHeader reads the scan's header at offset at. It returns the offset of
+// the entropy code.
+func (d *Decoder) readScanHeader(at int) (int, error) {
+	segment, err := d.segment(at)
+	if err != nil {
+		return 0, err
+	}
+	s := &d.scan
+	if len(segment) == 0 {
+		return 0, corrupt(at, "scan header of 0 bytes")
+	}
+	n := int(segment[0])
+	if n < 1 || n > len(d.components) || len(segment) != 4+2*n {
+		return 0, corrupt(at, "scan header of %d bytes for %d components", len(segment), n)
+	}
+	s.components = s.order[:0]
+	blocks := 0
+	spec := segment[1+2*n:]
+	s.from, s.to = int(spec[0]), int(spec[1])
+	s.high, s.low = uint(spec[2]>>4), uint(spec[2]&15)
+	for i := range n {
+		id, tables := segment[1+2*i], segment[2+2*i]
+		ci, err := d.find(at, id)
+		if err != nil {
+			return 0, err
+		}
+		s.components = append(s.components, ci)
+		c := &d.components[ci]
+		blocks += c.h * c.v
+		if err := d.chooseTables(at, i, tables); err != nil {
+			return 0, err
+		}
+		if !c.latched {
+			if !d.hasQuant[c.table] {
+				return 0, corrupt(at, "quantisation table %d is missing", c.table)
+			}
+			c.quant, c.latched = d.quant[c.table], true
+		}
+	}
+	if n > 1 && blocks > 10 {
+		return 0, corrupt(at, "MCU of %d blocks", blocks)
+	}
+	if d.config.Progressive {
+		if err := d.checkProgress(at); err != nil {
+			return 0, err
+		}
+	}
+	return at + 2 + len(segment), nil
+}
+
+// find returns the index of the component that a scan calls id and has not
+// named yet.
+func (d *Decoder) find(at int, id uint8) (int, error) {
+search:
+	for ci := range d.components {
+		if d.components[ci].id != id {
+			continue
+		}
+		for _, other := range d.scan.components {
+			if other == ci {
+				continue search
+			}
+		}
+		return ci, nil
+	}
+	return 0, corrupt(at, "scan of component %d, which the frame does not have, or twice", id)
+}
+
+// chooseTables sets the Huffman tables of the scan's i-th component. Missing
+// ones are the standard's in sequential files, as in motion JPEG.
+func (d *Decoder) chooseTables(at, i int, tables uint8) error {
+	dc, ac := tables>>4, tables&15
+	if dc > 3 || ac > 3 {
+		return corrupt(at, "Huffman tables %#x", tables)
+	}
+	progressive := d.config.Progressive
+	if needed := !progressive || d.scan.from == 0 && d.scan.high == 0; needed && !d.hasDC[dc] {
+		if progressive || dc > 1 {
+			return corrupt(at, "DC Huffman table %d is missing", dc)
+		}
+		t := &standardDC[dc]
+		if err := d.setHuffman(at, true, dc, &t.count, t.symbol); err != nil {
+			return err
+		}
+	}
+	if needed := !progressive || d.scan.from > 0; needed && !d.hasAC[ac] {
+		if progressive || ac > 1 {
+			return corrupt(at, "AC Huffman table %d is missing", ac)
+		}
+		t := &standardAC[ac]
+		if err := d.setHuffman(at, false, ac, &t.count, t.symbol); err != nil {
+			return err
+		}
+	}
+	d.scan.dc[i], d.scan.ac[i] = &d.tables[dc], &d.tables[4+ac]
+	return nil
+}
+
+// start makes the reader ready for the stream's first interval.
+func (d *Decoder) start() {
+	d.stream.next = 0
+	d.restart()
+}
+
+// restart goes to the stream's next interval, which must exist or be empty.
+func (d *Decoder) restart() {
+	s, st := &d.scan, &d.stream
+	begin := 0
+	if st.next > 0 {
+		begin = st.ends[min(st.next, len(st.ends))-1]
+	}
+	end := st.ends[min(st.next, len(st.ends)-1)]
+	s.reader = reader{bytes: st.bytes, at: begin, end: end}
+	s.predicted = [4]int32{}
+	s.run = 0
+	st.next++
+	st.remaining = d.interval
+	if d.interval == 0 {
+		st.remaining = -1
+	}
+}
+
+// between goes to the next interval if the current one's MCUs have been read.
+func (d *Decoder) between() error {
+	st := &d.stream
+	if st.remaining != 0 {
+		st.remaining--
+		return nil
+	}
+	if i := st.next - 1; i < len(st.restarts) {
+		if want := uint8(markerRST0 + i%8); st.restarts[i] != want {
+			return corrupt(st.offset(d.data, st.ends[i]), "restart marker %#x where %#x is due", st.restarts[i], want)
+		}
+	} else if !(st.cut && d.AllowTruncated) {
+		return d.cutShort()
+	}
+	d.restart()
+	st.remaining--
+	return nil
+}
+
+// cutShort is the error of a stream that holds fewer MCUs than the picture.
+func (d *Decoder) cutShort() error {
+	st := &d.stream
+	if st.cut {
+		return truncated(len(d.data), "entropy code")
+	}
+	at := st.offset(d.data, st.ends[min(st.next, len(st.ends))-1])
+	return corrupt(at, "entropy code ends before the picture")
+}
+
+// broken is the error of a stream that has no such code.
+func (d *Decoder) broken() error {
+	r := &d.scan.reader
+	at := max(0, r.at-int(r.n)/8)
+	return corrupt(d.stream.offset(d.data, at), "corrupt entropy code")
+}

@@ -1,0 +1,73 @@
+package jpeg_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/jpeg"
+)
+
+var picturesPath = flag.String("pictures", "testdata/pictures.zip", "archive that testdata/make.py wrote")
+
+// A picture is a synthetic file, and the hash of what libjpeg makes of it.
+type picture struct {
+	name string
+	data []byte
+	hash string // "error" where libjpeg refuses the file
+}
+
+func pictures(tb testing.TB) []picture {
+	archive, err := zip.OpenReader(*picturesPath)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer archive.Close()
+	contents := map[string][]byte{}
+	for _, f := range archive.File {
+		r, err := f.Open()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if contents[f.Name], err = io.ReadAll(r); err != nil {
+			tb.Fatal(err)
+		}
+		r.Close()
+	}
+	hashes := map[string]string{}
+	if err := json.Unmarshal(contents["hashes.json"], &hashes); err != nil {
+		tb.Fatal(err)
+	}
+	var set []picture
+	for _, f := range archive.File {
+		if strings.HasSuffix(f.Name, ".jpg") {
+			set = append(set, picture{f.Name, contents[f.Name], hashes[f.Name]})
+		}
+	}
+	if len(set) < 100 {
+		tb.Fatalf("%d pictures in %s", len(set), *picturesPath)
+	}
+	return set
+}
+
+func TestPicturesMatchLibjpeg(t *testing.T) {
+	var d jpeg.Decoder
+	for _, p := range pictures(t) {
+		c, err := d.Header(p.data)
+		var pixels []byte
+		if err == nil {
+			pixels, err = whole(&d, c)
+		}
+		switch {
+		case p.hash == "error" && err == nil:
+			t.Errorf("%s: decoded, want an error", p.name)
+		case p.hash != "error" && err != nil:
+			t.Errorf("%s: %v", p.name, err)
+		case p.hash != "error" && hash(pixels) != p.hash:
+			t.Errorf("%s: %+v: pixels differ from libjpeg's", p.name, c)
+		}
+	}
+}

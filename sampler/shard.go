@@ -17,6 +17,7 @@ const (
 	Exact
 )
 
+// String is the mode's name.
 func (m Mode) String() string {
 	switch m {
 	case Pad:

@@ -16,8 +16,8 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// X is a dataset whose pictures have gone through the steps.
-type X struct {
+// A Pipeline is a dataset whose pictures have gone through the steps.
+type Pipeline struct {
 	inner dataset.Dataset
 	spec  dataset.Spec
 	field int
@@ -37,13 +37,13 @@ type X struct {
 // otherwise uint8 (h, w, 3). All other fields pass through.
 //
 // Images reports everything that is wrong with the steps at once.
-func Images(ds dataset.Dataset, steps ...Step) (*X, error) {
+func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	p, err := compile(steps)
 	if err != nil {
 		return nil, err
 	}
 	spec := slices.Clone(ds.Spec())
-	x := &X{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
+	x := &Pipeline{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {
 		return nil, fmt.Errorf("transform: the dataset has no field %q: it has %v", p.field, spec)
 	}
@@ -66,21 +66,21 @@ func Images(ds dataset.Dataset, steps ...Step) (*X, error) {
 }
 
 // Len is the number of samples, that of the dataset beneath.
-func (x *X) Len() int { return x.inner.Len() }
+func (x *Pipeline) Len() int { return x.inner.Len() }
 
 // Spec is that of the dataset beneath, but for the pictures' field.
-func (x *X) Spec() dataset.Spec { return x.spec }
+func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 
 // Name is the sample's name in the dataset beneath.
-func (x *X) Name(i int) string { return dataset.Name(x.inner, i) }
+func (x *Pipeline) Name(i int) string { return dataset.Name(x.inner, i) }
 
 // ReadAhead passes the advice on to the dataset beneath.
-func (x *X) ReadAhead(ctx context.Context, indices []int) {
+func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, x.inner, indices)
 }
 
 // String is the plan: what is read, what is done to it and what comes out.
-func (x *X) String() string {
+func (x *Pipeline) String() string {
 	in := x.inner.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
 	if in.Ragged {
@@ -95,12 +95,12 @@ func (x *X) String() string {
 }
 
 // Open makes a Reader with memory of its own.
-func (x *X) Open() (dataset.Reader, error) {
+func (x *Pipeline) Open() (dataset.Reader, error) {
 	inner, err := x.inner.Open()
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{X: x, inner: inner, raw: x.raw}
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw}
 	r.files.limit, r.engine.limit = x.limit, x.limit
 	r.cells = make([]dataset.Cell, len(x.spec))
 	r.picture = dataset.NewCell(x.inner.Spec()[x.field])
@@ -109,7 +109,7 @@ func (x *X) Open() (dataset.Reader, error) {
 
 // A reader is one worker's way through the steps.
 type reader struct {
-	*X
+	*Pipeline
 	inner   dataset.Reader
 	cells   []dataset.Cell // of the inner slot
 	picture dataset.Cell   // what the inner dataset places

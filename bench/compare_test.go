@@ -1,0 +1,69 @@
+package bench_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// A side is one of several ways to do the same work. It returns how long that took.
+type side struct {
+	name string
+	run  func() time.Duration
+}
+
+// compare lets the sides take turns as long as the benchmark runs, three rounds
+// at least where it runs for time, and reports the median of each in samples per
+// second and of every one but the last as percentage of the last, pair by pair.
+func compare(b *testing.B, samples int, sides ...side) {
+	b.Helper()
+	took := make([][]time.Duration, len(sides))
+	for b.Loop() {
+		for i, s := range sides {
+			took[i] = append(took[i], s.run())
+		}
+	}
+	last := len(sides) - 1
+	for i, s := range sides {
+		b.ReportMetric(float64(samples)/median(took[i]).Seconds(), s.name+"/s")
+		if i == last {
+			continue
+		}
+		percent := make([]float64, len(took[i]))
+		for k := range percent {
+			percent[k] = 100 * took[last][k].Seconds() / took[i][k].Seconds()
+		}
+		b.ReportMetric(median(percent), s.name+"-%-of-"+sides[last].name)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func median[T time.Duration | float64](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+func newLoader(b *testing.B, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
+	b.Helper()
+	l, err := loader.New(ds, options...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	return l
+}
+
+// epoch loads one epoch and does nothing with it.
+func epoch(b *testing.B, l *loader.Loader, n int) time.Duration {
+	b.Helper()
+	begun := time.Now()
+	for _, err := range l.Epoch(b.Context(), n) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(begun)
+}

@@ -1,0 +1,104 @@
+// Images loads a folder of pictures the way a model would read them, and shows
+// how fast that is and where the time goes.
+//
+//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N]
+//
+// DIR has a folder per class. Without it, the pictures are the project's own;
+// one of them is damaged on purpose, and left out.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func main() {
+	log.SetFlags(0)
+	dir := flag.String("dir", "", "folder of pictures, with a folder per class; the project's own by default")
+	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	batch := flag.Int("batch", 16, "pictures per batch")
+	epochs := flag.Int("epochs", 3, "how often to load them all")
+	train := flag.Bool("train", false, "the training preset: random crops and flips")
+	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet string) error {
+	files := fs.FS(pictures.Files)
+	if dir != "" {
+		files = os.DirFS(dir)
+	}
+	photos, err := dataset.ImageFolder(files)
+	if err != nil {
+		return err
+	}
+	preset := transform.Eval(224)
+	if train {
+		preset = transform.Train(224)
+	}
+	ds, err := transform.Images(photos, preset)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d pictures in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
+
+	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
+		loader.Shuffle(true), loader.OnError(loader.Skip, -1))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	progress := mpb.NewWithContext(ctx, mpb.WithOutput(os.Stderr))
+	bar := progress.AddBar(int64(epochs*photos.Len()),
+		mpb.PrependDecorators(decor.Name("pictures "), decor.CountersNoUnit("%d / %d")),
+		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
+	var first *loader.Batch
+	begun := time.Now()
+	for batch, err := range l.Epochs(ctx, 0, epochs) {
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = batch
+			defer batch.Keep()() // its memory is not reused before we have drawn it
+		}
+		bar.IncrBy(batch.Len())
+	}
+	took := time.Since(begun)
+	s := l.Stats()
+	bar.IncrInt64(s.Dropped)
+	progress.Wait()
+
+	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
+		float64(s.Samples)/took.Seconds(), workers, s.Wait.First.Round(time.Microsecond), s)
+	for _, failure := range s.Failures {
+		fmt.Println("left out:", failure)
+	}
+	if sheet == "" || first == nil {
+		return nil
+	}
+	fmt.Println("the first batch is drawn in", sheet)
+	return drawSheet(sheet, first, photos.Classes())
+}

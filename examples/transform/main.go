@@ -1,0 +1,105 @@
+// Transform shows how to write one of one's own: it paints edges, after the crop
+// and before the normalisation, and draws what comes out.
+//
+//	go run ./examples/transform
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// edges is a transform: it darkens smooth places and keeps edges, more or less
+// of them at random.
+type edges struct{}
+
+// Apply edits one picture. All workers share the transform, so what it needs
+// per picture comes with img and r.
+func (edges) Apply(img *transform.Image, r *rand.Rand) error {
+	strength := 2 + 4*r.Float64()
+	for y := range img.Height {
+		for x := range img.Width {
+			at := 4 * (y*img.Width + x)
+			right := 4 * (y*img.Width + min(x+1, img.Width-1))
+			below := 4 * (min(y+1, img.Height-1)*img.Width + x)
+			for c := range 3 {
+				edge := distance(img.Pix[at+c], img.Pix[right+c]) + distance(img.Pix[at+c], img.Pix[below+c])
+				img.Pix[at+c] = uint8(min(strength*edge, 255))
+			}
+		}
+	}
+	return nil
+}
+
+func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
+
+func main() {
+	log.SetFlags(0)
+	if err := run(context.Background(), "edges.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, path string) error {
+	photos, err := dataset.ImageFolder(pictures.Files)
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(photos,
+		transform.RandomResizedCrop(160), transform.RandomHorizontalFlip(0.5),
+		transform.Apply(edges{}), // it runs where it stands
+		transform.Layout(transform.HWC))
+	if err != nil {
+		return err
+	}
+	fmt.Println(ds)
+	l, err := loader.New(ds, loader.BatchSize(8), loader.Shuffle(true), loader.OnError(loader.Skip, 1))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if err := draw(path, batch); err != nil {
+			return err
+		}
+		fmt.Printf("%v\ndrawn side by side in %s\n", batch, path)
+		break
+	}
+	return nil
+}
+
+// draw writes the pictures of a batch (n, height, width, 3) side by side.
+func draw(path string, batch *loader.Batch) error {
+	pixels, shape := loader.Values[uint8](batch, "image"), batch.Tensor("image").Shape()
+	n, height, width := shape[0], shape[1], shape[2]
+	strip := image.NewRGBA(image.Rect(0, 0, n*width, height))
+	for i := range n * height * width {
+		k, y, x := i/(height*width), i/width%height, i%width
+		p := pixels[3*i:]
+		strip.SetRGBA(k*width+x, y, color.RGBA{p[0], p[1], p[2], 255})
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := png.Encode(f, strip); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,5 +1,7 @@
 package loader
 
+import "fmt"
+
 // A cursor is the next batch to begin.
 type cursor struct {
 	seq   int
@@ -27,18 +29,37 @@ func (r *run) advance() bool {
 		case c.plan.epoch+1 >= c.until:
 			return false
 		default:
-			p, err := r.l.safePlan(c.plan.epoch + 1)
-			if err != nil {
-				r.fail(err)
+			if !r.enter(c.plan.epoch + 1) {
 				return false
 			}
-			c.plan, c.k = p, 0
 		}
 	}
 	return false
 }
 
-func (l *Loader) safePlan(epoch int) (p *plan, err error) {
+// enter moves the cursor to the beginning of another epoch. If it cannot be
+// planned, the run ends there.
+func (r *run) enter(epoch int) bool {
+	err := fmt.Errorf("loader: epoch %d: %w", epoch, ErrGoexit) // unless safePlan returns
+	defer func() {
+		if err != nil {
+			r.fail(err)
+		}
+	}()
+	p, err2 := r.l.safePlan(epoch, 0)
+	if err = err2; err == nil {
+		r.cursor.plan, r.cursor.k = p, 0
+	}
+	return err == nil
+}
+
+// safePlan is newPlan with the sampler's panics as errors.
+func (l *Loader) safePlan(epoch, drawn int) (p *plan, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("loader: epoch %d: %w", epoch, err)
+		}
+	}()
 	defer recovered(&err)
-	return l.newPlan(epoch, 0), nil
+	return l.newPlan(epoch, drawn), nil
 }

@@ -47,7 +47,7 @@ func (r *run) deliver(j *job, yield func(*Batch, error) bool) bool {
 	}
 	if j.err != nil {
 		// A batch that has lost all its samples is only that.
-		return yield(nil, j.err) && r.l.cfg.policy == Skip && len(j.failed) > 0
+		return yield(nil, j.err) && r.l.cfg.policy == Skip && j.rows == 0 && len(j.failed) > 0
 	}
 	r.l.counts.delivered(j.rows)
 	return yield(b, nil)
@@ -61,28 +61,10 @@ func (r *run) take() (*job, error) {
 	defer region.End()
 	var timeout <-chan time.Time
 	for {
-		r.mu.Lock()
-		// Under mu, so that no batch is complete only because its samples saw the context done.
-		if err := context.Cause(r.ctx); err != nil {
-			r.mu.Unlock()
-			return nil, r.ended(err)
-		}
-		j, over := r.complete()
-		if j == nil && !over {
-			r.waiting = true
-			r.want()
-			r.wakeAnother()
-		}
-		fatal := r.fatal
-		r.mu.Unlock()
+		j, over, err := r.look()
 		switch {
-		case j != nil:
-			return j, nil
-		case over:
-			if err := context.Cause(r.ctx); err != nil && fatal == nil {
-				return nil, r.ended(err) // perhaps that is why nothing is left
-			}
-			return nil, fatal
+		case j != nil || over || err != nil:
+			return j, err
 		case r.l.cfg.workers == 0 && r.workInline():
 			continue
 		}
@@ -98,6 +80,32 @@ func (r *run) take() (*job, error) {
 			return nil, r.timedOut()
 		}
 	}
+}
+
+// look takes the batch to be delivered, or tells the workers that the loop
+// waits for it, or reports that it ends.
+func (r *run) look() (j *job, over bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// Under mu, so that no batch is complete only because its samples saw the context done.
+	if err := context.Cause(r.ctx); err != nil {
+		return nil, true, r.ended(err)
+	}
+	j, over = r.complete()
+	switch {
+	case j != nil:
+	case over && r.fatal != nil:
+		return nil, true, r.fatal
+	case over:
+		if err := context.Cause(r.ctx); err != nil { // perhaps that is why nothing is left
+			return nil, true, r.ended(err)
+		}
+	default:
+		r.waiting = true
+		r.want()
+		r.wakeAnother()
+	}
+	return j, over, nil
 }
 
 // ended is the error of a loop whose context is done.
@@ -151,19 +159,18 @@ func (r *run) workInline() bool {
 	defer r.inline.Unlock()
 	w := r.l.workers[0]
 	w.run = r
+	j, ok := r.openInline(w)
+	if ok {
+		w.build(j)
+	}
+	return j != nil
+}
+
+func (r *run) openInline(w *worker) (j *job, ok bool) {
 	r.mu.Lock()
-	j := r.open(w)
-	r.mu.Unlock()
-	if j == nil {
-		return false
-	}
-	if !r.prepare(j) {
-		return true
-	}
-	r.l.cfg.trace.batchBegun(j)
-	j.publish()
-	w.build(j)
-	return true
+	defer r.mu.Unlock()
+	j = r.open(w)
+	return j, j != nil && r.prepare(j)
 }
 
 // position is the place behind the delivered batch j.

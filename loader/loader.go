@@ -127,7 +127,7 @@ func (l *Loader) largestBatch() (rows int, err error) {
 
 // Len is the number of batches in epoch 0.
 func (l *Loader) Len() (n int) {
-	p, err := l.safePlan(0)
+	p, err := l.safePlan(0, 0)
 	if err != nil {
 		return 0
 	}
@@ -186,7 +186,7 @@ func (l *Loader) enter(ctx context.Context, p Position) (*run, error) {
 	l.samples = l.ds.Len()
 	if err := r.begin(p); err != nil {
 		l.leave(r)
-		return nil, fmt.Errorf("loader: epoch %d: %w", p.Epoch, err)
+		return nil, err
 	}
 	r.start()
 	return r, nil
@@ -217,19 +217,25 @@ func (l *Loader) leave(r *run) {
 
 // recycle takes a slab back that its run has no use for. A closed loader frees it.
 func (l *Loader) recycle(j *job) {
+	if r := l.idles(j); r != nil {
+		r.release(j)
+	}
+}
+
+// idles keeps or frees a slab, unless a run has use for it, which it returns
+// then: the slab was kept since an earlier loop.
+func (l *Loader) idles(j *job) *run {
 	l.mu.Lock()
-	r := l.run
-	switch {
+	defer l.mu.Unlock()
+	switch r := l.run; {
 	case l.closed:
 		l.freed = errors.Join(l.freed, j.slab.free())
-	case r != nil && !r.stopped.Load(): // kept since an earlier loop
-		l.mu.Unlock()
-		r.release(j)
-		return
+	case r != nil && !r.stopped.Load():
+		return r
 	default:
 		l.idle = append(l.idle, j)
 	}
-	l.mu.Unlock()
+	return nil
 }
 
 // Close ends a loop that runs, waits for its workers and frees the memory and

@@ -15,10 +15,13 @@ func (w *worker) fill(j *job, from, to int) {
 		if row == to {
 			return
 		}
-		for ; row < to; row++ { // the goroutine ends here, at the wish of user code
-			w.failed(j, row, ErrGoexit)
+		// The goroutine ends here, at the wish of user code, which hooks may express again.
+		defer w.finished(j, to-from)
+		for ; row < to; row++ {
+			f := w.failure(j, row, j.indices[row], ErrGoexit)
+			j.fail(f)
+			defer w.report(f.err)
 		}
-		w.finished(j, to-from)
 	}()
 	if w.batch != nil && w.placeRows(j, from, to) == nil {
 		row = to
@@ -109,7 +112,8 @@ const maxReplacements = 10
 // failed records that a row could not be placed, and replaces it if it should be.
 func (w *worker) failed(j *job, row int, err error) {
 	failure := w.failure(j, row, j.indices[row], err)
-	if w.l.cfg.policy == Replace && err != ErrGoexit && w.run.ctx.Err() == nil {
+	w.report(failure.err)
+	if w.l.cfg.policy == Replace && w.run.ctx.Err() == nil {
 		for attempt := 1; attempt <= maxReplacements; attempt++ {
 			index, err := w.replacement(j, row, attempt)
 			if err == nil {
@@ -121,6 +125,7 @@ func (w *worker) failed(j *job, row int, err error) {
 				break
 			}
 			again := w.failure(j, row, index, err)
+			w.report(again.err)
 			again.lost = false
 			j.fail(again)
 		}
@@ -129,11 +134,25 @@ func (w *worker) failed(j *job, row int, err error) {
 }
 
 func (w *worker) failure(j *job, row, index int, err error) failure {
-	e := &SampleError{Index: index, Name: w.l.name(index), Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err}
-	if hook := w.l.cfg.trace.SampleFailed; hook != nil && w.run.ctx.Err() == nil {
-		hook(e)
+	return failure{row: row, lost: true, err: &SampleError{
+		Index: index, Name: w.l.name(index), Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err,
+	}}
+}
+
+// report calls the hook for a failure. If the hook panics, that is part of it.
+func (w *worker) report(e *SampleError) {
+	hook := w.l.cfg.trace.SampleFailed
+	if hook == nil || w.run.ctx.Err() != nil {
+		return
 	}
-	return failure{row: row, lost: true, err: e}
+	var err error
+	defer func() {
+		if err != nil {
+			e.Err = errors.Join(e.Err, err)
+		}
+	}()
+	defer recovered(&err)
+	hook(e)
 }
 
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {

@@ -46,13 +46,14 @@ func newRun(l *Loader, ctx context.Context) *run {
 
 // begin plans the first epoch. It runs the sampler's code.
 func (r *run) begin(from Position) (err error) {
-	defer recovered(&err)
 	r.cursor.until = from.Until
 	for _, seq := range from.Ahead {
 		r.delivered[seq] = true
 	}
 	if from.Epoch < from.Until {
-		r.cursor.plan = r.l.newPlan(from.Epoch, from.Draw)
+		if r.cursor.plan, err = r.l.safePlan(from.Epoch, from.Draw); err != nil {
+			return err
+		}
 		if from.Step != 0 && from.Step != r.cursor.plan.step() {
 			return fmt.Errorf("loader: From: a position of unordered delivery resumes with the same batch size and number of ranks only: it has %d draws per step, this loader %d", from.Step, r.cursor.plan.step())
 		}
@@ -71,6 +72,20 @@ func (r *run) start() {
 	for _, w := range r.l.workers {
 		go w.main(r)
 	}
+}
+
+// opens opens a worker's reader. If that fails, the run ends.
+func (r *run) opens(w *worker) bool {
+	err := fmt.Errorf("loader: worker %d: open dataset: %w", w.id, ErrGoexit) // unless open returns
+	defer func() {
+		if err != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.fail(err)
+		}
+	}()
+	err = w.open()
+	return err == nil
 }
 
 // join waits until nobody works for a run that was told to stop.
@@ -119,16 +134,9 @@ func (r *run) next(w *worker) *job {
 			return j
 		}
 		if j := r.open(w); j != nil {
-			r.mu.Unlock()
-			ok := r.prepare(j)
-			if ok {
-				r.l.cfg.trace.batchBegun(j)
-			}
-			r.mu.Lock()
-			if !ok {
+			if !r.prepare(j) {
 				continue
 			}
-			j.publish()
 			if r.waiting {
 				r.want()
 			}
@@ -190,23 +198,29 @@ func (r *run) open(w *worker) *job {
 	return j
 }
 
-// prepare finds out which samples the batch consists of. If that fails, the
-// run ends in the place of the batch.
-func (r *run) prepare(j *job) bool {
-	err := r.draw(j)
-	if err == nil {
-		return true
-	}
-	j.indices, j.failed, j.rows = j.indices[:0], j.failed[:0], 0
-	j.err = fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fail(j.err)
-	j.complete = true
-	return false
+// prepare finds out which samples the batch consists of and opens its rows. If
+// that fails, the run ends in the place of the batch. The caller holds mu.
+func (r *run) prepare(j *job) (ok bool) {
+	err := ErrGoexit // unless draw returns
+	defer func() {
+		if err == nil {
+			j.publish()
+			ok = true
+			return
+		}
+		j.indices, j.failed, j.rows = j.indices[:0], j.failed[:0], 0
+		j.err = fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
+		r.fail(j.err)
+		j.complete = true
+	}()
+	err = r.draw(j)
+	return
 }
 
+// draw calls the sampler and hooks, without mu.
 func (r *run) draw(j *job) (err error) {
+	r.mu.Unlock()
+	defer r.mu.Lock()
 	defer recovered(&err)
 	j.begun = time.Now()
 	j.indices, j.draws = j.plan.rows(j.k, j.indices[:0], j.draws[:0])
@@ -214,7 +228,11 @@ func (r *run) draw(j *job) (err error) {
 		return errors.New("the batch sampler gave an empty batch")
 	}
 	r.l.workers[j.worker].readAhead(j)
-	return j.slab.reserve(len(j.indices))
+	if err := j.slab.reserve(len(j.indices)); err != nil {
+		return err
+	}
+	r.l.cfg.trace.batchBegun(j)
+	return nil
 }
 
 // fail ends the run after what is complete. The caller holds mu.
@@ -235,14 +253,25 @@ func (r *run) notify() {
 
 // finish puts a batch, whose last row is done, up for delivery.
 func (r *run) finish(j *job) {
+	defer func() { // even if a hook calls runtime.Goexit
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		j.complete = true
+		if r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j) {
+			r.notify()
+		}
+	}()
+	if err := r.seal(j); err != nil {
+		j.err = fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
+	}
+}
+
+// seal seals the batch. A panic of the Allocator or a hook is an error.
+func (r *run) seal(j *job) (err error) {
+	defer recovered(&err)
 	j.seal(r.l.cfg.policy)
 	r.l.cfg.trace.batchReady(j)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	j.complete = true
-	if r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j) {
-		r.notify()
-	}
+	return nil
 }
 
 // release takes a job's slab back for another batch.

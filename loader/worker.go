@@ -46,9 +46,9 @@ func newWorker(l *Loader, id int) *worker {
 
 // main works for a run until it stops. It is a goroutine.
 func (w *worker) main(r *run) {
-	exited := true
+	exited := false
 	defer func() {
-		if exited { // user code called runtime.Goexit; place has recorded the sample
+		if exited { // user code called runtime.Goexit, and what it was called for has failed
 			go w.main(r)
 			return
 		}
@@ -56,17 +56,15 @@ func (w *worker) main(r *run) {
 	}()
 	w.run = r
 	w.goroutine.Store(goroutineID())
-	if err := w.open(); err != nil {
-		r.mu.Lock()
-		r.fail(err)
-		r.mu.Unlock()
-	} else {
-		if w.own != nil {
-			w.build(w.own)
-		}
-		for j := r.next(w); j != nil; j = r.next(w) {
-			w.build(j)
-		}
+	if w.own == nil && !r.opens(w) {
+		return
+	}
+	exited = true
+	if w.own != nil { // place opens the reader
+		w.build(w.own)
+	}
+	for j := r.next(w); j != nil; j = r.next(w) {
+		w.build(j)
 	}
 	exited = false
 }
@@ -87,7 +85,7 @@ func (w *worker) open() (err error) {
 		return err
 	}
 	if reader == nil {
-		return errors.New("Open returned no Reader")
+		return errors.New("no Reader and no error")
 	}
 	w.reader = reader
 	w.batch, _ = reader.(dataset.BatchReader)

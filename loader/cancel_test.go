@@ -38,6 +38,43 @@ func TestCancelIsPromptWithinOneSample(t *testing.T) {
 	})
 }
 
+// A patient gatherer's batches, unlike its samples, look at their context.
+type patient struct{ *gatherer }
+
+func (p patient) Open() (dataset.Reader, error) { return patientReader{fakeReader{p.fake}}, nil }
+
+type patientReader struct{ fakeReader }
+
+func (r patientReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	for k, i := range indices {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.Place(ctx, i, dst.At(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestCancelDoesNotPlaceABatchAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := patient{&gatherer{fake: &fake{n: 100, place: func(_ context.Context, i int, dst dataset.Slot) error {
+			time.Sleep(time.Second)
+			return nil
+		}}}}
+		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(50))
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		for range l.Epoch(ctx, 0) {
+		}
+		if took := time.Since(begun); took != 3*time.Second {
+			t.Errorf("the loop ended after %v, want the sample's end at 3s", took)
+		}
+	})
+}
+
 // An emptyUntil is a sampler of empty epochs that ends a loop in one of them.
 type emptyUntil struct {
 	epoch int

@@ -23,12 +23,20 @@ func (w *worker) fill(j *job, from, to int) {
 			defer w.report(f.err)
 		}
 	}()
-	if w.batch != nil && w.placeRows(j, from, to) == nil {
+	again := w.batch != nil
+	if again && w.placeRows(j, from, to) == nil {
 		row = to
 		return
 	}
 	for ; row < to; row++ {
-		if err := w.place(j, row, 0, j.indices[row]); err != nil {
+		var err error
+		if again {
+			err = w.run.ctx.Err() // a cancelled loop does not ask which are to blame
+		}
+		if err == nil {
+			err = w.place(j, row, 0, j.indices[row])
+		}
+		if err != nil {
 			w.failed(j, row, err)
 		}
 	}

@@ -49,6 +49,27 @@ func centred(n, crop int) int {
 	return begin
 }
 
+// Crop cuts out height×width pixels, the top left at (left, top): torchvision's
+// functional crop. What lies outside the picture is black.
+func Crop(top, left, height, width int) Step { return crop{top, left, height, width} }
+
+type crop struct{ top, left, height, width int }
+
+func (s crop) String() string { return call("Crop", s.top, s.left, s.height, s.width) }
+
+func (s crop) add(p *program) error {
+	if _, _, err := extent([]int{s.height, s.width}); err != nil {
+		return err
+	}
+	return p.geometry(s, crops)
+}
+
+func (s crop) after(_, _ int) (w, h int) { return s.width, s.height }
+
+func (s crop) move(e *engine, _ *rand.Rand) error {
+	return e.crop(image.Rect(s.left, s.top, s.left+s.width, s.top+s.height), [3]uint8{})
+}
+
 // RandomCrop cuts out a random part, RandomCrop(s) of s×s pixels,
 // RandomCrop(h, w) of h×w. A picture that is smaller is an error, unless
 // PadIfNeeded is asked for.

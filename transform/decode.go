@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"io"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
+
+	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel
@@ -27,7 +28,9 @@ type decoder interface {
 // value is ready to use.
 type files struct {
 	limit  int
+	format *format
 	now    decoder
+	jpeg   jpegDecoder
 	stream streamDecoder
 }
 
@@ -37,8 +40,14 @@ func (f *files) open(data []byte) (w, h int, err error) {
 	if format == nil {
 		return 0, 0, unknown(data)
 	}
-	f.stream.format = format
-	f.now = &f.stream
+	f.format = format
+	if format.decode == nil {
+		f.jpeg.MaxPixels = f.limit
+		f.now = &f.jpeg
+	} else {
+		f.stream.format = format
+		f.now = &f.stream
+	}
 	w, h, err = f.now.header(data)
 	switch {
 	case err != nil:
@@ -55,7 +64,7 @@ func (f *files) open(data []byte) (w, h int, err error) {
 
 func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
 	if err := f.now.decode(dst, stride, window); err != nil {
-		return fmt.Errorf("transform: decode: %s: %w", f.stream.format.name, err)
+		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
 	}
 	return nil
 }
@@ -69,8 +78,9 @@ func unknown(data []byte) error {
 
 // A format is a kind of file.
 type format struct {
-	name   string
-	magic  []string // how it begins; ? stands for any byte
+	name  string
+	magic []string // how it begins; ? stands for any byte
+	// config and decode are nil for JPEG, which has a decoder of its own kind.
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	// density is the most pixels that a byte of a file can stand for, rounded
@@ -80,7 +90,7 @@ type format struct {
 }
 
 var formats = [...]format{
-	{"JPEG", []string{"\xff\xd8\xff"}, jpeg.DecodeConfig, jpeg.Decode, 8192},
+	{"JPEG", []string{"\xff\xd8\xff"}, nil, nil, 0},
 	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, png.Decode, 16384},
 	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 0},
 	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 0},
@@ -109,6 +119,18 @@ func begins(data []byte, magic string) bool {
 		}
 	}
 	return true
+}
+
+// A jpegDecoder reads JPEG files, only as far as the window needs them.
+type jpegDecoder struct{ jpeg.Decoder }
+
+func (j *jpegDecoder) header(data []byte) (w, h int, err error) {
+	c, err := j.Header(data)
+	return c.Width, c.Height, err
+}
+
+func (j *jpegDecoder) decode(dst []byte, stride int, window image.Rectangle) error {
+	return j.Decode(dst, stride, window)
 }
 
 // A streamDecoder reads a format by a decoder that knows only whole pictures.

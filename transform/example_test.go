@@ -184,3 +184,9 @@ func ExampleRandomErasing() {
 	// RandomErasing(1).Scale(0.1, 0.2).Ratio(0.5, 2).Value([9])
 	// true RandomErasing(0.5).Noise()
 }
+
+func ExampleCrop() {
+	// The top left pixel of the crop is the gradient's at row 2, column 1.
+	fmt.Println(first(transform.Crop(2, 1, 1, 2))["image"].Data())
+	// Output: [30 80 0 60 80 0]
+}

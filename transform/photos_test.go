@@ -1,0 +1,101 @@
+package transform_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"testing"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// A goldenPhoto holds SHA-256 sums of what torchvision 0.14.1 with Pillow 9.4
+// makes of a photo.
+type goldenPhoto struct {
+	Width, Height int
+	Eval          string
+	EvalTensor    string `json:"eval_tensor"`
+	Box           [4]int // top, left, height, width
+	Flip          bool
+	Train         string
+	TrainTensor   string `json:"train_tensor"`
+}
+
+// TestPhotosAreTorchvisions compares every photo's pixels and tensors, after the
+// evaluation preset and after a training crop, with torchvision's.
+func TestPhotosAreTorchvisions(t *testing.T) {
+	text, err := os.ReadFile("../../shared/golden/photos.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("../shared, beside the repository, is missing: it holds the photos and their golden sums")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct{ Photos map[string]goldenPhoto }
+	if err := json.Unmarshal(text, &golden); err != nil {
+		t.Fatal(err)
+	}
+	photos, err := dataset.ImageFolder(os.DirFS("../../shared/photos"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Photos) != photos.Len() || photos.Len() == 0 {
+		t.Fatalf("%d photos, %d golden ones", photos.Len(), len(golden.Photos))
+	}
+	uint8s := []transform.Step{transform.Layout(transform.HWC)}
+	tensors := []transform.Step{transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
+	for i := range photos.Len() {
+		want, ok := golden.Photos[path.Base(photos.Path(i))]
+		if !ok {
+			t.Fatalf("%s has no golden sums", photos.Path(i))
+		}
+		eval := []transform.Step{transform.Resize(256), transform.CenterCrop(224)}
+		train := []transform.Step{transform.Crop(want.Box[0], want.Box[1], want.Box[2], want.Box[3]), transform.Resize(224, 224)}
+		if want.Flip {
+			train = append(train, transform.RandomHorizontalFlip(1))
+		}
+		for _, c := range []struct {
+			name  string
+			steps [2][]transform.Step
+			want  string
+		}{
+			{"eval", [2][]transform.Step{eval, uint8s}, want.Eval},
+			{"eval tensor", [2][]transform.Step{eval, tensors}, want.EvalTensor},
+			{"train", [2][]transform.Step{train, uint8s}, want.Train},
+			{"train tensor", [2][]transform.Step{train, tensors}, want.TrainTensor},
+		} {
+			if got := sum(t, photos, i, append(c.steps[0], c.steps[1]...)); got != c.want {
+				t.Errorf("%s: %s has other bits than torchvision's", photos.Path(i), c.name)
+			}
+		}
+	}
+}
+
+func sum(t *testing.T, photos dataset.Dataset, i int, steps []transform.Step) string {
+	t.Helper()
+	ds, err := transform.Images(photos, steps...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data []byte
+	switch values := sample["image"].Data().(type) {
+	case []uint8:
+		data = values
+	case []float32:
+		data = bytes.Clone(unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values)))
+	}
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +118,47 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 	want := []string{"begun 0", "begun 1", "delivered 0", "delivered 1", "failed 3", "ready 0", "ready 1"}
 	if !slices.Equal(log, want) {
 		t.Errorf("got %v, want %v", log, want)
+	}
+}
+
+func TestProfilesShowWorkerAndStage(t *testing.T) {
+	for _, stage := range []string{"", dataset.Read} {
+		var profile bytes.Buffer
+		ds := &fake{n: 1, place: func(_ context.Context, i int, dst dataset.Slot) error {
+			if stage != "" {
+				dst.Stage(stage)
+			}
+			return pprof.Lookup("goroutine").WriteTo(&profile, 1)
+		}}
+		want := `"worker":"0"`
+		if stage != "" {
+			want = `"stage":"read", ` + want
+		}
+		collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
+		if !strings.Contains(profile.String(), want) {
+			t.Errorf("stage %q: no goroutine has the labels %s:\n%s", stage, want, &profile)
+		}
+	}
+}
+
+func TestExecutionTracesShowWaitsAndStages(t *testing.T) {
+	if trace.IsEnabled() {
+		t.Skip("the test itself is being traced")
+	}
+	var events bytes.Buffer
+	if err := trace.Start(&events); err != nil {
+		t.Fatal(err)
+	}
+	ds := &fake{n: 1, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage("thinking")
+		return nil
+	}}
+	collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
+	trace.Stop()
+	for _, region := range []string{"loader.wait", "thinking"} {
+		if !bytes.Contains(events.Bytes(), []byte(region)) {
+			t.Errorf("no region %q in the trace", region)
+		}
 	}
 }
 

@@ -14,14 +14,15 @@ import (
 
 // A worker assembles batches. It keeps its Reader from loop to loop.
 type worker struct {
-	l     *Loader
-	id    int
-	run   *run
-	clock *dataset.Clock
-	own   *job // being built; outlives a goroutine that user code ends
-	ahead readAhead
-	draw  *dataset.Draw
-	cells []dataset.Cell
+	l      *Loader
+	id     int
+	run    *run
+	labels context.Context // the goroutine's pprof labels; nil where it is the loop's own
+	clock  *dataset.Clock
+	own    *job // being built; outlives a goroutine that user code ends
+	ahead  readAhead
+	draw   *dataset.Draw
+	cells  []dataset.Cell
 
 	reader dataset.Reader // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader
@@ -34,11 +35,11 @@ type worker struct {
 }
 
 func newWorker(l *Loader, id int) *worker {
-	var labels context.Context
-	if l.cfg.workers > 0 { // else the goroutine and its labels are the caller's
-		labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
+	w := &worker{l: l, id: id}
+	if l.cfg.workers > 0 {
+		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}
-	w := &worker{l: l, id: id, clock: dataset.NewClock(labels)}
+	w.clock = dataset.NewClock(w.labels)
 	w.draw = dataset.NewDraw(w.clock)
 	w.cells = make([]dataset.Cell, len(l.spec))
 	return w
@@ -54,6 +55,7 @@ func (w *worker) main(r *run) {
 		}
 		r.group.Done()
 	}()
+	pprof.SetGoroutineLabels(w.labels)
 	w.run = r
 	w.goroutine.Store(goroutineID())
 	if w.own == nil && !r.opens(w) {

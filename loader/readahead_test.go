@@ -2,6 +2,7 @@ package loader_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -47,4 +48,12 @@ func TestReadAheadTellsOfTheNextBatchWhereReadsAreSlow(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestReadAheadBeyondTheEndIsNothing(t *testing.T) {
+	ds := &advised{fake: &fake{n: 8}}
+	l := newLoader(t, ds, loader.Workers(1), loader.ReadAhead(math.MaxInt))
+	if got := len(collect(t, l, 0, 1)); got != 8 || len(ds.told) != 0 {
+		t.Errorf("%d batches, told of %v", got, ds.told)
+	}
 }

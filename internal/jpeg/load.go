@@ -1,5 +1,10 @@
 package jpeg
 
+import (
+	"errors"
+	"io"
+)
+
 // load decodes all scans of a picture that comes in several into coefficients.
 func (d *Decoder) load() error {
 	if !d.loaded {
@@ -12,7 +17,7 @@ func (d *Decoder) load() error {
 func (d *Decoder) loadScans() error {
 	blocks := 0
 	for i := range d.components {
-		blocks += d.components[i].across * d.components[i].down
+		blocks += ceil(d.components[i].wide, 8) * ceil(d.components[i].high, 8)
 	}
 	// A block takes a bit or more of the component's first scan, so that a
 	// whole file of n bytes has at most 8n blocks. A truncated one may have
@@ -35,6 +40,20 @@ func (d *Decoder) loadScans() error {
 		}
 	}
 
+	err := d.readScans()
+	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
+		return err
+	}
+	for i := range d.components {
+		if d.components[i].progress[0] < 0 && !d.AllowTruncated {
+			return corrupt(len(d.data), "no scan of component %d", i)
+		}
+	}
+	return nil
+}
+
+// readScans decodes scan after scan.
+func (d *Decoder) readScans() error {
 	at := d.scanAt
 	for at >= 0 {
 		from, err := d.readScanHeader(at)
@@ -56,15 +75,7 @@ func (d *Decoder) loadScans() error {
 		}
 		at, err = d.readMarkers(d.stream.to)
 		if err != nil {
-			if d.AllowTruncated && d.stream.to == len(d.data) {
-				return nil
-			}
 			return err
-		}
-	}
-	for i := range d.components {
-		if d.components[i].progress[0] < 0 && !d.AllowTruncated {
-			return corrupt(len(d.data), "no scan of component %d", i)
 		}
 	}
 	return nil

@@ -8,7 +8,9 @@ It needs cjpeg, djpeg and jpegtran of libjpeg-turbo 2.1 or newer and Pillow,
 whose wheels bundle libjpeg-turbo 3. The pixels are djpeg's, or Pillow's where
 a file has four components; where both decode a file they must agree. The
 archive holds the files and hashes.json: by file, the SHA-256 of the pixels,
-three bytes each, or "error" where djpeg refuses the file.
+three bytes each, or "error" where djpeg refuses the file. Files whose name
+starts with "truncated" are cut short, and their pixels are Pillow's with
+LOAD_TRUNCATED_IMAGES.
 """
 import hashlib
 import io
@@ -21,13 +23,13 @@ import sys
 import tempfile
 import zipfile
 
-from PIL import Image
+from PIL import Image, ImageFile
 
 SAMPLINGS = [
     "1x1", "2x1", "1x2", "2x2", "4x1", "1x4", "4x2", "2x4", "3x1", "1x3",
     "2x2,2x1,1x2", "2x2,1x2,2x1", "1x1,2x2,2x2", "2x1,2x1,1x1", "1x2,1x1,1x2",
     "4x1,2x1,1x1", "1x4,1x2,1x1", "4x2,2x2,1x1", "2x4,1x2,1x1", "1x1,2x1,1x2",
-    "3x1,1x1,3x1", "3x2",
+    "3x1,1x1,3x1", "3x2", "3x1,2x1,1x1",
 ]
 SIZES = [(1, 1), (2, 1), (1, 2), (3, 3), (4, 5), (7, 9), (8, 8), (9, 8), (15, 16),
          (16, 16), (17, 33), (31, 15), (33, 17), (40, 70), (65, 34)]
@@ -144,6 +146,9 @@ def variants(folder):
     parts, rest = segments(rgb)
     yield "rgb-by-names", join([p for p in parts if p[1] != 0xEE], rest), None
     yield "rgb-subsampled", encode(21, 19, "2x2", 90, "progressive", False, folder, rgb=True), None
+    base = encode(24, 24, "2x1,1x1,1x1", 75, "baseline", False, folder)
+    at = base.index(b"\xff\xc0") + 11
+    yield "fractional", base[:at] + b"\x31" + base[at + 1:at + 3] + b"\x21" + base[at + 4:], None
     dice = random.Random(1)
     for i in range(8):
         mode = ["baseline", "progressive"][i % 2]
@@ -165,6 +170,13 @@ def variants(folder):
     for i, (transform, subsampling, options) in enumerate(itertools.product(
             [0, 2, None], [0, 1, 2], [{}, {"progressive": True}])):
         yield f"four-{i}", four(35, 21, 60, subsampling, transform, **options), None
+
+
+def add_truncated(files, hashes, name, data):
+    pixels = pillow(data)
+    if any(pixels):  # a cut within a header leaves Pillow's picture black
+        files[name] = data
+        hashes[name] = hashlib.sha256(pixels).hexdigest()
 
 
 def main():
@@ -196,6 +208,12 @@ def main():
             add(f"gray-{mode}-{size[0]}x{size[1]}-q{quality}.jpg", encode(*size, "", quality, mode, True, folder))
         for name, data, same in variants(folder):
             add(name + ".jpg", data, same)
+        ImageFile.LOAD_TRUNCATED_IMAGES = True
+        for i, (mode, sampling) in enumerate(itertools.product(
+                ["baseline", "restarts", "restart", "separate"], ["1x1", "2x2", "2x1"])):
+            whole = encode(61, 50, sampling, 80, mode, False, folder)
+            for part in range(5, 10, 1 if every else 2):
+                add_truncated(files, hashes, f"truncated-{i}-{part}.jpg", whole[:len(whole) * part // 10])
     with zipfile.ZipFile(sys.argv[-1], "w", zipfile.ZIP_DEFLATED) as archive:
         entries = sorted(files.items()) + [("hashes.json", json.dumps(hashes, indent=0, sort_keys=True))]
         for name, data in entries:

@@ -1,0 +1,46 @@
+package jpeg_test
+
+import (
+	"bytes"
+	"image"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/jpeg"
+)
+
+// FuzzDecode looks for files that panic, that decode differently in a window
+// or a second time, or that a tolerant decoder refuses and a strict one takes.
+func FuzzDecode(f *testing.F) {
+	for i, p := range pictures(f) {
+		if len(p.data) < 3000 && i%3 == 0 {
+			f.Add(p.data)
+		}
+	}
+	const most = 1 << 14
+	f.Fuzz(func(t *testing.T, data []byte) {
+		strict := jpeg.Decoder{MaxPixels: most}
+		tolerant := jpeg.Decoder{MaxPixels: most, AllowTruncated: true}
+		c, err := strict.Header(data)
+		if err != nil {
+			return
+		}
+		if c.Width*c.Height > most || c.Width < 1 || c.Height < 1 {
+			t.Fatalf("header promises %d×%d pixels, more than %d", c.Width, c.Height, most)
+		}
+		if _, err := tolerant.Header(data); err != nil {
+			t.Fatalf("tolerant header: %v", err)
+		}
+		loose, looseErr := whole(&tolerant, c)
+		pixels, err := whole(&strict, c)
+		if err != nil {
+			return
+		}
+		if looseErr != nil || !bytes.Equal(loose, pixels) {
+			t.Fatalf("tolerant decoder differs: %v", looseErr)
+		}
+		r := rand.New(rand.NewPCG(uint64(len(data)), uint64(c.Width)))
+		checkWindow(t, &strict, "fuzz", c, pixels, randomWindow(r, c))
+		checkWindow(t, &strict, "fuzz", c, pixels, image.Rect(0, 0, c.Width, c.Height))
+	})
+}

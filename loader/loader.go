@@ -112,7 +112,7 @@ func (l *Loader) allocate() error {
 // largestBatch is the number of rows that slabs need, in the first epoch at least.
 func (l *Loader) largestBatch() (rows int, err error) {
 	if l.cfg.batchSampler == nil {
-		return l.cfg.batchSize, nil
+		return max(1, min(l.cfg.batchSize, l.samples)), nil
 	}
 	defer recovered(&err)
 	batches := l.cfg.batchSampler.Epoch(0)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"time"
 
@@ -155,7 +156,9 @@ func (c *config) validate() error {
 	}
 	wrong(c.workers < 0, "Workers(%d): want 0 or more", c.workers)
 	wrong(c.batchSize < 1, "BatchSize(%d): want 1 or more", c.batchSize)
+	wrong(c.batchSize > math.MaxInt32, "BatchSize(%d): want %d at most", c.batchSize, math.MaxInt32)
 	wrong(c.prefetch < 1, "Prefetch(%d): want 1 or more", c.prefetch)
+	wrong(c.prefetch > math.MaxInt32, "Prefetch(%d): want %d at most", c.prefetch, math.MaxInt32)
 	wrong(c.set.prefetch && c.workers == 0, "Prefetch(%d): nothing is prefetched with Workers(0)", c.prefetch)
 	wrong(c.set.inFlight && c.inFlight < 1, "InFlight(%d): want 1 or more", c.inFlight)
 	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)

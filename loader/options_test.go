@@ -1,6 +1,7 @@
 package loader_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ func TestArgumentErrors(t *testing.T) {
 		{"workers", []loader.Option{loader.Workers(-1)}, []string{"loader: Workers(-1): want 0 or more"}},
 		{"timeout", []loader.Option{loader.Timeout(-time.Second)}, []string{"loader: Timeout(-1s): want 0 or more"}},
 		{"batch size", []loader.Option{loader.BatchSize(0)}, []string{"loader: BatchSize(0): want 1 or more"}},
+		{"batch size of no meaning", []loader.Option{loader.BatchSize(1<<61 + 1)}, []string{"loader: BatchSize(2305843009213693953): want 2147483647 at most"}},
+		{"prefetch of no meaning", []loader.Option{loader.Prefetch(math.MaxInt)}, []string{"loader: Prefetch(9223372036854775807): want 2147483647 at most"}},
 		{"sampler and shuffle", []loader.Option{loader.Sampler(order), loader.Shuffle(true)}, []string{"loader: Shuffle(true): the order is the Sampler's"}},
 		{"batch sampler and all the rest", []loader.Option{
 			loader.BatchSampler(pairs(4)), loader.BatchSize(2), loader.Shuffle(true), loader.Sampler(order), loader.DropLast(true),
@@ -57,6 +60,24 @@ func TestArgumentErrors(t *testing.T) {
 				t.Errorf("%d errors, want %d:\n%v", lines, len(test.want), err)
 			}
 		})
+	}
+}
+
+func TestBatchLargerThanTheDatasetTakesNoMoreMemory(t *testing.T) {
+	l := newLoader(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(math.MaxInt32), loader.InFlight(1))
+	if got := collect(t, l, 0, 1); len(got) != 1 || len(got[0]) != 16 {
+		t.Errorf("got batches %v", got)
+	}
+	if got := l.Stats().SlabBytes; got != 16*8 {
+		t.Errorf("a slab of %d bytes, want 128", got)
+	}
+}
+
+func TestBatchLargerThanAnyMemoryIsAnError(t *testing.T) {
+	ds := &fake{n: 1 << 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1 << 40}}}}
+	_, err := loader.New(ds, loader.BatchSize(1<<24))
+	if err == nil || !strings.Contains(err.Error(), "a batch of 16777216 samples of 1099511627776 bytes is larger than 128 TiB") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -29,6 +29,21 @@ type raggedColumn struct {
 	padded dataset.Buffer
 }
 
+// maxBytes bounds a slab, so that no product of rows and bytes can overflow.
+const maxBytes = 1 << 47
+
+// checkRows reports a number of rows that no memory can hold.
+func checkRows(spec dataset.Spec, rows int) error {
+	sample := 0
+	for _, f := range spec {
+		sample += f.Bytes()
+	}
+	if rows > maxBytes/sample {
+		return fmt.Errorf("loader: a batch of %d samples of %d bytes is larger than 128 TiB", rows, sample)
+	}
+	return nil
+}
+
 // slabBytes is the size of a slab for that many rows, without ragged fields.
 func slabBytes(spec dataset.Spec, rows int) int {
 	total := 0
@@ -51,6 +66,9 @@ func newSlab(spec dataset.Spec, rows int, memory Allocator) (*slab, error) {
 func (s *slab) reserve(rows int) error {
 	if rows <= s.rows {
 		return nil
+	}
+	if err := checkRows(s.spec, rows); err != nil {
+		return err
 	}
 	bytes, err := s.memory.Alloc(slabBytes(s.spec, rows))
 	if err != nil {

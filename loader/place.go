@@ -12,15 +12,8 @@ import (
 func (w *worker) fill(j *job, from, to int) {
 	row := from
 	defer func() {
-		if row == to {
-			return
-		}
-		// The goroutine ends here, at the wish of user code, which hooks may express again.
-		defer w.finished(j, to-from)
-		for ; row < to; row++ {
-			f := w.failure(j, row, j.indices[row], ErrGoexit)
-			j.fail(f)
-			defer w.report(f.err)
+		if row < to {
+			w.abandon(j, from, row, to)
 		}
 	}()
 	again := w.batch != nil
@@ -39,6 +32,17 @@ func (w *worker) fill(j *job, from, to int) {
 		if err != nil {
 			w.failed(j, row, err)
 		}
+	}
+}
+
+// abandon ends the work on the rows from up to to, of which row was being placed
+// when user code ended the goroutine. Hooks may do so again.
+func (w *worker) abandon(j *job, from, row, to int) {
+	defer w.finished(j, to-from)
+	for ; row < to; row++ {
+		f := w.failure(j, row, j.indices[row], ErrGoexit)
+		j.fail(f)
+		defer w.report(f.err)
 	}
 }
 

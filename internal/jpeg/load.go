@@ -24,7 +24,7 @@ func (d *Decoder) loadScans() error {
 	// more, but not without end.
 	limit := 8 * len(d.data)
 	if d.AllowTruncated {
-		limit *= 64
+		limit *= 16
 	}
 	if blocks > limit {
 		return truncated(len(d.data), "entropy code")

@@ -48,9 +48,10 @@ func (m *Image) resize(w, h int) {
 	m.Pix = grow(m.Pix, 4*w*h)
 }
 
+// grow makes b n bytes long. Kernels may read a little beyond, up to its capacity.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {
-		return make([]byte, n, n+n/4)
+		return make([]byte, n, n+n/4+64)
 	}
 	return b[:n]
 }

@@ -16,7 +16,6 @@ import (
 type program struct {
 	field  string
 	limit  int // pixels
-	w, h   int // of the picture so far; 0 while it varies
 	ops    []operation
 	output output
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/resize"
 )
 
 // Axes is the order of a picture's dimensions.
@@ -36,6 +38,10 @@ type output struct {
 	w, h     int
 
 	table    [3][256]float32 // per channel, where float
+	mean     [3]float32      // of the only Normalize
+	std      [3]float32
+	norms    int          // Normalizes so far
+	norm     *resize.Norm // does what table says for three planes, if not nil
 	erasings []Erasing
 	calls    []string
 }
@@ -44,7 +50,14 @@ func (o *output) planar() bool {
 	return o.axes == CHW || o.axes == 0 && o.tensor
 }
 
+// check is called last. It reports what is wrong, and chooses how to store.
 func (o *output) check() []error {
+	if o.norms == 0 {
+		o.std = [3]float32{1, 1, 1}
+	}
+	if o.float && o.planar() && o.channels == 3 && o.norms < 2 {
+		o.norm = resize.NewNorm(o.mean, o.std)
+	}
 	if !o.float && len(o.erasings) > 0 {
 		return []error{errors.New("transform: RandomErasing: want ToTensor before it")}
 	}
@@ -137,7 +150,9 @@ func Normalize(mean, std []float32) Step {
 				return errors.New("want finite deviations other than 0")
 			}
 		}
+		p.output.norms++
 		for c := range n {
+			p.output.mean[c], p.output.std[c] = mean[c%len(mean)], std[c%len(std)]
 			t := &p.output.table[c]
 			for x := range t {
 				t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
@@ -172,6 +187,10 @@ func (o *output) storeFloat(out []float32, row []byte, y int) {
 	r := out[y*w:][:w]
 	g := out[plane+y*w:][:len(r)]
 	b := out[2*plane+y*w:][:len(r)]
+	if o.norm != nil {
+		o.norm.Store(r, g, b, row)
+		return
+	}
 	for x := range r {
 		p := row[4*x : 4*x+4]
 		r[x] = o.table[0][p[0]]

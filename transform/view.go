@@ -32,7 +32,6 @@ func (v *view) isWhole(w, h int) bool { return *v == whole(w, h) }
 
 func (v *view) resampled() bool { return v.size != v.window.Size() }
 func (v *view) padded() bool    { return v.at != image.Rectangle{Max: v.canvas} }
-func (v *view) cropped() bool   { return v.part != image.Rectangle{Max: v.size} }
 
 // canResample reports whether a resize can join the view: only crops so far,
 // which become the window.

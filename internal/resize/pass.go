@@ -4,7 +4,15 @@ import "encoding/binary"
 
 // Horizontal writes rows rows of len(w.First) pixels to dst. Every row of src
 // begins at the pixel w.Lo and reaches at least to w.Hi. Strides are in bytes.
+// Kernels read a little further, where src has the capacity.
 func Horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) {
+	done := horizontalKernel(dst, dstStride, src, srcStride, rows, w)
+	if done < rows {
+		horizontal(dst[done*dstStride:], dstStride, src[done*srcStride:], srcStride, rows-done, w)
+	}
+}
+
+func horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) {
 	width := len(w.First)
 	for y := range rows {
 		horizontalRow(dst[y*dstStride:][:4*width], src[y*srcStride:][:4*(w.Hi-w.Lo)], w)
@@ -35,12 +43,18 @@ func horizontalRow(dst, src []byte, w *Weights) {
 // Vertical writes output row i of w, len(dst)/4 pixels. src begins at the row
 // w.Lo; its rows are stride bytes apart.
 func Vertical(dst, src []byte, stride int, w *Weights, i int) {
-	k := w.K[i*w.Taps:][:w.Count[i]]
-	src = src[int(w.First[i])*stride:]
-	if len(k) == 1 && k[0] == One {
-		copy(dst, src[:len(dst)])
+	if w.Count[i] == 1 && w.K[i*w.Taps] == One {
+		copy(dst, src[int(w.First[i])*stride:])
 		return
 	}
+	if !verticalKernel(dst, src, stride, w, i) {
+		vertical(dst, src, stride, w, i)
+	}
+}
+
+func vertical(dst, src []byte, stride int, w *Weights, i int) {
+	k := w.K[i*w.Taps:][:w.Count[i]]
+	src = src[int(w.First[i])*stride:]
 	for x := 0; x+4 <= len(dst); x += 4 {
 		rb, g := int64(half)<<32+half, int64(half)
 		at := x

@@ -70,6 +70,7 @@ type Weights struct {
 	K            []int32
 
 	float []float64
+	taps  taps // the same for kernels
 }
 
 // Compute fills w for a, which must have 1 ≤ In, 1 ≤ Out, 0 ≤ From < To ≤ Out.
@@ -89,6 +90,7 @@ func (w *Weights) Compute(a Axis) {
 	if a.Reverse {
 		w.reverse()
 	}
+	w.taps.pack(w)
 }
 
 // identity is a pass that Pillow skips.

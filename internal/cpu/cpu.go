@@ -1,0 +1,4 @@
+// Package cpu says which assembly kernels may run: those of the processor's
+// instruction sets, unless the environment has PENSTOCK_KERNELS=portable. The
+// build tag purego leaves them out altogether. All kernels give the same bits.
+package cpu

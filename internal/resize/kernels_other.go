@@ -1,0 +1,13 @@
+//go:build !amd64 || purego
+
+package resize
+
+type taps struct{}
+
+func (*taps) pack(*Weights) {}
+
+func horizontalKernel(_ []byte, _ int, _ []byte, _, _ int, _ *Weights) (rows int) { return 0 }
+
+func verticalKernel(_, _ []byte, _ int, _ *Weights, _ int) bool { return false }
+
+func storeKernel(_, _, _ []float32, _ []byte, _ *Norm) (pixels int) { return 0 }

@@ -144,12 +144,12 @@ func TestReaderThatFailsToReopenAfterGoexit(t *testing.T) {
 // A scarce allocator ends somehow when it is asked again after New.
 type scarce struct {
 	loader.Heap
-	left int
+	left atomic.Int32
 	end  func() error
 }
 
 func (s *scarce) Alloc(n int) ([]byte, error) {
-	if s.left--; s.left < 0 {
+	if s.left.Add(-1) < 0 {
 		return nil, s.end()
 	}
 	return s.Heap.Alloc(n)
@@ -172,8 +172,9 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 				return nil
 			},
 		}
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2),
-			loader.Memory(&scarce{left: 2, end: end}), loader.OnError(loader.Skip, -1))
+		memory := &scarce{end: end}
+		memory.left.Store(2)
+		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
 		var seen []error
 		for _, err := range l.Epoch(t.Context(), 0) {
 			seen = append(seen, err)

@@ -1,0 +1,71 @@
+"""NVIDIA DALI on processors alone: a pipeline of native threads over the files.
+
+Evaluation resizes only what the crop needs; training decodes only what its crop
+needs. Batches are DALI's own memory, looked at without a copy.
+"""
+
+import numpy
+from nvidia import dali
+from nvidia.dali import fn, types
+
+import peer
+
+
+@dali.pipeline_def
+def pipeline(o, photos):
+    drawn = [photos[i % len(photos)] for i in range(o.samples)]
+    files, labels = fn.readers.file(
+        files=[path for path, _ in drawn],
+        labels=[label for _, label in drawn],
+        shuffle_after_epoch=o.transform == "train",
+        name="reader",
+    )
+    if o.transform == "eval":
+        pictures = fn.decoders.image(files, device="cpu", output_type=types.RGB)
+        pictures = fn.resize_crop_mirror(
+            pictures,
+            resize_shorter=peer.RESIZE,
+            crop=(peer.SIZE, peer.SIZE),
+            antialias=True,
+            # the nearest to torchvision's: a whole number of pixels, and of two middles the upper left
+            subpixel_scale=False,
+            rounding="truncate",
+        )
+        mirror = 0
+    else:
+        pictures = fn.decoders.image_random_crop(
+            files,
+            device="cpu",
+            output_type=types.RGB,
+            random_area=[0.08, 1.0],
+            random_aspect_ratio=[3 / 4, 4 / 3],
+            num_attempts=10,
+        )
+        pictures = fn.resize(pictures, size=(peer.SIZE, peer.SIZE), antialias=True)
+        mirror = fn.random.coin_flip(probability=0.5)
+    pictures = fn.crop_mirror_normalize(
+        pictures,
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        mean=[255 * m for m in peer.MEAN],
+        std=[255 * s for s in peer.STD],
+        mirror=mirror,
+    )
+    return pictures, labels
+
+
+def make(o, photos):
+    pipe = pipeline(o, photos, batch_size=o.batch, num_threads=max(1, o.workers), device_id=None, seed=0)
+
+    def epoch(number):
+        if number == 0:
+            pipe.build()
+        for _ in range((o.samples + o.batch - 1) // o.batch):
+            pictures, labels = pipe.run()
+            yield numpy.asarray(pictures.as_tensor()), numpy.asarray(labels.as_tensor())
+
+    return epoch
+
+
+if __name__ == "__main__":
+    peer.run(make, {"dali": dali.__version__})

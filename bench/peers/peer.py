@@ -1,0 +1,169 @@
+"""What all Python sides share: the arguments, the photos, the clock.
+
+A side is a program that calls run(make). make(options, photos) prepares
+everything that is not to be measured and returns epoch(number), an iterator over
+batches: pairs of images, float32 (batch, 3, 224, 224), and labels, int64 (batch).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import sys
+import time
+
+import numpy
+
+MEAN = (0.485, 0.456, 0.406)
+STD = (0.229, 0.224, 0.225)
+SIZE = 224
+RESIZE = 256
+
+
+def run(make, versions):
+    """Measures the side, or writes its tensors where --pixels is given.
+
+    versions are what the side is made of, name to version.
+    """
+    o = options()
+    photos = find_photos(o.folder)
+    for path, _ in photos:
+        pathlib.Path(path).read_bytes()  # into the page cache
+    if o.pixels:
+        o.transform, o.samples = "eval", len(photos)
+    epoch = make(o, photos)
+    if o.pixels:
+        write_pixels(epoch(0), o.samples)
+        return
+    for number in range(o.epochs + 1):
+        line = measure(epoch(number), o) if number else warm_up(epoch(number), o)
+        line.update(epoch=number, transform=o.transform, workers=o.workers, batch=o.batch, versions=versions)
+        print(json.dumps(line), flush=True)
+
+
+def options():
+    p = argparse.ArgumentParser()
+    p.add_argument("folder", nargs="?", default=default_folder(), help="photos, with a folder per class")
+    p.add_argument("-transform", choices=("eval", "train"), default="eval")
+    p.add_argument("-workers", type=int, default=2)
+    p.add_argument("-batch", type=int, default=128)
+    p.add_argument("-epochs", type=int, default=3, help="measured ones, after a first one that warms up")
+    p.add_argument("-samples", type=int, default=1024, help="of an epoch, which goes over the photos again and again")
+    p.add_argument("-pixels", action="store_true", help="write the evaluation tensors of all photos to standard output")
+    o = p.parse_args()
+    if o.samples % o.batch and not o.pixels:
+        p.error("-samples must be a multiple of -batch")
+    return o
+
+
+def default_folder():
+    return str(pathlib.Path(__file__).resolve().parents[3] / "shared" / "photos")
+
+
+def find_photos(folder):
+    """Paths and labels in the order of torchvision's ImageFolder."""
+    classes = sorted(p for p in pathlib.Path(folder).iterdir() if p.is_dir())
+    photos = [
+        (str(path), label)
+        for label, c in enumerate(classes)
+        for path in sorted(c.rglob("*"))
+        if path.suffix.lower() in (".jpg", ".jpeg")
+    ]
+    if not photos:
+        sys.exit(f"{folder}: no photos in folders")
+    return photos
+
+
+def draws(o, photos, number):
+    """The photos of an epoch: all of them in turn, in random order for training."""
+    order = [i % len(photos) for i in range(o.samples)]
+    if o.transform == "train":
+        random.Random(number).shuffle(order)
+    return order
+
+
+def warm_up(batches, o):
+    """The epoch that starts workers. Looks at a batch, which the others do not."""
+    begun = time.perf_counter()
+    line = {}
+    middle = o.samples // o.batch // 2
+    for k, (images, labels) in enumerate(batches):
+        if k == 0:
+            line["first_ms"] = 1000 * (time.perf_counter() - begun)
+        if k == middle:
+            line["memory_mb"] = memory_bytes() / 1e6
+            a = numpy.asarray(images)
+            want = (o.batch, 3, SIZE, SIZE)
+            if a.shape != want or a.dtype != numpy.float32 or len(labels) != o.batch:
+                sys.exit(f"batch of {a.dtype} {a.shape}, {len(labels)} labels: want float32 {want}")
+            line["mean"] = float(a.mean(dtype=numpy.float64))
+    return line
+
+
+def measure(batches, o):
+    cpu = cpu_seconds()
+    begun = time.perf_counter()
+    first = 0.0
+    n = 0
+    for _, labels in batches:
+        if n == 0:
+            first = time.perf_counter() - begun
+        n += len(labels)
+    took = time.perf_counter() - begun
+    cpu = cpu_seconds() - cpu
+    if n != o.samples:
+        sys.exit(f"{n} samples: want {o.samples}")
+    return {"images_per_second": n / took, "first_ms": 1000 * first, "cpu_ms_per_image": 1000 * cpu / n}
+
+
+def write_pixels(batches, n):
+    for images, _ in batches:
+        a = numpy.asarray(images)[:n]
+        n -= len(a)
+        sys.stdout.buffer.write(numpy.ascontiguousarray(a, dtype="<f4").tobytes())
+
+
+def processes():
+    """This process and all it has started, by number."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            fields = stat(entry)
+            if fields:
+                children.setdefault(int(fields[1]), []).append(int(entry))
+    found = [os.getpid()]
+    for p in found:
+        found += children.get(p, [])
+    return found
+
+
+def stat(pid):
+    """The fields of /proc/PID/stat from the state on, or nothing if it has ended."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return text[text.rindex(")") + 2 :].split()
+
+
+def cpu_seconds():
+    """Processor time of all processes of this side, to a hundredth of a second."""
+    ticks = 0
+    for pid in processes():
+        fields = stat(pid)
+        if fields:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def memory_bytes():
+    """Proportional set size of all processes of this side: shared pages count once."""
+    total = 0
+    for pid in processes():
+        try:
+            lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(int(l.split()[1]) * 1024 for l in lines if l.startswith("Pss:"))
+    return total

@@ -1,0 +1,201 @@
+// Penstock is this library's side of the comparison with its peers: it does their
+// work over the same photos, with their arguments, and prints the same lines.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func main() {
+	o := options{folder: filepath.Join("..", "..", "..", "shared", "photos")}
+	flag.StringVar(&o.transform, "transform", "eval", "preset: eval or train")
+	flag.IntVar(&o.workers, "workers", 2, "workers")
+	flag.IntVar(&o.batch, "batch", 128, "samples of a batch")
+	flag.IntVar(&o.epochs, "epochs", 3, "measured epochs, after a first one that warms up")
+	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the photos again and again")
+	flag.BoolVar(&o.pixels, "pixels", false, "write the evaluation tensors of all photos to standard output")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		o.folder = flag.Arg(0)
+	}
+	if err := run(context.Background(), o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	folder, transform               string
+	workers, batch, epochs, samples int
+	pixels                          bool
+}
+
+func run(ctx context.Context, o options, w io.Writer) error {
+	photos, err := dataset.ImageFolder(os.DirFS(o.folder))
+	if err != nil {
+		return err
+	}
+	for i := range photos.Len() { // into the page cache
+		if _, err := os.ReadFile(filepath.Join(o.folder, filepath.FromSlash(photos.Path(i)))); err != nil {
+			return err
+		}
+	}
+	if o.pixels {
+		o.transform, o.samples = "eval", photos.Len()
+	}
+	ds, err := prepared(photos, o)
+	if err != nil {
+		return err
+	}
+
+	begun := time.Now()
+	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Shuffle(o.transform == "train"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if o.pixels {
+		return writePixels(ctx, l, w)
+	}
+	lines := json.NewEncoder(w)
+	for epoch := range o.epochs + 1 {
+		measured := measure
+		if epoch == 0 {
+			measured = warmUp
+		} else {
+			begun = time.Now()
+		}
+		result, err := measured(ctx, l, o, epoch, begun)
+		if err != nil {
+			return err
+		}
+		if err := lines.Encode(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepared is the preset over o.samples photos, all of them in turn.
+func prepared(photos *dataset.Folder, o options) (dataset.Dataset, error) {
+	preset := transform.Eval(224)
+	switch o.transform {
+	case "eval":
+	case "train":
+		preset = transform.Train(224)
+	default:
+		return nil, fmt.Errorf("penstock: -transform %s: want eval or train", o.transform)
+	}
+	ds, err := transform.Images(photos, preset)
+	if err != nil {
+		return nil, err
+	}
+	indices := make([]int, o.samples)
+	for i := range indices {
+		indices[i] = i % photos.Len()
+	}
+	return dataset.Subset(ds, indices)
+}
+
+// A line is what is printed of an epoch. The first one, number 0, has no
+// throughput, the others have no memory and no mean.
+type line struct {
+	Epoch           int               `json:"epoch"`
+	Transform       string            `json:"transform"`
+	Workers         int               `json:"workers"`
+	Batch           int               `json:"batch"`
+	FirstMs         float64           `json:"first_ms"`
+	ImagesPerSecond float64           `json:"images_per_second,omitempty"`
+	CPUMsPerImage   float64           `json:"cpu_ms_per_image,omitempty"`
+	MemoryMB        float64           `json:"memory_mb,omitempty"`
+	Mean            float64           `json:"mean,omitempty"`
+	Versions        map[string]string `json:"versions"`
+}
+
+func newLine(o options, epoch int) line {
+	return line{
+		Epoch: epoch, Transform: o.transform, Workers: o.workers, Batch: o.batch,
+		Versions: map[string]string{"go": runtime.Version()},
+	}
+}
+
+// warmUp is the first epoch, from the making of the loader on. It looks at a
+// batch, which the others do not.
+func warmUp(ctx context.Context, l *loader.Loader, o options, epoch int, begun time.Time) (line, error) {
+	result := newLine(o, epoch)
+	for batch, err := range l.Epoch(ctx, epoch) {
+		if err != nil {
+			return line{}, err
+		}
+		if batch.Number() == 0 {
+			result.FirstMs = milliseconds(time.Since(begun))
+		}
+		if batch.Number() == l.Len()/2 {
+			if result.MemoryMB, err = memoryMB(); err != nil {
+				return line{}, err
+			}
+			sum := 0.0
+			values := loader.Values[float32](batch, "image")
+			for _, v := range values {
+				sum += float64(v)
+			}
+			result.Mean = sum / float64(len(values))
+		}
+	}
+	return result, nil
+}
+
+func measure(ctx context.Context, l *loader.Loader, o options, epoch int, begun time.Time) (line, error) {
+	result := newLine(o, epoch)
+	cpu, err := processorTime()
+	if err != nil {
+		return line{}, err
+	}
+	n := 0
+	for batch, err := range l.Epoch(ctx, epoch) {
+		if err != nil {
+			return line{}, err
+		}
+		if n == 0 {
+			result.FirstMs = milliseconds(time.Since(begun))
+		}
+		n += batch.Len()
+	}
+	took := time.Since(begun)
+	after, err := processorTime()
+	if err != nil {
+		return line{}, err
+	}
+	result.ImagesPerSecond = float64(n) / took.Seconds()
+	result.CPUMsPerImage = milliseconds(after-cpu) / float64(n)
+	return result, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
+
+func writePixels(ctx context.Context, l *loader.Loader, w io.Writer) error {
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	for batch, err := range l.Epoch(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		if err := binary.Write(buffered, binary.LittleEndian, loader.Values[float32](batch, "image")); err != nil {
+			return err
+		}
+	}
+	return buffered.Flush()
+}

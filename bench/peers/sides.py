@@ -15,6 +15,7 @@ SIDES = (
     ("DALI", "dali_cpu.py", "dali"),
     ("SPDL, FFmpeg", "spdl_threads.py", "spdl"),
     ("FFCV", "ffcv_loader.py", "ffcv"),
+    ("FFCV", "ffcv_loader.py", "ffcv"),
 )
 
 

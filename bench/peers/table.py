@@ -4,7 +4,7 @@ import statistics
 
 FIRST = "penstock"  # what the others are compared with
 
-MEAN_TOLERANCE = 0.01  # of normalised values: decoders differ by less, other work by more
+MEAN_TOLERANCE = 0.03  # of normalised values, two levels of 255: decoders and filters differ by less
 
 
 def markdown(head, lines, failures, missing):

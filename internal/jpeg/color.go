@@ -1,5 +1,7 @@
 package jpeg
 
+import "encoding/binary"
+
 // The conversions write 4 bytes per pixel, the fourth of which is 255, for as
 // many pixels as dst has room for.
 //
@@ -13,18 +15,45 @@ const (
 	blueCb  = 116130
 )
 
+// A mix holds the three sums of a pixel side by side: green with 16 bits of
+// fraction from bit 0, red from bit 32 and blue from bit 48. Each is raised by
+// mixBias, so that it stays positive, and lies in 0 to 255 if neither of the two
+// bits above its lowest eight is set.
+const (
+	mixBias   = 1 << 10
+	mixLuma   = 1<<16 | 1<<32 | 1<<48
+	mixBeyond = 3<<24 | 3<<40 | 3<<56
+)
+
+// mixCb and mixCr are what the chroma samples add to a mix.
+var mixCb, mixCr = func() (cb, cr [256]uint64) {
+	for i := range 256 {
+		v := int64(i) - 128
+		cb[i] = uint64(1<<15-greenCb*v+mixBias<<16) + uint64((blueCb*v+1<<15)>>16+mixBias)<<48
+		cr[i] = uint64(-greenCr*v) + uint64((redCr*v+1<<15)>>16+mixBias)<<32
+	}
+	return cb, cr
+}()
+
 // colorYCbCr converts a row.
 func colorYCbCr(dst, luma, cb, cr []byte) {
 	n := len(dst) / 4
 	luma, cb, cr = luma[:n], cb[:n], cr[:n]
 	for i, v := range luma {
-		y, b, r := int32(v), int32(cb[i])-128, int32(cr[i])-128
-		p := dst[4*i : 4*i+4 : 4*i+4]
-		p[0] = clamp(y + (redCr*r+1<<15)>>16)
-		p[1] = clamp(y + (1<<15-greenCb*b-greenCr*r)>>16)
-		p[2] = clamp(y + (blueCb*b+1<<15)>>16)
-		p[3] = 255
+		mix := uint64(v)*mixLuma + mixCb[cb[i]] + mixCr[cr[i]]
+		if mix&mixBeyond != 0 {
+			mix = clampMix(mix)
+		}
+		binary.LittleEndian.PutUint32(dst[4*i:], uint32(mix>>32)&0xff00ff|uint32(mix>>8)&0xff00|0xff<<24)
 	}
+}
+
+// clampMix clamps each of a mix's sums.
+func clampMix(mix uint64) uint64 {
+	r := clamp(int32(mix>>32&0xffff) - mixBias)
+	g := clamp(int32(mix>>16&0xffff) - mixBias)
+	b := clamp(int32(mix>>48) - mixBias)
+	return uint64(r)<<32 | uint64(g)<<16 | uint64(b)<<48
 }
 
 // colorRGB interleaves a row.
@@ -81,4 +110,12 @@ func colorYCCK(dst, luma, cb, cr, k []byte) {
 func share(a, b int32) int32 {
 	v := a*b + 128
 	return (v + v>>8) >> 8
+}
+
+// clamp saturates at 0 and 255.
+func clamp(v int32) uint8 {
+	if uint32(v) > 255 {
+		return uint8(^v >> 31)
+	}
+	return uint8(v)
 }

@@ -15,7 +15,7 @@ const lookupBits = 11
 type huffman struct {
 	lookup [1 << lookupBits]int32
 
-	limit  [18]uint32 // by length: the first 16-bit pattern that belongs to a longer code
+	limit  [17]uint32 // by length: the first 16-bit pattern that belongs to a longer code
 	offset [17]int32  // by length: index of a code's symbol, less the code
 	symbol [256]uint8
 	count  [16]uint8 // as in the file
@@ -59,7 +59,6 @@ func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) string {
 		h.limit[length] = code << (16 - length)
 		code <<= 1
 	}
-	h.limit[17] = 1 << 16
 	h.valid = true
 	return ""
 }

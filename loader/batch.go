@@ -44,6 +44,10 @@ func (b *Batch) Indices() []int {
 	return b.job.indices[:b.rows:b.rows]
 }
 
+// Name is the dataset's name of the sample in a row, such as a file's path, or
+// "" if the dataset has none (see [dataset.Namer]).
+func (b *Batch) Name(row int) string { return dataset.Name(b.run.l.ds, b.Indices()[row]) }
+
 // Tensor is a field of all samples, with the shape (Len(), field's shape...),
 // over the batch's memory, without a copy. Of a ragged field it is all samples'
 // elements, one after the other; [Batch.Offsets] tells them apart.
@@ -117,7 +121,8 @@ func (b *Batch) Strings(field string) []string {
 
 // Keep makes the batch valid until release is called, even after the loop body
 // or the loop. Until then one slab fewer is in use: the loop waits for ever, or
-// until [Timeout], when all of them are kept. Calling release again does nothing.
+// until [Timeout], when all of them are kept; with Workers(0) there is only one.
+// Calling release again does nothing.
 func (b *Batch) Keep() (release func()) {
 	b.check()
 	b.holders.Add(1)

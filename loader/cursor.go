@@ -46,11 +46,41 @@ func (r *run) enter(epoch int) bool {
 			r.fail(err)
 		}
 	}()
-	p, err2 := r.l.safePlan(epoch, 0)
-	if err = err2; err == nil {
+	var p *plan
+	if a := r.ahead; a != nil {
+		<-a.done
+		p, err = a.plan, a.err
+	} else {
+		p, err = r.l.safePlan(epoch, 0)
+	}
+	if err == nil {
 		r.cursor.plan, r.cursor.k = p, 0
+		r.planAhead()
 	}
 	return err == nil
+}
+
+// An ahead is the plan of the next epoch, made while this one is loaded, because
+// some samplers take their time.
+type ahead struct {
+	done chan struct{} // closed when the rest is set
+	plan *plan
+	err  error
+}
+
+// planAhead starts planning the epoch behind the cursor's. The caller holds mu.
+func (r *run) planAhead() {
+	r.ahead = nil
+	epoch := r.cursor.plan.epoch + 1
+	if r.l.cfg.workers == 0 || epoch >= r.cursor.until || r.stopped.Load() {
+		return
+	}
+	a := &ahead{done: make(chan struct{}), err: fmt.Errorf("loader: epoch %d: %w", epoch, ErrGoexit)}
+	r.ahead = a
+	r.group.Go(func() {
+		defer close(a.done)
+		a.plan, a.err = r.l.safePlan(epoch, 0)
+	})
 }
 
 // safePlan is newPlan with the sampler's panics as errors.

@@ -174,7 +174,7 @@ func ExampleObserve() {
 	trace := loader.Trace{
 		SampleFailed: func(err *loader.SampleError) { fmt.Println("failed:", err.Index) },
 	}
-	l, err := loader.New(squares(16), loader.BatchSize(8), loader.OnError(loader.Replace, -1), loader.Observe(trace))
+	l, err := loader.New(squares(16), loader.BatchSize(8), loader.OnError(loader.Replace, loader.NoLimit), loader.Observe(trace))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,6 +17,13 @@
 //		x := batch.Tensor("image")
 //		…
 //	}
+//
+// What PyTorch's users may look for: there is no collate_fn, because samples are
+// placed rather than returned; fields whose samples differ in size are ragged,
+// see [Batch.Offsets] and [Padded]. pin_memory is [Memory] with an allocator of
+// page-locked memory. What worker_init_fn does belongs into the dataset's Open,
+// which is called once per worker. Workers persist: readers stay open from loop
+// to loop.
 package loader
 
 import (
@@ -37,6 +44,7 @@ import (
 type Loader struct {
 	ds      dataset.Dataset
 	spec    dataset.Spec
+	ragged  bool // some field is
 	samples int
 	cfg     config
 	made    time.Time
@@ -74,6 +82,9 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	}
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, spec: spec, samples: ds.Len(), cfg: cfg, made: time.Now()}
+	for _, f := range spec {
+		l.ragged = l.ragged || f.Ragged
+	}
 	for id := range max(1, cfg.workers) {
 		l.workers = append(l.workers, newWorker(l, id))
 	}
@@ -138,7 +149,8 @@ func (l *Loader) Len() (n int) {
 //
 // A batch, and every tensor over it, belongs to the loop body: its memory is
 // reused afterwards, unless [Batch.Keep] says otherwise. After an error the loop
-// ends, except as [OnError] says. However the loop ends, by break, error,
+// ends, except as [OnError] says; a context that is done ends it with an error,
+// even behind the last batch. However the loop ends, by break, error,
 // cancelled context or panic, every goroutine of it has ended then.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.Epochs(ctx, epoch, epoch+1)
@@ -241,7 +253,8 @@ func (l *Loader) idles(j *job) *run {
 // Close ends a loop that runs, waits for its workers and frees the memory and
 // the dataset's readers. Batches that the loop body or a kept reference still
 // holds stay valid and are freed when they are given up. Later loops get
-// [ErrClosed]. Close may be called again; it then does nothing.
+// [ErrClosed]. Close may be called again; it then does nothing. It waits for the
+// samples that are being placed, so placing a sample must not call it.
 func (l *Loader) Close() error {
 	l.mu.Lock()
 	if l.closed {

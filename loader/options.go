@@ -18,7 +18,8 @@ type Option func(*config)
 // Workers sets how many goroutines assemble batches. The default is
 // runtime.GOMAXPROCS(0). More than processors make sense where samples wait
 // for I/O. With Workers(0) the loop's own goroutine does the work, without any
-// prefetching, which is what one wants under a debugger.
+// prefetching, which is what one wants under a debugger. There is one slab then:
+// a loop that keeps a batch needs InFlight(2).
 func Workers(n int) Option { return func(c *config) { c.workers = n } }
 
 // BatchSize sets the samples per batch. The default is 1.
@@ -35,7 +36,7 @@ func Prefetch(k int) Option { return func(c *config) { c.prefetch = k; c.set.pre
 // slabs, however many workers share them.
 func InFlight(n int) Option { return func(c *config) { c.inFlight = n; c.set.inFlight = true } }
 
-// Sampler sets the order of the samples. The default is the dataset's own.
+// Sampler sets the order of the samples. The default is from 0 to Len()-1.
 func Sampler(s sampler.Sampler) Option {
 	return func(c *config) { c.sampler = s; c.set.sampler = true }
 }
@@ -88,12 +89,15 @@ const (
 )
 
 // OnError sets what happens to samples that cannot be placed: [Stop], the
-// default, [Skip] or [Replace]. A loop in which more than limit samples fail
-// ends with a [LimitError]; a negative limit allows any number. Stop has none.
-// What was left out is counted and listed in [Stats].
+// default, [Skip] or [Replace]. A loop in which more than limit samples fail,
+// replacements that fail included, ends with a [LimitError]; [NoLimit] allows any
+// number. Stop has none. What was left out is counted and listed in [Stats].
 func OnError(p Policy, limit int) Option {
 	return func(c *config) { c.policy, c.limit = p, limit }
 }
+
+// NoLimit is a limit for [OnError] that no number of failures exceeds.
+const NoLimit = -1
 
 // Memory sets where slabs come from. The default is [Heap].
 func Memory(a Allocator) Option { return func(c *config) { c.memory = a } }

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // augmented is a dataset whose samples depend on their random numbers: a fixed
@@ -107,6 +110,26 @@ func TestEpochsEqualsEpochAfterEpoch(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("epochs in one loop differ from epochs in loops of their own")
 	}
+}
+
+// A slowSampler takes a second to plan an epoch.
+type slowSampler struct{ fixedOrder }
+
+func (s slowSampler) Epoch(epoch int) sampler.Order {
+	time.Sleep(time.Second)
+	return s.fixedOrder
+}
+
+func TestNextEpochIsPlannedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := slow(8, always(time.Second))
+		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(2), loader.Sampler(slowSampler{fixedOrder{0, 1, 2, 3, 4, 5, 6, 7}}))
+		begun := time.Now()
+		collect(t, l, 0, 3)
+		if took := time.Since(begun); took != 25*time.Second {
+			t.Errorf("took %v, want 1s of planning and 24s of loading", took)
+		}
+	})
 }
 
 func TestTensorsLieOverTheSlab(t *testing.T) {

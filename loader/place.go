@@ -63,6 +63,9 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	}()
 	w.enter(j.indices[from])
 	err = w.batch.PlaceBatch(w.run.ctx, j.indices[from:to:to], &rowSlots{w, j, from, to})
+	for row := from; err == nil && w.l.ragged && row < to; row++ {
+		err = j.slab.checkRow(row)
+	}
 	w.sample.Store(0)
 	returned = true
 	return err
@@ -87,6 +90,9 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	}()
 	w.enter(index)
 	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, attempt))
+	if err == nil && w.l.ragged {
+		err = j.slab.checkRow(row)
+	}
 	w.sample.Store(0)
 	returned = true
 	return err

@@ -30,7 +30,8 @@ type run struct {
 	free     []*job
 	inFlight []*job // begun and not delivered, in order
 	cursor   cursor
-	fatal    error // ends the run once what is complete has been delivered
+	ahead    *ahead // behind cursor, if it is being planned
+	fatal    error  // ends the run once what is complete has been delivered
 
 	failed int // samples in delivered batches; belongs to the loop
 
@@ -71,6 +72,9 @@ func (r *run) start() {
 	r.group.Add(len(r.l.workers))
 	for _, w := range r.l.workers {
 		go w.main(r)
+	}
+	if r.cursor.plan != nil {
+		r.planAhead()
 	}
 }
 

@@ -70,16 +70,10 @@ func (s *slab) reserve(rows int) error {
 	if err := checkRows(s.spec, rows); err != nil {
 		return err
 	}
-	bytes, err := s.memory.Alloc(slabBytes(s.spec, rows))
+	bytes, err := s.exchange(s.bytes, slabBytes(s.spec, rows))
 	if err != nil {
 		return fmt.Errorf("loader: slab of %d bytes: %w", slabBytes(s.spec, rows), err)
 	}
-	if s.bytes != nil {
-		if err := s.memory.Free(s.bytes); err != nil {
-			return fmt.Errorf("loader: free slab: %w", err)
-		}
-	}
-	s.size.Add(int64(len(bytes) - len(s.bytes)))
 	s.rows, s.bytes = rows, bytes
 	s.columns = make([]dataset.Column, len(s.spec))
 	s.offsets = make([]int, len(s.spec))
@@ -151,16 +145,10 @@ func (s *slab) packField(f dataset.Field, c *raggedColumn, rows int) error {
 		total += len(c.rows[r].Bytes())
 	}
 	if total > cap(c.values) {
-		values, err := s.memory.Alloc(total + total/4)
+		values, err := s.exchange(c.values[:cap(c.values)], total+total/4)
 		if err != nil {
 			return fmt.Errorf("loader: %d bytes of field %q: %w", total, f.Name, err)
 		}
-		if c.values != nil {
-			if err := s.memory.Free(c.values[:cap(c.values)]); err != nil {
-				return fmt.Errorf("loader: free field %q: %w", f.Name, err)
-			}
-		}
-		s.size.Add(int64(cap(values) - cap(c.values)))
 		c.values = values
 	}
 	c.values = c.values[:0]
@@ -172,13 +160,44 @@ func (s *slab) packField(f dataset.Field, c *raggedColumn, rows int) error {
 	return nil
 }
 
-// free gives the memory back to its Allocator.
-func (s *slab) free() error {
-	err := s.memory.Free(s.bytes)
+// checkRow reports a ragged row that ends within an element.
+func (s *slab) checkRow(row int) error {
 	for i := range s.ragged {
-		if values := s.ragged[i].values; values != nil {
-			err = errors.Join(err, s.memory.Free(values[:cap(values)]))
+		f := &s.spec[i]
+		if !f.Ragged {
+			continue
 		}
+		if n := len(s.ragged[i].rows[row].Bytes()); n%f.Bytes() != 0 {
+			return fmt.Errorf("field %v has %d bytes, want a multiple of %d", f, n, f.Bytes())
+		}
+	}
+	return nil
+}
+
+// exchange gives old back to the Allocator for n bytes of memory.
+func (s *slab) exchange(old []byte, n int) (memory []byte, err error) {
+	if n > 0 {
+		if memory, err = s.memory.Alloc(n); err != nil {
+			return nil, err
+		}
+		memory = memory[:n:n]
+	}
+	s.size.Add(int64(n - len(old)))
+	if len(old) > 0 {
+		if err := s.memory.Free(old); err != nil {
+			return nil, errors.Join(fmt.Errorf("free: %w", err), s.memory.Free(memory))
+		}
+	}
+	return memory, nil
+}
+
+// free gives all memory back to its Allocator.
+func (s *slab) free() error {
+	_, err := s.exchange(s.bytes, 0)
+	for i := range s.ragged {
+		values := s.ragged[i].values
+		_, valuesErr := s.exchange(values[:cap(values)], 0)
+		err = errors.Join(err, valuesErr)
 	}
 	return err
 }

@@ -17,8 +17,10 @@ type Stats struct {
 	Samples int64 // delivered to the loop body
 	Batches int64 // delivered to the loop body
 
-	// Dropped counts samples that could not be placed, and Failures lists them,
-	// the first thousand. With [Skip] their batches are shorter.
+	// Dropped counts samples that could not be placed, in batches that the loop
+	// has come to, and Failures lists them, the first thousand. With [Skip] their
+	// batches are shorter; with [Replace] others took their place, and those that
+	// failed too are counted as well.
 	Dropped  int64
 	Failures []*SampleError
 

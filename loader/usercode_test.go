@@ -173,7 +173,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 			},
 		}
 		memory := &scarce{end: end}
-		memory.left.Store(2)
+		memory.left.Store(0)
 		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
 		var seen []error
 		for _, err := range l.Epoch(t.Context(), 0) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"sync/atomic"
@@ -164,6 +165,7 @@ func (w *worker) chunk(rows int) int {
 	case !w.l.cfg.help:
 		return max(1, rows)
 	}
-	sharers := len(w.l.workers)
+	// Beyond a few workers per processor, smaller calls cost more than they help.
+	sharers := min(len(w.l.workers), 4*runtime.GOMAXPROCS(0))
 	return max(1, (rows+sharers-1)/sharers)
 }

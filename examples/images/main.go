@@ -64,7 +64,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d pictures in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.Shuffle(true), loader.OnError(loader.Skip, -1))
+		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,102 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// TestManyWorkersTakeNoMoreHeap: the slabs are the same, and 62 more workers
+// have little else than their stacks.
+func TestManyWorkersTakeNoMoreHeap(t *testing.T) {
+	heap := func(workers int) int64 {
+		before := live()
+		ds := &fake{n: 1000, spec: dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{1 << 12}}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+			dataset.Row[int64](dst, 0)[0] = int64(i)
+			return nil
+		}}
+		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.InFlight(3))
+		if want := int64(3 * 8 << 15); l.Stats().SlabBytes != want {
+			t.Errorf("%d bytes of slabs, want %d", l.Stats().SlabBytes, want)
+		}
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		taken := live() - before
+		runtime.KeepAlive(l)
+		return taken
+	}
+	few, many := heap(2), heap(64)
+	if many-few > 512<<10 {
+		t.Errorf("64 workers take %d bytes of heap, 2 take %d: want at most 512 KiB more", many, few)
+	}
+}
+
+func live() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestRaggedRowsAreWholeElements(t *testing.T) {
+	ds := &fake{n: 2, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float32, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Cell(0).Grow(4 + 2*i)
+		return nil
+	}}
+	l := newLoader(t, ds, loader.Workers(1))
+	var last error
+	for _, err := range l.Epoch(t.Context(), 0) {
+		last = err
+	}
+	if last == nil || !strings.Contains(last.Error(), "sample 1 (sample-1), epoch 0, batch 1: field x float32 (n) has 6 bytes, want a multiple of 4") {
+		t.Errorf("got %v", last)
+	}
+}
+
+// A strict allocator is never asked for nothing.
+type strict struct{ checked }
+
+func (s *strict) Alloc(n int) ([]byte, error) {
+	if n == 0 {
+		return nil, errors.New("asked for nothing")
+	}
+	return s.checked.Alloc(n)
+}
+
+func TestRaggedMemoryGrowsAndIsFreed(t *testing.T) {
+	memory := new(strict)
+	ds := &fake{n: 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Grow[uint8](dst, 0, i*i)
+		return nil
+	}}
+	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(3), loader.Memory(memory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := b.Indices()[b.Len()-1]
+		if ends := b.Offsets("x"); ends[b.Len()]-ends[b.Len()-1] != i*i {
+			t.Errorf("sample %d has %d bytes", i, ends[b.Len()]-ends[b.Len()-1])
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(memory.out) != 0 {
+		t.Errorf("%d pieces of memory are not freed", len(memory.out))
+	}
+}

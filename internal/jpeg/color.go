@@ -37,6 +37,12 @@ var mixCb, mixCr = func() (cb, cr [256]uint64) {
 
 // colorYCbCr converts a row.
 func colorYCbCr(dst, luma, cb, cr []byte) {
+	if !colorKernel(dst, luma, cb, cr) {
+		colorPortable(dst, luma, cb, cr)
+	}
+}
+
+func colorPortable(dst, luma, cb, cr []byte) {
 	n := len(dst) / 4
 	luma, cb, cr = luma[:n], cb[:n], cr[:n]
 	for i, v := range luma {

@@ -31,6 +31,12 @@ const (
 // coefficients leave its range, sums of two inputs wrap at 16 bits and results
 // saturate, as they do in libjpeg-turbo's vector code.
 func inverse(dst []byte, stride int, blocks []block, last []uint8, quant *block) {
+	if !inverseKernel(dst, stride, blocks, last, quant) {
+		inversePortable(dst, stride, blocks, last, quant)
+	}
+}
+
+func inversePortable(dst []byte, stride int, blocks []block, last []uint8, quant *block) {
 	var work [64]int32
 	for i := range blocks {
 		switch b, out := &blocks[i], dst[8*i:]; {

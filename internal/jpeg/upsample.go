@@ -6,6 +6,12 @@ package jpeg
 
 // upsampleH2 doubles a row.
 func upsampleH2(dst, src []byte) {
+	if !upsampleH2Kernel(dst, src) {
+		upsampleH2Portable(dst, src)
+	}
+}
+
+func upsampleH2Portable(dst, src []byte) {
 	n := len(src)
 	dst = dst[:2*n]
 	if n == 1 {
@@ -37,6 +43,12 @@ func upsampleV2(dst, near, far []byte, bias int32) {
 
 // upsampleH2V2 mixes two rows and doubles their length, rounding once.
 func upsampleH2V2(dst, near, far []byte) {
+	if !upsampleH2V2Kernel(dst, near, far) {
+		upsampleH2V2Portable(dst, near, far)
+	}
+}
+
+func upsampleH2V2Portable(dst, near, far []byte) {
 	n := len(near)
 	far = far[:n]
 	dst = dst[:2*n]

@@ -1,0 +1,28 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// words is 16 times the same 16 bits.
+func words(name string, v int16) Mem { return pairs(name, v, v) }
+
+// pairs is eight times the same two words.
+func pairs(name string, a, b int16) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range 8 {
+		DATA(4*i, U16(uint16(a)))
+		DATA(4*i+2, U16(uint16(b)))
+	}
+	return m
+}
+
+// dwords is eight times the same 32 bits.
+func dwords(name string, v uint32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range 8 {
+		DATA(4*i, U32(v))
+	}
+	return m
+}

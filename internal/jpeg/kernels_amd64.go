@@ -1,0 +1,79 @@
+//go:build amd64 && !purego
+
+package jpeg
+
+import "github.com/penstock-go/penstock/internal/cpu"
+
+//go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/avx2_amd64.s -stubs ../jpeg/avx2_amd64.go -pkg jpeg"
+
+// wide is how many samples or pixels the kernels take at once. Where a row is no
+// multiple of it, the last step begins earlier and repeats some.
+const wide = 16
+
+func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *block) bool {
+	n := len(blocks)
+	if !cpu.AVX2() || n < 2 {
+		return false
+	}
+	_ = dst[7*stride+8*n-1]
+	for i := 0; i < n; i += 2 {
+		i = min(i, n-2)
+		if last[i]|last[i+1] == 0 {
+			inverseFlat(dst[8*i:], stride, blocks[i][0]*quant[0])
+			inverseFlat(dst[8*i+8:], stride, blocks[i+1][0]*quant[0])
+		} else if !inverse2(&dst[8*i], stride, &blocks[i][0], &quant[0]) {
+			inversePortable(dst[8*i:], stride, blocks[i:i+2], last[i:i+2], quant)
+		}
+	}
+	return true
+}
+
+func colorKernel(dst, luma, cb, cr []byte) bool {
+	n := len(dst) / 4
+	if !cpu.AVX2() || n < wide {
+		return false
+	}
+	luma, cb, cr = luma[:n], cb[:n], cr[:n]
+	colorYCbCr16(&dst[0], &luma[0], &cb[0], &cr[0], n/wide)
+	if at := n - wide; n%wide > 0 {
+		colorYCbCr16(&dst[4*at], &luma[at], &cb[at], &cr[at], 1)
+	}
+	return true
+}
+
+func upsampleH2Kernel(dst, src []byte) bool {
+	n := len(src)
+	inner := n - 2 // samples with neighbours on both sides
+	if !cpu.AVX2() || inner < wide {
+		return false
+	}
+	dst = dst[:2*n]
+	upsampleH2x16(&dst[2], &src[1], inner/wide)
+	if at := n - 1 - wide; inner%wide > 0 {
+		upsampleH2x16(&dst[2*at], &src[at], 1)
+	}
+	dst[0] = src[0]
+	dst[1] = uint8((3*int32(src[0]) + int32(src[1]) + 2) >> 2)
+	dst[2*n-2] = uint8((3*int32(src[n-1]) + int32(src[n-2]) + 1) >> 2)
+	dst[2*n-1] = src[n-1]
+	return true
+}
+
+func upsampleH2V2Kernel(dst, near, far []byte) bool {
+	n := len(near)
+	inner := n - 2
+	if !cpu.AVX2() || inner < wide {
+		return false
+	}
+	dst, far = dst[:2*n], far[:n]
+	upsampleH2V2x16(&dst[2], &near[1], &far[1], inner/wide)
+	if at := n - 1 - wide; inner%wide > 0 {
+		upsampleH2V2x16(&dst[2*at], &near[at], &far[at], 1)
+	}
+	mixed := func(i int) int32 { return 3*int32(near[i]) + int32(far[i]) }
+	dst[0] = uint8((4*mixed(0) + 8) >> 4)
+	dst[1] = uint8((3*mixed(0) + mixed(1) + 7) >> 4)
+	dst[2*n-2] = uint8((3*mixed(n-1) + mixed(n-2) + 8) >> 4)
+	dst[2*n-1] = uint8((4*mixed(n-1) + 7) >> 4)
+	return true
+}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -43,10 +44,7 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 	if err := json.Unmarshal(text, &golden); err != nil {
 		t.Fatal(err)
 	}
-	photos, err := dataset.ImageFolder(os.DirFS("../../shared/photos"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	photos := sharedPhotos(t)
 	if len(golden.Photos) != photos.Len() || photos.Len() == 0 {
 		t.Fatalf("%d photos, %d golden ones", photos.Len(), len(golden.Photos))
 	}
@@ -98,4 +96,51 @@ func sum(t *testing.T, photos dataset.Dataset, i int, steps []transform.Step) st
 	}
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
+}
+
+// TestOneReaderTakesAllPhotos compares a reader that has seen hundreds of other
+// sizes with a fresh one: nothing that it keeps between photos may matter.
+func TestOneReaderTakesAllPhotos(t *testing.T) {
+	photos := sharedPhotos(t)
+	ds, err := transform.Images(photos, transform.Eval(224))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	spec := ds.Spec()
+	cells := []dataset.Cell{dataset.NewCell(spec[0]), dataset.NewCell(spec[1])}
+	slot := dataset.NewSlot(cells, nil)
+	for round := range 2 {
+		for i := range photos.Len() {
+			i = (i * 131 * (round + 1)) % photos.Len() // sizes by turns
+			if err := used.Place(context.Background(), i, slot); err != nil {
+				t.Fatalf("%s: %v", photos.Path(i), err)
+			}
+			if round == 1 && i%5 == 0 {
+				fresh, err := dataset.At(context.Background(), ds, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(dataset.Row[float32](slot, 0), fresh["image"].Data().([]float32)) {
+					t.Errorf("%s: a used reader gives other pixels", photos.Path(i))
+				}
+			}
+		}
+	}
+}
+
+func sharedPhotos(t *testing.T) *dataset.Folder {
+	t.Helper()
+	photos, err := dataset.ImageFolder(os.DirFS("../../shared/photos"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("../shared, beside the repository, is missing: it holds the photos")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return photos
 }

@@ -4,11 +4,12 @@ package resize
 // sizes. Its zero value is ready to use, by one goroutine.
 type Cache struct {
 	entries [16]entry
-	next    int
+	now     uint64
 }
 
 type entry struct {
 	axis    Axis
+	used    uint64 // Cache.now at the last use
 	weights Weights
 }
 
@@ -17,14 +18,19 @@ func (c *Cache) Weights(a Axis) *Weights {
 	if a.In == a.Out {
 		a.Filter = Nearest // no filter matters, so all share one entry
 	}
+	c.now++
+	oldest := &c.entries[0]
 	for i := range c.entries {
-		if c.entries[i].axis == a {
-			return &c.entries[i].weights
+		e := &c.entries[i]
+		if e.axis == a {
+			e.used = c.now
+			return &e.weights
+		}
+		if e.used < oldest.used {
+			oldest = e
 		}
 	}
-	e := &c.entries[c.next]
-	c.next = (c.next + 1) % len(c.entries)
-	e.axis = a
-	e.weights.Compute(a)
-	return &e.weights
+	oldest.axis, oldest.used = a, c.now
+	oldest.weights.Compute(a)
+	return &oldest.weights
 }

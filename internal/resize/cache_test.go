@@ -12,7 +12,7 @@ func TestCachedWeightsStayValid(t *testing.T) {
 	var c Cache
 	r := rand.New(rand.NewPCG(5, 6))
 	axis := func() Axis {
-		in := 300 + 10*r.IntN(12)
+		in := 300 + 10*r.IntN(40)
 		return Axis{In: in, Out: 256, From: 16, To: 240}
 	}
 	for range 2000 {

@@ -38,7 +38,6 @@ type Decoder struct {
 	store      [4]component
 	quant      [4]block
 	hasQuant   [4]bool
-	dc, ac     [4]*huffman
 	tables     [8]huffman
 	hasDC      [4]bool
 	hasAC      [4]bool

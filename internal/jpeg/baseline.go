@@ -194,10 +194,3 @@ func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 	}
 	return int(k) - 1
 }
-
-// skip reads one block of a sequential scan and keeps nothing but the
-// prediction. It tells whether the code is sound.
-func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
-	var b block
-	return r.block(&b, dc, ac, predicted) >= 0
-}

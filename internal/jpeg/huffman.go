@@ -14,6 +14,7 @@ const lookupBits = 11
 // lookupBits.
 type huffman struct {
 	lookup [1 << lookupBits]int32
+	skip   skipper
 
 	limit  [17]uint32 // by length: the first 16-bit pattern that belongs to a longer code
 	offset [17]int32  // by length: index of a code's symbol, less the code
@@ -39,6 +40,7 @@ func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) string {
 	h.valid, h.dc, h.count, h.total = false, dc, *count, len(symbol)
 	copy(h.symbol[:], symbol)
 	clear(h.lookup[:])
+	h.skip.ready = false
 
 	code, k := uint32(0), 0
 	for length := 1; length <= 16; length++ {

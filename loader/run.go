@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -259,10 +260,16 @@ func (r *run) notify() {
 func (r *run) finish(j *job) {
 	defer func() { // even if a hook calls runtime.Goexit
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		j.complete = true
-		if r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j) {
+		awaited := r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j)
+		if awaited {
 			r.notify()
+		}
+		r.mu.Unlock()
+		if awaited {
+			// Where workers keep all processors busy, the loop would wait for the end
+			// of a worker's time slice, 10 ms or more. It takes this worker's place.
+			runtime.Gosched()
 		}
 	}()
 	if err := r.seal(j); err != nil {

@@ -27,7 +27,8 @@ type Clock struct {
 	labels context.Context
 	origin time.Time
 
-	began   time.Duration // of the current stage, since origin
+	first   time.Duration // when the first stage since Stop began, after origin
+	began   time.Duration // when the current stage began
 	region  *trace.Region
 	current atomic.Int32 // index of the current stage plus one; 0 between samples
 
@@ -59,6 +60,9 @@ func NewClock(labels context.Context) *Clock {
 func (c *Clock) Stage(name string) {
 	now := time.Since(c.origin)
 	c.end(now)
+	if c.current.Load() == 0 {
+		c.first = now
+	}
 	i := c.index(name)
 	s := c.stages[i]
 	c.began = now
@@ -71,16 +75,20 @@ func (c *Clock) Stage(name string) {
 	}
 }
 
-// Stop ends the current stage, if any.
-func (c *Clock) Stop() {
+// Stop ends the current stage, if any, and says how long all stages since the
+// last Stop have taken.
+func (c *Clock) Stop() time.Duration {
 	if c.current.Load() == 0 {
-		return
+		return 0
 	}
-	c.end(time.Since(c.origin))
+	now := time.Since(c.origin)
+	c.end(now)
+	took := now - c.first
 	c.current.Store(0)
 	if c.labels != nil {
 		pprof.SetGoroutineLabels(c.labels)
 	}
+	return took
 }
 
 func (c *Clock) end(now time.Duration) {

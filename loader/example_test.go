@@ -174,7 +174,8 @@ func ExampleObserve() {
 	trace := loader.Trace{
 		SampleFailed: func(err *loader.SampleError) { fmt.Println("failed:", err.Index) },
 	}
-	l, err := loader.New(squares(16), loader.BatchSize(8), loader.OnError(loader.Replace, loader.NoLimit), loader.Observe(trace))
+	l, err := loader.New(squares(16), loader.BatchSize(8), loader.Workers(0),
+		loader.OnError(loader.Replace, loader.NoLimit), loader.Observe(trace))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -186,8 +187,8 @@ func ExampleObserve() {
 		fmt.Println(batch.Len())
 	}
 	// Output:
-	// failed: 13
 	// 8
+	// failed: 13
 	// 8
 }
 

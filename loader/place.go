@@ -2,6 +2,7 @@ package loader
 
 import (
 	"errors"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -83,7 +84,7 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	}
 	returned := false
 	defer func() {
-		w.clock.Stop()
+		w.yield(w.clock.Stop())
 		if !returned {
 			err = w.interrupted(recover())
 		}
@@ -96,6 +97,18 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	w.sample.Store(0)
 	returned = true
 	return err
+}
+
+// turn is a time on a processor after which others may have theirs.
+const turn = 50 * time.Microsecond
+
+// yield lets other goroutines run after a sample that took long, as far as the
+// dataset has told: the loop first of all, which else waits for the end of a time
+// slice, and workers that have claimed rows, where there are more than processors.
+func (w *worker) yield(took time.Duration) {
+	if took > turn && w.l.cfg.workers > 0 {
+		runtime.Gosched()
+	}
 }
 
 // interrupted is the error for a call of the reader that did not return. The

@@ -26,8 +26,7 @@ type Decoder struct {
 
 	// AllowTruncated makes a file that ends early decode as Pillow decodes it
 	// with LOAD_TRUNCATED_IMAGES: blocks that never came are gray, or black
-	// where black ink is missing from a file of inks. The smoothing that
-	// libjpeg applies to progressive files with missing scans is left out.
+	// where black ink is missing from a file of inks.
 	AllowTruncated bool
 
 	data   []byte
@@ -55,6 +54,11 @@ type Decoder struct {
 	buffered  bool
 	loaded    bool // coefficients of all scans are in memory
 	loadError error
+	scans     int  // read so far
+	visits    int  // of blocks by scans
+	whole     int  // the last MCU row that the last scan has not missed
+	smooth    bool // coefficients are missing that libjpeg estimates
+	blocks    []block
 	stream    stream
 	exhausted bool // the file ended early, and the rest is gray
 	view      view
@@ -102,6 +106,8 @@ type component struct {
 	quant    block
 	latched  bool
 	progress [64]int8 // by coefficient in zigzag order: bits still missing, or -1 before its first scan
+
+	before [smoothed]int8 // progress before the component's latest scan
 
 	coefficients []block // of all scans, where the picture is buffered
 	row          []block // of one MCU row within the view

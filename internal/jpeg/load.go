@@ -40,7 +40,8 @@ func (d *Decoder) loadScans() error {
 		}
 	}
 
-	err := d.readScans()
+	d.scans, d.visits = 0, 0
+	err := d.readScans(blocks)
 	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
 		return err
 	}
@@ -49,11 +50,17 @@ func (d *Decoder) loadScans() error {
 			return corrupt(len(d.data), "no scan of component %d", i)
 		}
 	}
+	d.checkSmooth()
 	return nil
 }
 
-// readScans decodes scan after scan.
-func (d *Decoder) readScans() error {
+// maxPasses bounds how often the scans together may go over the picture.
+// Encoders get by with about ten passes; a thousand take a hostile file a few
+// bytes each and the decoder seconds.
+const maxPasses = 100
+
+// readScans decodes scan after scan of a picture of so many blocks.
+func (d *Decoder) readScans(blocks int) error {
 	at := d.scanAt
 	for at >= 0 {
 		from, err := d.readScanHeader(at)
@@ -65,6 +72,13 @@ func (d *Decoder) readScans() error {
 				return err
 			}
 		}
+		for _, ci := range d.scan.components {
+			d.visits += ceil(d.components[ci].wide, 8) * ceil(d.components[ci].high, 8)
+		}
+		if d.visits > maxPasses*blocks {
+			return corrupt(at, "scans go over the picture more than %d times", maxPasses)
+		}
+		d.scans++
 		d.stream.fill(d.data, from)
 		d.start()
 		if err := d.decodeScan(); err != nil {
@@ -93,11 +107,14 @@ func (d *Decoder) checkSequential(at int) error {
 	return nil
 }
 
-// decodeScan decodes a scan into the coefficients.
+// decodeScan decodes a scan into the coefficients. Where it ends early and may,
+// it notes in which MCU row.
 func (d *Decoder) decodeScan() error {
 	s := &d.scan
+	d.whole = d.mcuHigh
 	if len(s.components) == 1 {
-		c := &d.components[s.components[0]]
+		ci := s.components[0]
+		c := &d.components[ci]
 		wide, high := ceil(c.wide, 8), ceil(c.high, 8)
 		for y := range high {
 			row := c.coefficients[y*c.across:][:wide]
@@ -107,6 +124,7 @@ func (d *Decoder) decodeScan() error {
 				}
 				ok := d.decodeBlock(0, &row[x])
 				if done, err := d.judge(ok); done || err != nil {
+					d.whole = y / d.config.Sampling[ci].V
 					return err
 				}
 			}
@@ -129,6 +147,7 @@ func (d *Decoder) decodeScan() error {
 				}
 			}
 			if done, err := d.judge(ok); done || err != nil {
+				d.whole = my
 				return err
 			}
 		}

@@ -29,8 +29,14 @@ func (d *Decoder) checkProgress(at int) error {
 // advance notes what the scan brings.
 func (d *Decoder) advance() {
 	for _, ci := range d.scan.components {
+		c := &d.components[ci]
+		if d.scans > 1 {
+			copy(c.before[1:], c.progress[1:smoothed])
+		} else {
+			c.before = [smoothed]int8{}
+		}
 		for k := d.scan.from; k <= d.scan.to; k++ {
-			d.components[ci].progress[k] = int8(d.scan.low)
+			c.progress[k] = int8(d.scan.low)
 		}
 	}
 }
@@ -101,10 +107,11 @@ func (s *scan) firstAC(b *block) bool {
 			k += 15
 			continue
 		}
-		if k += zeros; k > uint(s.to) {
-			return false
+		k += zeros
+		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low)
+		if k > uint(s.to) {
+			return false // libjpeg goes on, which shows where a file is cut short
 		}
-		b[zigzag[k]] = int16(extend(r.acc, size) << s.low)
 		r.drop(size)
 	}
 	return true
@@ -139,10 +146,10 @@ func (s *scan) refineAC(b *block) bool {
 			}
 			k = s.refineRun(b, k, zeros)
 			if value != 0 {
+				b[zigzag[min(k, 63)]] = value
 				if k > to {
 					return false
 				}
-				b[zigzag[k]] = value
 			}
 		}
 	}

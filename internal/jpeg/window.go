@@ -52,7 +52,7 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 			continue
 		}
 		for i := range d.components {
-			d.inverseRow(&d.components[i], my)
+			d.inverseRow(i, my)
 		}
 		end := min(window.Max.Y, 8*d.vMax*(my+1)-d.lag)
 		if my == d.mcuHigh-1 {
@@ -65,9 +65,10 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 	return nil
 }
 
-// inverseRow fills a component's strip with the samples of MCU row my, and
+// inverseRow fills component ci's strip with the samples of MCU row my, and
 // keeps the last row of the one before.
-func (d *Decoder) inverseRow(c *component, my int) {
+func (d *Decoder) inverseRow(ci, my int) {
+	c := &d.components[ci]
 	copy(c.strip[:c.stride], c.strip[8*c.v*c.stride:])
 	n := c.stride / 8
 	for y := range c.v {
@@ -75,6 +76,11 @@ func (d *Decoder) inverseRow(c *component, my int) {
 		if d.buffered {
 			first := (my*c.v+y)*c.across + d.view.x0*c.h
 			blocks = c.coefficients[first : first+n]
+			if d.smooth {
+				d.blocks = grow(d.blocks, n)
+				blocks = d.blocks
+				d.smoothRow(blocks, ci, my*c.v+y, d.view.x0*c.h)
+			}
 			d.lastFlags = grow(d.lastFlags, n)
 			last = d.lastFlags
 			for i := range blocks {

@@ -10,7 +10,9 @@ a file has four components; where both decode a file they must agree. The
 archive holds the files and hashes.json: by file, the SHA-256 of the pixels,
 three bytes each, or "error" where djpeg refuses the file. Files whose name
 starts with "truncated" are cut short, and their pixels are Pillow's with
-LOAD_TRUNCATED_IMAGES.
+LOAD_TRUNCATED_IMAGES. Those that start with "incomplete" end properly without
+their last scans, and their pixels are Pillow's too: libjpeg-turbo 2.1 smooths
+the lower edges of such pictures in another way than 3.
 """
 import hashlib
 import io
@@ -41,6 +43,17 @@ SCRIPTS = {
     "approximation": "0: 0-0, 0, 2;\n1: 0-0, 0, 1;\n2: 0-0, 0, 0;\n0: 0-0, 2, 1;\n1: 0-0, 1, 0;\n0: 1-63, 0, 3;\n"
                      "1: 1-63, 0, 1;\n2: 1-20, 0, 2;\n2: 21-63, 0, 0;\n0: 1-63, 3, 2;\n0: 0-0, 1, 0;\n0: 1-9, 2, 1;\n"
                      "0: 10-63, 2, 1;\n0: 1-63, 1, 0;\n1: 1-63, 1, 0;\n2: 1-20, 2, 1;\n2: 1-20, 1, 0;\n",
+}
+# Scripts whose last scans are cut off afterwards, as many as the number in front
+# tells: the rest leaves out, or leaves imprecise, what libjpeg then estimates.
+INCOMPLETE = {
+    "dc-only": (1, "0,1,2: 0-0, 0, 0;\n0: 1-63, 0, 0;\n"),
+    "dc-rough": (2, "0,1,2: 0-0, 0, 1;\n0: 1-63, 0, 0;\n0,1,2: 0-0, 1, 0;\n"),
+    "dc-separate": (1, "0: 0-0, 0, 0;\n1: 0-0, 0, 0;\n2: 0-0, 0, 0;\n0: 1-63, 0, 0;\n"),
+    "low": (2, "0,1,2: 0-0, 0, 0;\n0: 1-5, 0, 2;\n0: 6-63, 0, 0;\n0: 1-5, 2, 1;\n"),
+    "luma": (1, "0,1,2: 0-0, 0, 1;\n0: 1-63, 0, 2;\n1: 1-63, 0, 0;\n"),
+    "high": (1, "0,1,2: 0-0, 0, 0;\n0: 6-63, 0, 0;\n1: 7-63, 0, 0;\n0: 1-5, 0, 0;\n"),
+    "refined": (1, "0,1,2: 0-0, 0, 0;\n1: 1-63, 0, 0;\n2: 1-63, 0, 0;\n0: 1-63, 0, 3;\n0: 1-63, 3, 2;\n0: 1-63, 2, 1;\n"),
 }
 MODES = {
     "baseline": [],
@@ -82,6 +95,22 @@ def encode(width, height, sampling, quality, mode, gray, folder, rgb=False):
     args += [] if gray else ["-sample", sampling]
     done = subprocess.run(args, input=pnm, capture_output=True)
     return done.stdout if done.returncode == 0 else None
+
+
+def incomplete(width, height, sampling, quality, name, gray, folder):
+    """A progressive file without its last scans."""
+    cut, script = INCOMPLETE[name]
+    if gray:
+        lines = [line.replace("0,1,2", "0") for line in script.splitlines() if line[0] == "0"]
+        script, cut = "\n".join(lines) + "\n", 1
+    SCRIPTS["incomplete"] = script
+    MODES["incomplete"] = ["-scans", "incomplete"]
+    data = encode(width, height, sampling, quality, "incomplete", gray, folder)
+    if data is None:
+        return None
+    for _ in range(cut):
+        data = data[:data.rindex(b"\xff\xda")]
+    return data + b"\xff\xd9"
 
 
 def djpeg(data):
@@ -208,9 +237,22 @@ def main():
             add(f"gray-{mode}-{size[0]}x{size[1]}-q{quality}.jpg", encode(*size, "", quality, mode, True, folder))
         for name, data, same in variants(folder):
             add(name + ".jpg", data, same)
+        for i, (name, sampling, size) in enumerate(itertools.product(
+                INCOMPLETE, ["1x1", "2x1", "1x2", "2x2", "1x4", "4x2", "2x2,1x2,2x1", "1x1,2x2,2x2"],
+                [(1, 1), (9, 8), (17, 33), (40, 70), (24, 80), (37, 49)])):
+            if not every and i % 5 != 0:
+                continue
+            gray = i % 11 == 0
+            data = incomplete(*size, sampling, QUALITIES[1 + i % 4], name, gray, folder)
+            if data is None:
+                skipped += 1
+                continue
+            kind = "gray" if gray else sampling.replace(",", "-")
+            file = f"incomplete-{name}-{kind}-{size[0]}x{size[1]}.jpg"
+            files[file], hashes[file] = data, hashlib.sha256(pillow(data)).hexdigest()
         ImageFile.LOAD_TRUNCATED_IMAGES = True
         for i, (mode, sampling) in enumerate(itertools.product(
-                ["baseline", "restarts", "restart", "separate"], ["1x1", "2x2", "2x1"])):
+                ["baseline", "restarts", "restart", "separate", "progressive", "approximation"], ["1x1", "2x2", "2x1"])):
             whole = encode(61, 50, sampling, 80, mode, False, folder)
             for part in range(5, 10, 1 if every else 2):
                 add_truncated(files, hashes, f"truncated-{i}-{part}.jpg", whole[:len(whole) * part // 10])

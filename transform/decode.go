@@ -56,10 +56,22 @@ func (f *files) open(data []byte) (w, h int, err error) {
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels", format.name, w, h)
 	case w > f.limit/h:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels, more than the limit of %d (see MaxPixels)", format.name, w, h, f.limit)
-	case format.density > 0 && w*h/format.density > len(data):
-		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes cannot hold %d×%d pixels", format.name, io.ErrUnexpectedEOF, len(data), w, h)
+	case format.decode != nil && w*h > f.most(data):
+		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes are too few for %d×%d pixels (see MaxPixels)", format.name, io.ErrUnexpectedEOF, len(data), w, h)
 	}
 	return w, h, nil
+}
+
+// most is how many pixels a file may have for its length.
+func (f *files) most(data []byte) int {
+	n := f.format.density * len(data)
+	if f.format.name == "WebP" && lossless(data) {
+		if f.limit != defaultMaxPixels {
+			return f.limit
+		}
+		return max(losslessDensity*len(data), 1<<20)
+	}
+	return n
 }
 
 func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
@@ -67,6 +79,14 @@ func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
 		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
 	}
 	return nil
+}
+
+// orientation is the open file's by EXIF, 1 to 8, or 0 where there is none.
+func (f *files) orientation() int {
+	if f.now != &f.jpeg {
+		return 0
+	}
+	return f.jpeg.orientation
 }
 
 func unknown(data []byte) error {
@@ -84,16 +104,16 @@ type format struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	// density is the most pixels that a byte of a file can stand for, rounded
-	// up, so that a short file cannot ask for much memory; 0 where there is no
-	// such bound.
+	// up, so that a short file cannot ask for much memory. JPEG's decoder sees
+	// to that itself.
 	density int
 }
 
 var formats = [...]format{
 	{"JPEG", []string{"\xff\xd8\xff"}, nil, nil, 0},
 	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, png.Decode, 16384},
-	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 0},
-	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 0},
+	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 4096},
+	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 1024},
 	{"BMP", []string{"BM"}, bmp.DecodeConfig, bmp.Decode, 16},
 	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 16384},
 }
@@ -122,10 +142,14 @@ func begins(data []byte, magic string) bool {
 }
 
 // A jpegDecoder reads JPEG files, only as far as the window needs them.
-type jpegDecoder struct{ jpeg.Decoder }
+type jpegDecoder struct {
+	jpeg.Decoder
+	orientation int
+}
 
 func (j *jpegDecoder) header(data []byte) (w, h int, err error) {
 	c, err := j.Header(data)
+	j.orientation = c.Orientation
 	return c.Width, c.Height, err
 }
 
@@ -147,6 +171,9 @@ func (s *streamDecoder) header(data []byte) (w, h int, err error) {
 	s.reader.Reset(data)
 	c, err := s.format.config(&s.reader)
 	s.w, s.h = c.Width, c.Height
+	if err == nil && s.format.name == "WebP" {
+		err = checkWebP(data, s.w, s.h)
+	}
 	return c.Width, c.Height, err
 }
 

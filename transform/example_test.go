@@ -1,10 +1,16 @@
 package transform_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
 	"log"
 	"math/rand/v2"
+	"testing/fstest"
 
 	"gorgonia.org/tensor"
 
@@ -103,6 +109,58 @@ func ExampleMaxPixels() {
 	_, err := transform.Images(gradient(), transform.MaxPixels(0))
 	fmt.Println(err)
 	// Output: transform: MaxPixels(0): want a positive number
+}
+
+func ExampleExifTranspose() {
+	photos, err := dataset.ImageFolder(fstest.MapFS{"cat/1.jpg": {Data: []byte("no photo")}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(photos, transform.AllowTruncated(), transform.ExifTranspose(), transform.Eval(224))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds)
+	// Output:
+	// image uint8 (n) → image float32 (3, 224, 224)
+	//   decode    to RGB, only the window that the steps need
+	//   turn      ExifTranspose()
+	//   resample  Resize(256), CenterCrop(224)
+	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
+}
+
+func ExampleAllowTruncated() {
+	file := photo()
+	place := func(steps ...transform.Step) error {
+		files, err := dataset.ImageFolder(fstest.MapFS{"cat/1.jpg": {Data: file[:len(file)/2]}})
+		if err != nil {
+			return err
+		}
+		ds, err := transform.Images(files, append(steps, transform.Eval(8))...)
+		if err != nil {
+			return err
+		}
+		_, err = dataset.At(context.Background(), ds, 0)
+		return err
+	}
+	fmt.Println(errors.Is(place(), io.ErrUnexpectedEOF))
+	fmt.Println(place(transform.AllowTruncated()))
+	// Output:
+	// true
+	// <nil>
+}
+
+// photo is a JPEG file of 64×64 gray pixels with much detail.
+func photo() []byte {
+	m := image.NewGray(image.Rect(0, 0, 64, 64))
+	for i := range m.Pix {
+		m.Pix[i] = uint8(i * i >> 3)
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, m, nil); err != nil {
+		log.Fatal(err)
+	}
+	return file.Bytes()
 }
 
 func ExampleEval() {

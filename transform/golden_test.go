@@ -41,6 +41,10 @@ type golden struct {
 		W, H int
 		RGB  string
 	}
+	Exif []struct {
+		Orientation, W, H int
+		File, SHA, Small  string
+	}
 }
 
 func readGolden(t *testing.T) (g golden) {

@@ -36,6 +36,11 @@ type Pipeline struct {
 // float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // otherwise uint8 (h, w, 3). All other fields pass through.
 //
+// The orientation that a file asks for is left to [ExifTranspose]. A file that is
+// damaged or cut short gives an error instead of a picture, where PIL would show
+// what it can of some; see [AllowTruncated] and, for files that promise too
+// much, [MaxPixels].
+//
 // Images reports everything that is wrong with the steps at once.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	p, err := compile(steps)
@@ -102,6 +107,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	}
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw}
 	r.files.limit, r.engine.limit = x.limit, x.limit
+	r.files.jpeg.AllowTruncated = x.cut
 	r.cells = make([]dataset.Cell, len(x.spec))
 	r.picture = dataset.NewCell(x.inner.Spec()[x.field])
 	return r, nil
@@ -115,6 +121,7 @@ type reader struct {
 	picture dataset.Cell   // what the inner dataset places
 	raw     raw
 	files   files
+	turned  upright
 	engine  engine
 }
 
@@ -156,6 +163,13 @@ func (r *reader) begin(dst dataset.Slot) error {
 	w, h, err := r.files.open(r.picture.Bytes())
 	if err != nil {
 		return err
+	}
+	if o := r.files.orientation(); r.upright && o > 1 {
+		r.turned.src, r.turned.orientation = &r.files, o
+		r.turned.w, r.turned.h = w, h
+		w, h = r.turned.size()
+		r.engine.begin(&r.turned, w, h, dst.Draw())
+		return nil
 	}
 	r.engine.begin(&r.files, w, h, dst.Draw())
 	return nil

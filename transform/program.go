@@ -14,10 +14,12 @@ import (
 // A program is what the steps compile to: operations in order, and how the last
 // picture is stored.
 type program struct {
-	field  string
-	limit  int // pixels
-	ops    []operation
-	output output
+	field   string
+	limit   int  // pixels
+	cut     bool // JPEG files may be cut short
+	upright bool // JPEG files are turned by their orientation
+	ops     []operation
+	output  output
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -123,6 +125,14 @@ func (p *program) beforeTensor() error {
 	return nil
 }
 
+// first is the error of a step that has to come before all that see pixels.
+func (p *program) first() error {
+	if len(p.ops) > 0 || p.upright {
+		return errors.New("want it once, before all other steps")
+	}
+	return p.beforeTensor()
+}
+
 func (p *program) endRun() {
 	if len(p.run) > 0 {
 		stage := "window    "
@@ -181,6 +191,10 @@ func Field(name string) Step {
 // MaxPixels bounds the width times height that a picture may have, before and
 // between the steps. What is larger is an error and takes no memory. The
 // default is 178,956,970, where Pillow refuses too.
+//
+// A file that is too short for its pixels is an error at once. Lossless WebP
+// alone can hold any plain picture in a few bytes: unless MaxPixels is given,
+// more than 2²⁰ pixels need a byte for every 16384 of them.
 func MaxPixels(n int) Step {
 	return setting{call("MaxPixels", n), func(p *program) error {
 		if n < 1 {
@@ -192,6 +206,20 @@ func MaxPixels(n int) Step {
 }
 
 const defaultMaxPixels = 178_956_970
+
+// AllowTruncated takes JPEG files that end too early, as PIL does with
+// ImageFile.LOAD_TRUNCATED_IMAGES: what is missing is gray, or blurred in
+// progressive files. Without it they are errors. Files of other formats that
+// end too early always are.
+//
+// Damage is no truncation: a code in the middle of a file that means nothing is
+// an error even so, where PIL shows what its decoder made of it.
+func AllowTruncated() Step {
+	return setting{"AllowTruncated()", func(p *program) error {
+		p.cut = true
+		return nil
+	}}
+}
 
 // A setting is a step that does nothing to a picture.
 type setting struct {

@@ -11,18 +11,22 @@ import (
 )
 
 // A Filter weighs source pixels in a resize, as Pillow's Resampling of that
-// name does, to the last bit. All but Nearest antialias.
-type Filter = resize.Filter
+// name does, to the last bit. All but Nearest antialias: where a picture
+// shrinks, they widen so that every source pixel counts.
+type Filter uint8
 
 // The filters, Bilinear being the default everywhere.
 const (
-	Bilinear = resize.Bilinear
-	Nearest  = resize.Nearest
-	Box      = resize.Box
-	Bicubic  = resize.Bicubic
-	Lanczos  = resize.Lanczos
-	Hamming  = resize.Hamming
+	Bilinear = Filter(resize.Bilinear) // a triangle
+	Nearest  = Filter(resize.Nearest)  // the pixel under the centre, alone
+	Box      = Filter(resize.Box)      // the mean of the pixels beneath
+	Bicubic  = Filter(resize.Bicubic)  // Keys' cubic convolution with a = -0.5
+	Lanczos  = Filter(resize.Lanczos)  // a sinc, windowed at 3 pixels
+	Hamming  = Filter(resize.Hamming)  // a sinc, windowed at 1 pixel: as fast as Bilinear and sharper
 )
+
+// String is Pillow's name of the filter in lower case.
+func (f Filter) String() string { return resize.Filter(f).String() }
 
 // Resize scales the picture: Resize(s) makes the shorter side s pixels long and
 // the longer one int(s·long/short), Resize(h, w) makes it h×w. It is torchvision's
@@ -108,7 +112,7 @@ func (s Resizing) after(w, h int) (int, int) {
 
 func (s Resizing) move(e *engine, _ *rand.Rand) error {
 	w, h := s.after(e.size())
-	return e.resample(w, h, s.filter)
+	return e.resample(w, h, resize.Filter(s.filter))
 }
 
 // RandomResizedCrop cuts out a random part and resizes it: RandomResizedCrop(s)
@@ -177,7 +181,7 @@ func (s RandomResizedCropping) move(e *engine, r *rand.Rand) error {
 		return err
 	}
 	w, h = s.after(w, h)
-	return e.resample(w, h, s.filter)
+	return e.resample(w, h, resize.Filter(s.filter))
 }
 
 // part draws what to cut out of a picture of w×h.

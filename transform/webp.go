@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"encoding/binary"
+	"fmt"
 	"image"
 	"image/color"
 )
@@ -56,3 +58,51 @@ func (v *video) chroma(plane []uint8, x, y int) int {
 
 // sixth drops 6 bits of fraction.
 func sixth(v int) uint8 { return uint8(min(max(v>>6, 0), 255)) }
+
+// losslessDensity is how many pixels a byte of a large lossless file may stand
+// for unless MaxPixels is given. The format has no bound: codes of one symbol
+// take no bits. A lossy file spends 3 bits or more on the modes of every
+// macroblock of 256 pixels.
+const losslessDensity = 16384
+
+// lossless tells whether the file has pixels of the kind that takes no bits.
+func lossless(file []byte) bool {
+	chunk, _ := webpFrame(file)
+	return chunk != "VP8 "
+}
+
+// checkWebP compares the size of the picture in the file with that of the
+// header, from which an extended file can differ, before there is memory for it.
+func checkWebP(file []byte, w, h int) error {
+	switch chunk, data := webpFrame(file); {
+	case chunk == "VP8 " && len(data) >= 10:
+		fw, fh := int(binary.LittleEndian.Uint16(data[6:]))&0x3fff, int(binary.LittleEndian.Uint16(data[8:]))&0x3fff
+		if fw == w && fh == h {
+			return nil
+		}
+	case chunk == "VP8L" && len(data) >= 5:
+		v := binary.LittleEndian.Uint32(data[1:])
+		if int(v&0x3fff)+1 == w && int(v>>14&0x3fff)+1 == h {
+			return nil
+		}
+	}
+	return fmt.Errorf("no picture of %d×%d pixels in the file", w, h)
+}
+
+// webpFrame finds the chunk that holds the picture: its name and its bytes.
+// Source: RFC 9649, section 2.
+func webpFrame(file []byte) (chunk string, data []byte) {
+	for at := 12; at <= len(file)-8; {
+		name, size := string(file[at:at+4]), int64(binary.LittleEndian.Uint32(file[at+4:]))
+		rest := file[at+8:]
+		if name == "VP8 " || name == "VP8L" {
+			return name, rest[:min(size, int64(len(rest)))]
+		}
+		size += size & 1
+		if size > int64(len(rest)) {
+			break
+		}
+		at += 8 + int(size)
+	}
+	return "", nil
+}

@@ -9,11 +9,12 @@ vertical pass of a resize first where that is cheaper, which rounds differently;
 9.4 is what the results are compared with.)
 """
 import hashlib
+import io
 import json
 import os
 
 import numpy as np
-from PIL import Image, ImageEnhance
+from PIL import Image, ImageEnhance, ImageOps
 import PIL
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -139,8 +140,22 @@ def files():
         yield dict(name=name, w=im.width, h=im.height, rgb=rgb_bytes.hex())
 
 
+def exif():
+    """ImageOps.exif_transpose of half.jpg with every orientation set."""
+    with open(os.path.join(here, "half.jpg"), "rb") as f:
+        data = f.read()
+    for o in range(1, 9):
+        tiff = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([o]) + b"\0\0\0\0\0\0"
+        body = b"Exif\0\0" + tiff
+        turned = data[:2] + b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body + data[2:]
+        im = ImageOps.exif_transpose(Image.open(io.BytesIO(turned)))
+        small = im.resize((7, 9), R.BILINEAR).crop((1, 2, 6, 9))
+        yield dict(orientation=o, w=im.width, h=im.height, file=turned.hex(), sha=sha(im), small=sha(small))
+
+
 golden = {"pillow": PIL.__version__, "resize": list(resizes()), "eval": list(evals()),
-          "colour": list(colours()), "cube": cube(), "files": list(files())}
+          "colour": list(colours()), "cube": cube(), "files": list(files()),
+          "exif": list(exif())}
 with open(os.path.join(here, "golden.json"), "w") as f:
     f.write("{\n" + ",\n".join(
         f' "{k}": ' + (json.dumps(v) if not isinstance(v, list) else "[\n  " + ",\n  ".join(map(json.dumps, v)) + "\n ]")

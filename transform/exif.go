@@ -1,0 +1,83 @@
+package transform
+
+import "image"
+
+// ExifTranspose turns every JPEG file's picture as its EXIF orientation says,
+// which cameras leave to the viewer: PIL's ImageOps.exif_transpose, which
+// torchvision's datasets do not call. Orientations 5 to 8 exchange width and
+// height. Pictures without an orientation, in other formats and those given as
+// pixels stay as they are.
+//
+// It must be the first step that concerns pixels.
+func ExifTranspose() Step {
+	const text = "ExifTranspose()"
+	return setting{text, func(p *program) error {
+		if err := p.first(); err != nil {
+			return err
+		}
+		p.upright = true
+		p.plan = append(p.plan, "turn      "+text)
+		return nil
+	}}
+}
+
+// An upright is a source turned as its orientation says: the steps see the
+// turned picture, and still only what they need of it is decoded.
+type upright struct {
+	src         source
+	orientation int // EXIF's, 2 to 8
+	w, h        int // as decoded
+	pix         []byte
+}
+
+// size is that of the turned picture.
+func (u *upright) size() (w, h int) {
+	if u.swaps() {
+		return u.h, u.w
+	}
+	return u.w, u.h
+}
+
+// swaps tells whether rows become columns, mirrored whether left and right of
+// the file change sides, and upended whether its top and bottom do.
+func (u *upright) swaps() bool    { return u.orientation >= 5 }
+func (u *upright) mirrored() bool { o := u.orientation; return o == 2 || o == 3 || o == 7 || o == 8 }
+func (u *upright) upended() bool  { o := u.orientation; return o == 3 || o == 4 || o == 6 || o == 7 }
+
+func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
+	r := window
+	if u.swaps() {
+		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
+	}
+	if u.mirrored() {
+		r.Min.X, r.Max.X = u.w-r.Max.X, u.w-r.Min.X
+	}
+	if u.upended() {
+		r.Min.Y, r.Max.Y = u.h-r.Max.Y, u.h-r.Min.Y
+	}
+	u.pix = grow(u.pix, 4*r.Dx()*r.Dy())
+	if err := u.src.decode(u.pix, 4*r.Dx(), r); err != nil {
+		return err
+	}
+
+	// From one pixel of the result to the next, and from one row to the next.
+	first, right, down := 0, 4, 4*r.Dx()
+	if u.mirrored() {
+		first, right = first+4*(r.Dx()-1), -right
+	}
+	if u.upended() {
+		first, down = first+4*r.Dx()*(r.Dy()-1), -down
+	}
+	if u.swaps() {
+		right, down = down, right
+	}
+	for y := range window.Dy() {
+		at := first + y*down
+		row := dst[y*stride:][:4*window.Dx()]
+		for x := 0; x < len(row); x += 4 {
+			copy(row[x:x+4], u.pix[at:at+4])
+			at += right
+		}
+	}
+	return nil
+}

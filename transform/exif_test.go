@@ -1,0 +1,73 @@
+package transform
+
+import (
+	"bytes"
+	"encoding/hex"
+	"image"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestExifTransposeIsPillows(t *testing.T) {
+	golden := readGolden(t).Exif
+	if len(golden) != 8 {
+		t.Fatalf("%d orientations", len(golden))
+	}
+	for _, c := range golden {
+		data, err := hex.DecodeString(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := result(t, encoded(data), ExifTranspose(), cut{image.Rect(0, 0, c.W, c.H)})
+		if sum(got.Data()) != c.SHA {
+			t.Errorf("orientation %d: other pixels than Pillow's", c.Orientation)
+		}
+		got = result(t, encoded(data), ExifTranspose(), Resize(9, 7), cut{image.Rect(1, 2, 6, 9)})
+		if sum(got.Data()) != c.Small {
+			t.Errorf("orientation %d, resized: other pixels than Pillow's", c.Orientation)
+		}
+	}
+}
+
+func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
+	plain, err := os.ReadFile("testdata/half.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := hex.DecodeString(readGolden(t).Exif[5].File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := cut{image.Rect(0, 0, 19, 13)}
+	if !bytes.Equal(result(t, encoded(data), whole).Data().([]uint8), result(t, encoded(plain), whole).Data().([]uint8)) {
+		t.Error("the picture was turned")
+	}
+}
+
+func TestExifTransposeComesFirst(t *testing.T) {
+	data, err := os.ReadFile("testdata/half.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []Step{CenterCrop(3), Apply(nothing{}), ExifTranspose(), ToTensor()} {
+		_, err := Images(encoded(data), before, ExifTranspose(), CenterCrop(3))
+		if err == nil || !strings.Contains(err.Error(), "ExifTranspose(): want it") {
+			t.Errorf("after %v: error %v", before, err)
+		}
+	}
+}
+
+func TestTruncatedJPEGIsAPictureWhereAllowed(t *testing.T) {
+	data, err := os.ReadFile("testdata/rgb.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := data[:len(data)-40]
+	if place(t, part) == nil {
+		t.Error("no error without AllowTruncated")
+	}
+	if err := place(t, part, AllowTruncated()); err != nil {
+		t.Error(err)
+	}
+}

@@ -140,6 +140,10 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if r.isDirect() {
+		r.storeDirect(dst)
+		return nil
+	}
 	dst.Stage(dataset.Decode)
 	if err := r.begin(dst); err != nil {
 		return err
@@ -200,8 +204,13 @@ func (r *reader) finish(dst dataset.Slot) error {
 		e.rowOf(e.row, y)
 		o.storeFloat(out, e.row, y)
 	}
+	r.erase(dst, out)
+	return nil
+}
+
+func (r *reader) erase(dst dataset.Slot, out []float32) {
+	o := &r.output
 	for k := range o.erasings {
 		o.erasings[k].apply(o, out, dst.Rand())
 	}
-	return nil
 }

@@ -14,3 +14,6 @@ func vertical8(dst *byte, src *byte, stride int, n int, k *int16, pairs int)
 
 // store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.
 func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+
+// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.
+func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)

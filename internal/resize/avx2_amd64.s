@@ -354,3 +354,56 @@ pixels:
 	JNZ          pixels
 	VZEROUPPER
 	RET
+
+DATA fullPlane<>+0(SB)/4, $0x437f0000
+DATA fullPlane<>+4(SB)/4, $0x437f0000
+DATA fullPlane<>+8(SB)/4, $0x437f0000
+DATA fullPlane<>+12(SB)/4, $0x437f0000
+DATA fullPlane<>+16(SB)/4, $0x437f0000
+DATA fullPlane<>+20(SB)/4, $0x437f0000
+DATA fullPlane<>+24(SB)/4, $0x437f0000
+DATA fullPlane<>+28(SB)/4, $0x437f0000
+GLOBL fullPlane<>(SB), RODATA|NOPTR, $32
+
+DATA partPlane<>+0(SB)/4, $0x3b808081
+DATA partPlane<>+4(SB)/4, $0x3b808081
+DATA partPlane<>+8(SB)/4, $0x3b808081
+DATA partPlane<>+12(SB)/4, $0x3b808081
+DATA partPlane<>+16(SB)/4, $0x3b808081
+DATA partPlane<>+20(SB)/4, $0x3b808081
+DATA partPlane<>+24(SB)/4, $0x3b808081
+DATA partPlane<>+28(SB)/4, $0x3b808081
+GLOBL partPlane<>(SB), RODATA|NOPTR, $32
+
+// func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·storePlane8(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU      fullPlane<>+0(SB), Y0
+	VMOVDQU      partPlane<>+0(SB), Y1
+	MOVQ         mean+24(FP), BX
+	VBROADCASTSS (BX), Y2
+	MOVQ         std+32(FP), BX
+	VBROADCASTSS (BX), Y3
+	MOVQ         inverse+40(FP), BX
+	VBROADCASTSS (BX), Y4
+
+samples:
+	VPMOVZXBD    (CX), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y1, Y5, Y6
+	VFNMADD231PS Y0, Y6, Y5
+	VFMADD231PS  Y1, Y5, Y6
+	VSUBPS       Y2, Y6, Y5
+	VMULPS       Y4, Y5, Y6
+	VFNMADD231PS Y3, Y6, Y5
+	VFMADD231PS  Y4, Y5, Y6
+	VMOVUPS      Y6, (AX)
+	ADDQ         $0x08, CX
+	ADDQ         $0x20, AX
+	DECQ         DX
+	JNZ          samples
+	VZEROUPPER
+	RET

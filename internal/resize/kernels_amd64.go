@@ -107,3 +107,13 @@ func storeKernel(red, green, blue []float32, row []byte, n *Norm) (done int) {
 	store8(&red[0], &green[0], &blue[0], &row[0], blocks, &n.mean, &n.std, &n.inverse)
 	return 8 * blocks
 }
+
+// storePlaneKernel does what it can of the samples, from the first on.
+func storePlaneKernel(dst []float32, src []byte, n *Norm, c int) (done int) {
+	blocks := min(len(dst), len(src)) / 8
+	if !cpu.AVX2() || blocks == 0 {
+		return 0
+	}
+	storePlane8(&dst[0], &src[0], blocks, &n.mean[c], &n.std[c], &n.inverse[c])
+	return 8 * blocks
+}

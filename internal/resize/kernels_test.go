@@ -101,6 +101,29 @@ func TestStoreIsTorchsArithmetic(t *testing.T) {
 	}
 }
 
+func TestStorePlaneIsTorchsArithmetic(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		var mean, std [3]float32
+		for c := range 3 {
+			mean[c], std[c] = r.Float32(), r.Float32()*3+1e-3
+		}
+		n := NewNorm(mean, std)
+		src := noise(r, 1+r.IntN(40), 0)
+		got := make([]float32, len(src))
+		c := r.IntN(3)
+		n.StorePlane(got, src, c)
+		for i, x := range src {
+			want := float32(x) / 255
+			want -= mean[c]
+			want /= std[c]
+			if got[i] != want {
+				t.Fatalf("(%d/255 - %v)/%v: got %v, want %v", x, mean[c], std[c], got[i], want)
+			}
+		}
+	}
+}
+
 func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
 	if !cpu.AVX2() {
 		t.Skip("the kernels need AVX2 and FMA, and PENSTOCK_KERNELS not to be portable")

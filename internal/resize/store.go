@@ -40,3 +40,15 @@ func (n *Norm) Store(red, green, blue []float32, row []byte) {
 		blue[x] = n.table[2][p[2]]
 	}
 }
+
+// StorePlane writes samples of channel c, as many as dst has room for.
+func (n *Norm) StorePlane(dst []float32, src []byte, c int) {
+	src = src[:len(dst)]
+	done := 0
+	if n.kernel {
+		done = storePlaneKernel(dst, src, n, c)
+	}
+	for i, x := range src[done:] {
+		dst[done+i] = n.table[c][x]
+	}
+}

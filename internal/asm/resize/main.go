@@ -22,6 +22,7 @@ func main() {
 	horizontal()
 	vertical()
 	store()
+	storePlane()
 	Generate()
 }
 
@@ -249,20 +250,51 @@ func store() {
 			VPSRLD(U8(8*c), x, x)
 			VPAND(mask, x, x)
 		}
-		VCVTDQ2PS(x, x)
-		VMULPS(unit, x, q)
-		VFNMADD231PS(scale, q, x)
-		VFMADD231PS(unit, x, q)
-		VSUBPS(constants[0][c], q, x)
-		VMULPS(constants[2][c], x, q)
-		VFNMADD231PS(constants[1][c], q, x)
-		VFMADD231PS(constants[2][c], x, q)
+		normalise(x, q, scale, unit, constants[0][c], constants[1][c], constants[2][c])
 		VMOVUPS(q, Mem{Base: planes[c]})
 		ADDQ(U8(32), planes[c])
 	}
 	ADDQ(U8(32), src)
 	DECQ(n)
 	JNZ(LabelRef("pixels"))
+	VZEROUPPER()
+	RET()
+}
+
+// normalise turns the integers in x into (x/255 - mean)/std in q. It spends x.
+func normalise(x, q, scale, unit, mean, std, inverse VecVirtual) {
+	VCVTDQ2PS(x, x)
+	VMULPS(unit, x, q)
+	VFNMADD231PS(scale, q, x)
+	VFMADD231PS(unit, x, q)
+	VSUBPS(mean, q, x)
+	VMULPS(inverse, x, q)
+	VFNMADD231PS(std, q, x)
+	VFMADD231PS(inverse, x, q)
+}
+
+func storePlane() {
+	full, part := constant32("fullPlane", math.Float32bits(255)), constant32("partPlane", math.Float32bits(1.0/255))
+	TEXT("storePlane8", NOSPLIT, "func(dst *float32, src *byte, n int, mean, std, inverse *float32)")
+	Doc("storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.")
+	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	scale, unit := YMM(), YMM()
+	VMOVDQU(full, scale)
+	VMOVDQU(part, unit)
+	var constants [3]VecVirtual
+	for i, name := range []string{"mean", "std", "inverse"} {
+		constants[i] = YMM()
+		VBROADCASTSS(Mem{Base: Load(Param(name), GP64())}, constants[i])
+	}
+	Label("samples")
+	x, q := YMM(), YMM()
+	VPMOVZXBD(Mem{Base: src}, x)
+	normalise(x, q, scale, unit, constants[0], constants[1], constants[2])
+	VMOVUPS(q, Mem{Base: dst})
+	ADDQ(U8(8), src)
+	ADDQ(U8(32), dst)
+	DECQ(n)
+	JNZ(LabelRef("samples"))
 	VZEROUPPER()
 	RET()
 }

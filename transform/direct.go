@@ -1,0 +1,20 @@
+package transform
+
+import "github.com/penstock-go/penstock/dataset"
+
+// isDirect reports whether pictures come as planes that only have to be
+// normalised, as CIFAR's do.
+func (x *Pipeline) isDirect() bool {
+	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.norm != nil
+}
+
+// storeDirect normalises the planes that lie in the picture's cell.
+func (r *reader) storeDirect(dst dataset.Slot) {
+	dst.Stage(dataset.Store)
+	pix, out := r.picture.Bytes(), dataset.Row[float32](dst, r.field)
+	n := r.raw.w * r.raw.h
+	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
+		r.output.norm.StorePlane(out[c*n:][:n], pix[from:], c)
+	}
+	r.erase(dst, out)
+}

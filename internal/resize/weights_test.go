@@ -35,11 +35,10 @@ func TestWeightsAreThoseComputedByHand(t *testing.T) {
 		"box, a third": {Axis{Filter: Box, In: 6, Out: 2, To: 2}, 0, 6,
 			[]int32{0, 3}, []int32{3, 3},
 			[]int32{share(1, 3), share(1, 3), share(1, 3), share(1, 3), share(1, 3), share(1, 3)}},
-		// Around the centre of the second of four, 1½, of three pixels in two:
-		// nothing but distances, here of one pixel's half.
+		// The centre at 3¾ has pixels at distances 1¼, ¼, ¾ and 1¾.
 		"bicubic, doubled, inside": {Axis{Filter: Bicubic, In: 8, Out: 16, From: 7, To: 8}, 2, 6,
 			[]int32{0}, []int32{4},
-			[]int32{share(-3, 128), share(29, 128), share(111, 128), share(-9, 128)}},
+			[]int32{share(-9, 128), share(111, 128), share(29, 128), share(-3, 128)}},
 		"nearest, of 5 to 3": {Axis{Filter: Nearest, In: 5, Out: 3, To: 3}, 0, 5,
 			[]int32{0, 2, 4}, []int32{1, 1, 1}, []int32{One, One, One}},
 		"a part, reversed": {Axis{Filter: Nearest, In: 10, Out: 5, From: 1, To: 4, Reverse: true}, 3, 8,

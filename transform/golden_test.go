@@ -214,20 +214,20 @@ func TestFilesBecomePillowsRGB(t *testing.T) {
 // encoded is a dataset of one file.
 func encoded(data []byte) dataset.Dataset {
 	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
-	return fileOf{data, spec}
+	return filesOf{[][]byte{data}, spec}
 }
 
-// fileOf is its own reader.
-type fileOf struct {
-	data []byte
-	spec dataset.Spec
+// filesOf is its own reader.
+type filesOf struct {
+	files [][]byte
+	spec  dataset.Spec
 }
 
-func (f fileOf) Len() int                      { return 1 }
-func (f fileOf) Spec() dataset.Spec            { return f.spec }
-func (f fileOf) Open() (dataset.Reader, error) { return f, nil }
-func (f fileOf) Close() error                  { return nil }
-func (f fileOf) Place(_ context.Context, _ int, dst dataset.Slot) error {
-	copy(dataset.Grow[uint8](dst, 0, len(f.data)), f.data)
+func (f filesOf) Len() int                      { return len(f.files) }
+func (f filesOf) Spec() dataset.Spec            { return f.spec }
+func (f filesOf) Open() (dataset.Reader, error) { return f, nil }
+func (f filesOf) Close() error                  { return nil }
+func (f filesOf) Place(_ context.Context, i int, dst dataset.Slot) error {
+	copy(dataset.Grow[uint8](dst, 0, len(f.files[i])), f.files[i])
 	return nil
 }

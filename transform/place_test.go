@@ -3,12 +3,14 @@ package transform
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"image"
 	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -49,6 +51,89 @@ func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 		if n := testing.AllocsPerRun(250, place); n != 0 {
 			t.Errorf("%s: %v allocations per sample", name, n)
 		}
+	}
+}
+
+func TestPlacingPhotosAllocatesNothing(t *testing.T) {
+	var files [][]byte
+	for _, name := range []string{"half.jpg", "rgb.jpg", "gray.jpg", "cmyk.jpg"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, data)
+	}
+	for _, c := range readGolden(t).Exif {
+		data, err := hex.DecodeString(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, data)
+	}
+	for name, steps := range map[string][]Step{
+		"evaluation": {Eval(16)},
+		"training":   {Train(16)},
+		"turned":     {AllowTruncated(), ExifTranspose(), Train(16)},
+	} {
+		x, err := Images(filesOf{files, encoded(nil).Spec()}, steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		draw := dataset.NewDraw(nil)
+		slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+		k := 0
+		placeAll := func() {
+			for i := range files {
+				draw.Reset(1, 0, k)
+				if err := r.Place(t.Context(), i, slot); err != nil {
+					t.Fatal(err)
+				}
+				k++
+			}
+		}
+		for range 200 { // random parts need different amounts of memory
+			placeAll()
+		}
+		k = 0 // the same draws again
+		if n := testing.AllocsPerRun(150, placeAll); n != 0 {
+			t.Errorf("%s: %v allocations for %d photos", name, n, len(files))
+		}
+	}
+}
+
+func TestCompiledStepsKeepTheirNumbers(t *testing.T) {
+	mean, std := slices.Clone(ImageNetMean), slices.Clone(ImageNetStd)
+	defer func() {
+		copy(ImageNetMean, mean)
+		copy(ImageNetStd, std)
+	}()
+	ds := picture(t, 16, 16, pixels(16, 16))
+	want := result(t, ds, Eval(16)).Data().([]float32)
+	preset, step := Eval(16), Normalize(ImageNetMean, ImageNetStd)
+	x, err := Images(ds, Eval(16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ImageNetMean[0], ImageNetStd[1] = 7, 8
+	sample, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string][]float32{
+		"a pipeline": sample["image"].Data().([]float32),
+		"a preset":   result(t, ds, preset).Data().([]float32),
+		"a step":     result(t, ds, Resize(18), CenterCrop(16), ToTensor(), step).Data().([]float32),
+	} {
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has changed with the variables", name)
+		}
+	}
+	if slices.Equal(result(t, ds, Eval(16)).Data().([]float32), want) {
+		t.Error("a preset made afterwards has not changed: the test tests nothing")
 	}
 }
 
@@ -168,7 +253,9 @@ func TestTruncatedFilesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode places damaged files: an error is fine, a panic is not.
+// FuzzDecode places damaged files: an error is fine, a panic is not. Run it with
+// -fuzzminimizetime 10x: making every new input shorter, a minute each by
+// default, leaves no time to try others.
 func FuzzDecode(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.*")
 	for _, name := range names {

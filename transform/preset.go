@@ -4,6 +4,7 @@ import "errors"
 
 // ImageNetMean and ImageNetStd are the means and standard deviations of red,
 // green and blue, from 0 to 1, that torchvision's models were trained with.
+// Steps copy them: changing them changes only steps made afterwards.
 var (
 	ImageNetMean = []float32{0.485, 0.456, 0.406}
 	ImageNetStd  = []float32{0.229, 0.224, 0.225}

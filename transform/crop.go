@@ -94,7 +94,7 @@ func (s RandomCropping) Fill(r, g, b uint8) RandomCropping {
 	return s
 }
 
-// Mode sets what is added.
+// Mode sets what is added, [Constant] by default.
 func (s RandomCropping) Mode(m PadMode) RandomCropping {
 	s.pad.mode = m
 	return s

@@ -44,7 +44,7 @@ func (s Padding) Fill(r, g, b uint8) Padding {
 	return s
 }
 
-// Mode sets what is added.
+// Mode sets what is added, [Constant] by default.
 func (s Padding) Mode(m PadMode) Padding {
 	s.mode = m
 	return s

@@ -29,8 +29,9 @@ const (
 func (f Filter) String() string { return resize.Filter(f).String() }
 
 // Resize scales the picture: Resize(s) makes the shorter side s pixels long and
-// the longer one int(s·long/short), Resize(h, w) makes it h×w. It is torchvision's
-// Resize of a PIL picture.
+// the longer one int(s·long/short), Resize(h, w) makes it h×w (sizes are height
+// first everywhere, as in torchvision). It is torchvision's Resize of a PIL
+// picture, which always antialiases.
 func Resize(size ...int) Resizing { return Resizing{size: size} }
 
 // Resizing is the step that [Resize] makes.
@@ -40,7 +41,7 @@ type Resizing struct {
 	limit  int
 }
 
-// Filter sets the filter.
+// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
 func (s Resizing) Filter(f Filter) Resizing {
 	s.filter = f
 	return s
@@ -144,7 +145,7 @@ func (s RandomResizedCropping) Ratio(least, greatest float64) RandomResizedCropp
 	return s
 }
 
-// Filter sets the filter.
+// Filter sets the filter, torchvision's interpolation. The default is [Bilinear].
 func (s RandomResizedCropping) Filter(f Filter) RandomResizedCropping {
 	s.filter = f
 	return s

@@ -79,7 +79,9 @@ func (o *output) String() string {
 	return fmt.Sprintf("%s%s %v", text, kind, axes)
 }
 
-// ToTensor makes the field float32 from 0 to 1, float32(x)/255, of shape (3, h, w).
+// ToTensor makes the field float32 from 0 to 1, float32(x)/255, of shape (3, h, w),
+// or (1, h, w) after Grayscale(1). Unlike torchvision's, it never leaves a gray
+// picture with one channel by itself: every picture is RGB.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
 		if err := p.toTensor("ToTensor()"); err != nil {
@@ -95,7 +97,8 @@ func ToTensor() Step {
 	}}
 }
 
-// PILToTensor makes the field uint8 of shape (3, h, w). Without ToTensor and
+// PILToTensor makes the field uint8 of shape (3, h, w), or (1, h, w) after
+// Grayscale(1). Without ToTensor and
 // PILToTensor it is uint8 of shape (h, w, 3).
 func PILToTensor() Step {
 	return setting{"PILToTensor()", func(p *program) error {

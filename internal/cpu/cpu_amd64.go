@@ -13,3 +13,6 @@ import (
 var AVX2 = sync.OnceValue(func() bool {
 	return os.Getenv("PENSTOCK_KERNELS") != "portable" && cpu.X86.HasAVX2 && cpu.X86.HasFMA
 })
+
+// Kernels reports whether this processor's kernels may run.
+func Kernels() bool { return AVX2() }

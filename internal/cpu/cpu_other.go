@@ -1,6 +1,6 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package cpu
 
-// AVX2 reports whether kernels may use AVX2 and FMA.
-func AVX2() bool { return false }
+// Kernels reports whether this processor's kernels may run.
+func Kernels() bool { return false }

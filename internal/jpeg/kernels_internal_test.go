@@ -10,8 +10,8 @@ import (
 
 func needKernels(t *testing.T) *rand.Rand {
 	t.Helper()
-	if !cpu.AVX2() {
-		t.Skip("the kernels need AVX2 and FMA, and PENSTOCK_KERNELS not to be portable")
+	if !cpu.Kernels() {
+		t.Skip("the kernels need AVX2 and FMA or NEON, and PENSTOCK_KERNELS not to be portable")
 	}
 	return rand.New(rand.NewPCG(1, 2))
 }

@@ -4,8 +4,6 @@ package resize
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./resize -out ../resize/avx2_amd64.s -stubs ../resize/avx2_amd64.go -pkg resize"
-
 // taps are Weights laid out for kernels, which multiply 16-bit numbers: every
 // weight is high·2¹⁵ + low.
 type taps struct {
@@ -54,25 +52,6 @@ func zeros(s []int16, n int) []int16 {
 	return s
 }
 
-// horizontalKernel does what it can of the rows, from the first on.
-func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
-	n := len(w.First)
-	if !cpu.AVX2() || n == 0 || rows < 4 {
-		return 0
-	}
-	// The last group of the last pixel may read beyond the row, never beyond src.
-	reach := 4 * (w.Hi - w.Lo - 1 + 4*w.taps.groups)
-	src = src[:cap(src)]
-	for ; done+4 <= rows; done += 4 {
-		if (done+3)*srcStride+reach > len(src) {
-			return done
-		}
-		_ = dst[(done+3)*dstStride+4*n-1]
-		horizontal4(&dst[done*dstStride], &src[done*srcStride], dstStride, srcStride, &w.First[0], n, &w.taps.row[0], w.taps.groups)
-	}
-	return done
-}
-
 // verticalKernel computes a whole row, if it can.
 func verticalKernel(dst, src []byte, stride int, w *Weights, i int) bool {
 	const block = 32 // bytes
@@ -96,24 +75,4 @@ func (t *taps) firstOf(i int) int32 {
 		return 0
 	}
 	return t.first[i]
-}
-
-// storeKernel does what it can of the pixels, from the first on.
-func storeKernel(red, green, blue []float32, row []byte, n *Norm) (done int) {
-	blocks := min(len(red), len(green), len(blue), len(row)/4) / 8
-	if !cpu.AVX2() || blocks == 0 {
-		return 0
-	}
-	store8(&red[0], &green[0], &blue[0], &row[0], blocks, &n.mean, &n.std, &n.inverse)
-	return 8 * blocks
-}
-
-// storePlaneKernel does what it can of the samples, from the first on.
-func storePlaneKernel(dst []float32, src []byte, n *Norm, c int) (done int) {
-	blocks := min(len(dst), len(src)) / 8
-	if !cpu.AVX2() || blocks == 0 {
-		return 0
-	}
-	storePlane8(&dst[0], &src[0], blocks, &n.mean[c], &n.std[c], &n.inverse[c])
-	return 8 * blocks
 }

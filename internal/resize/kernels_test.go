@@ -11,8 +11,8 @@ import (
 // TestKernelsEqualThePortableCode compares both passes on random pixels, dark,
 // bright and in between, for every filter, up and down, forwards and backwards.
 func TestKernelsEqualThePortableCode(t *testing.T) {
-	if !cpu.AVX2() {
-		t.Skip("the kernels need AVX2 and FMA, and PENSTOCK_KERNELS not to be portable")
+	if !cpu.Kernels() {
+		t.Skip("the kernels need AVX2 and FMA or NEON, and PENSTOCK_KERNELS not to be portable")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -125,8 +125,8 @@ func TestStorePlaneIsTorchsArithmetic(t *testing.T) {
 }
 
 func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
-	if !cpu.AVX2() {
-		t.Skip("the kernels need AVX2 and FMA, and PENSTOCK_KERNELS not to be portable")
+	if !cpu.Kernels() {
+		t.Skip("the kernels need AVX2 and FMA or NEON, and PENSTOCK_KERNELS not to be portable")
 	}
 	for _, n := range []*Norm{
 		NewNorm([3]float32{0.485, 0.456, 0.406}, [3]float32{0.229, 0.224, 0.225}),

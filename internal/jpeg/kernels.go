@@ -1,10 +1,11 @@
-//go:build amd64 && !purego
+//go:build (amd64 || arm64) && !purego
 
 package jpeg
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/avx2_amd64.s -stubs ../jpeg/avx2_amd64.go -pkg jpeg"
+//go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s"
 
 // wide is how many samples or pixels the kernels take at once. Where a row is no
 // multiple of it, the last step begins earlier and repeats some.
@@ -12,7 +13,7 @@ const wide = 16
 
 func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *block) bool {
 	n := len(blocks)
-	if !cpu.AVX2() || n < 2 {
+	if !cpu.Kernels() || n < 2 {
 		return false
 	}
 	_ = dst[7*stride+8*n-1]
@@ -30,7 +31,7 @@ func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *
 
 func colorKernel(dst, luma, cb, cr []byte) bool {
 	n := len(dst) / 4
-	if !cpu.AVX2() || n < wide {
+	if !cpu.Kernels() || n < wide {
 		return false
 	}
 	luma, cb, cr = luma[:n], cb[:n], cr[:n]
@@ -44,7 +45,7 @@ func colorKernel(dst, luma, cb, cr []byte) bool {
 func upsampleH2Kernel(dst, src []byte) bool {
 	n := len(src)
 	inner := n - 2 // samples with neighbours on both sides
-	if !cpu.AVX2() || inner < wide {
+	if !cpu.Kernels() || inner < wide {
 		return false
 	}
 	dst = dst[:2*n]
@@ -62,7 +63,7 @@ func upsampleH2Kernel(dst, src []byte) bool {
 func upsampleH2V2Kernel(dst, near, far []byte) bool {
 	n := len(near)
 	inner := n - 2
-	if !cpu.AVX2() || inner < wide {
+	if !cpu.Kernels() || inner < wide {
 		return false
 	}
 	dst, far = dst[:2*n], far[:n]

@@ -1,0 +1,14 @@
+//go:build arm64 && !purego
+
+package cpu
+
+import (
+	"os"
+	"sync"
+)
+
+// NEON reports whether kernels may use NEON, which every arm64 processor has.
+var NEON = sync.OnceValue(func() bool { return os.Getenv("PENSTOCK_KERNELS") != "portable" })
+
+// Kernels reports whether this processor's kernels may run.
+func Kernels() bool { return NEON() }

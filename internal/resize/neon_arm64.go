@@ -1,0 +1,15 @@
+//go:build arm64 && !purego
+
+package resize
+
+// horizontal4 computes n pixels of four rows. Weights come in groups of four taps.
+func horizontal4(dst *byte, src *byte, dstStride int, srcStride int, first *int32, n int, k *int32, groups int)
+
+// vertical8 computes n times eight pixels of a row from as many rows as there are taps.
+func vertical8(dst *byte, src *byte, stride int, n int, k *int32, taps int)
+
+// store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.
+func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+
+// storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.
+func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)

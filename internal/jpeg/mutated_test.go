@@ -1,0 +1,211 @@
+package jpeg_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/jpeg"
+)
+
+var (
+	mutations   = flag.Int("mutations", 600, "how many mutated files to decode")
+	mutatedPath = flag.String("mutated", "", "archive of mutated files to write for testdata/mutations.py")
+)
+
+const mutatedPixels = 1 << 20 // a mutated file may declare
+
+// A bench decodes mutated files into one destination.
+type bench struct {
+	d   jpeg.Decoder // has seen the files before
+	dst []byte
+}
+
+func newBench() *bench {
+	return &bench{d: jpeg.Decoder{MaxPixels: mutatedPixels}, dst: make([]byte, 4*mutatedPixels)}
+}
+
+func (b *bench) decode(d *jpeg.Decoder, data []byte) (c jpeg.Config, pixels []byte, err error) {
+	c, err = d.Header(data)
+	if err != nil {
+		return jpeg.Config{}, nil, err
+	}
+	return c, b.dst[:4*c.Width*c.Height], d.Decode(b.dst, 4*c.Width, image.Rect(0, 0, c.Width, c.Height))
+}
+
+// rate is the time that the used decoder takes, in nanoseconds per declared
+// pixel and byte of the file. Headers count as a fixed number of them.
+func (b *bench) rate(data []byte) float64 {
+	const fixed = 20000
+	begin := time.Now()
+	c, _, _ := b.decode(&b.d, data)
+	return float64(time.Since(begin)) / float64(c.Width*c.Height+len(data)+fixed)
+}
+
+// least is the least rate of some tries: that of a quiet moment.
+func (b *bench) least(data []byte) float64 {
+	least := b.rate(data)
+	for range 9 {
+		least = min(least, b.rate(data))
+	}
+	return least
+}
+
+// memoryFor bounds what a new decoder may allocate for a file: as much as its
+// picture asks for, but not on the header's word alone.
+func memoryFor(c jpeg.Config, bytes int) uint64 {
+	const tables, mcu = 256 << 10, 32
+	padded := (c.Width + 2*mcu) * (c.Height + 2*mcu)
+	return uint64(tables + 4*bytes + min(12*padded, 4096*bytes))
+}
+
+// TestMutatedFilesAreDecodedOrRefused looks for panics, for memory that neither
+// the picture nor the file accounts for, for results that depend on the file
+// before, and for files that take much longer than sound ones of their size.
+// With -mutations 100000 it takes minutes.
+func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
+	m := newMutator(t)
+	b := newBench()
+	results := map[string]string{}
+	type slow struct {
+		mutation int
+		rate     float64
+	}
+	var slowest []slow
+	right := 0
+	for i := range *mutations {
+		data := m.file(i)
+
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c, pixels, err := b.decode(&jpeg.Decoder{MaxPixels: mutatedPixels}, data)
+		runtime.ReadMemStats(&after)
+		if got, most := after.TotalAlloc-before.TotalAlloc, memoryFor(c, len(data)); got > most {
+			t.Errorf("mutation %d: %d bytes of memory for %d×%d pixels out of %d bytes, want at most %d",
+				i, got, c.Width, c.Height, len(data), most)
+		}
+		result := verdict(pixels, err)
+		results[fmt.Sprint(i)] = result
+		if err == nil {
+			right++
+		} else if !strings.HasPrefix(result, "jpeg: at byte ") {
+			t.Errorf("mutation %d: error without a place: %v", i, err)
+		}
+
+		rate := min(b.rate(data), b.rate(data))
+		_, pixels, err = b.decode(&b.d, data)
+		if again := verdict(pixels, err); again != result {
+			t.Errorf("mutation %d: a new decoder gives %s, a used one %s", i, result, again)
+		}
+		slowest = append(slowest, slow{i, rate})
+		if len(slowest) == 1000 || i == *mutations-1 {
+			slices.SortFunc(slowest, func(a, b slow) int { return int(1e6 * (b.rate - a.rate)) })
+			slowest = slowest[:min(20, len(slowest))]
+		}
+	}
+	if right == 0 || right == *mutations {
+		t.Errorf("%d of %d mutated files decode, want some", right, *mutations)
+	}
+
+	sound := 0.0
+	for i := 0; i < len(m.files); i += 16 {
+		sound = max(sound, b.least(m.files[i]))
+	}
+	worst := 0.0
+	for _, s := range slowest {
+		rate := b.least(m.file(s.mutation))
+		worst = max(worst, rate)
+		if rate > 20*sound {
+			t.Errorf("mutation %d: %.1f ns per pixel and byte, a sound file takes %.1f", s.mutation, rate, sound)
+		}
+	}
+	t.Logf("%d of %d decode; at most %.1f ns per pixel and byte, sound files %.1f", right, *mutations, worst, sound)
+	if *mutatedPath != "" {
+		writeMutated(t, m, results)
+	}
+}
+
+// verdict is the pixels' hash, or the error.
+func verdict(pixels []byte, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return hash(pixels)
+}
+
+// TestMutatedFilesAgreeWithLibjpeg repeats what testdata/mutations.py has kept:
+// files that libjpeg refuses or warns about are errors, and all others have its
+// pixels.
+func TestMutatedFilesAgreeWithLibjpeg(t *testing.T) {
+	archive, err := zip.OpenReader("testdata/mutated.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	read := func(name string) []byte {
+		data, err := fs.ReadFile(archive, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var want map[string]string
+	if err := json.Unmarshal(read("results.json"), &want); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench()
+	wrong := 0
+	for name, want := range want {
+		_, pixels, err := b.decode(&b.d, read(name))
+		got := verdict(pixels, err)
+		if err != nil {
+			got = "error"
+			wrong++
+		}
+		if got != want {
+			t.Errorf("mutation %s: got %s (%v), libjpeg gives %s", name, got, err, want)
+		}
+	}
+	if right := len(want) - wrong; right < 50 || wrong < 50 {
+		t.Errorf("%d files decode and %d do not, want 50 of each or more", right, wrong)
+	}
+}
+
+// writeMutated writes the mutated files, and results.json: what became of each.
+func writeMutated(tb testing.TB, m *mutator, results map[string]string) {
+	file, err := os.Create(*mutatedPath)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	archive := zip.NewWriter(file)
+	add := func(name string, data []byte) {
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: name})
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for i := range *mutations {
+		add(fmt.Sprint(i), m.file(i))
+	}
+	text, err := json.Marshal(results)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	add("results.json", text)
+	if err := errors.Join(archive.Close(), file.Close()); err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -17,10 +17,10 @@ def pipeline(o, photos):
     files, labels = fn.readers.file(
         files=[path for path, _ in drawn],
         labels=[label for _, label in drawn],
-        shuffle_after_epoch=o.transform == "train",
+        shuffle_after_epoch=o.work == "train",
         name="reader",
     )
-    if o.transform == "eval":
+    if o.work == "eval":
         pictures = fn.decoders.image(files, device="cpu", output_type=types.RGB)
         pictures = fn.resize_crop_mirror(
             pictures,

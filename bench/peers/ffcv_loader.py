@@ -57,7 +57,7 @@ def make(o, photos):
     DatasetWriter(path, {"image": FileField(), "label": IntField()}, num_workers=1).from_indexed_dataset(Files(photos))
 
     size = (peer.SIZE, peer.SIZE)
-    if o.transform == "eval":
+    if o.work == "eval":
         geometry = [CenterCropRGBImageDecoder(size, ratio=peer.SIZE / peer.RESIZE)]
     else:
         geometry = [RandomResizedCropRGBImageDecoder(size), RandomHorizontalFlip()]
@@ -66,7 +66,7 @@ def make(o, photos):
         path,
         batch_size=o.batch,
         num_workers=max(1, o.workers),
-        order=OrderOption.RANDOM if o.transform == "train" else OrderOption.SEQUENTIAL,
+        order=OrderOption.RANDOM if o.work == "train" else OrderOption.SEQUENTIAL,
         indices=[i % len(photos) for i in range(o.samples)],
         drop_last=False,
         custom_fields={"image": RGBImageField},

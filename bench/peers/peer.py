@@ -1,8 +1,9 @@
-"""What all Python sides share: the arguments, the photos, the clock.
+"""What all Python sides share: the arguments and the clock.
 
-A side is a program that calls run(make). make(options, photos) prepares
-everything that is not to be measured and returns epoch(number), an iterator over
-batches: pairs of images, float32 (batch, 3, 224, 224), and labels, int64 (batch).
+A side is a program that calls run(make). make(options, inputs) prepares
+everything that is not to be measured, of what works.inputs has read, and returns
+epoch(number), an iterator over batches: pairs of images, float32
+(batch, 3, size, size), and labels, int64 (batch).
 """
 
 import argparse
@@ -14,6 +15,8 @@ import sys
 import time
 
 import numpy
+
+import works
 
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
@@ -27,32 +30,34 @@ def run(make, versions):
     versions are what the side is made of, name to version.
     """
     o = options()
-    photos = find_photos(o.folder)
-    for path, _ in photos:
-        pathlib.Path(path).read_bytes()  # into the page cache
+    inputs = works.inputs(o)
     if o.pixels:
-        o.transform, o.samples = "eval", len(photos)
-    epoch = make(o, photos)
+        o.samples = len(inputs)
+    epoch = make(o, inputs)
     if o.pixels:
         write_pixels(epoch(0), o.samples)
         return
     for number in range(o.epochs + 1):
         line = measure(epoch(number), o) if number else warm_up(epoch(number), o)
-        line.update(epoch=number, transform=o.transform, workers=o.workers, batch=o.batch, versions=versions)
+        line.update(epoch=number, work=o.work, workers=o.workers, batch=o.batch, versions=versions)
         print(json.dumps(line), flush=True)
 
 
 def options():
     p = argparse.ArgumentParser()
-    p.add_argument("folder", nargs="?", default=default_folder(), help="photos, with a folder per class")
-    p.add_argument("-transform", choices=("eval", "train"), default="eval")
+    p.add_argument("folder", nargs="?", default=default_folder(), help="what the work reads, see works.py")
+    p.add_argument("-work", choices=works.WORKS, default="eval")
     p.add_argument("-workers", type=int, default=2)
-    p.add_argument("-batch", type=int, default=128)
+    p.add_argument("-batch", type=int, help="by default what the work has")
     p.add_argument("-epochs", type=int, default=3, help="measured ones, after a first one that warms up")
-    p.add_argument("-samples", type=int, default=1024, help="of an epoch, which goes over the photos again and again")
+    p.add_argument("-samples", type=int, help="of an epoch, by default what the work has")
     p.add_argument("-pixels", action="store_true", help="write the evaluation tensors of all photos to standard output")
     o = p.parse_args()
-    if o.samples % o.batch and not o.pixels:
+    if o.pixels:
+        o.work = "eval"
+    work = works.WORKS[o.work]
+    o.batch, o.samples = o.batch or work.batch, o.samples or work.samples
+    if work.photos and o.samples % o.batch and not o.pixels:
         p.error("-samples must be a multiple of -batch")
     return o
 
@@ -61,24 +66,10 @@ def default_folder():
     return str(pathlib.Path(__file__).resolve().parents[3] / "shared" / "photos")
 
 
-def find_photos(folder):
-    """Paths and labels in the order of torchvision's ImageFolder."""
-    classes = sorted(p for p in pathlib.Path(folder).iterdir() if p.is_dir())
-    photos = [
-        (str(path), label)
-        for label, c in enumerate(classes)
-        for path in sorted(c.rglob("*"))
-        if path.suffix.lower() in (".jpg", ".jpeg")
-    ]
-    if not photos:
-        sys.exit(f"{folder}: no photos in folders")
-    return photos
-
-
 def draws(o, photos, number):
     """The photos of an epoch: all of them in turn, in random order for training."""
     order = [i % len(photos) for i in range(o.samples)]
-    if o.transform == "train":
+    if o.work == "train":
         random.Random(number).shuffle(order)
     return order
 
@@ -87,14 +78,15 @@ def warm_up(batches, o):
     """The epoch that starts workers. Looks at a batch, which the others do not."""
     begun = time.perf_counter()
     line = {}
-    middle = o.samples // o.batch // 2
+    middle = -(-o.samples // o.batch) // 2
     for k, (images, labels) in enumerate(batches):
         if k == 0:
             line["first_ms"] = 1000 * (time.perf_counter() - begun)
         if k == middle:
             line["memory_mb"] = memory_bytes() / 1e6
             a = numpy.asarray(images)
-            want = (o.batch, 3, SIZE, SIZE)
+            size = works.WORKS[o.work].size
+            want = (o.batch, 3, size, size)
             if a.shape != want or a.dtype != numpy.float32 or len(labels) != o.batch:
                 sys.exit(f"batch of {a.dtype} {a.shape}, {len(labels)} labels: want float32 {want}")
             line["mean"] = float(a.mean(dtype=numpy.float64))

@@ -9,7 +9,7 @@ import peer
 
 
 def make(o, photos):
-    if o.transform == "eval":
+    if o.work == "eval":
         geometry = [transforms.Resize(peer.RESIZE), transforms.CenterCrop(peer.SIZE)]
     else:
         geometry = [transforms.RandomResizedCrop(peer.SIZE), transforms.RandomHorizontalFlip()]
@@ -21,7 +21,7 @@ def make(o, photos):
     loader = torch.utils.data.DataLoader(
         torch.utils.data.Subset(folder, repeated),
         batch_size=o.batch,
-        shuffle=o.transform == "train",
+        shuffle=o.work == "train",
         num_workers=o.workers,
         persistent_workers=o.workers > 0,
     )

@@ -16,7 +16,7 @@ class Pictures(torch.utils.data.Dataset):
 
     def __init__(self, o, photos):
         self.draws = [photos[i % len(photos)] for i in range(o.samples)]
-        if o.transform == "eval":
+        if o.work == "eval":
             self.geometry = v2.Compose([v2.Resize(peer.RESIZE, antialias=True), v2.CenterCrop(peer.SIZE)])
         else:
             self.geometry = v2.Compose([v2.RandomResizedCrop(peer.SIZE, antialias=True), v2.RandomHorizontalFlip()])
@@ -35,7 +35,7 @@ def make(o, photos):
     loader = torch.utils.data.DataLoader(
         Pictures(o, photos),
         batch_size=o.batch,
-        shuffle=o.transform == "train",
+        shuffle=o.work == "train",
         num_workers=o.workers,
         persistent_workers=o.workers > 0,
     )

@@ -67,7 +67,7 @@ def make(o, photos):
         k, (path, label), number = draw
         with open(path, "rb") as f:
             packets = spdl.io.demux_image(f.read())
-        if o.transform == "eval":
+        if o.work == "eval":
             filters = eval_filter(packets.width, packets.height)
         else:
             filters = train_filter(packets.width, packets.height, random.Random(number * o.samples + k))

@@ -8,13 +8,13 @@ MEAN_TOLERANCE = 0.03  # of normalised values, two levels of 255: decoders and f
 
 
 def markdown(head, lines, failures, missing):
-    """The tables. failures are (transform, workers, side, reason), missing is side to reason."""
+    """The tables. failures are (work, workers, side, reason), missing(work) is side to reason."""
     parts = list(head)
-    for transform, workers in unique((l["transform"], l["workers"]) for l in lines):
-        some = [l for l in lines if (l["transform"], l["workers"]) == (transform, workers)]
-        parts.append(f"### {transform}, {workers} worker{'s' if workers != 1 else ''}")
-        absent = [(side, "failed: " + reason) for *where, side, reason in failures if where == [transform, workers]]
-        absent += [(side, "not installed: " + reason) for side, reason in missing.items()]
+    for work, workers in unique((l["work"], l["workers"]) for l in lines):
+        some = [l for l in lines if (l["work"], l["workers"]) == (work, workers)]
+        parts.append(f"### {work}, {workers} worker{'s' if workers != 1 else ''}")
+        absent = [(side, "failed: " + reason) for *where, side, reason in failures if where == [work, workers]]
+        absent += [(side, "not installed: " + reason) for side, reason in missing(work).items()]
         parts.append(one(some, unique(absent)))
     parts.append(
         "Median over rounds [least..most]. Ratio: penstock's images/s over the side's, round by round. "
@@ -27,7 +27,7 @@ def markdown(head, lines, failures, missing):
 
 def one(lines, absent):
     rows = [
-        "| side | images/s | ratio | first batch, ms | at the start, ms | CPU ms/image | memory, MB |",
+        "| side | images/s | ratio | first batch, ms | at the start, ms | CPU µs/image | memory, MB |",
         "|---|---|---|---|---|---|---|",
     ]
     ours = per_round(lines, FIRST, "images_per_second")
@@ -35,12 +35,12 @@ def one(lines, absent):
         speed = per_round(lines, side, "images_per_second")
         ratio = [ours[r] / speed[r] for r in speed if r in ours]
         cells = [
-            spread(speed.values(), "{:.0f}"),
-            "1" if side == FIRST else spread(ratio, "{:.2f}"),
-            spread(per_round(lines, side, "first_ms").values(), "{:.0f}"),
-            spread([l["first_ms"] for l in lines if l["side"] == side and l["epoch"] == 0], "{:.0f}"),
-            spread(per_round(lines, side, "cpu_ms_per_image").values(), "{:.2f}"),
-            spread([l["memory_mb"] for l in lines if l["side"] == side and l["epoch"] == 0], "{:.0f}"),
+            spread(speed.values()),
+            "1" if side == FIRST else spread(ratio),
+            spread(per_round(lines, side, "first_ms").values()),
+            spread([l["first_ms"] for l in lines if l["side"] == side and l["epoch"] == 0]),
+            spread((1000 * ms for ms in per_round(lines, side, "cpu_ms_per_image").values())),
+            spread([l["memory_mb"] for l in lines if l["side"] == side and l["epoch"] == 0]),
         ]
         rows.append(f"| {side} | " + " | ".join(cells) + " |")
     rows += [f"| {side} | {reason} |" + " |" * 5 for side, reason in absent]
@@ -56,22 +56,30 @@ def per_round(lines, side, key):
     return {number: statistics.median(values) for number, values in rounds.items()}
 
 
-def spread(values, form):
+def spread(values):
     values = list(values)
     if not values:
         return "–"
-    median, least, most = (form.format(f(values)) for f in (statistics.median, min, max))
+    median, least, most = (figure(f(values)) for f in (statistics.median, min, max))
     return median if least == most else f"{median} [{least}..{most}]"
 
 
+def figure(v):
+    """At least three digits that count."""
+    return f"{v:.{2 if v < 10 else 1 if v < 100 else 0}f}"
+
+
 def doubts(lines):
-    """Sides whose evaluation batches are not those of penstock: their mean tells."""
-    means = {l["side"]: l["mean"] for l in lines if l["epoch"] == 0 and l["transform"] == "eval"}
-    return [
-        f"**{side} did other work**: the mean of its middle batch is {mean:.4f}, penstock's {means[FIRST]:.4f}."
-        for side, mean in means.items()
-        if FIRST in means and abs(mean - means[FIRST]) > MEAN_TOLERANCE
-    ]
+    """Sides whose batches are not those of penstock, where nothing is drawn: their mean tells."""
+    found = []
+    for work in unique(l["work"] for l in lines if l["work"] != "train"):
+        means = {l["side"]: l["mean"] for l in lines if l["epoch"] == 0 and l["work"] == work}
+        found += [
+            f"**{side} did other work in {work}**: the mean of its middle batch is {mean:.4f}, penstock's {means[FIRST]:.4f}."
+            for side, mean in means.items()
+            if FIRST in means and abs(mean - means[FIRST]) > MEAN_TOLERANCE
+        ]
+    return found
 
 
 def unique(values):

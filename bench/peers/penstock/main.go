@@ -1,5 +1,5 @@
 // Penstock is this library's side of the comparison with its peers: it does their
-// work over the same photos, with their arguments, and prints the same lines.
+// work over the same data, with their arguments, and prints the same lines.
 package main
 
 import (
@@ -15,18 +15,16 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
-	"github.com/penstock-go/penstock/transform"
 )
 
 func main() {
 	o := options{folder: filepath.Join("..", "..", "..", "shared", "photos")}
-	flag.StringVar(&o.transform, "transform", "eval", "preset: eval or train")
+	flag.StringVar(&o.work, "work", "eval", "eval, train, preprocessed or cifar")
 	flag.IntVar(&o.workers, "workers", 2, "workers")
 	flag.IntVar(&o.batch, "batch", 128, "samples of a batch")
 	flag.IntVar(&o.epochs, "epochs", 3, "measured epochs, after a first one that warms up")
-	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the photos again and again")
+	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the data again and again")
 	flag.BoolVar(&o.pixels, "pixels", false, "write the evaluation tensors of all photos to standard output")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -39,31 +37,27 @@ func main() {
 }
 
 type options struct {
-	folder, transform               string
+	folder, work                    string
 	workers, batch, epochs, samples int
 	pixels                          bool
 }
 
 func run(ctx context.Context, o options, w io.Writer) error {
-	photos, err := dataset.ImageFolder(os.DirFS(o.folder))
+	if o.pixels {
+		o.work = "eval"
+	}
+	ds, err := prepared(o)
 	if err != nil {
 		return err
 	}
-	for i := range photos.Len() { // into the page cache
-		if _, err := os.ReadFile(filepath.Join(o.folder, filepath.FromSlash(photos.Path(i)))); err != nil {
+	if !o.pixels {
+		if ds, err = repeated(ds, o.samples); err != nil {
 			return err
 		}
 	}
-	if o.pixels {
-		o.transform, o.samples = "eval", photos.Len()
-	}
-	ds, err := prepared(photos, o)
-	if err != nil {
-		return err
-	}
 
 	begun := time.Now()
-	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Shuffle(o.transform == "train"))
+	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Shuffle(o.work == "train"))
 	if err != nil {
 		return err
 	}
@@ -90,32 +84,11 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	return nil
 }
 
-// prepared is the preset over o.samples photos, all of them in turn.
-func prepared(photos *dataset.Folder, o options) (dataset.Dataset, error) {
-	preset := transform.Eval(224)
-	switch o.transform {
-	case "eval":
-	case "train":
-		preset = transform.Train(224)
-	default:
-		return nil, fmt.Errorf("penstock: -transform %s: want eval or train", o.transform)
-	}
-	ds, err := transform.Images(photos, preset)
-	if err != nil {
-		return nil, err
-	}
-	indices := make([]int, o.samples)
-	for i := range indices {
-		indices[i] = i % photos.Len()
-	}
-	return dataset.Subset(ds, indices)
-}
-
 // A line is what is printed of an epoch. The first one, number 0, has no
 // throughput, the others have no memory and no mean.
 type line struct {
 	Epoch           int               `json:"epoch"`
-	Transform       string            `json:"transform"`
+	Work            string            `json:"work"`
 	Workers         int               `json:"workers"`
 	Batch           int               `json:"batch"`
 	FirstMs         float64           `json:"first_ms"`
@@ -128,7 +101,7 @@ type line struct {
 
 func newLine(o options, epoch int) line {
 	return line{
-		Epoch: epoch, Transform: o.transform, Workers: o.workers, Batch: o.batch,
+		Epoch: epoch, Work: o.work, Workers: o.workers, Batch: o.batch,
 		Versions: map[string]string{"go": runtime.Version()},
 	}
 }

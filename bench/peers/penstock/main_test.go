@@ -44,7 +44,7 @@ func TestLinesSayWhatTheRunnerReads(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processor time and memory are read from Linux's /proc")
 	}
-	o := options{folder: grayPhotos(t, 3), transform: "eval", workers: 2, batch: 4, epochs: 2, samples: 16}
+	o := options{folder: grayPhotos(t, 3), work: "eval", workers: 2, batch: 4, epochs: 2, samples: 16}
 	var out bytes.Buffer
 	if err := run(context.Background(), o, &out); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestLinesSayWhatTheRunnerReads(t *testing.T) {
 		if err := lines.Decode(&got); err != nil {
 			t.Fatalf("line %d: %v", epoch, err)
 		}
-		if got.Epoch != epoch || got.Transform != "eval" || got.Workers != 2 || got.Batch != 4 || got.FirstMs <= 0 {
+		if got.Epoch != epoch || got.Work != "eval" || got.Workers != 2 || got.Batch != 4 || got.FirstMs <= 0 {
 			t.Errorf("line %d: %+v", epoch, got)
 		}
 		if epoch == 0 {

@@ -1,0 +1,80 @@
+"""Makes, once, what sides read besides photos: in $PEERS_CACHE or the user's cache folder, 470 MB.
+
+The same numbers come out everywhere. A folder appears under its name only when it
+is complete.
+"""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import tempfile
+
+import numpy
+from PIL import Image
+
+import works
+
+ITEMS = 512
+
+
+def folder(work, photos, subsampled):
+    """The folder that a side reads for the work."""
+    if work == "preprocessed":
+        return made(f"items-{ITEMS}", write_items)
+    if work == "cifar":
+        return made("cifar", write_tiny_pictures)
+    if subsampled:
+        return made("photos-420-" + fingerprint(photos), lambda to: write_subsampled(photos, to))
+    return photos
+
+
+def made(name, write):
+    root = pathlib.Path(os.environ.get("PEERS_CACHE") or user_cache() / "penstock-peers")
+    path = root / name
+    if not path.is_dir():
+        root.mkdir(parents=True, exist_ok=True)
+        unfinished = pathlib.Path(tempfile.mkdtemp(dir=root))
+        try:
+            write(unfinished)
+            unfinished.rename(path)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+    return str(path)
+
+
+def user_cache():
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+
+
+def write_items(to):
+    numbers = numpy.random.default_rng(1)
+    size = works.WORKS["preprocessed"].size
+    for i in range(ITEMS):
+        numbers.standard_normal((3, size, size), numpy.float32).tofile(to / f"{i:04d}.bin")
+
+
+def write_tiny_pictures(to):
+    numbers = numpy.random.default_rng(2)
+    work = works.WORKS["cifar"]
+    numbers.integers(0, 256, (work.samples, 3, work.size, work.size), numpy.uint8).tofile(to / "pictures.bin")
+
+
+def write_subsampled(photos, to):
+    """Encodes the photos anew with halved chroma, at the quality where most of the web's lie."""
+    for path, _ in works.photos(photos):
+        copy = to / pathlib.Path(path).relative_to(photos)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with Image.open(path) as picture:
+            plain = picture if picture.mode == "L" else picture.convert("RGB")
+            plain.save(copy, "JPEG", quality=87, subsampling="4:2:0")
+
+
+def fingerprint(photos):
+    """Tells folders of photos apart: by the names, sizes and times of their files."""
+    h = hashlib.sha256()
+    for path, _ in works.photos(photos):
+        status = os.stat(path)
+        h.update(f"{os.path.relpath(path, photos)} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return h.hexdigest()[:12]

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -90,10 +91,18 @@ type folder struct {
 	entries  int
 }
 
+// place is where at lies, as far as fsys tells: an os.DirFS is its own path.
+func place(fsys fs.FS, at string) string {
+	if root := reflect.ValueOf(fsys); root.Kind() == reflect.String {
+		return path.Join(root.String(), at)
+	}
+	return at
+}
+
 func readFolder(fsys fs.FS, at string) (folder, error) {
 	entries, err := fs.ReadDir(fsys, at) // sorted by name
 	if err != nil {
-		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", at, cause(err))
+		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", place(fsys, at), cause(err))
 	}
 	f := folder{path: at, entries: len(entries)}
 	for _, e := range entries {

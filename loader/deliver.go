@@ -47,7 +47,11 @@ func (r *run) deliver(j *job, yield func(*Batch, error) bool) bool {
 	}
 	if j.err != nil {
 		// A batch that has lost all its samples is only that.
-		return yield(nil, j.err) && r.l.cfg.policy == Skip && j.rows == 0 && len(j.failed) > 0
+		if r.l.cfg.policy != Skip || j.rows > 0 || len(j.failed) == 0 {
+			yield(nil, j.err)
+			return false
+		}
+		return yield(nil, &EmptyBatchError{Epoch: j.plan.epoch, Batch: b.Number(), Lost: len(j.failed), Err: j.err})
 	}
 	r.l.counts.delivered(j.rows)
 	return yield(b, nil)

@@ -72,7 +72,7 @@ func TestSkipShortensTheBatch(t *testing.T) {
 			"[0 2 3] [0 2 3]",
 			"[4 6 7] [4 6 7]",
 			"[8 10 11] [8 10 11]",
-			"error: loader: sample 12 (sample-12), epoch 0, batch 3: bad sample",
+			"error: loader: epoch 0, batch 3: nothing is left of 1 samples: loader: sample 12 (sample-12), epoch 0, batch 3: bad sample",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d workers: got %q, want %q", workers, got, want)

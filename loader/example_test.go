@@ -64,15 +64,15 @@ func ExampleLoader_Epochs() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("epoch", batch.Epoch(), "batch", batch.Number(), "of", batch.Len())
+		fmt.Println("epoch", batch.Epoch(), "batch", batch.Number(), "samples", batch.Len())
 	}
 	// Output:
-	// epoch 0 batch 0 of 2
-	// epoch 0 batch 1 of 2
-	// epoch 1 batch 0 of 2
-	// epoch 1 batch 1 of 2
-	// epoch 2 batch 0 of 2
-	// epoch 2 batch 1 of 2
+	// epoch 0 batch 0 samples 2
+	// epoch 0 batch 1 samples 2
+	// epoch 1 batch 0 samples 2
+	// epoch 1 batch 1 samples 2
+	// epoch 2 batch 0 samples 2
+	// epoch 2 batch 1 samples 2
 }
 
 func ExampleLoader_From() {

@@ -61,6 +61,28 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 	})
 }
 
+// TestBusyLeavesOutWhatWorkersGiveAway has more workers than processors, all of
+// which compute: the stages are nearly all that workers are busy with.
+func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
+	spin := func(d time.Duration) {
+		for begun := time.Now(); time.Since(begun) < d; {
+		}
+	}
+	ds := &fake{n: 400, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.Decode)
+		spin(200 * time.Microsecond)
+		return nil
+	}}
+	l := newLoader(t, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(4))
+	for range l.Epoch(t.Context(), 0) {
+		spin(300 * time.Microsecond)
+	}
+	s := l.Stats()
+	if decode := s.Stages[0].Total; s.Busy > 2*decode {
+		t.Errorf("busy %v, of which decoding is %v", s.Busy, decode)
+	}
+}
+
 func TestMemoryWaitGrowsWithASlowLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2))

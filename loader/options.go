@@ -68,7 +68,8 @@ func Unordered(on bool) Option { return func(c *config) { c.unordered = on } }
 func Help(on bool) Option { return func(c *config) { c.help = on } }
 
 // Timeout sets how long the loop waits for a batch until it gets a
-// [TimeoutError]. The default, 0, is for ever. It has no effect with Workers(0).
+// [TimeoutError]. The default, 0, is for ever. With Workers(0) it only bounds the
+// wait for a batch that is kept.
 //
 // The error arrives in time; the loop itself ends when the stuck call returns,
 // as no goroutine is ever abandoned. Readers that honour their context see to that.
@@ -81,7 +82,8 @@ const (
 	// Stop ends the loop with the error, in the place of the sample's batch.
 	Stop Policy = iota
 	// Skip leaves the sample out: its batch is shorter. A batch of which nothing
-	// remains is an error in its place, after which the loop goes on.
+	// remains is an [EmptyBatchError] in its place, after which the loop goes on;
+	// with BatchSize(1) that is every sample that fails.
 	Skip
 	// Replace takes another sample of the epoch, the same one in every run. If
 	// ten of them fail one after the other, the loop ends with the error.
@@ -90,7 +92,8 @@ const (
 
 // OnError sets what happens to samples that cannot be placed: [Stop], the
 // default, [Skip] or [Replace]. A loop in which more than limit samples fail,
-// replacements that fail included, ends with a [LimitError]; [NoLimit] allows any
+// replacements that fail included, ends with a [LimitError] in the place of the
+// batch with the first one too many; [NoLimit] allows any
 // number. Stop has none. What was left out is counted and listed in [Stats].
 func OnError(p Policy, limit int) Option {
 	return func(c *config) { c.policy, c.limit = p, limit }

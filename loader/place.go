@@ -106,9 +106,19 @@ const turn = 50 * time.Microsecond
 // dataset has told: the loop first of all, which else waits for the end of a time
 // slice, and workers that have claimed rows, where there are more than processors.
 func (w *worker) yield(took time.Duration) {
-	if took > turn && w.l.cfg.workers > 0 {
-		runtime.Gosched()
+	if took > turn {
+		w.giveWay()
 	}
+}
+
+// giveWay lets other goroutines run. That time is not the worker's.
+func (w *worker) giveWay() {
+	if w.l.cfg.workers == 0 {
+		return
+	}
+	begun := time.Now()
+	runtime.Gosched()
+	w.busy.Add(-int64(time.Since(begun)))
 }
 
 // interrupted is the error for a call of the reader that did not return. The

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -256,25 +255,22 @@ func (r *run) notify() {
 	}
 }
 
-// finish puts a batch, whose last row is done, up for delivery.
-func (r *run) finish(j *job) {
+// finish puts a batch, whose last row is done, up for delivery, and reports
+// whether the loop waits for it.
+func (r *run) finish(j *job) (awaited bool) {
 	defer func() { // even if a hook calls runtime.Goexit
 		r.mu.Lock()
 		j.complete = true
-		awaited := r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j)
+		awaited = r.waiting && (r.l.cfg.unordered || r.inFlight[0] == j)
 		if awaited {
 			r.notify()
 		}
 		r.mu.Unlock()
-		if awaited {
-			// Where workers keep all processors busy, the loop would wait for the end
-			// of a worker's time slice, 10 ms or more. It takes this worker's place.
-			runtime.Gosched()
-		}
 	}()
 	if err := r.seal(j); err != nil {
 		j.err = fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
 	}
+	return false // the deferred function knows
 }
 
 // seal seals the batch. A panic of the Allocator or a hook is an error.

@@ -135,7 +135,7 @@ func TestShrinkingDataset(t *testing.T) {
 	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
 	ds.n = 3
 	got := outcome(t, l)
-	want := []string{"[0 1] [0 1]", "[2] [2]", "error: loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"}
+	want := []string{"[0 1] [0 1]", "[2] [2]", "error: loader: epoch 0, batch 2: nothing is left of 2 samples: loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

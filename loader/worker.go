@@ -151,8 +151,10 @@ func (w *worker) drain(j *job) {
 }
 
 func (w *worker) finished(j *job, rows int) {
-	if j.finished(rows) {
-		w.run.finish(j)
+	if j.finished(rows) && w.run.finish(j) {
+		// Where workers keep all processors busy, the loop would wait for the end of
+		// a worker's time slice, 10 ms or more. It takes this worker's place.
+		w.giveWay()
 	}
 }
 

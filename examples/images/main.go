@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -39,6 +40,9 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *epochs < 1 {
+		log.Fatalf("-epochs %d: want 1 or more", *epochs)
+	}
 	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet); err != nil {
 		log.Fatal(err)
 	}
@@ -64,6 +68,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d pictures in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
+		loader.InFlight(2*workers+2), // one for the sheet beside the usual ones
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err
@@ -77,6 +82,9 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	var first *loader.Batch
 	begun := time.Now()
 	for batch, err := range l.Epochs(ctx, 0, epochs) {
+		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
+			continue // all its pictures are damaged; they are listed below
+		}
 		if err != nil {
 			return err
 		}
@@ -99,6 +107,9 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	if sheet == "" || first == nil {
 		return nil
 	}
+	if err := drawSheet(sheet, first, photos.Classes()); err != nil {
+		return err
+	}
 	fmt.Println("the first batch is drawn in", sheet)
-	return drawSheet(sheet, first, photos.Classes())
+	return nil
 }

@@ -1,8 +1,8 @@
 // Resume shows how a run that was killed goes on exactly where it stopped: the
 // position of the last finished batch is in a file.
 //
-//	go run ./examples/resume -kill 5   # dies in the middle of batch 5
-//	go run ./examples/resume           # goes on with batch 5
+//	go run ./examples/resume -kill 5   # dies in the middle of its sixth batch
+//	go run ./examples/resume           # goes on with that one
 //
 // The second run may use other -workers. Every line ends in a checksum of the
 // batch, random noise included, to compare with a run that was never killed.
@@ -28,7 +28,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	state := flag.String("state", "resume.json", "file that holds the position")
-	kill := flag.Int("kill", -1, "die in the middle of the batch with this number; of none if negative")
+	kill := flag.Int("kill", -1, "die in the middle of a batch, after this many; never if negative")
 	workers := flag.Int("workers", 2, "goroutines that assemble batches")
 	flag.Parse()
 	if err := run(*state, *kill, *workers); err != nil {

@@ -29,6 +29,9 @@ func main() {
 	log.SetFlags(0)
 	world := flag.Int("world", 3, "number of processes")
 	flag.Parse()
+	if *world < 1 || *world > 64 {
+		log.Fatalf("-world %d: want 1 to 64", *world)
+	}
 	run := launch
 	if os.Getenv("WORLD_SIZE") != "" {
 		run = func(int) error { return work() }
@@ -101,6 +104,9 @@ func launch(world int) error {
 			return fmt.Errorf("sample %s was loaded %d times", index, n)
 		}
 	}
-	fmt.Printf("%d of %d samples, each exactly once\n", len(times), samples)
+	if len(times) != samples {
+		return fmt.Errorf("%d of %d samples were loaded", len(times), samples)
+	}
+	fmt.Printf("%d samples, each exactly once\n", samples)
 	return nil
 }

@@ -49,7 +49,58 @@ func ExampleAuto() {
 	// Output: [0 1 2 3]
 }
 
+// Training on a device: the next batch is uploaded while one is in use.
+func ExampleStage() {
+	device, err := gpu.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close()
+	memory, err := device.Pinned()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer memory.Close()
+	ds := counting(1000)
+	l, err := loader.New(ds, loader.BatchSize(128), loader.Memory(memory))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	stage, err := gpu.NewStage(device, l, ds.Spec(), gpu.Buffers(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stage.Close()
+	fmt.Println(device, "takes", memory.Bytes(), "bytes of", memory)
 
+	for batch, err := range stage.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		x := batch.Column("x")
+		fmt.Println(batch.Number(), batch.Len(), x.Pointer, x.Shape, x.Dtype)
+	}
+	s := stage.Stats()
+	fmt.Printf("%d of %d uploads were hidden\n", s.Early, s.Batches)
+}
+
+// Kernels that run on behind the loop body: the batch stays until they are done.
+func ExampleBatch_UsedBy() {
+	step := func(stage *gpu.Stage, stream uintptr, launch func(x gpu.Column)) error {
+		for batch, err := range stage.Epoch(context.Background(), 0) {
+			if err != nil {
+				return err
+			}
+			launch(batch.Column("x"))
+			if err := batch.UsedBy(stream); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_ = step
+}
 
 func ExampleDriverError() {
 	err := fmt.Errorf("gpu: 100 bytes: %w", &gpu.DriverError{

@@ -3,6 +3,7 @@ module github.com/penstock-go/penstock
 go 1.26.0
 
 require (
+	github.com/ebitengine/purego v0.11.3
 	github.com/google/go-cmp v0.7.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/image v0.47.0

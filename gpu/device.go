@@ -1,0 +1,165 @@
+package gpu
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// A Device is one CUDA device and its primary context, which the process shares
+// with every other user of the device's runtime API. Its methods may be called by
+// any goroutine.
+type Device struct {
+	lib     *library
+	cfg     config
+	handle  int32
+	context uintptr
+	name    string
+	version int
+
+	calls chan func()   // run on the one thread that the context is bound to
+	ended chan struct{} // closed behind the last call
+
+	mu     sync.Mutex
+	users  int // open memories and stages
+	closed bool
+}
+
+// Open loads the driver and takes a device. Where that is not possible the error
+// wraps [ErrNoDevice]. Close gives the device back.
+func Open(options ...Option) (*Device, error) {
+	cfg, err := newConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	lib, err := load(cfg.library)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{lib: lib, cfg: cfg, calls: make(chan func()), ended: make(chan struct{})}
+	opened := make(chan error)
+	go d.serve(opened)
+	if err := <-opened; err != nil {
+		<-d.ended
+		return nil, fmt.Errorf("%w: %s: %w", ErrNoDevice, cfg.library, err)
+	}
+	return d, nil
+}
+
+// serve runs calls on a thread of its own.
+func (d *Device) serve(opened chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(d.ended)
+	err := d.take()
+	opened <- err
+	if err != nil {
+		return
+	}
+	for call := range d.calls {
+		call()
+	}
+}
+
+// take finds the device and binds its context to the thread.
+func (d *Device) take() error {
+	var version, count int32
+	if err := d.lib.call(cuInit, 0); err != nil {
+		return err
+	}
+	if err := d.lib.call(cuDriverGetVersion, uintptr(unsafe.Pointer(&version))); err != nil {
+		return err
+	}
+	if err := d.lib.call(cuDeviceGetCount, uintptr(unsafe.Pointer(&count))); err != nil {
+		return err
+	}
+	if d.cfg.ordinal >= int(count) {
+		return fmt.Errorf("there are %d devices, Ordinal(%d) asks for another", count, d.cfg.ordinal)
+	}
+	if err := d.lib.call(cuDeviceGet, uintptr(unsafe.Pointer(&d.handle)), uintptr(d.cfg.ordinal)); err != nil {
+		return err
+	}
+	name := make([]byte, deviceNameBytes)
+	if err := d.lib.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)-1), uintptr(d.handle)); err != nil {
+		return err
+	}
+	text, _, _ := bytes.Cut(name, []byte{0})
+	d.name, d.version = string(text), int(version)
+	if err := d.lib.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(d.handle)); err != nil {
+		return err
+	}
+	if err := d.bind(); err != nil {
+		d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)) // the first error says more
+		return err
+	}
+	return nil
+}
+
+// bind makes the context current on the calling thread, which the caller has locked.
+func (d *Device) bind() error { return d.lib.call(cuCtxSetCurrent, d.context) }
+
+// unbind leaves the calling thread without a context, as it was before bind.
+func (d *Device) unbind() error { return d.lib.call(cuCtxSetCurrent, 0) }
+
+// do runs f on the device's thread. The device must be in use; see enter.
+func (d *Device) do(f func() error) (err error) {
+	done := make(chan struct{})
+	d.calls <- func() {
+		err = f()
+		close(done)
+	}
+	<-done
+	return err
+}
+
+// enter counts a user of the device, which stays open until leave.
+func (d *Device) enter() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return ErrClosed
+	}
+	d.users++
+	return nil
+}
+
+func (d *Device) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.users--
+}
+
+// Close gives the device back. It refuses while a [Pinned] or a [Stage] of it is
+// open: close the stage first, then the loader, its memory and the device. Close
+// may be called again; on a closed device it does nothing.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	if d.users > 0 {
+		return fmt.Errorf("gpu: close %v: %d memories or stages of it are open", d, d.users)
+	}
+	d.closed = true
+	var err error
+	d.calls <- func() {
+		err = d.unbind()
+		if releaseErr := d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)); err == nil {
+			err = releaseErr
+		}
+	}
+	close(d.calls)
+	<-d.ended
+	if err != nil {
+		return fmt.Errorf("gpu: close %v: %w", d, err)
+	}
+	return nil
+}
+
+// String is like "NVIDIA H200 (device 0, CUDA 12.4)".
+func (d *Device) String() string {
+	return fmt.Sprintf("%s (device %d, CUDA %d.%d)", d.name, d.cfg.ordinal, d.version/1000, d.version%1000/10)
+}

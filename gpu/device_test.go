@@ -1,0 +1,119 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/gpu"
+)
+
+func TestMissingDriverIsExplained(t *testing.T) {
+	for file, want := range map[string]string{
+		"/nowhere/libcuda.so.1": "load /nowhere/libcuda.so.1",
+		"libc.so.6":             "libc.so.6 has no cuInit",
+	} {
+		d, err := gpu.Open(gpu.Library(file))
+		if d != nil || !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want ErrNoDevice with %q", file, err, want)
+		}
+	}
+}
+
+func TestWrongOptionsAreReportedTogether(t *testing.T) {
+	_, err := gpu.Open(gpu.Ordinal(-1), gpu.Library(""), gpu.Limit(-2))
+	if err == nil || errors.Is(err, gpu.ErrNoDevice) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"Ordinal(-1)", `Library("")`, "Limit(-2)"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
+	}
+}
+
+func TestDeviceThatCannotBeTakenIsExplained(t *testing.T) {
+	for _, call := range []string{
+		"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet",
+		"cuDeviceGetName", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+	} {
+		t.Run(call, func(t *testing.T) {
+			needFake(t)
+			fake.Fail(call, 1, 100)
+			_, err := gpu.Open(gpu.Library(fake.file))
+			var cause *gpu.DriverError
+			if !errors.Is(err, gpu.ErrNoDevice) || !errors.As(err, &cause) {
+				t.Fatalf("got %v, want ErrNoDevice and a DriverError", err)
+			}
+			want := gpu.DriverError{Call: call, Code: 100, Name: "CUDA_ERROR_NO_DEVICE", Message: "no CUDA-capable device is detected"}
+			if *cause != want {
+				t.Errorf("got %+v, want %+v", *cause, want)
+			}
+			if !strings.Contains(err.Error(), fake.file) {
+				t.Errorf("%q does not name the library", err)
+			}
+		})
+	}
+}
+
+func TestUnknownErrorCodesAreReported(t *testing.T) {
+	needFake(t)
+	fake.Fail("cuInit", 1, 12345)
+	_, err := gpu.Open(gpu.Library(fake.file))
+	if err == nil || !strings.HasSuffix(err.Error(), "cuInit: unknown (12345): unknown") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOrdinalBeyondTheDevicesIsNoDevice(t *testing.T) {
+	needFake(t)
+	fake.Devices(2)
+	_, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(2))
+	if !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "there are 2 devices") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
+	d := open(t)
+	p, err := d.Pinned()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err == nil {
+		t.Fatal("the device closed below its memory")
+	}
+	slab, err := p.Alloc(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err == nil {
+		t.Fatal("the memory closed below a slab")
+	}
+	for _, err := range []error{p.Free(slab), p.Close(), p.Close(), d.Close(), d.Close()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := p.Alloc(100); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("Alloc behind Close: got %v", err)
+	}
+	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("Pinned behind Close: got %v", err)
+	}
+}
+
+func TestCloseReportsTheDriver(t *testing.T) {
+	needFake(t)
+	d, err := gpu.Open(gpu.Library(fake.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.Fail("cuCtxSetCurrent", 1, launchFailed)
+	var cause *gpu.DriverError
+	if err := d.Close(); !errors.As(err, &cause) || cause.Call != "cuCtxSetCurrent" {
+		t.Errorf("got %v, want an error of cuCtxSetCurrent", err)
+	}
+}

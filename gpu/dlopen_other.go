@@ -1,0 +1,15 @@
+//go:build !linux || (!amd64 && !arm64)
+
+package gpu
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func open(string) (func(name string) (uintptr, error), error) {
+	return nil, fmt.Errorf("not supported on %s/%s", runtime.GOOS, runtime.GOARCH)
+}
+
+// invoke is never called: no library opens.
+func invoke(uintptr, ...uintptr) int32 { return -1 }

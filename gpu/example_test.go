@@ -1,0 +1,114 @@
+package gpu_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// counting is a dataset of n samples: the sample's number.
+func counting(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, float32(i))
+		return nil
+	})
+}
+
+func ExampleOpen() {
+	_, err := gpu.Open(gpu.Library("/nowhere/libcuda.so.1"), gpu.Ordinal(0))
+	fmt.Println(errors.Is(err, gpu.ErrNoDevice))
+	// Output: true
+}
+
+func ExampleAuto() {
+	memory, err := gpu.Auto(gpu.Library("/nowhere/libcuda.so.1"), gpu.Limit(1<<30))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer memory.Close()
+	// memory.String() says that it is Go's memory, and why.
+	l, err := loader.New(counting(4), loader.BatchSize(4), loader.Memory(memory))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Tensor("x").Data())
+	}
+	// Output: [0 1 2 3]
+}
+
+// Training on a device: the next batch is uploaded while one is in use.
+func ExampleStage() {
+	device, err := gpu.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close()
+	memory, err := device.Pinned()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer memory.Close()
+	ds := counting(1000)
+	l, err := loader.New(ds, loader.BatchSize(128), loader.Memory(memory))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	stage, err := gpu.NewStage(device, l, ds.Spec(), gpu.Buffers(3))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stage.Close()
+	fmt.Println(device, "takes", memory.Bytes(), "bytes of", memory)
+
+	for batch, err := range stage.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		x := batch.Column("x")
+		fmt.Println(batch.Number(), batch.Len(), x.Pointer, x.Shape, x.Dtype)
+	}
+	s := stage.Stats()
+	fmt.Printf("%d of %d uploads were hidden\n", s.Early, s.Batches)
+}
+
+// Kernels that run on behind the loop body: the batch stays until they are done.
+func ExampleBatch_UsedBy() {
+	step := func(stage *gpu.Stage, stream uintptr, launch func(x gpu.Column)) error {
+		for batch, err := range stage.Epoch(context.Background(), 0) {
+			if err != nil {
+				return err
+			}
+			launch(batch.Column("x"))
+			if err := batch.UsedBy(stream); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_ = step
+}
+
+func ExampleDriverError() {
+	err := fmt.Errorf("gpu: 100 bytes: %w", &gpu.DriverError{
+		Call: "cuMemHostAlloc", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Message: "out of memory",
+	})
+	var cause *gpu.DriverError
+	if errors.As(err, &cause) {
+		fmt.Println(cause)
+	}
+	// Output: cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
+}

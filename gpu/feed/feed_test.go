@@ -1,0 +1,392 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu/feed"
+	"github.com/penstock-go/penstock/loader"
+)
+
+const rows, width = 4, 3
+
+// numbers is a dataset of n samples; every value of sample i is i+1.
+func numbers(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{width}}, {Name: "y", Dtype: tensor.Float64}, {Name: "label", Dtype: tensor.Int64}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		x := dataset.Row[float64](dst, 0)
+		for k := range x {
+			x[k] = float64(i + 1)
+		}
+		dataset.Set(dst, 1, 2*float64(i+1))
+		dataset.Set(dst, 2, int64(i))
+		return nil
+	})
+}
+
+func newLoader(t testing.TB, n int, options ...loader.Option) *loader.Loader {
+	t.Helper()
+	l, err := loader.New(numbers(n), append(options, loader.BatchSize(rows), loader.Workers(2))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// A model is the sum over all samples of their squares, those of padding left out.
+type model struct {
+	x, mask, sum *gorgonia.Node
+	vm           gorgonia.VM
+}
+
+func newModel(t testing.TB) *model {
+	t.Helper()
+	g := gorgonia.NewGraph()
+	m := &model{
+		x:    gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(rows, width), gorgonia.WithName("x")),
+		mask: gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(rows), gorgonia.WithName("mask")),
+	}
+	plusOne := gorgonia.Must(gorgonia.Add(m.x, gorgonia.NewConstant(1.0))) // so that padding counts where nothing masks it
+	perRow := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(plusOne)), 1))
+	m.sum = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.HadamardProd(perRow, m.mask))))
+	m.vm = gorgonia.NewTapeMachine(g)
+	t.Cleanup(func() { m.vm.Close() })
+	return m
+}
+
+// want is what the model makes of samples.
+func want(indices []int) float64 {
+	sum := 0.0
+	for _, i := range indices {
+		sum += width * float64(i+2) * float64(i+2)
+	}
+	return sum
+}
+
+func newFeed(t testing.TB, vm gorgonia.VM, options ...feed.Option) *feed.Feed {
+	t.Helper()
+	f, err := feed.New(vm, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestEveryBatchGivesItsOwnResultAndPaddingNone(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	l := newLoader(t, 4*rows-2)
+	for epoch := range 3 {
+		batches := 0
+		for b, err := range f.Run(l.Epoch(t.Context(), epoch)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := m.sum.Value().Data().(float64); got != want(b.Indices()) {
+				t.Errorf("epoch %d, batch %d of %d: got %v, want %v", epoch, b.Number(), b.Len(), got, want(b.Indices()))
+			}
+			batches++
+		}
+		if batches != 4 {
+			t.Errorf("%d batches, want 4", batches)
+		}
+	}
+}
+
+func TestFullBatchesAreBoundWithoutACopy(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	for b, err := range f.Run(newLoader(t, 2*rows).Epoch(t.Context(), 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.x.Value().Uintptr() != b.Tensor("x").Uintptr() {
+			t.Error("the input is a copy")
+		}
+		for k, v := range loader.Values[float64](b, "x") {
+			if v != float64(b.Indices()[k/width]+1) {
+				t.Fatalf("the VM wrote to the batch: %v", v)
+			}
+		}
+	}
+}
+
+func TestInputsReferToNoBatchBehindTheLoop(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	var slab uintptr
+	for b, err := range f.Run(newLoader(t, 2*rows-1).Epoch(t.Context(), 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		slab = b.Tensor("x").Uintptr()
+		if b.Number() == 0 {
+			break
+		}
+	}
+	if m.x.Value().Uintptr() == slab {
+		t.Error("the input still refers to the slab")
+	}
+	for _, v := range m.x.Value().Data().([]float64) {
+		if v != 0 {
+			t.Errorf("the input holds %v", v)
+		}
+	}
+}
+
+func TestShortBatchIsAnErrorWhereNothingWasChosen(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x))
+	gorgonia.Let(m.mask, tensor.Ones(tensor.Float64, rows))
+	batches, failures := 0, 0
+	for _, err := range f.Run(newLoader(t, 3*rows-1).Epoch(t.Context(), 0)) {
+		switch {
+		case err == nil:
+			batches++
+		case errors.Is(err, feed.ErrShort) && strings.Contains(err.Error(), "feed: batch 2 of epoch 0: 3 samples for 4 rows"):
+			failures++
+		default:
+			t.Error(err)
+		}
+	}
+	if batches != 2 || failures != 1 {
+		t.Errorf("%d batches, %d errors, want 2 and 1", batches, failures)
+	}
+}
+
+func TestDropLeavesShortBatchesOut(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Drop())
+	gorgonia.Let(m.mask, tensor.Ones(tensor.Float64, rows))
+	batches := 0
+	for b, err := range f.Run(newLoader(t, 3*rows-1).Epochs(t.Context(), 0, 2)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.sum.Value().Data().(float64); b.Len() != rows || got != want(b.Indices()) {
+			t.Errorf("batch of %d: got %v, want %v", b.Len(), got, want(b.Indices()))
+		}
+		batches++
+	}
+	if batches != 4 {
+		t.Errorf("%d batches, want 4", batches)
+	}
+}
+
+func TestRunByHandBeforeLeavesNoOldResult(t *testing.T) {
+	m := newModel(t)
+	gorgonia.Let(m.x, tensor.Ones(tensor.Float64, rows, width))
+	gorgonia.Let(m.mask, tensor.Ones(tensor.Float64, rows))
+	if err := m.vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	for b, err := range f.Run(newLoader(t, rows).Epoch(t.Context(), 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.sum.Value().Data().(float64); got != want(b.Indices()) {
+			t.Errorf("got %v, want %v", got, want(b.Indices()))
+		}
+	}
+}
+
+func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
+	for field, says := range map[string]string{
+		"label":  `field "label": Node's expected shape is (4, 3). Got (4) instead`,
+		"absent": `field "absent": loader: batch has no field "absent"`,
+	} {
+		m := newModel(t)
+		f := newFeed(t, m.vm, feed.Bind(field, m.x), feed.Pad(m.mask))
+		n := 0
+		for _, err := range f.Run(newLoader(t, rows).Epoch(t.Context(), 0)) {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("got %v, want %s", err, says)
+			}
+			n++
+		}
+		if n != 1 {
+			t.Errorf("the body ran %d times", n)
+		}
+	}
+}
+
+// A broken VM fails at its second run.
+type broken struct {
+	gorgonia.VM
+	runs, resets int
+}
+
+var errBroken = errors.New("broken")
+
+func (v *broken) Reset() { v.resets++; v.VM.Reset() }
+
+func (v *broken) RunAll() error {
+	if v.runs++; v.runs == 2 {
+		return errBroken
+	}
+	return v.VM.RunAll()
+}
+
+func TestErrorsOfTheVMEndTheLoopAndTheNextIsWhole(t *testing.T) {
+	m := newModel(t)
+	vm := &broken{VM: m.vm}
+	f := newFeed(t, vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	l := newLoader(t, 4*rows)
+	var last error
+	batches := 0
+	for _, err := range f.Run(l.Epoch(t.Context(), 0)) {
+		if last = err; err == nil {
+			batches++
+		}
+	}
+	if batches != 1 || !errors.Is(last, errBroken) || !strings.Contains(last.Error(), "batch 1 of epoch 0") {
+		t.Errorf("%d batches, then %v", batches, last)
+	}
+	for b, err := range f.Run(l.Epoch(t.Context(), 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.sum.Value().Data().(float64); got != want(b.Indices()) {
+			t.Errorf("got %v, want %v", got, want(b.Indices()))
+		}
+	}
+	if vm.resets != 1+2+1+4 { // before each loop and behind each run
+		t.Errorf("%d resets", vm.resets)
+	}
+}
+
+func TestOneLoopAtATime(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	l := newLoader(t, 2*rows)
+	for range f.Run(l.Epoch(t.Context(), 0)) {
+		for _, err := range f.Run(l.Epoch(t.Context(), 0)) {
+			if err == nil || err.Error() != "feed: a loop runs over the VM already" {
+				t.Errorf("got %v", err)
+			}
+		}
+	}
+}
+
+func TestAGraphPerGoroutineGivesRightResults(t *testing.T) {
+	var group sync.WaitGroup
+	for range 4 {
+		m := newModel(t)
+		f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+		l := newLoader(t, 50*rows+1, loader.Shuffle(true))
+		group.Go(func() {
+			for b, err := range f.Run(l.Epoch(t.Context(), 0)) {
+				if err != nil {
+					t.Error(err)
+				} else if got := m.sum.Value().Data().(float64); math.Abs(got-want(b.Indices())) > 1e-6 {
+					t.Errorf("got %v, want %v", got, want(b.Indices()))
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestWrongOptionsAreReportedTogether(t *testing.T) {
+	m, other := newModel(t), newModel(t)
+	flat := gorgonia.NewVector(m.x.Graph(), tensor.Float64, gorgonia.WithShape(rows+1), gorgonia.WithName("flat"))
+	_, err := feed.New(nil,
+		feed.Bind("x", m.x), feed.Bind("x", other.x), feed.Bind("y", m.x), feed.Bind("z", flat),
+		feed.Bind("s", m.sum), feed.Bind("n", nil), feed.Pad(flat))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, says := range []string{
+		"the VM is nil", `Bind("x"): the field is bound twice`, `Bind("y"): the node is bound to "x" already`,
+		`Bind("z"): the node has shape (5), the first one has 4 rows`, `Bind("s"): node`, `Bind("n"): the node is nil`,
+		"Pad: the mask is float64 of shape (5)",
+	} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v\ndoes not say %s", err, says)
+		}
+	}
+	for says, options := range map[string][]feed.Option{
+		"nothing is bound": nil, "another graph": {feed.Bind("x", m.x), feed.Bind("y", other.x)},
+		"the mask is nil":                 {feed.Bind("x", m.x), feed.Pad(nil)},
+		"the mask belongs to another":     {feed.Bind("x", m.x), feed.Pad(other.mask)},
+		"Pad: the mask is bound to \"y\"": {feed.Bind("y", m.mask), feed.Pad(m.mask)},
+	} {
+		if _, err := feed.New(m.vm, options...); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %s", err, says)
+		}
+	}
+}
+
+// TestTrainingStepsAreThoseByHand: one weight, y = w·x, squared error, plain
+// gradient descent.
+func TestTrainingStepsAreThoseByHand(t *testing.T) {
+	const rate = 0.001
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(rows, width), gorgonia.WithName("x"))
+	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(rows), gorgonia.WithName("y"))
+	w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(width), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	off := gorgonia.Must(gorgonia.Sub(gorgonia.Must(gorgonia.Mul(x, w)), y))
+	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(off))))
+	if _, err := gorgonia.Grad(cost, w); err != nil {
+		t.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(w))
+	defer vm.Close()
+	f := newFeed(t, vm, feed.Bind("x", x), feed.Bind("y", y), feed.Drop())
+	solver := gorgonia.NewVanillaSolver(gorgonia.WithLearnRate(rate))
+	hand := 0.0
+	for b, err := range f.Run(newLoader(t, 3*rows).Epochs(t.Context(), 0, 3)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := solver.Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{w})); err != nil {
+			t.Fatal(err)
+		}
+		gradient := 0.0
+		for _, i := range b.Indices() {
+			v := float64(i + 1)
+			gradient += 2 * (width*hand*v - 2*v) * v
+		}
+		hand -= rate * gradient
+		for _, got := range w.Value().Data().([]float64) {
+			if math.Abs(got-hand) > 1e-9 {
+				t.Fatalf("batch %d: weight %v, by hand %v", b.Number(), got, hand)
+			}
+		}
+	}
+}
+
+func TestPaddingIsZeroBehindALongerShortBatch(t *testing.T) {
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	long, short := newLoader(t, rows-1), newLoader(t, 1)
+	both := func(yield func(*loader.Batch, error) bool) {
+		for _, l := range []*loader.Loader{long, short} {
+			for b, err := range l.Epoch(t.Context(), 0) {
+				if !yield(b, err) {
+					return
+				}
+			}
+		}
+	}
+	for b, err := range f.Run(both) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range m.x.Value().Data().([]float64)[b.Len()*width:] {
+			if v != 0 {
+				t.Errorf("batch of %d: padding value %d is %v", b.Len(), k, v)
+			}
+		}
+	}
+}

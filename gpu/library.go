@@ -1,0 +1,132 @@
+package gpu
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A function is an entry point of the driver. Parameters and results are those
+// of the CUDA driver API.
+type function int
+
+const (
+	cuInit function = iota
+	cuDriverGetVersion
+	cuDeviceGetCount
+	cuDeviceGet
+	cuDeviceGetName
+	cuDevicePrimaryCtxRetain
+	cuDevicePrimaryCtxRelease
+	cuCtxSetCurrent
+	cuMemHostAlloc
+	cuMemFreeHost
+	cuMemAlloc
+	cuMemFree
+	cuMemcpyHtoDAsync
+	cuMemcpyDtoH
+	cuStreamCreate
+	cuStreamDestroy
+	cuStreamSynchronize
+	cuStreamWaitEvent
+	cuEventCreate
+	cuEventRecord
+	cuEventSynchronize
+	cuEventDestroy
+	cuGetErrorName
+	cuGetErrorString
+	functions
+)
+
+// symbols are the names in the library. Those with _v2 are the present form of
+// functions whose first form took 32 bits for an address.
+var symbols = [functions]string{
+	"cuInit",
+	"cuDriverGetVersion",
+	"cuDeviceGetCount",
+	"cuDeviceGet",
+	"cuDeviceGetName",
+	"cuDevicePrimaryCtxRetain",
+	"cuDevicePrimaryCtxRelease_v2",
+	"cuCtxSetCurrent",
+	"cuMemHostAlloc",
+	"cuMemFreeHost",
+	"cuMemAlloc_v2",
+	"cuMemFree_v2",
+	"cuMemcpyHtoDAsync_v2",
+	"cuMemcpyDtoH_v2",
+	"cuStreamCreate",
+	"cuStreamDestroy_v2",
+	"cuStreamSynchronize",
+	"cuStreamWaitEvent",
+	"cuEventCreate",
+	"cuEventRecord",
+	"cuEventSynchronize",
+	"cuEventDestroy_v2",
+	"cuGetErrorName",
+	"cuGetErrorString",
+}
+
+// Flags of the CUDA driver API.
+const (
+	hostAllocPortable   = 1 // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
+	streamNonBlocking   = 1 // CU_STREAM_NON_BLOCKING: does not wait for the default stream
+	eventBlockingSync   = 1 // CU_EVENT_BLOCKING_SYNC: who waits sleeps
+	eventDisableTiming  = 2 // CU_EVENT_DISABLE_TIMING
+	eventFlags          = eventBlockingSync | eventDisableTiming
+	deviceNameBytes     = 256
+	longestDriverString = 1 << 12
+)
+
+// A library is the loaded driver. It is never unloaded: the driver's own
+// threads may run in it.
+type library struct {
+	entry [functions]uintptr
+}
+
+// load finds the driver's entry points in a file.
+func load(file string) (*library, error) {
+	symbol, err := open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: load %s: %w", ErrNoDevice, file, err)
+	}
+	l := new(library)
+	for f, name := range symbols {
+		if l.entry[f], err = symbol(name); err != nil {
+			return nil, fmt.Errorf("%w: %s has no %s: %w", ErrNoDevice, file, name, err)
+		}
+	}
+	return l, nil
+}
+
+// call calls f. Pointers among args must be converted in the call itself, which
+// keeps what they point to alive and in place.
+//
+//go:uintptrescapes
+func (l *library) call(f function, args ...uintptr) error {
+	if code := invoke(l.entry[f], args...); code != 0 {
+		return l.describe(f, code)
+	}
+	return nil
+}
+
+func (l *library) describe(f function, code int32) *DriverError {
+	return &DriverError{
+		Call:    symbols[f],
+		Code:    int(code),
+		Name:    l.text(cuGetErrorName, code),
+		Message: l.text(cuGetErrorString, code),
+	}
+}
+
+// text is what the driver says about an error code.
+func (l *library) text(f function, code int32) string {
+	var s *byte
+	if invoke(l.entry[f], uintptr(code), uintptr(unsafe.Pointer(&s))) != 0 || s == nil {
+		return "unknown"
+	}
+	n := 0
+	for n < longestDriverString && *(*byte)(unsafe.Add(unsafe.Pointer(s), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(s, n))
+}

@@ -1,0 +1,46 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+)
+
+// An Option changes what [Open] and [Auto] do.
+type Option func(*config)
+
+type config struct {
+	ordinal int
+	library string
+	limit   int64
+}
+
+// Ordinal chooses the device, counted from 0, the default. The environment's
+// CUDA_VISIBLE_DEVICES decides which devices there are.
+func Ordinal(n int) Option { return func(c *config) { c.ordinal = n } }
+
+// Library is the driver's file. The default is libcuda.so.1 where the system's
+// dynamic linker finds it.
+func Library(path string) Option { return func(c *config) { c.library = path } }
+
+// Limit bounds the bytes that a [Pinned] has taken at any time. The default, 0,
+// is what the system has available: page-locked memory is never swapped out, so
+// what it takes all other programs lack.
+func Limit(bytes int64) Option { return func(c *config) { c.limit = bytes } }
+
+func newConfig(options []Option) (config, error) {
+	c := config{library: "libcuda.so.1"}
+	for _, o := range options {
+		o(&c)
+	}
+	var errs []error
+	if c.ordinal < 0 {
+		errs = append(errs, fmt.Errorf("gpu: Ordinal(%d): want 0 or more", c.ordinal))
+	}
+	if c.library == "" {
+		errs = append(errs, errors.New(`gpu: Library(""): want a file`))
+	}
+	if c.limit < 0 {
+		errs = append(errs, fmt.Errorf("gpu: Limit(%d): want 0 or more", c.limit))
+	}
+	return c, errors.Join(errs...)
+}

@@ -1,0 +1,127 @@
+package gpu
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// Pinned is a [loader.Allocator] of page-locked memory: a device reads it by
+// direct memory access, without a copy by the processor and while the processor
+// does other things. It is page-locked for every device and context of the process.
+type Pinned struct {
+	device *Device
+	limit  int64 // 0 is what is available
+
+	mu     sync.Mutex
+	slabs  map[*byte]int // bytes of each by its address
+	bytes  int64
+	closed bool
+}
+
+var _ loader.Allocator = (*Pinned)(nil)
+
+// Pinned makes an allocator that takes no more than [Limit] says. It fails if the
+// device is closed.
+func (d *Device) Pinned() (*Pinned, error) {
+	if err := d.enter(); err != nil {
+		return nil, fmt.Errorf("gpu: page-locked memory of %v: %w", d, err)
+	}
+	return &Pinned{device: d, limit: d.cfg.limit, slabs: map[*byte]int{}}, nil
+}
+
+// Alloc returns n bytes, aligned to a page, with any content. It checks the limit
+// before it asks the driver.
+func (p *Pinned) Alloc(n int) ([]byte, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("gpu: page-locked memory: %d bytes: want 0 or more", n)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, fmt.Errorf("gpu: page-locked memory: %w", ErrClosed)
+	}
+	if err := p.check(int64(n)); err != nil {
+		return nil, err
+	}
+	var base *byte
+	err := p.device.do(func() error {
+		return p.device.lib.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&base)), uintptr(n), hostAllocPortable)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory: %w", n, err)
+	}
+	p.slabs[base] = n
+	p.bytes += int64(n)
+	return unsafe.Slice(base, n), nil
+}
+
+// check reports that n more bytes are too many.
+func (p *Pinned) check(n int64) error {
+	if p.limit > 0 {
+		if n > p.limit-p.bytes {
+			return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, the limit is %d", n, p.bytes, p.limit)
+		}
+		return nil
+	}
+	if free, known := available(); known && n > free {
+		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, the system has %d available", n, p.bytes, free)
+	}
+	return nil
+}
+
+// Free gives back what Alloc returned. Of other memory, and of what was freed
+// already, it reports an error and does nothing.
+func (p *Pinned) Free(slab []byte) error {
+	if cap(slab) == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	base := unsafe.SliceData(slab)
+	n, ok := p.slabs[base]
+	if !ok {
+		return fmt.Errorf("gpu: free %d bytes: they are not this memory's", len(slab))
+	}
+	err := p.device.do(func() error {
+		return p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
+	})
+	if err != nil {
+		return fmt.Errorf("gpu: free %d bytes of page-locked memory: %w", n, err)
+	}
+	delete(p.slabs, base)
+	p.bytes -= int64(n)
+	return nil
+}
+
+// Bytes is how much page-locked memory is taken.
+func (p *Pinned) Bytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
+}
+
+// Close ends the allocator. While a slab of it is in use it refuses, because
+// whoever holds the slab would read freed memory: close the loader first, and
+// release its batches. Close may be called again.
+func (p *Pinned) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return nil
+	case len(p.slabs) > 0:
+		return fmt.Errorf("gpu: close page-locked memory: %d slabs of %d bytes are in use", len(p.slabs), p.bytes)
+	}
+	p.closed = true
+	p.device.leave()
+	return nil
+}
+
+// String is like "page-locked memory of NVIDIA H200 (device 0, CUDA 12.4)".
+func (p *Pinned) String() string { return "page-locked memory of " + p.device.String() }

@@ -1,0 +1,417 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// width is how many values a sample of numbers has.
+const width = 16
+
+// numbers is a dataset of n samples; every value of sample i is i.
+func numbers(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Shape: tensor.Shape{width}}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		row := dataset.Row[int64](dst, 0)
+		for k := range row {
+			row[k] = int64(i)
+		}
+		return nil
+	})
+}
+
+// staged is a stage over a loader, closed at the end of the test.
+func staged(t testing.TB, d *gpu.Device, m loader.Allocator, ds dataset.Dataset, buffers int, options ...loader.Option) *gpu.Stage {
+	t.Helper()
+	l, err := loader.New(ds, append(options, loader.Memory(m))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, l)
+	s, err := gpu.NewStage(d, l, ds.Spec(), gpu.Buffers(buffers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	return s
+}
+
+// values is a field of a batch, copied back from the device.
+func values(t testing.TB, b *gpu.Batch, field string) []int64 {
+	t.Helper()
+	v := make([]int64, b.Column(field).Bytes/8)
+	if len(v) == 0 {
+		return v
+	}
+	if _, err := b.Download(unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 8*len(v)), field); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// check reports a batch of numbers that is not what its indices say.
+func check(t testing.TB, b *gpu.Batch) {
+	t.Helper()
+	for k, v := range values(t, b, "x") {
+		if v != int64(b.Indices()[k/width]) {
+			t.Fatalf("batch %d, value %d: got %d, want %d", b.Number(), k, v, b.Indices()[k/width])
+		}
+	}
+}
+
+func TestEveryBatchArrivesOnceAndInOrder(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(41), 2, loader.BatchSize(4), loader.Workers(3))
+	for epoch := range 2 {
+		next := 0
+		for b, err := range s.Epoch(t.Context(), epoch) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, b)
+			c := b.Column("x")
+			if want := (tensor.Shape{b.Len(), width}); !c.Shape.Eq(want) || c.Bytes != 8*width*b.Len() || c.Dtype != tensor.Int64 {
+				t.Errorf("column %+v, want shape %v", c, want)
+			}
+			for _, i := range b.Indices() {
+				if i != next {
+					t.Fatalf("sample %d, want %d", i, next)
+				}
+				next++
+			}
+		}
+		if next != 41 {
+			t.Errorf("epoch %d: %d samples, want 41", epoch, next)
+		}
+	}
+	if got := s.Stats(); got.Batches != 22 || got.Bytes != 2*41*8*width {
+		t.Errorf("stats %+v", got)
+	}
+}
+
+// A journal remembers which slabs it gave out.
+type journal struct {
+	loader.Allocator
+	mu    sync.Mutex
+	slabs []uint64
+}
+
+func (j *journal) Alloc(n int) ([]byte, error) {
+	slab, err := j.Allocator.Alloc(n)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.slabs = append(j.slabs, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(slab)))))
+	return slab, err
+}
+
+func TestTheSlabItselfIsUploaded(t *testing.T) {
+	d := open(t)
+	memory := &journal{Allocator: pinned(t, d)}
+	s := staged(t, d, memory, numbers(64), 2, loader.BatchSize(8))
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entry [3]uint64
+		fake.Upload(int64(b.Number()), &entry)
+		if !slices.Contains(memory.slabs, entry[0]) {
+			t.Errorf("batch %d was read from %#x, which is no slab", b.Number(), entry[0])
+		}
+		if entry[1] != uint64(b.Column("x").Pointer) || entry[2] != 8*8*width {
+			t.Errorf("batch %d: %d bytes to %#x, want %d to %#x", b.Number(), entry[2], entry[1], 8*8*width, b.Column("x").Pointer)
+		}
+	}
+}
+
+func TestRaggedFieldsAreUploadedWithTheirOffsets(t *testing.T) {
+	d := open(t)
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Ragged: true}, {Name: "n", Dtype: tensor.Int64}}
+	ds := dataset.Func(40, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		for k := range dataset.Grow[int64](dst, 0, i/2*10) {
+			dataset.Row[int64](dst, 0)[k] = int64(1000*i + k)
+		}
+		dataset.Set(dst, 1, int64(i))
+		return nil
+	})
+	s := staged(t, d, pinned(t, d), ds, 3, loader.BatchSize(2))
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, n, ends := values(t, b, "x"), values(t, b, "n"), b.Column("x").Offsets
+		for r, i := range b.Indices() {
+			row := x[ends[r]:ends[r+1]]
+			if len(row) != i/2*10 || n[r] != int64(i) {
+				t.Fatalf("sample %d has %d values and number %d", i, len(row), n[r])
+			}
+			for k, v := range row {
+				if v != int64(1000*i+k) {
+					t.Fatalf("sample %d, value %d: got %d", i, k, v)
+				}
+			}
+		}
+	}
+}
+
+// TestUploadsRunBesideTheLoopBody: every body waits until the next batch is on
+// the device, so all uploads but the first end behind another batch's body.
+func TestUploadsRunBesideTheLoopBody(t *testing.T) {
+	const batches = 200
+	d := open(t)
+	fake.Speed(20_000, 50_000, 0)
+	s := staged(t, d, pinned(t, d), numbers(4*batches), 2, loader.BatchSize(4))
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fake.Uploads() < int64(min(b.Number()+2, batches)) {
+			runtime.Gosched()
+		}
+	}
+	if n := fake.Uploads(); n != batches {
+		t.Errorf("%d uploads, want %d", n, batches)
+	}
+}
+
+func TestNoMoreIsUploadedThanHasRoom(t *testing.T) {
+	const buffers = 3
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(400), buffers, loader.BatchSize(4))
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fake.Uploads() < int64(min(b.Number()+buffers, 100)) {
+			runtime.Gosched()
+		}
+		if n := fake.Calls("cuMemcpyHtoDAsync_v2"); n > int64(b.Number()+buffers) {
+			t.Fatalf("batch %d: %d uploads began, there is room for %d", b.Number(), n, b.Number()+buffers)
+		}
+		check(t, b) // is not overwritten meanwhile
+	}
+}
+
+func TestPositionResumesBehindTheDelivered(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(40), 3, loader.BatchSize(4))
+	var seen []int
+	var p loader.Position
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, p = append(seen, b.Indices()...), b.Position()
+		if b.Number() == 4 {
+			break
+		}
+	}
+	for b, err := range s.From(t.Context(), p) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, b.Indices()...)
+	}
+	for k, i := range seen {
+		if k != i {
+			t.Fatalf("sample %d in place of %d", i, k)
+		}
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d samples", len(seen))
+	}
+}
+
+func TestErrorsFollowEarlierBatches(t *testing.T) {
+	bad := errors.New("bad sample")
+	ds := dataset.Func(40, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
+		if i == 21 {
+			return bad
+		}
+		clear(dst.Cell(0).Bytes())
+		return nil
+	})
+	d := open(t)
+	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4))
+	batches, failures := 0, 0
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err == nil {
+			batches++
+			continue
+		}
+		failures++
+		var sample *loader.SampleError
+		if !errors.Is(err, bad) || !errors.As(err, &sample) || sample.Index != 21 {
+			t.Errorf("got %v", err)
+		}
+	}
+	if batches != 5 || failures != 1 {
+		t.Errorf("%d batches and %d errors, want 5 and 1", batches, failures)
+	}
+}
+
+func TestCancelledContextEndsTheLoopWithItsError(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(400), 2, loader.BatchSize(4))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	for b, err := range s.Epochs(ctx, 0, 1000) {
+		if last = err; err == nil && b.Number() == 3 {
+			cancel()
+		}
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("got %v", last)
+	}
+}
+
+func TestBreakEndsALoaderThatIsStuck(t *testing.T) {
+	d := open(t)
+	ds := dataset.Func(8, numbers(1).Spec(), func(ctx context.Context, i int, dst dataset.Slot) error {
+		if i > 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		clear(dst.Cell(0).Bytes())
+		return nil
+	})
+	s := staged(t, d, pinned(t, d), ds, 2)
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Error(err)
+		}
+		break
+	}
+}
+
+func TestOneLoopAtATime(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(8), 2)
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range s.Epoch(t.Context(), 0) {
+			if err == nil || !strings.Contains(err.Error(), "a loop runs over it already") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if s.Close() == nil {
+			t.Error("the stage closed below its loop")
+		}
+		break
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if !errors.Is(err, gpu.ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestPanicInTheBodyLeavesNothingBehind(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(80), 2)
+	func() {
+		defer func() {
+			if p := recover(); p != "body" {
+				t.Errorf("got %v", p)
+			}
+		}()
+		for range s.Epoch(t.Context(), 0) {
+			panic("body")
+		}
+	}()
+}
+
+func TestStaleBatchesAndUnknownFieldsPanic(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(8), 2)
+	panics := func(what string, f func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s does not panic", what)
+			}
+		}()
+		f()
+	}
+	var stale *gpu.Batch
+	for b := range s.Epoch(t.Context(), 0) {
+		stale = b
+		panics("an unknown field", func() { b.Column("y") })
+	}
+	panics("a column behind the body", func() { stale.Column("x") })
+	panics("UsedBy behind the body", func() { stale.UsedBy(0) })
+}
+
+func TestFieldsThatTheLoaderLacksAreAnError(t *testing.T) {
+	d := open(t)
+	l, err := loader.New(numbers(8), loader.Memory(pinned(t, d)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, l)
+	s, err := gpu.NewStage(d, l, dataset.Spec{{Name: "y", Dtype: tensor.Int64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err == nil || !strings.Contains(err.Error(), `batch has no field "y"`) {
+			t.Errorf("got %v", err)
+		}
+	}
+	for _, wrong := range []gpu.StageOption{gpu.Buffers(1), gpu.Buffers(1 << 20)} {
+		if _, err := gpu.NewStage(d, l, l1Spec, wrong); err == nil || !strings.Contains(err.Error(), "Buffers(") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := gpu.NewStage(d, l, nil); err == nil {
+		t.Error("a stage without fields was made")
+	}
+}
+
+var l1Spec = numbers(1).Spec()
+
+func TestEachDeviceHasItsStage(t *testing.T) {
+	first := open(t)
+	fake.Devices(2)
+	second, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, second)
+	if got := second.String(); got != "Fake 1 (device 1, CUDA 12.4)" {
+		t.Errorf("got %q", got)
+	}
+	var group sync.WaitGroup
+	for _, d := range []*gpu.Device{first, second} {
+		s := staged(t, d, pinned(t, d), numbers(100), 2, loader.BatchSize(8))
+		group.Go(func() {
+			for b, err := range s.Epoch(t.Context(), 0) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				check(t, b)
+			}
+		})
+	}
+	group.Wait()
+}

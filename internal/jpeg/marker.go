@@ -80,7 +80,9 @@ func (d *Decoder) readMarkers(at int) (int, error) {
 		marker := d.data[at]
 		at++
 		switch {
-		case marker == markerSOI, marker == markerTEM, marker >= markerRST0 && marker <= markerRST7:
+		case marker == markerSOI:
+			return 0, corrupt(at, "second start of image")
+		case marker == markerTEM, marker >= markerRST0 && marker <= markerRST7:
 			continue
 		case marker == markerEOI:
 			return -1, nil
@@ -167,6 +169,10 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 		return unsupported(at, "arithmetic coding")
 	case markerJPG:
 		return unsupported(at, "JPG extension")
+	default:
+		if marker < markerSOF0 || marker > 0xef && marker != 0xfe {
+			return corrupt(at, "marker %#x", marker)
+		}
 	}
 	return nil
 }

@@ -98,23 +98,26 @@ func TestErrors(t *testing.T) {
 
 // TestEarlyBreakStopsWorkers: after a break nothing is placed any more.
 func TestEarlyBreakStopsWorkers(t *testing.T) {
-	placed := new(atomic.Int64)
-	ds := &fake{n: 1000, place: func(context.Context, int, dataset.Slot) error {
-		placed.Add(1)
-		return nil
-	}}
-	l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(2))
-	for range l.Epoch(t.Context(), 0) {
-		break
-	}
-	stopped := placed.Load()
-	if stopped > 2*9 {
-		t.Errorf("%d samples were placed for one batch, want 9 batches at most", stopped)
-	}
-	time.Sleep(time.Millisecond)
-	if placed.Load() != stopped {
-		t.Error("samples are placed after the break")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		placed := new(atomic.Int64)
+		ds := &fake{n: 1000, place: func(context.Context, int, dataset.Slot) error {
+			time.Sleep(time.Millisecond)
+			placed.Add(1)
+			return nil
+		}}
+		l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(2))
+		for range l.Epoch(t.Context(), 0) {
+			break
+		}
+		stopped := placed.Load()
+		if stopped > 2*9 {
+			t.Errorf("%d samples were placed for one batch, want 9 batches at most", stopped)
+		}
+		time.Sleep(time.Second) // the bubble's time, enough for all of them
+		if placed.Load() != stopped {
+			t.Error("samples are placed after the break")
+		}
+	})
 }
 
 // TestGrowingDataset: we deviate. PyTorch's sequential sampler asks for the

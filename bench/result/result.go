@@ -1,0 +1,173 @@
+// Package result is what a benchmark leaves behind: one record per
+// configuration, side and round, a JSON object per line of a file. A record
+// carries its machine, its versions and its date, and the raw times, so that
+// tables and plots can be drawn again without a run.
+//
+// Any program can write the lines; in Python, print(json.dumps(record)) does. An
+// object with all the names there are, over several lines here:
+//
+//	{
+//	  "study": "loading", "side": "PyTorch, PIL", "date": "2026-11-21T09:30:00Z", "round": 0, "epoch": 1,
+//	  "config": {"batch": 128, "workers": 4, "prefetch": 2, "in_flight": 8, "consumer_seconds": 2,
+//	    "data": "photos", "model": "resnet18", "device": "cuda", "help": "off", "span": "epoch",
+//	    "simulated": "device of 500 images/s"},
+//	  "machine": {"cpu": "AMD EPYC 9V74", "processors": 2, "memory_bytes": 25769803776,
+//	    "os": "linux", "kernel": "6.18.5", "arch": "amd64", "gpu": "NVIDIA H200"},
+//	  "versions": {"python": "3.11.7", "torch": "2.15.0", "torchvision": "0.29.2", "pillow": "12.3.0"},
+//	  "measured": {"samples": 768, "seconds": 1.5, "samples_per_second": 512, "first_batch_seconds": 0.48,
+//	    "waits_seconds": [0.48, 0.01, 0.01, 0.24, 0.01, 0.01], "waiting_seconds": 0.76,
+//	    "transfer_seconds": 0.02, "compute_seconds": 0.6, "loading_end_seconds": 1.4, "end_to_end_seconds": 1.5,
+//	    "per_item_seconds": 0.0008, "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9,
+//	    "usage": [{"seconds": 0, "cpu_percent": 12.5, "rss_bytes": 900000000}],
+//	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768,
+//	      "self_device_seconds": 0, "total_device_seconds": 0}]}
+//	}
+//
+// What was not measured or does not apply is left out. Always needed are study,
+// side, date, config's batch, workers and data, machine's cpu and processors,
+// and samples and seconds; [Study] says what a study needs beyond that. A name
+// that is not listed here is an error, because it would be a misspelt one.
+package result
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// A Study names one of the five studies.
+type Study string
+
+const (
+	Loading   Study = "loading"   // the wait for every single batch; needs waits_seconds
+	EndToEnd  Study = "endtoend"  // loading and inference together; needs config's model, and end_to_end_seconds
+	Profile   Study = "profile"   // where loading spends its time; needs stages, and config's span
+	Volumes   Study = "volumes"   // medical volumes, with CPU and memory over time
+	Inference Study = "inference" // the model alone; needs config's model, and per_item_seconds
+)
+
+// Studies are all of them, in the order of their numbers.
+func Studies() []Study { return []Study{Loading, EndToEnd, Profile, Volumes, Inference} }
+
+// A Record is one measurement of one configuration.
+type Record struct {
+	Study    Study             `json:"study"`
+	Side     string            `json:"side"` // who did the work: "penstock", "PyTorch, PIL", …
+	Date     time.Time         `json:"date"` // of the run, as in RFC 3339: 2026-11-21T09:30:00Z
+	Round    int               `json:"round"`
+	Epoch    int               `json:"epoch,omitempty"` // of the loader; 0 includes the starting of workers
+	Config   Config            `json:"config"`
+	Machine  Machine           `json:"machine"`
+	Versions map[string]string `json:"versions,omitempty"` // go, penstock (its commit), python, torch, …
+	Measured Measured          `json:"measured"`
+}
+
+// A Config is what was chosen. Configs can be compared and be the keys of a map.
+type Config struct {
+	Batch           int     `json:"batch"`   // samples
+	Workers         int     `json:"workers"` // 0: the consumer loads
+	Prefetch        int     `json:"prefetch,omitempty"`
+	InFlight        int     `json:"in_flight,omitempty"`
+	ConsumerSeconds float64 `json:"consumer_seconds,omitempty"` // what the consumer takes for a batch
+	Data            string  `json:"data"`                       // "photos", "preprocessed", "cifar", "volumes", …
+	Model           string  `json:"model,omitempty"`
+	Device          string  `json:"device,omitempty"` // "cpu", "cuda", …
+	Help            string  `json:"help,omitempty"`   // "on", "off", or empty where a side has no such thing
+	Span            string  `json:"span,omitempty"`   // "first batch" or "epoch", or empty where it is an epoch anyway
+
+	// Simulated says what of the measurement is not real, "device of 500
+	// images/s", "files throttled to 20 ms". It is printed with every figure.
+	Simulated string `json:"simulated,omitempty"`
+}
+
+// The values of Config.Span, and Config.Help's where there is the choice.
+const (
+	FirstBatch = "first batch"
+	Epoch      = "epoch"
+	HelpOn     = "on"
+	HelpOff    = "off"
+)
+
+// A Machine is where it was measured.
+type Machine struct {
+	CPU         string `json:"cpu"`        // the model's name
+	Processors  int    `json:"processors"` // logical ones that the process could use
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+	OS          string `json:"os,omitempty"`
+	Kernel      string `json:"kernel,omitempty"`
+	Arch        string `json:"arch,omitempty"`
+	GPU         string `json:"gpu,omitempty"`
+}
+
+// String is one line: "AMD EPYC, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
+func (m Machine) String() string {
+	s := fmt.Sprintf("%s, %d processors", m.CPU, m.Processors)
+	if m.Processors == 1 {
+		s = m.CPU + ", 1 processor"
+	}
+	if m.MemoryBytes > 0 {
+		s += fmt.Sprintf(", %.0f GiB", float64(m.MemoryBytes)/(1<<30))
+	}
+	if m.OS != "" {
+		s += ", " + m.OS
+		if m.Kernel != "" {
+			s += " " + m.Kernel
+		}
+	}
+	if m.GPU != "" {
+		s += ", " + m.GPU
+	}
+	return s
+}
+
+// Measured is what came out. Times are in seconds of the wall clock, but for CPU
+// and Stages, which add up all threads and processes of the side.
+type Measured struct {
+	Samples          int64   `json:"samples"`
+	Seconds          float64 `json:"seconds"`
+	SamplesPerSecond float64 `json:"samples_per_second,omitempty"` // Samples / Seconds; Write and Read fill it in
+
+	FirstBatch float64   `json:"first_batch_seconds,omitempty"` // from the epoch's start to its first batch
+	Waits      []float64 `json:"waits_seconds,omitempty"`       // for every single batch, in order
+
+	Waiting    float64 `json:"waiting_seconds,omitempty"`     // for batches, all of them
+	Transfer   float64 `json:"transfer_seconds,omitempty"`    // to the device
+	Compute    float64 `json:"compute_seconds,omitempty"`     // in the model
+	LoadingEnd float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was there
+	EndToEnd   float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was there
+	PerItem    float64 `json:"per_item_seconds,omitempty"`    // a batch's time divided by its size
+
+	Allocations    int64   `json:"allocations,omitempty"` // on Go's heap
+	AllocatedBytes int64   `json:"allocated_bytes,omitempty"`
+	CPU            float64 `json:"cpu_seconds,omitempty"`
+
+	Usage  []Usage `json:"usage,omitempty"`
+	Stages []Stage `json:"stages,omitempty"`
+}
+
+// Usage is what the side's processes used at a moment.
+type Usage struct {
+	Seconds    float64 `json:"seconds"`     // since the start
+	CPUPercent float64 `json:"cpu_percent"` // 100 is one processor
+	RSS        int64   `json:"rss_bytes"`   // resident memory
+}
+
+// A Stage is a line of a profile.
+type Stage struct {
+	Name        string  `json:"name"`
+	Self        float64 `json:"self_seconds"`  // without the stages it calls
+	Total       float64 `json:"total_seconds"` // with them
+	Calls       int64   `json:"calls"`
+	SelfDevice  float64 `json:"self_device_seconds,omitempty"`
+	TotalDevice float64 `json:"total_device_seconds,omitempty"`
+}
+
+// title is what an error calls a record that can be read but is not valid.
+func (r Record) title() string {
+	return fmt.Sprintf("%s, %s, batch %d, workers %d", r.Study, r.Side, r.Config.Batch, r.Config.Workers)
+}
+
+// platform is the part of a Machine that the binary knows.
+func platform() Machine {
+	return Machine{CPU: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH}
+}

@@ -1,0 +1,199 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Cached keeps the samples of ds in memory, in the form in which ds places
+// them, up to limit bytes. A sample is read from ds when it is first asked for,
+// once, however many workers ask at the same time, and copied from memory
+// from then on. So a loader's first epoch runs at the speed of ds, and later
+// ones at that of memory.
+//
+// Samples are kept in the order in which they are first read, until one does
+// not fit; it and its like are read from ds every time, while smaller ones may
+// still fit. Which ones are kept depends on which worker was first, but what is
+// placed does not. A sample that fails is not kept: the next one who asks
+// tries again.
+//
+// A sample that ds makes with random numbers (see [Slot.Rand]) would be the same
+// in every epoch, so it is an error. Augment what comes out of the cache
+// instead: transform.Images(cached, …), not the other way around. Random numbers
+// that ds takes from elsewhere cannot be noticed and are frozen.
+//
+// Beside the limit, the cache takes 8 bytes per sample. It lasts as long as the
+// Cache is referred to, beyond the loaders that use it.
+func Cached(ds Dataset, limit int64) (*Cache, error) {
+	if limit < 0 {
+		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)
+	}
+	spec := ds.Spec()
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	c := &Cache{inner: ds, entries: make([]atomic.Uint64, max(ds.Len(), 0)), readers: make(map[*cacheCounts]struct{})}
+	c.memory.limit = limit
+	c.waiting.calls = make(map[int]chan struct{})
+	for _, f := range spec {
+		if f.Ragged {
+			c.header += lengthBytes
+		}
+	}
+	return c, nil
+}
+
+// A Cache is a dataset whose samples stay in memory once they were read, made
+// by [Cached].
+type Cache struct {
+	inner   Dataset
+	header  int             // bytes before a sample's own: a length per ragged field
+	entries []atomic.Uint64 // of every sample: absent, reading, passed, or its place in memory
+	memory  cacheMemory
+	waiting waitingList
+
+	mu      sync.Mutex
+	readers map[*cacheCounts]struct{} // of open Readers
+	closed  CacheStats                // hits and misses of closed ones
+}
+
+// The states of a sample that is not in memory. Higher values are places.
+const (
+	absent  = iota // not read yet, or read with an error
+	reading        // somebody is about to place it
+	passed         // read, but there was no room for it
+	places
+)
+
+// CacheStats is what a [Cache] has done since it was made.
+type CacheStats struct {
+	Hits    int64 // samples that came from memory
+	Misses  int64 // samples asked of the dataset beneath
+	Samples int64 // samples in memory
+	Bytes   int64 // of memory taken, with what is not yet filled of it
+	Limit   int64 // bytes, as given to [Cached]
+}
+
+// cacheCounts are what one Reader has done. Its worker alone writes them.
+type cacheCounts struct {
+	hits, misses atomic.Int64
+}
+
+// Len is the number of samples of the dataset beneath when the cache was made.
+func (c *Cache) Len() int { return len(c.entries) }
+
+// Spec is that of the dataset beneath.
+func (c *Cache) Spec() Spec { return c.inner.Spec() }
+
+// Name is the sample's name in the dataset beneath.
+func (c *Cache) Name(i int) string {
+	if checkIndex(i, c.Len()) != nil {
+		return ""
+	}
+	return Name(c.inner, i)
+}
+
+// ReadAhead passes on which samples are wanted that are not in memory.
+func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
+	r, ok := c.inner.(ReadAheader)
+	if !ok {
+		return
+	}
+	var missing []int
+	for _, i := range indices {
+		if checkIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) > 0 {
+		r.ReadAhead(ctx, missing)
+	}
+}
+
+// Stats says what the cache holds and how it was used, by all Readers together.
+// It may be called at any time.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	s := c.closed
+	for r := range c.readers {
+		s.Hits += r.hits.Load()
+		s.Misses += r.misses.Load()
+	}
+	c.mu.Unlock()
+	s.Samples, s.Bytes = c.memory.taken()
+	s.Limit = c.memory.limit
+	return s
+}
+
+// Open opens a Reader of the dataset beneath. It is a [BatchReader] if that one is.
+func (c *Cache) Open() (Reader, error) {
+	inner, err := c.inner.Open()
+	if err != nil {
+		return nil, err
+	}
+	one := cacheReader{cache: c, inner: inner, counts: new(cacheCounts)}
+	c.mu.Lock()
+	c.readers[one.counts] = struct{}{}
+	c.mu.Unlock()
+	if b, ok := inner.(BatchReader); ok {
+		return &cacheBatchReader{cacheReader: one, batch: b}, nil
+	}
+	return &one, nil
+}
+
+// forget moves a Reader's counts to those of closed ones.
+func (c *Cache) forget(r *cacheCounts) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.readers[r]; ok {
+		delete(c.readers, r)
+		c.closed.Hits += r.hits.Load()
+		c.closed.Misses += r.misses.Load()
+	}
+}
+
+// settle ends the claim on sample i, which is now in that state, and wakes who
+// waits for it.
+func (c *Cache) settle(i int, state uint64) {
+	c.entries[i].Store(state)
+	c.waiting.wake(i)
+}
+
+// waitingList is who waits for samples that others are reading.
+type waitingList struct {
+	mu    sync.Mutex
+	calls map[int]chan struct{} // closed when the sample is settled
+}
+
+// wait returns once entry, that of sample i, is no longer being read, or with
+// the context's error.
+func (w *waitingList) wait(ctx context.Context, i int, entry *atomic.Uint64) error {
+	w.mu.Lock()
+	if entry.Load() != reading { // wake takes the lock after the entry has changed
+		w.mu.Unlock()
+		return nil
+	}
+	done, ok := w.calls[i]
+	if !ok {
+		done = make(chan struct{})
+		w.calls[i] = done
+	}
+	w.mu.Unlock()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *waitingList) wake(i int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if done, ok := w.calls[i]; ok {
+		close(done)
+		delete(w.calls, i)
+	}
+}

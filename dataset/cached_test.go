@@ -1,0 +1,516 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func cached(t testing.TB, ds dataset.Dataset, limit int64) *dataset.Cache {
+	t.Helper()
+	c, err := dataset.Cached(ds, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func open(t testing.TB, ds dataset.Dataset) dataset.Reader {
+	t.Helper()
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// notes has n samples of two ragged fields around a fixed one, some of them
+// empty, and counts how often each is read.
+func notes(n int, reads []atomic.Int32) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		labelField,
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		reads[i].Add(1)
+		for k := range dataset.Grow[uint8](dst, 0, i*i%700) {
+			dataset.Row[uint8](dst, 0)[k] = uint8(i + k)
+		}
+		dataset.Set(dst, 1, int64(-i))
+		for k := range dataset.Grow[float32](dst, 2, i%3) {
+			dataset.Row[float32](dst, 2)[k] = float32(i * k)
+		}
+		return nil
+	})
+}
+
+func TestCachedPlacesWhatTheDatasetPlaces(t *testing.T) {
+	const n = 300
+	for _, limit := range []int64{0, 1, 100, 20_000, 100_000, 1 << 30} {
+		want := notes(n, make([]atomic.Int32, n))
+		reads := make([]atomic.Int32, n)
+		c := cached(t, notes(n, reads), limit)
+		var group sync.WaitGroup
+		for w := range 4 {
+			group.Go(func() {
+				r := open(t, c)
+				slot, wanted := newSlot(c.Spec()...), newSlot(c.Spec()...)
+				plain := open(t, want)
+				for k := range 2 * n {
+					i := (k*(2*w+1) + 37*w) % n
+					if err := errors.Join(r.Place(t.Context(), i, slot), plain.Place(t.Context(), i, wanted)); err != nil {
+						t.Error(err)
+						return
+					}
+					for f := range slot.Len() {
+						if !slices.Equal(slot.Cell(f).Bytes(), wanted.Cell(f).Bytes()) {
+							t.Errorf("limit %d, sample %d, field %d differs", limit, i, f)
+							return
+						}
+					}
+				}
+			})
+		}
+		group.Wait()
+		s := c.Stats()
+		if s.Bytes > limit || s.Limit != limit {
+			t.Errorf("%d bytes of memory, limit %d; want at most %d", s.Bytes, s.Limit, limit)
+		}
+		if got, want := s.Hits+s.Misses, int64(4*2*n); got != want {
+			t.Errorf("limit %d: %d hits and %d misses, want %d together", limit, s.Hits, s.Misses, want)
+		}
+		var all int64
+		for i := range reads {
+			all += int64(reads[i].Load())
+		}
+		if all != s.Misses {
+			t.Errorf("limit %d: %d misses, but %d samples were read", limit, s.Misses, all)
+		}
+		if whole := limit == 1<<30; whole != (s.Samples == n) || whole != (s.Misses == n) {
+			t.Errorf("limit %d: %d samples kept after %d misses, of %d", limit, s.Samples, s.Misses, n)
+		}
+		if limit == 100_000 && s.Bytes < 9*limit/10 {
+			t.Errorf("%d bytes of %d taken, want at least nine tenths", s.Bytes, limit)
+		}
+	}
+}
+
+func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
+	reads := make([]int, 10)
+	rows := dataset.Func(10, dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{25}}},
+		func(_ context.Context, i int, dst dataset.Slot) error {
+			reads[i]++
+			return nil
+		})
+	c := cached(t, rows, 450)
+	r, slot := open(t, c), newSlot(rows.Spec()...)
+	for range 3 {
+		for i := range 10 {
+			if err := r.Place(t.Context(), 9-i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := fmt.Sprint(reads), "[3 3 3 3 3 3 1 1 1 1]"; got != want {
+		t.Errorf("reads of samples 0 to 9: %s, want %s", got, want)
+	}
+	want := dataset.CacheStats{Hits: 8, Misses: 22, Samples: 4, Bytes: 400, Limit: 450}
+	if got := c.Stats(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Stats(); got != want {
+		t.Errorf("after Close: %+v, want %+v", got, want)
+	}
+}
+
+func TestCachedReadsASampleOnceForAllWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		reads := 0 // no lock: more than one reader would be a race
+		slow := dataset.Func(1, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
+			reads++
+			<-gate
+			dataset.Set(dst, 0, int64(7))
+			return nil
+		})
+		c := cached(t, slow, 1<<20)
+		ctx, cancel := context.WithCancel(t.Context())
+		impatient := make(chan error, 1)
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				slot := newSlot(labelField)
+				if err := open(t, c).Place(t.Context(), 0, slot); err != nil || dataset.Row[int64](slot, 0)[0] != 7 {
+					t.Errorf("placed %v, %v; want 7", dataset.Row[int64](slot, 0), err)
+				}
+			})
+		}
+		synctest.Wait()
+		go func() { impatient <- open(t, c).Place(ctx, 0, newSlot(labelField)) }()
+		synctest.Wait()
+		cancel()
+		if err := <-impatient; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled while another worker reads: %v, want %v", err, context.Canceled)
+		}
+		close(gate)
+		group.Wait()
+		if reads != 1 {
+			t.Errorf("%d reads, want 1", reads)
+		}
+	})
+}
+
+func TestCachedDoesNotKeepFailures(t *testing.T) {
+	broken := errors.New("broken")
+	attempt := 0
+	ds := dataset.Func(1, dataset.Spec{labelField}, func(ctx context.Context, i int, dst dataset.Slot) error {
+		attempt++
+		switch attempt {
+		case 1:
+			return broken
+		case 2:
+			return ctx.Err()
+		case 3:
+			panic(broken)
+		}
+		dataset.Set(dst, 0, int64(attempt))
+		return nil
+	})
+	c := cached(t, ds, 1<<20)
+	r, slot := open(t, c), newSlot(labelField)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	place := func(ctx context.Context) (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %w", v.(error))
+			}
+		}()
+		return r.Place(ctx, 0, slot)
+	}
+	for k, want := range []error{broken, context.Canceled, broken, nil, nil} {
+		ctx := t.Context()
+		if k == 1 {
+			ctx = cancelled
+		}
+		if err := place(ctx); !errors.Is(err, want) {
+			t.Errorf("attempt %d: error %v, want %v", k, err, want)
+		}
+	}
+	if got := dataset.Row[int64](slot, 0)[0]; got != 4 {
+		t.Errorf("placed what attempt %d made, want 4", got)
+	}
+}
+
+func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var reads atomic.Int32
+		ds := dataset.Func(1, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
+			<-gate
+			if reads.Add(1) == 1 {
+				return errors.New("broken")
+			}
+			return nil
+		})
+		c := cached(t, ds, 1<<20)
+		var failures atomic.Int32
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() {
+				if open(t, c).Place(t.Context(), 0, newSlot(labelField)) != nil {
+					failures.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		close(gate)
+		group.Wait()
+		if failures.Load() != 1 || reads.Load() != 2 {
+			t.Errorf("%d failures of 5 after %d reads, want 1 after 2", failures.Load(), reads.Load())
+		}
+	})
+}
+
+func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
+	for name, c := range map[string]struct {
+		use  func(r *rand.Rand)
+		want string
+	}{
+		"drawn":     {func(r *rand.Rand) { r.Float64() }, "dataset: Cached: sample 1 is made with random numbers, which would be the same in every epoch: want the random transforms on top of the cache"},
+		"not drawn": {func(*rand.Rand) {}, "<nil>"},
+	} {
+		ds := dataset.Func(3, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
+			if r := dst.Rand(); i == 1 {
+				c.use(r)
+			}
+			return nil
+		})
+		slot := newSlot(labelField)
+		slot.Rand().Uint64() // what is drawn outside the cache does not count
+		if err := open(t, cached(t, ds, 1<<20)).Place(t.Context(), 1, slot); fmt.Sprint(err) != c.want {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+		batch := open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
+		for _, indices := range [][]int{{0, 1, 2}, {2, 0, 1}} {
+			if err := batch.PlaceBatch(t.Context(), indices, newSlots(3, ds.Spec())); fmt.Sprint(err) != c.want {
+				t.Errorf("%s, batch %v: error %v, want %v", name, indices, err, c.want)
+			}
+		}
+	}
+}
+
+func TestCachedLeavesTheDrawsRandomNumbersAlone(t *testing.T) {
+	c := cached(t, pairs(t), 1<<20)
+	r := open(t, c)
+	var got [2]uint64
+	for k := range got {
+		slot := newSlot(c.Spec()...)
+		if err := r.Place(t.Context(), 1, slot); err != nil {
+			t.Fatal(err)
+		}
+		got[k] = slot.Rand().Uint64()
+	}
+	if want := newSlot(labelField).Rand().Uint64(); got[0] != want || got[1] != want {
+		t.Errorf("random numbers %d after a miss and %d after a hit, want %d", got[0], got[1], want)
+	}
+}
+
+func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
+	var log []string
+	refuse, stuck := errors.New("refuse"), errors.New("stuck")
+	c := cached(t, journal{id: 1, n: 5, batches: true, stuck: stuck, log: &log}, 1<<20)
+	if got, want := dataset.Name(c, 3), "1.3"; got != want {
+		t.Errorf("sample 3 is named %q, want %q", got, want)
+	}
+	if got := dataset.Name(c, 5); got != "" {
+		t.Errorf("sample 5 of 5 is named %q", got)
+	}
+	r, err := c.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, ok := r.(dataset.BatchReader)
+	if !ok {
+		t.Fatal("a BatchReader's cache has none")
+	}
+	ahead := func(indices ...int) { dataset.ReadAhead(t.Context(), c, indices) }
+	place := func(indices ...int) {
+		t.Helper()
+		got := newSlots(len(indices), c.Spec())
+		if err := batch.PlaceBatch(t.Context(), indices, got); err != nil {
+			t.Fatal(err)
+		}
+		for k, i := range indices {
+			if values(got)[k][0] != 10+i {
+				t.Errorf("samples %v: %v", indices, values(got))
+				break
+			}
+		}
+	}
+	ahead(0, 1, 5)
+	place(1, 3, 1)
+	place(3, 1)
+	ahead(1, 3)
+	ahead(4, 1)
+	place(4, 3, 0)
+	if err := batch.PlaceBatch(t.Context(), []int{2, 5}, newSlots(2, c.Spec())); err == nil {
+		t.Error("a batch with sample 5 of 5 gives no error")
+	}
+	place(2)
+	if err := r.Close(); !errors.Is(err, stuck) {
+		t.Errorf("Close: %v, want %v", err, stuck)
+	}
+	want := []string{"1: open", "1: ahead [0 1]", "1: batch [1 3] of 2", "1: ahead [4]", "1: batch [4 0] of 2", "1: batch [2] of 1", "1: close"}
+	if !slices.Equal(log, want) {
+		t.Errorf("journal %q, want %q", log, want)
+	}
+	if _, err := cached(t, journal{refuse: refuse, log: &log}, 0).Open(); !errors.Is(err, refuse) {
+		t.Errorf("Open: %v, want %v", err, refuse)
+	}
+	if _, ok := open(t, cached(t, journal{n: 1, log: &log}, 0)).(dataset.BatchReader); ok {
+		t.Error("a BatchReader where the dataset beneath has none")
+	}
+}
+
+func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
+	var log []string
+	c := cached(t, journal{n: 3, log: &log}, 8)
+	r := open(t, c)
+	for i := range 3 {
+		if err := r.Place(t.Context(), i, newSlot(c.Spec()...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dataset.ReadAhead(t.Context(), c, []int{2, 0, 1})
+	if got, want := log[len(log)-1], "0: ahead [2 1]"; got != want {
+		t.Errorf("journal ends with %q, want %q", got, want)
+	}
+}
+
+func TestBatchesWaitForEachOthersSamplesInAnyOrder(t *testing.T) {
+	const n = 64
+	c := cached(t, gather{notes(n, make([]atomic.Int32, n))}, 10_000)
+	var group sync.WaitGroup
+	for w := range 8 {
+		group.Go(func() {
+			r := open(t, c).(dataset.BatchReader)
+			indices := rand.New(rand.NewPCG(uint64(w), 0)).Perm(n)
+			batch := newSlots(n, c.Spec())
+			if err := r.PlaceBatch(t.Context(), indices, batch); err != nil {
+				t.Error(err)
+			}
+			for k, i := range indices {
+				if got := dataset.Row[int64](batch[k], 1)[0]; got != int64(-i) {
+					t.Errorf("label %d, want %d", got, -i)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
+	fail := true
+	ds := dataset.Func(4, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
+		if fail && i == 2 {
+			return errors.New("broken")
+		}
+		return nil
+	})
+	r := open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
+	batch := newSlots(4, ds.Spec())
+	if err := r.PlaceBatch(t.Context(), []int{0, 1, 2, 3}, batch); err == nil {
+		t.Error("no error")
+	}
+	fail = false
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // else a lost claim would wait for ever
+	defer cancel()
+	if err := r.PlaceBatch(ctx, []int{0, 1, 2, 3}, batch); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCachedServesWithoutAllocation(t *testing.T) {
+	const n = 50
+	c := cached(t, notes(n, make([]atomic.Int32, n)), 1<<20)
+	r, slot := open(t, c), newSlot(c.Spec()...)
+	for i := range n {
+		if err := r.Place(t.Context(), i, slot); err != nil {
+			t.Fatal(err)
+		}
+	}
+	placeWithoutAllocation(t, c)
+
+	fast := cached(t, gather{pairs(t)}, 1<<20)
+	b := open(t, fast).(dataset.BatchReader)
+	indices, ctx := []int{4, 2, 0}, t.Context()
+	var dst dataset.Slots = newSlots(3, fast.Spec())
+	allocs := testing.AllocsPerRun(100, func() {
+		if err := b.PlaceBatch(ctx, indices, dst); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations per batch, want 0", allocs)
+	}
+}
+
+func TestCachedSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		ds    dataset.Dataset
+		limit int64
+		want  string
+	}{
+		{pairs(t), -1, "dataset: Cached: limit of -1 bytes: want 0 or more"},
+		{dataset.Func(1, nil, nil), 1, "dataset: spec: no fields"},
+	} {
+		if _, err := dataset.Cached(c.ds, c.limit); err == nil || err.Error() != c.want {
+			t.Errorf("got error %v, want %s", err, c.want)
+		}
+	}
+	r := open(t, cached(t, pairs(t), 100))
+	for _, i := range []int{-1, 5} {
+		if err := r.Place(t.Context(), i, newSlot(pairs(t).Spec()...)); err == nil {
+			t.Errorf("sample %d of 5 gives no error", i)
+		}
+	}
+}
+
+// BenchmarkCached places samples in random order in a second epoch. Its measure
+// is a loop that copies rows of one slice in the same order and does nothing else.
+func BenchmarkCached(b *testing.B) {
+	for _, size := range []int{3080, photoBytes} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("bytes=%d/workers=%d", size, workers), func(b *testing.B) {
+				n := (256 << 20) / size
+				spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{size}}}
+				plain := make([]byte, n*size)
+				for i := range plain {
+					plain[i] = byte(i)
+				}
+				rows := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+					copy(dataset.Row[uint8](dst, 0), plain[i*size:])
+					return nil
+				})
+				c := cached(b, rows, 1<<30)
+				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+				round := func(place func(w, k, i int)) time.Duration {
+					begun := time.Now()
+					var group sync.WaitGroup
+					for w := range workers {
+						group.Go(func() {
+							for k := w; k < n; k += workers {
+								place(w, k, order[k])
+							}
+						})
+					}
+					group.Wait()
+					return time.Since(begun)
+				}
+				batch := newSlots(64, spec)
+				readers := make([]dataset.Reader, workers)
+				for w := range readers {
+					readers[w] = open(b, c)
+				}
+				ctx := b.Context()
+				place := func(w, k, i int) {
+					if err := readers[w].Place(ctx, i, batch[k%64]); err != nil {
+						b.Error(err)
+					}
+				}
+				copied := func(_, k, i int) { copy(batch[k%64].Cell(0).Bytes(), plain[i*size:][:size]) }
+				for i := range n { // in the order in which plain holds them
+					place(0, i, i)
+				}
+				runtime.GC()
+				var took, floor time.Duration
+				b.ReportAllocs()
+				for b.Loop() {
+					took += round(place)
+					floor += round(copied)
+				}
+				b.ReportMetric(float64(b.N*n)/took.Seconds(), "samples/s")
+				b.ReportMetric(float64(b.N*n)/floor.Seconds(), "copies/s")
+				b.ReportMetric(100*floor.Seconds()/took.Seconds(), "%-of-copy")
+			})
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// stageWait is while another worker reads the sample that this one wants.
+const stageWait = "wait"
+
+type cacheReader struct {
+	cache  *Cache
+	inner  Reader
+	counts *cacheCounts
+	_      [64]byte // keeps the counts of two workers out of one cache line
+}
+
+func (r *cacheReader) Place(ctx context.Context, i int, dst Slot) error {
+	c := r.cache
+	if err := checkIndex(i, c.Len()); err != nil {
+		return err
+	}
+	entry := &c.entries[i]
+	for {
+		switch state := entry.Load(); state {
+		case absent:
+			if entry.CompareAndSwap(absent, reading) {
+				return r.fill(ctx, i, dst)
+			}
+		case reading:
+			dst.Stage(stageWait)
+			if err := c.waiting.wait(ctx, i, entry); err != nil {
+				return err
+			}
+		case passed:
+			r.counts.misses.Add(1)
+			return r.inner.Place(ctx, i, dst)
+		default:
+			r.counts.hits.Add(1)
+			c.serve(state, dst)
+			return nil
+		}
+	}
+}
+
+// fill places sample i, which this reader has claimed, and keeps it.
+func (r *cacheReader) fill(ctx context.Context, i int, dst Slot) error {
+	state := uint64(absent)
+	defer func() { r.cache.settle(i, state) }() // also when user code panics
+	r.counts.misses.Add(1)
+	watch := watchDraw(i, dst.draw)
+	if err := r.inner.Place(ctx, i, dst); err != nil {
+		return err
+	}
+	if err := watch.check(); err != nil {
+		return err
+	}
+	state = r.cache.keep(dst)
+	return nil
+}
+
+func (r *cacheReader) Close() error {
+	r.cache.forget(r.counts)
+	return r.inner.Close()
+}
+
+// A drawWatch notices whether random numbers of a draw are taken.
+type drawWatch struct {
+	sample int
+	draw   *Draw
+	before rand.PCG
+}
+
+func watchDraw(sample int, d *Draw) drawWatch {
+	d.Rand() // seeds it
+	return drawWatch{sample, d, d.source}
+}
+
+func (w *drawWatch) check() error {
+	if w.draw == nil || w.draw.source == w.before {
+		return nil
+	}
+	return fmt.Errorf("dataset: Cached: sample %d is made with random numbers, which would be the same in every epoch: want the random transforms on top of the cache", w.sample)
+}
+
+type cacheBatchReader struct {
+	cacheReader
+	batch   BatchReader
+	read    part  // what the reader beneath has to place
+	claimed []int // places in read
+	others  []int // rows that other readers are placing
+	slots   watchedSlots
+}
+
+func (r *cacheBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
+	c := r.cache
+	for _, i := range indices {
+		if err := checkIndex(i, c.Len()); err != nil {
+			return err
+		}
+	}
+	r.others = r.others[:0]
+	if err := r.placeMissing(ctx, indices, dst); err != nil {
+		return err
+	}
+	// Only now that nobody waits for us: else two readers might for each other.
+	for _, row := range r.others {
+		if err := r.Place(ctx, indices[row], dst.At(row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeMissing places what is in memory, and by one call what nobody else is
+// reading.
+func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst Slots) error {
+	c := r.cache
+	r.read.indices, r.read.rows, r.claimed = r.read.indices[:0], r.read.rows[:0], r.claimed[:0]
+	settled := 0
+	defer func() {
+		r.slots = watchedSlots{}
+		for _, k := range r.claimed[settled:] {
+			c.settle(r.read.indices[k], absent)
+		}
+	}()
+	for row, i := range indices {
+		state := c.entries[i].Load()
+		switch {
+		case state >= places:
+			r.counts.hits.Add(1)
+			c.serve(state, dst.At(row))
+			continue
+		case state == absent && c.entries[i].CompareAndSwap(absent, reading):
+			r.claimed = append(r.claimed, len(r.read.rows))
+		case state != passed:
+			r.others = append(r.others, row)
+			continue
+		}
+		r.read.indices = append(r.read.indices, i)
+		r.read.rows = append(r.read.rows, row)
+	}
+	if len(r.read.rows) == 0 {
+		return nil
+	}
+	r.counts.misses.Add(int64(len(r.read.rows)))
+	r.slots = watchedSlots{all: dst, read: r.read}
+	if err := r.batch.PlaceBatch(ctx, r.read.indices, &r.slots); err != nil {
+		return err
+	}
+	if err := r.slots.check(); err != nil {
+		return err
+	}
+	for _, k := range r.claimed {
+		state := c.keep(dst.At(r.read.rows[k]))
+		c.settle(r.read.indices[k], state)
+		settled++
+	}
+	return nil
+}
+
+// watchedSlots are some rows of others, each of which is watched for random
+// numbers until the next is asked for.
+type watchedSlots struct {
+	all   Slots
+	read  part
+	watch drawWatch
+	err   error // the first one
+}
+
+func (s *watchedSlots) Len() int { return len(s.read.rows) }
+
+func (s *watchedSlots) At(k int) Slot {
+	s.err = s.check()
+	slot := s.all.At(s.read.rows[k])
+	s.watch = watchDraw(s.read.indices[k], slot.draw)
+	return slot
+}
+
+func (s *watchedSlots) check() error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.watch.check()
+}

@@ -1,0 +1,135 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/penstock-go/penstock/bench/result"
+)
+
+// A Comparison is one configuration by several sides.
+type Comparison struct {
+	Subject // of the first side, without Side, Help, Prefetch and InFlight
+	Model   string
+	Setting
+	Sides []Rate
+}
+
+// A Rate is what one side did.
+type Rate struct {
+	Variant    string // see [Subject.Variant]
+	PerSecond  Figure // samples; end to end where a record has it
+	FirstBatch Figure // seconds, of no rounds where it was not measured
+	Ratio      Figure // the first variant's samples per second over this one's, round by round
+	Differs    bool   // from the first variant, beyond the spread
+	rates      map[round][]float64
+	first      []float64
+}
+
+// Compare puts beside each other what sides did with the same configuration. Base
+// is the side that the others are compared with, "penstock"; its first variant,
+// Help on before off, comes first. A configuration that one side alone has is
+// there too.
+func Compare(records []result.Record, base string) []Comparison {
+	var list []Comparison
+	index := map[place]int{}
+	counted := newRounds(records)
+	for _, r := range records {
+		at, ok := counted.next(r)
+		if !ok {
+			continue
+		}
+		s := SubjectOf(r)
+		variant := s.Variant()
+		s.Side, s.Help, s.Prefetch, s.InFlight = "", "", 0, 0
+		p := place{Subject: s, model: r.Config.Model, Setting: SettingOf(r)}
+		i, ok := index[p]
+		if !ok {
+			i = len(list)
+			index[p] = i
+			list = append(list, Comparison{Subject: s, Model: p.model, Setting: p.Setting})
+		}
+		list[i].side(variant).add(at, r.Measured)
+	}
+	for _, c := range list {
+		c.finish(base)
+	}
+	return list
+}
+
+func (c *Comparison) side(variant string) *Rate {
+	for i := range c.Sides {
+		if c.Sides[i].Variant == variant {
+			return &c.Sides[i]
+		}
+	}
+	c.Sides = append(c.Sides, Rate{Variant: variant, rates: map[round][]float64{}})
+	return &c.Sides[len(c.Sides)-1]
+}
+
+func (r *Rate) add(at round, m result.Measured) {
+	took := m.Seconds
+	if m.EndToEnd > 0 {
+		took = m.EndToEnd
+	}
+	r.rates[at] = append(r.rates[at], float64(m.Samples)/took)
+	if m.FirstBatch > 0 {
+		r.first = append(r.first, m.FirstBatch)
+	}
+}
+
+// finish computes what needs all rounds, and puts base first.
+func (c *Comparison) finish(base string) {
+	slices.SortStableFunc(c.Sides, func(a, b Rate) int { return order(a.Variant, base) - order(b.Variant, base) })
+	for i := range c.Sides {
+		s, first := &c.Sides[i], &c.Sides[0]
+		var rates, ratios []float64
+		for at, values := range s.rates {
+			rates = append(rates, median(values))
+			if f, ok := first.rates[at]; ok {
+				ratios = append(ratios, median(f)/median(values))
+			}
+		}
+		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(rates...), NewFigure(s.first...), NewFigure(ratios...)
+		s.Differs = s.PerSecond.Differs(first.PerSecond)
+	}
+}
+
+// order is 0 for the variant that others are compared with, 1 and 2 for others of
+// its side, 3 for other sides.
+func order(variant, base string) int {
+	switch {
+	case variant == base || variant == base+", Help on":
+		return 0
+	case len(variant) > len(base) && variant[:len(base)+1] == base+",":
+		if variant == base+", Help off" {
+			return 2
+		}
+		return 1
+	}
+	return 3
+}
+
+// String says in words how the sides compare with the first.
+func (c Comparison) String() string {
+	if len(c.Sides) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s: %s samples/s by %s", c.Setting, c.Sides[0].PerSecond, c.Sides[0].Variant)
+	for _, s := range c.Sides[1:] {
+		text += "; " + s.verdict()
+	}
+	return text
+}
+
+func (r Rate) verdict() string {
+	switch {
+	case r.Ratio.Rounds == 0:
+		return fmt.Sprintf("%s samples/s by %s, in other rounds", r.PerSecond, r.Variant)
+	case r.Ratio.Rounds == 1:
+		return fmt.Sprintf("%s times those of %s, in one round, spread unknown", digits(r.Ratio.Median), r.Variant)
+	case r.Differs:
+		return fmt.Sprintf("%s times those of %s", r.Ratio, r.Variant)
+	}
+	return fmt.Sprintf("no difference from %s beyond the spread", r.Variant)
+}

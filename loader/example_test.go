@@ -54,6 +54,20 @@ func ExampleNew_options() {
 	// loader: BatchSize(0): want 1 or more
 }
 
+func ExampleLoader_Spec() {
+	l, err := loader.New(squares(10))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for _, field := range l.Spec() {
+		fmt.Println(field.Name, field.Dtype)
+	}
+	// Output:
+	// x float32
+	// square float32
+}
+
 func ExampleLoader_Epochs() {
 	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Shuffle(true), loader.Seed(1), loader.DropLast(true))
 	if err != nil {

@@ -145,6 +145,10 @@ func (l *Loader) Len() (n int) {
 	return p.count
 }
 
+// Spec describes the fields of every batch: the dataset's, as they were when the
+// loader was made. It is shared: do not change it.
+func (l *Loader) Spec() dataset.Spec { return l.spec }
+
 // Epoch loops over the batches of one epoch.
 //
 // A batch, and every tensor over it, belongs to the loop body: its memory is

@@ -1,8 +1,15 @@
 package nrrd
 
-import "gorgonia.org/tensor"
+import (
+	"errors"
+	"fmt"
 
-// A Type is the kind of an element, under the format's shortest unambiguous name.
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// A Type is the kind of an element, under one of the format's names.
 type Type string
 
 // The types of elements.
@@ -30,12 +37,13 @@ const (
 	Hex   Encoding = "hex"   // two hexadecimal digits a byte
 	Gzip  Encoding = "gzip"  // raw, compressed by gzip
 	Bzip2 Encoding = "bzip2" // raw, compressed by bzip2
+	ZRL   Encoding = "zrl"   // raw, runs of zeros counted, as Teem reads since version 6
 )
 
 // An Endian is the byte order of elements that have more than one byte.
 type Endian string
 
-// The byte orders. A header need not have one where elements are single bytes or text.
+// The byte orders. A header need not have one where elements are single bytes, blocks or text.
 const (
 	Little Endian = "little"
 	Big    Endian = "big"
@@ -46,7 +54,9 @@ const (
 //
 // Fields per axis have as many elements as there are axes, the fastest axis first.
 type Header struct {
-	Version int // the format's, 1 to 6
+	// Version is that of the first line, 1 to 6, or 0 for Teem's early NRRD00.01. It does not restrict what follows:
+	// Teem reads newer fields in older versions, and so does this package.
+	Version int
 
 	Type      Type
 	BlockSize int // bytes of an element of type block
@@ -67,9 +77,9 @@ type Header struct {
 	Centers     []string // "cell" or "node"
 	Labels      []string
 	Units       []string
-	Kinds       []string // "domain", "vector", "RGB-color"…
+	Kinds       []string // "domain", "vector", "RGB-color"…, synonyms resolved
 
-	Space            string      // "left-posterior-superior"…, in full
+	Space            string      // "left-posterior-superior"…, synonyms resolved
 	SpaceDimension   int         // of the world; given by Space or by itself
 	SpaceUnits       []string    // per axis of the world
 	SpaceOrigin      []float64   // the center of the first sample
@@ -77,7 +87,7 @@ type Header struct {
 	MeasurementFrame [][]float64 // columns of the matrix from measured vectors to the world
 
 	DataFiles DataFiles
-	LineSkip  int   // lines to skip in every data file, before decompression
+	LineSkip  int64 // lines to skip in every data file, before decompression
 	ByteSkip  int64 // bytes to skip in every data file, after decompression; -1: all but the last ones
 
 	KeyValues []KeyValue // in the file's order
@@ -90,28 +100,86 @@ type Header struct {
 // A KeyValue is free text under a key.
 type KeyValue struct{ Key, Value string }
 
-// DataFiles says which files hold the data of a detached header: those of a list or, where Format is not empty, of a
-// pattern. Without either the data follow the header.
-type DataFiles struct {
-	Names []string // paths relative to the header's folder
-
-	Format         string // as of C's printf, with one integer
-	Min, Max, Step int    // the integers
-
-	// Subdim is how many axes one file spans. 0 stands for a single file that has them all, or for one slice each.
-	Subdim int
+// Value is the text under a key.
+func (h *Header) Value(key string) (value string, ok bool) {
+	for _, kv := range h.KeyValues {
+		if kv.Key == key {
+			return kv.Value, true
+		}
+	}
+	return "", false
 }
 
-// Attached reports whether the data follow the header in the same file.
-func (d *DataFiles) Attached() bool { return d.Format == "" && len(d.Names) == 0 }
-
 // Dtype is the kind of element that holds the type's values: Uint8 for blocks.
-func (h *Header) Dtype() tensor.Dtype { return tensor.Uint8 }
+func (h *Header) Dtype() tensor.Dtype { return h.Type.dtype() }
 
-// Bytes is how many bytes the data have once decoded, or an error where their product overflows.
-func (h *Header) Bytes() (int64, error) { return 0, nil }
+// Shape is the extents of the decoded data, the fastest axis first: Sizes, and before them BlockSize for blocks.
+func (h *Header) Shape() []int {
+	if h.Type != Block {
+		return append([]int(nil), h.Sizes...)
+	}
+	return append([]int{h.BlockSize}, h.Sizes...)
+}
 
-// Raw says where the data are if they are one stretch of uncompressed bytes in a single file: file is a path in the
-// file system that the header came from, offset the first data byte there, or -1 if it is the file's size less the
-// data's. Where swap is set, every element's bytes must be reversed.
-func (h *Header) Raw() (file string, offset int64, swap, ok bool) { return "", 0, false, false }
+// Bytes is how many bytes the data have once decoded, or an error where that does not fit an int.
+func (h *Header) Bytes() (int64, error) {
+	n, ok := bulk.Size(h.element(), h.Sizes)
+	if !ok {
+		return 0, fmt.Errorf("sizes: %v elements of %d bytes are more than memory can hold", h.Sizes, h.element())
+	}
+	return n, nil
+}
+
+// element is how many bytes an element has.
+func (h *Header) element() int {
+	if h.Type == Block {
+		return h.BlockSize
+	}
+	return h.Type.size()
+}
+
+// swapped reports whether the bytes of elements lie in another order than the machine's.
+func (h *Header) swapped() bool {
+	return h.ordered() && (h.Endian == Little) != bulk.LittleEndian()
+}
+
+// ordered reports whether byte order matters.
+func (h *Header) ordered() bool {
+	return h.Type.size() > 1 && h.Encoding != ASCII
+}
+
+// check tells whether the fields agree with each other.
+func (h *Header) check() error {
+	switch {
+	case h.Sizes == nil:
+		return errors.New("dimension and sizes are missing")
+	case h.Type == "":
+		return errors.New("type is missing")
+	case h.Encoding == "":
+		return errors.New("encoding is missing")
+	case h.Type == Block && h.BlockSize == 0:
+		return errors.New("type: block needs a block size")
+	case h.Type == Block && h.Encoding == ASCII:
+		return errors.New("encoding: blocks have no text")
+	case h.ordered() && h.Endian == "":
+		return fmt.Errorf("endian is missing, type %s and encoding %s need it", h.Type, h.Encoding)
+	case h.ByteSkip < 0 && (h.Encoding == ASCII || h.Encoding == Hex || h.Encoding == ZRL):
+		return fmt.Errorf("byte skip: -1 has no meaning for encoding %s", h.Encoding)
+	}
+	n, err := h.Bytes()
+	if err != nil {
+		return err
+	}
+	if n /= int64(h.element()); h.Number != 0 && h.Number != n {
+		return fmt.Errorf("number: %d, but sizes %v make %d", h.Number, h.Sizes, n)
+	}
+	for i, kind := range h.Kinds {
+		if want := kindSize(kind); want != 0 && want != h.Sizes[i] {
+			return fmt.Errorf("kinds: %s has size %d, but axis %d has %d", kind, want, i, h.Sizes[i])
+		}
+	}
+	if err := h.checkSpacings(); err != nil {
+		return err
+	}
+	return h.checkFiles()
+}

@@ -7,9 +7,12 @@
 package nrrd
 
 import (
+	"fmt"
 	"io/fs"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // An Image is an array with its header.
@@ -22,23 +25,112 @@ type Image struct {
 
 // ReadHeader reads the header of the named file, attached or detached. Data files are not looked at.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	h, _, err := readHeader(fsys, name)
-	return h, err
+	h, err := readHeader(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("nrrd: read %s: %w", name, err)
+	}
+	return h, nil
 }
 
 // Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
-// are an error, before anything is allocated for them; a limit of 0 is none.
+// are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what sizes
+// ask for, but for a line end behind raw ones.
 //
 // Memory grows with what is read: a header alone that promises much takes nothing.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	panic("nrrd: not there yet")
+	m, err := read(fsys, name, limit)
+	if err != nil {
+		return nil, fmt.Errorf("nrrd: read %s: %w", name, err)
+	}
+	return m, nil
 }
 
-// Decode reads the data of the file whose header is h into dst, which holds exactly as many bytes as they take.
+// Decode reads the data of the file whose header is h, from ReadHeader, into dst, which has exactly Bytes bytes.
 func (h *Header) Decode(fsys fs.FS, dst []byte) error {
-	panic("nrrd: not there yet")
+	n, err := h.Bytes()
+	if err == nil && n != int64(len(dst)) {
+		err = fmt.Errorf("%d bytes of memory for %d of data", len(dst), n)
+	}
+	if err == nil {
+		err = h.fill(fsys, bulk.Into(dst), n)
+	}
+	if err != nil {
+		return fmt.Errorf("nrrd: read %s: %w", h.name, err)
+	}
+	return nil
 }
 
-func readHeader(fsys fs.FS, name string) (*Header, int64, error) {
-	panic("nrrd: not there yet")
+// Raw says where the data are if they are one stretch of uncompressed bytes in a single file: file is a path in the
+// file system that the header came from, offset the first data byte there, or -1 if it is the file's size less the
+// data's. Where swap is set, every element's bytes must be reversed.
+func (h *Header) Raw() (file string, offset int64, swap, ok bool) {
+	if h.Encoding != Raw || h.LineSkip > 0 || h.files() != 1 {
+		return "", 0, false, false
+	}
+	file, err := h.file(0)
+	if err != nil {
+		return "", 0, false, false
+	}
+	offset = h.skip(0)
+	if offset >= 0 && h.DataFiles.Attached() {
+		offset += h.data
+	}
+	return file, offset, h.swapped(), offset >= -1
+}
+
+func readHeader(fsys fs.FS, name string) (*Header, error) {
+	src, err := bulk.Open(fsys, name, 4<<10)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	h, err := parse(src.Reader)
+	if err != nil {
+		return nil, err
+	}
+	h.name = name
+	return h, h.checkFiles()
+}
+
+func read(fsys fs.FS, name string, limit int64) (*Image, error) {
+	h, err := readHeader(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 && n > limit {
+		return nil, fmt.Errorf("sizes: %d bytes of data, the limit is %d", n, limit)
+	}
+	b := bulk.Growing(n, h.backed(fsys))
+	if err := h.fill(fsys, b, n); err != nil {
+		return nil, err
+	}
+	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: b.Bytes()}, nil
+}
+
+// backed is how many bytes of data the files' sizes make likely.
+func (h *Header) backed(fsys fs.FS) int64 {
+	const asked = 4096 // files
+	var n int64
+	for i := range min(h.files(), asked) {
+		name, err := h.file(i)
+		if err != nil {
+			break
+		}
+		info, err := fs.Stat(fsys, name)
+		if err != nil {
+			break
+		}
+		n += info.Size()
+	}
+	switch h.Encoding {
+	case Gzip, Bzip2:
+		return 16 * min(n, 1<<50) // images shrink less; where masks shrink more, memory is doubled as they are read
+	case ASCII:
+		return 4 * min(n, 1<<50) // a digit and a space can be a double
+	}
+	return n
 }

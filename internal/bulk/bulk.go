@@ -1,0 +1,141 @@
+// Package bulk reads the values of large files into memory. The memory is aligned to 64 bytes and grows with what is
+// really read, so that a header that promises terabytes costs nothing.
+package bulk
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"math/bits"
+	"unsafe"
+)
+
+// Align is the alignment of all memory from this package, in bytes: a cache line, and the widest vector.
+const Align = 64
+
+// First is how much memory is taken on trust, in bytes.
+const First = 1 << 20
+
+// patience is how often a reader may return nothing, as in bufio.
+const patience = 100
+
+// ErrShort says that a reader ended before there was as much as asked for.
+var ErrShort = errors.New("the data end too early")
+
+// Make allocates n bytes, aligned.
+func Make(n int) []byte {
+	if n == 0 {
+		return []byte{}
+	}
+	b := make([]byte, n+Align-1)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (Align - 1)
+	return b[skip : skip+n : skip+n]
+}
+
+// Size is the product of element and all sizes, all of which are at least 1; ok is false where it does not fit an int.
+func Size(element int, sizes []int) (n int64, ok bool) {
+	product := uint64(element)
+	for _, s := range sizes {
+		high, low := bits.Mul64(product, uint64(s))
+		if high != 0 || low > math.MaxInt-Align {
+			return 0, false
+		}
+		product = low
+	}
+	return int64(product), product <= math.MaxInt-Align
+}
+
+// A Buffer is filled from its beginning to its end by one reader after the other.
+type Buffer struct {
+	data []byte // what has been read; its capacity is what there is memory for
+	want int
+}
+
+// Into makes a buffer over dst.
+func Into(dst []byte) *Buffer { return &Buffer{data: dst[:0:len(dst)], want: len(dst)} }
+
+// Growing makes a buffer for want bytes, which fits an int. It has memory for backed bytes at once, those that the
+// files' sizes make likely, and doubles it when these are full.
+func Growing(want, backed int64) *Buffer {
+	return &Buffer{data: Make(int(min(want, max(backed, First))))[:0], want: int(want)}
+}
+
+// Bytes is what has been read so far.
+func (b *Buffer) Bytes() []byte { return b.data }
+
+// Fill reads n bytes more from r, and says how many it could. Less than n comes with an error, ErrShort if r ended.
+func (b *Buffer) Fill(r io.Reader, n int64) (int64, error) {
+	begin := len(b.data)
+	end := begin + int(n)
+	idle := 0
+	for len(b.data) < end {
+		if len(b.data) == cap(b.data) {
+			b.grow()
+		}
+		k, err := r.Read(b.data[len(b.data):min(cap(b.data), end)])
+		b.data = b.data[:len(b.data)+k]
+		if len(b.data) == end {
+			break
+		}
+		if err == io.EOF {
+			err = ErrShort
+		} else if idle++; err == nil && k == 0 && idle >= patience {
+			err = io.ErrNoProgress
+		}
+		if err != nil {
+			return int64(len(b.data) - begin), err
+		}
+		if k > 0 {
+			idle = 0
+		}
+	}
+	return n, nil
+}
+
+func (b *Buffer) grow() {
+	grown := Make(min(b.want, 2*cap(b.data)))
+	b.data = grown[:copy(grown, b.data)]
+}
+
+// Ended reports whether r has no byte left. Whatever stops r otherwise is the error.
+func Ended(r io.Reader) (bool, error) {
+	var one [1]byte
+	for range patience {
+		n, err := r.Read(one[:])
+		switch {
+		case n > 0:
+			return false, nil
+		case err == io.EOF:
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return false, io.ErrNoProgress
+}
+
+// LittleEndian reports whether the machine's byte order is little endian.
+func LittleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
+
+// Swap reverses the bytes of every element of size bytes, 1, 2, 4 or 8, which p is full of.
+func Swap(p []byte, size int) {
+	switch size {
+	case 2:
+		for ; len(p) >= 8; p = p[8:] {
+			v := binary.LittleEndian.Uint64(p)
+			binary.LittleEndian.PutUint64(p, v>>8&0x00ff00ff00ff00ff|v&0x00ff00ff00ff00ff<<8)
+		}
+		for ; len(p) >= 2; p = p[2:] {
+			p[0], p[1] = p[1], p[0]
+		}
+	case 4:
+		for ; len(p) >= 4; p = p[4:] {
+			binary.LittleEndian.PutUint32(p, bits.ReverseBytes32(binary.LittleEndian.Uint32(p)))
+		}
+	case 8:
+		for ; len(p) >= 8; p = p[8:] {
+			binary.LittleEndian.PutUint64(p, bits.ReverseBytes64(binary.LittleEndian.Uint64(p)))
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package bulk
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// A Source reads a file from some offset on and knows how far it has come.
+type Source struct {
+	*bufio.Reader
+	file fs.File
+	size int64
+	read int64 // bytes taken from file
+}
+
+// Open opens the named file for reading, with a buffer of so many bytes. Folders and devices are errors.
+func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
+	s := &Source{file: f, size: info.Size()}
+	s.Reader = bufio.NewReaderSize(counter{s}, buffer)
+	return s, nil
+}
+
+// Size is the file's size in bytes.
+func (s *Source) Size() int64 { return s.size }
+
+// Offset is the place in the file of the byte that is read next.
+func (s *Source) Offset() int64 { return s.read - int64(s.Buffered()) }
+
+// Skip passes over n bytes, without reading them where the file can seek.
+func (s *Source) Skip(n int64) error {
+	if b := int64(s.Buffered()); n > b {
+		if seeker, ok := s.file.(io.Seeker); ok {
+			if n > s.size-s.Offset() {
+				return io.ErrUnexpectedEOF
+			}
+			to, err := seeker.Seek(s.Offset()+n, io.SeekStart)
+			if err != nil {
+				return err
+			}
+			s.read = to
+			s.Reset(counter{s})
+			return nil
+		}
+	}
+	if k, err := io.CopyN(io.Discard, s.Reader, n); err != nil {
+		if err == io.EOF && k < n {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	return nil
+}
+
+// Close closes the file.
+func (s *Source) Close() error { return s.file.Close() }
+
+// counter reads the file beneath the buffer.
+type counter struct{ s *Source }
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.s.file.Read(p)
+	c.s.read += int64(n)
+	return n, err
+}

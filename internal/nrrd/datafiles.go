@@ -1,0 +1,205 @@
+package nrrd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// DataFiles says which files hold the data of a detached header: those of a list or, where Format is not empty, of a
+// pattern. Without either the data follow the header.
+type DataFiles struct {
+	Names []string // paths relative to the header's folder, which they may not leave
+	Skips []int64  // of a SKIPLIST: the byte skip of each file
+
+	Format         string // as of C's printf, with one %d
+	Min, Max, Step int64  // the integers
+
+	// Subdim is how many axes one file of a list or pattern spans. If it is all of them, the files are slabs of equal
+	// thickness along the slowest axis.
+	Subdim int
+
+	listed, skipped bool // LIST or SKIPLIST, SKIPLIST
+}
+
+// Attached reports whether the data follow the header in the same file.
+func (d *DataFiles) Attached() bool { return d.Format == "" && len(d.Names) == 0 }
+
+// dataFile reads the field's value: a name, a pattern with its numbers, or the mark of a list on the next lines.
+func (p *parser) dataFile(value string) error {
+	d := &p.h.DataFiles
+	if value == "" {
+		return errors.New("it is empty")
+	}
+	words := strings.Fields(value)
+	switch {
+	case words[0] == "LIST" || words[0] == "SKIPLIST":
+		if p.h.Sizes == nil {
+			return fmt.Errorf("%s must be the last field, but sizes are missing", words[0])
+		}
+		d.listed, d.skipped = true, words[0] == "SKIPLIST"
+		return p.subdim(words[1:])
+	case isPattern(words[0]):
+		if len(words) < 4 {
+			return fmt.Errorf("pattern %.60q wants the numbers min, max and step", words[0])
+		}
+		d.Format = words[0]
+		for i, n := range []*int64{&d.Min, &d.Max, &d.Step} {
+			v, err := strconv.ParseInt(words[1+i], 10, 32)
+			if err != nil {
+				return fmt.Errorf("%.60q is not an integer of 32 bits", words[1+i])
+			}
+			*n = v
+		}
+		if d.Step == 0 || (d.Max-d.Min)*d.Step < 0 {
+			return fmt.Errorf("step %d does not lead from %d to %d", d.Step, d.Min, d.Max)
+		}
+		return p.subdim(words[4:])
+	}
+	d.Names = []string{value}
+	return nil
+}
+
+// subdim reads the last word of a list or pattern.
+func (p *parser) subdim(words []string) error {
+	n, err := p.needAxes()
+	if err != nil {
+		return err
+	}
+	if p.h.DataFiles.Subdim = n - 1; len(words) == 0 {
+		return nil
+	}
+	v, err := parseInt(words[0])
+	switch {
+	case err != nil:
+		return err
+	case len(words) > 1:
+		return fmt.Errorf("%.60q is one word too many", words[1])
+	case v < 1 || v > int64(n):
+		return fmt.Errorf("files of %d axes, want 1 to %d", v, n)
+	}
+	p.h.DataFiles.Subdim = int(v)
+	return nil
+}
+
+// isPattern reports whether a name has a conversion of C's printf for one integer: % and a width, then d.
+func isPattern(name string) bool {
+	_, _, _, ok := pattern(name)
+	return ok
+}
+
+// pattern splits a pattern at its conversion. %% is a percent sign.
+func pattern(name string) (before, flags, after string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		rest := name[i+1:]
+		if strings.HasPrefix(rest, "%") {
+			b.WriteByte('%')
+			i++
+			continue
+		}
+		after := strings.TrimLeft(rest, "0123456789")
+		if flags := rest[:len(rest)-len(after)]; strings.HasPrefix(after, "d") && len(flags) <= 3 {
+			return b.String(), flags, strings.ReplaceAll(after[1:], "%%", "%"), true
+		}
+		return "", "", "", false
+	}
+	return "", "", "", false
+}
+
+// pieces is how many files sizes ask for: of a list or pattern whose files span less than all axes exactly so many,
+// else at most.
+func (h *Header) pieces() int64 {
+	n := int64(1)
+	for _, s := range h.Sizes[min(h.DataFiles.Subdim, len(h.Sizes)-1):] {
+		if int64(s) > math.MaxInt64/n {
+			return math.MaxInt64
+		}
+		n *= int64(s)
+	}
+	return n
+}
+
+// files is how many files hold the data.
+func (h *Header) files() int64 {
+	d := &h.DataFiles
+	switch {
+	case d.Format != "":
+		return (d.Max-d.Min)/d.Step + 1
+	case len(d.Names) > 0:
+		return int64(len(d.Names))
+	}
+	return 1
+}
+
+// checkFiles tells whether there are as many files as sizes ask for, in places where they may be.
+func (h *Header) checkFiles() error {
+	d := &h.DataFiles
+	if d.listed && len(d.Names) == 0 {
+		return errors.New("data file: the list is empty")
+	}
+	if d.skipped && h.ByteSkip != 0 {
+		return errors.New("byte skip: SKIPLIST has skips of its own")
+	}
+	if d.skipped && (h.Encoding == Gzip || h.Encoding == Bzip2) {
+		return fmt.Errorf("data file: SKIPLIST does not go with encoding %s", h.Encoding)
+	}
+	if d.Format != "" || d.listed {
+		n, want := h.files(), h.pieces()
+		if slabs := d.Subdim == len(h.Sizes); !slabs && n != want {
+			return fmt.Errorf("data file: %d files of %d axes, but sizes %v ask for %d", n, d.Subdim, h.Sizes, want)
+		} else if slabs && want%n != 0 {
+			return fmt.Errorf("data file: %d slices do not divide into %d files", want, n)
+		}
+	}
+	if d.Format != "" {
+		_, err := h.file(0)
+		return err
+	}
+	for i := range d.Names {
+		if _, err := h.file(int64(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file is the path of data file i in the file system of the header.
+func (h *Header) file(i int64) (string, error) {
+	d := &h.DataFiles
+	var name string
+	switch {
+	case d.Format != "":
+		before, flags, after, _ := pattern(d.Format)
+		name = fmt.Sprintf("%s%"+flags+"d%s", before, d.Min+i*d.Step, after)
+	case len(d.Names) > 0:
+		name = d.Names[i]
+	default:
+		return h.name, nil
+	}
+	clean := path.Clean(name)
+	if path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return "", fmt.Errorf("data file: %.200q is not in the header's folder", name)
+	}
+	full := path.Join(path.Dir(h.name), clean)
+	if clean == "." || !fs.ValidPath(full) {
+		return "", fmt.Errorf("data file: %.200q is not a path", name)
+	}
+	return full, nil
+}
+
+// skip is the byte skip of data file i.
+func (h *Header) skip(i int64) int64 {
+	if h.DataFiles.skipped {
+		return h.DataFiles.Skips[i]
+	}
+	return h.ByteSkip
+}

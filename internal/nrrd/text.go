@@ -1,0 +1,237 @@
+package nrrd
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// longest is how many characters a number in text may have.
+const longest = 512
+
+// numbers turns decimal numbers into elements in the machine's byte order. White space and commas separate them.
+type numbers struct {
+	src  *bulk.Source
+	kind Type
+	word []byte  // a number's characters
+	part [8]byte // an element that did not fit the last Read
+	left []byte  // what is left of it
+}
+
+func (t *numbers) Read(p []byte) (int, error) {
+	n := copy(p, t.left)
+	t.left = t.left[n:]
+	size := t.kind.size()
+	for len(p)-n >= size {
+		if err := t.element(p[n : n+size]); err != nil {
+			return n, err
+		}
+		n += size
+	}
+	if n < len(p) && n == 0 {
+		if err := t.element(t.part[:size]); err != nil {
+			return n, err
+		}
+		n = copy(p, t.part[:size])
+		t.left = t.part[n:size]
+	}
+	return n, nil
+}
+
+// element reads the next number into dst.
+func (t *numbers) element(dst []byte) error {
+	if err := t.next(); err != nil {
+		return err
+	}
+	order := binary.NativeEndian
+	switch t.kind {
+	case Float32, Float64:
+		v, err := t.float(8 * len(dst))
+		if err != nil {
+			return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
+		}
+		if t.kind == Float32 {
+			order.PutUint32(dst, math.Float32bits(float32(v)))
+		} else {
+			order.PutUint64(dst, math.Float64bits(v))
+		}
+		return nil
+	}
+	v, err := t.integer(uint(8 * len(dst)))
+	if err != nil {
+		return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
+	}
+	switch len(dst) {
+	case 1:
+		dst[0] = byte(v)
+	case 2:
+		order.PutUint16(dst, uint16(v))
+	case 4:
+		order.PutUint32(dst, uint32(v))
+	case 8:
+		order.PutUint64(dst, v)
+	}
+	return nil
+}
+
+// float is the word as a number of so many bits. A NaN, whose sign C may print, is the one that C and NumPy make.
+func (t *numbers) float(bits int) (float64, error) {
+	if word := bytes.TrimLeft(t.word, "+-"); len(word) == 3 && len(t.word) <= 4 && bytes.EqualFold(word, []byte("nan")) {
+		return math.Float64frombits(0x7ff8 << 48), nil
+	}
+	v, err := strconv.ParseFloat(string(t.word), bits)
+	var e *strconv.NumError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return v, err
+}
+
+// integer is the word as an integer of so many bits, in two's complement.
+func (t *numbers) integer(bits uint) (uint64, error) {
+	digits, negative := t.word, false
+	if digits[0] == '-' || digits[0] == '+' {
+		negative = digits[0] == '-'
+		digits = digits[1:]
+	}
+	if len(digits) == 0 {
+		return 0, strconv.ErrSyntax
+	}
+	var most uint64 // magnitude
+	switch signed := t.kind == Int8 || t.kind == Int16 || t.kind == Int32 || t.kind == Int64; {
+	case signed && negative:
+		most = 1 << (bits - 1)
+	case signed:
+		most = 1<<(bits-1) - 1
+	case negative:
+		most = 0
+	default:
+		most = math.MaxUint64 >> (64 - bits)
+	}
+	var v uint64
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if d > 9 {
+			return 0, strconv.ErrSyntax
+		}
+		if v > (most-min(d, most))/10 || v*10+d > most {
+			return 0, strconv.ErrRange
+		}
+		v = v*10 + d
+	}
+	if negative {
+		v = -v
+	}
+	return v, nil
+}
+
+// next reads the next word.
+func (t *numbers) next() error {
+	t.word = t.word[:0]
+	for {
+		c, err := t.src.ReadByte()
+		if err == io.EOF && len(t.word) > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch c {
+		case ' ', '\t', '\n', '\r', '\v', '\f', ',':
+			if len(t.word) > 0 {
+				return nil
+			}
+			continue
+		}
+		if t.word = append(t.word, c); len(t.word) > longest {
+			return fmt.Errorf("%.60q… has more than %d characters", t.word, longest)
+		}
+	}
+}
+
+// hexadecimal turns pairs of digits into bytes. White space may stand anywhere.
+type hexadecimal struct{ src *bulk.Source }
+
+func (t *hexadecimal) Read(p []byte) (int, error) {
+	for n := range p {
+		high, err := t.digit()
+		if err != nil {
+			return n, err
+		}
+		low, err := t.digit()
+		if err != nil {
+			return n, full(err)
+		}
+		p[n] = high<<4 | low
+	}
+	return len(p), nil
+}
+
+func (t *hexadecimal) digit() (byte, error) {
+	for {
+		c, err := t.src.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case c >= '0' && c <= '9':
+			return c - '0', nil
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			return (c | 0x20) - 'a' + 10, nil
+		case c == ' ' || c >= '\t' && c <= '\r':
+			continue
+		}
+		return 0, fmt.Errorf("%q is no hexadecimal digit", c)
+	}
+}
+
+// zeroRuns expands Teem's ZRL: a byte of 0 and a count stand for as many zeros. A count from 256 on is 0 and two bytes,
+// the lower one first.
+type zeroRuns struct {
+	src  *bulk.Source
+	left int // zeros to come
+}
+
+func (t *zeroRuns) Read(p []byte) (int, error) {
+	for n := 0; n < len(p); {
+		if t.left > 0 {
+			k := min(t.left, len(p)-n)
+			clear(p[n : n+k])
+			n, t.left = n+k, t.left-k
+			continue
+		}
+		c, err := t.src.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if c != 0 {
+			p[n] = c
+			n++
+			continue
+		}
+		if t.left, err = t.count(); err != nil {
+			return n, full(err)
+		}
+	}
+	return len(p), nil
+}
+
+func (t *zeroRuns) count() (int, error) {
+	var c [3]byte
+	for i := range c {
+		var err error
+		if c[i], err = t.src.ReadByte(); err != nil {
+			return 0, err
+		}
+		if c[0] != 0 {
+			return int(c[0]), nil
+		}
+	}
+	return int(c[1]) | int(c[2])<<8, nil
+}

@@ -77,6 +77,7 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 
 // block reads one block of a sequential scan into b, which must be zero. It
 // returns the zigzag place of the last coefficient, or -1 if the code is broken.
+// Coefficients beyond the block's end are its last one, as in libjpeg.
 func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 	stream, at, acc, n := r.bytes, r.at, r.acc, r.n
 
@@ -159,8 +160,7 @@ func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 		if e == 0 {
 			s, l := ac.long(uint32(acc >> 48))
 			if l == 0 {
-				k = 65
-				break
+				return -1
 			}
 			symbol, length = uint(s), uint(l)
 		}
@@ -172,7 +172,6 @@ func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 				break
 			}
 			if k += 16; k >= 64 {
-				k = 65
 				break
 			}
 			continue
@@ -189,8 +188,5 @@ func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 		}
 	}
 	r.at, r.acc, r.n = at, acc, n
-	if k > 64 {
-		return -1
-	}
-	return int(k) - 1
+	return int(min(k, 64)) - 1
 }

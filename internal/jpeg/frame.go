@@ -1,12 +1,10 @@
 package jpeg
 
-import "bytes"
+// maxDimension is libjpeg's JPEG_MAX_DIMENSION.
+const maxDimension = 65500
 
 // readFrame reads a frame header: section B.2.2 of the standard.
 func (d *Decoder) readFrame(at int, segment []byte) error {
-	if len(d.components) > 0 {
-		return corrupt(at, "second frame")
-	}
 	if len(segment) < 6 {
 		return corrupt(at, "frame header of %d bytes", len(segment))
 	}
@@ -32,9 +30,6 @@ func (d *Decoder) readFrame(at int, segment []byte) error {
 		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 {
 			return corrupt(at, "sampling factors %d×%d", c.h, c.v)
 		}
-		if c.table > 3 {
-			return corrupt(at, "quantisation table %d", c.table)
-		}
 		d.config.Sampling[i] = Sampling{c.h, c.v}
 		for k := range c.progress {
 			c.progress[k] = -1
@@ -43,31 +38,13 @@ func (d *Decoder) readFrame(at int, segment []byte) error {
 	return nil
 }
 
-// readLines finds the number of lines that follows the first scan, whose
-// header is at offset at, where the frame header leaves it open.
-func (d *Decoder) readLines(at int) error {
-	for rest := at; ; {
-		rest = nextMarker(d.data, rest)
-		if rest == len(d.data) {
-			return corrupt(at, "no number of lines")
-		}
-		marker := d.data[rest]
-		rest++
-		if marker >= markerRST0 && marker <= markerRST7 {
-			continue
-		}
-		if marker != markerDNL || !bytes.HasPrefix(d.data[rest:], []byte{0, 4}) || len(d.data)-rest < 4 {
-			return corrupt(rest, "no number of lines after the first scan")
-		}
-		d.config.Height = int(d.data[rest+2])<<8 | int(d.data[rest+3])
-		return nil
-	}
-}
-
 // checkFrame settles the layout of the frame that the scan at offset at begins.
 func (d *Decoder) checkFrame(at int) error {
 	width, height := d.config.Width, d.config.Height
-	if width == 0 || height == 0 {
+	if height == 0 {
+		return unsupported(at, "number of lines behind the scan")
+	}
+	if width == 0 || max(width, height) > maxDimension {
 		return corrupt(at, "picture of %d×%d pixels", width, height)
 	}
 	limit := d.MaxPixels

@@ -17,10 +17,6 @@ func TestHeaderTellsWhatTheFileIs(t *testing.T) {
 			Width: 37, Height: 29, Components: 3, Model: jpeg.YCbCr,
 			Sampling: [4]jpeg.Sampling{{H: 2, V: 2}, {H: 1, V: 1}, {H: 1, V: 1}},
 		},
-		"dnl.jpg": {
-			Width: 37, Height: 29, Components: 3, Model: jpeg.YCbCr,
-			Sampling: [4]jpeg.Sampling{{H: 2, V: 2}, {H: 1, V: 1}, {H: 1, V: 1}},
-		},
 		"rgb-by-names.jpg": {
 			Width: 21, Height: 19, Components: 3, Model: jpeg.RGB,
 			Sampling: [4]jpeg.Sampling{{H: 1, V: 1}, {H: 1, V: 1}, {H: 1, V: 1}},
@@ -106,8 +102,9 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 		{edit(frame+1, 0xc9), "arithmetic coding", true},
 		{edit(frame+1, 0xca), "arithmetic coding", true},
 		{edit(frame+4, 12), "samples of other than 8 bits", true},
-		{edit(frame+5, 0, 0), "no number of lines", false},
+		{edit(frame+5, 0, 0), "number of lines behind the scan", true},
 		{edit(frame+7, 0, 0), "picture of 0×29 pixels", false},
+		{edit(frame+7, 0xff, 0xdd), "picture of 65501×29 pixels", false},
 		{edit(frame+9, 2), "frame header of 15 bytes for 2 components", false},
 		{edit(frame+11, 0x50), "sampling factors 5×0", false},
 		{edit(frame+12, 7), "quantisation table 7", false},

@@ -22,38 +22,42 @@ type huffman struct {
 	count  [16]uint8 // as in the file
 	total  int
 	dc     bool
-	valid  bool
+	wrong  string // what is wrong with the codes, if anything is
 }
 
 // same tells whether the table was built from these counts and symbols.
 func (h *huffman) same(count *[16]uint8, symbol []uint8, dc bool) bool {
-	return h.valid && h.dc == dc && h.count == *count && h.total == len(symbol) &&
+	return h.dc == dc && h.count == *count && h.total == len(symbol) &&
 		string(h.symbol[:len(symbol)]) == string(symbol)
 }
 
-// build makes the table for count[i] codes of i+1 bits, and tells what is
-// wrong with them, if anything is.
-func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) string {
+// build makes the table for count[i] codes of i+1 bits.
+func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) {
 	if h.same(count, symbol, dc) {
-		return ""
+		return
 	}
-	h.valid, h.dc, h.count, h.total = false, dc, *count, len(symbol)
+	h.dc, h.count, h.total = dc, *count, len(symbol)
 	copy(h.symbol[:], symbol)
 	clear(h.lookup[:])
 	h.skip.ready = false
+	h.wrong = h.assign()
+}
 
+// assign gives the symbols their codes and tells what is wrong with them, by
+// libjpeg's rules: no code is all ones.
+func (h *huffman) assign() (wrong string) {
 	code, k := uint32(0), 0
 	for length := 1; length <= 16; length++ {
 		h.offset[length] = int32(k) - int32(code)
-		for range count[length-1] {
-			if code >= 1<<length {
-				return "Huffman codes exceed their lengths"
+		for range h.count[length-1] {
+			if code >= 1<<length-1 {
+				return "codes exceed their lengths"
 			}
-			if dc && symbol[k] > 15 {
-				return "Huffman table has a DC difference of more than 15 bits"
+			if h.dc && h.symbol[k] > 15 {
+				return "a difference of more than 15 bits"
 			}
 			if length <= lookupBits {
-				h.fill(code, length, symbol[k])
+				h.fill(code, length, h.symbol[k])
 			}
 			code++
 			k++
@@ -61,7 +65,6 @@ func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) string {
 		h.limit[length] = code << (16 - length)
 		code <<= 1
 	}
-	h.valid = true
 	return ""
 }
 

@@ -5,6 +5,12 @@
 // A Decoder can decode a window of the picture alone: it reads the entropy
 // code down to the window's last row, and computes samples only where the
 // window needs them.
+//
+// What libjpeg-turbo refuses is an error, and what it takes without a warning
+// decodes, down to files that no encoder writes; but for arithmetic and lossless
+// coding, more than 100 passes over a picture, and a picture without its first
+// component, which libjpeg shows gray. Where it only warns, because the entropy
+// code ends early or is no code, there is an error.
 package jpeg
 
 import (

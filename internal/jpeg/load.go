@@ -45,10 +45,9 @@ func (d *Decoder) loadScans() error {
 	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
 		return err
 	}
-	for i := range d.components {
-		if d.components[i].progress[0] < 0 && !d.AllowTruncated {
-			return corrupt(len(d.data), "no scan of component %d", i)
-		}
+	// libjpeg takes that for a gray picture. Other components may be missing.
+	if d.components[0].progress[0] < 0 && !d.AllowTruncated {
+		return corrupt(len(d.data), "no scan of the first component")
 	}
 	d.checkSmooth()
 	return nil
@@ -67,11 +66,6 @@ func (d *Decoder) readScans(blocks int) error {
 		if err != nil {
 			return err
 		}
-		if !d.config.Progressive {
-			if err := d.checkSequential(at); err != nil {
-				return err
-			}
-		}
 		for _, ci := range d.scan.components {
 			d.visits += ceil(d.components[ci].wide, 8) * ceil(d.components[ci].high, 8)
 		}
@@ -84,25 +78,11 @@ func (d *Decoder) readScans(blocks int) error {
 		if err := d.decodeScan(); err != nil {
 			return err
 		}
-		if d.config.Progressive {
-			d.advance()
-		}
+		d.advance()
 		at, err = d.readMarkers(d.stream.to)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkSequential sees to it that no component comes twice.
-func (d *Decoder) checkSequential(at int) error {
-	for _, ci := range d.scan.components {
-		c := &d.components[ci]
-		if c.progress[0] >= 0 {
-			return corrupt(at, "second scan of component %d", ci)
-		}
-		c.progress[0] = 0
 	}
 	return nil
 }

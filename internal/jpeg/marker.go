@@ -1,6 +1,10 @@
 package jpeg
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
 
 // The markers' second bytes: table B.1 of the standard.
 const (
@@ -24,8 +28,13 @@ const (
 	markerAPP0  = 0xe0
 	markerAPP1  = 0xe1
 	markerAPP14 = 0xee
+	markerAPP15 = 0xef
+	markerCOM   = 0xfe
 	markerTEM   = 0x01
 )
+
+// errNoMarker means that the file ends where a marker is due.
+var errNoMarker = fmt.Errorf("markers: %w", io.ErrUnexpectedEOF)
 
 // readHeader reads up to the first scan's header and checks it.
 func (d *Decoder) readHeader() error {
@@ -52,11 +61,6 @@ func (d *Decoder) readHeader() error {
 	if len(d.components) == 0 {
 		return corrupt(at, "scan before its frame")
 	}
-	if d.config.Height == 0 {
-		if err := d.readLines(at); err != nil {
-			return err
-		}
-	}
 	if err := d.checkFrame(at); err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (d *Decoder) readMarkers(at int) (int, error) {
 	for {
 		at = nextMarker(d.data, at)
 		if at == len(d.data) {
-			return 0, truncated(at, "markers")
+			return 0, &Error{Offset: at, Err: errNoMarker}
 		}
 		marker := d.data[at]
 		at++
@@ -89,9 +93,15 @@ func (d *Decoder) readMarkers(at int) (int, error) {
 		case marker == markerSOS:
 			return at, nil
 		}
+		if err := d.checkMarker(marker, at); err != nil {
+			return 0, err
+		}
 		segment, err := d.segment(at)
 		if err != nil {
 			return 0, err
+		}
+		if n := int(d.data[at])<<8 | int(d.data[at+1]); n < 2 && (marker < markerAPP0 && marker != markerDNL) {
+			return 0, corrupt(at, "segment of %d bytes", n)
 		}
 		if err := d.readSegment(marker, at, segment); err != nil {
 			return 0, err
@@ -119,15 +129,37 @@ func nextMarker(data []byte, at int) int {
 	return len(data)
 }
 
-// segment returns what follows the length at offset at.
+// checkMarker sees to it that the segment of a marker may come here, whatever
+// is in it. Its length is at offset at.
+func (d *Decoder) checkMarker(marker uint8, at int) error {
+	switch marker {
+	case markerSOF0, markerSOF1, markerSOF2:
+		if len(d.components) > 0 {
+			return corrupt(at, "second frame")
+		}
+	case 0xc3:
+		return unsupported(at, "lossless coding")
+	case 0xc5, 0xc6, 0xc7, markerDHP, markerEXP:
+		return unsupported(at, "hierarchical coding")
+	case 0xc9, 0xca, 0xcb, 0xcd, 0xce, markerSOF15, markerDAC:
+		return unsupported(at, "arithmetic coding")
+	case markerJPG:
+		return unsupported(at, "JPG extension")
+	default:
+		if marker < markerSOF0 || marker > markerAPP15 && marker != markerCOM {
+			return corrupt(at, "marker %#x", marker)
+		}
+	}
+	return nil
+}
+
+// segment returns what follows the length at offset at: nothing, as in libjpeg,
+// where the length does not even count itself.
 func (d *Decoder) segment(at int) ([]byte, error) {
 	if len(d.data)-at < 2 {
 		return nil, truncated(len(d.data), "length of a segment")
 	}
-	n := int(d.data[at])<<8 | int(d.data[at+1])
-	if n < 2 {
-		return nil, corrupt(at, "segment of %d bytes", n)
-	}
+	n := max(2, int(d.data[at])<<8|int(d.data[at+1]))
 	if len(d.data)-at < n {
 		return nil, truncated(len(d.data), "segment")
 	}
@@ -150,7 +182,7 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 		}
 		d.interval = int(segment[0])<<8 | int(segment[1])
 	case markerAPP0:
-		if len(segment) >= 5 && string(segment[:5]) == "JFIF\x00" {
+		if len(segment) >= 14 && string(segment[:5]) == "JFIF\x00" {
 			d.jfif = true
 		}
 	case markerAPP1:
@@ -161,18 +193,6 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 		if len(segment) >= 12 && string(segment[:5]) == "Adobe" {
 			d.adobe = int(segment[11])
 		}
-	case 0xc3:
-		return unsupported(at, "lossless coding")
-	case 0xc5, 0xc6, 0xc7, markerDHP, markerEXP:
-		return unsupported(at, "hierarchical coding")
-	case 0xc9, 0xca, 0xcb, 0xcd, 0xce, markerSOF15, markerDAC:
-		return unsupported(at, "arithmetic coding")
-	case markerJPG:
-		return unsupported(at, "JPG extension")
-	default:
-		if marker < markerSOF0 || marker > 0xef && marker != 0xfe {
-			return corrupt(at, "marker %#x", marker)
-		}
 	}
 	return nil
 }
@@ -180,8 +200,8 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 // readQuant reads quantisation tables.
 func (d *Decoder) readQuant(at int, segment []byte) error {
 	for len(segment) > 0 {
-		wide, id := int(segment[0]>>4), segment[0]&15
-		if wide > 1 || id > 3 {
+		wide, id := min(1, int(segment[0]>>4)), segment[0]&15 // to libjpeg, all but 0 means 16 bits
+		if id > 3 {
 			return corrupt(at, "quantisation table %#x", segment[0])
 		}
 		size := 64 << wide
@@ -219,23 +239,19 @@ func (d *Decoder) readHuffman(at int, segment []byte) error {
 		if total > 256 || len(segment) < 17+total {
 			return corrupt(at, "Huffman table of %d symbols in %d bytes", total, len(segment)-17)
 		}
-		if err := d.setHuffman(at, class == 0, id, count, segment[17:17+total]); err != nil {
-			return err
-		}
+		d.setHuffman(class == 0, id, count, segment[17:17+total])
 		segment = segment[17+total:]
 	}
 	return nil
 }
 
-// setHuffman builds the table that scans will know as id.
-func (d *Decoder) setHuffman(at int, dc bool, id uint8, count *[16]uint8, symbol []uint8) error {
+// setHuffman builds the table that scans will know as id. What is wrong with it
+// matters only to those.
+func (d *Decoder) setHuffman(dc bool, id uint8, count *[16]uint8, symbol []uint8) {
 	table, has := &d.tables[4+id], &d.hasAC[id]
 	if dc {
 		table, has = &d.tables[id], &d.hasDC[id]
 	}
-	if wrong := table.build(count, symbol, dc); wrong != "" {
-		return corrupt(at, "%s", wrong)
-	}
+	table.build(count, symbol, dc)
 	*has = true
-	return nil
 }

@@ -23,7 +23,14 @@ var (
 	mutatedPath = flag.String("mutated", "", "archive of mutated files to write for testdata/mutations.py")
 )
 
-const mutatedPixels = 1 << 20 // a mutated file may declare
+const (
+	mutatedPixels = 1 << 20 // a mutated file may declare
+
+	// mutatedSlowness is how much more time a mutated file may take than the
+	// slowest sound one, by declared pixel and byte. Measured are 2: photos with
+	// wide quantisation tables, whose products the kernels leave to portable code.
+	mutatedSlowness = 3
+)
 
 // A bench decodes mutated files into one destination.
 type bench struct {
@@ -117,15 +124,24 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 		t.Errorf("%d of %d mutated files decode, want some", right, *mutations)
 	}
 
-	sound := 0.0
-	for i := 0; i < len(m.files); i += 16 {
-		sound = max(sound, b.least(m.files[i]))
+	sound, slowSound := 0.0, 0
+	for i := range m.files {
+		if rate := b.least(m.files[i]); rate > sound {
+			sound, slowSound = rate, i
+		}
 	}
 	worst := 0.0
 	for _, s := range slowest {
-		rate := b.least(m.file(s.mutation))
+		rate, limit := b.least(m.file(s.mutation)), mutatedSlowness*sound
+		for range 20 { // other work on the machine slows one and not the other
+			if rate <= limit {
+				break
+			}
+			limit = max(limit, mutatedSlowness*b.least(m.files[slowSound]))
+			rate = min(rate, b.least(m.file(s.mutation)))
+		}
 		worst = max(worst, rate)
-		if rate > 20*sound {
+		if rate > limit {
 			t.Errorf("mutation %d: %.1f ns per pixel and byte, a sound file takes %.1f", s.mutation, rate, sound)
 		}
 	}
@@ -144,8 +160,8 @@ func verdict(pixels []byte, err error) string {
 }
 
 // TestMutatedFilesAgreeWithLibjpeg repeats what testdata/mutations.py has kept:
-// files that libjpeg refuses or warns about are errors, and all others have its
-// pixels.
+// files that libjpeg refuses are errors, those that it takes have its pixels, and
+// those that it warns about are one or the other.
 func TestMutatedFilesAgreeWithLibjpeg(t *testing.T) {
 	archive, err := zip.OpenReader("testdata/mutated.zip")
 	if err != nil {

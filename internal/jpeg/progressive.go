@@ -18,18 +18,23 @@ func (d *Decoder) checkProgress(at int) error {
 			return corrupt(at, "AC scan before the DC scan of component %d", ci)
 		}
 		for k := s.from; k <= s.to; k++ {
-			if have := c.progress[k]; have < 0 && s.high != 0 || have >= 0 && int(have) != int(s.high) || have == 0 {
-				return corrupt(at, "scan of component %d refines coefficient %d by what it has", ci, k)
+			if have := max(0, c.progress[k]); int(have) != int(s.high) {
+				return corrupt(at, "scan of component %d refines coefficient %d of %d missing bits from bit %d", ci, k, have, s.high)
 			}
 		}
 	}
 	return nil
 }
 
-// advance notes what the scan brings.
+// advance notes what the scan brings. That of a sequential file brings all, and
+// whatever its header says of selections means nothing.
 func (d *Decoder) advance() {
 	for _, ci := range d.scan.components {
 		c := &d.components[ci]
+		if !d.config.Progressive {
+			c.progress[0] = 0
+			continue
+		}
 		if d.scans > 1 {
 			copy(c.before[1:], c.progress[1:smoothed])
 		} else {
@@ -108,10 +113,7 @@ func (s *scan) firstAC(b *block) bool {
 			continue
 		}
 		k += zeros
-		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low)
-		if k > uint(s.to) {
-			return false // libjpeg goes on, which shows where a file is cut short
-		}
+		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low) // beyond the selection too, as libjpeg does
 		r.drop(size)
 	}
 	return true
@@ -147,9 +149,6 @@ func (s *scan) refineAC(b *block) bool {
 			k = s.refineRun(b, k, zeros)
 			if value != 0 {
 				b[zigzag[min(k, 63)]] = value
-				if k > to {
-					return false
-				}
 			}
 		}
 	}

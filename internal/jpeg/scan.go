@@ -1,5 +1,7 @@
 package jpeg
 
+import "slices"
+
 // A scan is a part of the entropy code: section B.2.3 of the standard.
 type scan struct {
 	components []int // in the order of the scan
@@ -34,7 +36,7 @@ func (d *Decoder) readScanHeader(at int) (int, error) {
 	s.high, s.low = uint(spec[2]>>4), uint(spec[2]&15)
 	for i := range n {
 		id, tables := segment[1+2*i], segment[2+2*i]
-		ci, err := d.find(at, id)
+		ci, err := d.find(at, i, id)
 		if err != nil {
 			return 0, err
 		}
@@ -45,7 +47,7 @@ func (d *Decoder) readScanHeader(at int) (int, error) {
 			return 0, err
 		}
 		if !c.latched {
-			if !d.hasQuant[c.table] {
+			if c.table > 3 || !d.hasQuant[c.table] {
 				return 0, corrupt(at, "quantisation table %d is missing", c.table)
 			}
 			c.quant, c.latched = d.quant[c.table], true
@@ -62,51 +64,51 @@ func (d *Decoder) readScanHeader(at int) (int, error) {
 	return at + 2 + len(segment), nil
 }
 
-// find returns the index of the component that a scan calls id and has not
-// named yet.
-func (d *Decoder) find(at int, id uint8) (int, error) {
-search:
-	for ci := range d.components {
-		if d.components[ci].id != id {
-			continue
+// find returns the index of the component that a scan calls id in its i-th
+// place. As in libjpeg-turbo, components before the i-th do not come there, so
+// that most scans that change the frame's order are errors.
+func (d *Decoder) find(at, i int, id uint8) (int, error) {
+	for ci := i; ci < len(d.components); ci++ {
+		if d.components[ci].id == id && !slices.Contains(d.scan.components, ci) {
+			return ci, nil
+		} else if d.components[ci].id == id {
+			break
 		}
-		for _, other := range d.scan.components {
-			if other == ci {
-				continue search
-			}
-		}
-		return ci, nil
 	}
-	return 0, corrupt(at, "scan of component %d, which the frame does not have, or twice", id)
+	return 0, corrupt(at, "scan of component %d, which the frame does not have, or not in this order", id)
 }
 
-// chooseTables sets the Huffman tables of the scan's i-th component. Missing
-// ones are the standard's in sequential files, as in motion JPEG.
+// chooseTables sets the Huffman tables of the scan's i-th component, those that
+// the scan uses. Missing ones are the standard's in sequential files, as in
+// motion JPEG.
 func (d *Decoder) chooseTables(at, i int, tables uint8) error {
-	dc, ac := tables>>4, tables&15
-	if dc > 3 || ac > 3 {
-		return corrupt(at, "Huffman tables %#x", tables)
-	}
-	progressive := d.config.Progressive
-	if needed := !progressive || d.scan.from == 0 && d.scan.high == 0; needed && !d.hasDC[dc] {
-		if progressive || dc > 1 {
-			return corrupt(at, "DC Huffman table %d is missing", dc)
+	s, progressive := &d.scan, d.config.Progressive
+	if !progressive || s.from == 0 && s.high == 0 {
+		id := tables >> 4
+		if id < 2 && !d.hasDC[id] && !progressive {
+			d.setHuffman(true, id, &standardDC[id].count, standardDC[id].symbol)
 		}
-		t := &standardDC[dc]
-		if err := d.setHuffman(at, true, dc, &t.count, t.symbol); err != nil {
-			return err
+		if id > 3 || !d.hasDC[id] {
+			return corrupt(at, "DC Huffman table %d is missing", id)
 		}
-	}
-	if needed := !progressive || d.scan.from > 0; needed && !d.hasAC[ac] {
-		if progressive || ac > 1 {
-			return corrupt(at, "AC Huffman table %d is missing", ac)
-		}
-		t := &standardAC[ac]
-		if err := d.setHuffman(at, false, ac, &t.count, t.symbol); err != nil {
-			return err
+		s.dc[i] = &d.tables[id]
+		if wrong := s.dc[i].wrong; wrong != "" {
+			return corrupt(at, "DC Huffman table %d: %s", id, wrong)
 		}
 	}
-	d.scan.dc[i], d.scan.ac[i] = &d.tables[dc], &d.tables[4+ac]
+	if !progressive || s.from > 0 {
+		id := tables & 15
+		if id < 2 && !d.hasAC[id] && !progressive {
+			d.setHuffman(false, id, &standardAC[id].count, standardAC[id].symbol)
+		}
+		if id > 3 || !d.hasAC[id] {
+			return corrupt(at, "AC Huffman table %d is missing", id)
+		}
+		s.ac[i] = &d.tables[4+id]
+		if wrong := s.ac[i].wrong; wrong != "" {
+			return corrupt(at, "AC Huffman table %d: %s", id, wrong)
+		}
+	}
 	return nil
 }
 

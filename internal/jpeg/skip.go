@@ -101,12 +101,10 @@ func (r *reader) skipOne(ac *huffman, k uint) (next uint, ok bool) {
 	case size == 0 && symbol != 0xf0:
 		return 64, true
 	case size == 0:
-		k += 16
-		return k, k < 64
+		return k + 16, true
 	}
 	r.drop(size)
-	k += uint(symbol)>>4 + 1
-	return k, k <= 64
+	return k + uint(symbol)>>4 + 1, true
 }
 
 // difference reads the first coefficient of a block and adds it to predicted.

@@ -184,7 +184,7 @@ func (d *Decoder) checkEnd() error {
 		return again
 	}
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, errNoMarker), d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF):
 		return nil
 	case err != nil:
 		return err

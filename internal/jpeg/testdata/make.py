@@ -168,7 +168,7 @@ def variants(folder):
     lines = b"\xff\xdc\x00\x04" + parts[frame][5:7]
     open_frame = parts[:]
     open_frame[frame] = parts[frame][:5] + b"\0\0" + parts[frame][7:]
-    yield "dnl", join(open_frame, rest[:-2] + lines + rest[-2:]), base
+    yield "dnl", join(open_frame, rest[:-2] + lines + rest[-2:]), None
     yield "no-end", base[:-2], base
     rgb = encode(21, 19, "1x1", 90, "baseline", False, folder, rgb=True)
     yield "rgb", rgb, None

@@ -38,7 +38,7 @@ func newBatch(s *Stage, b *loader.Batch, buf *buffer) *Batch {
 	return &Batch{
 		stage:    s,
 		buffer:   buf,
-		columns:  make([]Column, len(s.spec)),
+		columns:  make([]Column, len(s.fields)),
 		rows:     b.Len(),
 		epoch:    b.Epoch(),
 		number:   b.Number(),
@@ -49,7 +49,7 @@ func newBatch(s *Stage, b *loader.Batch, buf *buffer) *Batch {
 
 func (b *Batch) describe(i int, t *tensor.Dense) {
 	b.columns[i] = Column{
-		Name:  b.stage.spec[i].Name,
+		Name:  b.stage.fields[i].Name,
 		Bytes: int(t.MemSize()),
 		Dtype: t.Dtype(),
 		Shape: t.Shape().Clone(),
@@ -81,8 +81,8 @@ func (b *Batch) Column(field string) Column { return b.columns[b.field(field)] }
 // UsedBy says that the work which a stream (a CUstream of the device's primary
 // context) has been given up to now reads the batch: until that work is done the
 // memory is not overwritten, although the loop body has ended. Without it the
-// body itself waits for its work. The last call counts, so a batch that several
-// streams use is told of the one that joins them.
+// body itself waits for its work, and so it does after an error. The last call
+// counts, so a batch that several streams use is told of the one that joins them.
 func (b *Batch) UsedBy(stream uintptr) error {
 	b.check()
 	d := b.stage.device
@@ -120,9 +120,9 @@ func (b *Batch) check() {
 
 func (b *Batch) field(name string) int {
 	b.check()
-	i := b.stage.spec.Index(name)
+	i := b.stage.fields.Index(name)
 	if i < 0 {
-		panic(fmt.Sprintf("gpu: batch has no field %q, only %v", name, b.stage.spec))
+		panic(fmt.Sprintf("gpu: batch has no field %q, only %v", name, b.stage.fields))
 	}
 	return i
 }

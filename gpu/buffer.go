@@ -1,14 +1,15 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"unsafe"
 
 	"gorgonia.org/tensor"
 )
 
-// A buffer is the device memory of one batch, column by column. Its methods run
-// on the device's thread.
+// A buffer is the device memory of one batch, column by column. But for vacate,
+// its methods run on the device's thread, and only while no stream uses it.
 type buffer struct {
 	device  *Device
 	columns []memory
@@ -30,26 +31,32 @@ func (b *buffer) open() error {
 	return b.device.lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.used)), eventFlags)
 }
 
-// close frees everything, even when some of it fails.
+// close frees everything, even when some of it fails. Called again, it tries what
+// has failed once more.
 func (b *buffer) close() error {
-	errs := []error{b.idle()}
+	var errs []error
 	for i := range b.columns {
 		errs = append(errs, b.free(&b.columns[i]))
 	}
-	for _, event := range []uintptr{b.copied, b.used} {
-		if event != 0 {
-			errs = append(errs, b.device.lib.call(cuEventDestroy, event))
+	for _, event := range []*uintptr{&b.copied, &b.used} {
+		if *event == 0 {
+			continue
 		}
+		err := b.device.lib.call(cuEventDestroy, *event)
+		if err == nil {
+			*event = 0
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// idle waits until the last batch is not needed any more.
-func (b *buffer) idle() error {
+// vacate waits until the last batch is not needed any more.
+func (b *buffer) vacate(ctx context.Context) error {
 	if !b.pending {
 		return nil
 	}
-	if err := b.device.lib.call(cuEventSynchronize, b.used); err != nil {
+	if err := b.device.await(ctx, b.used); err != nil {
 		return err
 	}
 	b.pending = false
@@ -61,9 +68,6 @@ func (b *buffer) reserve(i, n int) error {
 	m := &b.columns[i]
 	if n <= m.size {
 		return nil
-	}
-	if err := b.idle(); err != nil {
-		return err
 	}
 	size := n
 	if m.size > 0 {

@@ -2,9 +2,12 @@ package gpu
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -23,8 +26,9 @@ type Device struct {
 	ended chan struct{} // closed behind the last call
 
 	mu     sync.Mutex
-	users  int // open memories and stages
-	closed bool
+	users  int  // open memories and stages
+	closed bool // for new users
+	given  bool // back to the driver, and the thread has ended
 }
 
 // Open loads the driver and takes a device. Where that is not possible the error
@@ -48,10 +52,10 @@ func Open(options ...Option) (*Device, error) {
 	return d, nil
 }
 
-// serve runs calls on a thread of its own.
+// serve runs calls on a thread of its own, which ends with it: it stays locked,
+// because a thread with a context bound to it is of no use to other goroutines.
 func (d *Device) serve(opened chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	defer close(d.ended)
 	err := d.take()
 	opened <- err
@@ -91,17 +95,16 @@ func (d *Device) take() error {
 		return err
 	}
 	if err := d.bind(); err != nil {
-		d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)) // the first error says more
-		return err
+		return errors.Join(err, d.release())
 	}
 	return nil
 }
 
-// bind makes the context current on the calling thread, which the caller has locked.
+// bind makes the context current on the calling thread, which the caller has
+// locked and does not unlock.
 func (d *Device) bind() error { return d.lib.call(cuCtxSetCurrent, d.context) }
 
-// unbind leaves the calling thread without a context, as it was before bind.
-func (d *Device) unbind() error { return d.lib.call(cuCtxSetCurrent, 0) }
+func (d *Device) release() error { return d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)) }
 
 // do runs f on the device's thread. The device must be in use; see enter.
 func (d *Device) do(f func() error) (err error) {
@@ -112,6 +115,40 @@ func (d *Device) do(f func() error) (err error) {
 	}
 	<-done
 	return err
+}
+
+// How often await looks: a wait of microseconds is noticed within microseconds,
+// and a long one costs a few thousand calls per second.
+const (
+	shortestPause = 10 * time.Microsecond
+	longestPause  = 200 * time.Microsecond
+)
+
+// await waits until an event has passed or ctx is done. Meanwhile the device's
+// thread serves others.
+func (d *Device) await(ctx context.Context, event uintptr) error {
+	var timer *time.Timer
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		var passed bool
+		err := d.do(func() (err error) {
+			passed, err = d.lib.passed(event)
+			return err
+		})
+		if passed || err != nil {
+			return err
+		}
+		if timer == nil {
+			timer = time.NewTimer(pause)
+			defer timer.Stop()
+		} else {
+			timer.Reset(pause)
+		}
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // enter counts a user of the device, which stays open until leave.
@@ -133,29 +170,24 @@ func (d *Device) leave() {
 
 // Close gives the device back. It refuses while a [Pinned] or a [Stage] of it is
 // open: close the stage first, then the loader, its memory and the device. Close
-// may be called again; on a closed device it does nothing.
+// may be called again: after an error it tries what has failed once more, on a
+// closed device it does nothing.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	if d.given {
 		return nil
 	}
 	if d.users > 0 {
 		return fmt.Errorf("gpu: close %v: %d memories or stages of it are open", d, d.users)
 	}
 	d.closed = true
-	var err error
-	d.calls <- func() {
-		err = d.unbind()
-		if releaseErr := d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)); err == nil {
-			err = releaseErr
-		}
-	}
-	close(d.calls)
-	<-d.ended
-	if err != nil {
+	if err := d.do(d.release); err != nil {
 		return fmt.Errorf("gpu: close %v: %w", d, err)
 	}
+	d.given = true
+	close(d.calls)
+	<-d.ended
 	return nil
 }
 

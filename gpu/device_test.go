@@ -105,15 +105,21 @@ func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
 	}
 }
 
-func TestCloseReportsTheDriver(t *testing.T) {
+func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 	needFake(t)
 	d, err := gpu.Open(gpu.Library(fake.file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.Fail("cuCtxSetCurrent", 1, launchFailed)
-	var cause *gpu.DriverError
-	if err := d.Close(); !errors.As(err, &cause) || cause.Call != "cuCtxSetCurrent" {
-		t.Errorf("got %v, want an error of cuCtxSetCurrent", err)
+	const call = "cuDevicePrimaryCtxRelease_v2"
+	fake.Fail(call, 1, launchFailed)
+	if err := d.Close(); !expected(t, call, err) {
+		t.Error("no error")
+	}
+	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("Pinned behind a Close that failed: got %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
 	}
 }

@@ -61,13 +61,12 @@ func ExampleStage() {
 		log.Fatal(err)
 	}
 	defer memory.Close()
-	ds := counting(1000)
-	l, err := loader.New(ds, loader.BatchSize(128), loader.Memory(memory))
+	l, err := loader.New(counting(1000), loader.BatchSize(128), loader.Memory(memory))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	stage, err := gpu.NewStage(device, l, ds.Spec(), gpu.Buffers(3))
+	stage, err := gpu.NewStage(device, l, gpu.Buffers(3), gpu.Fields("x"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,7 +81,7 @@ func ExampleStage() {
 		fmt.Println(batch.Number(), batch.Len(), x.Pointer, x.Shape, x.Dtype)
 	}
 	s := stage.Stats()
-	fmt.Printf("%d of %d uploads were hidden\n", s.Early, s.Batches)
+	fmt.Printf("%.0f %% of the upload was hidden\n", 100*s.HiddenShare())
 }
 
 // Kernels that run on behind the loop body: the batch stays until they are done.

@@ -27,13 +27,18 @@ var fake struct {
 	Fail    func(call string, n int64, code int32)
 	Live    func(account int32) int64
 	Faults  func() int64
-	Uploads func() int64
-	Upload  func(i int64, entry *[3]uint64) // source, destination, bytes
-	Calls   func(call string) int64
-	Forget  func(account int32)
+	// Failures counts the calls that failed because Fail asked for it.
+	Failures func() int64
+	Uploads  func() int64
+	Upload   func(i int64, entry *[3]uint64) // source, destination, bytes
+	Calls    func(call string) int64
+	Forget   func(account int32)
 
 	Stream    func() uintptr
 	EndStream func(stream uintptr)
+	Drain     func(stream uintptr)
+	Hold      func(stream uintptr) // until Release
+	Release   func()
 	Sum       func(stream, src uintptr, n uintptr, out *uint64, delay int64)
 }
 
@@ -76,7 +81,8 @@ func build(file string) error {
 		"fake_reset": &fake.Reset, "fake_devices": &fake.Devices, "fake_speed": &fake.Speed,
 		"fake_fail": &fake.Fail, "fake_live": &fake.Live, "fake_faults": &fake.Faults,
 		"fake_uploads": &fake.Uploads, "fake_upload": &fake.Upload, "fake_calls": &fake.Calls,
-		"fake_sum": &fake.Sum, "fake_forget": &fake.Forget, "fake_stream": &fake.Stream, "fake_end_stream": &fake.EndStream,
+		"fake_sum": &fake.Sum, "fake_stream": &fake.Stream, "fake_end_stream": &fake.EndStream,
+		"fake_failures": &fake.Failures, "fake_hold": &fake.Hold, "fake_release": &fake.Release, "fake_drain": &fake.Drain,
 	} {
 		purego.RegisterLibFunc(f, handle, name)
 	}

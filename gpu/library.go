@@ -27,9 +27,9 @@ const (
 	cuStreamCreate
 	cuStreamDestroy
 	cuStreamSynchronize
-	cuStreamWaitEvent
 	cuEventCreate
 	cuEventRecord
+	cuEventQuery
 	cuEventSynchronize
 	cuEventDestroy
 	cuGetErrorName
@@ -57,9 +57,9 @@ var symbols = [functions]string{
 	"cuStreamCreate",
 	"cuStreamDestroy_v2",
 	"cuStreamSynchronize",
-	"cuStreamWaitEvent",
 	"cuEventCreate",
 	"cuEventRecord",
+	"cuEventQuery",
 	"cuEventSynchronize",
 	"cuEventDestroy_v2",
 	"cuGetErrorName",
@@ -76,6 +76,10 @@ const (
 	deviceNameBytes     = 256
 	longestDriverString = 1 << 12
 )
+
+// notReady is the code of cuEventQuery for an event that streams have yet to
+// reach (CUDA_ERROR_NOT_READY), which is no failure.
+const notReady = 600
 
 // A library is the loaded driver. It is never unloaded: the driver's own
 // threads may run in it.
@@ -107,6 +111,18 @@ func (l *library) call(f function, args ...uintptr) error {
 		return l.describe(f, code)
 	}
 	return nil
+}
+
+// passed says whether the streams have reached an event.
+func (l *library) passed(event uintptr) (bool, error) {
+	switch code := invoke(l.entry[cuEventQuery], event); code {
+	case 0:
+		return true, nil
+	case notReady:
+		return false, nil
+	default:
+		return false, l.describe(cuEventQuery, code)
+	}
 }
 
 func (l *library) describe(f function, code int32) *DriverError {

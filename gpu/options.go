@@ -23,8 +23,9 @@ func Ordinal(n int) Option { return func(c *config) { c.ordinal = n } }
 func Library(path string) Option { return func(c *config) { c.library = path } }
 
 // Limit bounds the bytes that a [Pinned] has taken at any time. The default, 0,
-// is what the system has available: page-locked memory is never swapped out, so
-// what it takes all other programs lack.
+// is what the system and the process's control group have available: page-locked
+// memory is never swapped out, so what it takes all other programs lack. Another
+// limit takes the place of that estimate, whatever it says.
 func Limit(bytes int64) Option { return func(c *config) { c.limit = bytes } }
 
 func newConfig(options []Option) (config, error) {

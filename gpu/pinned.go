@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"unsafe"
 
@@ -14,11 +16,18 @@ import (
 type Pinned struct {
 	device *Device
 	limit  int64 // 0 is what is available
+	root   fs.FS // the system's /, which tells what that is
 
 	mu     sync.Mutex
-	slabs  map[*byte]int // bytes of each by its address
+	slabs  map[*byte]*block // by address
 	bytes  int64
 	closed bool
+}
+
+// A block is a slab that is taken.
+type block struct {
+	bytes int
+	given bool // back by its user, but the driver would not have it
 }
 
 var _ loader.Allocator = (*Pinned)(nil)
@@ -29,11 +38,13 @@ func (d *Device) Pinned() (*Pinned, error) {
 	if err := d.enter(); err != nil {
 		return nil, fmt.Errorf("gpu: page-locked memory of %v: %w", d, err)
 	}
-	return &Pinned{device: d, limit: d.cfg.limit, slabs: map[*byte]int{}}, nil
+	return &Pinned{device: d, limit: d.cfg.limit, root: os.DirFS("/"), slabs: map[*byte]*block{}}, nil
 }
 
-// Alloc returns n bytes, aligned to a page, with any content. It checks the limit
-// before it asks the driver.
+// Alloc returns n bytes, aligned to a page, with any content. Before it asks the
+// driver, which would drive other programs out of memory, it checks that there is
+// room: below [Limit], or else in what the system and the process's control group,
+// a container's limit, have left. An error names these amounts.
 func (p *Pinned) Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("gpu: page-locked memory: %d bytes: want 0 or more", n)
@@ -56,7 +67,7 @@ func (p *Pinned) Alloc(n int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory: %w", n, err)
 	}
-	p.slabs[base] = n
+	p.slabs[base] = &block{bytes: n}
 	p.bytes += int64(n)
 	return unsafe.Slice(base, n), nil
 }
@@ -69,14 +80,15 @@ func (p *Pinned) check(n int64) error {
 		}
 		return nil
 	}
-	if free, known := available(); known && n > free {
-		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, the system has %d available", n, p.bytes, free)
+	if room, known := available(p.root); known && n > room.bytes {
+		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, %d are available: %s", n, p.bytes, room.bytes, room.by)
 	}
 	return nil
 }
 
 // Free gives back what Alloc returned. Of other memory, and of what was freed
-// already, it reports an error and does nothing.
+// already, it reports an error and does nothing. What the driver would not take
+// back counts as taken; Close tries again.
 func (p *Pinned) Free(slab []byte) error {
 	if cap(slab) == 0 {
 		return nil
@@ -84,19 +96,26 @@ func (p *Pinned) Free(slab []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	base := unsafe.SliceData(slab)
-	n, ok := p.slabs[base]
+	b, ok := p.slabs[base]
 	if !ok {
 		return fmt.Errorf("gpu: free %d bytes: they are not this memory's", len(slab))
 	}
+	b.given = true
+	if err := p.free(base, b); err != nil {
+		return fmt.Errorf("gpu: free %d bytes of page-locked memory: %w", b.bytes, err)
+	}
+	return nil
+}
+
+func (p *Pinned) free(base *byte, b *block) error {
 	err := p.device.do(func() error {
 		return p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
 	})
-	if err != nil {
-		return fmt.Errorf("gpu: free %d bytes of page-locked memory: %w", n, err)
+	if err == nil {
+		delete(p.slabs, base)
+		p.bytes -= int64(b.bytes)
 	}
-	delete(p.slabs, base)
-	p.bytes -= int64(n)
-	return nil
+	return err
 }
 
 // Bytes is how much page-locked memory is taken.
@@ -112,10 +131,18 @@ func (p *Pinned) Bytes() int64 {
 func (p *Pinned) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
+	if p.closed {
 		return nil
-	case len(p.slabs) > 0:
+	}
+	for base, b := range p.slabs {
+		if !b.given {
+			continue
+		}
+		if err := p.free(base, b); err != nil {
+			return fmt.Errorf("gpu: close page-locked memory: free %d bytes: %w", b.bytes, err)
+		}
+	}
+	if len(p.slabs) > 0 {
 		return fmt.Errorf("gpu: close page-locked memory: %d slabs of %d bytes are in use", len(p.slabs), p.bytes)
 	}
 	p.closed = true

@@ -132,6 +132,25 @@ func TestFailedFreeKeepsTheAccount(t *testing.T) {
 	}
 }
 
+func TestCloseFreesWhatTheDriverWouldNotTake(t *testing.T) {
+	p := pinned(t, open(t))
+	slab, err := p.Alloc(128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.Fail("cuMemFreeHost", 1, launchFailed)
+	if !expected(t, "cuMemFreeHost", p.Free(slab)) {
+		t.Error("Free: no error")
+	}
+	fake.Fail("cuMemFreeHost", 1, launchFailed)
+	if !expected(t, "cuMemFreeHost", p.Close()) {
+		t.Error("Close: no error")
+	}
+	if err := p.Close(); err != nil || p.Bytes() != 0 {
+		t.Errorf("got %v, %d bytes are taken", err, p.Bytes())
+	}
+}
+
 func TestPinnedServesManyGoroutines(t *testing.T) {
 	p := pinned(t, open(t))
 	var group sync.WaitGroup

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -16,20 +17,23 @@ import (
 // a ring of device buffers. While the loop body uses a batch, the next ones are
 // copied. With several devices each has a loader and a Stage.
 //
-// One loop at a time may run over a Stage. The loader's memory should be the
-// device's [Pinned]; from other memory the driver uploads too, but by way of a
-// buffer of its own and without overlap.
+// One loop at a time may run over a Stage. The loader's memory should be a
+// [Pinned]; from other memory the driver uploads too, but by way of a buffer of
+// its own and without overlap.
 type Stage struct {
 	device *Device
 	loader *loader.Loader
-	spec   dataset.Spec
+	fields dataset.Spec // those that are uploaded
 	stream uintptr
 	ring   []*buffer
 	counts counts
+	meter  meter
 
-	mu      sync.Mutex
-	running bool
-	closed  bool
+	mu       sync.Mutex
+	busy     string // what goes on that lets nothing else begin
+	retired  bool   // Close was called
+	closed   bool
+	stranded []func() // release slabs that a copy may still read
 }
 
 // A StageOption changes what [NewStage] makes.
@@ -47,12 +51,34 @@ func Buffers(n int) StageOption {
 	}
 }
 
-// NewStage makes a stage that uploads the fields of spec: the dataset's, or some
-// of them. Device memory is taken when the first batches show how much is needed.
-// Close gives it back.
-func NewStage(d *Device, l *loader.Loader, spec dataset.Spec, options ...StageOption) (*Stage, error) {
-	s := &Stage{device: d, loader: l, spec: spec, ring: make([]*buffer, 2)}
-	err := spec.Validate()
+// Fields chooses what is uploaded, by name. The default is every field.
+func Fields(names ...string) StageOption {
+	return func(s *Stage) error {
+		var errs []error
+		all := s.loader.Spec()
+		s.fields = nil
+		for _, name := range names {
+			switch i := all.Index(name); {
+			case i < 0:
+				errs = append(errs, fmt.Errorf("gpu: Fields(%q): the loader has only %v", name, all))
+			case s.fields.Index(name) >= 0:
+				errs = append(errs, fmt.Errorf("gpu: Fields(%q): the field is named twice", name))
+			default:
+				s.fields = append(s.fields, all[i])
+			}
+		}
+		if len(names) == 0 {
+			errs = append(errs, errors.New("gpu: Fields(): want a field at least"))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// NewStage makes a stage. Device memory is taken when the first batches show how
+// much is needed. Close gives it back.
+func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
+	s := &Stage{device: d, loader: l, fields: l.Spec(), ring: make([]*buffer, 2), meter: meter{now: time.Now}}
+	var err error
 	for _, o := range options {
 		err = errors.Join(err, o(s))
 	}
@@ -63,7 +89,7 @@ func NewStage(d *Device, l *loader.Loader, spec dataset.Spec, options ...StageOp
 		return nil, fmt.Errorf("gpu: stage on %v: %w", d, err)
 	}
 	for i := range s.ring {
-		s.ring[i] = &buffer{device: d, columns: make([]memory, len(spec))}
+		s.ring[i] = &buffer{device: d, columns: make([]memory, len(s.fields))}
 	}
 	if err := d.do(s.open); err != nil {
 		return nil, errors.Join(fmt.Errorf("gpu: stage on %v: %w", d, err), s.Close())
@@ -89,8 +115,11 @@ func (s *Stage) open() error {
 // A batch belongs to the loop body: afterwards its device memory is overwritten,
 // at once, or where [Batch.UsedBy] was called as soon as that stream has passed
 // the call. Errors of the loader and of the upload come in the place of their
-// batch and end the loop. However it ends, every goroutine of it has ended
-// then, every copy is done and every slab is back with the loader.
+// batch and end the loop; a context that is done ends it with an error in the
+// place of the next batch. However it ends, every goroutine of it has ended
+// then, every copy is done and every slab is back with the loader. That takes no
+// longer than the copies under way: no end of a loop waits for a stream that
+// [Batch.UsedBy] named.
 func (s *Stage) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return s.Epochs(ctx, epoch, epoch+1)
 }
@@ -108,6 +137,10 @@ func (s *Stage) From(ctx context.Context, p loader.Position) iter.Seq2[*Batch, e
 			return
 		}
 		defer s.leave()
+		if err := s.settle(); err != nil {
+			yield(nil, fmt.Errorf("gpu: stage: %w", err))
+			return
+		}
 		s.run(ctx, p, yield)
 	}
 }
@@ -116,46 +149,45 @@ func (s *Stage) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed:
+	case s.retired:
 		return fmt.Errorf("gpu: stage: %w", ErrClosed)
-	case s.running:
-		return errors.New("gpu: stage: a loop runs over it already")
+	case s.busy != "":
+		return fmt.Errorf("gpu: stage: %s", s.busy)
 	}
-	s.running = true
+	s.busy = "a loop runs over it already"
 	return nil
 }
 
 func (s *Stage) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running = false
+	s.busy = ""
 }
 
-// Close waits until no stream uses the device memory any more and gives it back.
-// It refuses while a loop runs. Close may be called again.
-func (s *Stage) Close() error {
+// strand keeps a slab from the loader until settle knows that no copy reads it.
+func (s *Stage) strand(release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
+	s.stranded = append(s.stranded, release)
+}
+
+// settle waits for all copies, where one has failed since it last did, and then
+// gives stranded slabs back.
+func (s *Stage) settle() error {
+	s.mu.Lock()
+	stranded := s.stranded
+	s.stranded = nil
+	s.mu.Unlock()
+	if len(stranded) == 0 {
 		return nil
-	case s.running:
-		return errors.New("gpu: close stage: a loop runs over it")
 	}
-	s.closed = true
-	defer s.device.leave()
-	err := s.device.do(func() error {
-		var errs []error
-		for _, b := range s.ring {
-			errs = append(errs, b.close())
+	err := s.device.do(func() error { return s.device.lib.call(cuStreamSynchronize, s.stream) })
+	for _, release := range stranded {
+		if err != nil {
+			s.strand(release)
+		} else {
+			release()
 		}
-		if s.stream != 0 {
-			errs = append(errs, s.device.lib.call(cuStreamDestroy, s.stream))
-		}
-		return errors.Join(errs...)
-	})
-	if err != nil {
-		return fmt.Errorf("gpu: close stage on %v: %w", s.device, err)
 	}
-	return nil
+	return err
 }

@@ -4,165 +4,206 @@ package gpu_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
+func shuffled(size int) []loader.Option {
+	return []loader.Option{loader.BatchSize(size), loader.Workers(3), loader.Shuffle(true)}
+}
+
+// TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing: on three devices,
+// each with a third of the samples, and streams that read on behind the loop body.
 func TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing(t *testing.T) {
-	const batches, size = 10_000, 2
-	d := open(t)
+	const batches, size, devices = 10_000, 2, 3
+	needFake(t)
+	fake.Devices(devices)
 	fake.Speed(0, 30_000, 1000)
-	s := staged(t, d, pinned(t, d), numbers(batches*size), 3, loader.BatchSize(size), loader.Workers(3), loader.Shuffle(true))
-	seen := make([]int, batches*size)
-	for b, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, b)
-		for _, i := range b.Indices() {
-			seen[i]++
-		}
+	seen := make([]atomic.Int32, batches*size)
+	var group sync.WaitGroup
+	for rank := range devices {
+		d := another(t, rank)
+		order := share(t, sampler.Shuffle(batches*size, 1), rank, devices)
+		s := staged(t, d, pinned(t, d), numbers(batches*size), 2+rank, loader.BatchSize(size), loader.Workers(2), loader.Sampler(order))
+		c := newConsumer(t, batches)
+		group.Go(func() {
+			defer c.check(t)
+			for b, err := range s.Epoch(t.Context(), 0) {
+				if err == nil {
+					err = c.use(b, repeated(b.Indices()), int64(b.Number()%3)*10_000)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, i := range b.Indices() {
+					seen[i].Add(1)
+				}
+			}
+		})
 	}
-	for i, n := range seen {
-		if n != 1 {
+	group.Wait()
+	for i := range seen {
+		if n := seen[i].Load(); n != 1 {
 			t.Fatalf("sample %d came %d times", i, n)
 		}
 	}
 }
 
-// A consumer is a stream of its own that reads batches long after the loop body.
-type consumer struct {
-	device *gpu.Device
-	stream uintptr
-	sums   []uint64
-	want   []uint64
-}
-
-// use has the stream read a batch.
-func (c *consumer) use(t testing.TB, b *gpu.Batch, delay int64) {
+// share is a rank's share of s; no sample is left out or repeated.
+func share(t testing.TB, s sampler.Sampler, rank, world int) sampler.Sampler {
 	t.Helper()
-	col := b.Column("x")
-	bytes := make([]byte, col.Bytes)
-	for k := range col.Bytes / 8 {
-		binary.NativeEndian.PutUint64(bytes[8*k:], uint64(b.Indices()[k/width]))
-	}
-	var want uint64
-	for i, v := range bytes {
-		want += uint64(v) * uint64(i%251+1)
-	}
-	k := len(c.want)
-	c.want = append(c.want, want)
-	fake.Sum(c.stream, col.Pointer, uintptr(col.Bytes), &c.sums[k], delay)
-	if err := b.UsedBy(c.stream); err != nil {
+	part, err := sampler.Shard(s, rank, world, sampler.Exact)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return part
 }
 
-func TestBuffersThatAStreamReadsAreNotOverwritten(t *testing.T) {
-	const batches = 300
-	d := open(t)
-	c := &consumer{device: d, stream: fake.Stream(), sums: make([]uint64, batches)}
-	defer fake.EndStream(c.stream)
-	s := staged(t, d, pinned(t, d), numbers(batches*4), 2, loader.BatchSize(4), loader.Shuffle(true))
-	for b, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.use(t, b, 200_000)
+// another is a device of a fake driver that was reset before.
+func another(t testing.TB, ordinal int) *gpu.Device {
+	t.Helper()
+	d, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(ordinal))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil { // waits for the stream
-		t.Error(err)
-	}
-	if !slices.Equal(c.sums, c.want) {
-		t.Error("the stream read something else than the batches")
-	}
-}
-
-// uploading are the calls of a loop and of making a stage.
-var uploading = []string{
-	"cuStreamCreate", "cuEventCreate", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2",
-	"cuEventRecord", "cuEventSynchronize", "cuCtxSetCurrent", "cuMemcpyDtoH_v2",
-	"cuMemHostAlloc",
+	closed(t, d)
+	return d
 }
 
 func TestStormOfFailuresAndCancelsCorruptsAndLeavesNothing(t *testing.T) {
-	for round := range 400 {
-		t.Run(fmt.Sprint(round), func(t *testing.T) { storm(t, rand.New(rand.NewPCG(1, uint64(round)))) })
+	rounds, least := 400, int64(10_000)
+	if testing.Short() {
+		rounds, least = 40, 1000
+	}
+	var delivered atomic.Int64
+	for round := range rounds {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			storm(t, rand.New(rand.NewPCG(1, uint64(round))), &delivered)
+		})
+	}
+	if n := delivered.Load(); n < least {
+		t.Errorf("%d batches were delivered, want %d at least", n, least)
 	}
 }
 
-func storm(t *testing.T, r *rand.Rand) {
-	d := open(t)
+// storm is a round: some devices, a call that fails sooner or later, and loops
+// that are left, or cancelled, at random.
+func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64) {
+	needFake(t)
+	devices := 1 + r.IntN(3)
+	fake.Devices(int32(devices))
 	fake.Speed(0, r.Int64N(50_000), 0)
-	p := pinned(t, d)
+	uploading := []string{
+		"cuMemHostAlloc", "cuStreamCreate", "cuEventCreate", "cuCtxSetCurrent", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2",
+		"cuEventRecord", "cuEventQuery", "cuEventSynchronize", "cuMemcpyDtoH_v2",
+	}
 	call := uploading[r.IntN(len(uploading))]
-	fake.Fail(call, 1+r.Int64N(60), launchFailed)
+	var opened []*gpu.Device
+	for ordinal := range devices {
+		opened = append(opened, another(t, ordinal))
+	}
+	fake.Fail(call, 1+r.Int64N(100), launchFailed)
 	defer fake.Fail(call, 0, 0) // closing is another test's
 	ds := numbers(200)
-	l, err := loader.New(ds, loader.Memory(p), loader.BatchSize(1+r.IntN(9)), loader.Workers(r.IntN(4)))
-	if expected(t, call, err) {
-		return
-	}
-	closed(t, l)
-	s, err := gpu.NewStage(d, l, ds.Spec(), gpu.Buffers(2+r.IntN(3)))
-	if expected(t, call, err) {
-		return
-	}
-	closed(t, s)
-	for range 3 {
-		ctx, cancel := context.WithCancel(t.Context())
-		stop, leave := r.IntN(60), r.IntN(60)
-		next := 0
-		for b, err := range s.Epoch(ctx, 0) {
-			if errors.Is(err, context.Canceled) || expected(t, call, err) {
-				break
-			}
-			v := make([]int64, b.Column("x").Bytes/8)
-			if _, err := b.Download(unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 8*len(v)), "x"); expected(t, call, err) {
-				break
-			}
-			for k, v := range v {
-				if want := int64(next + k/width); v != want {
-					t.Fatalf("batch %d, value %d: got %d, want %d", b.Number(), k, v, want)
-				}
-			}
-			next += b.Len()
-			if b.Number() == stop {
-				cancel()
-			}
-			if b.Number() == leave {
-				break
-			}
+	var group sync.WaitGroup
+	for rank, d := range opened {
+		order := share(t, sampler.Sequential(ds.Len()), rank, devices)
+		l, err := loader.New(ds, loader.Memory(pinned(t, d)), loader.BatchSize(1+r.IntN(5)), loader.Workers(r.IntN(4)), loader.Sampler(order))
+		if expected(t, call, err) {
+			break
 		}
-		cancel()
+		closed(t, l)
+		s, err := gpu.NewStage(d, l, gpu.Buffers(2+r.IntN(3)))
+		if expected(t, call, err) {
+			break
+		}
+		closed(t, s)
+		c := newConsumer(t, 1000)
+		own := rand.New(rand.NewPCG(r.Uint64(), 0))
+		group.Go(func() {
+			defer c.check(t)
+			for range 3 {
+				delivered.Add(gust(t, own, s, c, order, call))
+			}
+		})
 	}
+	group.Wait()
+}
+
+// gust is one loop of a storm. It returns how many batches came.
+func gust(t *testing.T, r *rand.Rand, s *gpu.Stage, c *consumer, order sampler.Sampler, call string) (batches int64) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stop, leave, next := r.IntN(60), r.IntN(60), 0
+	for b, err := range s.Epoch(ctx, 0) {
+		if errors.Is(err, context.Canceled) || expected(t, call, err) {
+			break
+		}
+		batches++
+		var want []int
+		for range b.Len() {
+			want = append(want, order.Epoch(0).At(next))
+			next++
+		}
+		got := make([]byte, b.Column("x").Bytes)
+		if _, err := b.Download(got, "x"); expected(t, call, err) {
+			break
+		}
+		if !slices.Equal(got, bytesOf(repeated(want))) {
+			t.Errorf("batch %d is not that of samples %v", b.Number(), want)
+		}
+		if r.IntN(2) == 0 && expected(t, call, c.use(b, repeated(want), r.Int64N(50_000))) {
+			break
+		}
+		if b.Number() == stop {
+			cancel()
+		}
+		if b.Number() == leave {
+			break
+		}
+	}
+	return batches
+}
+
+func bytesOf(values []int64) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*len(values))
 }
 
 // expected reports whether there was an error, which must be the one of that call.
-func expected(t *testing.T, call string, err error) bool {
+func expected(t testing.TB, call string, err error) bool {
 	t.Helper()
-	var cause *gpu.DriverError
+	return expectedCode(t, call, "CUDA_ERROR_LAUNCH_FAILED", err)
+}
+
+func expectedCode(t testing.TB, call, code string, err error) bool {
+	t.Helper()
 	if err == nil {
 		return false
 	}
-	if !errors.As(err, &cause) || cause.Call != call || cause.Name != "CUDA_ERROR_LAUNCH_FAILED" {
-		t.Errorf("got %v, want the failure of %s", err, call)
+	if found := calls(err); len(found) != 1 || found[0].Call != call || found[0].Name != code {
+		t.Errorf("got %v, want the failure of %s with %s", err, call, code)
 	}
 	return true
 }
 
 func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
 	for call, want := range map[string]string{
-		"cuMemAlloc_v2":        "gpu: upload batch 0 of epoch 0, field x: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
-		"cuMemcpyHtoDAsync_v2": "gpu: upload batch 0 of epoch 0, field x: cuMemcpyHtoDAsync_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuMemAlloc_v2":        "gpu: upload batch 0 of epoch 0: field x: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuMemcpyHtoDAsync_v2": "gpu: upload batch 0 of epoch 0: field x: cuMemcpyHtoDAsync_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
 		"cuEventSynchronize":   "gpu: upload batch 0 of epoch 0: cuEventSynchronize: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
 	} {
 		t.Run(call, func(t *testing.T) {
@@ -186,7 +227,8 @@ func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
 	}
 }
 
-// TestCloseGoesOnBehindFailures: what the driver would not free is all that is left.
+// TestCloseGoesOnBehindFailures: what the driver would not free is all that is
+// left, until Close is called again.
 func TestCloseGoesOnBehindFailures(t *testing.T) {
 	for call, account := range map[string]int32{"cuMemFree_v2": 1, "cuStreamDestroy_v2": 2, "cuEventDestroy_v2": 3} {
 		t.Run(call, func(t *testing.T) {
@@ -202,17 +244,21 @@ func TestCloseGoesOnBehindFailures(t *testing.T) {
 			if !expected(t, call, s.Close()) {
 				t.Error("no error")
 			}
-			for i := range int32(4) {
+			for i := int32(1); i < 4; i++ {
 				left := fake.Live(i)
 				switch {
-				case i == 0:
 				case i == account && (left == 0 || left == before[i] && i != 2):
 					t.Errorf("%s: %d of %d left, want one", accounts[i], left, before[i])
 				case i != account && left != 0:
 					t.Errorf("%s: %d left, want none", accounts[i], left)
 				}
 			}
-			fake.Forget(account)
+			if d.Close() == nil {
+				t.Error("the device closed below what is left")
+			}
+			if err := s.Close(); err != nil || fake.Live(account) != 0 {
+				t.Errorf("Close again: %v, %d %s left", err, fake.Live(account), accounts[account])
+			}
 		})
 	}
 }

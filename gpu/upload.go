@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -30,12 +31,13 @@ type upload struct {
 // An item is a batch on its way, or the error that ends the loop.
 type item struct {
 	batch   *Batch
-	release func() // of the slab
+	begun   reading // when the copy was given to the stream
+	release func()  // of the slab
 	err     error
 }
 
 func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, error) bool) {
-	ctx, cancel := context.WithCancel(ctx)
+	beside, cancel := context.WithCancel(ctx)
 	u := &upload{
 		stage:   s,
 		free:    make(chan *buffer, len(s.ring)),
@@ -48,10 +50,13 @@ func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, e
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { u.submit(ctx, s.loader.From(ctx, p)) })
+	group.Go(func() { u.submit(beside, s.loader.From(beside, p)) })
 	group.Go(u.wait)
 	for {
 		it, ok := s.counts.receive(u.ready)
+		if err := context.Cause(ctx); err != nil && (!ok || it.err == nil) {
+			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true
+		}
 		if !ok || !u.deliver(it, yield) {
 			return
 		}
@@ -64,7 +69,10 @@ func (u *upload) deliver(it item, yield func(*Batch, error) bool) bool {
 		yield(nil, it.err)
 		return false
 	}
+	u.stage.counts.batches.Add(1)
 	defer it.batch.end()
+	u.stage.meter.enter()
+	defer u.stage.meter.leave()
 	if !yield(it.batch, nil) {
 		return false
 	}
@@ -80,118 +88,101 @@ func (u *upload) submit(ctx context.Context, batches iter.Seq2[*loader.Batch, er
 			u.copying <- item{err: err}
 			return
 		}
-		select {
-		case buf := <-u.free:
-			it := u.start(b, buf)
-			u.copying <- it
-			if it.err != nil {
-				return
-			}
-		case <-ctx.Done():
-			u.copying <- item{err: fmt.Errorf("gpu: upload %v: %w", b, context.Cause(ctx))}
+		it := u.next(ctx, b)
+		u.copying <- it
+		if it.err != nil {
 			return
 		}
 	}
+}
+
+// next starts the upload of a batch as soon as a buffer is free and no stream
+// uses it any more. It waits for that here, rather than let the copy wait on the
+// stream: the end of a loop can then wait for every copy.
+func (u *upload) next(ctx context.Context, b *loader.Batch) item {
+	var err error
+	select {
+	case buf := <-u.free:
+		if err = buf.vacate(ctx); err == nil {
+			return u.start(b, buf)
+		}
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", b.Number(), b.Epoch(), err)}
 }
 
 // start starts the upload of one batch.
 func (u *upload) start(b *loader.Batch, buf *buffer) item {
 	s := u.stage
 	staged := newBatch(s, b, buf)
-	tensors := make([]*tensor.Dense, len(s.spec))
-	for i, f := range s.spec {
-		t, err := hostTensor(b, f.Name)
-		if err != nil {
-			return item{err: err}
-		}
-		tensors[i] = t
-		staged.describe(i, t)
+	tensors := make([]*tensor.Dense, len(s.fields))
+	for i, f := range s.fields {
+		tensors[i] = b.Tensor(f.Name)
+		staged.describe(i, tensors[i])
 		if f.Ragged {
 			staged.columns[i].Offsets = slices.Clone(b.Offsets(f.Name))
 		}
 	}
-	release := b.Keep()
-	if err := s.device.do(func() error { return u.enqueue(b, buf, tensors) }); err != nil {
-		release()
-		return item{err: err}
+	it := item{batch: staged, begun: s.meter.read(), release: b.Keep()}
+	if err := s.device.do(func() error { return u.enqueue(buf, tensors) }); err != nil {
+		return u.failed(it, err)
 	}
 	for i := range tensors {
 		if staged.columns[i].Bytes > 0 {
 			staged.columns[i].Pointer = buf.columns[i].base
 		}
 	}
-	return item{batch: staged, release: release}
+	return it
 }
 
-// enqueue puts the copies of a batch on the stream. When it fails, no copy runs
-// any more.
-func (u *upload) enqueue(b *loader.Batch, buf *buffer, tensors []*tensor.Dense) (err error) {
-	lib, stream, field := u.stage.device.lib, u.stage.stream, ""
-	defer func() {
-		if err != nil {
-			u.settle()
-			err = fmt.Errorf("gpu: upload batch %d of epoch %d%s: %w", b.Number(), b.Epoch(), field, err)
-		}
-	}()
-	if buf.pending {
-		if err := lib.call(cuStreamWaitEvent, stream, buf.used, 0); err != nil {
-			return err
-		}
-	}
+// failed is an item whose upload has not begun or not ended as it should. Its slab
+// goes back once no copy runs, which may be later: settle has the word.
+func (u *upload) failed(it item, err error) item {
+	u.stage.strand(it.release)
+	err = errors.Join(err, u.stage.settle())
+	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", it.batch.number, it.batch.epoch, err)}
+}
+
+// enqueue puts the copies of a batch on the stream.
+func (u *upload) enqueue(buf *buffer, tensors []*tensor.Dense) error {
 	for i, t := range tensors {
-		field = ", field " + u.stage.spec[i].Name
-		if err := buf.upload(i, t, stream); err != nil {
-			return err
+		if err := buf.upload(i, t, u.stage.stream); err != nil {
+			return fmt.Errorf("field %s: %w", u.stage.fields[i].Name, err)
 		}
-		u.stage.counts.add(int64(t.MemSize()))
 	}
-	buf.pending, field = false, ""
-	return lib.call(cuEventRecord, buf.copied, stream)
-}
-
-// settle waits for all copies. Where even that fails the context is lost, and
-// with it the copies.
-func (u *upload) settle() {
-	u.stage.device.lib.call(cuStreamSynchronize, u.stage.stream)
+	return u.stage.device.lib.call(cuEventRecord, buf.copied, u.stage.stream)
 }
 
 // wait hands batches on whose upload has ended, in order, and gives their slabs
-// back to the loader.
+// back to the loader. Its thread ends with it, as the device's does.
 func (u *upload) wait() {
 	defer close(u.ready)
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	d := u.stage.device
-	bound := d.bind()
-	defer d.unbind() // the thread goes back to Go; who needs a context there binds it
+	bound := u.stage.device.bind()
 	for it := range u.copying {
 		if it.err == nil {
 			it = u.finish(it, bound)
 		}
 		u.ready <- it
+		if it.err == nil {
+			u.stage.counts.uploads.Add(1) // now that the loop need not wait for it
+		}
 	}
 }
 
 func (u *upload) finish(it item, bound error) item {
-	err := bound
+	s, err := u.stage, bound
 	if err == nil {
-		err = u.stage.device.lib.call(cuEventSynchronize, it.batch.buffer.copied)
+		err = s.device.lib.call(cuEventSynchronize, it.batch.buffer.copied)
 	}
 	if err != nil {
-		u.stage.device.do(func() error { u.settle(); return nil })
-		err = fmt.Errorf("gpu: upload batch %d of epoch %d: %w", it.batch.number, it.batch.epoch, err)
+		return u.failed(it, err)
 	}
+	s.meter.uploaded(it.begun)
 	it.release()
-	return item{batch: it.batch, err: err}
-}
-
-// hostTensor is a field of a batch. The batch panics where it has none of the
-// name, which only its loader's dataset decides.
-func hostTensor(b *loader.Batch, field string) (t *tensor.Dense, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("gpu: upload field %q: %v", field, p)
-		}
-	}()
-	return b.Tensor(field), nil
+	for _, c := range it.batch.columns {
+		s.counts.bytes.Add(int64(c.Bytes))
+	}
+	return it
 }

@@ -10,7 +10,7 @@ pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 _Thread_local uintptr_t fake_current;
 
 static int devices = 1;
-static int64_t accounts[ACCOUNTS], faults, uploads;
+static int64_t accounts[ACCOUNTS], faults, uploads, failures;
 static int64_t latency_ns, jitter_ns, bytes_per_us;
 static uint64_t random_state;
 static int retained[8];
@@ -51,6 +51,7 @@ int injected(const char *name) {
 	int i = find(name);
 	calls[i].calls++;
 	int code = calls[i].fail_at == calls[i].calls ? calls[i].code : CUDA_SUCCESS;
+	if (code != CUDA_SUCCESS) failures++;
 	pthread_mutex_unlock(&fake_lock);
 	return code;
 }
@@ -81,7 +82,7 @@ void pause_for_copy(size_t n) {
 void fake_reset(void) {
 	pthread_mutex_lock(&fake_lock);
 	devices = 1;
-	faults = uploads = latency_ns = jitter_ns = bytes_per_us = 0;
+	faults = uploads = failures = latency_ns = jitter_ns = bytes_per_us = 0;
 	memset(calls, 0, sizeof calls);
 	pthread_mutex_unlock(&fake_lock);
 }
@@ -113,8 +114,8 @@ static int64_t locked(int64_t *v) {
 }
 
 int64_t fake_live(int what) { return locked(&accounts[what]); }
-// fake_forget takes what lives off an account: a failure that was asked for left it.
-void fake_forget(int what) { account(what, -fake_live(what)); }
+// fake_failures counts the calls that failed because they were told to.
+int64_t fake_failures(void) { return locked(&failures); }
 int64_t fake_faults(void) { return locked(&faults); }
 // fake_uploads counts the copies to the device that have ended.
 int64_t fake_uploads(void) { return locked(&uploads); }
@@ -211,5 +212,12 @@ static int describe(int code, int text, const char **s) {
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-int cuGetErrorName(int code, const char **name) { return describe(code, 0, name); }
-int cuGetErrorString(int code, const char **text) { return describe(code, 1, text); }
+int cuGetErrorName(int code, const char **name) {
+	ENTER();
+	return describe(code, 0, name);
+}
+
+int cuGetErrorString(int code, const char **text) {
+	ENTER();
+	return describe(code, 1, text);
+}

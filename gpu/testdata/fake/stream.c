@@ -156,15 +156,6 @@ int cuStreamSynchronize(stream *s) {
 	return CUDA_SUCCESS;
 }
 
-int cuStreamWaitEvent(stream *s, event *e, unsigned flags) {
-	ENTER_CONTEXT();
-	if (flags) return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
-	int64_t generation = e->recorded;
-	pthread_mutex_unlock(&fake_lock);
-	return enqueue(s, (work){.kind = WAIT, .event = e, .generation = generation});
-}
-
 int cuMemcpyHtoDAsync_v2(void *dst, const void *src, size_t n, stream *s) {
 	ENTER_CONTEXT();
 	if (!s || !inside(DEVICE_BYTES, dst, n)) return CUDA_ERROR_INVALID_VALUE;
@@ -199,6 +190,14 @@ int cuEventSynchronize(event *e) {
 	return CUDA_SUCCESS;
 }
 
+int cuEventQuery(event *e) {
+	ENTER_CONTEXT();
+	pthread_mutex_lock(&fake_lock);
+	int passed = e->done >= e->recorded;
+	pthread_mutex_unlock(&fake_lock);
+	return passed ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
 int cuEventDestroy_v2(event *e) {
 	ENTER_CONTEXT();
 	pthread_mutex_lock(&fake_lock);
@@ -218,3 +217,23 @@ int cuEventDestroy_v2(event *e) {
 void fake_sum(stream *s, const void *src, size_t n, uint64_t *out, int64_t delay) {
 	enqueue(s, (work){.kind = SUM, .src = src, .n = n, .dst = out, .delay = delay});
 }
+
+static event gate = {.ended = PTHREAD_COND_INITIALIZER};
+
+// fake_hold lets a stream go no further until fake_release.
+void fake_hold(stream *s) {
+	pthread_mutex_lock(&fake_lock);
+	int64_t generation = ++gate.recorded;
+	pthread_mutex_unlock(&fake_lock);
+	enqueue(s, (work){.kind = WAIT, .event = &gate, .generation = generation});
+}
+
+void fake_release(void) {
+	pthread_mutex_lock(&fake_lock);
+	gate.done = gate.recorded;
+	pthread_cond_broadcast(&gate.ended);
+	pthread_mutex_unlock(&fake_lock);
+}
+
+// fake_drain waits until a stream has nothing to do.
+void fake_drain(stream *s) { drain(s); }

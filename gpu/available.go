@@ -1,0 +1,135 @@
+package gpu
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A room is how much memory can be taken, and who says so.
+type room struct {
+	bytes int64
+	by    string
+}
+
+// available is the least room that the system and the process's control groups
+// leave, as far as the files below root, the system's /, tell: MemAvailable of
+// proc(5), and of every group from the process's own up to the root its limit less
+// what is used. Pages of files do not count as used, because the kernel drops
+// them. RLIMIT_MEMLOCK bounds mlock(2), not what the driver locks.
+func available(root fs.FS) (least room, known bool) {
+	var rooms []room
+	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
+		if kib, ok := number(text, "MemAvailable:"); ok {
+			rooms = append(rooms, room{kib << 10, "MemAvailable of /proc/meminfo"})
+		}
+	}
+	for _, g := range groups(root) {
+		rooms = append(rooms, g.rooms(root)...)
+	}
+	if len(rooms) == 0 {
+		return room{}, false
+	}
+	return slices.MinFunc(rooms, func(a, b room) int { return cmp.Compare(a.bytes, b.bytes) }), true
+}
+
+// A version of control groups is where and how they say what memory they have;
+// see cgroups(7), and cgroup-v1/memory and cgroup-v2 of the kernel's documentation.
+type version struct {
+	mount       string // where distributions mount it
+	limit, used string // files
+	files       []string
+}
+
+var (
+	first  = version{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", []string{"total_active_file", "total_inactive_file"}}
+	second = version{"sys/fs/cgroup", "memory.max", "memory.current", []string{"active_file", "inactive_file"}}
+)
+
+// A group is a control group of the process in one hierarchy.
+type group struct {
+	version
+	path string // below the mount
+}
+
+// groups are the control groups that bound the process's memory.
+func groups(root fs.FS) (found []group) {
+	text, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) // number, controllers, path
+		if len(f) != 3 {
+			continue
+		}
+		below := strings.TrimPrefix(path.Clean("/"+f[2]), "/")
+		switch {
+		case f[0] == "0" && f[1] == "":
+			found = append(found, group{second, below})
+		case slices.Contains(strings.Split(f[1], ","), "memory"):
+			found = append(found, group{first, below})
+		}
+	}
+	return found
+}
+
+// rooms are those of the group and of the groups around it. A container may see
+// the path that its host uses and only the mount of its own group: what does not
+// exist is passed over, and the mount itself counts.
+func (g group) rooms(root fs.FS) (found []room) {
+	for below := g.path; ; below = path.Dir(below) {
+		dir := path.Join(g.mount, below)
+		if r, ok := g.room(root, dir); ok {
+			found = append(found, r)
+		}
+		if below == "" || below == "." {
+			return found
+		}
+	}
+}
+
+func (g group) room(root fs.FS, dir string) (room, bool) {
+	limit, limited := alone(root, path.Join(dir, g.limit))
+	used, known := alone(root, path.Join(dir, g.used))
+	if !limited || !known {
+		return room{}, false
+	}
+	if stat, err := fs.ReadFile(root, path.Join(dir, "memory.stat")); err == nil {
+		for _, key := range g.files {
+			n, _ := number(stat, key)
+			used -= n
+		}
+	}
+	used = max(0, used)
+	by := fmt.Sprintf("%s is %d, of which %d are used", path.Join("/", dir, g.limit), limit, used)
+	return room{max(0, limit-used), by}, true
+}
+
+// alone is the number that a file holds and nothing else. The text max, which
+// stands for no limit, is none.
+func alone(root fs.FS, file string) (int64, bool) {
+	text, err := fs.ReadFile(root, file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// number is what stands behind a key at the beginning of a line.
+func number(text []byte, key string) (int64, bool) {
+	for line := range bytes.Lines(text) {
+		f := bytes.Fields(line)
+		if len(f) >= 2 && string(f[0]) == key {
+			n, err := strconv.ParseInt(string(f[1]), 10, 53)
+			return n, err == nil && n >= 0
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,82 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/gpu"
+)
+
+// A consumer is a stream of somebody else, whose kernels sum batches up long after
+// the loop body.
+type consumer struct {
+	stream uintptr
+	sums   []uint64 // by the kernels
+	want   []uint64
+}
+
+// newConsumer makes room for a number of batches. Its stream ends with the test,
+// behind whatever the test closes later.
+func newConsumer(t testing.TB, batches int) *consumer {
+	c := &consumer{stream: fake.Stream(), sums: make([]uint64, batches)}
+	t.Cleanup(func() { fake.EndStream(c.stream) })
+	return c
+}
+
+// use has the stream read field x of a batch, which holds these values, after so
+// many nanoseconds. After an error the stream is done with the batch.
+func (c *consumer) use(b *gpu.Batch, values []int64, delay int64) error {
+	col := b.Column("x")
+	var want uint64
+	if len(values) > 0 {
+		for i, v := range unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*len(values)) {
+			want += uint64(v) * uint64(i%251+1)
+		}
+	}
+	k := len(c.want)
+	c.want = append(c.want, want)
+	fake.Sum(c.stream, col.Pointer, uintptr(col.Bytes), &c.sums[k], delay)
+	err := b.UsedBy(c.stream)
+	if err != nil {
+		fake.Drain(c.stream)
+	}
+	return err
+}
+
+// check reports sums of other values than the batches'.
+func (c *consumer) check(t testing.TB) {
+	t.Helper()
+	fake.Drain(c.stream)
+	if !slices.Equal(c.sums[:len(c.want)], c.want) {
+		t.Error("the stream read something else than the batches")
+	}
+}
+
+// repeated is what a batch of numbers holds.
+func repeated(indices []int) (values []int64) {
+	for _, i := range indices {
+		for range width {
+			values = append(values, int64(i))
+		}
+	}
+	return values
+}
+
+func TestBuffersThatAStreamReadsAreNotOverwritten(t *testing.T) {
+	const batches = 300
+	d := open(t)
+	c := newConsumer(t, batches)
+	s := staged(t, d, pinned(t, d), numbers(batches*4), 2, shuffled(4)...)
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err == nil {
+			err = c.use(b, repeated(b.Indices()), 200_000)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.check(t)
+}

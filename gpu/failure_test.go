@@ -1,0 +1,183 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// calls are the driver's errors in err, from left to right.
+func calls(err error) (found []*gpu.DriverError) {
+	switch e := err.(type) {
+	case *gpu.DriverError:
+		return []*gpu.DriverError{e}
+	case interface{ Unwrap() error }:
+		return calls(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			found = append(found, calls(err)...)
+		}
+	}
+	return found
+}
+
+// growing is a dataset of which later samples are longer, in a ragged field x.
+func growing(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64, Ragged: true}, {Name: "n", Dtype: tensor.Int64}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		copy(dataset.Grow[int64](dst, 0, len(grown(i))), grown(i))
+		dataset.Set(dst, 1, int64(i))
+		return nil
+	})
+}
+
+// grown are the values of sample i.
+func grown(i int) []int64 {
+	values := make([]int64, 1+i/4*3)
+	for k := range values {
+		values[k] = int64(1000*i + k)
+	}
+	return values
+}
+
+// live does all that the package can do, and returns the errors on the way. What
+// cannot be closed is closed once more. All data is compared.
+func live(t *testing.T) (errs []error) {
+	failed := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err != nil
+	}
+	end := func(c io.Closer) {
+		if failed(c.Close()) {
+			if err := c.Close(); err != nil {
+				t.Errorf("Close again: %v", err)
+			}
+		}
+	}
+	d, err := gpu.Open(gpu.Library(fake.file))
+	if failed(err) {
+		return errs
+	}
+	defer end(d)
+	p, err := d.Pinned()
+	if failed(err) {
+		return errs
+	}
+	defer end(p)
+	l, err := loader.New(growing(48), loader.Memory(p), loader.BatchSize(4), loader.Workers(2))
+	if failed(err) {
+		return errs
+	}
+	defer end(l)
+	s, err := gpu.NewStage(d, l)
+	if failed(err) {
+		return errs
+	}
+	c := newConsumer(t, 100)
+	defer c.check(t)
+	defer end(s)
+	for epoch := range 3 {
+		next := 0
+		for b, err := range s.Epoch(t.Context(), epoch) {
+			if failed(err) {
+				break
+			}
+			var want []int64
+			for _, i := range b.Indices() {
+				if i != next {
+					t.Errorf("sample %d in place of %d", i, next)
+				}
+				want = append(want, grown(i)...)
+				next++
+			}
+			got := make([]byte, b.Column("x").Bytes)
+			if _, err := b.Download(got, "x"); failed(err) {
+				break
+			}
+			if !slices.Equal(got, bytesOf(want)) {
+				t.Errorf("batch %d of epoch %d is another", b.Number(), epoch)
+			}
+			if failed(c.use(b, want, 50_000)) || epoch == 1 && b.Number() == 5 {
+				break
+			}
+		}
+	}
+	return errs
+}
+
+// TestEveryCallOfTheDriverMayFail lets every call that the package makes fail, the
+// first time and later: the error says so, what was delivered is right, and nothing
+// is left.
+func TestEveryCallOfTheDriverMayFail(t *testing.T) {
+	made := map[string]int64{}
+	t.Run("none fails", func(t *testing.T) {
+		needFake(t)
+		if errs := live(t); len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for _, call := range gpu.Symbols() {
+			made[call] = fake.Calls(call)
+		}
+	})
+	// These calls are made where another has failed.
+	behind := map[string]string{
+		"cuGetErrorName": "cuMemAlloc_v2", "cuGetErrorString": "cuMemAlloc_v2", "cuStreamSynchronize": "cuEventSynchronize",
+	}
+	for _, call := range gpu.Symbols() {
+		n, first := made[call], behind[call]
+		if n == 0 && first == "" {
+			t.Errorf("live makes no call of %s", call)
+		}
+		times := []int64{1, 2, n / 2, n}
+		slices.Sort(times)
+		for _, k := range slices.Compact(times) {
+			if k < 1 || k > max(n, 1) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %d of %d", call, k, n), func(t *testing.T) {
+				needFake(t)
+				want := []gpu.DriverError{{Call: call, Code: launchFailed, Name: "CUDA_ERROR_LAUNCH_FAILED", Message: "unspecified launch failure"}}
+				fake.Fail(call, k, launchFailed)
+				if first != "" {
+					fake.Fail(first, 1, launchFailed)
+					other := want[0]
+					other.Call = first
+					switch call {
+					case "cuGetErrorName":
+						other.Name = "unknown"
+						want = nil
+					case "cuGetErrorString":
+						other.Message = "unknown"
+						want = nil
+					}
+					want = append([]gpu.DriverError{other}, want...)
+				}
+				got := calls(errors.Join(live(t)...))
+				if fake.Failures() == 0 && k > 1 {
+					return // how often it looks whether an event has passed is left to chance
+				}
+				if len(got) != len(want) {
+					t.Fatalf("got %v, want %v", got, want)
+				}
+				for i := range want {
+					if *got[i] != want[i] {
+						t.Errorf("got %+v, want %+v", *got[i], want[i])
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,142 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// TestNoStreamThatNeverFinishesHoldsALoopOrShutdown: the stream stands still while
+// the loop waits for the buffer that it reads, and when it is cancelled, left and
+// shut down.
+func TestNoStreamThatNeverFinishesHoldsALoopOrShutdown(t *testing.T) {
+	d := open(t)
+	p := pinned(t, d)
+	s := staged(t, d, p, numbers(400), 2, loader.BatchSize(4))
+	c := newConsumer(t, 2)
+	fake.Hold(c.stream)
+	defer fake.Release()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	batches := 0
+	var last error
+	for b, err := range s.Epoch(ctx, 0) {
+		if last = err; err != nil {
+			break
+		}
+		if err := c.use(b, repeated(b.Indices()), 0); err != nil {
+			t.Fatal(err)
+		}
+		if batches++; batches == 2 { // both buffers are read now
+			go func() {
+				for fake.Calls("cuEventQuery") < 3 { // the loop waits
+					runtime.Gosched()
+				}
+				cancel()
+			}()
+		}
+	}
+	if batches != 2 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d batches, then %v, want 2 and context.Canceled", batches, last)
+	}
+
+	expired, expire := context.WithCancelCause(t.Context())
+	late := errors.New("too late")
+	expire(late)
+	before := fake.Live(1)
+	for range 2 {
+		if err := s.Shutdown(expired); !errors.Is(err, late) {
+			t.Errorf("Shutdown: got %v", err)
+		}
+	}
+	if fake.Live(1) != before || before == 0 {
+		t.Errorf("device bytes: %d before, %d behind", before, fake.Live(1))
+	}
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if !errors.Is(err, gpu.ErrClosed) {
+			t.Errorf("a loop behind Shutdown: got %v", err)
+		}
+	}
+	if b, err := p.Alloc(64); err != nil { // the device's thread is free
+		t.Error(err)
+	} else if err := p.Free(b); err != nil {
+		t.Error(err)
+	}
+	fake.Release()
+	if err := s.Shutdown(t.Context()); err != nil || fake.Live(1) != 0 {
+		t.Errorf("got %v, %d device bytes left", err, fake.Live(1))
+	}
+	c.check(t)
+}
+
+func TestCancelledLoopDeliversNothingMore(t *testing.T) {
+	for _, last := range []int{0, 4, 9} { // of batches 0 to 9
+		t.Run(fmt.Sprint(last), func(t *testing.T) {
+			d := open(t)
+			s := staged(t, d, pinned(t, d), numbers(40), 4, loader.BatchSize(4))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			batches := 0
+			var end error
+			for b, err := range s.Epoch(ctx, 0) {
+				if end = err; err != nil {
+					break
+				}
+				batches++
+				if b.Number() == last {
+					for s.Stats().Uploads < int64(min(last+4, 10)) { // more is ready
+						runtime.Gosched()
+					}
+					cancel()
+				}
+			}
+			if batches != last+1 || !errors.Is(end, context.Canceled) {
+				t.Errorf("%d batches, then %v, want %d and context.Canceled", batches, end, last+1)
+			}
+		})
+	}
+}
+
+// TestSlabsWaitForTheCopiesThatReadThem: the upload fails, and so does waiting for
+// its copies. The slab is back only when that has succeeded.
+func TestSlabsWaitForTheCopiesThatReadThem(t *testing.T) {
+	d := open(t)
+	p := pinned(t, d)
+	l, err := loader.New(numbers(40), loader.Memory(p), loader.BatchSize(4), loader.InFlight(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gpu.NewStage(d, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.Fail("cuEventSynchronize", 1, launchFailed)
+	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
+	var last error
+	for _, err := range s.Epoch(t.Context(), 0) {
+		last = err
+	}
+	if got := calls(last); len(got) != 2 || got[0].Call != "cuEventSynchronize" || got[1].Call != "cuStreamSynchronize" {
+		t.Errorf("got %v, want both failures", last)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if p.Bytes() != 4*8*width {
+		t.Errorf("%d bytes are taken, want one slab of %d", p.Bytes(), 4*8*width)
+	}
+	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
+	if !expectedCode(t, "cuStreamSynchronize", "CUDA_ERROR_OUT_OF_MEMORY", s.Close()) {
+		t.Error("the stage closed above a copy")
+	}
+	if err := s.Close(); err != nil || p.Bytes() != 0 {
+		t.Errorf("got %v, %d bytes are taken", err, p.Bytes())
+	}
+}

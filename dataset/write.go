@@ -13,6 +13,9 @@ import (
 // It writes a row at a time, so a w without a buffer suits large samples.
 // Random augmentations are those of seed 0 and epoch 0.
 func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
+	if _, err := recordSize(ds.Spec()); err != nil {
+		return err
+	}
 	return eachSample(ctx, ds, func(i int, cells []Cell) error {
 		if err := writeCells(w, cells); err != nil {
 			return fmt.Errorf("dataset: write sample %d: %w", i, err)
@@ -26,6 +29,9 @@ func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
 // on, so that names sort as samples do. Random augmentations are those of seed 0
 // and epoch 0.
 func WriteItems(ctx context.Context, dir string, ds Dataset) error {
+	if _, err := recordSize(ds.Spec()); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("dataset: write %s: %w", dir, cause(err))
 	}
@@ -59,7 +65,7 @@ func writeCells(w io.Writer, cells []Cell) error {
 // eachSample places one sample after the other and hands its cells to use.
 func eachSample(ctx context.Context, ds Dataset, use func(i int, cells []Cell) error) (err error) {
 	spec := ds.Spec()
-	if _, err := recordSize(spec); err != nil {
+	if err := spec.Validate(); err != nil {
 		return err
 	}
 	r, err := ds.Open()

@@ -1,0 +1,177 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"gorgonia.org/tensor"
+)
+
+// A CIFAROption changes what [CIFAR10] and [CIFAR100] do.
+type CIFAROption interface{ cifar(*cifarConfig) }
+
+type cifarConfig struct {
+	limit MemoryLimit
+	files []string
+}
+
+func (m MemoryLimit) cifar(c *cifarConfig) { c.limit = m }
+
+type cifarOption func(*cifarConfig)
+
+func (o cifarOption) cifar(c *cifarConfig) { o(c) }
+
+// Files names the files to be read instead of those that belong to the part.
+func Files(names ...string) CIFAROption {
+	return cifarOption(func(c *cifarConfig) { c.files = names })
+}
+
+const (
+	cifarSide  = 32
+	cifarBytes = 3 * cifarSide * cifarSide
+)
+
+// cifarLabel is a byte before the picture.
+type cifarLabel struct {
+	field   string
+	classes int
+	names   string // the file of the classes' names
+}
+
+// CIFAR10 makes a dataset of CIFAR-10's binary version: fsys is usually
+// os.DirFS("cifar-10-batches-bin"). The training part is the files
+// data_batch_1.bin to data_batch_5.bin, the test part test_batch.bin;
+// batches.meta.txt gives the classes' names, if it is there.
+//
+// A record is a byte for the class, 0 to 9, and 3072 of 32×32 pixels, the red
+// plane first, see https://www.cs.toronto.edu/~kriz/cifar.html. Everything is
+// read into memory and checked at once, as torchvision does.
+func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
+	files := []string{"test_batch.bin"}
+	if part == Train {
+		files = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}
+	}
+	return readCIFAR(fsys, part, files, []cifarLabel{{"label", 10, "batches.meta.txt"}}, options)
+}
+
+// CIFAR100 makes a dataset of CIFAR-100's binary version: fsys is usually
+// os.DirFS("cifar-100-binary"), and the parts are train.bin and test.bin. The
+// field "label" is the fine label, 0 to 99, and a field "coarse", int64, is the
+// superclass, 0 to 19; fine_label_names.txt and coarse_label_names.txt name
+// them. A record is that of CIFAR-10 with the coarse label before the fine one.
+func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
+	return readCIFAR(fsys, part, []string{string(part) + ".bin"}, []cifarLabel{
+		{"label", 100, "fine_label_names.txt"},
+		{"coarse", 20, "coarse_label_names.txt"},
+	}, options)
+}
+
+// readCIFAR reads files whose records begin with a byte per label, the last one first.
+func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, options []CIFAROption) (*Pictures, error) {
+	c := cifarConfig{limit: defaultMemoryLimit, files: files}
+	for _, option := range options {
+		option.cifar(&c)
+	}
+	if err := errors.Join(part.check(), c.limit.check()); err != nil {
+		return nil, err
+	}
+	if len(c.files) == 0 {
+		return nil, errors.New("dataset: Files(): want one file or more")
+	}
+	fields := make([]string, len(labels))
+	for l := range labels {
+		fields[l] = labels[l].field
+	}
+	p := newPictures(tensor.Shape{3, cifarSide, cifarSide}, fields...)
+	for _, name := range c.files {
+		if err := p.addCIFAR(fsys, name, labels, &c.limit); err != nil {
+			return nil, err
+		}
+	}
+	for l := range labels {
+		folder := path.Dir(c.files[0])
+		names, err := readNames(fsys, path.Join(folder, labels[l].names), labels[l].classes)
+		if err != nil {
+			return nil, err
+		}
+		p.names[l] = names
+	}
+	return p, nil
+}
+
+// addCIFAR reads one file and checks its labels.
+func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit *MemoryLimit) error {
+	in, err := openInput(fsys, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if in.packed {
+		return in.fail("compressed by gzip: want the plain file")
+	}
+	skip := len(labels)
+	record := skip + cifarBytes
+	if in.length%int64(record) != 0 {
+		return in.fail("file of %d bytes, want a multiple of %d: %d pictures and %d bytes",
+			in.length, record, in.length/int64(record), in.length%int64(record))
+	}
+	if in.length > int64(*limit) {
+		return in.fail("%d bytes to be held in memory, MemoryLimit leaves %d", in.length, int64(*limit))
+	}
+	*limit -= MemoryLimit(in.length)
+	data := aligned(in.length)
+	if err := in.fill(data); err != nil {
+		return err
+	}
+	if err := in.finish(); err != nil {
+		return err
+	}
+	for at := 0; at < len(data); at += record {
+		for l := range labels {
+			place := at + skip - 1 - l
+			label := int64(data[place])
+			if label >= int64(labels[l].classes) {
+				return in.fail("byte %d: %s %d of picture %d, want 0 to %d", place, labels[l].field, label, at/record, labels[l].classes-1)
+			}
+			p.labels[l] = append(p.labels[l], label)
+		}
+	}
+	p.n += len(data) / record
+	p.files = append(p.files, pictureFile{name, data, record, skip, p.n})
+	return nil
+}
+
+// readNames reads the names of so many classes, one a line. A file that does
+// not exist gives none.
+func readNames(fsys fs.FS, name string, classes int) ([]string, error) {
+	f, _, err := openFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const limit = 64 << 10
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && len(text) > limit {
+		err = fmt.Errorf("more than %d bytes of names", limit)
+	}
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			names = append(names, line)
+		}
+	}
+	if len(names) != classes {
+		return nil, readError(name, fmt.Errorf("%d names of classes, want %d", len(names), classes))
+	}
+	return names, nil
+}

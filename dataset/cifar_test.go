@@ -1,0 +1,244 @@
+package dataset_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// cifarRecord is a picture whose planes begin with r, g and b.
+func cifarRecord(r, g, b byte, labels ...byte) []byte {
+	record := append(slices.Clone(labels), make([]byte, 3072)...)
+	for c, v := range []byte{r, g, b} {
+		plane := record[len(labels)+1024*c:][:1024]
+		for i := range plane {
+			plane[i] = v + byte(i)
+		}
+	}
+	return record
+}
+
+func cifar10() fstest.MapFS {
+	fsys := fstest.MapFS{
+		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n")},
+		"test_batch.bin":   {Data: cifarRecord(9, 9, 9, 9)},
+	}
+	for i := range byte(5) {
+		data := append(cifarRecord(10*i, 100, 200, i), cifarRecord(10*i+1, 101, 201, i+5)...)
+		fsys[fmt.Sprintf("data_batch_%d.bin", i+1)] = &fstest.MapFile{Data: data}
+	}
+	return fsys
+}
+
+func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
+	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := train.Spec().String(), "image uint8 (3, 32, 32), label int64 ()"; got != want {
+		t.Errorf("spec %s, want %s", got, want)
+	}
+	if got, want := train.Labels(), []int{0, 5, 1, 6, 2, 7, 3, 8, 4, 9}; !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+	if got := train.Classes(); len(got) != 10 || got[3] != "cat" || got[9] != "truck" {
+		t.Errorf("classes %q", got)
+	}
+	s := sample(t, train, 7)
+	image := s["image"].Data().([]uint8)
+	if got, want := []byte{image[0], image[31], image[1024], image[2048], image[3071]}, []byte{31, 62, 101, 201, 200}; !bytes.Equal(got, want) {
+		t.Errorf("pixels %v, want %v", got, want)
+	}
+	if got := s["label"].Data(); got != int64(8) {
+		t.Errorf("label %v, want 8", got)
+	}
+	if got, want := train.Name(7), "data_batch_4.bin, picture 1"; got != want || train.Name(10) != "" {
+		t.Errorf("name %q, want %q", got, want)
+	}
+	test, err := dataset.CIFAR10(cifar10(), dataset.Test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if test.Len() != 1 || test.Labels()[0] != 9 {
+		t.Errorf("test part has %d samples", test.Len())
+	}
+}
+
+func TestCIFAR100HasFineAndCoarseLabels(t *testing.T) {
+	names := func(n int) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(strings.Repeat("name\n", n-1) + "last\n")}
+	}
+	fsys := fstest.MapFS{
+		"test.bin":               {Data: append(cifarRecord(1, 2, 3, 19, 99), cifarRecord(4, 5, 6, 0, 7)...)},
+		"fine_label_names.txt":   names(100),
+		"coarse_label_names.txt": names(20),
+	}
+	ds, err := dataset.CIFAR100(fsys, dataset.Test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sample(t, ds, 0)
+	if s["label"].Data() != int64(99) || s["coarse"].Data() != int64(19) || s["image"].Data().([]uint8)[0] != 1 {
+		t.Errorf("labels %v and %v", s["label"].Data(), s["coarse"].Data())
+	}
+	if fine, coarse := ds.Classes(), ds.CoarseClasses(); fine[99] != "last" || coarse[19] != "last" {
+		t.Errorf("classes %q and %q", fine, coarse)
+	}
+}
+
+func TestCIFARSaysWhatIsWrong(t *testing.T) {
+	with := func(name string, data []byte) fstest.MapFS {
+		fsys := cifar10()
+		fsys[name] = &fstest.MapFile{Data: data}
+		return fsys
+	}
+	missing := cifar10()
+	delete(missing, "data_batch_3.bin")
+	for _, c := range []struct {
+		fsys    fstest.MapFS
+		part    dataset.Part
+		options []dataset.CIFAROption
+		want    string
+	}{
+		{missing, dataset.Train, nil, "dataset: read data_batch_3.bin: file does not exist"},
+		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 pictures and 3072 bytes"},
+		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: byte 3073: label 10 of picture 1, want 0 to 9"},
+		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
+		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 names of classes, want 10"},
+		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
+		{cifar10(), dataset.Train, []dataset.CIFAROption{dataset.MemoryLimit(10_000)}, "dataset: read data_batch_2.bin: 6146 bytes to be held in memory, MemoryLimit leaves 3854"},
+		{cifar10(), "validation", []dataset.CIFAROption{dataset.MemoryLimit(-1)}, "dataset: part \"validation\": want \"train\" or \"test\"\ndataset: MemoryLimit(-1): want 1 or more"},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files()}, "dataset: Files(): want one file or more"},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files("../x")}, "dataset: read ../x: file does not exist"},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files(".")}, "dataset: read .: not a file"},
+	} {
+		_, err := dataset.CIFAR10(c.fsys, c.part, c.options...)
+		if got := fmt.Sprint(err); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestWriteCIFARWritesWhatCIFARReads(t *testing.T) {
+	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := dataset.WriteCIFAR10(t.Context(), &file, train); err != nil {
+		t.Fatal(err)
+	}
+	again, err := dataset.CIFAR10(fstest.MapFS{"a/x.bin": {Data: file.Bytes()}}, dataset.Train, dataset.Files("a/x.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSamples(t, again, train)
+	if again.Classes() != nil || again.CoarseClasses() != nil {
+		t.Error("classes from nowhere")
+	}
+	hundred := append(cifarRecord(1, 2, 3, 19, 99), cifarRecord(4, 5, 6, 0, 7)...)
+	fine, err := dataset.CIFAR100(fstest.MapFS{"train.bin": {Data: hundred}}, dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Reset()
+	if err := dataset.WriteCIFAR100(t.Context(), &file, fine); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(file.Bytes(), hundred) {
+		t.Error("CIFAR-100 differs after reading and writing")
+	}
+}
+
+func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
+	image := dataset.Named("image", tensor.New(tensor.WithShape(1, 3, 32, 32), tensor.WithBacking(make([]uint8, 3072))))
+	flat := dataset.Named("image", tensor.New(tensor.WithShape(1, 32, 32, 3), tensor.WithBacking(make([]uint8, 3072))))
+	for want, ds := range map[string]dataset.Dataset{
+		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              tensors(t, image),
+		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  tensors(t, flat),
+		`dataset: field label float32 (): want one whole number`:                          tensors(t, image, dataset.Named("label", []float32{1})),
+		`dataset: field label int64 (2): want one whole number`:                           tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
+		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   tensors(t, image, dataset.Named("label", []uint16{10})),
+		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   tensors(t, image, dataset.Named("label", []int8{-1})),
+		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: tensors(t, image, dataset.Named("label", []int{-1 << 63})),
+		`dataset: write sample 0: field "label": label 65536, want 0 to 9`:                tensors(t, image, dataset.Named("label", []int32{65536})),
+	} {
+		if got := fmt.Sprint(dataset.WriteCIFAR10(t.Context(), new(bytes.Buffer), ds)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestCIFARGoesStraightThroughTheTransforms compares with the formula of
+// torchvision's ToTensor and Normalize.
+func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
+	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, std := []float32{0.5, 0.25, 0.125}, []float32{0.25, 0.5, 0.75}
+	p, err := transform.Images(train, transform.ToTensor(), transform.Normalize(mean, std))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, s := sample(t, train, 3), sample(t, p, 3)
+	got := s["image"].Data().([]float32)
+	for i, v := range raw["image"].Data().([]uint8) {
+		want := (float32(v)/255 - mean[i/1024]) / std[i/1024]
+		if got[i] != want {
+			t.Fatalf("value %d is %v, want %v", i, got[i], want)
+		}
+	}
+	if s["label"].Data() != raw["label"].Data() {
+		t.Errorf("label %v, want %v", s["label"].Data(), raw["label"].Data())
+	}
+}
+
+func TestPicturesPlaceWithoutAllocation(t *testing.T) {
+	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := train.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := newSlot(train.Spec()...)
+	if got := testing.AllocsPerRun(100, func() {
+		if err := r.Place(t.Context(), 9, slot); err != nil {
+			t.Fatal(err)
+		}
+	}); got != 0 {
+		t.Errorf("%v allocations per sample, want 0", got)
+	}
+	if err := r.Place(t.Context(), 10, slot); err == nil {
+		t.Error("sample 10 of 10 was placed")
+	}
+}
+
+func FuzzCIFAR(f *testing.F) {
+	f.Add(cifarRecord(1, 2, 3, 4))
+	f.Add(append(cifarRecord(1, 2, 3, 4), cifarRecord(1, 2, 3, 10)...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.Files("x"))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := dataset.WriteCIFAR10(t.Context(), &again, ds); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(again.Bytes(), data) {
+			t.Error("differs after reading and writing")
+		}
+	})
+}

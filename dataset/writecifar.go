@@ -1,0 +1,69 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"gorgonia.org/tensor"
+)
+
+// WriteCIFAR10 writes all samples of ds to w as a file of [CIFAR10]: their
+// fields "image", uint8 (3, 32, 32), and "label", a whole number from 0 to 9.
+// Random augmentations are those of seed 0 and epoch 0.
+func WriteCIFAR10(ctx context.Context, w io.Writer, ds Dataset) error {
+	return writeCIFAR(ctx, w, ds, []cifarLabel{{"label", 10, ""}})
+}
+
+// WriteCIFAR100 is [WriteCIFAR10] for a file of [CIFAR100]: labels are 0 to 99,
+// and a field "coarse" is 0 to 19.
+func WriteCIFAR100(ctx context.Context, w io.Writer, ds Dataset) error {
+	return writeCIFAR(ctx, w, ds, []cifarLabel{{"coarse", 20, ""}, {"label", 100, ""}})
+}
+
+func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabel) error {
+	image, err := imageField(ds, "(3, 32, 32)", func(s tensor.Shape) bool {
+		return slices.Equal(s, tensor.Shape{3, cifarSide, cifarSide})
+	})
+	if err != nil {
+		return err
+	}
+	places := make([]int, len(labels))
+	for l := range labels {
+		if places[l], err = labelField(ds, labels[l].field); err != nil {
+			return err
+		}
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	err = eachSample(ctx, ds, func(i int, cells []Cell) error {
+		for l, k := range places {
+			v, err := label(cells[k], labels[l].classes)
+			if err != nil {
+				return fmt.Errorf("dataset: write sample %d: field %q: %w", i, labels[l].field, err)
+			}
+			out.WriteByte(v) // its error is kept for Flush
+		}
+		return written(i, out, cells[image].Bytes())
+	})
+	if err != nil {
+		return err
+	}
+	return flushed(out)
+}
+
+// written writes bytes of sample i.
+func written(i int, w io.Writer, bytes []byte) error {
+	if _, err := w.Write(bytes); err != nil {
+		return fmt.Errorf("dataset: write sample %d: %w", i, err)
+	}
+	return nil
+}
+
+func flushed(w *bufio.Writer) error {
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("dataset: write: %w", err)
+	}
+	return nil
+}

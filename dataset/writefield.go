@@ -1,0 +1,80 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+
+	"gorgonia.org/tensor"
+)
+
+// fixedField is the place of a field of fixed size.
+func fixedField(ds Dataset, name string) (int, error) {
+	spec := ds.Spec()
+	if err := spec.Validate(); err != nil {
+		return 0, err
+	}
+	k := spec.Index(name)
+	switch {
+	case k < 0:
+		return 0, fmt.Errorf("dataset: no field %q: the dataset has %v", name, spec)
+	case spec[k].Ragged:
+		return 0, fmt.Errorf("dataset: field %v is ragged: want a fixed size", spec[k])
+	}
+	return k, nil
+}
+
+// imageField is the place of "image", uint8, of which check judges the shape.
+func imageField(ds Dataset, want string, check func(shape tensor.Shape) bool) (int, error) {
+	k, err := fixedField(ds, "image")
+	if err != nil {
+		return 0, err
+	}
+	if f := ds.Spec()[k]; f.Dtype != tensor.Uint8 || !check(f.Shape) {
+		return 0, fmt.Errorf("dataset: field %v: want uint8 %s", f, want)
+	}
+	return k, nil
+}
+
+// labelField is the place of a field of one whole number.
+func labelField(ds Dataset, name string) (int, error) {
+	k, err := fixedField(ds, name)
+	if err != nil {
+		return 0, err
+	}
+	f := ds.Spec()[k]
+	kind := f.Dtype.Kind()
+	if f.Elements() != 1 || kind < reflect.Int || kind > reflect.Uint64 {
+		return 0, fmt.Errorf("dataset: field %v: want one whole number", f)
+	}
+	return k, nil
+}
+
+// label is the whole number in c, which is to be below classes.
+func label(c Cell, classes int) (byte, error) {
+	v := wholeNumber(c)
+	if v >= uint64(classes) {
+		return 0, fmt.Errorf("label %d, want 0 to %d", int64(v), classes-1)
+	}
+	return byte(v), nil
+}
+
+// wholeNumber is the value of c; those below 0 are beyond every label.
+func wholeNumber(c Cell) uint64 {
+	b := c.Bytes()
+	switch c.dtype.Kind() {
+	case reflect.Int8:
+		return uint64(int8(b[0]))
+	case reflect.Uint8:
+		return uint64(b[0])
+	case reflect.Int16:
+		return uint64(int16(binary.NativeEndian.Uint16(b)))
+	case reflect.Uint16:
+		return uint64(binary.NativeEndian.Uint16(b))
+	case reflect.Int32:
+		return uint64(int32(binary.NativeEndian.Uint32(b)))
+	case reflect.Uint32:
+		return uint64(binary.NativeEndian.Uint32(b))
+	}
+	return binary.NativeEndian.Uint64(b)
+}

@@ -56,20 +56,26 @@ func (f *files) open(data []byte) (w, h int, err error) {
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels", format.name, w, h)
 	case w > f.limit/h:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels, more than the limit of %d (see MaxPixels)", format.name, w, h, f.limit)
-	case format.decode != nil && w*h > f.most(data):
-		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes are too few for %d×%d pixels (see MaxPixels)", format.name, io.ErrUnexpectedEOF, len(data), w, h)
+	case format.decode != nil && w*h > f.most(data, w):
+		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes are too few for %d×%d pixels", format.name, io.ErrUnexpectedEOF, len(data), w, h)
 	}
 	return w, h, nil
 }
 
-// most is how many pixels a file may have for its length.
-func (f *files) most(data []byte) int {
+// most is how many pixels a file can have for its length, if they are w wide.
+func (f *files) most(data []byte, w int) int {
 	n := f.format.density * len(data)
-	if f.format.name == "WebP" && lossless(data) {
-		if f.limit != defaultMaxPixels {
-			return f.limit
+	switch f.format.name {
+	case "GIF":
+		if fw, fh, ok := gifFrame(data); ok && fw*fh <= n {
+			return f.limit // the rest of the picture is background
 		}
-		return max(losslessDensity*len(data), 1<<20)
+	case "WebP":
+		if lossless(data) {
+			return f.limit // codes of one symbol take no bits
+		}
+	case "TIFF":
+		return max(n, 8*len(data)*w) // a white row takes a bit: ITU-T T.6
 	}
 	return n
 }
@@ -103,9 +109,12 @@ type format struct {
 	// config and decode are nil for JPEG, which has a decoder of its own kind.
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	// density is the most pixels that a byte of a file can stand for, rounded
-	// up, so that a short file cannot ask for much memory. JPEG's decoder sees
-	// to that itself.
+	// density is the most pixels that a byte of a file can stand for, rounded up
+	// so that no sound file has more, so that a short file cannot ask for more
+	// memory than it may fill: 1032 bytes for deflate and 4096 for 12 bits of LZW,
+	// with 8 pixels in each but in GIF. A lossy WebP file spends 3 bits or more on
+	// the modes of every macroblock of 256 pixels. JPEG's decoder sees to that
+	// itself.
 	density int
 }
 
@@ -115,7 +124,7 @@ var formats = [...]format{
 	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 4096},
 	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 1024},
 	{"BMP", []string{"BM"}, bmp.DecodeConfig, bmp.Decode, 16},
-	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 16384},
+	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 32768},
 }
 
 func sniff(data []byte) *format {

@@ -37,10 +37,32 @@ func background(dst []byte, stride int, window image.Rectangle, p color.Palette,
 
 // gifPalette is the palette of the first frame with the colour of transparent
 // pixels, which image/gif forgets and Pillow shows. It is nil in a damaged file.
-// Source: GIF89a specification, sections 18 to 25.
 func gifPalette(file []byte) color.Palette {
-	if len(file) < 13 {
+	global, frame := gifDescriptor(file)
+	if frame == nil {
 		return nil
+	}
+	if local, _ := colourTable(frame[8], frame[9:]); local != nil {
+		return local
+	}
+	return global
+}
+
+// gifFrame is the size of the first frame.
+func gifFrame(file []byte) (w, h int, ok bool) {
+	_, frame := gifDescriptor(file)
+	if frame == nil {
+		return 0, 0, false
+	}
+	return int(frame[4]) | int(frame[5])<<8, int(frame[6]) | int(frame[7])<<8, true
+}
+
+// gifDescriptor finds the palette of all frames, and the first frame: 9 bytes of
+// its descriptor and what follows. The frame is nil in a damaged file.
+// Source: GIF89a specification, sections 18 to 25.
+func gifDescriptor(file []byte) (global color.Palette, frame []byte) {
+	if len(file) < 13 {
+		return nil, nil
 	}
 	global, rest := colourTable(file[10], file[13:])
 	for len(rest) > 1 {
@@ -49,17 +71,14 @@ func gifPalette(file []byte) color.Palette {
 			rest = skipBlocks(rest[2:])
 		case 0x2c: // image descriptor
 			if len(rest) < 10 {
-				return nil
+				return nil, nil
 			}
-			if local, _ := colourTable(rest[9], rest[10:]); local != nil {
-				return local
-			}
-			return global
+			return global, rest[1:]
 		default:
-			return nil
+			return nil, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // colourTable reads the table that flags announce from the beginning of data.

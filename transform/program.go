@@ -192,9 +192,10 @@ func Field(name string) Step {
 // between the steps. What is larger is an error and takes no memory. The
 // default is 178,956,970, where Pillow refuses too.
 //
-// A file that is too short for its pixels is an error at once. Lossless WebP
-// alone can hold any plain picture in a few bytes: unless MaxPixels is given,
-// more than 2²⁰ pixels need a byte for every 16384 of them.
+// A file that is too short for its pixels, by what its format can code at best,
+// is an error at once. Some formats hold large plain pictures in a few bytes,
+// lossless WebP and the background of GIF any: these take the memory for their
+// pixels, 4 bytes or more each, and MaxPixels is what bounds it.
 func MaxPixels(n int) Step {
 	return setting{call("MaxPixels", n), func(p *program) error {
 		if n < 1 {

@@ -59,12 +59,6 @@ func (v *video) chroma(plane []uint8, x, y int) int {
 // sixth drops 6 bits of fraction.
 func sixth(v int) uint8 { return uint8(min(max(v>>6, 0), 255)) }
 
-// losslessDensity is how many pixels a byte of a large lossless file may stand
-// for unless MaxPixels is given. The format has no bound: codes of one symbol
-// take no bits. A lossy file spends 3 bits or more on the modes of every
-// macroblock of 256 pixels.
-const losslessDensity = 16384
-
 // lossless tells whether the file has pixels of the kind that takes no bits.
 func lossless(file []byte) bool {
 	chunk, _ := webpFrame(file)

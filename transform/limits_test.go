@@ -1,0 +1,122 @@
+package transform
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/png"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// promise sets the size in the headers of a testdata file of 19×13 pixels, of
+// which WebP and GIF files take 14 and 16 bits.
+func promise(t *testing.T, name string, w, h int) []byte {
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch name {
+	case "lossy.webp":
+		binary.LittleEndian.PutUint16(data[26:], uint16(w))
+		binary.LittleEndian.PutUint16(data[28:], uint16(h))
+	case "palette.gif":
+		frame := bytes.Index(data, []byte{0x2c, 0, 0, 0, 0, 19, 0, 13, 0})
+		for _, at := range []int{6, frame + 5} {
+			binary.LittleEndian.PutUint16(data[at:], uint16(w))
+			binary.LittleEndian.PutUint16(data[at+2:], uint16(h))
+		}
+	case "rgb.bmp":
+		binary.LittleEndian.PutUint32(data[18:], uint32(w))
+		binary.LittleEndian.PutUint32(data[22:], uint32(h))
+	case "lzw.tiff":
+		for tag, v := range map[byte]int{0x00: w, 0x01: h} { // ImageWidth, ImageLength
+			at := bytes.Index(data[8:], []byte{tag, 1, 3, 0, 1, 0, 0, 0}) + 8
+			binary.LittleEndian.PutUint16(data[at+8:], uint16(v))
+		}
+	}
+	return data
+}
+
+func TestSmallFilesCannotPromiseManyPixels(t *testing.T) {
+	for _, name := range []string{"lossy.webp", "palette.gif", "rgb.bmp", "lzw.tiff"} {
+		if err := place(t, promise(t, name, 19, 13)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		data := promise(t, name, 12000, 12000)
+		for _, more := range [][]Step{nil, {MaxPixels(12000 * 12000)}} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := place(t, data, more...)
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.Contains(err.Error(), "too few") || strings.Contains(err.Error(), "MaxPixels") {
+				t.Errorf("%s: error %v, want too few bytes", name, err)
+			}
+			if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
+				t.Errorf("%s: %d bytes allocated for an error", name, grown)
+			}
+		}
+	}
+}
+
+// plain are sound files of 4000×4000 pixels or more in few bytes.
+func plain(t *testing.T) map[string][]byte {
+	files := map[string][]byte{}
+	m := image.NewPaletted(image.Rect(0, 0, 4000, 4000), color.Palette{color.Black, color.White})
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	files["PNG"] = bytes.Clone(b.Bytes())
+	b.Reset()
+	if err := gif.Encode(&b, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	files["GIF"] = bytes.Clone(b.Bytes())
+	b.Reset()
+	frame := &gif.GIF{
+		Image:  []*image.Paletted{image.NewPaletted(image.Rect(0, 0, 1, 1), m.Palette)},
+		Delay:  []int{0},
+		Config: image.Config{ColorModel: m.Palette, Width: 4000, Height: 4000},
+	}
+	if err := gif.EncodeAll(&b, frame); err != nil {
+		t.Fatal(err)
+	}
+	files["background of a GIF"] = bytes.Clone(b.Bytes())
+
+	webp, err := os.ReadFile("testdata/plain.webp") // Pillow: Image.new, lossless=True
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["lossless WebP"] = webp
+
+	// ITU-T T.6: every row is V(0), a bit of 1. A wide TIFF of one strip.
+	const w, h = 20000, 1600
+	fields := [][3]uint32{{256, 4, w}, {257, 4, h}, {258, 3, 1}, {259, 3, 4}, {262, 3, 0}, {273, 4, 8 + 2 + 8*12 + 4}, {278, 4, h}, {279, 4, h/8 + 3}}
+	tiff := append([]byte("II*\x00\x08\x00\x00\x00"), byte(len(fields)), 0)
+	for _, f := range fields {
+		tiff = binary.LittleEndian.AppendUint16(tiff, uint16(f[0]))
+		tiff = binary.LittleEndian.AppendUint16(tiff, uint16(f[1]))
+		tiff = binary.LittleEndian.AppendUint32(tiff, 1)
+		tiff = binary.LittleEndian.AppendUint32(tiff, f[2])
+	}
+	tiff = append(append(tiff, 0, 0, 0, 0), bytes.Repeat([]byte{0xff}, h/8)...)
+	files["group 4 TIFF"] = append(tiff, 0, 0x10, 0x01)
+	return files
+}
+
+func TestPlainPicturesMayBeLarge(t *testing.T) {
+	for name, data := range plain(t) {
+		if err := place(t, data); err != nil {
+			t.Errorf("%s of %d bytes: %v", name, len(data), err)
+		}
+		err := place(t, data, MaxPixels(4000*4000-1))
+		if err == nil || !strings.Contains(err.Error(), "(see MaxPixels)") {
+			t.Errorf("%s: error %v, want the limit", name, err)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package dataset_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func readCSV(text string, fields []dataset.CSVField, options ...dataset.CSVOption) (*dataset.Table, error) {
+	return dataset.CSV(fstest.MapFS{"t.csv": {Data: []byte(text)}}, "t.csv", fields, options...)
+}
+
+func mustCSV(t testing.TB, text string, fields []dataset.CSVField, options ...dataset.CSVOption) *dataset.Table {
+	t.Helper()
+	table, err := readCSV(text, fields, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestCSVReadsEveryKind(t *testing.T) {
+	text := "b,i8,i64,u16,f32,f64,text\n" +
+		"true,-128,9223372036854775807,65535,1e-3, 2.5 ,\"a,\nb\"\"\"\n" +
+		"0,127,-9223372036854775808, 0 ,inf,-NaN?,\n"
+	text = strings.Replace(text, "-NaN?", "0x1p-2", 1)
+	got := mustCSV(t, text, []dataset.CSVField{
+		dataset.Text("text", "text"),
+		dataset.Scalar[bool]("b", "b"), dataset.Scalar[int8]("i8", "i8"), dataset.Scalar[int64]("i64", "i64"),
+		dataset.Scalar[int]("int", "i64"), dataset.Scalar[uint16]("u16", "u16"), dataset.Scalar[uint]("uint", "u16"),
+		dataset.Scalar[float32]("f32", "f32"), dataset.Vector[float64]("v", "f64", "f32", "i8"), dataset.Vector[float32]("w", "i8"),
+	})
+	if got, want := got.Spec().String(), "text uint8 (n), b bool (), i8 int8 (), i64 int64 (), int int (), u16 uint16 (), uint uint (), f32 float32 (), v float64 (3), w float32 (1)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for i, want := range []map[string]any{
+		{"text": []byte("a,\nb\""), "b": true, "i8": int8(-128), "i64": int64(math.MaxInt64), "int": math.MaxInt64, "u16": uint16(65535), "uint": uint(65535), "f32": float32(1e-3), "v": []float64{2.5, 1e-3, -128}},
+		{"text": []byte(nil), "b": false, "i8": int8(127), "i64": int64(math.MinInt64), "int": math.MinInt64, "u16": uint16(0), "uint": uint(0), "f32": float32(math.Inf(1)), "v": []float64{.25, math.Inf(1), 127}},
+	} {
+		r, err := got.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot := newSlot(got.Spec()...)
+		dataset.Grow[uint8](slot, 0, 100)
+		if err := r.Place(t.Context(), i, slot); err != nil {
+			t.Fatal(err)
+		}
+		if text := dataset.Row[uint8](slot, 0); !bytes.Equal(text, want["text"].([]byte)) {
+			t.Errorf("text %q, want %q", text, want["text"])
+		}
+		have := map[string]any{
+			"b": dataset.Row[bool](slot, 1)[0], "i8": dataset.Row[int8](slot, 2)[0], "i64": dataset.Row[int64](slot, 3)[0],
+			"int": dataset.Row[int](slot, 4)[0], "u16": dataset.Row[uint16](slot, 5)[0], "uint": dataset.Row[uint](slot, 6)[0],
+			"f32": dataset.Row[float32](slot, 7)[0], "v": dataset.Row[float64](slot, 8),
+		}
+		for name, v := range have {
+			if fmt.Sprint(v) != fmt.Sprint(want[name]) {
+				t.Errorf("row %d, %s: %v, want %v", i, name, v, want[name])
+			}
+		}
+	}
+	if got.Name(1) != "t.csv, line 4" || got.Name(2) != "" {
+		t.Errorf("names %q and %q", got.Name(1), got.Name(2))
+	}
+}
+
+func TestCategoriesAreSortedUnlessGiven(t *testing.T) {
+	const text = "x,y\nb,1\na,2\n\xc3\xa4,3\nb ,4\n"
+	labels := func(table *dataset.Table) (got []int64) {
+		for i := range table.Len() {
+			got = append(got, sample(t, table, i)["label"].Data().(int64))
+		}
+		return got
+	}
+	found := mustCSV(t, text, []dataset.CSVField{dataset.Category("label", "x")})
+	if got, want := found.Classes("label"), []string{"a", "b", "ä"}; !slices.Equal(got, want) {
+		t.Errorf("classes %q, want %q", got, want)
+	}
+	if got, want := labels(found), []int64{1, 0, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+	given := mustCSV(t, text, []dataset.CSVField{dataset.Category("label", "x", "c", "b", "ä", "a")})
+	if got, want := labels(given), []int64{1, 3, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+	if got := given.Classes("other"); got != nil {
+		t.Errorf("classes of no field: %q", got)
+	}
+}
+
+func TestMissingValues(t *testing.T) {
+	const text = "a,b,c\n1,x,p\n,y,\nNA,,q\n4,x, NA \n"
+	fields := []dataset.CSVField{dataset.Scalar[float32]("a", "a"), dataset.Text("c", "c")}
+	for _, c := range []struct {
+		options []dataset.CSVOption
+		want    string
+	}{
+		{nil, "dataset: read t.csv: line 3, column \"a\" (field \"a\"): missing value"},
+		{[]dataset.CSVOption{dataset.DropMissing()}, `dataset: read t.csv: line 4, column "a" (field "a"): "NA" as float32: invalid syntax`},
+		{[]dataset.CSVOption{dataset.DropMissing(), dataset.Missing("NA")}, "1 p"},
+		{[]dataset.CSVOption{dataset.FillMissing(-1), dataset.Missing("NA")}, `dataset: read t.csv: line 5, column "c" (field "c"): missing value`},
+		{[]dataset.CSVOption{dataset.FillMissing(-1), dataset.Missing("-", " NA\t")}, `dataset: read t.csv: line 5, column "c" (field "c"): missing value`},
+		{[]dataset.CSVOption{dataset.FillMissing(-1), dataset.DropMissing()}, "dataset: DropMissing and FillMissing: want one of them"},
+	} {
+		table, err := readCSV(text, fields, c.options...)
+		got := fmt.Sprint(err)
+		if err == nil {
+			var rows []string
+			for i := range table.Len() {
+				s := sample(t, table, i)
+				rows = append(rows, fmt.Sprintf("%v %s", s["a"].Data(), s["c"].Data()))
+			}
+			got = strings.Join(rows, ", ")
+		}
+		if got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	filled := mustCSV(t, text, []dataset.CSVField{dataset.Vector[float64]("a", "a")}, dataset.FillMissing(-1), dataset.Missing("NA"))
+	if got, want := allBytes(t, filled, "a"), allBytes(t, tensors(t, dataset.Named("a", []float64{1, -1, -1, 4})), "a"); !bytes.Equal(got, want) {
+		t.Errorf("filled % x, want % x", got, want)
+	}
+}
+
+func TestCSVSaysWhatIsWrong(t *testing.T) {
+	a := []dataset.CSVField{dataset.Scalar[int8]("x", "a")}
+	for _, c := range []struct {
+		text    string
+		fields  []dataset.CSVField
+		options []dataset.CSVOption
+		want    string
+	}{
+		{"", a, nil, "dataset: read t.csv: no row"},
+		{"a,b\n1,2\n3\n", a, nil, "dataset: read t.csv: record on line 3: wrong number of fields"},
+		{"a,b\n1,\"2\n3,4\n", a, nil, "dataset: read t.csv: record on line 2; parse error on line 3, column 5: extraneous or missing \" in quoted-field"},
+		{"a,b\n1,2\"\n", a, nil, "dataset: read t.csv: parse error on line 2, column 4: bare \" in non-quoted-field"},
+		{"b,c\n1,2\n", a, nil, "dataset: read t.csv: field \"x\": no column \"a\" among 2: \"b\", \"c\""},
+		{"a,b, a\n1,2,3\n", a, nil, "dataset: read t.csv: field \"x\": several columns are named \"a\""},
+		{"a\n1\n128\n", a, nil, "dataset: read t.csv: line 3, column \"a\" (field \"x\"): \"128\" as int8: value out of range"},
+		{"b,a\n\"1\n2\",3\n4,1.5\n", a, nil, "dataset: read t.csv: line 4, column \"a\" (field \"x\"): \"1.5\" as int8: invalid syntax"},
+		{"a\n" + strings.Repeat("9", 100), a, nil, "\"" + strings.Repeat("9", 40) + "…\" as int8: value out of range"},
+		{"a\n1e39\n", []dataset.CSVField{dataset.Scalar[float32]("x", "a")}, nil, "\"1e39\" as float32: value out of range"},
+		{"a\nyes\n", []dataset.CSVField{dataset.Scalar[bool]("x", "a")}, nil, "\"yes\" as bool: invalid syntax"},
+		{"a\nc\n", []dataset.CSVField{dataset.Category("x", "a", "d", "e")}, nil, "line 2, column \"a\" (field \"x\"): class \"c\", want one of \"d\", \"e\""},
+		{"a\n1\n", []dataset.CSVField{dataset.Category("x", "a", "d", "d")}, nil, "dataset: CSV: field \"x\": class \"d\" twice"},
+		{"a\n1\n", []dataset.CSVField{dataset.Scalar[complex64]("x", "a")}, nil, "dataset: CSV: field \"x\": kind complex64: want bool, an integer or a float"},
+		{"a\n1\n", []dataset.CSVField{dataset.Vector[int]("x")}, nil, "dataset: CSV: field \"x\": no columns"},
+		{"a\n1\n", nil, nil, "dataset: spec: no fields"},
+		{"a\n1\n", append(a, a...), nil, "dataset: spec: two fields are named \"x\""},
+		{"a\n1\n2\n", a, []dataset.CSVOption{dataset.MemoryLimit(17)}, "dataset: read t.csv: line 3: 18 bytes of values so far, more than MemoryLimit(17)"},
+		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []dataset.CSVOption{dataset.MemoryLimit(100)}, "dataset: read t.csv: after line 2: a row of more than MemoryLimit(100) bytes"},
+		{"a\n1\n", a, []dataset.CSVOption{dataset.Delimiter('"'), dataset.Comment(',')}, "dataset: Delimiter('\"'): want another character"},
+		{"a\n1\n", a, []dataset.CSVOption{dataset.Comment(',')}, "dataset: Comment(','): want another character"},
+		{string(zipped([]byte("a\n1\n"))[:20]), a, nil, "dataset: read t.csv: after line 2: unexpected EOF"},
+	} {
+		_, err := readCSV(c.text, c.fields, c.options...)
+		if got := fmt.Sprint(err); !strings.Contains(got, c.want) {
+			t.Errorf("%q\ngot  %s\nwant %s", c.text[:min(len(c.text), 40)], got, c.want)
+		}
+	}
+}
+
+func TestCSVReadsWhatSpreadsheetsWrite(t *testing.T) {
+	for name, text := range map[string]string{
+		"a byte order mark and CRLF": "\xef\xbb\xbfa,b\r\n1,2\r\n3,4",
+		"blank lines":                "a,b\n\n1,2\n\n\n3,4\n",
+		"gzip":                       string(zipped([]byte("a,b\n1,2\n3,4\n"))),
+		"quoted":                     "\"a\",\"b\"\n\"1\",2\n3,\"4\"\n",
+	} {
+		table := mustCSV(t, text, []dataset.CSVField{dataset.Scalar[int32]("x", "a")})
+		want := tensors(t, dataset.Named("x", []int32{1, 3}))
+		sameSamples(t, table, want)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+func TestTablesPlaceWithoutAllocation(t *testing.T) {
+	table := mustCSV(t, "a,b\n1,text\n2,more text\n", []dataset.CSVField{dataset.Scalar[float32]("x", "a"), dataset.Text("y", "b")})
+	r, err := table.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := newSlot(table.Spec()...)
+	dataset.Grow[uint8](slot, 1, 100)
+	i := 0
+	if got := testing.AllocsPerRun(100, func() {
+		i++
+		if err := r.Place(t.Context(), i%2, slot); err != nil {
+			t.Fatal(err)
+		}
+	}); got != 0 {
+		t.Errorf("%v allocations per sample, want 0", got)
+	}
+	if err := r.Place(t.Context(), 2, slot); err == nil {
+		t.Error("sample 2 of 2 was placed")
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add("a,b,c\n1,2,x\n3,4,y\n", ',', false)
+	f.Add("1;2;x\n3;NA;\"y\n\"\n", ';', true)
+	f.Fuzz(func(t *testing.T, text string, comma rune, noHeader bool) {
+		names := []string{"a", "b", "c"}
+		options := []dataset.CSVOption{dataset.Delimiter(comma), dataset.Missing("NA"), dataset.FillMissing(0), dataset.MemoryLimit(1 << 20)}
+		if noHeader {
+			names, options = []string{"0", "1", "2"}, append(options, dataset.NoHeader())
+		}
+		table, err := readCSV(text, []dataset.CSVField{
+			dataset.Vector[float32]("x", names[0], names[1]), dataset.Category("y", names[2]), dataset.Text("z", names[2]), dataset.Scalar[int16]("w", names[0]),
+		}, options...)
+		if err != nil {
+			return
+		}
+		classes := int64(len(table.Classes("y")))
+		for i := range table.Len() {
+			s := sample(t, table, i)
+			if y := s["y"].Data().(int64); y < 0 || y >= classes {
+				t.Errorf("class %d of %d", y, classes)
+			}
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"gorgonia.org/tensor"
+)
+
+// A CSVField is a field of [CSV]'s samples, made of columns by [Scalar],
+// [Vector], [Category] or [Text].
+type CSVField struct {
+	name    string
+	columns []string
+	kind    csvKind
+	dtype   tensor.Dtype
+	classes []string // of a category, if given
+	err     error    // of its making
+}
+
+type csvKind uint8
+
+const (
+	csvScalar csvKind = iota
+	csvVector
+	csvCategory
+	csvText
+)
+
+// Scalar makes a field of one column: a number or bool of type T.
+//
+// Floats are written as Go, C or Python write them, NaN and Inf included;
+// integers in decimal; bools as 1, t, true, 0, f or false in lower or upper case
+// or capitalised. Spaces around a value do not count. What T cannot hold is an
+// error.
+func Scalar[T Element](field, column string) CSVField {
+	return csvNumbers[T](csvScalar, field, []string{column})
+}
+
+// Vector makes a field of several columns, of shape (len(columns)): the
+// features of tabular data. [Scalar] says how values are written.
+func Vector[T Element](field string, columns ...string) CSVField {
+	return csvNumbers[T](csvVector, field, columns)
+}
+
+func csvNumbers[T Element](kind csvKind, field string, columns []string) CSVField {
+	dtype, err := dtypeOf(reflect.TypeFor[T]())
+	if dtype == tensor.Complex64 || dtype == tensor.Complex128 {
+		err = fmt.Errorf("kind %v: want bool, an integer or a float", dtype)
+	}
+	return CSVField{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
+}
+
+// Category makes a field of one column of text: its index in classes, int64. A
+// text that is not there is an error. Without classes they are the texts found,
+// sorted, as [Table.Classes] gives them.
+func Category(field, column string, classes ...string) CSVField {
+	return CSVField{name: field, columns: []string{column}, kind: csvCategory, dtype: tensor.Int64, classes: classes}
+}
+
+// Text makes a ragged uint8 field of one column: its text as it is, in UTF-8 if
+// the file is.
+func Text(field, column string) CSVField {
+	return CSVField{name: field, columns: []string{column}, kind: csvText, dtype: tensor.Uint8}
+}
+
+func (f CSVField) spec() Field {
+	s := Field{Name: f.name, Dtype: f.dtype, Ragged: f.kind == csvText}
+	if f.kind == csvVector {
+		s.Shape = tensor.Shape{len(f.columns)}
+	}
+	return s
+}
+
+// check reports what is wrong with the field before any file is read.
+func (f CSVField) check() error {
+	err := f.err
+	seen := map[string]bool{}
+	for _, c := range f.classes {
+		if seen[c] {
+			err = fmt.Errorf("class %q twice", c)
+		}
+		seen[c] = true
+	}
+	if len(f.columns) == 0 {
+		err = errors.New("no columns")
+	}
+	if err != nil {
+		return fmt.Errorf("dataset: CSV: field %q: %w", f.name, err)
+	}
+	return nil
+}
+
+// appendValue appends the value of text as memory holds it.
+func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
+	text = strings.TrimSpace(text)
+	size := int(dtype.Size())
+	var word uint64
+	var err error
+	switch dtype.Kind() {
+	case reflect.Float32, reflect.Float64:
+		var v float64
+		v, err = strconv.ParseFloat(text, 8*size)
+		return appendFloat(to, size, v), numberError(text, dtype, err)
+	case reflect.Bool:
+		var v bool
+		if v, err = strconv.ParseBool(text); v {
+			word = 1
+		}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		word, err = strconv.ParseUint(text, 10, 8*size)
+	default:
+		var v int64
+		v, err = strconv.ParseInt(text, 10, 8*size)
+		word = uint64(v)
+	}
+	return appendWord(to, size, word), numberError(text, dtype, err)
+}
+
+func numberError(text string, dtype tensor.Dtype, err error) error {
+	if err == nil {
+		return nil
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		err = number.Err
+	}
+	if len(text) > 40 {
+		text = text[:40] + "…"
+	}
+	return fmt.Errorf("%q as %v: %w", text, dtype, err)
+}
+
+func appendFloat(to []byte, size int, v float64) []byte {
+	if size == 4 {
+		return appendWord(to, 4, uint64(math.Float32bits(float32(v))))
+	}
+	return appendWord(to, 8, math.Float64bits(v))
+}
+
+func appendWord(to []byte, size int, v uint64) []byte {
+	switch size {
+	case 1:
+		return append(to, byte(v))
+	case 2:
+		return binary.NativeEndian.AppendUint16(to, uint16(v))
+	case 4:
+		return binary.NativeEndian.AppendUint32(to, uint32(v))
+	}
+	return binary.NativeEndian.AppendUint64(to, v)
+}

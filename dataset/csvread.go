@@ -1,0 +1,260 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// csvReader fills a table, row by row.
+type csvReader struct {
+	*csvConfig
+	in      *input
+	guard   *csvGuard
+	rows    *csv.Reader
+	fields  []CSVField
+	places  [][]int // of every field's columns, in a row
+	indices []map[string]int64
+	table   *Table
+	missing map[string]bool
+	used    int64 // bytes of memory
+	line    int   // of the row read last
+}
+
+func newCSVReader(in *input, c *csvConfig, fields []CSVField, t *Table) *csvReader {
+	buffered := bufio.NewReaderSize(in, 64<<10)
+	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		buffered.Discard(3) // a byte order mark, as Excel writes it
+	}
+	r := &csvReader{csvConfig: c, in: in, fields: fields, table: t, indices: make([]map[string]int64, len(fields))}
+	r.guard = &csvGuard{r: buffered, limit: int64(c.limit)}
+	r.rows = csv.NewReader(r.guard)
+	r.rows.Comma, r.rows.Comment, r.rows.ReuseRecord = c.comma, c.comment, true
+	r.missing = map[string]bool{}
+	for _, text := range c.missing {
+		r.missing[strings.TrimSpace(text)] = true
+	}
+	for k, f := range fields {
+		if f.kind == csvText {
+			t.fields[k].ends = []int{}
+		}
+		if f.kind != csvCategory {
+			continue
+		}
+		r.indices[k] = map[string]int64{}
+		for i, class := range f.classes {
+			r.indices[k][class] = int64(i)
+		}
+		t.fields[k].classes = slices.Clone(f.classes)
+	}
+	return r
+}
+
+// A csvGuard bounds what a row may take: a quote without end would else take
+// the whole file.
+type csvGuard struct {
+	r     io.Reader
+	limit int64
+	row   int64 // bytes since the current row was begun
+}
+
+func (g *csvGuard) Read(p []byte) (int, error) {
+	if g.row > g.limit {
+		return 0, fmt.Errorf("a row of more than MemoryLimit(%d) bytes", g.limit)
+	}
+	n, err := g.r.Read(p)
+	g.row += int64(n)
+	return n, err
+}
+
+// readAll reads the header and every row.
+func (r *csvReader) readAll() error {
+	row, err := r.next()
+	if err == io.EOF {
+		return r.in.fail("no row")
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.findColumns(row); err != nil {
+		return err
+	}
+	if !r.noHeader {
+		row, err = r.next()
+	}
+	for ; err == nil; row, err = r.next() {
+		if err := r.add(row); err != nil {
+			return err
+		}
+	}
+	if err != io.EOF {
+		return err
+	}
+	r.sortClasses()
+	return nil
+}
+
+// next is the next row, until io.EOF.
+func (r *csvReader) next() ([]string, error) {
+	r.guard.row = 0
+	row, err := r.rows.Read()
+	if err == nil {
+		r.line, _ = r.rows.FieldPos(0)
+		return row, nil
+	}
+	if err == io.EOF {
+		return nil, err
+	}
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return nil, readError(r.in.name, err)
+	}
+	return nil, r.in.fail("after line %d: %w", r.line, ended(err))
+}
+
+func (r *csvReader) findColumns(header []string) error {
+	at := make(map[string]int, len(header))
+	twice := map[string]bool{}
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		if r.noHeader {
+			name = strconv.Itoa(i)
+		}
+		_, known := at[name]
+		twice[name] = known
+		at[name] = i
+	}
+	var errs []error
+	for _, f := range r.fields {
+		places := make([]int, len(f.columns))
+		for k, column := range f.columns {
+			place, ok := at[strings.TrimSpace(column)]
+			switch {
+			case !ok:
+				errs = append(errs, r.in.fail("field %q: no column %q among %d: %s", f.name, column, len(header), some(header, 20)))
+			case twice[strings.TrimSpace(column)]:
+				errs = append(errs, r.in.fail("field %q: several columns are named %q", f.name, column))
+			}
+			places[k] = place
+		}
+		r.places = append(r.places, places)
+	}
+	return errors.Join(errs...)
+}
+
+// some quotes the first of the names.
+func some(names []string, limit int) string {
+	more := ""
+	if len(names) > limit {
+		names, more = names[:limit], ", …"
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return strings.Join(quoted, ", ") + more
+}
+
+// isMissing reports whether field k has no value in text.
+func (r *csvReader) isMissing(k int, text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "" && r.fields[k].kind != csvText || r.missing[text]
+}
+
+// add makes a sample of a row.
+func (r *csvReader) add(row []string) error {
+	if r.drop {
+		for k, places := range r.places {
+			for _, place := range places {
+				if r.isMissing(k, row[place]) {
+					return nil
+				}
+			}
+		}
+	}
+	r.table.lines = append(r.table.lines, r.line)
+	r.used += 8
+	for k, places := range r.places {
+		f := &r.table.fields[k]
+		before := len(f.data)
+		for c, place := range places {
+			if err := r.addValue(k, row[place]); err != nil {
+				line, _ := r.rows.FieldPos(place)
+				return r.in.fail("line %d, column %q (field %q): %w", line, r.fields[k].columns[c], r.fields[k].name, err)
+			}
+		}
+		if f.ends != nil {
+			f.ends = append(f.ends, len(f.data))
+			r.used += 8
+		}
+		r.used += int64(len(f.data) - before)
+	}
+	if r.used > int64(r.limit) {
+		return r.in.fail("line %d: %d bytes of values so far, more than MemoryLimit(%d)", r.line, r.used, int64(r.limit))
+	}
+	return nil
+}
+
+func (r *csvReader) addValue(k int, text string) (err error) {
+	f, data := &r.fields[k], &r.table.fields[k].data
+	isFloat := f.kind <= csvVector && (f.dtype.Name() == "float32" || f.dtype.Name() == "float64")
+	switch {
+	case r.isMissing(k, text) && r.fill != nil && isFloat:
+		*data = appendFloat(*data, int(f.dtype.Size()), *r.fill)
+	case r.isMissing(k, text):
+		return errors.New("missing value")
+	case f.kind == csvText:
+		*data = append(*data, text...)
+	case f.kind == csvCategory:
+		index, err := r.class(k, strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		*data = appendWord(*data, 8, uint64(index))
+	default:
+		*data, err = appendValue(*data, f.dtype, text)
+	}
+	return err
+}
+
+// class is the index of a text, a new one if classes are to be found.
+func (r *csvReader) class(k int, text string) (int64, error) {
+	if index, ok := r.indices[k][text]; ok {
+		return index, nil
+	}
+	if r.fields[k].classes != nil {
+		return 0, fmt.Errorf("class %q, want one of %s", text, some(r.fields[k].classes, 20))
+	}
+	f := &r.table.fields[k]
+	index := int64(len(f.classes))
+	text = strings.Clone(text) // of the row's memory
+	r.indices[k][text] = index
+	f.classes = append(f.classes, text)
+	r.used += int64(len(text)) + 64 // and about what the map takes
+	return index, nil
+}
+
+// sortClasses sorts the classes found and numbers samples accordingly.
+func (r *csvReader) sortClasses() {
+	for k, f := range r.fields {
+		if f.kind != csvCategory || f.classes != nil {
+			continue
+		}
+		t := &r.table.fields[k]
+		sorted := slices.Sorted(slices.Values(t.classes))
+		rank := make([]uint64, len(sorted))
+		for i, class := range sorted {
+			rank[r.indices[k][class]] = uint64(i)
+		}
+		for at := 0; at < len(t.data); at += 8 {
+			binary.NativeEndian.PutUint64(t.data[at:], rank[binary.NativeEndian.Uint64(t.data[at:])])
+		}
+		t.classes = sorted
+	}
+}

@@ -9,13 +9,11 @@ import (
 	"path/filepath"
 )
 
-// WritePacked writes all samples of ds to w, in the format of [PackedTensors].
-// It writes a row at a time, so a w without a buffer suits large samples.
-// Random augmentations are those of seed 0 and epoch 0.
+// WritePacked writes all samples of ds to w, in the format of [PackedTensors]
+// and nothing else; a [Packing] adds checksums, and resumes. It writes a row at a
+// time, so a w without a buffer suits large samples. Random augmentations are
+// those of seed 0 and epoch 0.
 func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
-	if _, err := recordSize(ds.Spec()); err != nil {
-		return err
-	}
 	return eachSample(ctx, ds, func(i int, cells []Cell) error {
 		if err := writeCells(w, cells); err != nil {
 			return fmt.Errorf("dataset: write sample %d: %w", i, err)
@@ -29,9 +27,6 @@ func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
 // on, so that names sort as samples do. Random augmentations are those of seed 0
 // and epoch 0.
 func WriteItems(ctx context.Context, dir string, ds Dataset) error {
-	if _, err := recordSize(ds.Spec()); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("dataset: write %s: %w", dir, cause(err))
 	}
@@ -65,7 +60,7 @@ func writeCells(w io.Writer, cells []Cell) error {
 // eachSample places one sample after the other and hands its cells to use.
 func eachSample(ctx context.Context, ds Dataset, use func(i int, cells []Cell) error) (err error) {
 	spec := ds.Spec()
-	if err := spec.Validate(); err != nil {
+	if _, err := recordSize(spec); err != nil {
 		return err
 	}
 	r, err := ds.Open()

@@ -14,6 +14,9 @@ import (
 // time, so a w without a buffer suits large samples. Random augmentations are
 // those of seed 0 and epoch 0.
 func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
+	if _, err := recordSize(ds.Spec()); err != nil {
+		return err
+	}
 	return eachSample(ctx, ds, func(i int, cells []Cell) error {
 		if err := writeCells(w, cells); err != nil {
 			return fmt.Errorf("dataset: write sample %d: %w", i, err)
@@ -27,6 +30,9 @@ func WritePacked(ctx context.Context, w io.Writer, ds Dataset) error {
 // on, so that names sort as samples do. Random augmentations are those of seed 0
 // and epoch 0.
 func WriteItems(ctx context.Context, dir string, ds Dataset) error {
+	if _, err := recordSize(ds.Spec()); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("dataset: write %s: %w", dir, cause(err))
 	}
@@ -60,7 +66,7 @@ func writeCells(w io.Writer, cells []Cell) error {
 // eachSample places one sample after the other and hands its cells to use.
 func eachSample(ctx context.Context, ds Dataset, use func(i int, cells []Cell) error) (err error) {
 	spec := ds.Spec()
-	if _, err := recordSize(spec); err != nil {
+	if err := spec.Validate(); err != nil {
 		return err
 	}
 	r, err := ds.Open()

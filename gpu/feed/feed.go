@@ -18,16 +18,36 @@
 //		…
 //	}
 //
-// What to know about gorgonia v0.9.18 beside it:
+// What gorgonia v0.9.18 does to its users, and where this package guards them:
 //
-//   - One VM for all steps: a new one per step on the same graph leaks. One graph
-//     per goroutine: goroutines that share one get wrong results without an error.
-//   - An operation that panics does so in a goroutine of the VM, where nobody can
-//     recover it: it ends the program.
-//   - Grad of GlobalAveragePool2D panics; Reshape and Mean do the same and work.
-//     HeN panics for float32; Gaussian works. BatchNorm wants scale and bias of
-//     shape (1, C, 1, 1) rather than nil, and SetTraining(true) wipes its running
-//     statistics.
+//   - RunAll without Reset does nothing and leaves the old result. A Feed resets the
+//     VM before the first batch and behind every one.
+//   - Let refuses a value of another shape, such as the short last batch, and its
+//     error is easily missed: the old value stays. A Feed ends the loop with the
+//     error, pads the batch, or drops it, as told.
+//   - Let keeps the memory it is given. Within a Feed's loop body that is the batch's;
+//     the loader gets it back when the VM has run and the body has ended, and behind
+//     the loop no input refers to it.
+//
+// What it cannot guard against:
+//
+//   - Values live in the graph: goroutines, and VMs, that share one overwrite each
+//     other's inputs and results without an error. Give each goroutine its graph.
+//   - Make one VM for all steps. Another one compiles the graph again, and wipes the
+//     running statistics of BatchNorm, as SetTraining(true) does; a VM with EvalMode
+//     keeps them.
+//   - With Grad in the graph, a node's Value may hold something else when the VM has
+//     run, because its memory was used again. [gorgonia.Read], called before the VM is
+//     made, copies it in time.
+//   - BatchNorm given nil makes scale and bias of the shape of a whole batch: pass
+//     nodes of shape (1, C, 1, 1).
+//   - Grad of GlobalAveragePool2D panics; Mean behind Reshape computes the same.
+//   - HeN and HeU panic for float32; Gaussian with the deviation √(2/inputs) does not.
+//   - An operation that panics when it runs does so in a goroutine of the VM, where
+//     nobody can recover it: it ends the program.
+//
+// The package's tests hold each of these, so that a version of gorgonia that does
+// better is noticed.
 package feed
 
 import (

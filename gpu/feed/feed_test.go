@@ -34,7 +34,7 @@ func numbers(n int) dataset.Dataset {
 
 func newLoader(t testing.TB, n int, options ...loader.Option) *loader.Loader {
 	t.Helper()
-	l, err := loader.New(numbers(n), append(options, loader.BatchSize(rows), loader.Workers(2))...)
+	l, err := loader.New(numbers(n), append([]loader.Option{loader.BatchSize(rows), loader.Workers(2)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,6 +358,11 @@ func TestTrainingStepsAreThoseByHand(t *testing.T) {
 			gradient += 2 * (width*hand*v - 2*v) * v
 		}
 		hand -= rate * gradient
+		for k, v := range loader.Values[float64](b, "x") {
+			if v != float64(b.Indices()[k/width]+1) {
+				t.Fatalf("batch %d: the VM wrote %v to sample %d", b.Number(), v, b.Indices()[k/width])
+			}
+		}
 		for _, got := range w.Value().Data().([]float64) {
 			if math.Abs(got-hand) > 1e-9 {
 				t.Fatalf("batch %d: weight %v, by hand %v", b.Number(), got, hand)

@@ -1,0 +1,83 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// patientVolumes are one patient's volumes, prepared, as the cache keeps them.
+type patientVolumes struct {
+	list  []*Volume // per source; nil where the patient has none
+	bytes int64
+
+	mu      sync.Mutex
+	regions map[string]*region // by what they are of
+}
+
+// load reads and prepares a patient's volumes.
+func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, error) {
+	p := &c.all[patient]
+	loaded := &patientVolumes{list: make([]*Volume, len(c.sources))}
+	for k, s := range c.sources {
+		if p.files[k] == "" {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		v, err := readVolume(c.fsys, p.files[k], c.limit)
+		if err == nil {
+			err = v.channelsFirst()
+		}
+		if err != nil {
+			return nil, c.fileError(p, k, err)
+		}
+		v.Name, v.Mask = s.name, s.mask
+		loaded.list[k] = v
+	}
+	if c.prepare != nil {
+		if err := c.prepare.Prepare(ctx, presentOf(loaded.list)); err != nil {
+			return nil, fmt.Errorf("dataset: patient %s: prepare: %w", p.name, err)
+		}
+	}
+	for k, v := range loaded.list {
+		if v == nil {
+			continue
+		}
+		err := v.castExact(c.sources[k].dtype)
+		if err == nil && !slices.Equal(v.Shape, p.outlines[k].Shape) {
+			// The file has changed, or the preparation does not keep its word.
+			err = fmt.Errorf("shape %v, but the headers promised %v", dims(v.Shape), dims(p.outlines[k].Shape))
+		}
+		if err == nil {
+			err = v.check()
+		}
+		if err != nil {
+			return nil, c.fileError(p, k, err)
+		}
+		loaded.bytes += v.Bytes()
+	}
+	return loaded, nil
+}
+
+// region is that of a mask's voxels with some labels, found once per patient.
+func (c *volumeCache) region(e *cacheEntry, source int, key string, labels []float64) (*region, error) {
+	p := e.volumes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.regions[key]; r != nil {
+		return r, nil
+	}
+	r, err := regionOf(p.list[source], labels)
+	if err != nil {
+		return nil, err
+	}
+	if p.regions == nil {
+		p.regions = map[string]*region{}
+	}
+	p.regions[key] = r
+	c.grow(e, r.bytes())
+	return r, nil
+}

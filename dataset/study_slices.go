@@ -1,0 +1,289 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"gorgonia.org/tensor"
+)
+
+// A View is one of the three ways to slice a body. As an option of
+// [Study.Slices] it takes slices of that view.
+type View int
+
+// The views.
+const (
+	Axial    View = iota // from below: a slice per step from feet to head
+	Coronal              // from the front: a slice per step from front to back
+	Sagittal             // from the side: a slice per step from side to side
+)
+
+// String is the view's name in lower case.
+func (v View) String() string {
+	if v < Axial || v > Sagittal {
+		return "unknown view"
+	}
+	return [...]string{"axial", "coronal", "sagittal"}[v]
+}
+
+func (v View) slices(p *sliceParts) { p.views = append(p.views, v) }
+
+// A SliceOption changes what [Study.Slices] takes.
+type SliceOption interface{ slices(*sliceParts) }
+
+type sliceOption func(*sliceParts)
+
+func (f sliceOption) slices(p *sliceParts) { f(p) }
+
+// NonEmpty drops slices without a voxel of the named mask whose label is one of
+// labels, or not 0 if there are none. To find them, Slices loads every patient,
+// and so fills the cache.
+func NonEmpty(mask string, labels ...int) SliceOption {
+	return sliceOption(func(p *sliceParts) {
+		p.mask, p.labels, p.filter = mask, floatsOf(labels), true
+	})
+}
+
+// SliceShape pads or crops every slice around its middle. Without it, slices of
+// all patients and views must have one shape.
+func SliceShape(rows, columns int) SliceOption {
+	return sliceOption(func(p *sliceParts) { p.shape = []int{rows, columns} })
+}
+
+// Slices makes a dataset of a sample per slice, in the views given as options,
+// axial if none is: patient by patient, view by view, in the order of the
+// volume's memory. Rows and columns are the axes that remain, in their order.
+//
+// Which axis belongs to which view is told by the volume's directions, or where
+// they are unknown by their order: axial slices are (y, x) of (z, y, x), coronal
+// ones (z, x), sagittal ones (z, y). Slices are not turned: oblique axes count as
+// what they are nearest to.
+//
+// Besides those of every [Cut], the fields are "view" and "slice", int64: the
+// [View] and the place along its axis.
+func (s *Study) Slices(ctx context.Context, options ...SliceOption) (*Cut, error) {
+	p := &sliceParts{study: s}
+	for _, option := range options {
+		option.slices(p)
+	}
+	if len(p.views) == 0 {
+		p.views = []View{Axial}
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	keep, err := p.planes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.patients {
+		for _, v := range p.views {
+			axis := p.axes[i][v]
+			for n := range s.all[s.patients[i]].shape[axis] {
+				if keep == nil || keep[i][axis][n] {
+					p.list = append(p.list, sliceOf{uint32(i), uint32(n)<<2 | uint32(v)})
+				}
+			}
+		}
+	}
+	if len(p.list) == 0 {
+		return nil, fmt.Errorf("dataset: slices: none has a voxel of %s", p.mask)
+	}
+	return s.newCut(p, p.shape, Field{Name: "view", Dtype: tensor.Int64}, Field{Name: "slice", Dtype: tensor.Int64})
+}
+
+type sliceParts struct {
+	study  *Study
+	views  []View
+	filter bool
+	mask   string
+	labels []float64
+	source int      // of mask
+	shape  []int    // of every slice
+	axes   [][3]int // per patient, the axis of every view
+	list   []sliceOf
+}
+
+// sliceOf is one slice: patient, and view and place in the lowest 2 and the other bits.
+type sliceOf struct{ patient, at uint32 }
+
+func (o sliceOf) view() View { return View(o.at & 3) }
+func (o sliceOf) place() int { return int(o.at >> 2) }
+
+func (p *sliceParts) validate() error {
+	s := p.study
+	var errs []error
+	if s.Len() == 0 {
+		return errNoPatients
+	}
+	if rank := len(s.all[s.patients[0]].shape); rank != 3 {
+		return fmt.Errorf("dataset: slices: the volumes have %d axes of space: want three", rank)
+	}
+	for k, v := range p.views {
+		if v < Axial || v > Sagittal || slices.Contains(p.views[:k], v) {
+			errs = append(errs, fmt.Errorf("dataset: slices: View(%d): want Axial, Coronal and Sagittal, once each", int(v)))
+		}
+	}
+	if p.filter {
+		var err error
+		if p.source, err = s.maskNamed(p.mask); err != nil {
+			errs = append(errs, fmt.Errorf("dataset: slices: NonEmpty: %w", err))
+		}
+	}
+	if p.shape != nil && slices.Min(p.shape) < 1 {
+		errs = append(errs, fmt.Errorf("dataset: slices: SliceShape%v: want positive numbers", dims(p.shape)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return p.shapes()
+}
+
+// shapes finds the axes of all views and the shape that slices have.
+func (p *sliceParts) shapes() error {
+	s := p.study
+	given := p.shape != nil
+	var of string
+	for i, patient := range s.patients {
+		q := &s.all[patient]
+		p.axes = append(p.axes, viewAxes(presentOf(q.outlines)[0]))
+		if slices.Max(q.shape) >= 1<<30 {
+			return fmt.Errorf("dataset: slices: patient %s has the shape %v: want sides below 2³⁰", q.name, dims(q.shape))
+		}
+		for _, v := range p.views {
+			axis := p.axes[i][v]
+			shape := slices.Delete(slices.Clone(q.shape), axis, axis+1)
+			switch {
+			case p.shape == nil:
+				p.shape, of = shape, fmt.Sprintf("%v slices of patient %s", v, q.name)
+			case !given && !slices.Equal(p.shape, shape):
+				return fmt.Errorf("dataset: slices: %s have the shape %v, %v slices of patient %s have %v: "+
+					"say SliceShape, or prepare the volumes with volume.PadOrCrop", of, dims(p.shape), v, q.name, dims(shape))
+			}
+		}
+	}
+	return nil
+}
+
+// viewAxes are the axes of space along which slices of every view follow each other.
+func viewAxes(v *Volume) [3]int {
+	const x, y, z = 2, 1, 0
+	best, most := [3]int{Axial: z, Coronal: y, Sagittal: x}, math.Inf(-1)
+	if len(v.World) != 3 {
+		return best
+	}
+	for _, a := range v.Axes[1:] {
+		if len(a.Direction) != 3 {
+			return best
+		}
+	}
+	for _, axes := range [][3]int{{z, y, x}, {z, x, y}, {y, z, x}, {y, x, z}, {x, y, z}, {x, z, y}} {
+		sum := 0.0
+		for view, axis := range axes {
+			// The world's third axis is the axial one, its first the sagittal one.
+			sum += math.Abs(v.Axes[1+axis].Direction[2-view])
+		}
+		if sum > most+1e-9 {
+			best, most = axes, sum
+		}
+	}
+	return best
+}
+
+// planes finds, per patient and axis, the planes with a voxel of the mask; nil
+// if all are wanted.
+func (p *sliceParts) planes(ctx context.Context) ([][3][]bool, error) {
+	if !p.filter {
+		return nil, nil
+	}
+	keep := make([][3][]bool, p.study.Len())
+	errs := make([]error, len(keep))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(keep)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(keep)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				keep[i], errs[i] = p.planesOf(ctx, int(i))
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return keep, joinSome(errs, scanReports)
+}
+
+func (p *sliceParts) planesOf(ctx context.Context, i int) (keep [3][]bool, err error) {
+	s := p.study
+	patient := s.patients[i]
+	e, err := s.cache.acquire(ctx, patient)
+	if err != nil {
+		return keep, err
+	}
+	defer s.cache.release(e)
+	shape := s.all[patient].shape
+	for d := range keep {
+		keep[d] = make([]bool, shape[d])
+	}
+	v := e.volumes.list[p.source]
+	if v == nil {
+		return keep, nil
+	}
+	r, err := regionOf(v, p.labels)
+	if err != nil {
+		return keep, err
+	}
+	for k, start := range r.starts {
+		for at := int(start); at < int(start)+int(r.before[k+1]-r.before[k]); at++ {
+			keep[2][at%shape[2]] = true
+			keep[1][at/shape[2]%shape[1]] = true
+			keep[0][at/shape[2]/shape[1]] = true
+		}
+	}
+	return keep, nil
+}
+
+func (p *sliceParts) len() int          { return len(p.list) }
+func (p *sliceParts) patient(i int) int { return int(p.list[i].patient) }
+
+func (p *sliceParts) name(i int) string {
+	return fmt.Sprintf("%v slice %d", p.list[i].view(), p.list[i].place())
+}
+
+func (p *sliceParts) part(i int, _ *cacheEntry, _ *rand.Rand, b *box) error {
+	o := p.list[i]
+	shape := p.study.all[p.study.patients[o.patient]].shape
+	axis := p.axes[o.patient][o.view()]
+	at := 0
+	for d := range b.size {
+		if d == axis {
+			b.start[d], b.size[d] = o.place(), 1
+			continue
+		}
+		b.start[d], b.size[d] = centred(shape[d], p.shape[at]), p.shape[at]
+		at++
+	}
+	return nil
+}
+
+func (p *sliceParts) tell(i int, _ *box, dst Slot, f int) {
+	Set(dst, f, int64(p.list[i].view()))
+	Set(dst, f+1, int64(p.list[i].place()))
+}
+
+func (p *sliceParts) String() string {
+	texts := []string{joinStrings(p.views, ", ")}
+	if p.filter {
+		texts = append(texts, fmt.Sprintf("NonEmpty(%s)", p.mask))
+	}
+	return fmt.Sprintf("Slices(%s) of %v", strings.Join(texts, ", "), dims(p.shape))
+}

@@ -1,0 +1,116 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"gorgonia.org/tensor"
+)
+
+// Float32 is the values as float32: Data itself if that is what it holds, else
+// converted into memory of their own. Integers beyond 2²⁴ are rounded.
+func (v *Volume) Float32() ([]float32, error) {
+	if v.Dtype == tensor.Float32 {
+		return cast[float32](v.Data), nil
+	}
+	to := make([]float32, v.Elements())
+	if err := copyNumbers(to, v, 0); err != nil {
+		return nil, fmt.Errorf("dataset: volume %s: %w", v.Name, err)
+	}
+	return to, nil
+}
+
+// SetFloat32 makes values, as many as there are voxels, those of the volume.
+func (v *Volume) SetFloat32(values []float32) {
+	if len(values) != v.Elements() {
+		panic(fmt.Sprintf("dataset: SetFloat32 of %d values in a volume of %d", len(values), v.Elements()))
+	}
+	v.Dtype, v.Data = tensor.Float32, bytesOf(values)
+}
+
+// castExact makes the values those of kind dt, where copying will not: floats
+// are converted while a sample is copied. A value that dt cannot hold is an error.
+func (v *Volume) castExact(dt tensor.Dtype) error {
+	if v.Dtype == dt || isFloat(dt) {
+		return nil
+	}
+	var err error
+	to := make([]byte, v.Elements()*int(dt.Size()))
+	switch dt.Kind() {
+	case reflect.Uint8:
+		err = castInto(to, v)
+	case reflect.Int8:
+		err = castInto(cast[int8](to), v)
+	case reflect.Int16:
+		err = castInto(cast[int16](to), v)
+	case reflect.Uint16:
+		err = castInto(cast[uint16](to), v)
+	case reflect.Int32:
+		err = castInto(cast[int32](to), v)
+	case reflect.Uint32:
+		err = castInto(cast[uint32](to), v)
+	case reflect.Int64:
+		err = castInto(cast[int64](to), v)
+	default:
+		err = fmt.Errorf("no conversion of %v to %v", v.Dtype, dt)
+	}
+	if err == nil {
+		v.Dtype, v.Data = dt, to
+	}
+	return err
+}
+
+func castInto[D number](dst []D, v *Volume) error {
+	if isFloat(v.Dtype) {
+		return castFloats(dst, v)
+	}
+	var block [1024]int64
+	for at := 0; at < len(dst); at += len(block) {
+		n := min(len(block), len(dst)-at)
+		if err := copyNumbers(block[:n], v, at); err != nil {
+			return err
+		}
+		to := dst[at : at+n]
+		for k, x := range block[:n] {
+			to[k] = D(x)
+			if int64(to[k]) != x || x < 0 && v.Dtype == tensor.Uint64 {
+				return misfit(v, at+k, x, dst)
+			}
+		}
+	}
+	return nil
+}
+
+func castFloats[D number](dst []D, v *Volume) error {
+	var block [1024]float64
+	for at := 0; at < len(dst); at += len(block) {
+		n := min(len(block), len(dst)-at)
+		if err := copyNumbers(block[:n], v, at); err != nil {
+			return err
+		}
+		to := dst[at : at+n]
+		for k, x := range block[:n] {
+			// Beyond ±2⁶² the conversion itself is not defined.
+			if !(math.Abs(x) < 1<<62) {
+				return misfit(v, at+k, x, dst)
+			}
+			to[k] = D(int64(x))
+			if float64(to[k]) != x {
+				return misfit(v, at+k, x, dst)
+			}
+		}
+	}
+	return nil
+}
+
+func misfit[D number](v *Volume, at int, x any, _ []D) error {
+	index := make([]int, len(v.Shape))
+	for d := len(index) - 1; d >= 0; d-- {
+		index[d] = at % v.Shape[d]
+		at /= v.Shape[d]
+	}
+	return fmt.Errorf("voxel %v has the value %v, which %v cannot hold: say As(…)", dims(index), x, reflect.TypeFor[D]())
+}
+
+func isFloat(dt tensor.Dtype) bool { return dt == tensor.Float32 || dt == tensor.Float64 }

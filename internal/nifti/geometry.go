@@ -1,19 +1,114 @@
 package nifti
 
+import "math"
+
 // World is "RAS": the world's axes point to the patient's right, front and head.
 func (h *Header) World() string { return "RAS" }
 
 // Affine is the matrix from indices to the world, in XYZUnit: the position of voxel (i, j, k) is
-// affine · (i, j, k, 1)ᵀ. It is the sform where SformCode is not 0, else the qform where QformCode is not 0, and else the
-// spacing with the middle voxel at 0, method 1 of nifti1.h. axes is 0, 1, 2, and -1 where the image has fewer.
-// ok is false in the last case, which tells sizes but no place.
-func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) { return }
+// affine · (i, j, k, 1)ᵀ. It is the sform where SformCode is not 0, else the qform where QformCode is not 0, and else
+// the bare spacing, methods 3, 2 and 1 of nifti1.h. axes is 0, 1, 2, and -1 where the image has fewer. ok is false
+// for method 1, which tells sizes but no place, and where a number is not finite.
+func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
+	for i := range axes {
+		if axes[i] = i; i >= len(h.Dim) {
+			axes[i] = -1
+		}
+	}
+	switch {
+	case h.SformCode > 0:
+		affine = h.Sform()
+	case h.QformCode > 0:
+		affine = h.Qform()
+	default:
+		for i := range 3 {
+			affine[i][i] = h.step(i)
+		}
+		affine[3][3] = 1
+		return affine, axes, false
+	}
+	for _, row := range affine {
+		for _, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return affine, axes, false
+			}
+		}
+	}
+	return affine, axes, true
+}
 
-// Spacing is the distance from sample to sample along every axis of Dim: Pixdim, without signs.
-func (h *Header) Spacing() []float64 { return nil }
+// Sform is the matrix of Srow, whatever SformCode says.
+func (h *Header) Sform() [4][4]float64 {
+	return [4][4]float64{h.Srow[0], h.Srow[1], h.Srow[2], {0, 0, 0, 1}}
+}
 
-// Origin is the world's position of the first voxel's center.
-func (h *Header) Origin() []float64 { return nil }
+// Qform is the matrix of the quaternion, the steps and the offset, whatever QformCode says, by method 2 of nifti1.h.
+// A quaternion whose b, c, d are longer than 1 is made a unit one, with a = 0.
+func (h *Header) Qform() [4][4]float64 {
+	b, c, d := h.Quatern[0], h.Quatern[1], h.Quatern[2]
+	a := 1 - (b*b + c*c + d*d)
+	if a < 1e-7 {
+		l := 1 / math.Sqrt(b*b+c*c+d*d)
+		a, b, c, d = 0, l*b, l*c, l*d
+	} else {
+		a = math.Sqrt(a)
+	}
+	rotation := [3][3]float64{
+		{a*a + b*b - c*c - d*d, 2 * (b*c - a*d), 2 * (b*d + a*c)},
+		{2 * (b*c + a*d), a*a + c*c - b*b - d*d, 2 * (c*d - a*b)},
+		{2 * (b*d - a*c), 2 * (c*d + a*b), a*a + d*d - b*b - c*c},
+	}
+	var m [4][4]float64
+	for i, row := range rotation {
+		m[i] = [4]float64{row[0] * h.step(0), row[1] * h.step(1), row[2] * h.step(2) * h.Qfac, h.Qoffset[i]}
+	}
+	m[3][3] = 1
+	return m
+}
 
-// Directions is, for every axis, the world's unit vector along it, or nil where the axis has none.
-func (h *Header) Directions() [][]float64 { return nil }
+// step is the positive distance of voxels along an axis: 1 where the header has none.
+func (h *Header) step(axis int) float64 {
+	if h.Pixdim[axis] == 0 {
+		return 1
+	}
+	return math.Abs(h.Pixdim[axis])
+}
+
+// Spacing is the distance from sample to sample along every axis of Dim: along the first three the length of Affine's
+// columns if it is known, else Pixdim, without sign.
+func (h *Header) Spacing() []float64 {
+	affine, _, ok := h.Affine()
+	spacing := make([]float64, len(h.Dim))
+	for axis := range spacing {
+		if spacing[axis] = math.Abs(h.Pixdim[axis]); axis < 3 && ok {
+			spacing[axis] = length(affine, axis)
+		}
+	}
+	return spacing
+}
+
+// Origin is the world's position of the first voxel's center, or nil if the header does not say.
+func (h *Header) Origin() []float64 {
+	affine, _, ok := h.Affine()
+	if !ok {
+		return nil
+	}
+	return []float64{affine[0][3], affine[1][3], affine[2][3]}
+}
+
+// Directions is, for every axis of Dim, the world's unit vector along it, or nil where the axis has none.
+func (h *Header) Directions() [][]float64 {
+	directions := make([][]float64, len(h.Dim))
+	affine, _, ok := h.Affine()
+	for axis := range min(3, len(directions)) {
+		if l := length(affine, axis); ok && l > 0 {
+			directions[axis] = []float64{affine[0][axis] / l, affine[1][axis] / l, affine[2][axis] / l}
+		}
+	}
+	return directions
+}
+
+// length is that of a column.
+func length(m [4][4]float64, c int) float64 {
+	return math.Hypot(math.Hypot(m[0][c], m[1][c]), m[2][c])
+}

@@ -1,21 +1,25 @@
 package nifti
 
 import (
-	"io/fs"
+	"fmt"
+	"math"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// A Header holds the fields of a NIfTI-1 or -2 header, widened to NIfTI-2's types.
+// A Header holds the fields of a NIfTI-1 or -2 header, widened to NIfTI-2's types. The unused fields of Analyze 7.5
+// (data_type, db_name, extents, session_error, regular, glmax, glmin) are not kept.
 type Header struct {
 	Version   int  // 1 or 2
 	BigEndian bool // the file's byte order
 
 	Dim      []int // extents, the fastest axis first: x, y, z, t and up to three more
 	Datatype Datatype
-	Bitpix   int
+	Bitpix   int // bits of an element, or 0
 
-	Pixdim    []float64  // step along every axis of Dim, in XYZUnit and TimeUnit
+	Pixdim    [7]float64 // step along x, y, z, t…, in XYZUnit and TimeUnit; also where Dim has fewer axes
 	Qfac      float64    // -1 or 1: whether the third axis of the quaternion's frame is reversed
 	Quatern   [3]float64 // b, c, d
 	Qoffset   [3]float64 // the world's position of the first voxel's center, by the qform
@@ -23,7 +27,7 @@ type Header struct {
 	Srow      [3][4]float64 // rows of the sform's matrix
 	SformCode int
 
-	SclSlope, SclInter float64 // what a stored value v stands for: SclSlope·v + SclInter, unless the slope is 0
+	SclSlope, SclInter float64 // as stored; see Scale
 	CalMin, CalMax     float64 // the values to show as black and white
 
 	IntentCode int
@@ -32,7 +36,7 @@ type Header struct {
 
 	XYZUnit  string // "m", "mm", "um" or ""
 	TimeUnit string // "s", "ms", "us", "Hz", "ppm", "rad/s" or ""
-	Units    int    // xyzt_units as stored
+	Units    int    // xyzt_units, which both come from
 
 	FreqDim, PhaseDim, SliceDim int // the axes of frequency, phase and slice encoding, from 1; 0 if unknown
 	SliceCode                   int
@@ -43,8 +47,11 @@ type Header struct {
 
 	Extensions []Extension
 
+	name   string // the file that was asked for
 	file   string // that of the data
-	offset int64  // of the data there
+	offset int64  // of the data there, before compression
+	pair   bool   // header and data are two files
+	zipped bool   // the header's file is compressed
 }
 
 // An Extension is a block of data of some program's own, between header and data.
@@ -56,17 +63,121 @@ type Extension struct {
 // A Datatype is the kind of an element, by its number in the format.
 type Datatype int
 
+// The datatypes.
+const (
+	Binary     Datatype = 1 // single bits
+	Uint8      Datatype = 2
+	Int16      Datatype = 4
+	Int32      Datatype = 8
+	Float32    Datatype = 16
+	Complex64  Datatype = 32
+	Float64    Datatype = 64
+	RGB24      Datatype = 128
+	Int8       Datatype = 256
+	Uint16     Datatype = 512
+	Uint32     Datatype = 768
+	Int64      Datatype = 1024
+	Uint64     Datatype = 1280
+	Float128   Datatype = 1536
+	Complex128 Datatype = 1792
+	Complex256 Datatype = 2048
+	RGBA32     Datatype = 2304
+)
+
+// kind is what an element consists of; no parts, and a name, for one that no tensor can hold.
+func (d Datatype) kind() (dtype tensor.Dtype, parts int, name string) {
+	switch d {
+	case Uint8:
+		return tensor.Uint8, 1, "uint8"
+	case Int16:
+		return tensor.Int16, 1, "int16"
+	case Int32:
+		return tensor.Int32, 1, "int32"
+	case Float32:
+		return tensor.Float32, 1, "float32"
+	case Complex64:
+		return tensor.Float32, 2, "complex64"
+	case Float64:
+		return tensor.Float64, 1, "float64"
+	case RGB24:
+		return tensor.Uint8, 3, "RGB24"
+	case Int8:
+		return tensor.Int8, 1, "int8"
+	case Uint16:
+		return tensor.Uint16, 1, "uint16"
+	case Uint32:
+		return tensor.Uint32, 1, "uint32"
+	case Int64:
+		return tensor.Int64, 1, "int64"
+	case Uint64:
+		return tensor.Uint64, 1, "uint64"
+	case Complex128:
+		return tensor.Float64, 2, "complex128"
+	case RGBA32:
+		return tensor.Uint8, 4, "RGBA32"
+	case Binary:
+		return tensor.Uint8, 0, "binary"
+	case Float128:
+		return tensor.Uint8, 0, "float128"
+	case Complex256:
+		return tensor.Uint8, 0, "complex256"
+	}
+	return tensor.Uint8, 0, "unknown"
+}
+
+// String is the datatype's name in NIfTI's documents.
+func (d Datatype) String() string {
+	_, _, name := d.kind()
+	return name
+}
+
 // Dtype is the kind of element that holds the datatype's values: of the parts, for complex numbers and colors.
-func (h *Header) Dtype() tensor.Dtype { return tensor.Uint8 }
+func (h *Header) Dtype() tensor.Dtype {
+	dtype, _, _ := h.Datatype.kind()
+	return dtype
+}
 
-// Bytes is how many bytes the data have once decoded, or an error where their product overflows.
-func (h *Header) Bytes() (int64, error) { return 0, nil }
+// Shape is the extents of the decoded data, the fastest axis first: Dim, and before it the parts of complex numbers
+// and colors.
+func (h *Header) Shape() []int {
+	if _, parts, _ := h.Datatype.kind(); parts > 1 {
+		return append([]int{parts}, h.Dim...)
+	}
+	return append([]int(nil), h.Dim...)
+}
 
-// Decode reads the data of the file whose header is h into dst, which holds exactly as many bytes as they take.
-func (h *Header) Decode(fsys fs.FS, dst []byte) error {
-	panic("nifti: not there yet")
+// Bytes is how many bytes the data have once decoded, or an error where that does not fit an int.
+func (h *Header) Bytes() (int64, error) {
+	dtype, parts, _ := h.Datatype.kind()
+	n, ok := bulk.Size(parts*int(dtype.Size()), h.Dim)
+	if !ok {
+		return 0, fmt.Errorf("dim: %v elements of type %v are more than memory can hold", h.Dim, h.Datatype)
+	}
+	return n, nil
 }
 
 // Raw says where the data are if they are not compressed: file is a path in the file system that the header came from,
-// offset the first data byte there. Where swap is set, every element's bytes must be reversed.
-func (h *Header) Raw() (file string, offset int64, swap, ok bool) { return "", 0, false, false }
+// offset the first data byte there. Where swap is set, every element's bytes must be reversed, or every part's. It looks
+// at the header's file only: the data of a pair may be compressed all the same.
+func (h *Header) Raw() (file string, offset int64, swap, ok bool) {
+	if h.zipped || h.file == "" {
+		return "", 0, false, false
+	}
+	return h.file, h.offset, h.swapped(), true
+}
+
+// Scale is what a stored value v stands for: slope·v + inter. A slope that is 0 or not finite means none, 1 and 0.
+func (h *Header) Scale() (slope, inter float64) {
+	if s := h.SclSlope; s == 0 || math.IsNaN(s) || math.IsInf(s, 0) {
+		return 1, 0
+	}
+	if i := h.SclInter; math.IsNaN(i) || math.IsInf(i, 0) {
+		return h.SclSlope, 0
+	}
+	return h.SclSlope, h.SclInter
+}
+
+// swapped reports whether the bytes of elements lie in another order than the machine's.
+func (h *Header) swapped() bool {
+	return h.Dtype().Size() > 1 && h.BigEndian == bulk.LittleEndian()
+}

@@ -6,10 +6,21 @@
 package nifti
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
+
+// window is how many bytes of a file are read at a time.
+const window = 64 << 10
 
 // An Image is an array with its header.
 type Image struct {
@@ -21,16 +32,200 @@ type Image struct {
 
 // ReadHeader reads the header of the named file, with its extensions. Either file of a pair may be named.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	panic("nifti: not there yet")
+	h, err := readHeader(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("nifti: read %s: %w", name, err)
+	}
+	return h, nil
 }
 
 // Read reads the named file: its header and the data, which are in the other file of a pair. Data of more than limit
-// bytes are an error, before anything is allocated for them; a limit of 0 is none.
+// bytes are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what
+// dim asks for.
 //
 // Memory grows with what is read: a header alone that promises much takes nothing.
 //
 // Complex numbers have an axis of 2 (real, imaginary) before the header's, RGB 3, RGBA 4. The types of 128-bit floats
 // and of single bits are refused.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	panic("nifti: not there yet")
+	m, err := read(fsys, name, limit)
+	if err != nil {
+		return nil, fmt.Errorf("nifti: read %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// Decode reads the data of the file whose header is h, from ReadHeader, into dst, which has exactly Bytes bytes.
+func (h *Header) Decode(fsys fs.FS, dst []byte) error {
+	n, err := h.Bytes()
+	if err == nil && n != int64(len(dst)) {
+		err = fmt.Errorf("%d bytes of memory for %d of data", len(dst), n)
+	}
+	if err == nil {
+		err = h.fill(fsys, n, func(int64) *bulk.Buffer { return bulk.Into(dst) })
+	}
+	if err != nil {
+		return fmt.Errorf("nifti: read %s: %w", h.name, err)
+	}
+	return nil
+}
+
+func readHeader(fsys fs.FS, name string) (*Header, error) {
+	header := headerOf(fsys, name)
+	src, r, zipped, err := open(fsys, header)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	h, end, err := parse(r)
+	if err != nil {
+		if zipped {
+			err = fmt.Errorf("unzipped: %w", err)
+		}
+		return nil, err
+	}
+	h.name, h.file, h.zipped = name, header, zipped
+	if !h.pair {
+		return h, nil
+	}
+	if h.file, err = imageOf(fsys, header); err != nil {
+		return nil, err
+	}
+	switch ended, err := bulk.Ended(r); {
+	case err != nil:
+		return nil, fmt.Errorf("byte %d: %w", src.Offset(), err)
+	case !ended:
+		return nil, fmt.Errorf("byte %d: something follows the header, but the data are in another file", end)
+	}
+	return h, nil
+}
+
+func read(fsys fs.FS, name string, limit int64) (*Image, error) {
+	h, err := readHeader(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 && n > limit {
+		return nil, fmt.Errorf("dim: %d bytes of data, the limit is %d", n, limit)
+	}
+	var b *bulk.Buffer
+	if err := h.fill(fsys, n, func(backed int64) *bulk.Buffer {
+		b = bulk.Growing(n, backed)
+		return b
+	}); err != nil {
+		return nil, err
+	}
+	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: b.Bytes()}, nil
+}
+
+// fill reads all size bytes of data into the buffer that to makes, told how many bytes the file's size makes likely.
+func (h *Header) fill(fsys fs.FS, size int64, to func(backed int64) *bulk.Buffer) error {
+	src, r, zipped, err := open(fsys, h.file)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	backed := src.Size()
+	if zipped {
+		backed = 16 * min(backed, 1<<50) // images shrink less; where masks shrink more, memory is doubled as they are read
+		if _, err := io.CopyN(io.Discard, r, h.offset); err != nil {
+			return fmt.Errorf("%s: byte %d: vox_offset %d: %w", h.file, src.Offset(), h.offset, full(err))
+		}
+	} else if err := src.Skip(h.offset); err != nil {
+		return fmt.Errorf("%s: byte %d: vox_offset %d: %w", h.file, src.Offset(), h.offset, err)
+	}
+	b := to(backed)
+	switch n, err := b.Fill(r, size); {
+	case errors.Is(err, bulk.ErrShort):
+		return fmt.Errorf("%s: byte %d: the data end after %d of %d bytes", h.file, src.Offset(), n, size)
+	case err != nil:
+		return fmt.Errorf("%s: byte %d: %w, after %d of %d bytes of data", h.file, src.Offset(), err, n, size)
+	}
+	switch ended, err := bulk.Ended(r); {
+	case err != nil:
+		return fmt.Errorf("%s: byte %d: %w, behind the data", h.file, src.Offset(), err)
+	case !ended:
+		return fmt.Errorf("%s: byte %d: more data follow the %d bytes that dim asks for", h.file, src.Offset(), size)
+	}
+	if h.swapped() {
+		bulk.Swap(b.Bytes(), int(h.Dtype().Size()))
+	}
+	return nil
+}
+
+// open opens a file and, if it begins as gzip files do, unzips it. No header begins so; an image that does may be a
+// plain one whose first voxels look like gzip, and is taken for one only if it is named .gz.
+func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, err error) {
+	if src, err = bulk.Open(fsys, name, window); err != nil {
+		return nil, nil, false, err
+	}
+	magic, _ := src.Peek(2)
+	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
+		return src, src, false, nil
+	}
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		err = fmt.Errorf("%s: byte %d: gzip: %w", name, src.Offset(), full(err))
+		_ = src.Close()
+		return nil, nil, false, err
+	}
+	return src, z, true, nil
+}
+
+// suffixes of a pair's files; a file that has neither is a single one.
+func suffixes(name string) (base, suffix, zip string) {
+	base = name
+	if n := len(base) - len(".gz"); n > 0 && strings.EqualFold(base[n:], ".gz") {
+		base, zip = base[:n], base[n:]
+	}
+	if n := len(base) - len(".img"); n > 0 && (strings.EqualFold(base[n:], ".img") || strings.EqualFold(base[n:], ".hdr")) {
+		return base[:n], base[n:], zip
+	}
+	return name, "", ""
+}
+
+func image(name string) bool {
+	_, suffix, _ := suffixes(name)
+	return strings.EqualFold(suffix, ".img")
+}
+
+// headerOf is the file with the header of the named file.
+func headerOf(fsys fs.FS, name string) string {
+	if !image(name) {
+		return name
+	}
+	if other, err := partner(fsys, name, ".hdr"); err == nil {
+		return other
+	}
+	return name
+}
+
+// imageOf is the file with the data of a pair's header.
+func imageOf(fsys fs.FS, header string) (string, error) {
+	return partner(fsys, header, ".img")
+}
+
+// partner is the other file of a pair, compressed or not.
+func partner(fsys fs.FS, name, suffix string) (string, error) {
+	base, old, zip := suffixes(name)
+	if old == "" {
+		return "", errors.New("magic: the header of a pair, but the file is not named .hdr")
+	}
+	if old == strings.ToUpper(old) {
+		suffix = strings.ToUpper(suffix)
+	}
+	other := ".gz"
+	if zip != "" {
+		other = ""
+	}
+	for _, candidate := range []string{base + suffix + zip, base + suffix + other} {
+		if _, err := fs.Stat(fsys, candidate); err == nil {
+			return candidate, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", base+suffix+zip, fs.ErrNotExist)
 }

@@ -192,6 +192,10 @@ func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
 	if q.Next() != 1 || q.Len() != 1 {
 		t.Errorf("next %d after %d samples, want 1 after 1", q.Next(), q.Len())
 	}
+	pack(t, q, 1, 2)
+	if next := newPacking(t, path).Next(); next != 2 { // the lines behind the damage are gone
+		t.Errorf("next %d, want 2", next)
+	}
 }
 
 func TestPackingRefuses(t *testing.T) {

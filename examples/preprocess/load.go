@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func openPacked(name string) (*dataset.Packed, error) {
+	return dataset.PackedTensors(os.DirFS(filepath.Dir(name)), filepath.Base(name), nil)
+}
+
+// load loads the file twice, as training would, in images per second.
+func load(ctx context.Context, j job) (first, second float64, err error) {
+	packed, err := openPacked(j.out)
+	if err != nil {
+		return 0, 0, err
+	}
+	ds := dataset.Dataset(packed)
+	if f := packed.Spec()[0]; f.Bytes() == f.Elements() { // pixels
+		ds, err = transform.Images(packed, transform.ToTensor(),
+			transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	fmt.Printf("%d samples of %d classes: %v\n", packed.Len(), len(packed.Classes()), packed.Spec())
+	l, err := loader.New(ds, loader.Workers(j.workers), loader.BatchSize(j.batch), loader.Shuffle(true))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer l.Close()
+	var rates [2]float64
+	for epoch := range rates {
+		begun := time.Now()
+		for _, err := range l.Epoch(ctx, epoch) {
+			if err != nil {
+				return 0, 0, err
+			}
+		}
+		rates[epoch] = float64(ds.Len()) / time.Since(begun).Seconds()
+	}
+	return rates[0], rates[1], nil
+}
+
+// verify reads the whole file and names every damaged sample.
+func verify(ctx context.Context, name string, workers, batch int) error {
+	packed, err := openPacked(name)
+	if err != nil {
+		return err
+	}
+	l, err := loader.New(packed, loader.Workers(workers), loader.BatchSize(batch),
+		loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for _, err := range l.Epoch(ctx, 0) {
+		if empty := new(loader.EmptyBatchError); err != nil && !errors.As(err, &empty) {
+			return err
+		}
+	}
+	s := l.Stats()
+	for _, failure := range s.Failures {
+		fmt.Println(failure.Err)
+	}
+	if s.Dropped > 0 {
+		return fmt.Errorf("%s: %d of %d samples are damaged", name, s.Dropped, packed.Len())
+	}
+	fmt.Printf("%s: all %d samples are whole\n", name, packed.Len())
+	return nil
+}

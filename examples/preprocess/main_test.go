@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/images/pictures"
+)
+
+// killedAt names the file that a copy of the test program packs until it kills
+// itself.
+const killedAt = "PREPROCESS_TEST_OUT"
+
+func TestMain(m *testing.M) {
+	if out := os.Getenv(killedAt); out != "" {
+		batches := 0
+		_, err := small(out).pack(context.Background(), mustFolder(), func(int) {
+			if batches++; batches < 4 {
+				return
+			}
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill()
+			}
+			if err != nil {
+				panic(err)
+			}
+			select {}
+		})
+		panic(err) // it was to be killed
+	}
+	os.Exit(m.Run())
+}
+
+func mustFolder() *dataset.Folder {
+	photos, err := dataset.ImageFolder(pictures.Files)
+	if err != nil {
+		panic(err)
+	}
+	return photos
+}
+
+func small(out string) job {
+	return job{files: pictures.Files, out: out, size: 28, kind: "uint8", workers: 2, batch: 4, skip: true}
+}
+
+func ignore(int) {}
+
+func whole(t *testing.T) []byte {
+	t.Helper()
+	j := small(filepath.Join(t.TempDir(), "whole"))
+	r, err := j.pack(t.Context(), mustFolder(), ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.packed != 29 || len(r.skipped) != 1 || mustFolder().Path(r.skipped[0].Index) != "tiles/truncated.jpg" ||
+		!strings.HasSuffix(r.skipped[0].Reason, "unexpected EOF") {
+		t.Errorf("%d packed, %v left out; want 29 and tiles/truncated.jpg", r.packed, r.skipped)
+	}
+	data, err := os.ReadFile(j.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestKilledProgramGoesOnToTheSameFile(t *testing.T) {
+	want := whole(t)
+	out := filepath.Join(t.TempDir(), "killed")
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), killedAt+"="+out)
+	child.Stderr = io.Discard
+	if err := child.Run(); err == nil {
+		t.Fatal("the program was not killed")
+	}
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a killed program left a file of the final name: %v", err)
+	}
+	var begins []int
+	j := small(out)
+	j.workers, j.batch = 1, 7
+	if _, err := j.pack(t.Context(), mustFolder(), func(next int) { begins = append(begins, next) }); err != nil {
+		t.Fatal(err)
+	}
+	if begins[0] != 12 {
+		t.Errorf("goes on with picture %d, want 12, behind three batches of 4", begins[0])
+	}
+	got, err := os.ReadFile(out)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v; want the %d that an uninterrupted run writes", len(got), err, len(want))
+	}
+}
+
+func TestInterruptedProgramGoesOnToTheSameFile(t *testing.T) {
+	want := whole(t)
+	j := small(filepath.Join(t.TempDir(), "interrupted"))
+	for stop := 4; ; stop += 8 {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := j.pack(ctx, mustFolder(), func(next int) {
+			if next >= stop {
+				cancel()
+			}
+		})
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(j.out); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v; want the %d that an uninterrupted run writes", len(got), err, len(want))
+	}
+}
+
+func TestDamagedPictureStopsTheWorkUnlessSkipped(t *testing.T) {
+	j := small(filepath.Join(t.TempDir(), "strict"))
+	j.skip = false
+	r, err := j.pack(t.Context(), mustFolder(), ignore)
+	if err == nil || !strings.Contains(err.Error(), "tiles/truncated.jpg") || r.packed != 28 {
+		t.Errorf("%d packed, error %v; want 28 and one about tiles/truncated.jpg", r.packed, err)
+	}
+	j.skip = true
+	if r, err = j.pack(t.Context(), mustFolder(), ignore); err != nil || r.packed != 29 {
+		t.Errorf("%d packed, %v, when it is skipped after all; want 29", r.packed, err)
+	}
+	if got, want := readAll(t, j.out), whole(t); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, want the same %d", len(got), len(want))
+	}
+}
+
+func readAll(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestOtherWorkDoesNotGoOn(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "other")
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := small(out).pack(ctx, mustFolder(), func(int) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*job){
+		"size": func(j *job) { j.size = 30 },
+		"type": func(j *job) { j.kind = "float32" },
+	} {
+		j := small(out)
+		change(&j)
+		if _, err := j.pack(t.Context(), mustFolder(), ignore); err == nil || !strings.Contains(err.Error(), "another job") {
+			t.Errorf("another %s: error %v, want one about another job", name, err)
+		}
+	}
+}
+
+func TestVerifyAndLoadNoticeDamage(t *testing.T) {
+	j := small(filepath.Join(t.TempDir(), "damaged"))
+	data := whole(t)
+	if err := os.WriteFile(j.out, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(t.Context(), j.out, 2, 4); err != nil {
+		t.Errorf("before damage: %v", err)
+	}
+	if _, _, err := load(t.Context(), j); err != nil {
+		t.Errorf("before damage: %v", err)
+	}
+	data[3*28*28*5+100]++ // each sample has 8 bytes of label too, so this is in sample 5
+	if err := os.WriteFile(j.out, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(t.Context(), j.out, 2, 4); err == nil || !strings.HasSuffix(err.Error(), "1 of 29 samples are damaged") {
+		t.Errorf("verify: error %v, want 1 of 29 samples", err)
+	}
+	if _, _, err := load(t.Context(), j); err == nil || !strings.Contains(err.Error(), "damaged: sample 5 at byte 11800 is damaged") {
+		t.Errorf("load: error %v, want one about sample 5 at byte 11800", err)
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// A job is what to make of which pictures.
+type job struct {
+	files   fs.FS
+	out     string
+	size    int
+	kind    string // uint8 or float32
+	workers int
+	batch   int  // pictures that are appended at once
+	skip    bool // damaged pictures
+}
+
+type result struct {
+	packed  int // pictures in the file, also from earlier runs
+	skipped []dataset.Skipped
+}
+
+// steps are those of the evaluation preset, up to what the kind asks for.
+func (j job) steps() ([]transform.Step, error) {
+	if j.size < 1 {
+		return nil, fmt.Errorf("-size %d: want 1 or more", j.size)
+	}
+	steps := []transform.Step{transform.Resize(j.size * 8 / 7), transform.CenterCrop(j.size)}
+	switch j.kind {
+	case "uint8":
+		return append(steps, transform.PILToTensor()), nil
+	case "float32":
+		return append(steps, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)), nil
+	}
+	return nil, fmt.Errorf("-type %s: want uint8 or float32", j.kind)
+}
+
+// pack makes the file, or what is missing of it. After every batch, and before
+// the first, it says which picture is next.
+func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)) (r result, err error) {
+	steps, err := j.steps()
+	if err != nil {
+		return r, err
+	}
+	ds, err := transform.Images(photos, steps...)
+	if err != nil {
+		return r, err
+	}
+	description, err := describe(photos, j.files, ds)
+	if err != nil {
+		return r, err
+	}
+	p, err := dataset.NewPacking(ctx, j.out, ds.Spec(),
+		dataset.ClassNames(photos.Classes()), dataset.Job(description))
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		err = errors.Join(err, p.Close())
+		r = result{p.Len(), p.Skipped()}
+	}()
+	at(p.Next())
+	if p.Next() < photos.Len() {
+		if err := j.packRest(ctx, ds, p, at); err != nil {
+			return r, err
+		}
+	}
+	return r, p.Finish()
+}
+
+// packRest appends all samples of ds from p.Next on.
+func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *dataset.Packing, at func(next int)) error {
+	from := p.Next()
+	rest := make([]int, ds.Len()-from)
+	for k := range rest {
+		rest[k] = from + k
+	}
+	missing, err := dataset.Subset(ds, rest)
+	if err != nil {
+		return err
+	}
+	var failures failures
+	policy := loader.Stop
+	if j.skip {
+		policy = loader.Skip
+	}
+	l, err := loader.New(missing, loader.Workers(j.workers), loader.BatchSize(j.batch),
+		loader.OnError(policy, loader.NoLimit), loader.Observe(loader.Trace{SampleFailed: failures.note}))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	next := from
+	skipUntil := func(end int) error {
+		for ; next < end; next++ {
+			if err := p.Skip(next, failures.reason(next-from)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for batch, err := range l.Epoch(ctx, 0) {
+		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
+			continue // its pictures are skipped with the next batch
+		}
+		if err != nil {
+			return err
+		}
+		indices := make([]int, batch.Len())
+		for row, k := range batch.Indices() {
+			indices[row] = from + k
+			if err := skipUntil(indices[row]); err != nil {
+				return err
+			}
+			next++
+		}
+		var fields []*tensor.Dense
+		for _, f := range ds.Spec() {
+			fields = append(fields, batch.Tensor(f.Name))
+		}
+		if err := p.Append(indices, fields...); err != nil {
+			return err
+		}
+		at(p.Next())
+	}
+	if err := skipUntil(ds.Len()); err != nil {
+		return err
+	}
+	at(ds.Len())
+	return nil
+}
+
+// describe tells this work from any other: which pictures, made into what.
+func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (string, error) {
+	list := sha256.New()
+	for i := range photos.Len() {
+		info, err := fs.Stat(files, photos.Path(i))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(list, "%q %d %d\n", photos.Path(i), info.Size(), photos.Label(i))
+	}
+	return fmt.Sprintf("%d pictures, list %x\n%v", photos.Len(), list.Sum(nil), ds), nil
+}
+
+// failures are why samples could not be placed.
+type failures struct {
+	mu      sync.Mutex
+	reasons map[int]string
+}
+
+func (f *failures) note(err *loader.SampleError) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reasons == nil {
+		f.reasons = make(map[int]string)
+	}
+	f.reasons[err.Index] = err.Err.Error()
+}
+
+func (f *failures) reason(sample int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reasons[sample]
+}

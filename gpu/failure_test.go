@@ -52,7 +52,8 @@ func grown(i int) []int64 {
 }
 
 // live does all that the package can do, and returns the errors on the way. What
-// cannot be closed is closed once more. All data is compared.
+// cannot be closed is closed once more. All data is compared. No loop is left early:
+// the failures of batches that it does not come to are nobody's.
 func live(t *testing.T) (errs []error) {
 	failed := func(err error) bool {
 		if err != nil {
@@ -89,7 +90,7 @@ func live(t *testing.T) (errs []error) {
 	c := newConsumer(t, 100)
 	defer c.check(t)
 	defer end(s)
-	for epoch := range 3 {
+	for epoch := range 2 {
 		next := 0
 		for b, err := range s.Epoch(t.Context(), epoch) {
 			if failed(err) {
@@ -110,7 +111,7 @@ func live(t *testing.T) (errs []error) {
 			if !slices.Equal(got, bytesOf(want)) {
 				t.Errorf("batch %d of epoch %d is another", b.Number(), epoch)
 			}
-			if failed(c.use(b, want, 50_000)) || epoch == 1 && b.Number() == 5 {
+			if failed(c.use(b, want, 50_000)) {
 				break
 			}
 		}

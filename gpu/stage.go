@@ -114,9 +114,9 @@ func (s *Stage) open() error {
 //
 // A batch belongs to the loop body: afterwards its device memory is overwritten,
 // at once, or where [Batch.UsedBy] was called as soon as that stream has passed
-// the call. Errors of the loader and of the upload come in the place of their
-// batch and end the loop; a context that is done ends it with an error in the
-// place of the next batch. However it ends, every goroutine of it has ended
+// the call. Errors come in the place of their batch: the upload's end the loop,
+// the loader's do as the loader says. A context that is done ends it with an error
+// in the place of the next batch. However it ends, every goroutine of it has ended
 // then, every copy is done and every slab is back with the loader. That takes no
 // longer than the copies under way: no end of a loop waits for a stream that
 // [Batch.UsedBy] named.

@@ -288,6 +288,45 @@ func TestErrorsFollowEarlierBatches(t *testing.T) {
 	}
 }
 
+// TestLoopsGoOnBehindBatchesThatAreSkipped: every batch of an odd number is empty.
+func TestLoopsGoOnBehindBatchesThatAreSkipped(t *testing.T) {
+	ds := dataset.Func(80, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
+		if i/2%2 == 1 {
+			return errors.New("bad sample")
+		}
+		row := dataset.Row[int64](dst, 0)
+		for k := range row {
+			row[k] = int64(i)
+		}
+		return nil
+	})
+	d := open(t)
+	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
+	next := 0
+	for b, err := range s.Epoch(t.Context(), 0) {
+		var empty *loader.EmptyBatchError
+		switch {
+		case next%2 == 1:
+			if !errors.As(err, &empty) || empty.Batch != next {
+				t.Fatalf("in the place of batch %d: %v", next, err)
+			}
+		case err != nil:
+			t.Fatal(err)
+		case b.Number() != next:
+			t.Fatalf("batch %d in place of %d", b.Number(), next)
+		default:
+			check(t, b)
+		}
+		next++
+	}
+	if next != 40 {
+		t.Errorf("%d batches and errors, want 40", next)
+	}
+	for range s.Epoch(t.Context(), 0) {
+		break // with errors under way
+	}
+}
+
 func TestCancelledContextEndsTheLoopWithItsError(t *testing.T) {
 	d := open(t)
 	s := staged(t, d, pinned(t, d), numbers(400), 2, loader.BatchSize(4))

@@ -18,9 +18,10 @@ import (
 //
 //	free ─▶ submit ─copying─▶ wait ─ready─▶ loop body ─▶ free
 //
-// Each channel has room for every buffer, and where errors pass for the one that
-// ends the loop, so that no send blocks. Only submit waits for a buffer to be free:
-// this is what keeps the upload from running away.
+// An error of the loader takes a buffer with it too, because it need not be the
+// last. Each channel has room for every buffer, and where errors pass for the one
+// that ends the loop, so that no send blocks. Only submit waits for a buffer to be
+// free: this is what keeps the upload from running away.
 type upload struct {
 	stage   *Stage
 	free    chan *buffer
@@ -28,9 +29,10 @@ type upload struct {
 	ready   chan item
 }
 
-// An item is a batch on its way, or the error that ends the loop.
+// An item is a batch on its way, or an error. One without a buffer ends the loop.
 type item struct {
 	batch   *Batch
+	buffer  *buffer
 	begun   reading // when the copy was given to the stream
 	release func()  // of the slab
 	err     error
@@ -65,32 +67,27 @@ func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, e
 
 // deliver runs the loop body and reports whether the loop goes on.
 func (u *upload) deliver(it item, yield func(*Batch, error) bool) bool {
-	if it.err != nil {
-		yield(nil, it.err)
-		return false
+	if it.err == nil {
+		u.stage.counts.batches.Add(1)
+		defer it.batch.end()
 	}
-	u.stage.counts.batches.Add(1)
-	defer it.batch.end()
 	u.stage.meter.enter()
 	defer u.stage.meter.leave()
-	if !yield(it.batch, nil) {
+	if !yield(it.batch, it.err) || it.buffer == nil {
 		return false
 	}
-	u.free <- it.batch.buffer
+	u.free <- it.buffer
 	return true
 }
 
-// submit starts the upload of every batch for which there is a buffer.
+// submit starts the upload of every batch for which there is a buffer, and passes
+// the loader's errors on. Whether one is the last is the loader's to say.
 func (u *upload) submit(ctx context.Context, batches iter.Seq2[*loader.Batch, error]) {
 	defer close(u.copying)
 	for b, err := range batches {
-		if err != nil {
-			u.copying <- item{err: err}
-			return
-		}
-		it := u.next(ctx, b)
+		it := u.next(ctx, b, err)
 		u.copying <- it
-		if it.err != nil {
+		if it.buffer == nil {
 			return
 		}
 	}
@@ -99,14 +96,20 @@ func (u *upload) submit(ctx context.Context, batches iter.Seq2[*loader.Batch, er
 // next starts the upload of a batch as soon as a buffer is free and no stream
 // uses it any more. It waits for that here, rather than let the copy wait on the
 // stream: the end of a loop can then wait for every copy.
-func (u *upload) next(ctx context.Context, b *loader.Batch) item {
+func (u *upload) next(ctx context.Context, b *loader.Batch, failed error) item {
 	var err error
 	select {
 	case buf := <-u.free:
+		if failed != nil {
+			return item{buffer: buf, err: failed}
+		}
 		if err = buf.vacate(ctx); err == nil {
 			return u.start(b, buf)
 		}
 	case <-ctx.Done():
+		if failed != nil {
+			return item{err: failed}
+		}
 		err = context.Cause(ctx)
 	}
 	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", b.Number(), b.Epoch(), err)}
@@ -124,7 +127,7 @@ func (u *upload) start(b *loader.Batch, buf *buffer) item {
 			staged.columns[i].Offsets = slices.Clone(b.Offsets(f.Name))
 		}
 	}
-	it := item{batch: staged, begun: s.meter.read(), release: b.Keep()}
+	it := item{batch: staged, buffer: buf, begun: s.meter.read(), release: b.Keep()}
 	if err := s.device.do(func() error { return u.enqueue(buf, tensors) }); err != nil {
 		return u.failed(it, err)
 	}
@@ -174,7 +177,7 @@ func (u *upload) wait() {
 func (u *upload) finish(it item, bound error) item {
 	s, err := u.stage, bound
 	if err == nil {
-		err = s.device.lib.call(cuEventSynchronize, it.batch.buffer.copied)
+		err = s.device.lib.call(cuEventSynchronize, it.buffer.copied)
 	}
 	if err != nil {
 		return u.failed(it, err)

@@ -118,8 +118,8 @@ func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 // graph's values are those of the batch; when it ends the VM is reset and the
 // batch goes back to the loader. A batch that [Drop] drops does not come.
 //
-// The first error, of the batches, of a binding or of the VM, ends the loop in the
-// place of its batch; no result follows. After the loop all inputs are zero and
+// Errors come in the place of their batch, without a result. One of a binding or of
+// the VM ends the loop; one of the batches does as the loader says. After the loop all inputs are zero and
 // refer to no batch. One loop at a time may run.
 func (f *Feed) Run(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
 	return func(yield func(*loader.Batch, error) bool) {
@@ -131,13 +131,16 @@ func (f *Feed) Run(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Ba
 		defer f.unbind()
 		f.vm.Reset() // a run by hand may have left it at its end
 		for b, err := range batches {
-			if err == nil && f.short == drop && b.Len() < f.rows {
+			if err != nil {
+				if !yield(nil, err) {
+					return
+				}
 				continue
 			}
-			if err == nil {
-				err = f.step(b)
+			if f.short == drop && b.Len() < f.rows {
+				continue
 			}
-			if err != nil {
+			if err := f.step(b); err != nil {
 				f.vm.Reset()
 				yield(nil, err)
 				return

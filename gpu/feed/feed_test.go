@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -262,6 +263,46 @@ func TestErrorsOfTheVMEndTheLoopAndTheNextIsWhole(t *testing.T) {
 	}
 	if vm.resets != 1+2+1+4 { // before each loop and behind each run
 		t.Errorf("%d resets", vm.resets)
+	}
+}
+
+func TestLoopsGoOnBehindBatchesThatAreSkipped(t *testing.T) {
+	good := numbers(4 * rows)
+	ds := dataset.Func(good.Len(), good.Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
+		if i/rows == 1 {
+			return errors.New("bad sample")
+		}
+		for k := range dataset.Row[float64](dst, 0) {
+			dataset.Row[float64](dst, 0)[k] = float64(i + 1)
+		}
+		dataset.Set(dst, 1, 0.0)
+		dataset.Set(dst, 2, int64(0))
+		return nil
+	})
+	l, err := loader.New(ds, loader.BatchSize(rows), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m := newModel(t)
+	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
+	var came []string
+	for b, err := range f.Run(l.Epoch(t.Context(), 0)) {
+		var empty *loader.EmptyBatchError
+		switch {
+		case errors.As(err, &empty):
+			came = append(came, "empty")
+		case err != nil:
+			t.Fatal(err)
+		default:
+			came = append(came, "batch")
+			if got := m.result(); got != want(b.Indices()) {
+				t.Errorf("batch %d: got %v, want %v", b.Number(), got, want(b.Indices()))
+			}
+		}
+	}
+	if want := []string{"batch", "empty", "batch", "batch"}; !slices.Equal(came, want) {
+		t.Errorf("got %v, want %v", came, want)
 	}
 }
 

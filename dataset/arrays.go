@@ -140,7 +140,9 @@ func (r *arraysReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := checkIndex(i, r.n); err != nil {
 		return err
 	}
-	dst.Stage(Read)
+	if r.opened != nil {
+		dst.Stage(Read)
+	}
 	for k := range r.fields {
 		f := &r.fields[k]
 		row := dst.cells[k].Bytes()

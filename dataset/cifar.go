@@ -26,6 +26,7 @@ type cifarOption func(*cifarConfig)
 func (o cifarOption) cifar(c *cifarConfig) { o(c) }
 
 // Files names the files to be read instead of those that belong to the part.
+// The files of the classes' names are looked for beside the first.
 func Files(names ...string) CIFAROption {
 	return cifarOption(func(c *cifarConfig) { c.files = names })
 }

@@ -33,7 +33,7 @@ func newCSVReader(in *input, c *csvConfig, fields []CSVField, t *Table) *csvRead
 		buffered.Discard(3) // a byte order mark, as Excel writes it
 	}
 	r := &csvReader{csvConfig: c, in: in, fields: fields, table: t, indices: make([]map[string]int64, len(fields))}
-	r.guard = &csvGuard{r: buffered, limit: int64(c.limit)}
+	r.guard = &csvGuard{r: buffered, limit: min(int64(c.limit), maxCSVRow)}
 	r.rows = csv.NewReader(r.guard)
 	r.rows.Comma, r.rows.Comment, r.rows.ReuseRecord = c.comma, c.comment, true
 	r.missing = map[string]bool{}
@@ -56,6 +56,10 @@ func newCSVReader(in *input, c *csvConfig, fields []CSVField, t *Table) *csvRead
 	return r
 }
 
+// maxCSVRow is how many bytes a row may have: one of commas alone takes 40 times
+// its size to take apart.
+const maxCSVRow = 16 << 20
+
 // A csvGuard bounds what a row may take: a quote without end would else take
 // the whole file.
 type csvGuard struct {
@@ -66,7 +70,7 @@ type csvGuard struct {
 
 func (g *csvGuard) Read(p []byte) (int, error) {
 	if g.row > g.limit {
-		return 0, fmt.Errorf("a row of more than MemoryLimit(%d) bytes", g.limit)
+		return 0, fmt.Errorf("a row of more than %d bytes", g.limit)
 	}
 	n, err := g.r.Read(p)
 	g.row += int64(n)

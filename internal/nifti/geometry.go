@@ -74,14 +74,18 @@ func (h *Header) step(axis int) float64 {
 	return math.Abs(h.Pixdim[axis])
 }
 
-// Spacing is the distance from sample to sample along every axis of Dim: along the first three the length of Affine's
-// columns if it is known, else Pixdim, without sign.
+// Spacing is the distance from sample to sample along every axis of Dim: Pixdim without its sign, but along the first
+// three the length of Affine's column, where it is known and differs by more than the rounding of float32.
 func (h *Header) Spacing() []float64 {
 	affine, _, ok := h.Affine()
 	spacing := make([]float64, len(h.Dim))
 	for axis := range spacing {
-		if spacing[axis] = math.Abs(h.Pixdim[axis]); axis < 3 && ok {
-			spacing[axis] = length(affine, axis)
+		spacing[axis] = math.Abs(h.Pixdim[axis])
+		if axis >= 3 || !ok {
+			continue
+		}
+		if l := length(affine, axis); math.Abs(l-spacing[axis]) > 1e-5*l {
+			spacing[axis] = l
 		}
 	}
 	return spacing

@@ -145,11 +145,12 @@ func (h *Header) fill(fsys fs.FS, size int64, to func(backed int64) *bulk.Buffer
 	case err != nil:
 		return fmt.Errorf("%s: byte %d: %w, after %d of %d bytes of data", h.file, src.Offset(), err, n, size)
 	}
+	end := src.Offset()
 	switch ended, err := bulk.Ended(r); {
 	case err != nil:
-		return fmt.Errorf("%s: byte %d: %w, behind the data", h.file, src.Offset(), err)
+		return fmt.Errorf("%s: byte %d: %w, behind the data", h.file, end, err)
 	case !ended:
-		return fmt.Errorf("%s: byte %d: more data follow the %d bytes that dim asks for", h.file, src.Offset(), size)
+		return fmt.Errorf("%s: byte %d: more data follow the %d bytes that dim asks for", h.file, end, size)
 	}
 	if h.swapped() {
 		bulk.Swap(b.Bytes(), int(h.Dtype().Size()))
@@ -167,7 +168,7 @@ func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, 
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
 		return src, src, false, nil
 	}
-	z, err := gzip.NewReader(src)
+	z, err := gzip.NewReader(src.Reader) // the library is faster on bufio's own type
 	if err != nil {
 		err = fmt.Errorf("%s: byte %d: gzip: %w", name, src.Offset(), full(err))
 		_ = src.Close()

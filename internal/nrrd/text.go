@@ -29,6 +29,9 @@ func (t *numbers) Read(p []byte) (int, error) {
 	t.left = t.left[n:]
 	size := t.kind.size()
 	for len(p)-n >= size {
+		if n += t.integers(p[n:]); len(p)-n < size {
+			break
+		}
 		if err := t.element(p[n : n+size]); err != nil {
 			return n, err
 		}
@@ -42,6 +45,43 @@ func (t *numbers) Read(p []byte) (int, error) {
 		t.left = t.part[n:size]
 	}
 	return n, nil
+}
+
+// integers reads into p the integers that are whole in the buffer, and says how many bytes they have. It stops before
+// whatever it has a doubt about, for element to read or refuse.
+func (t *numbers) integers(p []byte) (n int) {
+	if t.kind == Float32 || t.kind == Float64 {
+		return 0
+	}
+	size := t.kind.size()
+	window, _ := t.src.Peek(t.src.Buffered())
+	read := 0
+	for len(p)-n >= size {
+		i := read
+		for i < len(window) && separates(window[i]) {
+			i++
+		}
+		negative := i < len(window) && window[i] == '-'
+		if negative {
+			i++
+		}
+		first, v := i, uint64(0)
+		for i < len(window) && window[i]-'0' <= 9 {
+			v = v*10 + uint64(window[i]-'0')
+			i++
+		}
+		const safe = 18 // digits of which any number fits
+		if i == len(window) || !separates(window[i]) || i == first || i-first > safe || v > t.most(negative, uint(8*size)) {
+			break
+		}
+		if negative {
+			v = -v
+		}
+		put(p[n:n+size], v)
+		n, read = n+size, i
+	}
+	_, _ = t.src.Discard(read) // it is in the buffer
+	return n
 }
 
 // element reads the next number into dst.
@@ -67,17 +107,39 @@ func (t *numbers) element(dst []byte) error {
 	if err != nil {
 		return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
 	}
+	put(dst, v)
+	return nil
+}
+
+// put stores the lowest bytes of v in the machine's order.
+func put(dst []byte, v uint64) {
 	switch len(dst) {
 	case 1:
 		dst[0] = byte(v)
 	case 2:
-		order.PutUint16(dst, uint16(v))
+		binary.NativeEndian.PutUint16(dst, uint16(v))
 	case 4:
-		order.PutUint32(dst, uint32(v))
+		binary.NativeEndian.PutUint32(dst, uint32(v))
 	case 8:
-		order.PutUint64(dst, v)
+		binary.NativeEndian.PutUint64(dst, v)
 	}
-	return nil
+}
+
+// most is the largest magnitude of an integer of so many bits.
+func (t *numbers) most(negative bool, bits uint) uint64 {
+	switch signed := t.kind == Int8 || t.kind == Int16 || t.kind == Int32 || t.kind == Int64; {
+	case signed && negative:
+		return 1 << (bits - 1)
+	case signed:
+		return 1<<(bits-1) - 1
+	case negative:
+		return 0
+	}
+	return math.MaxUint64 >> (64 - bits)
+}
+
+func separates(c byte) bool {
+	return c == ' ' || c >= '\t' && c <= '\r' || c == ','
 }
 
 // float is the word as a number of so many bits. A NaN, whose sign C may print, is the one that C and NumPy make.
@@ -103,17 +165,7 @@ func (t *numbers) integer(bits uint) (uint64, error) {
 	if len(digits) == 0 {
 		return 0, strconv.ErrSyntax
 	}
-	var most uint64 // magnitude
-	switch signed := t.kind == Int8 || t.kind == Int16 || t.kind == Int32 || t.kind == Int64; {
-	case signed && negative:
-		most = 1 << (bits - 1)
-	case signed:
-		most = 1<<(bits-1) - 1
-	case negative:
-		most = 0
-	default:
-		most = math.MaxUint64 >> (64 - bits)
-	}
+	most := t.most(negative, bits)
 	var v uint64
 	for _, c := range digits {
 		d := uint64(c - '0')
@@ -142,8 +194,7 @@ func (t *numbers) next() error {
 		if err != nil {
 			return err
 		}
-		switch c {
-		case ' ', '\t', '\n', '\r', '\v', '\f', ',':
+		if separates(c) {
 			if len(t.word) > 0 {
 				return nil
 			}

@@ -1,0 +1,58 @@
+package nifti_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/internal/nifti"
+)
+
+func FuzzHeader(f *testing.F) { fuzz(f, func(*testing.T, *nifti.Header, fstest.MapFS) {}) }
+
+func FuzzRead(f *testing.F) {
+	fuzz(f, func(t *testing.T, h *nifti.Header, fsys fstest.MapFS) {
+		const limit = 1 << 20
+		m, err := nifti.Read(fsys, "f.hdr", limit)
+		if err != nil {
+			return
+		}
+		n, err := h.Bytes()
+		if err != nil || n > limit || int64(len(m.Data)) != n {
+			t.Errorf("%d bytes read, want %d, %v", len(m.Data), n, err)
+		}
+		if err := h.Decode(fsys, make([]byte, n)); err != nil {
+			t.Errorf("Read succeeds, Decode fails: %v", err)
+		}
+	})
+}
+
+// fuzz reads headers, single files as well as pairs, and asks them everything; then it does more.
+func fuzz(f *testing.F, more func(*testing.T, *nifti.Header, fstest.MapFS)) {
+	names, _ := filepath.Glob("testdata/files/*")
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, []byte("image"))
+	}
+	f.Fuzz(func(t *testing.T, header, image []byte) {
+		fsys := fstest.MapFS{"f.hdr": {Data: header}, "f.img": {Data: image}}
+		h, err := nifti.ReadHeader(fsys, "f.hdr")
+		if err != nil {
+			return
+		}
+		if _, err := h.Bytes(); err != nil {
+			t.Errorf("a header passes whose size is too large: %v", err)
+		}
+		h.Affine()
+		h.Spacing()
+		h.Directions()
+		h.Origin()
+		h.Scale()
+		h.Raw()
+		more(t, h, fsys)
+	})
+}

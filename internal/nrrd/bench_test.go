@@ -1,0 +1,134 @@
+package nrrd_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/penstock-go/penstock/internal/nrrd"
+)
+
+// A volume as of a CT: 192×192×64 samples of int16, smooth with noise in the lowest bits.
+func volume() (*nrrd.Header, []byte) {
+	h := &nrrd.Header{Type: nrrd.Int16, Sizes: []int{192, 192, 64}}
+	data := make([]byte, 2*192*192*64)
+	state := uint32(1)
+	for i := 0; i < len(data); i += 2 {
+		state = state*1664525 + 1013904223
+		v := i>>9&1023 + int(state>>29)
+		data[i], data[i+1] = byte(v), byte(v>>8)
+	}
+	return h, data
+}
+
+// BenchmarkRead reads volumes into memory of their own and, beside it, gzip with the library alone from the same file
+// into memory that is there already: what Decode may cost at best.
+func BenchmarkRead(b *testing.B) {
+	dir := b.TempDir()
+	h, data := volume()
+	for _, encoding := range []nrrd.Encoding{nrrd.Raw, nrrd.Gzip} {
+		h.Encoding = encoding
+		var file bytes.Buffer
+		if err := nrrd.Write(&file, h, data); err != nil {
+			b.Fatal(err)
+		}
+		save(b, dir, string(encoding), file.Bytes())
+	}
+	text := []byte("NRRD0001\ntype: short\ndimension: 3\nsizes: 192 192 64\nencoding: ascii\n\n")
+	for i := 0; i < len(data); i += 2 {
+		text = append(strconv.AppendInt(text, int64(data[i])|int64(data[i+1])<<8, 10), ' ')
+	}
+	save(b, dir, "ascii", text)
+	fsys := os.DirFS(dir)
+	for _, name := range []string{"raw", "gzip", "ascii"} {
+		b.Run("file="+name+"/Read", func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if _, err := nrrd.Read(fsys, name, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("file="+name+"/Decode", func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(data)))
+			h, err := nrrd.ReadHeader(fsys, name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			dst := make([]byte, len(data))
+			for b.Loop() {
+				if err := h.Decode(fsys, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("file=gzip/library", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(data)))
+		dst := make([]byte, len(data))
+		for b.Loop() {
+			inflate(b, filepath.Join(dir, "gzip"), dst)
+		}
+	})
+	b.Run("file=gzip/interleaved", func(b *testing.B) { interleaved(b, dir, len(data)) })
+}
+
+// interleaved takes turns between Decode and the library, so that other load meets both alike, and reports how much
+// more time Decode takes.
+func interleaved(b *testing.B, dir string, size int) {
+	h, err := nrrd.ReadHeader(os.DirFS(dir), "gzip")
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]byte, size)
+	var ours, library time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		if err := h.Decode(os.DirFS(dir), dst); err != nil {
+			b.Fatal(err)
+		}
+		between := time.Now()
+		inflate(b, filepath.Join(dir, "gzip"), dst)
+		ours += between.Sub(begin)
+		library += time.Since(between)
+	}
+	b.ReportMetric(100*(ours.Seconds()/library.Seconds()-1), "%-over-library")
+}
+
+// inflate unzips what follows a file's header, with the library alone.
+func inflate(b *testing.B, path string, dst []byte) {
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	var begin [256]byte
+	if _, err := f.Read(begin[:]); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := f.Seek(int64(bytes.Index(begin[:], []byte("\n\n"))+2), io.SeekStart); err != nil {
+		b.Fatal(err)
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.ReadFull(z, dst); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func save(b *testing.B, dir, name string, content []byte) {
+	if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+		b.Fatal(err)
+	}
+}

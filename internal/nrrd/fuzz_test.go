@@ -1,0 +1,79 @@
+package nrrd_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/penstock-go/penstock/internal/nrrd"
+)
+
+// FuzzHeader reads headers, asks them everything, and writes what it has read.
+func FuzzHeader(f *testing.F) {
+	seeds(f, func(b []byte) { f.Add(b) })
+	f.Fuzz(func(t *testing.T, file []byte) {
+		h, err := nrrd.ReadHeader(files("f", string(file)), "f")
+		if err != nil {
+			return
+		}
+		n, err := h.Bytes()
+		if err != nil {
+			t.Fatalf("a header passes whose size is too large: %v", err)
+		}
+		h.Affine()
+		h.Spacing()
+		h.Directions()
+		h.Raw()
+		if n > 1<<20 {
+			return
+		}
+		again := *h
+		again.Encoding = nrrd.Raw
+		var b bytes.Buffer
+		if err := nrrd.Write(&b, &again, make([]byte, n)); err != nil {
+			return // a key or a number that reads in one way only
+		}
+		got, err := nrrd.ReadHeader(files("f", b.String()), "f")
+		if err != nil {
+			t.Fatalf("written, but not read: %v\n%s", err, b.String())
+		}
+		if diff := cmp.Diff(*h, *got, same); diff != "" {
+			t.Errorf("-read +written\n%s", diff)
+		}
+	})
+}
+
+// FuzzRead reads headers beside the same two data files.
+func FuzzRead(f *testing.F) {
+	seeds(f, func(b []byte) { f.Add(b, b[:len(b)/2]) })
+	f.Fuzz(func(t *testing.T, file, data []byte) {
+		const limit = 1 << 20
+		fsys := files("f", string(file), "0", string(data), "detached.raw", string(data))
+		m, err := nrrd.Read(fsys, "f", limit)
+		if err != nil {
+			return
+		}
+		n, err := m.Bytes()
+		if err != nil || n > limit || int64(len(m.Data)) != n {
+			t.Errorf("%d bytes read, want %d, %v", len(m.Data), n, err)
+		}
+		dst := make([]byte, n)
+		if err := m.Decode(fsys, dst); err != nil || !bytes.Equal(dst, m.Data) {
+			t.Errorf("Decode differs from Read: %v", err)
+		}
+	})
+}
+
+func seeds(f *testing.F, add func([]byte)) {
+	names, _ := filepath.Glob("testdata/files/*")
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		add(b)
+	}
+}

@@ -1,0 +1,182 @@
+package volume_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform/volume"
+)
+
+// twoPatients have a scan of 2×4×4 voxels, 4×1×1 mm, and a tumour of one voxel.
+func twoPatients() fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for _, patient := range []string{"anna", "bert"} {
+		ct := &dataset.Volume{Name: "ct", Dtype: tensor.Float32, Shape: tensor.Shape{2, 4, 4}, World: "LPS", Origin: []float64{0, 0, 0},
+			Axes: []dataset.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 1, Direction: []float64{0, 1, 0}}, {Spacing: 1, Direction: []float64{1, 0, 0}}}}
+		values := make([]float32, 32)
+		for i := range values {
+			values[i] = float32(10 * i)
+		}
+		tumour := ct.Header()
+		tumour.Name, tumour.Dtype, tumour.Data = "tumour", tensor.Uint8, make([]byte, 32)
+		tumour.Data[21] = 1
+		ct.SetFloat32(values)
+		for _, v := range []*dataset.Volume{ct, tumour} {
+			var file bytes.Buffer
+			if err := dataset.WriteNRRD(&file, v, dataset.Gzipped()); err != nil {
+				log.Fatal(err)
+			}
+			fsys[patient+"/"+v.Name+".nrrd"] = &fstest.MapFile{Data: file.Bytes()}
+		}
+	}
+	return fsys
+}
+
+// Patches for the training of a segmentation network: resampled and windowed
+// once per patient, half of them on tumours, flipped at random.
+func Example() {
+	study, err := dataset.Volumes(twoPatients(), // usually os.DirFS
+		dataset.Scan("ct", "{patient}/ct.nrrd"),
+		dataset.Mask("tumour", "{patient}/tumour.nrrd"),
+		dataset.Prepare(volume.Steps(volume.Resample(2, 1, 1), volume.Window(160, 320), volume.PadOrCrop(4, 4, 6))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	patches, err := study.Patches([]int{2, 2, 2}, dataset.PerPatient(8), dataset.Positives("tumour", 0.5))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := volume.Samples(patches, volume.RandomFlip(0.5), volume.RandomRotate90(0.5, 1, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds)
+
+	l, err := loader.New(ds, loader.BatchSize(4), loader.Shuffle(true))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Tensor("ct").Shape(), batch.Tensor("tumour").Shape())
+	}
+	fmt.Println(study.Stats().Misses, "patients decoded")
+	// Output:
+	// 2 patients
+	//   read      ct from {patient}/ct.nrrd
+	//   read      tumour from {patient}/tumour.nrrd
+	//   prepare   Resample(2, 1, 1), Window(160, 320), PadOrCrop(4, 4, 6), once per patient
+	//   cache     up to 2048 MiB of 0 MiB
+	//   cut       Patches(2, 2, 2), 8 per patient, 50 % on tumour: 16 samples
+	//   store     ct float32 (1, 2, 2, 2), tumour uint8 (1, 2, 2, 2)
+	//   augment   RandomFlip(0.5), in memory of the worker
+	//   augment   RandomRotate90(0.5, 1, 2), into the slot
+	//   result    ct float32 (1, 2, 2, 2), tumour uint8 (1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// 2 patients decoded
+}
+
+// row is a dataset of one picture of a row, with a mask.
+func row(values ...float32) dataset.Dataset {
+	labels := make([]uint8, len(values))
+	for i, v := range values {
+		if v > 0 {
+			labels[i] = 1
+		}
+	}
+	n := len(values)
+	ds, err := dataset.Tensors(
+		dataset.Named("mr", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(values))),
+		dataset.Named("mask", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(labels))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ds
+}
+
+func show(steps ...volume.Step) {
+	ds, err := volume.Samples(row(-100, 0, 100, 300), append(steps, volume.Images("mr"), volume.Masks("mask"))...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s["mr"].Data(), s["mask"].Data())
+}
+
+// Any dataset can be named that has fields of channels first.
+func ExampleSamples() {
+	show(volume.Flip(-1))
+	show(volume.RandomCrop(1, 2), volume.RandomFlip(0))
+	show(volume.Rotate90(2, 0, 1))
+	// Output:
+	// [300 100 0 -100] [1 1 0 0]
+	// [-100 0] [0 0]
+	// [300 100 0 -100] [1 1 0 0]
+}
+
+func ExampleWindow() {
+	show(volume.Window(100, 200))
+	show(volume.Window(100, 200).To(-1, 1))
+	show(volume.Window(100, 200).Only("mr"))
+	// Output:
+	// [0 0 0.5 1] [0 0 1 1]
+	// [-1 -1 0 1] [0 0 1 1]
+	// [0 0 0.5 1] [0 0 1 1]
+}
+
+func ExampleZScore() {
+	show(volume.ZScore().Nonzero())
+	show(volume.ZScore().Within("mask"))
+	// Output:
+	// [-1.2247449 0 0 1.2247449] [0 0 1 1]
+	// [-3 -2 -1 1] [0 0 1 1]
+}
+
+func ExampleMinMax() {
+	show(volume.MinMax())
+	// Output: [0 0.25 0.5 1] [0 0 1 1]
+}
+
+func ExamplePadOrCrop() {
+	show(volume.PadOrCrop(1, 6).Fill(-1))
+	show(volume.PadOrCrop(1, 2))
+	// Output:
+	// [-1 -100 0 100 300 -1] [0 0 0 1 1 0]
+	// [0 100] [0 1]
+}
+
+// halving is a Transform: it halves what is measured.
+type halving struct{}
+
+func (halving) Apply(volumes []*dataset.Volume, _ *rand.Rand) error {
+	for _, v := range volumes {
+		if !v.Mask {
+			for i, values := 0, dataset.Cast[float32](v.Dtype, v.Data); i < len(values); i++ {
+				values[i] /= 2
+			}
+		}
+	}
+	return nil
+}
+
+func ExampleApply() {
+	show(volume.Apply(halving{}))
+	// Output: [-50 0 50 150] [0 0 1 1]
+}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // counting is a dataset of n samples: the sample's number.
@@ -82,6 +85,63 @@ func ExampleStage() {
 	}
 	s := stage.Stats()
 	fmt.Printf("%.0f %% of the upload was hidden\n", 100*s.HiddenShare())
+}
+
+// Several devices: each has a loader, which takes its share of every epoch, memory
+// and a stage, and a goroutine that trains on it.
+func ExampleStage_devices() {
+	const devices = 2
+	train := func(ctx context.Context, rank int) error {
+		device, err := gpu.Open(gpu.Ordinal(rank))
+		if err != nil {
+			return err
+		}
+		defer device.Close()
+		memory, err := device.Pinned()
+		if err != nil {
+			return err
+		}
+		defer memory.Close()
+		ds := counting(1000)
+		share, err := sampler.Shard(sampler.Shuffle(ds.Len(), 1), rank, devices, sampler.Pad)
+		if err != nil {
+			return err
+		}
+		l, err := loader.New(ds, loader.BatchSize(128), loader.Sampler(share), loader.Memory(memory))
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		stage, err := gpu.NewStage(device, l)
+		if err != nil {
+			return err
+		}
+		defer stage.Close()
+		for batch, err := range stage.Epoch(ctx, 0) {
+			if err != nil {
+				return err
+			}
+			_ = batch.Column("x").Pointer // for this device's kernels
+		}
+		return nil
+	}
+	group, ctx := errgroup.WithContext(context.Background())
+	for rank := range devices {
+		group.Go(func() error { return train(ctx, rank) })
+	}
+	if err := group.Wait(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A kernel may hang: what Close would wait for without end, Shutdown gives up.
+func ExampleStage_Shutdown() {
+	end := func(stage *gpu.Stage) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		return stage.Shutdown(ctx)
+	}
+	_ = end
 }
 
 // Kernels that run on behind the loop body: the batch stays until they are done.

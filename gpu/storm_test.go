@@ -25,7 +25,11 @@ func shuffled(size int) []loader.Option {
 // TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing: on three devices,
 // each with a third of the samples, and streams that read on behind the loop body.
 func TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing(t *testing.T) {
-	const batches, size, devices = 10_000, 2, 3
+	const size, devices = 2, 3
+	batches := 10_000
+	if testing.Short() {
+		batches = 1000
+	}
 	needFake(t)
 	fake.Devices(devices)
 	fake.Speed(0, 30_000, 1000)

@@ -9,9 +9,56 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/gpu/feed"
 	"github.com/penstock-go/penstock/loader"
 )
+
+// A linear model is trained for an epoch on batches that lie in page-locked memory
+// where there is a CUDA device, and in Go's elsewhere. Its VM computes on the
+// processor either way.
+func Example() {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(4, 3), gorgonia.WithName("x"))
+	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
+	w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	loss := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(gorgonia.Must(gorgonia.Mul(x, w)), y))))))
+	var value gorgonia.Value
+	gorgonia.Read(loss, &value)
+	if _, err := gorgonia.Grad(loss, w); err != nil {
+		log.Fatal(err)
+	}
+	vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(w))
+	defer vm.Close()
+
+	memory, err := gpu.Auto()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer memory.Close()
+	l, err := loader.New(numbers(10), loader.BatchSize(4), loader.Memory(memory))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	f, err := feed.New(vm, feed.Bind("x", x), feed.Bind("y", y), feed.Drop())
+	if err != nil {
+		log.Fatal(err)
+	}
+	solver := gorgonia.NewVanillaSolver(gorgonia.WithLearnRate(0.02))
+	for batch, err := range f.Run(l.Epoch(context.Background(), 0)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("batch %d: loss %.2f\n", batch.Number(), value.Data())
+		if err := solver.Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{w})); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// batch 0: loss 30.00
+	// batch 1: loss 1.74
+}
 
 // The last batch has 2 samples for 4 rows: the mask keeps the others out of the mean.
 func ExampleFeed_Run() {

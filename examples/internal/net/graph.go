@@ -1,0 +1,124 @@
+package net
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/gpu/feed"
+)
+
+// A Graph is a model in gorgonia for batches of one size, with its VM. One
+// goroutine may use it at a time.
+type Graph struct {
+	// Feed runs batches through the net. They have the field "image", float32
+	// (3, size, size), and in a graph to learn in also "target", float32
+	// (classes): 1 for the sample's class.
+	Feed *feed.Feed
+
+	vm      gorgonia.VM
+	logits  *gorgonia.Node // log-probabilities (rows, classes)
+	loss    *gorgonia.Node // nil in a graph to judge with
+	weights gorgonia.Nodes
+}
+
+// Judge makes a graph that gives every sample its classes' probabilities.
+func (m *Model) Judge(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, false) }
+
+// Learn makes a graph that gives a batch its loss too, and the weights their
+// gradients.
+func (m *Model) Learn(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, true) }
+
+func (m *Model) graph(on *Backend, rows int, learn bool) (_ *Graph, err error) {
+	defer func() { // gorgonia.Must and its constructors panic
+		if p := recover(); p != nil {
+			err = fmt.Errorf("net: build the graph: %v", p)
+		}
+	}()
+	g := gorgonia.NewGraph()
+	image := gorgonia.NewTensor(g, tensor.Float32, 4, gorgonia.WithShape(rows, channels[0], m.Size, m.Size), gorgonia.WithName("image"))
+	mask := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(rows), gorgonia.WithName("mask"))
+	net := &Graph{}
+	for _, w := range m.Weights {
+		value := tensor.New(tensor.WithShape(w.Shape...), tensor.WithBacking(w.Values)) // no copy
+		net.weights = append(net.weights, gorgonia.NewTensor(g, tensor.Float32, len(w.Shape),
+			gorgonia.WithShape(w.Shape...), gorgonia.WithName(w.Name), gorgonia.WithValue(value)))
+	}
+	net.forward(image)
+	bind := []feed.Option{feed.Bind("image", image), feed.Pad(mask)}
+	if learn {
+		target := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(rows, len(m.Classes)), gorgonia.WithName("target"))
+		bind = append(bind, feed.Bind("target", target))
+		if err := net.criterion(target, mask); err != nil {
+			return nil, fmt.Errorf("net: differentiate: %w", err)
+		}
+	}
+	net.vm = on.machine(g, net.weights, learn)
+	if net.Feed, err = feed.New(net.vm, bind...); err != nil {
+		net.vm.Close()
+		return nil, err
+	}
+	return net, nil
+}
+
+// forward is the net up to the log-probabilities.
+func (n *Graph) forward(x *gorgonia.Node) {
+	must := gorgonia.Must
+	layers := len(channels) - 1
+	for i := range layers {
+		w, b := n.weights[2*i], n.weights[2*i+1]
+		x = must(gorgonia.Conv2d(x, w, tensor.Shape{3, 3}, []int{1, 1}, []int{2, 2}, []int{1, 1}))
+		x = must(gorgonia.Rectify(must(gorgonia.BroadcastAdd(x, b, nil, []byte{0, 2, 3}))))
+	}
+	s := x.Shape()
+	x = must(gorgonia.Reshape(x, tensor.Shape{s[0], s[1] * s[2] * s[3]}))
+	x = must(gorgonia.Mul(x, n.weights[2*layers]))
+	x = must(gorgonia.BroadcastAdd(x, n.weights[2*layers+1], nil, []byte{0}))
+	n.logits = must(gorgonia.LogSoftMax(x, 1))
+}
+
+// criterion is the mean cross-entropy, in nats, of the rows that are no padding.
+func (n *Graph) criterion(target, mask *gorgonia.Node) error {
+	must := gorgonia.Must
+	right := must(gorgonia.Sum(must(gorgonia.HadamardProd(n.logits, target)), 1))
+	sum := must(gorgonia.Sum(must(gorgonia.HadamardProd(right, mask))))
+	n.loss = must(gorgonia.Neg(must(gorgonia.Div(sum, must(gorgonia.Sum(mask))))))
+	_, err := gorgonia.Grad(n.loss, n.weights...)
+	return err
+}
+
+// LogProbabilities are the last batch's, row by row, a number per class, in
+// nats. They are valid in the loop body; rows of padding mean nothing.
+func (n *Graph) LogProbabilities() []float32 { return n.logits.Value().Data().([]float32) }
+
+// Loss is the last batch's mean cross-entropy in nats.
+func (n *Graph) Loss() float32 { return n.loss.Value().Data().(float32) }
+
+// Gradients are the weights', in the model's order. Whoever has used them sets
+// them to 0.
+func (n *Graph) Gradients() ([][]float32, error) {
+	all := make([][]float32, len(n.weights))
+	for i, w := range n.weights {
+		g, err := w.Grad()
+		if err != nil {
+			return nil, fmt.Errorf("net: gradient of %s: %w", w.Name(), err)
+		}
+		all[i] = g.Data().([]float32)
+	}
+	return all, nil
+}
+
+// Close frees the VM.
+func (n *Graph) Close() error { return n.vm.Close() }
+
+// Best is the index of the greatest value, the first of equal ones.
+func Best(row []float32) int {
+	best := 0
+	for i, v := range row {
+		if v > row[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"math"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+)
+
+// Adam is the optimiser of Kingma and Ba 2015 with the authors' constants.
+// Gorgonia has one too, but its state is its own: a checkpoint could not hold it.
+type adam struct {
+	model *net.Model
+	steps int
+	// The running means of the gradients and of their squares, per weight.
+	mean, square []net.Array
+}
+
+const (
+	meanDecay, squareDecay = 0.9, 0.999
+	epsilon                = 1e-8
+)
+
+func newAdam(m *net.Model) *adam {
+	return &adam{model: m, mean: m.Like("adam.mean."), square: m.Like("adam.square.")}
+}
+
+// update moves the weights against the gradients, and sets these to 0.
+func (a *adam) update(gradients [][]float32, rate float64) {
+	a.steps++
+	meanBias := 1 - math.Pow(meanDecay, float64(a.steps))
+	squareBias := 1 - math.Pow(squareDecay, float64(a.steps))
+	stride := float32(rate * math.Sqrt(squareBias) / meanBias)
+	tiny := float32(epsilon * math.Sqrt(squareBias))
+	for i, g := range gradients {
+		w, m, s := a.model.Weights[i].Values, a.mean[i].Values, a.square[i].Values
+		for k, v := range g {
+			m[k] = meanDecay*m[k] + (1-meanDecay)*v
+			s[k] = squareDecay*s[k] + (1-squareDecay)*v*v
+			w[k] -= stride * m[k] / (float32(math.Sqrt(float64(s[k]))) + tiny)
+		}
+		clear(g)
+	}
+}

@@ -1,0 +1,146 @@
+// Train teaches a small convolutional net to tell pictures apart, on the
+// processor: loader, gpu/feed and gorgonia from files to a checkpoint that
+// survives a kill.
+//
+//	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] …
+//
+// DIR has a folder per class. Without it, the program draws pictures of seven
+// shapes and keeps them in the user's cache. A fifth of the pictures is held out
+// to judge by.
+//
+// A run that was interrupted or killed goes on from its checkpoint when the same
+// command is given again, and ends with the same weights to the last bit; the
+// number of workers does not matter to it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+
+	"github.com/penstock-go/penstock/examples/internal/shapes"
+)
+
+// options are what the flags say.
+type options struct {
+	dir        string
+	images     int
+	size       int
+	workers    int
+	batch      int
+	epochs     int
+	rate       float64
+	seed       uint64
+	checkpoint string
+	every      int
+	fresh      bool
+	plot       string
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.dir, "dir", "", "folder of pictures, with a folder per class; drawn shapes by default")
+	flag.IntVar(&o.images, "images", 5000, "how many shapes to draw, without -dir")
+	flag.IntVar(&o.size, "size", 32, "side of the pictures that the net sees, in pixels")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	flag.IntVar(&o.batch, "batch", 32, "pictures per step")
+	flag.IntVar(&o.epochs, "epochs", 16, "epochs in all, those of earlier runs included")
+	flag.Float64Var(&o.rate, "lr", 0.008, "learning rate of Adam in the first epoch; in epoch n it is divided by √n")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the shapes, the split, the weights, the order and the augmentation")
+	flag.StringVar(&o.checkpoint, "checkpoint", "train.safetensors", "file to go on from, and to save to")
+	flag.IntVar(&o.every, "every", 100, "steps between checkpoints")
+	flag.BoolVar(&o.fresh, "fresh", false, "begin anew, whatever the checkpoint holds")
+	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt does not wait
+	epochs, err := run(ctx, o)
+	if errors.Is(err, context.Canceled) {
+		log.Fatalf("interrupted; this goes on:\n\t%s", again(flag.CommandLine))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("more epochs go on from here:\n\t%s -epochs %d\n", again(flag.CommandLine, "epochs"), 2*max(o.epochs, epochs))
+}
+
+// again is the command that goes on, without the flags that are left out.
+func again(flags *flag.FlagSet, leave ...string) string {
+	command := "go run ./examples/train"
+	skip := strings.Join(append(leave, "fresh"), " ")
+	flags.Visit(func(f *flag.Flag) {
+		if !strings.Contains(skip, f.Name) {
+			command += fmt.Sprintf(" -%s %v", f.Name, f.Value)
+		}
+	})
+	return command
+}
+
+// validate reports everything that is wrong with the options.
+func (o options) validate() error {
+	var errs []error
+	atLeast := func(name string, got, want int) {
+		if got < want {
+			errs = append(errs, fmt.Errorf("-%s %d: want %d or more", name, got, want))
+		}
+	}
+	atLeast("images", o.images, 2*len(shapes.Names))
+	atLeast("batch", o.batch, 1)
+	atLeast("epochs", o.epochs, 1)
+	atLeast("every", o.every, 1)
+	if !(o.rate > 0) {
+		errs = append(errs, fmt.Errorf("-lr %v: want more than 0", o.rate))
+	}
+	if o.checkpoint == "" {
+		errs = append(errs, errors.New("-checkpoint is empty"))
+	}
+	return errors.Join(errs...)
+}
+
+// run trains, reports and draws, and says how many epochs are complete. When ctx
+// ends, the checkpoint holds the last step that was made.
+func run(ctx context.Context, o options) (epochs int, err error) {
+	if err := o.validate(); err != nil {
+		return 0, err
+	}
+	dir := o.dir
+	if dir == "" {
+		if dir, err = shapes.Folder(o.images, o.seed); err != nil {
+			return 0, err
+		}
+	}
+	t, err := newTrainer(o, dir)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Close()
+	fmt.Printf("%s: %d pictures to learn from, %d held out, %d classes\n%d weights; batches lie in %v\n",
+		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on.Memory)
+	if t.steps > 0 {
+		fmt.Printf("%s: %d steps are made, going on in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)
+	}
+	p := newProgress(t)
+	err = t.train(ctx, p.step, p.epoch)
+	p.close()
+	if err != nil {
+		return 0, err
+	}
+	p.summary()
+	if o.plot == "" {
+		return len(t.accuracy), nil
+	}
+	if err := drawCurves(o.plot, &t.history, t.loader.Len()); err != nil {
+		return 0, fmt.Errorf("-plot %s: %w", o.plot, err)
+	}
+	fmt.Println("curves:    ", o.plot)
+	return len(t.accuracy), nil
+}

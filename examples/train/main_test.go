@@ -1,0 +1,110 @@
+package main
+
+import (
+	"flag"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func TestRunLeavesCheckpointAndCurves(t *testing.T) {
+	o := tiny(filepath.Join(t.TempDir(), "c"))
+	o.dir, o.plot = drawn(t, pictures), filepath.Join(t.TempDir(), "curves.png")
+	for range 2 { // the second run has nothing left to do
+		epochs, err := run(t.Context(), o)
+		if err != nil || epochs != 3 {
+			t.Fatalf("%d epochs, %v", epochs, err)
+		}
+		f, err := os.Open(o.plot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := png.Decode(f); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(o.plot); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWrongOptionsAreReportedTogether(t *testing.T) {
+	_, err := run(t.Context(), options{workers: -1})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, says := range []string{"-images 0: want 14", "-batch 0", "-epochs 0", "-every 0", "-lr 0", "-checkpoint is empty"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v\ndoes not say %s", err, says)
+		}
+	}
+	o := tiny(filepath.Join(t.TempDir(), "c"))
+	o.dir, o.size = drawn(t, pictures), 4
+	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "size is 4") {
+		t.Errorf("got %v", err)
+	}
+	o.dir = t.TempDir()
+	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), o.dir) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.Int("epochs", 1, "")
+	flags.Int("batch", 1, "")
+	flags.Bool("fresh", false, "")
+	if err := flags.Parse([]string{"-fresh", "-epochs", "5", "-batch", "7"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := again(flags), "go run ./examples/train -batch 7 -epochs 5"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := again(flags, "epochs"), "go run ./examples/train -batch 7"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestTargetsAreTheLabelsAndPartsShareNoPicture(t *testing.T) {
+	d, err := openData(drawn(t, pictures), 16, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, ds := range []dataset.Dataset{d.learn, d.judge} {
+		for i := range ds.Len() {
+			name := dataset.Name(ds, i)
+			if seen[name] {
+				t.Errorf("%s is in both parts", name)
+			}
+			seen[name] = true
+			sample, err := dataset.At(t.Context(), ds, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			label := sample["label"].Data().(int64)
+			for class, v := range sample["target"].Data().([]float32) {
+				if want := class == int(label); (v == 1) != want || v != 0 && v != 1 {
+					t.Errorf("%s of class %d: target %d is %v", name, label, class, v)
+				}
+			}
+		}
+	}
+	if len(seen) != pictures {
+		t.Errorf("%d pictures, want %d", len(seen), pictures)
+	}
+}
+
+func TestTicksAreFewAndRound(t *testing.T) {
+	for _, high := range []float64{1, 1.9, 2.7, 6, 16, 40, 100} {
+		all := ticks(0, high)
+		if len(all) < 4 || len(all) > 11 {
+			t.Errorf("0 to %v: %v", high, all)
+		}
+	}
+}

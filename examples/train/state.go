@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// A state is all that a step depends on, and what is drawn in the end.
+type state struct {
+	model    *net.Model
+	*adam    // which counts the steps
+	position loader.Position
+	history
+}
+
+// A history is how the run went.
+type history struct {
+	losses     []float32 // of every step, in nats
+	heldLosses []float32 // of the pictures held out, behind every epoch
+	accuracy   []float32 // the same pictures', from 0 to 1
+	chance     float64   // the accuracy of always naming the most frequent class
+}
+
+// note is the part of the state that a checkpoint holds in JSON, beside the
+// settings that must not change within a run.
+type note struct {
+	Files    string          `json:"files"` // as in data
+	Batch    int             `json:"batch"`
+	Rate     float64         `json:"lr"`
+	Seed     uint64          `json:"seed"`
+	Steps    int             `json:"steps"`
+	Chance   float64         `json:"chance"`
+	Position loader.Position `json:"position"`
+}
+
+const noteKey = "train" // in the checkpoint's notes
+
+func (t *trainer) series() map[string]*[]float32 {
+	return map[string]*[]float32{
+		"history.accuracy": &t.accuracy, "history.held_losses": &t.heldLosses, "history.losses": &t.losses,
+	}
+}
+
+// save writes the checkpoint.
+func (t *trainer) save() error {
+	position := t.position
+	position.Until = 0 // more epochs may be asked for, and change nothing before
+	text, err := json.Marshal(note{t.data.files, t.batch, t.rate, t.seed, t.steps, t.chance, position})
+	if err != nil {
+		return err
+	}
+	c := &net.Checkpoint{Model: t.model, Notes: map[string]string{noteKey: string(text)}}
+	c.Arrays = append(append(c.Arrays, t.mean...), t.square...)
+	for _, name := range []string{"history.accuracy", "history.held_losses", "history.losses"} {
+		values := *t.series()[name]
+		c.Arrays = append(c.Arrays, net.Array{Name: name, Shape: []int{len(values)}, Values: values})
+	}
+	return c.Write(t.checkpoint)
+}
+
+// restore takes the state from the checkpoint. Where there is none, or a fresh run
+// is asked for, it makes the state of a new run. A checkpoint that does not fit is
+// an error, and stays as it is.
+func (t *trainer) restore() error {
+	c, err := net.Read(t.checkpoint)
+	if t.fresh || errors.Is(err, fs.ErrNotExist) {
+		t.model, err = net.New(t.size, t.data.classes, t.seed)
+		if err == nil {
+			t.adam = newAdam(t.model)
+			t.position = t.loader.Position(0, t.epochs)
+		}
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w; -fresh begins anew", err)
+	}
+	if err := t.take(c); err != nil {
+		return fmt.Errorf("checkpoint %s: %w; -fresh begins anew", t.checkpoint, err)
+	}
+	return nil
+}
+
+func (t *trainer) take(c *net.Checkpoint) error {
+	var n note
+	if text, exists := c.Notes[noteKey]; !exists {
+		return fmt.Errorf("note %q is missing", noteKey)
+	} else if err := json.Unmarshal([]byte(text), &n); err != nil {
+		return fmt.Errorf("note %q: %w", noteKey, err)
+	}
+	for _, s := range []struct {
+		field     string
+		got, want any
+	}{
+		{"size", c.Model.Size, t.size}, {"classes", fmt.Sprint(c.Model.Classes), fmt.Sprint(t.data.classes)},
+		{"files", n.Files, t.data.files}, {"batch", n.Batch, t.batch}, {"lr", n.Rate, t.rate}, {"seed", n.Seed, t.seed},
+	} {
+		if s.got != s.want {
+			return fmt.Errorf("%s is %v, this run's is %v", s.field, s.got, s.want)
+		}
+	}
+	t.model, t.adam = c.Model, newAdam(c.Model)
+	for _, arrays := range [][]net.Array{t.mean, t.square} {
+		if err := c.Fill(arrays); err != nil {
+			return err
+		}
+	}
+	for name, to := range t.series() {
+		values, err := c.Series(name)
+		if err != nil {
+			return err
+		}
+		*to = values
+	}
+	t.steps, t.position, t.chance = n.Steps, n.Position, n.Chance
+	t.position.Until = max(t.epochs, t.position.Epoch)
+	return t.consistent()
+}
+
+// consistent reports a position and a history that cannot be of one run.
+func (t *trainer) consistent() error {
+	p, all := t.position, t.data.learn.Len()
+	batches := min(p.Draw, all) / t.batch
+	if p.Draw == all {
+		batches = t.loader.Len()
+	}
+	steps := p.Epoch*t.loader.Len() + batches
+	switch epochs := steps / t.loader.Len(); {
+	case p.Epoch < 0 || p.Draw < 0 || p.Draw > all || p.Draw < all && p.Draw%t.batch != 0:
+		return fmt.Errorf("position: epoch %d, draw %d is not behind a batch", p.Epoch, p.Draw)
+	case t.steps != steps || len(t.losses) != steps:
+		return fmt.Errorf("steps is %d, with %d losses, but %d lie before the position", t.steps, len(t.losses), steps)
+	case len(t.accuracy) != epochs || len(t.heldLosses) != epochs:
+		return fmt.Errorf("history: %d epochs are judged, but %d lie before the position", len(t.accuracy), epochs)
+	}
+	return nil
+}

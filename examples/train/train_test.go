@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// With this variable in its environment, which holds a folder and a checkpoint,
+// the test program is a run that kills itself behind killStep.
+const (
+	killVariable = "PENSTOCK_TRAIN_KILL"
+	killStep     = 7 // in the second epoch, one step behind a checkpoint
+)
+
+func TestMain(m *testing.M) {
+	paths := os.Getenv(killVariable)
+	if paths == "" {
+		os.Exit(m.Run())
+	}
+	dir, checkpoint, _ := strings.Cut(paths, string(os.PathListSeparator))
+	t, err := newTrainer(tiny(checkpoint), dir)
+	if err != nil {
+		panic(err)
+	}
+	err = t.train(context.Background(), func(*loader.Batch, float32) {
+		if t.steps == killStep {
+			self, _ := os.FindProcess(os.Getpid())
+			self.Kill()
+			select {}
+		}
+	}, func() {})
+	panic(err) // the run has outlived its kill
+}
+
+const pictures = 70 // 56 to learn from: 6 steps, the last one short
+
+func tiny(checkpoint string) options {
+	return options{images: pictures, size: 16, workers: 2, batch: 10, epochs: 3, rate: 0.01, seed: 3,
+		checkpoint: checkpoint, every: 3}
+}
+
+func drawn(t testing.TB, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := shapes.Write(dir, n, 1); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// train makes a run and returns what its checkpoint holds.
+func train(t testing.TB, o options, dir string) []byte {
+	t.Helper()
+	r, err := newTrainer(o, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.train(t.Context(), func(*loader.Batch, float32) {}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, o.checkpoint)
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func TestLossFallsAndAccuracyRisesAboveChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	o := options{size: 16, workers: 2, batch: 10, epochs: 9, rate: 0.008, seed: 1,
+		checkpoint: filepath.Join(t.TempDir(), "c"), every: 1000}
+	r, err := newTrainer(o, drawn(t, 700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.train(t.Context(), func(*loader.Batch, float32) {}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	first, last := r.heldLosses[0], r.heldLosses[o.epochs-1]
+	if last > 0.75*first {
+		t.Errorf("the loss went from %.3f to %.3f", first, last)
+	}
+	t.Logf("loss %.3f to %.3f, accuracy %.3f", first, last, r.accuracy[o.epochs-1])
+	if got := float64(r.accuracy[o.epochs-1]); got < 2.5*r.chance {
+		t.Errorf("accuracy %.3f, chance %.3f", got, r.chance)
+	}
+	if r.chance < 1.0/7 || r.chance > 0.25 {
+		t.Errorf("chance is %.3f with seven classes", r.chance)
+	}
+}
+
+func TestKilledRunEndsWithTheSameBytes(t *testing.T) {
+	dir := drawn(t, pictures)
+	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
+
+	o := tiny(filepath.Join(t.TempDir(), "killed"))
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), killVariable+"="+dir+string(os.PathListSeparator)+o.checkpoint)
+	if out, err := child.CombinedOutput(); err == nil || strings.Contains(string(out), "panic") {
+		t.Fatalf("the run was not killed: %v\n%s", err, out)
+	}
+	half := read(t, o.checkpoint)
+	if bytes.Equal(half, want) {
+		t.Fatal("the killed run was complete")
+	}
+	for _, workers := range []int{0, 1, 5} {
+		o.workers = workers
+		if err := os.WriteFile(o.checkpoint, half, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := train(t, o, dir); !bytes.Equal(got, want) {
+			t.Errorf("%d workers: the checkpoint differs from that of the run that was not killed", workers)
+		}
+	}
+}
+
+func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
+	dir := drawn(t, pictures)
+	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
+
+	o := tiny(filepath.Join(t.TempDir(), "interrupted"))
+	for _, at := range []int{1, 5, 6, 11, 17} { // 6 is the last step of an epoch
+		r, err := newTrainer(o, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err = r.train(ctx, func(*loader.Batch, float32) {
+			if r.steps == at {
+				cancel()
+			}
+		}, func() {})
+		if !errors.Is(err, context.Canceled) || r.steps != at {
+			t.Errorf("got %v behind step %d, want context.Canceled behind %d", err, r.steps, at)
+		}
+		cancel()
+		r.Close()
+	}
+	if got := train(t, o, dir); !bytes.Equal(got, want) {
+		t.Error("the checkpoint differs from that of the run that was not interrupted")
+	}
+}
+
+func TestMoreEpochsAreThoseOfALongerRun(t *testing.T) {
+	dir := drawn(t, pictures)
+	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
+	o := tiny(filepath.Join(t.TempDir(), "c"))
+	o.epochs = 1
+	train(t, o, dir)
+	o.epochs = 3
+	if got := train(t, o, dir); !bytes.Equal(got, want) {
+		t.Error("1 and 2 epochs differ from 3")
+	}
+	o.epochs = 2 // fewer than were made
+	if got := train(t, o, dir); !bytes.Equal(got, want) {
+		t.Error("a run of fewer epochs changed the checkpoint")
+	}
+}
+
+func TestWrongCheckpointIsAnErrorAndStays(t *testing.T) {
+	dir := drawn(t, pictures)
+	o := tiny(filepath.Join(t.TempDir(), "run.safetensors"))
+	o.epochs = 1
+	good := train(t, o, dir)
+
+	altered := func(change func(*net.Checkpoint)) []byte {
+		c, err := net.Parse("good", good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(c)
+		path := filepath.Join(t.TempDir(), "c")
+		if err := c.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		return read(t, path)
+	}
+	noted := func(old, new string) []byte {
+		return altered(func(c *net.Checkpoint) {
+			text := strings.Replace(c.Notes[noteKey], old, new, 1)
+			if text == c.Notes[noteKey] {
+				t.Errorf("%s is not in %s", old, text)
+			}
+			c.Notes[noteKey] = text
+		})
+	}
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 1
+	same := func(*options) {}
+	for name, test := range map[string]struct {
+		content []byte
+		change  func(*options)
+		says    string
+	}{
+		"cut short":   {good[:len(good)-10], same, "tensor history.losses, offset"},
+		"a bit":       {flipped, same, "sha256"},
+		"empty":       {nil, same, "offset 0"},
+		"another":     {[]byte("{\"epoch\": 1, \"draw\": 3}"), same, "offset 0"},
+		"batch":       {good, func(o *options) { o.batch = 5 }, "batch is 10, this run's is 5"},
+		"size":        {good, func(o *options) { o.size = 24 }, "size is 16, this run's is 24"},
+		"lr":          {good, func(o *options) { o.rate = 1 }, "lr is 0.01, this run's is 1"},
+		"seed":        {good, func(o *options) { o.seed = 9 }, "seed is 3, this run's is 9"},
+		"files":       {noted(`"files":"`, `"files":"0`), same, "files is"},
+		"no note":     {altered(func(c *net.Checkpoint) { c.Notes = nil }), same, `note "train" is missing`},
+		"no JSON":     {noted("{", ""), same, `note "train": `},
+		"steps":       {noted(`"steps":6`, `"steps":5`), same, "steps is 5"},
+		"position":    {noted(`"draw":56`, `"draw":55`), same, "position: epoch 0, draw 55"},
+		"negative":    {noted(`"epoch":0`, `"epoch":-4`), same, "position: epoch -4"},
+		"no squares":  {altered(func(c *net.Checkpoint) { c.Arrays = c.Arrays[:9] }), same, "is missing"},
+		"no history":  {altered(func(c *net.Checkpoint) { c.Arrays = c.Arrays[:16] }), same, "history"},
+		"other class": {altered(func(c *net.Checkpoint) { c.Model.Classes[0] = "cube" }), same, "classes is [cube disc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := o
+			if err := os.WriteFile(o.checkpoint, test.content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			test.change(&o)
+			r, err := newTrainer(o, dir)
+			if err == nil {
+				r.Close()
+				t.Fatal("no error")
+			}
+			for _, says := range []string{"run.safetensors: ", test.says, "-fresh begins anew"} {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("%v\ndoes not say %s", err, says)
+				}
+			}
+			if !bytes.Equal(read(t, o.checkpoint), test.content) {
+				t.Error("the file has changed")
+			}
+		})
+	}
+	o.fresh = true
+	if got := train(t, o, dir); !bytes.Equal(got, good) {
+		t.Error("a fresh run differs from the first one")
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// A report is how an inference went.
+type report struct {
+	table   *table
+	judged  int
+	took    time.Duration
+	first   time.Duration // until the first batch was judged
+	writing time.Duration // writing rows
+	stats   loader.Stats
+}
+
+// infer writes the classes of all pictures to out. It calls step with the number
+// of pictures behind every batch. When ctx ends, out holds the rows up to there.
+func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o options, step func(int)) (r *report, err error) {
+	ds, err := transform.Images(photos, net.Plain(m.Size))
+	if err != nil {
+		return nil, err
+	}
+	r = &report{}
+	if r.table, err = newTable(out, photos.names, m.Classes, o.all); err != nil {
+		return nil, err
+	}
+	on, err := net.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, on.Close()) }()
+	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Memory(on.Memory),
+		loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(loader.Trace{SampleFailed: r.table.fail}))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	judge, err := m.Judge(on, o.batch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, judge.Close()) }()
+
+	begun := time.Now()
+	for batch, err := range judge.Feed.Run(full(l.Epoch(ctx, 0))) {
+		if err != nil {
+			return nil, errors.Join(err, r.table.flush(r.table.next))
+		}
+		ready := time.Now()
+		if r.judged == 0 {
+			r.first = ready.Sub(begun)
+		}
+		logs := judge.LogProbabilities()
+		for row, picture := range batch.Indices() {
+			if err := r.table.judged(picture, logs[row*len(m.Classes):][:len(m.Classes)]); err != nil {
+				return nil, err
+			}
+		}
+		r.judged += batch.Len()
+		step(r.table.next)
+		r.writing += time.Since(ready)
+	}
+	r.took, r.stats = time.Since(begun), l.Stats()
+	return r, r.table.flush(photos.Len())
+}
+
+// full leaves out the batches that have lost all their pictures, which would end
+// a feed's loop: the table lists them.
+func full(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
+	return func(yield func(*loader.Batch, error) bool) {
+		for b, err := range batches {
+			if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
+				continue
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// print says how fast it was and where the time went.
+func (r *report) print(w io.Writer) {
+	s := r.stats
+	inNet := r.took - s.Wait.Total - r.writing
+	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
+	fmt.Fprintf(w, "%d pictures in %.2f s, %.0f images/s; the first batch was there after %v, judged after %v\n",
+		r.judged, r.took.Seconds(), float64(r.judged)/max(r.took.Seconds(), 1e-9),
+		s.Wait.First.Round(time.Microsecond), r.first.Round(time.Microsecond))
+	fmt.Fprintf(w, "time: %.1f %% waiting for pictures, %.1f %% in the net, %.1f %% writing the table\n\n%v\n",
+		percent(s.Wait.Total), percent(inNet), percent(r.writing), s)
+	if t := r.table; t.named > 0 {
+		fmt.Fprintf(w, "%d pictures lie in folders named like a class; %.1f %% were found to be of it\n",
+			t.named, 100*float64(t.agreed)/float64(t.named))
+	}
+	if n := r.table.failures; n > 0 {
+		fmt.Fprintf(w, "pictures that cannot be read: %d, the table says why\n", n)
+	}
+}

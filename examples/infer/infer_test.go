@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/examples/internal/shapes"
+)
+
+// damaged are pictures that cannot be read: the first, the last and, with batches
+// of two, all of a batch.
+var damaged = []string{"cross/0000.jpg", "disc/0022.jpg", "disc/0029.jpg", "moon/0002.jpg", "triangle/0048.jpg"}
+
+// folder holds 49 pictures in classes, some of them damaged, and other files.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := shapes.Write(dir, 49, 5); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range damaged {
+		if err := os.Truncate(filepath.Join(dir, name), int64(300*i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"notes.txt", ".hidden.jpg", "star/.cache/0000.jpg"} {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no picture"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tabulate infers and returns the table.
+func tabulate(t testing.TB, dir string, o options) (*report, string) {
+	t.Helper()
+	model, err := open(o.checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	photos, err := openPictures(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r, err := infer(t.Context(), model, photos, &out, o, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, out.String()
+}
+
+func rows(t testing.TB, table string) [][]string {
+	t.Helper()
+	all, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[1:]
+}
+
+func TestRowsAreThePicturesInTheirOrder(t *testing.T) {
+	dir := folder(t)
+	_, want := tabulate(t, dir, options{workers: 1, batch: 2})
+	all := rows(t, want)
+	files := make([]string, len(all))
+	for i, row := range all {
+		files[i] = row[0]
+		broken := slices.Contains(damaged, row[0])
+		if got := row[3] != ""; got != broken || broken != (row[1] == "") || broken != (row[2] == "") {
+			t.Errorf("got %q, damaged: %v", row, broken)
+		}
+	}
+	if len(files) != 49 || !slices.IsSorted(files) {
+		t.Errorf("%d files: %v", len(files), files)
+	}
+	for _, o := range []options{{workers: 0, batch: 2}, {workers: 4, batch: 2}, {workers: 4, batch: 1}, {workers: 3, batch: 16}, {workers: 2, batch: 64}} {
+		if _, got := tabulate(t, dir, o); got != want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", o, got, want)
+		}
+	}
+}
+
+func TestClassIsTheMostProbableAndProbabilitiesAddUpToOne(t *testing.T) {
+	_, table := tabulate(t, folder(t), options{workers: 2, batch: 20, all: true})
+	for _, row := range rows(t, table) {
+		if row[3] != "" {
+			continue
+		}
+		sum, best := 0.0, 0
+		probabilities := make([]float64, len(shapes.Names))
+		for i, text := range row[4:] {
+			probabilities[i], _ = strconv.ParseFloat(text, 64)
+			sum += probabilities[i]
+			if probabilities[i] > probabilities[best] {
+				best = i
+			}
+		}
+		if math.Abs(sum-1) > 1e-3 || row[1] != shapes.Names[best] || row[2] != row[4+best] {
+			t.Errorf("%q: sum %v", row, sum)
+		}
+	}
+}
+
+func TestOwnNetKnowsPicturesItHasNotSeen(t *testing.T) {
+	dir := t.TempDir()
+	if err := shapes.Write(dir, 350, 77); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := tabulate(t, dir, options{workers: 2, batch: 32})
+	if r.judged != 350 || r.table.named != 350 || r.table.agreed < 315 {
+		t.Errorf("%d judged, %d of %d as they are named", r.judged, r.table.agreed, r.table.named)
+	}
+	var text strings.Builder
+	r.print(&text)
+	for _, says := range []string{"350 pictures", "waiting", "decode", "were found to be of it"} {
+		if !strings.Contains(text.String(), says) {
+			t.Errorf("%s\ndoes not say %s", &text, says)
+		}
+	}
+}
+
+func TestInterruptedTableIsWholeUpToThere(t *testing.T) {
+	dir := folder(t)
+	_, whole := tabulate(t, dir, options{workers: 2, batch: 4})
+	model, err := open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	photos, err := openPictures(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out bytes.Buffer
+	_, err = infer(ctx, model, photos, &out, options{workers: 2, batch: 4}, func(n int) {
+		if n > 10 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(rows(t, out.String())); n < 10 || n > 20 || !strings.HasPrefix(whole, out.String()) {
+		t.Errorf("%d rows:\n%s", n, &out)
+	}
+}
+
+func TestRunWritesATableOfItsOwnPictures(t *testing.T) {
+	o := options{out: filepath.Join(t.TempDir(), "table.csv"), workers: 2, batch: 32}
+	if err := run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile(o.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(rows(t, string(table))); n != 500 || strings.Count(string(table), "unexpected EOF") != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	half := filepath.Join(dir, "half.safetensors")
+	if err := os.WriteFile(half, own[:len(own)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "table.csv")
+	for name, test := range map[string]struct {
+		o    options
+		says []string
+	}{
+		"no checkpoint": {options{batch: 1, checkpoint: filepath.Join(dir, "absent")},
+			[]string{"absent: no such file", "go run ./examples/train -checkpoint " + filepath.Join(dir, "absent")}},
+		"cut short": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "cut short"}},
+		"batch":     {options{}, []string{"-batch 0"}},
+		"empty":     {options{batch: 1, dir: dir}, []string{dir + ": no pictures"}},
+		"no folder": {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
+	} {
+		test.o.out = out
+		err := run(t.Context(), test.o)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, says := range test.says {
+			if !strings.Contains(err.Error(), says) {
+				t.Errorf("%v\ndoes not say %s", err, says)
+			}
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: there is a table", name)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// Infer tells what the pictures of a folder show, with a net that the example
+// train has trained, and writes a table.
+//
+//	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] …
+//
+// Without a checkpoint it takes one of its own, which knows seven shapes; without
+// a folder it draws pictures of them, one of which is cut short on purpose.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/examples/internal/shapes"
+)
+
+// own is the checkpoint that go run ./examples/train makes.
+//
+//go:embed shapes.safetensors
+var own []byte
+
+// options are what the flags say.
+type options struct {
+	checkpoint string
+	dir        string
+	out        string
+	workers    int
+	batch      int
+	all        bool
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.checkpoint, "checkpoint", "", "file that the example train has written; the example's own by default")
+	flag.StringVar(&o.dir, "dir", "", "folder of pictures, at any depth; drawn shapes by default")
+	flag.StringVar(&o.out, "out", "infer.csv", "the table")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	flag.IntVar(&o.batch, "batch", 32, "pictures that the net sees at once")
+	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if o.batch < 1 {
+		return fmt.Errorf("-batch %d: want 1 or more", o.batch)
+	}
+	model, err := open(o.checkpoint)
+	if err != nil {
+		return err
+	}
+	dir := o.dir
+	if dir == "" {
+		if dir, err = drawn(); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	photos, err := openPictures(os.DirFS(dir))
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	fmt.Printf("%d pictures; a net of %d weights for %d×%d pixels and %d classes\n",
+		photos.Len(), model.Parameters(), model.Size, model.Size, len(model.Classes))
+
+	f, err := os.Create(o.out)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent where that is no terminal
+	bar := progress.AddBar(int64(photos.Len()),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")),
+		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
+	r, err := infer(ctx, model, photos, f, o, func(n int) { bar.SetCurrent(int64(n)) })
+	bar.Abort(false) // the last pictures may be unreadable
+	progress.Wait()
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	r.print(os.Stdout)
+	fmt.Println("table:", o.out)
+	return nil
+}
+
+// open reads the checkpoint, or takes the example's own.
+func open(checkpoint string) (*net.Model, error) {
+	if checkpoint == "" {
+		c, err := net.Parse("shapes.safetensors", own)
+		if err != nil {
+			return nil, err
+		}
+		return c.Model, nil
+	}
+	c, err := net.Read(checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; this makes one:\n\tgo run ./examples/train -checkpoint %s", err, checkpoint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.Model, nil
+}
+
+// drawn draws pictures that no net was trained with, one of them cut short.
+func drawn() (dir string, err error) {
+	dir, err = os.MkdirTemp("", "shapes-")
+	if err != nil {
+		return "", err
+	}
+	if err = shapes.Write(dir, 500, 2); err == nil {
+		err = os.Truncate(filepath.Join(dir, "disc", "0008.jpg"), 700)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+	}
+	return dir, err
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// maxFile bounds the bytes of a picture's file.
+const maxFile = 256 << 20
+
+// Pictures is a dataset of all picture files in a folder and those below. Unlike
+// a dataset.Folder's they need no classes. A sample is the file as it is, as the
+// field "image".
+type pictures struct {
+	fsys  fs.FS
+	names []string // sorted
+}
+
+func openPictures(fsys fs.FS) (*pictures, error) {
+	p := &pictures{fsys: fsys}
+	var errs []error
+	fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
+		case err != nil:
+			errs = append(errs, err)
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case hidden || d.IsDir():
+		default:
+			switch strings.ToLower(path.Ext(name)) {
+			case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff":
+				p.names = append(p.names, name)
+			}
+		}
+		return nil
+	})
+	if len(errs) == 0 && len(p.names) == 0 {
+		errs = append(errs, errors.New("no pictures"))
+	}
+	return p, errors.Join(errs...)
+}
+
+func (p *pictures) Len() int          { return len(p.names) }
+func (p *pictures) Name(i int) string { return p.names[i] }
+
+func (p *pictures) Spec() dataset.Spec {
+	return dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+}
+
+func (p *pictures) Open() (dataset.Reader, error) { return &fileReader{pictures: p}, nil }
+
+// fileReader has nothing open between two samples.
+type fileReader struct{ *pictures }
+
+func (r *fileReader) Place(_ context.Context, i int, dst dataset.Slot) error {
+	dst.Stage("read")
+	f, err := r.fsys.Open(r.names[i])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxFile {
+		return fmt.Errorf("%d bytes are more than %d", info.Size(), maxFile)
+	}
+	_, err = io.ReadFull(f, dst.Cell(0).Grow(int(info.Size())))
+	return err
+}
+
+func (r *fileReader) Close() error { return nil }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"math"
+	"path"
+	"strconv"
+	"sync"
+
+	"github.com/penstock-go/penstock/examples/internal/net"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// A table is the result as CSV: a row per picture in their order, those that
+// cannot be read included.
+type table struct {
+	names   []string // of all pictures
+	classes []string
+	all     bool // a column per class
+	csv     *csv.Writer
+	buffer  *bufio.Writer
+	row     []string
+	next    int // the first picture that has no row
+
+	mu     sync.Mutex // for workers
+	failed map[int]error
+
+	failures      int // rows that say why
+	named, agreed int // pictures in folders named like a class, and those found to be of it
+}
+
+func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
+	t := &table{names: names, classes: classes, all: all, failed: map[int]error{}}
+	t.buffer = bufio.NewWriter(w)
+	t.csv = csv.NewWriter(t.buffer)
+	header := []string{"file", "class", "probability", "error"}
+	if all {
+		header = append(header, classes...)
+	}
+	return t, t.csv.Write(header)
+}
+
+// fail keeps a picture's error until its row comes. Workers call it.
+func (t *table) fail(err *loader.SampleError) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed[err.Index] = err.Err
+}
+
+// judged writes a picture's row, and those before that have none yet.
+func (t *table) judged(picture int, logs []float32) error {
+	if err := t.catchUp(picture); err != nil {
+		return err
+	}
+	t.next++
+	best := net.Best(logs)
+	name := t.names[picture]
+	t.row = append(t.row[:0], name, t.classes[best], probability(logs[best]), "")
+	if t.all {
+		for _, l := range logs {
+			t.row = append(t.row, probability(l))
+		}
+	}
+	folder := path.Base(path.Dir(name))
+	for i, class := range t.classes {
+		if class == folder {
+			t.named++
+			if i == best {
+				t.agreed++
+			}
+		}
+	}
+	return t.csv.Write(t.row)
+}
+
+// catchUp writes rows for the pictures before one that could not be read.
+func (t *table) catchUp(before int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ; t.next < before; t.next++ {
+		why := "lost" // no picture is, but a table must not hide it
+		if err := t.failed[t.next]; err != nil {
+			why = err.Error()
+			delete(t.failed, t.next)
+		}
+		t.failures++
+		t.row = append(t.row[:0], t.names[t.next], "", "", why)
+		for range len(t.classes) {
+			if t.all {
+				t.row = append(t.row, "")
+			}
+		}
+		if err := t.csv.Write(t.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes what is left of the first pictures.
+func (t *table) flush(pictures int) error {
+	if err := t.catchUp(pictures); err != nil {
+		return err
+	}
+	t.csv.Flush()
+	if err := t.csv.Error(); err != nil {
+		return err
+	}
+	return t.buffer.Flush()
+}
+
+// probability is that of a log-probability, with four digits behind the point.
+func probability(log float32) string {
+	return strconv.FormatFloat(math.Exp(float64(log)), 'f', 4, 64)
+}

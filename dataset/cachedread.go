@@ -120,7 +120,7 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 	r.read.indices, r.read.rows, r.claimed = r.read.indices[:0], r.read.rows[:0], r.claimed[:0]
 	settled := 0
 	defer func() {
-		r.slots = watchedSlots{}
+		r.slots.forget()
 		for _, k := range r.claimed[settled:] {
 			c.settle(r.read.indices[k], absent)
 		}
@@ -145,7 +145,7 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 		return nil
 	}
 	r.counts.misses.Add(int64(len(r.read.rows)))
-	r.slots = watchedSlots{all: dst, read: r.read}
+	r.slots.watch(dst, r.read)
 	if err := r.batch.PlaceBatch(ctx, r.read.indices, &r.slots); err != nil {
 		return err
 	}
@@ -153,7 +153,10 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 		return err
 	}
 	for _, k := range r.claimed {
-		state := c.keep(dst.At(r.read.rows[k]))
+		state := uint64(absent)
+		if placed := r.slots.placed(k); placed.Len() > 0 {
+			state = c.keep(placed)
+		}
 		c.settle(r.read.indices[k], state)
 		settled++
 	}
@@ -161,12 +164,29 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 }
 
 // watchedSlots are some rows of others, each of which is watched for random
-// numbers until the next is asked for.
+// numbers until the next is asked for. They remember the rows' cells, because to
+// ask for a slot again may empty its ragged fields.
 type watchedSlots struct {
-	all   Slots
-	read  part
-	watch drawWatch
-	err   error // the first one
+	all    Slots
+	read   part
+	fields int    // of a sample
+	cells  []Cell // of the rows that were asked for, one after the other
+	asked  []int  // of every row, where its cells begin; -1 before it is asked for
+	draw   drawWatch
+	err    error // the first one
+}
+
+func (s *watchedSlots) watch(all Slots, read part) {
+	s.all, s.read = all, read
+	for range read.rows {
+		s.asked = append(s.asked, -1)
+	}
+}
+
+// forget keeps the memory alone.
+func (s *watchedSlots) forget() {
+	clear(s.cells)
+	*s = watchedSlots{cells: s.cells[:0], asked: s.asked[:0]}
 }
 
 func (s *watchedSlots) Len() int { return len(s.read.rows) }
@@ -174,13 +194,27 @@ func (s *watchedSlots) Len() int { return len(s.read.rows) }
 func (s *watchedSlots) At(k int) Slot {
 	s.err = s.check()
 	slot := s.all.At(s.read.rows[k])
-	s.watch = watchDraw(s.read.indices[k], slot.draw)
+	s.fields = slot.Len()
+	if s.asked[k] < 0 {
+		s.asked[k] = len(s.cells)
+		s.cells = append(s.cells, slot.cells...)
+	}
+	s.draw = watchDraw(s.read.indices[k], slot.draw)
 	return slot
+}
+
+// placed is the slot of a row that was asked for, or else one without fields.
+func (s *watchedSlots) placed(k int) Slot {
+	at := s.asked[k]
+	if at < 0 {
+		return Slot{}
+	}
+	return Slot{cells: s.cells[at : at+s.fields]}
 }
 
 func (s *watchedSlots) check() error {
 	if s.err != nil {
 		return s.err
 	}
-	return s.watch.check()
+	return s.draw.check()
 }

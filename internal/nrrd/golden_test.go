@@ -16,6 +16,8 @@ import (
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
+var testFiles = os.DirFS("testdata/files")
+
 const shared = "../../../shared/nrrd"
 
 // A golden is what pynrrd reads from a file.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // An ArrayOption changes what [Npy], [NpyItems] and [IDX] do.
@@ -70,7 +72,7 @@ func (a *array) attach(in *input, limit *MemoryLimit) error {
 	if rows > int64(*limit) {
 		return in.fail("%d bytes of samples to be held in memory%s, MemoryLimit leaves %d", rows, a.why(in), int64(*limit))
 	}
-	data := aligned(rows)
+	data := bulk.Make(int(rows))
 	raw := data[rows-a.codec.stored(rows):]
 	var err error
 	if a.fortran {

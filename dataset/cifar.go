@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A CIFAROption changes what [CIFAR10] and [CIFAR100] do.
@@ -90,7 +92,7 @@ func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, optio
 	p := newPictures(tensor.Shape{3, cifarSide, cifarSide}, fields...)
 	for _, name := range c.files {
 		if err := p.addCIFAR(fsys, name, labels, &c.limit); err != nil {
-			return nil, err
+			return nil, otherVersion(fsys, name, err)
 		}
 	}
 	for l := range labels {
@@ -124,7 +126,7 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 		return in.fail("%d bytes to be held in memory, MemoryLimit leaves %d", in.length, int64(*limit))
 	}
 	*limit -= MemoryLimit(in.length)
-	data := aligned(in.length)
+	data := bulk.Make(int(in.length))
 	if err := in.fill(data); err != nil {
 		return err
 	}
@@ -144,6 +146,16 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 	p.n += len(data) / record
 	p.files = append(p.files, pictureFile{name, data, record, skip, p.n})
 	return nil
+}
+
+// otherVersion adds to err, if the file is not there, that the one of the version
+// for Python is.
+func otherVersion(fsys fs.FS, name string, err error) error {
+	pickled := strings.TrimSuffix(name, ".bin")
+	if _, found := fs.Stat(fsys, pickled); found == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w, but %s: this is the version for Python, want the binary version", err, pickled)
+	}
+	return err
 }
 
 // readNames reads the names of so many classes, one a line. A file that does

@@ -3,8 +3,8 @@ package dataset
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
-	"slices"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A codec says how values in a file differ from those in memory.
@@ -27,7 +27,7 @@ func (c codec) stored(row int64) int64 {
 func (c codec) decode(row []byte) {
 	raw := row[int64(len(row))-c.stored(int64(len(row))):]
 	if c.swap {
-		swapBytes(raw, c.size)
+		bulk.Swap(raw, c.size)
 	}
 	switch {
 	case c.half:
@@ -40,43 +40,6 @@ func (c codec) decode(row []byte) {
 		}
 	}
 }
-
-// swapBytes reverses the bytes of every value of size 2, 4 or 8.
-func swapBytes(b []byte, size int) {
-	if size < 2 {
-		return
-	}
-	// Four words at a time: 26 GB/s instead of 11.
-	for ; len(b) >= 32; b = b[32:] {
-		block := (*[32]byte)(b)
-		w0, w1 := binary.LittleEndian.Uint64(block[0:]), binary.LittleEndian.Uint64(block[8:])
-		w2, w3 := binary.LittleEndian.Uint64(block[16:]), binary.LittleEndian.Uint64(block[24:])
-		switch size {
-		case 2:
-			w0, w1, w2, w3 = swap16(w0), swap16(w1), swap16(w2), swap16(w3)
-		case 4:
-			w0, w1, w2, w3 = swap32(w0), swap32(w1), swap32(w2), swap32(w3)
-		default:
-			w0, w1, w2, w3 = bits.ReverseBytes64(w0), bits.ReverseBytes64(w1), bits.ReverseBytes64(w2), bits.ReverseBytes64(w3)
-		}
-		binary.LittleEndian.PutUint64(block[0:], w0)
-		binary.LittleEndian.PutUint64(block[8:], w1)
-		binary.LittleEndian.PutUint64(block[16:], w2)
-		binary.LittleEndian.PutUint64(block[24:], w3)
-	}
-	for ; len(b) >= size; b = b[size:] {
-		slices.Reverse(b[:size])
-	}
-}
-
-// swap16 reverses the bytes of the four values of 2 bytes in a word.
-func swap16(w uint64) uint64 {
-	const even = 0x00ff00ff00ff00ff
-	return w>>8&even | w&even<<8
-}
-
-// swap32 does so with the two values of 4 bytes.
-func swap32(w uint64) uint64 { return bits.RotateLeft64(bits.ReverseBytes64(w), 32) }
 
 // widenHalves makes float32 values of the float16 ones in raw. That may be the
 // end of row: a value is written where those before it were read.
@@ -99,4 +62,4 @@ func widenHalf(h uint16) uint32 {
 }
 
 // bigEndian reports whether this machine is.
-func bigEndian() bool { return binary.NativeEndian.Uint16([]byte{0, 1}) == 1 }
+func bigEndian() bool { return !bulk.LittleEndian() }

@@ -2,12 +2,12 @@ package dataset
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"unsafe"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // MemoryLimit sets how many bytes of a dataset's files may be held in memory,
@@ -145,10 +145,4 @@ func (in *input) finish() error {
 	default:
 		return in.failed(err)
 	}
-}
-
-// aligned is n bytes of memory, aligned for every kind.
-func aligned(n int64) []byte {
-	words := make([]complex128, (n+15)/16)
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 16*len(words))[:n:n]
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // An NpzOption changes what [Npz] does.
@@ -55,6 +57,7 @@ func Npz(fsys fs.FS, file string, options ...NpzOption) (Dataset, error) {
 	if err != nil {
 		return nil, readError(file, err)
 	}
+	z.RegisterDecompressor(archive.Deflate, flate.NewReader)
 	members, err := chooseMembers(z, c.members)
 	if err != nil {
 		return nil, readError(file, err)

@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // WriteIDX writes a field of all samples of ds to w as a file of [IDX]. The
@@ -28,7 +30,7 @@ func WriteIDX(ctx context.Context, w io.Writer, ds Dataset, field string) error 
 	err = eachSample(ctx, ds, func(i int, cells []Cell) error {
 		row := cells[k].Bytes() // written anew for every sample, so that it may be changed
 		if c.swap {
-			swapBytes(row, c.size)
+			bulk.Swap(row, c.size)
 		}
 		return written(i, out, row)
 	})

@@ -86,9 +86,9 @@ func another(t testing.TB, ordinal int) *gpu.Device {
 }
 
 func TestStormOfFailuresAndCancelsCorruptsAndLeavesNothing(t *testing.T) {
-	rounds, least := 400, int64(10_000)
+	rounds, least := 200, int64(10_000)
 	if testing.Short() {
-		rounds, least = 40, 1000
+		rounds, least = 20, 500
 	}
 	var delivered atomic.Int64
 	for round := range rounds {

@@ -45,7 +45,7 @@ func placed(shape ...int) *dataset.Volume {
 	v := &dataset.Volume{Name: "volume", Shape: shape, World: "LPS", Origin: []float64{-5, 6, 7}}
 	for k := range shape {
 		direction := make([]float64, 3)
-		direction[len(shape)-1-k] = 1
+		direction[(len(shape)-1-k)%3] = 1
 		v.Axes = append(v.Axes, dataset.Axis{Spacing: float64(len(shape) - k), Direction: direction})
 	}
 	return v

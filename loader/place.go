@@ -55,6 +55,9 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 			return err
 		}
 	}
+	for row := from; w.l.ragged && row < to; row++ {
+		j.slab.empty(row) // here, because a slot may be asked for several times
+	}
 	returned := false
 	defer func() {
 		w.clock.Stop()
@@ -90,6 +93,9 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 		}
 	}()
 	w.enter(index)
+	if w.l.ragged {
+		j.slab.empty(row)
+	}
 	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, attempt))
 	if err == nil && w.l.ragged {
 		err = j.slab.checkRow(row)

@@ -99,10 +99,18 @@ func (s *slab) reserve(rows int) error {
 func (s *slab) cells(row int, cells []dataset.Cell) {
 	for i := range cells {
 		if s.spec[i].Ragged {
-			s.ragged[i].rows[row].Grow(0)
 			cells[i] = dataset.RaggedCell(s.spec[i], &s.ragged[i].rows[row])
 		} else {
 			cells[i] = s.columns[i].Cell(row)
+		}
+	}
+}
+
+// empty makes the row's ragged fields empty.
+func (s *slab) empty(row int) {
+	for i, f := range s.spec {
+		if f.Ragged {
+			s.ragged[i].rows[row].Grow(0)
 		}
 	}
 }

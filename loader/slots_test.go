@@ -1,0 +1,61 @@
+package loader_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// words is n samples of one text, placed by whole batches.
+type words struct{ dataset.Dataset }
+
+func newWords(n int, text string) words {
+	spec := dataset.Spec{{Name: text, Dtype: tensor.Uint8, Ragged: true}}
+	return words{dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Grow[uint8](dst, 0, len(text)), text)
+		return nil
+	})}
+}
+
+func (w words) Open() (dataset.Reader, error) {
+	r, err := w.Dataset.Open()
+	return wordsReader{r}, err
+}
+
+type wordsReader struct{ dataset.Reader }
+
+func (r wordsReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	for k, i := range indices {
+		if err := r.Place(ctx, i, dst.At(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestSlotsThatAreAskedForAgainKeepTheirRaggedFields(t *testing.T) {
+	both, err := dataset.Zip(newWords(6, "left"), newWords(6, "right")) // asks for every slot twice
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := loader.New(both, loader.Workers(1), loader.BatchSize(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epochs(t.Context(), 0, 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"left", "right"} {
+			if got, want := batch.Strings(text), slices.Repeat([]string{text}, 3); !slices.Equal(got, want) {
+				t.Errorf("%v: field %s holds %q, want %q", batch, text, got, want)
+			}
+		}
+	}
+}

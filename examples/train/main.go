@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/examples/internal/shapes"
@@ -76,10 +77,13 @@ func main() {
 // again is the command that goes on, without the flags that are left out.
 func again(flags *flag.FlagSet, leave ...string) string {
 	command := "go run ./examples/train"
-	skip := strings.Join(append(leave, "fresh"), " ")
 	flags.Visit(func(f *flag.Flag) {
-		if !strings.Contains(skip, f.Name) {
-			command += fmt.Sprintf(" -%s %v", f.Name, f.Value)
+		if f.Name != "fresh" && !slices.Contains(leave, f.Name) {
+			value := f.Value.String()
+			if value == "" || strings.ContainsAny(value, " \t\"'$\\*?&;|<>()") {
+				value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+			}
+			command += " -" + f.Name + " " + value
 		}
 	})
 	return command
@@ -122,7 +126,7 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer t.Close()
+	defer func() { err = errors.Join(err, t.Close()) }()
 	fmt.Printf("%s: %d pictures to learn from, %d held out, %d classes\n%d weights; batches lie in %v\n",
 		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on.Memory)
 	if t.steps > 0 {

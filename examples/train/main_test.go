@@ -59,13 +59,14 @@ func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
 	flags.Int("epochs", 1, "")
 	flags.Int("batch", 1, "")
 	flags.Bool("fresh", false, "")
-	if err := flags.Parse([]string{"-fresh", "-epochs", "5", "-batch", "7"}); err != nil {
+	flags.String("plot", "train.png", "")
+	if err := flags.Parse([]string{"-fresh", "-epochs", "5", "-batch", "7", "-plot", "it's"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := again(flags), "go run ./examples/train -batch 7 -epochs 5"; got != want {
+	if got, want := again(flags), "go run ./examples/train -batch 7 -epochs 5 -plot 'it'\\''s'"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := again(flags, "epochs"), "go run ./examples/train -batch 7"; got != want {
+	if got, want := again(flags, "epochs"), "go run ./examples/train -batch 7 -plot 'it'\\''s'"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package net
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,8 +46,9 @@ func (c *Checkpoint) content() ([]byte, error) {
 }
 
 // replace writes beside the file and renames. Both are on the disk when it ends.
+// What a kill leaves behind, the next call overwrites.
 func replace(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := os.Create(path + ".new")
 	if err != nil {
 		return err
 	}
@@ -59,9 +59,6 @@ func replace(path string, content []byte) (err error) {
 		}
 	}()
 	if _, err := f.Write(content); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	if err := f.Sync(); err != nil {

@@ -6,8 +6,8 @@
 // graphs: a graph to learn in and another one to judge with use the same memory,
 // and a checkpoint is its bytes.
 //
-// There is no batch norm in it: run by a VM, gorgonia v0.9.18's BatchNorm scales
-// what its output held before, not its input.
+// There is no batch norm in it: the padding of a short last batch would count in
+// its statistics.
 package net
 
 import (

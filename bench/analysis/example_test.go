@@ -56,6 +56,10 @@ func ExampleCompare() {
 			fmt.Println(rate.Variant, rate.PerSecond, rate.FirstBatch.Times(1000), "ms")
 		}
 	}
+	for _, c := range analysis.Cells(records) {
+		cpu := c.Figure(func(m result.Measured) float64 { return m.CPU })
+		fmt.Println(c.Subject, c.Setting, cpu, "s of CPU")
+	}
 	for _, g := range analysis.Groups(records) {
 		fmt.Println(g.Subject)
 		for _, a := range g.Table.Regrets() {

@@ -10,7 +10,7 @@ import (
 type Recommendation struct {
 	AverageRegret
 	All   int             // models in the table
-	Equal []AverageRegret // others that do not differ from it beyond the spread
+	Equal []AverageRegret // others whose regret does not differ from its beyond the spread
 }
 
 // Recommend finds the setting of the least average regret among those that the
@@ -23,21 +23,11 @@ func (t *Table) Recommend() (Recommendation, bool) {
 	}
 	r := Recommendation{AverageRegret: list[0], All: len(t.models)}
 	for _, a := range list[1:] {
-		if a.Models == r.Models && r.Regret.Rounds > 1 && !t.differ(a.Setting, r.Setting) {
+		if a.Models == r.Models && r.Regret.Rounds > 1 && !a.Regret.Differs(r.Regret) {
 			r.Equal = append(r.Equal, a)
 		}
 	}
 	return r, true
-}
-
-// differ tells whether some model tells the settings apart beyond its spread.
-func (t *Table) differ(a, b Setting) bool {
-	for _, model := range t.models {
-		if t.Time(model, a).Differs(t.Time(model, b)) {
-			return true
-		}
-	}
-	return false
 }
 
 // String says it in words.

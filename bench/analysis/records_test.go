@@ -208,3 +208,28 @@ func FuzzReadCSV(f *testing.F) {
 		}
 	})
 }
+
+func TestACellSumsUpItsRounds(t *testing.T) {
+	var list []result.Record
+	for i, seconds := range []float64{9, 1, 3, 5, 4} { // epochs 0, 1, 2 of round 0, then 1 and 2 of round 1
+		r := record("penstock", 1, i/3, i%3+i/3, seconds)
+		r.Measured.CPU = 2 * seconds
+		if i == 4 {
+			r.Measured.CPU = 0 // not measured
+		}
+		list = append(list, r)
+	}
+	cells := analysis.Cells(append(list, record("penstock", 2, 0, 0, 1)))
+	if len(cells) != 2 || len(cells[0].Records) != 4 {
+		t.Fatalf("got %v, want one cell of 4 records and another", cells)
+	}
+	if got, want := cells[0].Figure(func(m result.Measured) float64 { return m.Seconds }), (analysis.Figure{Median: 3.25, Least: 2, Most: 4.5, Rounds: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got, want := cells[0].Figure(func(m result.Measured) float64 { return m.CPU }), (analysis.Figure{Median: 7, Least: 4, Most: 10, Rounds: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := cells[0].Typical(func(m result.Measured) float64 { return m.Seconds }).Measured.Seconds; got != 3 {
+		t.Errorf("got the record of %g s, want that of 3 s", got)
+	}
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is the path of a Chromium, or the test is skipped.
+func browser(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv("CHROME"); path != "" {
+		return path
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("SKIPPED: the page is not opened in a browser: no chromium, chromium-browser or google-chrome in PATH, and CHROME is not set")
+	return ""
+}
+
+// A visit is a tab of a browser, which notes every error of scripts and every
+// request for something outside the page.
+type visit struct {
+	context.Context
+	t  *testing.T
+	mu sync.Mutex
+	// errs are complaints, in the order in which they came.
+	errs []string
+}
+
+// start starts a browser, which ends with the test.
+func start(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(browser(t)), chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(time.Minute))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium refuses root otherwise
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("%s does not start: %v", browser(t), err)
+	}
+	return ctx
+}
+
+// open loads a page into a tab of its own, after actions.
+func open(t *testing.T, browser context.Context, path string, actions ...chromedp.Action) *visit {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(browser)
+	t.Cleanup(closeTab)
+	v := &visit{Context: ctx, t: t}
+	chromedp.ListenTarget(ctx, v.listen)
+	v.do(append(append([]chromedp.Action{network.Enable(), cdplog.Enable()}, actions...), chromedp.Navigate("file://"+path))...)
+	return v
+}
+
+func (v *visit) listen(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		v.complain("exception: %s", e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			var text []string
+			for _, a := range e.Args {
+				text = append(text, string(a.Value))
+			}
+			v.complain("console: %s", strings.Join(text, " "))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Level == cdplog.LevelError {
+			v.complain("log: %s %s", e.Entry.Text, e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; !strings.HasPrefix(u, "file://") && !strings.HasPrefix(u, "data:") {
+			v.complain("request for %s", u)
+		}
+	}
+}
+
+func (v *visit) complain(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.errs = append(v.errs, fmt.Sprintf(format, args...))
+}
+
+func (v *visit) do(actions ...chromedp.Action) {
+	v.t.Helper()
+	if err := chromedp.Run(v, actions...); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](v *visit, expression string) T {
+	v.t.Helper()
+	var value T
+	v.do(chromedp.Evaluate(expression, &value))
+	return value
+}
+
+func (v *visit) quiet() {
+	v.t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, e := range v.errs {
+		v.t.Error(e)
+	}
+}
+
+// shoot keeps a picture of the page where SHOTS names a folder.
+func (v *visit) shoot(name string, capture func(*[]byte) chromedp.Action) {
+	v.t.Helper()
+	folder := os.Getenv("SHOTS")
+	if folder == "" {
+		return
+	}
+	var png []byte
+	v.do(capture(&png))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func viewport(png *[]byte) chromedp.Action { return chromedp.CaptureScreenshot(png) }
+
+func whole(png *[]byte) chromedp.Action { return chromedp.FullScreenshot(png, 100) }
+
+// made is the page of the made-up results, drawn once.
+var made = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "report")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "index.html"), run(dir, []string{madeUp, "testdata/made-up.csv"}, io.Discard)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if page, err := made(); err == nil {
+		os.RemoveAll(filepath.Dir(page))
+	}
+	os.Exit(code)
+}
+
+func madePage(t *testing.T) string {
+	t.Helper()
+	page, err := made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// drawn is the page of files, in a folder of its own with the plots beside it.
+func drawn(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := run(dir, files, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "index.html")
+}
+
+// empty counts charts whose drawing has no shapes, which is what a chart without
+// data or size looks like.
+const empty = `[...document.querySelectorAll("figure .plot")].filter((p) => p.querySelectorAll("svg path").length < 4).length`
+
+// wide is by how many pixels the page is wider than the window.
+const wide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+
+func TestThePageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the page is not opened in a browser")
+	}
+	browser := start(t)
+	for _, c := range []struct {
+		claim string
+		test  func(*testing.T, context.Context)
+	}{
+		{"draws, filters and hovers without errors", drawsFiltersAndHovers},
+		{"fits a phone", fitsAPhone},
+		{"shows its plots without scripts", showsPlotsWithoutScripts},
+		{"runs no texts of results", runsNoTexts},
+	} {
+		t.Run(c.claim, func(t *testing.T) { c.test(t, browser) })
+	}
+}
+
+func drawsFiltersAndHovers(t *testing.T, browser context.Context) {
+	v := open(t, browser, madePage(t))
+	if ready := eval[string](v, `document.documentElement.dataset.ready || ""`); ready != "yes" {
+		v.quiet()
+		t.Fatal("the page's script did not come to its end")
+	}
+	if n := eval[int](v, empty); n != 0 {
+		t.Errorf("%d charts are empty", n)
+	}
+	if n := eval[int](v, `document.querySelectorAll("figure .plot svg").length`); n < 10 {
+		t.Errorf("%d charts are drawn, want 10 or more", n)
+	}
+	v.shoot("desktop", whole)
+
+	const wait = `figure[id^="loading-wait"]`
+	count := fmt.Sprintf(`Number(document.querySelector(%q).dataset.items)`, wait)
+	before := eval[int](v, count)
+	hide := func(dimension, value string) {
+		v.do(chromedp.Click(fmt.Sprintf(`#filters input[name=%q][value=%q]`, dimension, value), chromedp.ByQuery))
+	}
+	v.do(chromedp.Click(`#filters summary`, chromedp.ByQuery))
+	hide("batch", "32")
+	hide("batch", "128")
+	hide("workers", "1")
+	hide("workers", "8")
+	hide("side", "PyTorch, PIL")
+	if after := eval[int](v, count); before != 6 || after != 4 { // two numbers of workers for three sides; then batch 512 for two
+		t.Errorf("%d lines before and %d after filtering, want 6 and 4", before, after)
+	}
+	if n := eval[int](v, `[...document.querySelectorAll("figure")].filter((f) => f.classList.contains("empty") && f.id.includes("pytorch")).length`); n == 0 {
+		t.Error("PyTorch's regret is still drawn")
+	}
+	v.shoot("filtered", whole)
+	for _, d := range []string{"batch", "workers", "side"} {
+		v.do(chromedp.Click(fmt.Sprintf(`//form[@id="filters"]//fieldset[.//input[@name=%q]]//button[text()="all"]`, d), chromedp.BySearch))
+	}
+	if again := eval[int](v, count); again != before {
+		t.Errorf("%d lines after all filters were taken off, want %d", again, before)
+	}
+	v.do(chromedp.Click(`#filters summary`, chromedp.ByQuery))
+	for _, figure := range []string{wait, `figure[id^="loading-samples"]`, `figure[id^="endtoend-regret"]`, `figure[id^="volumes-memory"]`, `figure[id^="inference"]`} {
+		v.hover(figure)
+	}
+	v.do(chromedp.SetValue(`figure[id^="endtoend-regret"] select`, "vit", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector('figure[id^="endtoend-regret"] select').dispatchEvent(new Event("change"))`, nil))
+	v.shoot("hovered", whole)
+	v.quiet()
+}
+
+// hover moves the mouse over the middle of a chart and a little around it, and
+// expects more text than was there: the tooltip.
+func (v *visit) hover(figure string) {
+	v.t.Helper()
+	v.do(chromedp.Evaluate(fmt.Sprintf(`document.querySelector(%q + " .plot").scrollIntoView({block: "center"})`, figure), nil))
+	text := fmt.Sprintf(`[...document.querySelectorAll(%q + " .plot svg text")].length`, figure)
+	before := eval[int](v, text)
+	box := eval[[]float64](v, fmt.Sprintf(`(() => { const r = document.querySelector(%q + " .plot").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`, figure))
+	for dx := 0.3; dx < 0.7; dx += 0.02 {
+		v.do(chromedp.MouseEvent("mouseMoved", box[0]+dx*box[2], box[1]+min(240, 0.4*box[3])))
+		var shown bool
+		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(200*time.Millisecond)))
+		if err == nil && shown {
+			v.shoot(strings.NewReplacer(`figure[id^="`, "hover-", `"]`, "").Replace(figure), viewport)
+			return
+		}
+	}
+	v.t.Errorf("%s: hovering shows nothing", figure)
+}
+
+func fitsAPhone(t *testing.T, browser context.Context) {
+	v := open(t, browser, madePage(t), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	if w := eval[int](v, wide); w > 0 {
+		t.Errorf("the page is %d pixels wider than the phone", w)
+	}
+	if n := eval[int](v, empty); n != 0 {
+		t.Errorf("%d charts are empty", n)
+	}
+	v.shoot("phone", whole)
+	v.quiet()
+}
+
+func showsPlotsWithoutScripts(t *testing.T, browser context.Context) {
+	v := open(t, browser, madePage(t), emulation.SetScriptExecutionDisabled(true))
+	var boxes []string
+	v.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		return chromedp.Evaluate(`[...document.querySelectorAll("noscript img")].filter((i) => i.complete && i.naturalWidth > 100).map((i) => i.alt)`, &boxes).Do(ctx)
+	}))
+	if len(boxes) < 10 {
+		t.Errorf("%d plots are shown, want 10 or more", len(boxes))
+	}
+	v.shoot("without-scripts", whole)
+	v.quiet()
+}
+
+func runsNoTexts(t *testing.T, browser context.Context) {
+	v := open(t, browser, drawn(t, hostile(t)))
+	if eval[bool](v, `window.owned === true`) {
+		t.Error("a text of the results ran as a script")
+	}
+	if n := eval[int](v, `document.querySelectorAll("main img[src='x'], main script, main b").length`); n != 0 {
+		t.Errorf("%d elements came from texts of the results", n)
+	}
+	v.hover(`figure[id^="loading-samples"]`)
+	if eval[bool](v, `window.owned === true`) {
+		t.Error("a tooltip ran a script")
+	}
+	v.quiet()
+}

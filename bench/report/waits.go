@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/result"
+	"gonum.org/v1/plot/vg"
+)
+
+// waitCharts draw how long every single batch was waited for, a chart for every
+// kind of data, consumer and model.
+func waitCharts(s *section, cells []analysis.Cell) {
+	var items []item
+	for _, c := range cells {
+		r := c.Typical(func(m result.Measured) float64 { return m.Seconds })
+		if len(r.Measured.Waits) == 0 {
+			continue
+		}
+		it := item{Is: traitsOf(c)}
+		for i, w := range r.Measured.Waits {
+			it.X, it.Y = append(it.X, float64(i)), append(it.Y, round4(1000*w))
+		}
+		items = append(items, it)
+	}
+	_, parts := split(items, func(it item) string {
+		return it.Is.Data + "\x00" + it.Is.Consumer + "\x00" + it.Is.Model + "\x00" + it.Is.Device
+	})
+	for _, part := range parts {
+		ch := s.chart(lines, "wait for every single batch", part[0].Is)
+		ch.X, ch.Y = axis{Name: "batch, in the order of the epoch"}, axis{Name: "wait, ms"}
+		ch.Note = "Each line is one round, that of the median time."
+		ch.Items = part
+		nameItems(ch.Items)
+		s.waitFigures(ch)
+	}
+}
+
+// waitFigures are two: the workers vary for one batch size, and the batch size
+// for one number of workers.
+func (s *section) waitFigures(ch *chart) {
+	batch := func(t traits) string { return t.Batch }
+	workers := func(t traits) string { return t.Workers }
+	for _, f := range []struct {
+		fixed, varies func(traits) string
+		by            string
+		words         func(traits) string
+	}{
+		{batch, workers, "workers", traits.batch},
+		{workers, batch, "batch", traits.workers},
+	} {
+		items := only(ch.Items, f.fixed, usual(ch.Items, f.fixed))
+		if names, _ := split(items, func(it item) string { return f.varies(it.Is) }); len(names) < 2 && f.by == "batch" {
+			continue
+		}
+		sided(items)
+		panels, legend := linePanels(items, ch.X, ch.Y)
+		title := fmt.Sprintf("%s, %s", ch.Title, f.words(items[0].Is))
+		s.figure(ch, "by-"+f.by, compose(title, ch.Subtitle, 4.2*vg.Centimeter, panels, legend))
+	}
+}
+
+// sided names items by what sets them apart within a side, since each side has a
+// panel of its own.
+func sided(items []item) {
+	sides := make([]string, len(items))
+	for i := range items {
+		sides[i], items[i].Is.Side = items[i].Is.Side, ""
+	}
+	nameItems(items)
+	for i := range items {
+		items[i].Is.Side = sides[i]
+		if items[i].Name == "" {
+			items[i].Name = items[i].Is.workers()
+		}
+	}
+}

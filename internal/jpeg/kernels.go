@@ -4,7 +4,7 @@ package jpeg
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/avx2_amd64.s -stubs ../jpeg/avx2_amd64.go -pkg jpeg"
+//go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/vector_amd64.s -stubs ../jpeg/vector_amd64.go -pkg jpeg"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s"
 
 // wide is how many samples or pixels the kernels take at once. Where a row is no
@@ -17,8 +17,14 @@ func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *
 		return false
 	}
 	_ = dst[7*stride+8*n-1]
+	four := fours()
 	for i := 0; i < n; i += 2 {
 		i = min(i, n-2)
+		if four && i+4 <= n && last[i]|last[i+1] != 0 && last[i+2]|last[i+3] != 0 &&
+			inverse4(&dst[8*i], stride, &blocks[i][0], &quant[0]) {
+			i += 2
+			continue
+		}
 		if last[i]|last[i+1] == 0 {
 			inverseFlat(dst[8*i:], stride, blocks[i][0]*quant[0])
 			inverseFlat(dst[8*i+8:], stride, blocks[i+1][0]*quant[0])

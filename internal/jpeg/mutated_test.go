@@ -2,6 +2,7 @@ package jpeg_test
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -85,8 +86,8 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	b := newBench()
 	results := map[string]string{}
 	type slow struct {
-		mutation int
-		rate     float64
+		file int
+		rate float64
 	}
 	var slowest []slow
 	right := 0
@@ -116,7 +117,7 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 		}
 		slowest = append(slowest, slow{i, rate})
 		if len(slowest) == 1000 || i == *mutations-1 {
-			slices.SortFunc(slowest, func(a, b slow) int { return int(1e6 * (b.rate - a.rate)) })
+			slices.SortFunc(slowest, func(a, b slow) int { return cmp.Compare(b.rate, a.rate) })
 			slowest = slowest[:min(20, len(slowest))]
 		}
 	}
@@ -124,25 +125,30 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 		t.Errorf("%d of %d mutated files decode, want some", right, *mutations)
 	}
 
-	sound, slowSound := 0.0, 0
+	var sounds []slow
 	for i := range m.files {
-		if rate := b.least(m.files[i]); rate > sound {
-			sound, slowSound = rate, i
+		sounds = append(sounds, slow{i, min(b.rate(m.files[i]), b.rate(m.files[i]))})
+	}
+	slices.SortFunc(sounds, func(a, b slow) int { return cmp.Compare(b.rate, a.rate) })
+	sound, slowSound := 0.0, 0
+	for _, s := range sounds[:8] {
+		if rate := b.least(m.files[s.file]); rate > sound {
+			sound, slowSound = rate, s.file
 		}
 	}
 	worst := 0.0
 	for _, s := range slowest {
-		rate, limit := b.least(m.file(s.mutation)), mutatedSlowness*sound
+		rate, limit := b.least(m.file(s.file)), mutatedSlowness*sound
 		for range 20 { // other work on the machine slows one and not the other
 			if rate <= limit {
 				break
 			}
 			limit = max(limit, mutatedSlowness*b.least(m.files[slowSound]))
-			rate = min(rate, b.least(m.file(s.mutation)))
+			rate = min(rate, b.least(m.file(s.file)))
 		}
 		worst = max(worst, rate)
 		if rate > limit {
-			t.Errorf("mutation %d: %.1f ns per pixel and byte, a sound file takes %.1f", s.mutation, rate, sound)
+			t.Errorf("mutation %d: %.1f ns per pixel and byte, a sound file takes %.1f", s.file, rate, sound)
 		}
 	}
 	t.Logf("%d of %d decode; at most %.1f ns per pixel and byte, sound files %.1f", right, *mutations, worst, sound)

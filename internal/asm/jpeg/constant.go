@@ -26,3 +26,16 @@ func dwords(name string, v uint32) Mem {
 	}
 	return m
 }
+
+// pairs4 and dwords4 are pairs and dwords for vectors of twice the size.
+func pairs4(name string, a, b int16) Mem {
+	return dwords4(name, uint32(uint16(b))<<16|uint32(uint16(a)))
+}
+
+func dwords4(name string, v uint32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(v))
+	}
+	return m
+}

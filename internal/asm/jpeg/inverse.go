@@ -88,7 +88,7 @@ func inverse() {
 			rows[k] = YMM()
 			VMOVDQU(p.packed.Offset(vector*k), rows[k])
 		}
-		rows = transposed(rows)
+		rows = transposed(rows, YMM)
 	}
 	flip := YMM()
 	VMOVDQU(sign, flip)
@@ -196,23 +196,23 @@ func (p *pass) output(k int, v VecVirtual, high bool, which int) {
 }
 
 // transposed transposes the 8×8 words of each lane.
-func transposed(r [8]VecVirtual) [8]VecVirtual {
+func transposed(r [8]VecVirtual, vector func() VecVirtual) [8]VecVirtual {
 	var a, b, c [8]VecVirtual
 	for i := range 4 {
-		a[2*i], a[2*i+1] = YMM(), YMM()
+		a[2*i], a[2*i+1] = vector(), vector()
 		VPUNPCKLWD(r[2*i+1], r[2*i], a[2*i])
 		VPUNPCKHWD(r[2*i+1], r[2*i], a[2*i+1])
 	}
 	for i := range 2 {
 		for h := range 2 {
 			lower, upper := a[4*i+h], a[4*i+2+h]
-			b[4*i+2*h], b[4*i+2*h+1] = YMM(), YMM()
+			b[4*i+2*h], b[4*i+2*h+1] = vector(), vector()
 			VPUNPCKLDQ(upper, lower, b[4*i+2*h])
 			VPUNPCKHDQ(upper, lower, b[4*i+2*h+1])
 		}
 	}
 	for i := range 4 {
-		c[2*i], c[2*i+1] = YMM(), YMM()
+		c[2*i], c[2*i+1] = vector(), vector()
 		VPUNPCKLQDQ(b[4+i], b[i], c[2*i])
 		VPUNPCKHQDQ(b[4+i], b[i], c[2*i+1])
 	}

@@ -1,4 +1,4 @@
-// Jpeg generates the AVX2 kernels of internal/jpeg.
+// Jpeg generates the AVX2 and AVX-512 kernels of internal/jpeg.
 package main
 
 import . "github.com/mmcloughlin/avo/build"
@@ -6,6 +6,7 @@ import . "github.com/mmcloughlin/avo/build"
 func main() {
 	ConstraintExpr("amd64,!purego")
 	inverse()
+	inverse4()
 	color()
 	upsample()
 	Generate()

@@ -72,7 +72,7 @@ func readVolume(fsys fs.FS, name string, limit int64) (*Volume, error) {
 			return nil, err
 		}
 		if scaled(&img.Header) {
-			err = v.scale(img.SclSlope, img.SclInter)
+			err = v.scale(img.Scale())
 		}
 		return v, err
 	}
@@ -98,7 +98,7 @@ func readVolumeHeader(fsys fs.FS, name string) (*Volume, error) {
 		if err := sane(h.Bytes()); err != nil {
 			return nil, err
 		}
-		v := volumeOfNIfTI(name, h, h.Dim)
+		v := volumeOfNIfTI(name, h, h.Shape())
 		if scaled(h) {
 			v.Dtype = tensor.Float32
 		}
@@ -211,12 +211,13 @@ func millimetres(unit string) float64 {
 }
 
 // scaled reports whether the header asks for values other than those stored.
+// Colors are never scaled (nifti1.h, "DATA SCALING").
 func scaled(h *nifti.Header) bool {
-	s, i := h.SclSlope, h.SclInter
-	if s == 0 || math.IsNaN(s) || math.IsInf(s, 0) || math.IsNaN(i) || math.IsInf(i, 0) {
+	if h.Datatype == nifti.RGB24 || h.Datatype == nifti.RGBA32 {
 		return false
 	}
-	return s != 1 || i != 0
+	slope, inter := h.Scale()
+	return slope != 1 || inter != 0
 }
 
 // scale makes the values slope·v + inter in float32, computed in float64 as

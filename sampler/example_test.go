@@ -191,3 +191,12 @@ func ExampleShardBatches() {
 	showBatches(s.Epoch(0))
 	// Output: [2] [0 1]
 }
+
+// Three patients of four slices each, two patients at a time.
+func ExampleGrouped() {
+	o := sampler.Grouped([]int{4, 8, 12}, 2, 1).Epoch(0)
+	for k := range o.Len() {
+		fmt.Print(o.At(k), " ")
+	}
+	// Output: 8 11 9 4 5 10 6 7 2 3 1 0
+}

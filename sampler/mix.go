@@ -18,6 +18,7 @@ const (
 	forWeighted
 	forDistinct
 	forLength
+	forGroups
 )
 
 func epochKey(use, seed uint64, epoch int) uint64 {

@@ -221,12 +221,16 @@ func TestTextOfEveryIntegerKeepsItsEnds(t *testing.T) {
 		if c.least == "-0" {
 			want = "[0 "
 		}
-		if got, err := read(c.least + "\n+" + c.most); err != nil || got != want+c.most+"]" {
-			t.Errorf("%s: got %s, %v, want %s%s]", c.kind, got, err, want, c.most)
+		for _, values := range []string{c.least + "\n+" + c.most, c.least + "\n" + c.most + "\n"} {
+			if got, err := read(values); err != nil || got != want+c.most+"]" {
+				t.Errorf("%s: got %s, %v, want %s%s]", c.kind, got, err, want, c.most)
+			}
 		}
 		for _, beyond := range []string{c.most + "0", next(c.most), "-" + next(strings.TrimPrefix(c.least, "-")), "+", "-", "0x1", "1_0"} {
-			if got, err := read("0 " + beyond); err == nil {
-				t.Errorf("%s: %s is read as %s", c.kind, beyond, got)
+			for _, end := range []string{"", "\n"} { // with an end, and a number before, the number is whole in the buffer
+				if got, err := read("0 " + beyond + end); err == nil {
+					t.Errorf("%s: %s is read as %s", c.kind, beyond, got)
+				}
 			}
 		}
 	}

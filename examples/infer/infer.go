@@ -94,6 +94,10 @@ func (r *report) print(w io.Writer) {
 	s := r.stats
 	inNet := r.took - s.Wait.Total - r.writing
 	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
+	if r.judged == 0 {
+		fmt.Fprintf(w, "none of the %d pictures can be read, the table says why\n", len(r.table.names))
+		return
+	}
 	fmt.Fprintf(w, "%d pictures in %.2f s, %.0f images/s; the first batch was there after %v, judged after %v\n",
 		r.judged, r.took.Seconds(), float64(r.judged)/max(r.took.Seconds(), 1e-9),
 		s.Wait.First.Round(time.Microsecond), r.first.Round(time.Microsecond))

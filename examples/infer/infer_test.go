@@ -130,6 +130,27 @@ func TestOwnNetKnowsPicturesItHasNotSeen(t *testing.T) {
 	}
 }
 
+func TestAFolderOfDamageIsATableOfErrors(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.jpg", "b/c.png", "d.gif"} {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no picture"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, table := tabulate(t, dir, options{workers: 2, batch: 2, all: true})
+	for i, row := range rows(t, table) {
+		if want := []string{"a.jpg", "b/c.png", "d.gif"}[i]; row[0] != want || !strings.Contains(row[3], "not a JPEG") {
+			t.Errorf("got %q, want an error for %s", row, want)
+		}
+	}
+	var text strings.Builder
+	r.print(&text)
+	if got, want := text.String(), "none of the 3 pictures can be read, the table says why\n"; got != want || r.table.failures != 3 {
+		t.Errorf("got %d failures, %s", r.table.failures, got)
+	}
+}
+
 func TestInterruptedTableIsWholeUpToThere(t *testing.T) {
 	dir := folder(t)
 	_, whole := tabulate(t, dir, options{workers: 2, batch: 4})

@@ -34,7 +34,7 @@ func openPictures(fsys fs.FS) (*pictures, error) {
 			errs = append(errs, err)
 		case hidden && d.IsDir():
 			return fs.SkipDir
-		case hidden || d.IsDir():
+		case hidden || d.IsDir() || d.Type()&^fs.ModeSymlink != 0: // a pipe would block
 		default:
 			switch strings.ToLower(path.Ext(name)) {
 			case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff":

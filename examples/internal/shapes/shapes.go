@@ -101,6 +101,10 @@ func Write(dir string, n int, seed uint64) error {
 	return nil
 }
 
+// drawing is part of the cached folders' names: whoever changes what a seed draws
+// counts it up.
+const drawing = "v1"
+
 // Folder is a folder with n pictures in the user's cache, which is written when it
 // is not there yet. Programs may ask for it at the same time.
 func Folder(n int, seed uint64) (string, error) {
@@ -109,7 +113,7 @@ func Folder(n int, seed uint64) (string, error) {
 		cache = os.TempDir()
 	}
 	cache = filepath.Join(cache, "penstock")
-	dir := filepath.Join(cache, fmt.Sprintf("shapes-v1-%d-%d", n, seed))
+	dir := filepath.Join(cache, fmt.Sprintf("shapes-%s-%d-%d", drawing, n, seed))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}

@@ -123,6 +123,7 @@ func live(t *testing.T) (errs []error) {
 // first time and later: the error says so, what was delivered is right, and nothing
 // is left.
 func TestEveryCallOfTheDriverMayFail(t *testing.T) {
+	needFake(t)
 	made := map[string]int64{}
 	t.Run("none fails", func(t *testing.T) {
 		needFake(t)

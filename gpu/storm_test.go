@@ -86,6 +86,7 @@ func another(t testing.TB, ordinal int) *gpu.Device {
 }
 
 func TestStormOfFailuresAndCancelsCorruptsAndLeavesNothing(t *testing.T) {
+	needFake(t)
 	rounds, least := 200, int64(10_000)
 	if testing.Short() {
 		rounds, least = 20, 500

@@ -82,7 +82,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"zip cut", "unexpected EOF", 1, func(b []byte) []byte { z := zipped(b); return z[:len(z)-1] }},
 		{"zip of another sum", "invalid checksum", 1, func(b []byte) []byte { z := zipped(b); z[len(z)-8]++; return z }},
 		{"zip cut in the header", "unzipped: byte 100: the header ends", 1, func(b []byte) []byte { return zipped(b[:100]) }},
-		{"bomb", "more data follow the 48 bytes", 1, func(b []byte) []byte { return zipped(append(b, make([]byte, 64<<20)...)) }},
+		{"bomb", "more data follow the 48 bytes", 1, func(b []byte) []byte { return zipped(append(b, make([]byte, 16<<20)...)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := c.edit(good(t, c.v))

@@ -192,11 +192,11 @@ func zipped(s string) string {
 	return b.String()
 }
 
-// bomb is 64 MiB of zeros, zipped.
+// bomb is 16 MiB of zeros, zipped.
 func bomb() string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	for range 64 {
+	for range 16 {
 		_, _ = z.Write(make([]byte, 1<<20))
 	}
 	_ = z.Close()

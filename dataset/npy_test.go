@@ -297,7 +297,7 @@ func TestFortranOrderIsReadInStripes(t *testing.T) {
 		size := int(dtype[2] - '0')
 		shape := []int{70_001, 3, 5}
 		n := shape[0] * shape[1] * shape[2]
-		if size > 1 && testing.Short() {
+		if size != 1 && size != 8 && testing.Short() {
 			continue
 		}
 		data := make([]byte, n*size)

@@ -4,13 +4,11 @@ package gpu_test
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unsafe"
 
 	"gorgonia.org/tensor"
@@ -168,50 +166,6 @@ func TestRaggedFieldsAreUploadedWithTheirOffsets(t *testing.T) {
 	}
 }
 
-// TestUploadsAreHiddenBehindLongerBodies: every body lasts until the next batch is
-// on the device. So all uploads but the first end in another batch's body, which
-// Early counts whatever the machine is busy with, and nearly all of their time
-// lies there: what does not is the first upload, and the moments between bodies.
-func TestUploadsAreHiddenBehindLongerBodies(t *testing.T) {
-	const batches, latency = 100, 3_000_000 // ns
-	d := open(t)
-	fake.Speed(latency, latency/10, 0)
-	s := staged(t, d, pinned(t, d), numbers(4*batches), 2, loader.BatchSize(4))
-	for b, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for s.Stats().Uploads < int64(min(b.Number()+2, batches)) {
-			runtime.Gosched()
-		}
-	}
-	got := s.Stats()
-	if got.Batches != batches || got.Uploads != batches || got.Early < batches-1 {
-		t.Errorf("got %+v, want %d batches, %d of them early", got, batches, batches-1)
-	}
-	if got.Upload < batches*latency || got.HiddenShare() < 0.9 {
-		t.Errorf("%v of %v hidden, want 90 %% of %v or more", got.Hidden, got.Upload, time.Duration(batches*latency))
-	}
-}
-
-// TestUploadsOfIdleLoopsAreNotHidden: bodies without work, on a slow bus.
-func TestUploadsOfIdleLoopsAreNotHidden(t *testing.T) {
-	d := open(t)
-	fake.Speed(1_000_000, 0, 0)
-	s := staged(t, d, pinned(t, d), numbers(80), 2, loader.BatchSize(4))
-	if got := s.Stats().HiddenShare(); got != 0 {
-		t.Errorf("%v hidden before the first upload", got)
-	}
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := s.Stats(); got.HiddenShare() > 0.5 || got.Wait < got.Upload/2 {
-		t.Errorf("%v of %v hidden, %v waited", got.Hidden, got.Upload, got.Wait)
-	}
-}
-
 func TestNoMoreIsUploadedThanHasRoom(t *testing.T) {
 	const buffers = 3
 	d := open(t)
@@ -258,170 +212,6 @@ func TestPositionResumesBehindTheDelivered(t *testing.T) {
 	if len(seen) != 40 {
 		t.Errorf("%d samples", len(seen))
 	}
-}
-
-func TestErrorsFollowEarlierBatches(t *testing.T) {
-	bad := errors.New("bad sample")
-	ds := dataset.Func(40, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
-		if i == 21 {
-			return bad
-		}
-		clear(dst.Cell(0).Bytes())
-		return nil
-	})
-	d := open(t)
-	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4))
-	batches, failures := 0, 0
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if err == nil {
-			batches++
-			continue
-		}
-		failures++
-		var sample *loader.SampleError
-		if !errors.Is(err, bad) || !errors.As(err, &sample) || sample.Index != 21 {
-			t.Errorf("got %v", err)
-		}
-	}
-	if batches != 5 || failures != 1 {
-		t.Errorf("%d batches and %d errors, want 5 and 1", batches, failures)
-	}
-}
-
-// TestLoopsGoOnBehindBatchesThatAreSkipped: every batch of an odd number is empty.
-func TestLoopsGoOnBehindBatchesThatAreSkipped(t *testing.T) {
-	ds := dataset.Func(80, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
-		if i/2%2 == 1 {
-			return errors.New("bad sample")
-		}
-		row := dataset.Row[int64](dst, 0)
-		for k := range row {
-			row[k] = int64(i)
-		}
-		return nil
-	})
-	d := open(t)
-	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit))
-	next := 0
-	for b, err := range s.Epoch(t.Context(), 0) {
-		var empty *loader.EmptyBatchError
-		switch {
-		case next%2 == 1:
-			if !errors.As(err, &empty) || empty.Batch != next {
-				t.Fatalf("in the place of batch %d: %v", next, err)
-			}
-		case err != nil:
-			t.Fatal(err)
-		case b.Number() != next:
-			t.Fatalf("batch %d in place of %d", b.Number(), next)
-		default:
-			check(t, b)
-		}
-		next++
-	}
-	if next != 40 {
-		t.Errorf("%d batches and errors, want 40", next)
-	}
-	for range s.Epoch(t.Context(), 0) {
-		break // with errors under way
-	}
-}
-
-func TestCancelledContextEndsTheLoopWithItsError(t *testing.T) {
-	d := open(t)
-	s := staged(t, d, pinned(t, d), numbers(400), 2, loader.BatchSize(4))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var last error
-	for b, err := range s.Epochs(ctx, 0, 1000) {
-		if last = err; err == nil && b.Number() == 3 {
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) {
-		t.Errorf("got %v", last)
-	}
-}
-
-func TestBreakEndsALoaderThatIsStuck(t *testing.T) {
-	d := open(t)
-	ds := dataset.Func(8, numbers(1).Spec(), func(ctx context.Context, i int, dst dataset.Slot) error {
-		if i > 0 {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		clear(dst.Cell(0).Bytes())
-		return nil
-	})
-	s := staged(t, d, pinned(t, d), ds, 2)
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Error(err)
-		}
-		break
-	}
-}
-
-func TestOneLoopAtATime(t *testing.T) {
-	d := open(t)
-	s := staged(t, d, pinned(t, d), numbers(8), 2)
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range s.Epoch(t.Context(), 0) {
-			if err == nil || !strings.Contains(err.Error(), "a loop runs over it already") {
-				t.Errorf("got %v", err)
-			}
-		}
-		if s.Close() == nil {
-			t.Error("the stage closed below its loop")
-		}
-		break
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	for _, err := range s.Epoch(t.Context(), 0) {
-		if !errors.Is(err, gpu.ErrClosed) {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-func TestPanicInTheBodyLeavesNothingBehind(t *testing.T) {
-	d := open(t)
-	s := staged(t, d, pinned(t, d), numbers(80), 2)
-	func() {
-		defer func() {
-			if p := recover(); p != "body" {
-				t.Errorf("got %v", p)
-			}
-		}()
-		for range s.Epoch(t.Context(), 0) {
-			panic("body")
-		}
-	}()
-}
-
-func TestStaleBatchesAndUnknownFieldsPanic(t *testing.T) {
-	d := open(t)
-	s := staged(t, d, pinned(t, d), numbers(8), 2)
-	panics := func(what string, f func()) {
-		defer func() {
-			if recover() == nil {
-				t.Errorf("%s does not panic", what)
-			}
-		}()
-		f()
-	}
-	var stale *gpu.Batch
-	for b := range s.Epoch(t.Context(), 0) {
-		stale = b
-		panics("an unknown field", func() { b.Column("y") })
-	}
-	panics("a column behind the body", func() { stale.Column("x") })
-	panics("UsedBy behind the body", func() { stale.UsedBy(0) })
 }
 
 func TestFieldsChooseWhatIsUploaded(t *testing.T) {

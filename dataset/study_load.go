@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"slices"
 	"sync"
 )
@@ -24,10 +26,7 @@ func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, err
 		if p.files[k] == "" {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		v, err := readVolume(c.fsys, p.files[k], c.limit)
+		v, err := readVolume(cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
 		if err == nil {
 			err = v.channelsFirst()
 		}
@@ -80,4 +79,44 @@ func (c *volumeCache) region(e *cacheEntry, source int, key string, labels []flo
 	p.regions[key] = r
 	c.grow(e, r.bytes())
 	return r, nil
+}
+
+// A cancelingFS ends the reading of its files once ctx is done, so that nobody
+// waits for a large volume to be decoded in vain.
+type cancelingFS struct {
+	fs.FS
+	ctx context.Context
+}
+
+func (c cancelingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(c.FS, name) }
+
+func (c cancelingFS) Open(name string) (fs.File, error) {
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := c.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := f.(io.Seeker); ok {
+		return cancelingSeeker{cancelingFile{f, c.ctx}, s}, nil
+	}
+	return cancelingFile{f, c.ctx}, nil
+}
+
+type cancelingFile struct {
+	fs.File
+	ctx context.Context
+}
+
+func (f cancelingFile) Read(p []byte) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p)
+}
+
+type cancelingSeeker struct {
+	cancelingFile
+	io.Seeker
 }

@@ -278,3 +278,50 @@ func TestStudiesPrintTheirPlan(t *testing.T) {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 }
+
+// halting cancels its context with the third read and counts what follows.
+type halting struct {
+	fs.FS
+	cancel context.CancelFunc
+	reads  int
+}
+
+func (h *halting) Open(name string) (fs.File, error) {
+	f, err := h.FS.Open(name)
+	if err != nil || name == "." {
+		return f, err
+	}
+	return haltingFile{f, h}, nil
+}
+
+type haltingFile struct {
+	fs.File
+	*halting
+}
+
+func (f haltingFile) Read(p []byte) (int, error) {
+	if f.reads++; f.reads == 3 {
+		f.cancel()
+	}
+	return f.File.Read(p[:min(len(p), 1000)])
+}
+
+func (f haltingFile) Open(string) (fs.File, error) { panic("not used") }
+
+func TestDecodingEndsSoonAfterItIsCanceled(t *testing.T) {
+	for _, options := range [][]dataset.NRRDOption{nil, {dataset.Gzipped()}} {
+		fsys := &halting{FS: fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 20, 50, 50), options...)}, cancel: func() {}}
+		s, err := dataset.Volumes(fsys, dataset.Scan("ct", "{patient}.nrrd"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		fsys.cancel, fsys.reads = cancel, 0
+		if _, _, err := s.Load(ctx, 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if fsys.reads != 3 {
+			t.Errorf("%d reads, canceled at the third", fsys.reads)
+		}
+	}
+}

@@ -92,8 +92,12 @@ func barPanels(items []item, x, y axis) ([]*plot.Plot, []entry) {
 		top = max(top, b.top())
 		panels = append(panels, p)
 	}
+	room := 1.15
+	if len(names)*len(x.Categories) > 15 {
+		room = 1.4 // values stand upright
+	}
 	for _, p := range panels {
-		p.Y.Min, p.Y.Max = 0, top*1.15
+		p.Y.Min, p.Y.Max = 0, top*room
 	}
 	var legend []entry
 	for i := range firsts {

@@ -146,30 +146,31 @@ func viewport(png *[]byte) chromedp.Action { return chromedp.CaptureScreenshot(p
 
 func whole(png *[]byte) chromedp.Action { return chromedp.FullScreenshot(png, 100) }
 
-// made is the page of the made-up results, drawn once.
-var made = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "report")
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "index.html"), run(dir, []string{madeUp, "testdata/made-up.csv"}, io.Discard)
-})
+// madeFolder is where the page of the made-up results is drawn, once for all
+// tests that look at it.
+var madeFolder string
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if page, err := made(); err == nil {
-		os.RemoveAll(filepath.Dir(page))
+	if madeFolder != "" {
+		os.RemoveAll(madeFolder)
 	}
 	os.Exit(code)
 }
 
 func madePage(t *testing.T) string {
 	t.Helper()
-	page, err := made()
-	if err != nil {
-		t.Fatal(err)
+	if madeFolder == "" {
+		dir, err := os.MkdirTemp("", "report")
+		if err != nil {
+			t.Fatal(err)
+		}
+		madeFolder = dir
+		if err := run(dir, []string{madeUp, "testdata/made-up.csv"}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return page
+	return filepath.Join(madeFolder, "index.html")
 }
 
 // drawn is the page of files, in a folder of its own with the plots beside it.

@@ -62,7 +62,9 @@ func (r *report) add(study result.Study, machine result.Machine, records []resul
 		waitCharts(s, cells)
 		rateCharts(s, cells)
 		s.Conclusions = append(rhythmWords(cells), compareWords(records)...)
-		s.Conclusions = append(s.Conclusions, fastestWorkers(cells)...)
+		s.Conclusions = append(s.Conclusions, fastestWorkers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
+			return c.ConsumerSeconds > 0 // who waits for the consumer says nothing about workers
+		}))...)
 		s.Tables = append(s.Tables, rhythmTable(cells), compareTable(records))
 	case result.EndToEnd:
 		rateCharts(s, cells)

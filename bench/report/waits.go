@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
@@ -50,14 +51,33 @@ func (s *section) waitFigures(ch *chart) {
 		{workers, batch, "batch", traits.workers},
 	} {
 		items := only(ch.Items, f.fixed, usual(ch.Items, f.fixed))
-		if names, _ := split(items, func(it item) string { return f.varies(it.Is) }); len(names) < 2 && f.by == "batch" {
+		values := numbers(items, f.varies)
+		if len(values) < 2 && f.by == "batch" {
 			continue
+		}
+		subtitle := ch.Subtitle
+		if n := len(values); n > waitLines {
+			values = spreadOver(values, waitLines)
+			items = slices.DeleteFunc(items, func(it item) bool { return !slices.Contains(values, f.varies(it.Is)) })
+			subtitle += fmt.Sprintf("; %d of %d lines", len(values), n)
 		}
 		sided(items)
 		panels, legend := linePanels(items, ch.X, ch.Y)
 		title := fmt.Sprintf("%s, %s", ch.Title, f.words(items[0].Is))
-		s.figure(ch, "by-"+f.by, compose(title, ch.Subtitle, 4.2*vg.Centimeter, panels, legend))
+		s.figure(ch, "by-"+f.by, compose(title, subtitle, 4.2*vg.Centimeter, panels, legend))
 	}
+}
+
+// waitLines are as many as can be told apart on paper where all of them jump.
+const waitLines = 5
+
+// spreadOver are n of the values, the first and the last among them.
+func spreadOver(values []string, n int) []string {
+	var some []string
+	for k := range n {
+		some = append(some, values[k*(len(values)-1)/(n-1)])
+	}
+	return some
 }
 
 // sided names items by what sets them apart within a side, since each side has a

@@ -110,6 +110,9 @@ func plain(t *testing.T) map[string][]byte {
 }
 
 func TestPlainPicturesMayBeLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("pictures of 16 million pixels take a second")
+	}
 	for name, data := range plain(t) {
 		if err := place(t, data); err != nil {
 			t.Errorf("%s of %d bytes: %v", name, len(data), err)

@@ -65,6 +65,11 @@ func (c *studyCore) outline(p *studyPatient) error {
 		if err := c.agree(p, p.outlines); err != nil {
 			return fmt.Errorf("%w, once prepared", err)
 		}
+		for _, v := range present {
+			if v.Bytes() > c.limit {
+				return fmt.Errorf("dataset: patient %s: prepare: %v: %d bytes of values, more than MaxVolumeSize(%d)", p.name, v, v.Bytes(), c.limit)
+			}
+		}
 	}
 	p.shape = slices.Clone(present[0].Shape[1:])
 	return nil

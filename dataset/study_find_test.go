@@ -1,6 +1,8 @@
 package dataset_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math"
@@ -314,5 +316,59 @@ func TestUnreadableHeaderNamesPatientAndFile(t *testing.T) {
 	_, err := dataset.Volumes(unreadable{patients(3)}, dataset.Scan("ct", "{patient}/ct.nrrd"))
 	if err == nil || !strings.Contains(err.Error(), "dataset: patient p1, ct (p1/ct.nrrd): ") || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// enlarging is a preparation that repeats planes, or says so.
+type enlarging struct{ outlined, made int }
+
+func (e enlarging) String() string          { return "enlarging" }
+func (e enlarging) Validate([]string) error { return nil }
+
+func (e enlarging) Outline(vs []*dataset.Volume) error {
+	for _, v := range vs {
+		v.Shape[1] *= e.outlined
+	}
+	return nil
+}
+
+func (e enlarging) Prepare(_ context.Context, vs []*dataset.Volume) error {
+	for _, v := range vs {
+		v.Shape[1] *= e.made
+		v.Data = bytes.Repeat(v.Data, e.made)
+	}
+	return nil
+}
+
+func TestPreparationsAreHeldToTheirWord(t *testing.T) {
+	fsys := fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 2, 3, 4))}
+	study := func(e enlarging) (*dataset.Study, error) {
+		return dataset.Volumes(fsys, dataset.Scan("ct", "{patient}.nrrd"), dataset.Prepare(e), dataset.MaxVolumeSize(1000))
+	}
+	s, err := study(enlarging{3, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, release, err := s.Load(t.Context(), 0); err != nil {
+		t.Error(err)
+	} else {
+		release()
+	}
+	if _, err := study(enlarging{1000, 1}); err == nil || !strings.Contains(err.Error(), "48000 bytes of values, more than MaxVolumeSize(1000)") {
+		t.Errorf("made too large: got %v", err)
+	}
+	liar, err := study(enlarging{3, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := liar.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "made the shape (1, 4, 3, 4), but outlined (1, 6, 3, 4)") {
+		t.Errorf("another shape than outlined: got %v", err)
+	}
+	if s, err = study(enlarging{3, 3}); err != nil {
+		t.Fatal(err)
+	}
+	fsys["p.nrrd"] = nrrdFile(scanOf(0, 4, 3, 4))
+	if _, _, err := s.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the file has changed: its volume has the shape (1, 12, 3, 4), had (1, 6, 3, 4)") {
+		t.Errorf("another file: got %v", err)
 	}
 }

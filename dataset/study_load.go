@@ -36,6 +36,9 @@ func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, err
 		v.Name, v.Mask = s.name, s.mask
 		loaded.list[k] = v
 	}
+	if err := c.unchanged(p, loaded.list); err != nil {
+		return nil, err
+	}
 	if c.prepare != nil {
 		if err := c.prepare.Prepare(ctx, presentOf(loaded.list)); err != nil {
 			return nil, fmt.Errorf("dataset: patient %s: prepare: %w", p.name, err)
@@ -47,8 +50,7 @@ func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, err
 		}
 		err := v.castExact(c.sources[k].dtype)
 		if err == nil && !slices.Equal(v.Shape, p.outlines[k].Shape) {
-			// The file has changed, or the preparation does not keep its word.
-			err = fmt.Errorf("shape %v, but the headers promised %v", dims(v.Shape), dims(p.outlines[k].Shape))
+			err = fmt.Errorf("prepare: made the shape %v, but outlined %v", dims(v.Shape), dims(p.outlines[k].Shape))
 		}
 		if err == nil {
 			err = v.check()
@@ -59,6 +61,28 @@ func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, err
 		loaded.bytes += v.Bytes()
 	}
 	return loaded, nil
+}
+
+// unchanged finds volumes that no longer are what their headers told when the
+// study was made, before a preparation makes much of them.
+func (c *studyCore) unchanged(p *studyPatient, volumes []*Volume) error {
+	headers := make([]*Volume, len(volumes))
+	for k, v := range volumes {
+		if v != nil {
+			headers[k] = v.Header()
+		}
+	}
+	if c.prepare != nil {
+		if err := c.prepare.Outline(presentOf(headers)); err != nil {
+			return fmt.Errorf("dataset: patient %s: prepare: %w", p.name, err)
+		}
+	}
+	for k, h := range headers {
+		if h != nil && !slices.Equal(h.Shape, p.outlines[k].Shape) {
+			return c.fileError(p, k, fmt.Errorf("the file has changed: its volume has the shape %v, had %v", dims(h.Shape), dims(p.outlines[k].Shape)))
+		}
+	}
+	return nil
 }
 
 // region is that of a mask's voxels with some labels, found once per patient.

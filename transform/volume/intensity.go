@@ -209,8 +209,9 @@ func (x *Intensity) counts(i int, value float32, region []bool) bool {
 
 func zscore(x *Intensity, values []float32, region []bool) error {
 	n, sum := 0, 0.0
+	all := region == nil && !x.nonzero
 	for i, v := range values {
-		if x.counts(i, v, region) {
+		if all || x.counts(i, v, region) {
 			sum += float64(v)
 			n++
 		}
@@ -220,7 +221,7 @@ func zscore(x *Intensity, values []float32, region []bool) error {
 	}
 	mean, squares := sum/float64(n), 0.0
 	for i, v := range values {
-		if x.counts(i, v, region) {
+		if all || x.counts(i, v, region) {
 			d := float64(v) - mean
 			squares += d * d
 		}
@@ -243,12 +244,18 @@ func zscore(x *Intensity, values []float32, region []bool) error {
 
 func minmax(x *Intensity, values []float32, region []bool) error {
 	lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
+	all := region == nil && !x.nonzero
 	for i, v := range values {
-		if x.counts(i, v, region) {
+		if all || x.counts(i, v, region) {
 			if v != v {
 				return errNaN
 			}
-			lo, hi = min(lo, v), max(hi, v)
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
+			}
 		}
 	}
 	if lo > hi {

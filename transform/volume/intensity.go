@@ -276,15 +276,17 @@ func (x *Intensity) stretch(values []float32, from, to float64, keep func(float3
 	if to > from {
 		f = float32((x.hi - x.lo) / (to - from))
 	}
-	if keep == nil {
-		for i, v := range values {
-			values[i] = min(max((v-start)*f+lo, lo), hi)
-		}
-		return
-	}
 	for i, v := range values {
-		if !keep(v) {
-			values[i] = min(max((v-start)*f+lo, lo), hi)
+		if keep != nil && keep(v) {
+			continue
 		}
+		y := (v-start)*f + lo
+		if y < lo {
+			y = lo
+		}
+		if y > hi {
+			y = hi
+		}
+		values[i] = y
 	}
 }

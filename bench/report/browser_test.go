@@ -173,14 +173,18 @@ func madePage(t *testing.T) string {
 	return filepath.Join(madeFolder, "index.html")
 }
 
-// drawn is the page of files, in a folder of its own with the plots beside it.
-func drawn(t *testing.T, files ...string) string {
+// drawn is the page of a file, without the plots beside it.
+func drawn(t *testing.T, file string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := run(dir, files, io.Discard); err != nil {
+	in := load([]string{file})
+	if len(in.errs) > 0 {
+		t.Fatal(in.errs)
+	}
+	page := filepath.Join(t.TempDir(), "index.html")
+	if err := newReport(in).writePage(page); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "index.html")
+	return page
 }
 
 // empty counts charts whose drawing has no shapes, which is what a chart without

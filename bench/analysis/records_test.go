@@ -52,6 +52,18 @@ func TestOnlyLikeIsComparedWithLike(t *testing.T) {
 	}
 }
 
+func TestAMachineIsKnownByItsProcessors(t *testing.T) {
+	a, b := record("penstock", 1, 0, 0, 1), record("penstock", 1, 1, 0, 1)
+	b.Machine = result.Machine{CPU: " A ", Processors: 2, MemoryBytes: 1, OS: "Linux", Kernel: "6", Arch: "x86_64", GPU: "B"}
+	if groups := analysis.Groups([]result.Record{a, b}); len(groups) != 1 {
+		t.Errorf("%d groups of one machine in other words", len(groups))
+	}
+	a.Config.Device, b.Config.Device = "cuda", "cuda"
+	if groups := analysis.Groups([]result.Record{a, b}); len(groups) != 2 {
+		t.Errorf("%d groups of two GPUs", len(groups))
+	}
+}
+
 func TestTheStartOfWorkersCountsOnlyWhereNothingElseIs(t *testing.T) {
 	list := []result.Record{
 		record("penstock", 1, 0, 0, 9), record("penstock", 1, 0, 1, 2), record("penstock", 1, 0, 2, 3),

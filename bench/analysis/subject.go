@@ -20,13 +20,18 @@ type Subject struct {
 	Prefetch        int
 	InFlight        int
 	Simulated       string
-	Machine         result.Machine
+	Machine         result.Machine // what identifies it: CPU and processors, and the GPU where Device is one
 }
 
-// SubjectOf is the subject of a record.
+// SubjectOf is the subject of a record. Programs describe one machine in more and
+// in fewer words; CPU and processors must agree.
 func SubjectOf(r result.Record) Subject {
 	c := r.Config
-	return Subject{r.Study, r.Side, c.Data, c.Device, c.Help, c.Span, c.ConsumerSeconds, c.Prefetch, c.InFlight, c.Simulated, r.Machine}
+	m := result.Machine{CPU: strings.Join(strings.Fields(r.Machine.CPU), " "), Processors: r.Machine.Processors}
+	if c.Device != "" && c.Device != "cpu" {
+		m.GPU = r.Machine.GPU
+	}
+	return Subject{r.Study, r.Side, c.Data, c.Device, c.Help, c.Span, c.ConsumerSeconds, c.Prefetch, c.InFlight, c.Simulated, m}
 }
 
 // String is "endtoend: photos, cpu, penstock, Help on", with what is simulated

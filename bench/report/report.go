@@ -29,7 +29,7 @@ func newReport(in input) *report {
 	var parts []part
 	records := map[part][]result.Record{}
 	for _, rec := range in.records {
-		p := part{rec.Study, rec.Machine, rec.Config.Simulated}
+		p := part{rec.Study, analysis.SubjectOf(rec).Machine, rec.Config.Simulated}
 		if records[p] == nil {
 			parts = append(parts, p)
 		}
@@ -38,7 +38,7 @@ func newReport(in input) *report {
 	for _, study := range result.Studies() {
 		for _, p := range parts {
 			if p.study == study {
-				r.add(study, p.machine, records[p])
+				r.add(study, records[p])
 			}
 		}
 	}
@@ -49,12 +49,12 @@ func newReport(in input) *report {
 
 // add makes the section of a study on a machine; what is simulated has a section
 // of its own, so that no figure of it stands without the word.
-func (r *report) add(study result.Study, machine result.Machine, records []result.Record) {
+func (r *report) add(study result.Study, records []result.Record) {
 	when := dates(records)
 	if what := simulated(records); what != "" {
 		when += "; simulated: " + what
 	}
-	s := newSection(study, machine.String(), when)
+	s := newSection(study, machine(records), when)
 	s.Versions = versions(records)
 	cells := analysis.Cells(records)
 	switch study {

@@ -115,6 +115,17 @@ func dates(records []result.Record) string {
 	return a + " to " + b
 }
 
+// machine is the fullest of the records' descriptions of their machine.
+func machine(records []result.Record) string {
+	text := ""
+	for _, r := range records {
+		if s := r.Machine.String(); len(s) > len(text) {
+			text = s
+		}
+	}
+	return text
+}
+
 // versions are a line per side and set of versions.
 func versions(records []result.Record) []string {
 	var list []string

@@ -27,6 +27,10 @@
 // side, date, config's batch, workers and data, machine's cpu and processors,
 // and samples and seconds; [Study] says what a study needs beyond that. A name
 // that is not listed here is an error, because it would be a misspelt one.
+//
+// Sides are compared where machine's cpu and processors agree, and all of config
+// but help, prefetch and in_flight. In Go the machine is that of [ThisMachine]:
+// the model name of /proc/cpuinfo on Linux, and the processors it may use.
 package result
 
 import (

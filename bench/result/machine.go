@@ -30,9 +30,11 @@ func ThisMachine(ctx context.Context) (Machine, error) {
 		return m, fmt.Errorf("result: the machine's memory: %w", err)
 	}
 	m.MemoryBytes = int64(memory.Total)
-	if m.Kernel, err = host.KernelVersionWithContext(ctx); err != nil {
+	kernel, err := host.KernelVersionWithContext(ctx)
+	if err != nil {
 		return m, fmt.Errorf("result: the machine's kernel: %w", err)
 	}
+	m.Kernel, _, _ = strings.Cut(kernel, "-") // the rest names who built it
 	return m, nil
 }
 

@@ -172,3 +172,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestThisMachineIsDescribed(t *testing.T) {
+	m, err := result.ThisMachine(t.Context())
+	if err != nil {
+		t.Skip("SKIPPED: the machine does not tell: ", err)
+	}
+	if m.CPU == "" || m.Processors < 1 || m.MemoryBytes < 1<<20 || m.OS == "" || strings.Contains(m.Kernel, "-") {
+		t.Errorf("got %+v", m)
+	}
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Device is one CUDA device and its primary context, which the process shares
-// with every other user of the device's runtime API. Its methods may be called by
+// with every other user of the device's runtime API, or the one of [Context]. Its methods may be called by
 // any goroutine.
 type Device struct {
 	lib     *library
@@ -91,7 +91,7 @@ func (d *Device) take() error {
 	}
 	text, _, _ := bytes.Cut(name, []byte{0})
 	d.name, d.version = string(text), int(version)
-	if err := d.lib.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(d.handle)); err != nil {
+	if err := d.retain(); err != nil {
 		return err
 	}
 	if err := d.bind(); err != nil {
@@ -104,7 +104,20 @@ func (d *Device) take() error {
 // locked and does not unlock.
 func (d *Device) bind() error { return d.lib.call(cuCtxSetCurrent, d.context) }
 
-func (d *Device) release() error { return d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle)) }
+// retain takes the context that [Context] names, or else the primary one.
+func (d *Device) retain() error {
+	if d.context = d.cfg.context; d.context != 0 {
+		return nil
+	}
+	return d.lib.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(d.handle))
+}
+
+func (d *Device) release() error {
+	if d.cfg.context != 0 {
+		return nil
+	}
+	return d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle))
+}
 
 // do runs f on the device's thread. The device must be in use; see enter.
 func (d *Device) do(f func() error) (err error) {

@@ -123,3 +123,34 @@ func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 		t.Errorf("Close again: %v", err)
 	}
 }
+
+// TestAContextOfOthersIsUsedAndNotReleased: the fake driver counts retained
+// contexts, and needFake sees that none is released twice.
+func TestAContextOfOthersIsUsedAndNotReleased(t *testing.T) {
+	owner := open(t)
+	const handle = 0xC0 // the fake's primary context, which owner keeps alive
+	calls := fake.Calls("cuDevicePrimaryCtxRetain")
+	d, err := gpu.Open(gpu.Library(fake.file), gpu.Context(handle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Pinned()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slab, err := p.Alloc(4096)
+	if err != nil || len(slab) != 4096 {
+		t.Errorf("got %d bytes, %v; want 4096", len(slab), err)
+	}
+	for _, err := range []error{p.Free(slab), p.Close(), d.Close()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if got := fake.Calls("cuDevicePrimaryCtxRetain"); got != calls {
+		t.Errorf("the primary context was retained %d times", got-calls)
+	}
+	if got := fake.Live(4); got != 1 {
+		t.Errorf("got %d contexts alive, want that of %v", got, owner)
+	}
+}

@@ -12,6 +12,7 @@ type config struct {
 	ordinal int
 	library string
 	limit   int64
+	context uintptr
 }
 
 // Ordinal chooses the device, counted from 0, the default. The environment's
@@ -27,6 +28,11 @@ func Library(path string) Option { return func(c *config) { c.library = path } }
 // memory is never swapped out, so what it takes all other programs lack. Another
 // limit takes the place of that estimate, whatever it says.
 func Limit(bytes int64) Option { return func(c *config) { c.limit = bytes } }
+
+// Context takes a context that somebody else has made on the device, a CUcontext,
+// in place of the device's primary one, whose memory other contexts cannot reach.
+// It must live longer than the device.
+func Context(handle uintptr) Option { return func(c *config) { c.context = handle } }
 
 func newConfig(options []Option) (config, error) {
 	c := config{library: "libcuda.so.1"}

@@ -137,6 +137,9 @@ func (v *visit) shoot(name string, capture func(*[]byte) chromedp.Action) {
 	}
 	var png []byte
 	v.do(capture(&png))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		v.t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644); err != nil {
 		v.t.Fatal(err)
 	}

@@ -1,0 +1,175 @@
+package data_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func TestPhotosAreOfRealisticSize(t *testing.T) {
+	dir, err := data.Photos(t.Context(), t.TempDir(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, bytes := 0, int64(0)
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		n, bytes = n+1, bytes+info.Size()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mean := bytes / int64(n); n != 50 || mean < 100_000 || mean > 120_000 {
+		t.Errorf("%d photos of %d bytes on average, want 50 of about 110,000", n, mean)
+	}
+	photos, err := dataset.ImageFolder(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, err := transform.Images(photos, transform.Eval(224))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ds.Len() {
+		if _, err := dataset.At(t.Context(), ds, i); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
+	ctx, root := t.Context(), t.TempDir()
+	for _, c := range []struct {
+		name string
+		open func() (dataset.Dataset, error)
+		want int
+	}{
+		{"items", func() (dataset.Dataset, error) {
+			dir, err := data.Items(ctx, root, 5, 8)
+			if err != nil {
+				return nil, err
+			}
+			return dataset.RawTensors(os.DirFS(dir), "*.raw", data.Picture(8))
+		}, 5},
+		{"packed", func() (dataset.Dataset, error) {
+			file, err := data.Packed(ctx, root, 6, 8)
+			if err != nil {
+				return nil, err
+			}
+			return dataset.PackedTensors(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Picture(8))
+		}, 6},
+		{"cifar100", func() (dataset.Dataset, error) {
+			dir, err := data.CIFAR100(ctx, root, 130)
+			if err != nil {
+				return nil, err
+			}
+			return dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+		}, 130},
+		{"volumes", func() (dataset.Dataset, error) {
+			dir, err := data.Volumes(ctx, root, 2)
+			if err != nil {
+				return nil, err
+			}
+			study, err := dataset.Volumes(os.DirFS(dir), dataset.Scan("ct", "{patient}/ct.nrrd"), dataset.Scan("pet", "{patient}/pet.nrrd"),
+				dataset.Mask("truth", "{patient}/truth.nrrd"), dataset.Mask("prediction", "{patient}/prediction.nrrd"))
+			if err != nil {
+				return nil, err
+			}
+			return study.Slices(ctx, dataset.Axial)
+		}, 2 * data.VolumeShape[0]},
+	} {
+		ds, err := c.open()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if ds.Len() != c.want {
+			t.Errorf("%s: %d samples, want %d", c.name, ds.Len(), c.want)
+		}
+		for i := range ds.Len() {
+			if _, err := dataset.At(ctx, ds, i); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+func TestFoldersAreMadeOnceAndTheSameEverywhere(t *testing.T) {
+	for name, make := range map[string]func(ctx context.Context, root string) (string, error){
+		"photos":  func(ctx context.Context, root string) (string, error) { return data.Photos(ctx, root, 3) },
+		"volumes": func(ctx context.Context, root string) (string, error) { return data.Volumes(ctx, root, 1) },
+		"cifar":   func(ctx context.Context, root string) (string, error) { return data.CIFAR100(ctx, root, 9) },
+	} {
+		root := t.TempDir()
+		dir, err := make(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := make(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digest(t, dir) != digest(t, other) {
+			t.Errorf("%s: two folders differ", name)
+		}
+		mark := filepath.Join(dir, "mark")
+		if err := os.WriteFile(mark, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := make(t.Context(), root); err != nil || again != dir {
+			t.Errorf("%s: made %s, %v, then %s", name, dir, err, again)
+		}
+		if _, err := os.Stat(mark); err != nil {
+			t.Errorf("%s: the folder was made again", name)
+		}
+	}
+}
+
+func TestWhatIsNotCompleteLeavesNothing(t *testing.T) {
+	root := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := data.Photos(ctx, root, 4); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	for _, n := range []int{0, -1, 1 << 30} {
+		if _, err := data.Photos(t.Context(), root, n); err == nil {
+			t.Errorf("%d photos: no error", n)
+		}
+	}
+}
+
+// digest sums up the files of a folder, names and contents.
+func digest(t *testing.T, dir string) string {
+	t.Helper()
+	h := sha256.New()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, path))
+		h.Write([]byte(path))
+		h.Write(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,101 @@
+package data
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// Picture is the spec of a preprocessed picture of size×size pixels: a field
+// "image", float32 (3, size, size).
+func Picture(size int) dataset.Spec {
+	return dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}}}
+}
+
+// pictures are n normalized pictures of noise. What they show does not change
+// how long copying them takes.
+func pictures(n, size int) dataset.Dataset {
+	return dataset.Func(n, Picture(size), func(_ context.Context, i int, dst dataset.Slot) error {
+		r := rand.NewPCG(uint64(i), 1)
+		for row := dataset.Row[float32](dst, 0); len(row) > 0; row = row[1:] {
+			row[0] = float32(r.Uint64()>>40)/(1<<22) - 2
+		}
+		return nil
+	})
+}
+
+// Items makes n preprocessed pictures, see [Picture], a file of raw float32 each,
+// little-endian on all usual machines, in the folder of root that it returns:
+// what [dataset.RawTensors] reads. Of 224 pixels a file has 602,112 bytes.
+func Items(ctx context.Context, root string, n, size int) (dir string, err error) {
+	return made(root, fmt.Sprintf("items%d", size), n, 1_000_000, func(dir string) error {
+		return dataset.WriteItems(ctx, dir, pictures(n, size))
+	})
+}
+
+// Packed makes what [Items] makes as one file, which it returns: what
+// [dataset.PackedTensors] reads.
+func Packed(ctx context.Context, root string, n, size int) (file string, err error) {
+	const name = "items.bin"
+	dir, err := made(root, fmt.Sprintf("packed%d", size), n, 1_000_000, func(dir string) error {
+		return create(filepath.Join(dir, name), func(w io.Writer) error {
+			return dataset.WritePacked(ctx, w, pictures(n, size))
+		})
+	})
+	return filepath.Join(dir, name), err
+}
+
+// CIFAR100 makes a folder as cifar-100-binary is, in root, and returns it: the
+// training part of n pictures, which has 50,000 in the original, and none to
+// test with. The pictures are gradients with noise, of a color per class.
+func CIFAR100(ctx context.Context, root string, n int) (dir string, err error) {
+	return made(root, "cifar100", n, 1_000_000, func(dir string) error {
+		for _, names := range []struct {
+			file  string
+			count int
+		}{{"fine_label_names.txt", 100}, {"coarse_label_names.txt", 20}} {
+			if err := create(filepath.Join(dir, names.file), func(w io.Writer) error {
+				var b strings.Builder
+				for i := range names.count {
+					fmt.Fprintf(&b, "class_%02d\n", i)
+				}
+				_, err := io.WriteString(w, b.String())
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return create(filepath.Join(dir, "train.bin"), func(w io.Writer) error {
+			return dataset.WriteCIFAR100(ctx, w, tiny(n))
+		})
+	})
+}
+
+func tiny(n int) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{3, 32, 32}},
+		{Name: "label", Dtype: tensor.Int64, Shape: tensor.Shape{}},
+		{Name: "coarse", Dtype: tensor.Int64, Shape: tensor.Shape{}},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		r := rand.NewPCG(uint64(i), 2)
+		class := int64(i % 100)
+		row := dataset.Row[uint8](dst, 0)
+		for k := 0; k+8 <= len(row); k += 8 {
+			y, c := k/32%32, k/1024
+			level := uint64(y)*3 + uint64(class)*uint64(c+1)%128
+			binary.LittleEndian.PutUint64(row[k:], r.Uint64()&0x1f1f1f1f1f1f1f1f+level*0x0101010101010101&0x7f7f7f7f7f7f7f7f)
+		}
+		dataset.Set(dst, 1, class)
+		dataset.Set(dst, 2, class/5)
+		return nil
+	})
+}

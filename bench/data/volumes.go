@@ -1,0 +1,120 @@
+package data
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// VolumeShape is the shape (z, y, x) of every volume that [Volumes] makes.
+var VolumeShape = [3]int{48, 128, 128}
+
+// VolumeNames are the volumes of a patient, in files of these names and
+// ".nrrd": scans, and masks of labels 0 to 2.
+var VolumeNames = []struct {
+	Name string
+	Mask bool
+}{{"ct", false}, {"pet", false}, {"truth", true}, {"prediction", true}}
+
+// Volumes makes the NRRD files of n patients, a folder each, in the folder of
+// root that it returns: a CT and a PET scan of int16, what an expert and what a
+// network has drawn in, uint8, all compressed by gzip as usual, 4.6 MB per
+// patient when unpacked. Voxels are 3×1×1 mm. The body is an ellipsoid with
+// noise, and what is drawn in lies at another place in every patient.
+func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
+	return made(root, "volumes", n, 10_000, func(dir string) error {
+		return each(ctx, n, func(i int) error {
+			for _, v := range patient(i) {
+				path := filepath.Join(dir, fmt.Sprintf("patient%04d", i), v.Name+".nrrd")
+				if err := create(path, func(w io.Writer) error {
+					return dataset.WriteNRRD(w, v, dataset.Gzipped())
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// patient is one's volumes in the order of VolumeNames.
+func patient(i int) []*dataset.Volume {
+	r := rand.New(rand.NewPCG(uint64(i), 3))
+	var all []*dataset.Volume
+	for _, v := range VolumeNames {
+		all = append(all, emptyVolume(v.Name, v.Mask))
+	}
+	var lesion, guess [3]float64 // in halves of the volume, from its middle
+	for k := range lesion {
+		lesion[k] = 0.9 * (r.Float64() - 0.5)
+		guess[k] = lesion[k] + 0.1*(r.Float64()-0.5)
+	}
+	at := 0
+	for z := range VolumeShape[0] {
+		for y := range VolumeShape[1] {
+			for x := range VolumeShape[2] {
+				p := [3]float64{place(z, 0), place(y, 1), place(x, 2)}
+				ct, pet := int16(-1000), int16(0)
+				if distance(p, [3]float64{}) < 0.85 {
+					ct = int16(40 + r.IntN(60))
+					pet = int16(r.IntN(400))
+				}
+				d := distance(p, lesion)
+				if d < 0.3 {
+					pet += int16(4000 * (0.3 - d))
+				}
+				binary.NativeEndian.PutUint16(all[0].Data[2*at:], uint16(ct))
+				binary.NativeEndian.PutUint16(all[1].Data[2*at:], uint16(pet))
+				all[2].Data[at] = label(d)
+				all[3].Data[at] = label(distance(p, guess))
+				at++
+			}
+		}
+	}
+	return all
+}
+
+func emptyVolume(name string, mask bool) *dataset.Volume {
+	v := &dataset.Volume{
+		Name: name, Mask: mask, Dtype: tensor.Int16, Shape: VolumeShape[:], World: "LPS", Origin: []float64{0, 0, 0},
+		Axes: []dataset.Axis{
+			{Kind: "space", Spacing: 3, Direction: []float64{0, 0, 1}},
+			{Kind: "space", Spacing: 1, Direction: []float64{0, 1, 0}},
+			{Kind: "space", Spacing: 1, Direction: []float64{1, 0, 0}},
+		},
+	}
+	if mask {
+		v.Dtype = tensor.Uint8
+	}
+	v.Data = make([]byte, v.Bytes())
+	return v
+}
+
+func place(k, axis int) float64 { return 2*(float64(k)+0.5)/float64(VolumeShape[axis]) - 1 }
+
+func distance(p, q [3]float64) float64 {
+	sum := 0.0
+	for k := range p {
+		sum += float64((p[k] - q[k]) * (p[k] - q[k]))
+	}
+	return math.Sqrt(sum)
+}
+
+// label is 2 in a lesion's core, 1 around it and 0 elsewhere.
+func label(d float64) uint8 {
+	switch {
+	case d < 0.1:
+		return 2
+	case d < 0.2:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,128 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// slowSamples take 10 ms each without a processor, so that a synctest bubble
+// computes the waits of as many workers as one likes.
+func slowSamples(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{}}}
+	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		time.Sleep(10 * time.Millisecond)
+		dataset.Set(dst, 0, float32(1))
+		return nil
+	})
+}
+
+func TestPeaksAndSlowFirstBatchAreGoneWithHelp(t *testing.T) {
+	const batch, workers, batches = 16, 4, 33
+	for _, help := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := loader.New(slowSamples(batch*batches), loader.Workers(workers), loader.BatchSize(batch), loader.Help(help))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			m, err := bench.Epoch(t.Context(), l.Epoch(t.Context(), 0), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := analysis.NewRhythm(m.Waits, workers)
+			if got, want := r.Peaks(), !help; got != want {
+				t.Errorf("Help(%v): peaks %v, want %v: %v", help, got, want, r)
+			}
+			first := 160 * time.Millisecond // one worker's whole batch
+			if help {
+				first /= workers
+			}
+			if got := time.Duration(math.Round(m.FirstBatch * 1e9)); got != first {
+				t.Errorf("Help(%v): first batch after %v, want %v", help, got, first)
+			}
+			if got, want := m.Seconds, batch*batches*0.010/workers; got < want-1e-9 || got > want+0.16 {
+				t.Errorf("Help(%v): an epoch took %v s, want about %v", help, got, want)
+			}
+		})
+	}
+}
+
+func TestEpochTellsWaitingFromTheBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := loader.New(slowSamples(6), loader.Workers(0), loader.BatchSize(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		m, err := bench.Epoch(t.Context(), l.Epoch(t.Context(), 0), bench.Busy(50*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name      string
+			got, want float64
+		}{
+			{"samples", float64(m.Samples), 6}, {"waits", float64(len(m.Waits)), 3}, {"first", m.FirstBatch, 0.02},
+			{"waiting", m.Waiting, 0.06}, {"compute", m.Compute, 0.15}, {"loading end", m.LoadingEnd, 0.16}, {"seconds", m.Seconds, 0.21},
+		} {
+			if math.Abs(c.got-c.want) > 1e-9 {
+				t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+			}
+		}
+	})
+}
+
+func TestEpochEndsWithTheFirstError(t *testing.T) {
+	l, err := loader.New(slowSamples(4), loader.BatchSize(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	broken := errors.New("broken")
+	if _, err := bench.Epoch(t.Context(), l.Epoch(t.Context(), 0), func(context.Context, *loader.Batch) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("the body's error: got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := bench.Epoch(ctx, l.Epoch(ctx, 0), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the loader's error: got %v", err)
+	}
+	if err := bench.Busy(time.Hour)(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a body in vain: got %v", err)
+	}
+}
+
+func TestABlankRecordLacksOnlyWhatIsMeasured(t *testing.T) {
+	r, err := bench.Blank(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Study, r.Config = result.Volumes, result.Config{Batch: 1, Data: "volumes"}
+	r.Measured = result.Measured{Samples: 1, Seconds: 1}
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWatchSeesTheBeginningAndTheEnd(t *testing.T) {
+	stop := bench.Watch(t.Context(), time.Hour)
+	begun := time.Now()
+	for x := 1.0; time.Since(begun) < 60*time.Millisecond; x = math.Sqrt(x + 1) {
+	}
+	seen := stop()
+	if len(seen) != 2 || seen[0].RSS == 0 || seen[1].CPUPercent < 10 || seen[1].Seconds < 0.06 {
+		t.Errorf("seen: %+v", seen)
+	}
+}

@@ -96,6 +96,41 @@ func TestCancelledContextEndsTheLoopWithItsError(t *testing.T) {
 	}
 }
 
+// TestCancelIsOneErrorTheLast: the loader reports the cancel too, and a batch that
+// it skipped may be under way.
+func TestCancelIsOneErrorTheLast(t *testing.T) {
+	d := open(t)
+	ds := dataset.Func(1<<20, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
+		if i >= 200 {
+			return errors.New("bad sample")
+		}
+		clear(dst.Cell(0).Bytes())
+		return nil
+	})
+	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4), loader.Workers(2), loader.OnError(loader.Skip, loader.NoLimit))
+	for round := range 600 {
+		ctx, cancel := context.WithCancel(t.Context())
+		at, beside := round/2%100, round%2 == 1 // the batches from 50 on are skipped
+		var last error
+		came, canceled := 0, 0
+		for _, err := range s.Epoch(ctx, 0) {
+			if last = err; errors.Is(err, context.Canceled) {
+				canceled++
+			}
+			if came++; came == at+1 && beside {
+				go cancel()
+			} else if came == at+1 {
+				cancel()
+			}
+		}
+		cancel()
+		if canceled != 1 || !errors.Is(last, context.Canceled) || !beside && came != at+2 {
+			t.Fatalf("canceled in the place of batch %d (beside the loop: %v): %d batches and errors, %d of them the cancel's, the last was %v",
+				at, beside, came, canceled, last)
+		}
+	}
+}
+
 func TestBreakEndsALoaderThatIsStuck(t *testing.T) {
 	d := open(t)
 	ds := dataset.Func(8, numbers(1).Spec(), func(ctx context.Context, i int, dst dataset.Slot) error {

@@ -56,8 +56,8 @@ func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, e
 	group.Go(u.wait)
 	for {
 		it, ok := s.counts.receive(u.ready)
-		if err := context.Cause(ctx); err != nil && (!ok || it.err == nil) {
-			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true
+		if err := context.Cause(ctx); err != nil && (!ok || it.buffer != nil) {
+			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true // whatever comes is the last
 		}
 		if !ok || !u.deliver(it, yield) {
 			return
@@ -107,10 +107,10 @@ func (u *upload) next(ctx context.Context, b *loader.Batch, failed error) item {
 			return u.start(b, buf)
 		}
 	case <-ctx.Done():
-		if failed != nil {
-			return item{err: failed}
-		}
 		err = context.Cause(ctx)
+		if failed != nil { // which need not end a loop, and has no batch
+			return item{err: fmt.Errorf("gpu: stage: %w", err)}
+		}
 	}
 	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", b.Number(), b.Epoch(), err)}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/penstock-go/penstock/examples/internal/net"
@@ -52,7 +51,10 @@ func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o
 	defer func() { err = errors.Join(err, judge.Close()) }()
 
 	begun := time.Now()
-	for batch, err := range judge.Feed.Run(full(l.Epoch(ctx, 0))) {
+	for batch, err := range judge.Feed.Run(l.Epoch(ctx, 0)) {
+		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
+			continue // the table lists its pictures
+		}
 		if err != nil {
 			return nil, errors.Join(err, r.table.flush(r.table.next))
 		}
@@ -72,21 +74,6 @@ func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o
 	}
 	r.took, r.stats = time.Since(begun), l.Stats()
 	return r, r.table.flush(photos.Len())
-}
-
-// full leaves out the batches that have lost all their pictures, which would end
-// a feed's loop: the table lists them.
-func full(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
-	return func(yield func(*loader.Batch, error) bool) {
-		for b, err := range batches {
-			if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
-				continue
-			}
-			if !yield(b, err) {
-				return
-			}
-		}
-	}
 }
 
 // print says how fast it was and where the time went.

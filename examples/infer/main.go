@@ -52,9 +52,13 @@ func main() {
 	flag.IntVar(&o.batch, "batch", 32, "pictures that the net sees at once")
 	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt does not wait
 	if err := run(ctx, o); err != nil {
 		log.Fatal(err)
 	}
@@ -79,6 +83,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
+	o.batch = min(o.batch, photos.Len())
 	fmt.Printf("%d pictures; a net of %d weights for %d×%d pixels and %d classes\n",
 		photos.Len(), model.Parameters(), model.Size, model.Size, len(model.Classes))
 

@@ -63,15 +63,18 @@ type fileReader struct{ *pictures }
 
 func (r *fileReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	dst.Stage("read")
+	info, err := fs.Stat(r.fsys, r.names[i]) // to open a pipe, at the end of a link, would block
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a file")
+	}
 	f, err := r.fsys.Open(r.names[i])
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	if info.Size() > maxFile {
 		return fmt.Errorf("%d bytes are more than %d", info.Size(), maxFile)
 	}

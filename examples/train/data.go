@@ -27,6 +27,9 @@ func openData(dir string, size int, seed uint64) (*data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	if classes := photos.Classes(); len(classes) < 2 {
+		return nil, fmt.Errorf("%s: only one class, %v: want a folder of pictures for each of two classes or more", dir, classes)
+	}
 	parts, err := dataset.RandomSplit(photos, []float64{0.8, 0.2}, seed)
 	if err != nil {
 		return nil, err

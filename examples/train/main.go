@@ -19,12 +19,14 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 )
 
@@ -60,6 +62,9 @@ func main() {
 	flag.BoolVar(&o.fresh, "fresh", false, "begin anew, whatever the checkpoint holds")
 	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -101,8 +106,11 @@ func (o options) validate() error {
 	atLeast("batch", o.batch, 1)
 	atLeast("epochs", o.epochs, 1)
 	atLeast("every", o.every, 1)
-	if !(o.rate > 0) {
-		errs = append(errs, fmt.Errorf("-lr %v: want more than 0", o.rate))
+	if o.size < net.MinSize || o.size > net.MaxSize {
+		errs = append(errs, fmt.Errorf("-size %d: want %d to %d", o.size, net.MinSize, net.MaxSize))
+	}
+	if !(o.rate > 0) || math.IsInf(o.rate, 1) {
+		errs = append(errs, fmt.Errorf("-lr %v: want more than 0, and finite", o.rate))
 	}
 	if o.checkpoint == "" {
 		errs = append(errs, errors.New("-checkpoint is empty"))

@@ -3,12 +3,14 @@ package main
 import (
 	"flag"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
 )
 
 func TestRunLeavesCheckpointAndCurves(t *testing.T) {
@@ -38,19 +40,46 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, says := range []string{"-images 0: want 14", "-batch 0", "-epochs 0", "-every 0", "-lr 0", "-checkpoint is empty"} {
+	for _, says := range []string{"-images 0: want 14", "-batch 0", "-epochs 0", "-every 0", "-size 0: want 8 to 1024", "-lr 0", "-checkpoint is empty"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v\ndoes not say %s", err, says)
 		}
 	}
-	o := tiny(filepath.Join(t.TempDir(), "c"))
-	o.dir, o.size = drawn(t, pictures), 4
-	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "size is 4") {
-		t.Errorf("got %v", err)
+}
+
+func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
+	one := t.TempDir()
+	if err := os.Rename(filepath.Join(drawn(t, pictures), "star"), filepath.Join(one, "star")); err != nil {
+		t.Fatal(err)
 	}
-	o.dir = t.TempDir()
-	if _, err := run(t.Context(), o); err == nil || !strings.Contains(err.Error(), o.dir) {
-		t.Errorf("got %v", err)
+	for name, test := range map[string]struct {
+		change func(*options)
+		says   string
+	}{
+		"rate":       {func(o *options) { o.rate = math.Inf(1) }, "-lr +Inf: want"},
+		"batch":      {func(o *options) { o.batch = 57 }, "-batch 57: there are only 56 pictures"},
+		"empty":      {func(o *options) { o.dir = t.TempDir() }, "no class"},
+		"one class":  {func(o *options) { o.dir = one }, one + ": only one class, [star]"},
+		"no folder":  {func(o *options) { o.checkpoint = filepath.Join(one, "absent", "c") }, "write checkpoint"},
+		"a folder":   {func(o *options) { o.checkpoint, o.fresh = one, true }, "write checkpoint"},
+		"not a file": {func(o *options) { o.checkpoint = one }, "-fresh begins anew"},
+	} {
+		o := tiny(filepath.Join(t.TempDir(), "c"))
+		o.dir, o.every = drawn(t, pictures), 1000
+		test.change(&o)
+		r, err := newTrainer(o, o.dir)
+		if err == nil {
+			err = o.validate()
+		}
+		if err == nil {
+			err = r.train(t.Context(), func(*loader.Batch, float32) { t.Errorf("%s: a step was made", name) }, func() {})
+		}
+		if r != nil {
+			r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: got %v, want %s", name, err, test.says)
+		}
 	}
 }
 

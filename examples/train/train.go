@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if t.data, err = openData(dir, o.size, o.seed); err != nil {
 		return nil, err
 	}
+	if n := t.data.learn.Len(); o.batch > n {
+		return nil, fmt.Errorf("-batch %d: there are only %d pictures to learn from", o.batch, n)
+	}
 	if t.on, err = net.Open(); err != nil {
 		return nil, err
 	}
@@ -59,11 +63,16 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 }
 
 // train makes the steps that remain. It calls step behind every one, with its
-// loss, and epoch behind every epoch.
+// loss, and epoch behind every epoch. When ctx ends, its error is
+// returned, unless the steps could not be saved. The checkpoint is written before
+// the first step too, so that a path which cannot be written shows at once.
 func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), epoch func()) error {
+	if err := t.save(); err != nil {
+		return err
+	}
 	for batch, err := range t.learner.Feed.Run(t.loader.From(ctx, t.position)) {
 		if ctx.Err() != nil && err != nil {
-			return errors.Join(ctx.Err(), t.save())
+			return cmp.Or(t.save(), ctx.Err())
 		}
 		if err != nil {
 			return err
@@ -95,7 +104,7 @@ func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), 
 func (t *trainer) step(batch *loader.Batch) error {
 	loss := t.learner.Loss()
 	if math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0) {
-		return fmt.Errorf("the loss is %v in batch %d of epoch %d: a smaller -lr may help; %s holds the steps before",
+		return fmt.Errorf("the loss is %v in batch %d of epoch %d: a smaller -lr may help; %s holds earlier steps",
 			loss, batch.Number(), batch.Epoch(), t.checkpoint)
 	}
 	gradients, err := t.learner.Gradients()

@@ -160,6 +160,30 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 	}
 }
 
+// TestInterruptedRunSaysThatItCouldNotSave: what the command to go on would hide.
+func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
+	o := tiny(filepath.Join(t.TempDir(), "folder", "c"))
+	if err := os.Mkdir(filepath.Dir(o.checkpoint), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newTrainer(o, drawn(t, pictures))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err = r.train(ctx, func(*loader.Batch, float32) {
+		if err := os.RemoveAll(filepath.Dir(o.checkpoint)); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}, func() {})
+	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, context.Canceled) || r.steps != 1 {
+		t.Errorf("got %v behind %d steps", err, r.steps)
+	}
+}
+
 func TestMoreEpochsAreThoseOfALongerRun(t *testing.T) {
 	dir := drawn(t, pictures)
 	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)

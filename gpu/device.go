@@ -29,6 +29,8 @@ type Device struct {
 	users  int  // open memories and stages
 	closed bool // for new users
 	given  bool // back to the driver, and the thread has ended
+
+	discarded []*Stage // which nobody has, and the driver would not free
 }
 
 // Open loads the driver and takes a device. Where that is not possible the error
@@ -181,11 +183,38 @@ func (d *Device) leave() {
 	d.users--
 }
 
+// discard closes a stage that could not be made. Where that fails, the device's
+// Close tries again, because nobody else can.
+func (d *Device) discard(s *Stage) error {
+	err := s.Close()
+	if err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.discarded = append(d.discarded, s)
+	}
+	return err
+}
+
+func (d *Device) closeDiscarded() error {
+	d.mu.Lock()
+	stages := d.discarded
+	d.discarded = nil
+	d.mu.Unlock()
+	var errs []error
+	for _, s := range stages {
+		errs = append(errs, d.discard(s))
+	}
+	return errors.Join(errs...)
+}
+
 // Close gives the device back. It refuses while a [Pinned] or a [Stage] of it is
 // open: close the stage first, then the loader, its memory and the device. Close
 // may be called again: after an error it tries what has failed once more, on a
 // closed device it does nothing.
 func (d *Device) Close() error {
+	if err := d.closeDiscarded(); err != nil {
+		return fmt.Errorf("gpu: close %v: %w", d, err)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.given {

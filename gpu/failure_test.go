@@ -119,6 +119,26 @@ func live(t *testing.T) (errs []error) {
 	return errs
 }
 
+// TestAStageThatCouldNotBeMadeIsFreedWithTheDevice: nobody has it to close it again.
+func TestAStageThatCouldNotBeMadeIsFreedWithTheDevice(t *testing.T) {
+	d := open(t)
+	l, err := loader.New(numbers(8), loader.Memory(pinned(t, d)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	fake.Fail("cuEventCreate", 2, launchFailed)
+	fake.Fail("cuStreamDestroy_v2", 1, launchFailed)
+	_, err = gpu.NewStage(d, l)
+	if found := calls(err); len(found) != 2 || found[0].Call != "cuEventCreate" || found[1].Call != "cuStreamDestroy_v2" {
+		t.Errorf("got %v", err)
+	}
+	fake.Fail("cuStreamDestroy_v2", 1, launchFailed)
+	if !expected(t, "cuStreamDestroy_v2", d.Close()) || fake.Live(2) != 1 {
+		t.Errorf("no error, %d streams are left", fake.Live(2))
+	}
+} // and the device's last Close leaves nothing
+
 // TestEveryCallOfTheDriverMayFail lets every call that the package makes fail, the
 // first time and later: the error says so, what was delivered is right, and nothing
 // is left.

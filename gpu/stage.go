@@ -92,7 +92,7 @@ func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, erro
 		s.ring[i] = &buffer{device: d, columns: make([]memory, len(s.fields))}
 	}
 	if err := d.do(s.open); err != nil {
-		return nil, errors.Join(fmt.Errorf("gpu: stage on %v: %w", d, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("gpu: stage on %v: %w", d, err), d.discard(s))
 	}
 	return s, nil
 }

@@ -34,6 +34,8 @@ int injected(const char *call);
 void fault(void);
 // inside says whether n bytes at p lie in one live allocation of a kind.
 int inside(int kind, const void *p, size_t n);
+// owner is the context in which the memory at p was allocated, 0 if it was not.
+uintptr_t owner(const void *p);
 void copied(const void *src, const void *dst, size_t n);
 void pause_for_copy(size_t n);
 

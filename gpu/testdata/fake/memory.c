@@ -10,6 +10,7 @@ static struct {
 	char *p;
 	size_t n;
 	int kind;
+	uintptr_t context;
 } live[ALLOCATIONS];
 
 static int take(int kind, size_t n, void **p) {
@@ -19,7 +20,7 @@ static int take(int kind, size_t n, void **p) {
 	pthread_mutex_lock(&fake_lock);
 	int i = 0;
 	while (i < ALLOCATIONS && live[i].p) i++;
-	if (i < ALLOCATIONS) live[i].p = *p, live[i].n = n, live[i].kind = kind;
+	if (i < ALLOCATIONS) live[i].p = *p, live[i].n = n, live[i].kind = kind, live[i].context = fake_current;
 	pthread_mutex_unlock(&fake_lock);
 	if (i == ALLOCATIONS) {
 		free(*p);
@@ -54,6 +55,16 @@ int inside(int kind, const void *p, size_t n) {
 		ok = live[i].p && live[i].kind == kind && from >= live[i].p && from + n <= live[i].p + live[i].n;
 	pthread_mutex_unlock(&fake_lock);
 	return ok;
+}
+
+uintptr_t owner(const void *p) {
+	const char *at = p;
+	uintptr_t context = 0;
+	pthread_mutex_lock(&fake_lock);
+	for (int i = 0; i < ALLOCATIONS && !context; i++)
+		if (live[i].p && at >= live[i].p && at < live[i].p + live[i].n) context = live[i].context;
+	pthread_mutex_unlock(&fake_lock);
+	return context;
 }
 
 int cuMemHostAlloc(void **p, size_t n, unsigned flags) {

@@ -1,0 +1,3 @@
+package cuda
+
+var Entries = entries

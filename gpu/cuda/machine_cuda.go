@@ -1,0 +1,151 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"gorgonia.org/cu"
+	cublas "gorgonia.org/cu/blas"
+	"gorgonia.org/gorgonia"
+)
+
+func available() error {
+	n, err := cu.NumDevices()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errors.New("the driver knows none")
+	}
+	return nil
+}
+
+// lock ties the calling goroutine to its thread for good.
+func lock() { runtime.LockOSThread() }
+
+// A machine is gorgonia's VM. Its methods run on one thread, which the VM's context
+// is bound to since open.
+type machine struct {
+	vm   gorgonia.VM
+	cuda gorgonia.CUDAMachine // the same
+}
+
+// open makes the VM. gorgonia panics where it cannot.
+func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("make the VM: %v", p)
+		}
+	}()
+	program, registers, err := gorgonia.Compile(g)
+	if err != nil {
+		return fmt.Errorf("compile the graph: %w", err)
+	}
+	if err := checkMemory(program.GPUMemReq()); err != nil {
+		return err
+	}
+	vm := gorgonia.NewTapeMachine(g, append(options, gorgonia.WithPrecompiled(program, registers))...)
+	m.vm, m.cuda = vm, vm
+	if err := m.repairBLAS(); err != nil {
+		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), vm.Close())
+	}
+	return nil
+}
+
+// checkMemory reports that the device has too little memory left. gorgonia, which
+// takes two and a half times what it needs, would hang.
+func checkMemory(needs []int64) error {
+	if len(needs) == 0 {
+		return errors.New("no operation of the graph runs on a device")
+	}
+	if len(needs) > 1 {
+		return fmt.Errorf("the graph is for %d devices, want 1", len(needs))
+	}
+	device, err := cu.GetDevice(0)
+	if err != nil {
+		return err
+	}
+	ctx, err := device.RetainPrimaryCtx()
+	if err != nil {
+		return err
+	}
+	defer device.ReleasePrimaryCtx()
+	if err := cu.SetCurrentContext(ctx); err != nil {
+		return err
+	}
+	free, _, err := cu.MemInfo()
+	if err != nil {
+		return err
+	}
+	if takes := 2*needs[0] + needs[0]/2 + 256; takes >= free {
+		return fmt.Errorf("the graph takes %d bytes of the device's memory, %d are free", takes, free)
+	}
+	return nil
+}
+
+// repairBLAS makes cuBLAS's handle again, in the VM's context: gorgonia makes it on
+// a thread that has none, so that it belongs to another.
+func (m *machine) repairBLAS() error {
+	ctx := m.cuda.Contexts()[0]
+	blas := m.cuda.Engines()[0].BLASContext()
+	return ctx.Do(func() error {
+		if err := cu.SetCurrentContext(ctx.CUDAContext()); err != nil {
+			return err
+		}
+		if err := blas.Close(); err != nil {
+			return err
+		}
+		return blas.Init(cublas.WithContext(ctx))
+	})
+}
+
+// run runs the graph. cuBLAS's and cuDNN's last kernels may still run when gorgonia
+// has done, hence the wait.
+func (m *machine) run() error {
+	if err := m.vm.RunAll(); err != nil {
+		return err
+	}
+	if err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext()); err != nil {
+		return err
+	}
+	return cu.Synchronize()
+}
+
+func (m *machine) reset() { m.vm.Reset() }
+
+func (m *machine) close() error { return m.vm.Close() }
+
+// context is the VM's CUcontext, the only thing that a CUContext holds.
+func (m *machine) context() uintptr {
+	ctx := m.cuda.Contexts()[0].CUDAContext()
+	return *(*uintptr)(unsafe.Pointer(&ctx))
+}
+
+// bind makes the VM's context that of the goroutine that executes the tape, whose
+// thread ends with it. Without it cuDNN, which gorgonia calls there, works in
+// whatever context the thread has.
+func bind(extern gorgonia.External, dev gorgonia.Device) error {
+	runtime.LockOSThread()
+	return cu.SetCurrentContext(extern.(gorgonia.CUDAMachine).Contexts()[int(dev)].CUDAContext())
+}
+
+// flush makes the device do what is queued. The result is x, in the memory that the
+// tape has set apart for it.
+func flush(extern gorgonia.External, dev gorgonia.Device, into, x gorgonia.Value) (gorgonia.Value, error) {
+	engine := &extern.(gorgonia.CUDAMachine).Engines()[int(dev)]
+	if into == nil || into.Uintptr() == x.Uintptr() {
+		into = x
+	} else {
+		engine.Context().Memcpy(cu.DevicePtr(into.Uintptr()), cu.DevicePtr(x.Uintptr()), int64(x.MemSize()))
+	}
+	if err := engine.DoWork(); err != nil {
+		return nil, err
+	}
+	return into, bind(extern, dev)
+}
+
+func register(name, ptx string, functions []string) { gorgonia.AddToStdLib(name, ptx, functions) }

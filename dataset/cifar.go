@@ -118,6 +118,9 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 	}
 	skip := len(labels)
 	record := skip + cifarBytes
+	if in.length == 0 {
+		return in.fail("file of 0 bytes, want a picture or more of %d", record)
+	}
 	if in.length%int64(record) != 0 {
 		return in.fail("file of %d bytes, want a multiple of %d: %d pictures and %d bytes",
 			in.length, record, in.length/int64(record), in.length%int64(record))

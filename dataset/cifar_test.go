@@ -112,6 +112,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		{missing, dataset.Train, nil, "dataset: read data_batch_3.bin: file does not exist"},
 		{python, dataset.Train, nil, "dataset: read data_batch_1.bin: file does not exist, but data_batch_1: this is the version for Python, want the binary version"},
 		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 pictures and 3072 bytes"},
+		{with("data_batch_5.bin", nil), dataset.Train, nil, "dataset: read data_batch_5.bin: file of 0 bytes, want a picture or more of 3073"},
 		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: byte 3073: label 10 of picture 1, want 0 to 9"},
 		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
 		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 names of classes, want 10"},

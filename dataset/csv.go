@@ -96,7 +96,7 @@ type tableField struct {
 //
 // The first row names the columns. Those that no field asks for are skipped.
 // What is wrong is told with its file, line and column. [MemoryLimit] bounds
-// the values, not the file; a row has at most 16 MiB.
+// the values, not the file; a row has at most 16 MiB and 2²⁰ delimiters.
 func CSV(fsys fs.FS, file string, fields []CSVField, options ...CSVOption) (*Table, error) {
 	c := &csvConfig{limit: defaultMemoryLimit, comma: ','}
 	for _, option := range options {

@@ -157,6 +157,9 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\n1\n2\n", a, []dataset.CSVOption{dataset.MemoryLimit(17)}, "dataset: read t.csv: line 3: 18 bytes of values so far, more than MemoryLimit(17)"},
 		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []dataset.CSVOption{dataset.MemoryLimit(100)}, "dataset: read t.csv: after line 2: a row of more than 100 bytes"},
 		{"a\n1\n" + strings.Repeat("x", 16<<20+8192), a, nil, "dataset: read t.csv: after line 2: a row of more than 16777216 bytes"},
+		{"a" + strings.Repeat(",", 1<<20+8192), a, nil, "dataset: read t.csv: after line 0: a row of more than 1048576 times \",\""},
+		{"b,a,c\r1,2,3\r4,5,6\r", a, nil, "dataset: read t.csv: line 1: a carriage return in \"c\\r1\": want lines to end in \\n or \\r\\n"},
+		{"a,a,a\n1,2,3\n", a, nil, "dataset: read t.csv: field \"x\": several columns are named \"a\""},
 		{"a\n1\n", a, []dataset.CSVOption{dataset.Delimiter('"'), dataset.Comment(',')}, "dataset: Delimiter('\"'): want another character"},
 		{"a\n1\n", a, []dataset.CSVOption{dataset.Comment(',')}, "dataset: Comment(','): want another character"},
 		{string(zipped([]byte("a\n1\n"))[:20]), a, nil, "dataset: read t.csv: after line 2: unexpected EOF"},
@@ -181,6 +184,20 @@ func TestCSVReadsWhatSpreadsheetsWrite(t *testing.T) {
 		if t.Failed() {
 			t.Fatal(name)
 		}
+	}
+}
+
+func TestCSVReadsWhatPrintfWrites(t *testing.T) {
+	table := mustCSV(t, "a\n-nan\nNaN\n+NAN\n-inf\n1e-3\n0x1p-2\n", []dataset.CSVField{dataset.Scalar[float64]("x", "a")})
+	var got []string
+	for i := range table.Len() {
+		got = append(got, fmt.Sprint(sample(t, table, i)["x"].Data()))
+	}
+	if want := []string{"NaN", "NaN", "NaN", "-Inf", "0.001", "0.25"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := readCSV("a\n.nan\n", []dataset.CSVField{dataset.Scalar[float32]("x", "a")}); err == nil {
+		t.Error(".nan is a number")
 	}
 }
 

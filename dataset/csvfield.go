@@ -106,6 +106,9 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 	case reflect.Float32, reflect.Float64:
 		var v float64
 		v, err = strconv.ParseFloat(text, 8*size)
+		if len(text) == 4 && strings.EqualFold(text[1:], "nan") && (text[0] == '-' || text[0] == '+') {
+			v, err = math.NaN(), nil // as C prints one whose sign bit is set
+		}
 		return appendFloat(to, size, v), numberError(text, dtype, err)
 	case reflect.Bool:
 		var v bool

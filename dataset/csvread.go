@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/csv"
 	"errors"
@@ -33,7 +34,7 @@ func newCSVReader(in *input, c *csvConfig, fields []CSVField, t *Table) *csvRead
 		buffered.Discard(3) // a byte order mark, as Excel writes it
 	}
 	r := &csvReader{csvConfig: c, in: in, fields: fields, table: t, indices: make([]map[string]int64, len(fields))}
-	r.guard = &csvGuard{r: buffered, limit: min(int64(c.limit), maxCSVRow)}
+	r.guard = &csvGuard{r: buffered, limit: min(int64(c.limit), maxCSVRow), comma: []byte(string(c.comma))}
 	r.rows = csv.NewReader(r.guard)
 	r.rows.Comma, r.rows.Comment, r.rows.ReuseRecord = c.comma, c.comment, true
 	r.missing = map[string]bool{}
@@ -56,24 +57,33 @@ func newCSVReader(in *input, c *csvConfig, fields []CSVField, t *Table) *csvRead
 	return r
 }
 
-// maxCSVRow is how many bytes a row may have: one of commas alone takes 40 times
-// its size to take apart.
-const maxCSVRow = 16 << 20
+const (
+	maxCSVRow    = 16 << 20 // bytes of a row
+	maxCSVCommas = 1 << 20  // of a row: each takes 40 bytes of memory to take apart
+)
 
 // A csvGuard bounds what a row may take: a quote without end would else take
 // the whole file.
 type csvGuard struct {
 	r     io.Reader
 	limit int64
-	row   int64 // bytes since the current row was begun
+	comma []byte // what separates the columns
+
+	row, commas int64 // bytes and commas since the current row was begun
 }
+
+func (g *csvGuard) begin() { g.row, g.commas = 0, 0 }
 
 func (g *csvGuard) Read(p []byte) (int, error) {
 	if g.row > g.limit {
 		return 0, fmt.Errorf("a row of more than %d bytes", g.limit)
 	}
+	if g.commas > maxCSVCommas {
+		return 0, fmt.Errorf("a row of more than %d times %q", maxCSVCommas, g.comma)
+	}
 	n, err := g.r.Read(p)
 	g.row += int64(n)
+	g.commas += int64(bytes.Count(p[:n], g.comma))
 	return n, err
 }
 
@@ -106,7 +116,7 @@ func (r *csvReader) readAll() error {
 
 // next is the next row, until io.EOF.
 func (r *csvReader) next() ([]string, error) {
-	r.guard.row = 0
+	r.guard.begin()
 	row, err := r.rows.Read()
 	if err == nil {
 		r.line, _ = r.rows.FieldPos(0)
@@ -123,26 +133,37 @@ func (r *csvReader) next() ([]string, error) {
 }
 
 func (r *csvReader) findColumns(header []string) error {
-	at := make(map[string]int, len(header))
-	twice := map[string]bool{}
+	const unseen, twice = -1, -2
+	at := map[string]int{}
+	for _, f := range r.fields {
+		for _, column := range f.columns {
+			at[strings.TrimSpace(column)] = unseen
+		}
+	}
 	for i, name := range header {
+		if strings.Contains(name, "\r") {
+			return r.in.fail("line 1: a carriage return in %.40q: want lines to end in \\n or \\r\\n", name)
+		}
 		name = strings.TrimSpace(name)
 		if r.noHeader {
 			name = strconv.Itoa(i)
 		}
-		_, known := at[name]
-		twice[name] = known
-		at[name] = i
+		switch place, wanted := at[name]; {
+		case wanted && place == unseen:
+			at[name] = i
+		case wanted:
+			at[name] = twice
+		}
 	}
 	var errs []error
 	for _, f := range r.fields {
 		places := make([]int, len(f.columns))
 		for k, column := range f.columns {
-			place, ok := at[strings.TrimSpace(column)]
-			switch {
-			case !ok:
+			place := at[strings.TrimSpace(column)]
+			switch place {
+			case unseen:
 				errs = append(errs, r.in.fail("field %q: no column %q among %d: %s", f.name, column, len(header), some(header, 20)))
-			case twice[strings.TrimSpace(column)]:
+			case twice:
 				errs = append(errs, r.in.fail("field %q: several columns are named %q", f.name, column))
 			}
 			places[k] = place

@@ -1,0 +1,167 @@
+package bench_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// tinyPictures is CIFAR-100's training part as a network takes it.
+func tinyPictures(b *testing.B) dataset.Dataset {
+	b.Helper()
+	n := sized(5_000, 50_000, 50_000)
+	dir := given(b, func(root string) (string, error) { return data.CIFAR100(b.Context(), root, n) })
+	pictures, err := dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ds, err := transform.Images(pictures, transform.ToTensor(), transform.Normalize([]float32{.5}, []float32{.5}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return ds
+}
+
+// BenchmarkProfile is the third study: where loading CIFAR-100 spends its time,
+// shuffled, in batches of 64 that are copied as to a device, until the first
+// batch and over an epoch. It prints the table of every configuration.
+//
+// Workers' times are of the clock, added up: those of more workers than
+// processors hold the time that they waited for one.
+func BenchmarkProfile(b *testing.B) {
+	ds := tinyPictures(b)
+	var cells []cell
+	for _, span := range []string{result.FirstBatch, result.Epoch} {
+		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8, 16}, []int{1, 2, 4, 8, 16}) {
+			config := result.Config{Batch: 64, Workers: workers, Data: "cifar", Device: "cpu", Help: result.HelpOn, Span: span}
+			cells = append(cells, cell{name: named(config), config: config,
+				run: func(ctx context.Context) (result.Measured, error) { return profiled(ctx, ds, config) },
+				report: func(b *testing.B, rounds []result.Measured) {
+					b.Logf("%s, %d workers\n%s", span, workers, profileSheet(rounds).Markdown())
+				}})
+		}
+	}
+	measure(b, result.Profile, cells)
+}
+
+// profiled is an epoch, or its first batch, by its stages.
+func profiled(ctx context.Context, ds dataset.Dataset, c result.Config) (result.Measured, error) {
+	l, err := loader.New(ds, loader.Workers(c.Workers), loader.BatchSize(c.Batch), loader.Shuffle(true))
+	if err != nil {
+		return result.Measured{}, err
+	}
+	defer l.Close()
+	batches := l.Epoch(ctx, 0)
+	if c.Span == result.FirstBatch {
+		batches = head(batches, 1)
+	}
+	device := make([]float32, c.Batch*l.Spec()[0].Shape.TotalSize())
+	for i := range device {
+		device[i] = 1 // the system gives the memory now, not within
+	}
+	m, err := bench.Epoch(ctx, batches, func(_ context.Context, batch *loader.Batch) error {
+		copy(device, loader.Values[float32](batch, "image"))
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	m.Transfer, m.Compute = m.Compute, 0
+	m.Stages = stages(l.Stats(), m)
+	return m, nil
+}
+
+// head is the first n batches.
+func head(batches iter.Seq2[*loader.Batch, error], n int) iter.Seq2[*loader.Batch, error] {
+	return func(yield func(*loader.Batch, error) bool) {
+		k := 0
+		for b, err := range batches {
+			k++
+			if !yield(b, err) || k == n {
+				return
+			}
+		}
+	}
+}
+
+// stages are the profile's lines: the loop with what it waits for and copies, and
+// the workers with the stages of a sample.
+func stages(s loader.Stats, m result.Measured) []result.Stage {
+	n := int64(len(m.Waits))
+	list := []result.Stage{
+		{Name: "loop", Self: max(0, m.Seconds-m.Waiting-m.Transfer), Total: m.Seconds, Calls: 1},
+		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
+		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
+	}
+	var within time.Duration
+	var samples int64
+	for _, st := range s.Stages {
+		within += st.Total
+		samples = max(samples, st.Count)
+		list = append(list, result.Stage{Name: "worker: " + st.Name, Self: st.Total.Seconds(), Total: st.Total.Seconds(), Calls: st.Count})
+	}
+	return append(list,
+		result.Stage{Name: "worker: sample", Self: max(0, s.Busy-within).Seconds(), Total: s.Busy.Seconds(), Calls: samples},
+		result.Stage{Name: "worker: wait for memory", Self: s.MemoryWait.Seconds(), Total: s.MemoryWait.Seconds(), Calls: n})
+}
+
+// profileSheet is the profiler's table of the round of the median time, at most
+// 15 rows, those of the most self time first.
+func profileSheet(rounds []result.Measured) analysis.Sheet {
+	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b result.Measured) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	list := slices.Clone(sorted[(len(sorted)-1)/2].Stages)
+	slices.SortStableFunc(list, func(a, b result.Stage) int { return cmp.Compare(b.Self, a.Self) })
+	all := 0.0
+	for _, st := range list {
+		all += st.Self
+	}
+	sheet := analysis.Sheet{Head: []string{"name", "self %", "self, ms", "total %", "total, ms", "average, µs", "calls"}}
+	for _, st := range list[:min(15, len(list))] {
+		sheet.Rows = append(sheet.Rows, []string{
+			st.Name, fmt.Sprintf("%.1f", 100*st.Self/all), fmt.Sprintf("%.3f", 1000*st.Self),
+			fmt.Sprintf("%.1f", 100*st.Total/all), fmt.Sprintf("%.3f", 1000*st.Total),
+			fmt.Sprintf("%.2f", 1e6*st.Total/float64(max(st.Calls, 1))), fmt.Sprint(st.Calls),
+		})
+	}
+	return sheet
+}
+
+// BenchmarkAdvice shows the warning of more workers than processors: epochs of
+// computing pictures until the loader has seen enough to say so.
+func BenchmarkAdvice(b *testing.B) {
+	ds := tinyPictures(b)
+	var said bytes.Buffer
+	epochs := 0
+	for b.Loop() {
+		said.Reset()
+		l := newLoader(b, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(64), loader.Shuffle(true),
+			loader.Logger(slog.New(slog.NewTextHandler(&said, nil))))
+		for epochs = 0; said.Len() == 0; epochs++ {
+			if epochs == 10_000 {
+				b.Fatal("no advice")
+			}
+			epoch(b, l, epochs)
+		}
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(epochs), "epochs")
+	b.Log(said.String())
+}

@@ -1,0 +1,78 @@
+package bench_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// BenchmarkVolumes is the fourth study: slices in three views of volumes with
+// their masks, shuffled, into page-locked memory where there is a device. An
+// epoch starts with nothing decoded: volumes are decoded when a slice of them is
+// first asked for, and then kept.
+func BenchmarkVolumes(b *testing.B) {
+	patients := sized(1, 24, 64)
+	dir := given(b, func(root string) (string, error) { return data.Volumes(b.Context(), root, patients) })
+	memory, err := gpu.Auto()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer memory.Close()
+	var cells []cell
+	for _, batch := range sized([]int{4}, []int{1, 2, 4, 8}, []int{1, 2, 4, 8}) {
+		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8}, []int{1, 2, 4, 8}) {
+			config := result.Config{Batch: batch, Workers: workers, Data: "volumes", Help: result.HelpOn}
+			cells = append(cells, cell{name: named(config), config: config,
+				run: func(ctx context.Context) (result.Measured, error) {
+					ds, err := slicesOf(ctx, dir)
+					if err != nil {
+						return result.Measured{}, err
+					}
+					stop := bench.Watch(ctx, 50*time.Millisecond)
+					m, err := loaded(ctx, ds, nil, loader.Workers(workers), loader.BatchSize(batch), loader.Shuffle(true), loader.Memory(memory))
+					m.Usage = stop()
+					return m, err
+				},
+				report: func(b *testing.B, rounds []result.Measured) {
+					var cpu, rss []float64
+					for _, m := range rounds {
+						most := int64(0)
+						for _, u := range m.Usage {
+							most = max(most, u.RSS)
+						}
+						cpu, rss = append(cpu, 100*m.CPU/m.Seconds), append(rss, float64(most)/1e6)
+					}
+					b.ReportMetric(median(cpu), "CPU-%")
+					b.ReportMetric(median(rss), "most-memory-MB")
+				}})
+		}
+	}
+	measure(b, result.Volumes, cells)
+}
+
+// slicesOf is all slices of a folder of patients, axial, coronal and sagittal,
+// padded to one shape, with two scans and two masks each.
+func slicesOf(ctx context.Context, dir string) (dataset.Dataset, error) {
+	var sources []dataset.StudyOption
+	for _, v := range data.VolumeNames {
+		pattern := "{patient}/" + v.Name + ".nrrd"
+		if v.Mask {
+			sources = append(sources, dataset.Mask(v.Name, pattern))
+		} else {
+			sources = append(sources, dataset.Scan(v.Name, pattern))
+		}
+	}
+	study, err := dataset.Volumes(os.DirFS(dir), sources...)
+	if err != nil {
+		return nil, err
+	}
+	return study.Slices(ctx, dataset.Axial, dataset.Coronal, dataset.Sagittal, dataset.SliceShape(data.VolumeShape[1], data.VolumeShape[2]))
+}

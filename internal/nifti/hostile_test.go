@@ -73,9 +73,22 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"negative extension", "byte 352: extension: esize -1", 1, extension(255, 255, 255, 255)},
 		{"extension into the data", "byte 352: extension: esize 32, want 8 to 16", 1, extension(32, 0, 0, 0)},
 		{"rest of an extension", "byte 366: extension: 2 bytes are no extension", 1, extension(14, 0, 0, 0, 6, 0, 0, 0, 1, 1, 1, 1, 1, 1, 9)},
-		{"extensions of terabytes", "extensions: the data end too early", 2, func(b []byte) []byte {
+		{"extensions of terabytes", "byte 544: extensions: 1099511627232 bytes up to vox_offset, want at most 67108864", 2, func(b []byte) []byte {
 			b[540] = 1
 			return long(168, 1<<40)(b)
+		}},
+		{"extensions beyond the end", "byte 592: extensions: the data end too early", 2, func(b []byte) []byte {
+			b[540] = 1
+			return long(168, 1<<26)(b)
+		}},
+		{"bomb of extensions", "extensions: 2147483296 bytes up to vox_offset", 1, func(b []byte) []byte {
+			b[348] = 1
+			return zipped(append(real(108, 1<<31)(b), make([]byte, 64<<20)...))
+		}},
+		{"extensions of no bytes", "byte 131424: extension: more than 16384", 1, func(b []byte) []byte {
+			b[348] = 1
+			b = append(real(108, 352+1<<20)(b)[:352], bytes.Repeat([]byte{8, 0, 0, 0, 6, 0, 0, 0}, 1<<17)...)
+			return zipped(append(b, make([]byte, 48)...))
 		}},
 		{"a pair's header", "the header of a pair, but the file is not named .hdr", 1, func(b []byte) []byte { b[345] = 'i'; return b }},
 		{"zip of nothing", "gzip: unexpected EOF", 1, func([]byte) []byte { return []byte{0x1f, 0x8b} }},

@@ -15,7 +15,8 @@ const (
 	size1 = 348 // bytes of a NIfTI-1 header, as its first field says
 	size2 = 540 // of NIfTI-2
 
-	maxExtensions = 64 << 20 // bytes of all extensions of a pair's header file
+	maxExtensions = 64 << 20 // bytes of all extensions
+	mostExtended  = 1 << 14  // extensions, which may have 8 bytes each
 )
 
 // fields reads values at offsets of a header.
@@ -236,6 +237,8 @@ func (h *Header) extensions(r io.Reader, size int64) (end int64, err error) {
 		if all, err = io.ReadAll(io.LimitReader(r, maxExtensions+1)); err == nil && len(all) > maxExtensions {
 			err = fmt.Errorf("more than %d bytes", maxExtensions)
 		}
+	} else if h.offset-end > maxExtensions {
+		return 0, fmt.Errorf("byte %d: extensions: %d bytes up to vox_offset, want at most %d", end, h.offset-end, maxExtensions)
 	} else {
 		b := bulk.Growing(h.offset-end, 0)
 		_, err = b.Fill(r, h.offset-end)
@@ -256,6 +259,9 @@ func (h *Header) extensions(r io.Reader, size int64) (end int64, err error) {
 		esize := int64(int32(order.Uint32(rest)))
 		if esize < 8 || esize > int64(len(rest)) {
 			return 0, fmt.Errorf("byte %d: extension: esize %d, want 8 to %d", at, esize, len(rest))
+		}
+		if len(h.Extensions) == mostExtended {
+			return 0, fmt.Errorf("byte %d: extension: more than %d", at, mostExtended)
 		}
 		h.Extensions = append(h.Extensions, Extension{int(int32(order.Uint32(rest[4:]))), rest[8:esize:esize]})
 		rest = rest[esize:]

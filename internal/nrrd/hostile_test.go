@@ -109,6 +109,8 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"text and more", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 2 3", "more data follow the 2 bytes"},
 		{"runs cut", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: zrl\n") + "\x00", "unexpected EOF"},
 		{"runs too long", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: zrl\n") + "\x00\x03", "more data follow"},
+		{"endless comments", "NRRD0004\n" + strings.Repeat("#\n", 1<<19), "line 131073: the header has more than 131072 lines"},
+		{"endless list", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 1 9999999999\nencoding: raw\ndata file: LIST\n" + numbered(1<<19), "line 131073: the header has more than 131072 lines"},
 		{"endless line", "NRRD0004\n" + strings.Repeat("x", 17<<20), "line 2: the header has more than 16777216 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, files("a/file.nrrd", c.file), "a/file.nrrd", c.want) })
@@ -189,6 +191,15 @@ func zipped(s string) string {
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write([]byte(s))
 	_ = z.Close()
+	return b.String()
+}
+
+// numbered is n lines, no two alike.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d\n", i)
+	}
 	return b.String()
 }
 

@@ -10,6 +10,7 @@ import (
 
 const (
 	maxHeader = 16 << 20 // bytes of a header
+	maxLines  = 1 << 17  // of a header, which may be empty comments, or names of data files
 	maxAxes   = 16       // Teem's NRRD_DIM_MAX
 	maxWorld  = 8        // Teem's NRRD_SPACE_DIM_MAX
 )
@@ -92,7 +93,9 @@ func version(magic string) (int, error) {
 
 // next reads a line, without its end. last is true at the file's end.
 func (p *parser) next() (text string, last bool, err error) {
-	p.line++
+	if p.line++; p.line > maxLines {
+		return "", false, fmt.Errorf("the header has more than %d lines", maxLines)
+	}
 	var long []byte
 	for {
 		part, err := p.r.ReadSlice('\n')

@@ -71,10 +71,13 @@ func readVolume(fsys fs.FS, name string, limit int64) (*Volume, error) {
 		if err := v.check(); err != nil {
 			return nil, err
 		}
-		if scaled(&img.Header) {
-			err = v.scale(img.Scale())
+		if !scaled(&img.Header) {
+			return v, nil
 		}
-		return v, err
+		if n := int64(v.Elements()) * int64(tensor.Float32.Size()); limit > 0 && n > limit {
+			return nil, fmt.Errorf("scl_slope: %d bytes of data once scaled, the limit is %d", n, limit)
+		}
+		return v, v.scale(img.Scale())
 	}
 	return nil, errVolumeFormat
 }

@@ -184,6 +184,17 @@ func TestNIfTIIsReadAndScaled(t *testing.T) {
 	}
 }
 
+func TestLimitCountsScaledValues(t *testing.T) {
+	fsys := fstest.MapFS{"x.nii": {Data: nifti(0.5, -1, 2, 4, 3, 2)}}
+	if _, err := dataset.ReadVolume(fsys, "x.nii", 96); err != nil {
+		t.Error(err)
+	}
+	_, err := dataset.ReadVolume(fsys, "x.nii", 95)
+	if got, want := fmt.Sprint(err), "dataset: read x.nii: scl_slope: 96 bytes of data once scaled, the limit is 95"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // TestNRRDAndNIfTILieTogether loads a study of both formats, in two worlds.
 func TestNRRDAndNIfTILieTogether(t *testing.T) {
 	mask := maskOf([]int{2, 3, 4}, map[int]uint8{5: 1})

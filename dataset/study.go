@@ -49,7 +49,9 @@ type studyPatient struct {
 //
 // It reads the headers of all files, several at a time. Volumes that are missing,
 // headers that cannot be read, and patients whose volumes differ in shape or
-// place are errors that name the patient; they are reported together.
+// place are errors that name the patient; they are reported together. A scan on a
+// grid of its own, as PET has beside CT, takes a preparation that begins with
+// volume.ResampleToMatch, see [GridMatcher].
 //
 // A volume has two or three spatial axes, in all patients the same number. Other
 // axes, such as time or the components of a vector, become channels; there are

@@ -48,21 +48,30 @@ func (c *studyCore) outline(p *studyPatient) error {
 			errs = append(errs, c.fileError(p, k, err))
 			continue
 		}
-		v.Name, v.Mask = s.name, s.mask
+		v.Name, v.Mask, v.Fill = s.name, s.mask, s.fill
 		p.outlines[k] = v
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := c.agree(p, p.outlines); err != nil {
+	present := presentOf(p.outlines)
+	if err := p.spatial(present); err != nil {
 		return err
 	}
-	present := presentOf(p.outlines)
+	if m, ok := c.prepare.(GridMatcher); !ok || !m.MatchesGrids() {
+		if err := c.agree(p, present); err != nil {
+			return fmt.Errorf("%w; volume.ResampleToMatch would put them on one grid", err)
+		}
+	}
 	if c.prepare != nil {
 		if err := c.prepare.Outline(present); err != nil {
 			return fmt.Errorf("dataset: patient %s: prepare: %w", p.name, err)
 		}
-		if err := c.agree(p, p.outlines); err != nil {
+		err := p.spatial(present)
+		if err == nil {
+			err = c.agree(p, present)
+		}
+		if err != nil {
 			return fmt.Errorf("%w, once prepared", err)
 		}
 		for _, v := range present {
@@ -84,18 +93,20 @@ func presentOf(volumes []*Volume) []*Volume {
 	return slices.DeleteFunc(slices.Clone(volumes), func(v *Volume) bool { return v == nil })
 }
 
-// agree checks that a patient's volumes cover the same voxels of the same body.
-func (c *studyCore) agree(p *studyPatient, volumes []*Volume) error {
-	present := presentOf(volumes)
+// spatial checks that volumes are channels of pictures or of stacks of them.
+func (p *studyPatient) spatial(present []*Volume) error {
 	var errs []error
 	for _, v := range present {
 		if len(v.Shape) < 3 || len(v.Shape) > 4 || slices.Min(v.Shape) < 1 {
 			errs = append(errs, fmt.Errorf("dataset: patient %s: %v: want channels and two or three axes of space", p.name, v))
 		}
 	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
+	return errors.Join(errs...)
+}
+
+// agree checks that a patient's volumes cover the same voxels of the same body.
+func (c *studyCore) agree(p *studyPatient, present []*Volume) error {
+	var errs []error
 	first := present[0]
 	for _, v := range present[1:] {
 		if !slices.Equal(v.Shape[1:], first.Shape[1:]) {

@@ -372,3 +372,68 @@ func TestPreparationsAreHeldToTheirWord(t *testing.T) {
 		t.Errorf("another file: got %v", err)
 	}
 }
+
+// oneGrid is a GridMatcher that gives all volumes the first one's values, or says
+// that it does.
+type oneGrid struct {
+	enlarging
+	says, does bool
+}
+
+func (o oneGrid) MatchesGrids() bool { return o.says }
+
+func (o oneGrid) Outline(vs []*dataset.Volume) error {
+	for _, v := range vs[1:] {
+		if o.does {
+			v.Shape, v.Axes, v.Origin = slices.Clone(vs[0].Shape), vs[0].Header().Axes, slices.Clone(vs[0].Origin)
+		}
+	}
+	return nil
+}
+
+func (o oneGrid) Prepare(_ context.Context, vs []*dataset.Volume) error {
+	for _, v := range vs[1:] {
+		v.Dtype, v.Data = vs[0].Dtype, slices.Clone(vs[0].Data)
+	}
+	return o.Outline(vs)
+}
+
+func TestOnlyGridMatchersTakeVolumesThatLieApart(t *testing.T) {
+	pet := scanOf(0, 2, 3, 4)
+	pet.Origin[0] += 100
+	fsys := fstest.MapFS{"p/ct.nrrd": nrrdFile(scanOf(0, 4, 5, 6)), "p/pet.nrrd": nrrdFile(pet)}
+	for _, c := range []struct {
+		p    oneGrid
+		want string
+	}{
+		{oneGrid{says: true, does: true}, ""},
+		{oneGrid{says: false, does: true}, "ct has the shape (4, 5, 6), pet has (2, 3, 4); volume.ResampleToMatch would"},
+		{oneGrid{says: true, does: false}, "ct has the shape (4, 5, 6), pet has (2, 3, 4), once prepared"},
+	} {
+		s, err := dataset.Volumes(fsys, dataset.Scan("ct", "{patient}/ct.nrrd"), dataset.Scan("pet", "{patient}/pet.nrrd").Fill(-3), dataset.Prepare(c.p))
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: got %v, want %q in it", c.p, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := s.Headers(0)[1]
+		if h.Fill != -3 || h.Shape[3] != 6 {
+			t.Errorf("got %v, filled with %v", h, h.Fill)
+		}
+		volumes, release, err := s.Load(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if volumes[1].Fill != -3 || volumes[1].Elements() != 120 {
+			t.Errorf("got %v, filled with %v", volumes[1], volumes[1].Fill)
+		}
+		release()
+		if ds := cut(t)(s.Slices(t.Context())); ds.Len() != 4 {
+			t.Errorf("%d slices, want those of the prepared shape", ds.Len())
+		}
+	}
+}

@@ -33,7 +33,7 @@ func (c *studyCore) load(ctx context.Context, patient int) (*patientVolumes, err
 		if err != nil {
 			return nil, c.fileError(p, k, err)
 		}
-		v.Name, v.Mask = s.name, s.mask
+		v.Name, v.Mask, v.Fill = s.name, s.mask, s.fill
 		loaded.list[k] = v
 	}
 	if err := c.unchanged(p, loaded.list); err != nil {

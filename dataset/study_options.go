@@ -63,8 +63,8 @@ func (s Source) Optional() Source {
 	return s
 }
 
-// Fill sets the value of voxels that lie beyond the volume, or of a volume that
-// is missing. The default is 0.
+// Fill sets the value of voxels that lie beyond the volume, where a sample or the
+// grid of another volume goes on, or of a volume that is missing. The default is 0.
 func (s Source) Fill(value float64) Source {
 	s.fill = value
 	return s
@@ -112,6 +112,15 @@ type Preparation interface {
 	Outline(volumes []*Volume) error
 	// Prepare changes the volumes. It returns soon after ctx is done.
 	Prepare(ctx context.Context, volumes []*Volume) error
+}
+
+// A GridMatcher is a Preparation that may bring volumes of one body from grids of
+// their own, which differ in shape, spacing, origin or direction, to one grid. Where
+// MatchesGrids says that it does, a patient's volumes have to agree in shape and
+// place only once they are prepared. volume.ResampleToMatch is such a step.
+type GridMatcher interface {
+	Preparation
+	MatchesGrids() bool
 }
 
 // Prepare sets what is done to the volumes between decoding and cutting.

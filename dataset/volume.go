@@ -30,6 +30,9 @@ type Volume struct {
 	// Origin is the position of the first voxel's center in the world, in mm; nil
 	// if unknown.
 	Origin []float64
+	// Fill is what voxels beyond the volume count as: that of its [Source] in a
+	// study, else 0.
+	Fill float64
 	// Attributes are what else the file says in words, such as NRRD's key/value pairs.
 	Attributes []Attribute
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,11 +50,12 @@ func BenchmarkProfile(b *testing.B) {
 	var cells []cell
 	for _, span := range []string{result.FirstBatch, result.Epoch} {
 		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8, 16}, []int{1, 2, 4, 8, 16}) {
+			var once sync.Once
 			config := result.Config{Batch: 64, Workers: workers, Data: "cifar", Device: "cpu", Help: result.HelpOn, Span: span}
 			cells = append(cells, cell{name: named(config), config: config,
 				run: func(ctx context.Context) (result.Measured, error) { return profiled(ctx, ds, config) },
 				report: func(b *testing.B, rounds []result.Measured) {
-					b.Logf("%s, %d workers\n%s", span, workers, profileSheet(rounds).Markdown())
+					once.Do(func() { b.Logf("%s, %d workers\n%s", span, workers, profileSheet(rounds).Markdown()) })
 				}})
 		}
 	}

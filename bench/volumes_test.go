@@ -19,7 +19,7 @@ import (
 // epoch starts with nothing decoded: volumes are decoded when a slice of them is
 // first asked for, and then kept.
 func BenchmarkVolumes(b *testing.B) {
-	patients := sized(1, 24, 64)
+	patients := sized(1, 12, 64)
 	dir := given(b, func(root string) (string, error) { return data.Volumes(b.Context(), root, patients) })
 	memory, err := gpu.Auto()
 	if err != nil {

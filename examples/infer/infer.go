@@ -33,7 +33,7 @@ func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o
 	if r.table, err = newTable(out, photos.names, m.Classes, o.all); err != nil {
 		return nil, err
 	}
-	on, err := net.Open()
+	on, err := net.Open(o.device, o.kernels)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Infer tells what the pictures of a folder show, with a net that the example
 // train has trained, and writes a table.
 //
-//	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] …
+//	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
 // Without a checkpoint it takes one of its own, which knows seven shapes; without
 // a folder it draws pictures of them, one of which is cut short on purpose.
@@ -40,6 +40,8 @@ type options struct {
 	workers    int
 	batch      int
 	all        bool
+	device     string
+	kernels    string
 }
 
 func main() {
@@ -51,6 +53,8 @@ func main() {
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
 	flag.IntVar(&o.batch, "batch", 32, "pictures that the net sees at once")
 	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
+	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
+	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))

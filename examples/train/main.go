@@ -1,8 +1,8 @@
-// Train teaches a small convolutional net to tell pictures apart, on the
-// processor: loader, gpu/feed and gorgonia from files to a checkpoint that
+// Train teaches a small convolutional net to tell pictures apart, on the processor
+// or a CUDA device: loader, gpu/feed and gorgonia from files to a checkpoint that
 // survives a kill.
 //
-//	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] …
+//	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] [-device auto|cpu|cuda] …
 //
 // DIR has a folder per class. Without it, the program draws pictures of seven
 // shapes and keeps them in the user's cache. A fifth of the pictures is held out
@@ -44,6 +44,8 @@ type options struct {
 	every      int
 	fresh      bool
 	plot       string
+	device     string
+	kernels    string
 }
 
 func main() {
@@ -61,6 +63,8 @@ func main() {
 	flag.IntVar(&o.every, "every", 100, "steps between checkpoints")
 	flag.BoolVar(&o.fresh, "fresh", false, "begin anew, whatever the checkpoint holds")
 	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
+	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
+	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))
@@ -135,8 +139,8 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	fmt.Printf("%s: %d pictures to learn from, %d held out, %d classes\n%d weights; batches lie in %v\n",
-		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on.Memory)
+	fmt.Printf("%s: %d pictures to learn from, %d held out, %d classes\n%d weights in %v; batches lie in %v\n",
+		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on, t.on.Memory)
 	if t.steps > 0 {
 		fmt.Printf("%s: %d steps are made, going on in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)
 	}

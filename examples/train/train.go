@@ -39,7 +39,7 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if n := t.data.learn.Len(); o.batch > n {
 		return nil, fmt.Errorf("-batch %d: there are only %d pictures to learn from", o.batch, n)
 	}
-	if t.on, err = net.Open(); err != nil {
+	if t.on, err = net.Open(o.device, o.kernels); err != nil {
 		return nil, err
 	}
 	t.loader, err = loader.New(t.data.learn, loader.BatchSize(o.batch), loader.Workers(o.workers),

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 	"testing"
-	"testing/fstest"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -60,7 +58,7 @@ func findFake() error {
 }
 
 // kernels registers those in PENSTOCK_KERNELS, a folder of PTX files, or, for the
-// fake driver, which looks at the names alone, files of names.
+// fake driver, their names.
 func kernels() error {
 	if dir := os.Getenv("PENSTOCK_KERNELS"); dir != "" {
 		return cuda.AddKernels(os.DirFS(dir))
@@ -68,22 +66,7 @@ func kernels() error {
 	if fake.missing != nil {
 		return fmt.Errorf("PENSTOCK_KERNELS is not set: it names the folder of PTX files that the script kernels makes (%w)", fake.missing)
 	}
-	return cuda.AddKernels(fstest.MapFS{
-		"elembinop.ptx":   {Data: ptx("add sub mul div pow gt gte lt lte eq ne", "_vv", "_vs", "_sv", "_ss")},
-		"elemunaryop.ptx": {Data: ptx("cos sin exp ln log2 sqrt tanh log1p expm1 abs ceil floor sign square cube neg inverse softplus sigmoid", "")},
-		"misc.ptx":        {Data: ptx("hasNaN hasInf", "")},
-	})
-}
-
-// ptx names kernels for both kinds of numbers.
-func ptx(names string, operands ...string) []byte {
-	var text strings.Builder
-	for _, name := range strings.Fields(names) {
-		for _, o := range operands {
-			fmt.Fprintf(&text, ".visible .entry %s%s_f32(\n)\n.visible .entry %s%s_f64(\n)\n", name, o, name, o)
-		}
-	}
-	return []byte(text.String())
+	return cuda.AddKernels(os.DirFS("testdata/fake/kernels"))
 }
 
 // needFake resets the fake driver, and afterwards sees that nothing is left.

@@ -21,6 +21,14 @@ type Graph struct {
 	logits  *gorgonia.Node // log-probabilities (rows, classes)
 	loss    *gorgonia.Node // nil in a graph to judge with
 	weights gorgonia.Nodes
+	read    *readings // nil where values are read from their nodes
+}
+
+// readings are copies of values that gorgonia makes in time. On a device it uses a
+// node's memory again, and the gradients that BindDualValues leaves are wrong.
+type readings struct {
+	logits, loss gorgonia.Value
+	gradients    []gorgonia.Value
 }
 
 // Judge makes a graph that gives every sample its classes' probabilities.
@@ -46,6 +54,10 @@ func (m *Model) graph(on *Backend, rows int, learn bool) (_ *Graph, err error) {
 			gorgonia.WithShape(w.Shape...), gorgonia.WithName(w.Name), gorgonia.WithValue(value)))
 	}
 	net.forward(image)
+	if on.onDevice {
+		net.read = &readings{gradients: make([]gorgonia.Value, len(net.weights))}
+		gorgonia.Read(net.logits, &net.read.logits)
+	}
 	bind := []feed.Option{feed.Bind("image", image), feed.Pad(mask)}
 	if learn {
 		target := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(rows, len(m.Classes)), gorgonia.WithName("target"))
@@ -54,7 +66,9 @@ func (m *Model) graph(on *Backend, rows int, learn bool) (_ *Graph, err error) {
 			return nil, fmt.Errorf("net: differentiate: %w", err)
 		}
 	}
-	net.vm = on.machine(g, net.weights, learn)
+	if net.vm, err = on.machine(g, net.weights, learn); err != nil {
+		return nil, err
+	}
 	if net.Feed, err = feed.New(net.vm, bind...); err != nil {
 		net.vm.Close()
 		return nil, err
@@ -84,22 +98,43 @@ func (n *Graph) criterion(target, mask *gorgonia.Node) error {
 	right := must(gorgonia.Sum(must(gorgonia.HadamardProd(n.logits, target)), 1))
 	sum := must(gorgonia.Sum(must(gorgonia.HadamardProd(right, mask))))
 	n.loss = must(gorgonia.Neg(must(gorgonia.Div(sum, must(gorgonia.Sum(mask))))))
-	_, err := gorgonia.Grad(n.loss, n.weights...)
-	return err
+	gradients, err := gorgonia.Grad(n.loss, n.weights...)
+	if err != nil || n.read == nil {
+		return err
+	}
+	gorgonia.Read(n.loss, &n.read.loss)
+	for i, g := range gradients {
+		gorgonia.Read(g, &n.read.gradients[i])
+	}
+	return nil
 }
 
 // LogProbabilities are the last batch's, row by row, a number per class, in
 // nats. They are valid in the loop body; rows of padding mean nothing.
-func (n *Graph) LogProbabilities() []float32 { return n.logits.Value().Data().([]float32) }
+func (n *Graph) LogProbabilities() []float32 {
+	if n.read != nil {
+		return n.read.logits.Data().([]float32)
+	}
+	return n.logits.Value().Data().([]float32)
+}
 
 // Loss is the last batch's mean cross-entropy in nats.
-func (n *Graph) Loss() float32 { return n.loss.Value().Data().(float32) }
+func (n *Graph) Loss() float32 {
+	if n.read != nil {
+		return n.read.loss.Data().(float32)
+	}
+	return n.loss.Value().Data().(float32)
+}
 
 // Gradients are the weights', in the model's order. Whoever has used them sets
 // them to 0.
 func (n *Graph) Gradients() ([][]float32, error) {
 	all := make([][]float32, len(n.weights))
 	for i, w := range n.weights {
+		if n.read != nil {
+			all[i] = n.read.gradients[i].Data().([]float32)
+			continue
+		}
 		g, err := w.Grad()
 		if err != nil {
 			return nil, fmt.Errorf("net: gradient of %s: %w", w.Name(), err)

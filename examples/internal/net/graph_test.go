@@ -46,7 +46,7 @@ func newLoader(t testing.TB, n int) *loader.Loader {
 
 func newGraph(t testing.TB, build func(*net.Backend, int) (*net.Graph, error)) *net.Graph {
 	t.Helper()
-	on, err := net.Open()
+	on, err := net.Open("cpu", "")
 	if err != nil {
 		t.Fatal(err)
 	}

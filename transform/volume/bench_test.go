@@ -72,3 +72,41 @@ func BenchmarkSamples(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkResampleToMatch puts a PET of 100×200×200 voxels, 4 mm, or a mask on its
+// grid, onto a CT of 128×256×256, 3×2×2 mm, whose axes run with the PET's, in another
+// order, or oblique to them. Voxels are those of the result.
+func BenchmarkResampleToMatch(b *testing.B) {
+	ct := made("ct", false, []int{128, 256, 256}, []float64{3, 2, 2}, nil)
+	for _, mask := range []bool{false, true} {
+		for _, c := range []struct {
+			name string
+			turn func(v *dataset.Volume)
+		}{
+			{"parallel", func(*dataset.Volume) {}},
+			{"permuted", func(v *dataset.Volume) { v.Axes[1], v.Axes[3] = v.Axes[3], v.Axes[1] }},
+			{"oblique", func(v *dataset.Volume) {
+				v.Axes[2].Direction, v.Axes[3].Direction = []float64{0, 1, 0}, []float64{1, 0, 0}
+			}},
+		} {
+			pet := made("pet", mask, []int{100, 200, 200}, []float64{4, 4, 4}, nil)
+			c.turn(pet)
+			name := "scan"
+			if mask {
+				name = "mask"
+			}
+			b.Run(name+" "+c.name, func(b *testing.B) {
+				p := volume.Steps(volume.ResampleToMatch("ct"))
+				b.ReportAllocs()
+				for b.Loop() {
+					vs := []*dataset.Volume{pet.Header(), ct.Header()}
+					vs[0].Data, vs[1].Data = pet.Data, ct.Data
+					if err := p.Prepare(b.Context(), vs); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(ct.Elements())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mvoxels/s")
+			})
+		}
+	}
+}

@@ -90,6 +90,46 @@ func Example() {
 	// 2 patients decoded
 }
 
+// A PET scan of 4×2×2 mm beside a CT scan of 4×1×1 mm: every sample has both on
+// the grid of the CT.
+func ExampleResampleToMatch() {
+	fsys := twoPatients()
+	for _, patient := range []string{"anna", "bert"} {
+		pet := &dataset.Volume{Name: "pet", Shape: tensor.Shape{2, 2, 1}, World: "RAS", Origin: []float64{-0.5, -0.5, 0},
+			Axes: []dataset.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 2, Direction: []float64{0, -1, 0}}, {Spacing: 2, Direction: []float64{-1, 0, 0}}}}
+		pet.SetFloat32([]float32{0, 4, 8, 8})
+		var file bytes.Buffer
+		if err := dataset.WriteNRRD(&file, pet); err != nil {
+			log.Fatal(err)
+		}
+		fsys[patient+"/pet.nrrd"] = &fstest.MapFile{Data: file.Bytes()}
+	}
+	var steps dataset.GridMatcher = volume.Steps(volume.ResampleToMatch("ct"), volume.Window(160, 320).Only("ct"))
+	study, err := dataset.Volumes(fsys, dataset.Scan("ct", "{patient}/ct.nrrd"), dataset.Scan("pet", "{patient}/pet.nrrd").Fill(-1),
+		dataset.Mask("tumour", "{patient}/tumour.nrrd"), dataset.Prepare(steps))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(study.Headers(0)[1], steps.MatchesGrids())
+	ds, err := study.Slices(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for y, values := 0, s["pet"].Data().([]float32); y < 4; y++ {
+		fmt.Println(values[4*y : 4*y+4])
+	}
+	// Output:
+	// pet float32 (1, 2, 4, 4), 4×1×1 mm, LPS true
+	// [0 0 -1 -1]
+	// [1 1 -1 -1]
+	// [3 3 -1 -1]
+	// [4 4 -1 -1]
+}
+
 // row is a dataset of one picture of a row, with a mask.
 func row(values ...float32) dataset.Dataset {
 	labels := make([]uint8, len(values))

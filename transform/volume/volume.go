@@ -1,6 +1,6 @@
 // Package volume prepares and augments medical volumes and their slices and
-// patches, in the words of MONAI and TorchIO: window, z-score, resample, pad or
-// crop, flip, rotate, random crop.
+// patches, in the words of MONAI and TorchIO: resample to match another volume,
+// resample, window, z-score, pad or crop, flip, rotate, random crop.
 //
 // Steps stand at two places of a volume's way into the batch:
 //
@@ -16,7 +16,8 @@
 // which [Steps] makes; its result is cached. What is random belongs behind the
 // cut, in [Samples].
 //
-// All volumes of a patient move together. Steps that move voxels take labels from
+// All volumes of a patient are on one grid, on that of the scan which
+// [ResampleToMatch] names if they come on several, and move together. Steps that move voxels take labels from
 // the nearest voxel, and steps that change values leave masks alone. Axes are
 // those of space, the slowest first, 0, 1 and 2 for z, y and x, or 0 and 1 for
 // rows and columns of a slice; -1 is the last one. Channels are never mixed.
@@ -86,6 +87,7 @@ type program struct {
 	masks    []string
 	names    []string // that steps ask for
 	floating []*intensity
+	matches  bool // volumes may have grids of their own before the first step
 	errs     []error
 }
 
@@ -171,6 +173,9 @@ func (x *Preparation) Validate(names []string) error {
 	}
 	return errors.Join(append(errs, x.p.checkNames(names))...)
 }
+
+// MatchesGrids reports whether the steps begin with [ResampleToMatch].
+func (x *Preparation) MatchesGrids() bool { return x.p.matches }
 
 // Outline changes headers as Prepare would.
 func (x *Preparation) Outline(volumes []*dataset.Volume) error { return x.p.outline(volumes) }

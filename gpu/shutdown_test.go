@@ -104,6 +104,20 @@ func TestCancelledLoopDeliversNothingMore(t *testing.T) {
 	}
 }
 
+// TestAStageThatIsClosedTwiceCountsOnce: the device would close below its memory.
+func TestAStageThatIsClosedTwiceCountsOnce(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(8), 2)
+	for range 3 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if d.Close() == nil {
+		t.Error("the device closed below its memory")
+	}
+}
+
 // TestSlabsWaitForTheCopiesThatReadThem: the upload fails, and so does waiting for
 // its copies. The slab is back only when that has succeeded.
 func TestSlabsWaitForTheCopiesThatReadThem(t *testing.T) {
@@ -138,5 +152,41 @@ func TestSlabsWaitForTheCopiesThatReadThem(t *testing.T) {
 	}
 	if err := s.Close(); err != nil || p.Bytes() != 0 {
 		t.Errorf("got %v, %d bytes are taken", err, p.Bytes())
+	}
+}
+
+// TestTheNextLoopSettlesWhatAFailedOneLeft: it begins once no copy of the loop
+// before runs, and then all slabs are the loader's again.
+func TestTheNextLoopSettlesWhatAFailedOneLeft(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(40), 2, loader.BatchSize(4), loader.Workers(1), loader.InFlight(1))
+	fake.Fail("cuEventSynchronize", 1, launchFailed)
+	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err == nil || len(calls(err)) != 2 {
+			t.Errorf("got %v, want both failures", err)
+		}
+	}
+	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
+	came := 0
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if came++; !expectedCode(t, "cuStreamSynchronize", "CUDA_ERROR_OUT_OF_MEMORY", err) {
+			t.Error("a batch came above a copy")
+			break
+		}
+	}
+	if came != 1 {
+		t.Errorf("%d errors, want 1", came)
+	}
+	came = 0
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, b)
+		came++
+	}
+	if came != 10 {
+		t.Errorf("%d batches, want 10", came)
 	}
 }

@@ -78,7 +78,7 @@ func (b *Batch) Indices() []int { return b.indices }
 // uploads no field of the name, or behind the loop body.
 func (b *Batch) Column(field string) Column { return b.columns[b.field(field)] }
 
-// UsedBy says that the work which a stream (a CUstream of the device's primary
+// UsedBy says that the work which a stream (a CUstream of the device's
 // context) has been given up to now reads the batch: until that work is done the
 // memory is not overwritten, although the loop body has ended. Without it the
 // body itself waits for its work, and so it does after an error. The last call

@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-// A Device is one CUDA device and its primary context, which the process shares
-// with every other user of the device's runtime API, or the one of [Context]. Its methods may be called by
-// any goroutine.
+// A Device is one CUDA device and a context on it: the primary one, which the
+// process shares with every other user of the device's runtime API, or the one of
+// [Context]. Its methods may be called by any goroutine.
 type Device struct {
 	lib     *library
 	cfg     config

@@ -125,6 +125,9 @@ func report(b *testing.B, rounds []result.Measured) {
 	show("median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
 	show("p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
 	show("longest-wait-ms", func(m result.Measured) float64 { return 1000 * slices.Max(m.Waits) })
+	if rounds[0].Allocations == 0 {
+		return // they were not counted
+	}
 	show("allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
 }
 

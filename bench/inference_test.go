@@ -1,0 +1,95 @@
+package bench_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/bench/model"
+	"github.com/penstock-go/penstock/bench/result"
+)
+
+const modelSize = 64 // of pictures, in pixels on each side
+
+// nets are built when they are first needed: one for each kind and batch size,
+// with the one VM that its graph has.
+type nets map[netKey]*model.Net
+
+type netKey struct {
+	kind string
+	rows int
+}
+
+func newNets(b *testing.B) nets {
+	all := nets{}
+	b.Cleanup(func() {
+		for _, n := range all {
+			n.Close()
+		}
+	})
+	return all
+}
+
+func (all nets) of(k model.Kind, rows int) (*model.Net, error) {
+	key := netKey{k.Name, rows}
+	if n := all[key]; n != nil {
+		return n, nil
+	}
+	n, err := k.New(rows, modelSize)
+	if err == nil {
+		all[key] = n
+	}
+	return n, err
+}
+
+// BenchmarkInference is the fifth study: a net's time per picture by batch size,
+// without loading, on gorgonia's VM for the processor.
+func BenchmarkInference(b *testing.B) {
+	all := newNets(b)
+	var cells []cell
+	for _, k := range model.Kinds() {
+		for _, batch := range sized([]int{2}, []int{1, 4, 16, 64}, []int{32, 128, 256, 512, 1024}) {
+			config := result.Config{Batch: batch, Data: "random", Model: k.Name, Device: "cpu"}
+			cells = append(cells, cell{name: named(config), config: config,
+				run: func(context.Context) (result.Measured, error) {
+					net, err := all.of(k, batch)
+					if err != nil {
+						return result.Measured{}, err
+					}
+					return inferred(net, batch, sized(1, 64, 1))
+				},
+				report: func(b *testing.B, rounds []result.Measured) {
+					var each []float64
+					for _, m := range rounds {
+						each = append(each, 1000*m.PerItem)
+					}
+					b.ReportMetric(median(each), "ms/item")
+				}})
+		}
+	}
+	measure(b, result.Inference, cells)
+}
+
+// inferred runs batches of at least so many pictures altogether, and one before
+// that does not count.
+func inferred(net *model.Net, batch, pictures int) (m result.Measured, err error) {
+	r := rand.New(rand.NewPCG(uint64(batch), 5))
+	x := make([]float32, batch*3*modelSize*modelSize)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	if err := net.Infer(x); err != nil {
+		return m, err
+	}
+	begun := time.Now()
+	for m.Samples < int64(pictures) {
+		if err := net.Infer(x); err != nil {
+			return m, err
+		}
+		m.Samples += int64(batch)
+	}
+	m.Seconds = time.Since(begun).Seconds()
+	m.PerItem = m.Seconds / float64(m.Samples)
+	return m, nil
+}

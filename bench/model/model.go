@@ -1,0 +1,106 @@
+// Package model holds the nets that the benchmarks run behind a loader, in
+// gorgonia: convolutional ones of several sizes, an MLP-Mixer and a vision
+// transformer. Their weights are random, which costs as much time as trained
+// ones. They only infer.
+//
+// They are small, so that a processor runs them: a picture of 64×64 pixels takes
+// a few million to some tens of millions of multiplications.
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/gpu/feed"
+)
+
+// Classes is how many numbers a net gives for a picture.
+const Classes = 100
+
+// A Kind is one of the nets.
+type Kind struct {
+	Name        string
+	Transformer bool // or a mixer: no convolution but that of the patches
+	build       func(b *builder, x *gorgonia.Node) *gorgonia.Node
+}
+
+// Kinds are all nets, convolutional ones first, each group by its cost.
+func Kinds() []Kind {
+	return []Kind{
+		{"conv-small", false, plain(8, 16, 32)},
+		{"conv-medium", false, plain(16, 32, 64)},
+		{"resnet-small", false, residual(2, 16, 32, 64)},
+		{"mixer", true, mixer(8, 64, 4)},
+		{"vit", true, transformer(8, 64, 4, 4)},
+	}
+}
+
+// A Net is a Kind for batches of one size, with its VM. One goroutine may use it
+// at a time.
+type Net struct {
+	// Feed runs batches through the net, short ones padded. They have the field
+	// "image", float32 (3, size, size).
+	Feed *feed.Feed
+
+	vm         gorgonia.VM
+	image      *gorgonia.Node
+	logits     *gorgonia.Node
+	parameters int
+}
+
+// New makes a net for batches of that many rows of pictures of size×size pixels,
+// a multiple of 8 and at least 16. Close frees it.
+func (k Kind) New(rows, size int) (_ *Net, err error) {
+	if rows < 1 || size < 16 || size > 1024 || size%8 != 0 {
+		return nil, fmt.Errorf("model: %s for %d pictures of %d×%d: want 1 or more, 16 to 1024 pixels, a multiple of 8", k.Name, rows, size, size)
+	}
+	defer func() { // gorgonia's constructors and Must panic
+		if p := recover(); p != nil {
+			err = fmt.Errorf("model: build %s: %v", k.Name, p)
+		}
+	}()
+	b := &builder{g: gorgonia.NewGraph(), r: rand.New(rand.NewPCG(1, 4))}
+	image := gorgonia.NewTensor(b.g, tensor.Float32, 4, gorgonia.WithShape(rows, 3, size, size), gorgonia.WithName("image"))
+	mask := gorgonia.NewVector(b.g, tensor.Float32, gorgonia.WithShape(rows), gorgonia.WithName("mask"),
+		gorgonia.WithValue(tensor.New(tensor.WithShape(rows), tensor.Of(tensor.Float32)))) // that Infer needs none
+	n := &Net{image: image}
+	n.logits = k.build(b, image)
+	n.parameters = b.parameters
+	n.vm = gorgonia.NewTapeMachine(b.g)
+	if n.Feed, err = feed.New(n.vm, feed.Bind("image", image), feed.Pad(mask)); err != nil {
+		n.vm.Close()
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return n, nil
+}
+
+// Infer runs the net over pictures (rows, 3, size, size) without a loader. They
+// must not change until it returns.
+func (n *Net) Infer(pictures []float32) error {
+	shape := n.image.Shape()
+	if len(pictures) != shape.TotalSize() {
+		return fmt.Errorf("model: %d values for pictures of shape %v", len(pictures), shape)
+	}
+	x := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(pictures))
+	if err := gorgonia.Let(n.image, x); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	n.vm.Reset()
+	if err := n.vm.RunAll(); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return nil
+}
+
+// Logits are the last batch's, row by row, [Classes] numbers for a picture. In a
+// loop over Feed they are valid in its body, after Infer until the next.
+func (n *Net) Logits() []float32 { return n.logits.Value().Data().([]float32) }
+
+// Parameters is how many numbers the weights are.
+func (n *Net) Parameters() int { return n.parameters }
+
+// Close frees the VM.
+func (n *Net) Close() error { return n.vm.Close() }

@@ -48,8 +48,8 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 }
 
 func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
-	one := t.TempDir()
-	if err := os.Rename(filepath.Join(drawn(t, pictures), "star"), filepath.Join(one, "star")); err != nil {
+	dir, one := drawn(t, pictures), t.TempDir()
+	if err := os.CopyFS(filepath.Join(one, "star"), os.DirFS(filepath.Join(dir, "star"))); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
@@ -65,7 +65,7 @@ func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
 		"not a file": {func(o *options) { o.checkpoint = one }, "-fresh begins anew"},
 	} {
 		o := tiny(filepath.Join(t.TempDir(), "c"))
-		o.dir, o.every = drawn(t, pictures), 1000
+		o.dir, o.every = dir, 1000
 		test.change(&o)
 		r, err := newTrainer(o, o.dir)
 		if err == nil {

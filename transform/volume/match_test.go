@@ -160,6 +160,13 @@ func TestVolumesThatCannotBeMatchedSaySo(t *testing.T) {
 		{func(pet, _ *dataset.Volume) { pet.Axes[3].Spacing = 1e-300 }, "pet: its place and size are beyond"},
 		{func(pet, _ *dataset.Volume) { pet.Axes[3].Spacing = 1e300 }, "pet: its place and size are beyond"},
 		{func(pet, _ *dataset.Volume) { pet.Origin[2] += 20 }, "pet: it lies entirely outside"},
+		{func(pet, _ *dataset.Volume) { // beyond a face of the grid, though not of a box along its own axes around it
+			c, s := math.Cos(1.1), math.Sin(1.1)
+			pet.Axes[2].Direction, pet.Axes[3].Direction = []float64{-s, c, 0}, []float64{c, s, 0}
+			for d, x := range []float64{c, s, 0} {
+				pet.Origin[d] += 0.5*x + 11*[]float64{math.Cos(0.3), math.Sin(0.3), 0}[d]
+			}
+		}, "pet: it lies entirely outside"},
 		{func(pet, _ *dataset.Volume) { pet.Mask, pet.Fill = true, 40000 }, "pet: its labels are int16, which cannot hold Fill(40000)"},
 		{func(pet, _ *dataset.Volume) { pet.Mask, pet.Fill = true, 0.5 }, "pet: its labels are int16, which cannot hold Fill(0.5)"},
 		{func(pet, _ *dataset.Volume) { pet.Shape[0] = 1 << 40 }, "pet: 1099511627776 channels are too many"},

@@ -32,7 +32,7 @@ class Pictures(torch.utils.data.Dataset):
 def make(o, inputs):
     torch.set_num_threads(1)  # workers have the processors
     loader = torch.utils.data.DataLoader(
-        Pictures(o, *inputs), batch_size=o.batch, num_workers=o.workers, persistent_workers=o.workers > 0
+        Pictures(o, *inputs), batch_size=o.batch, shuffle=o.shuffle, num_workers=o.workers, persistent_workers=o.workers > 0
     )
     return lambda number: iter(loader)
 

@@ -26,7 +26,7 @@ def make(o, inputs):
     torch.set_num_threads(1)  # workers have the processors
     pictures = Pictures(o, *inputs)
     loader = torch.utils.data.DataLoader(
-        pictures, batch_size=o.batch, num_workers=o.workers, persistent_workers=o.workers > 0
+        pictures, batch_size=o.batch, shuffle=o.shuffle, num_workers=o.workers, persistent_workers=o.workers > 0
     )
     out = torch.empty(o.batch, *pictures.pictures.shape[1:])
 

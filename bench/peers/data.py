@@ -1,4 +1,4 @@
-"""Makes, once, what sides read besides photos: in $PEERS_CACHE or the user's cache folder, 470 MB.
+"""Makes, once, what sides read besides photos: in $PEERS_CACHE or the user's cache folder, 780 MB.
 
 The same numbers come out everywhere. A folder appears under its name only when it
 is complete.
@@ -16,6 +16,7 @@ from PIL import Image
 import works
 
 ITEMS = 512
+ARRAYS = 256  # samples of npy files, twice: in one array and a file each
 
 
 def folder(work, photos, subsampled):
@@ -24,6 +25,8 @@ def folder(work, photos, subsampled):
         return made(f"items-{ITEMS}", write_items)
     if work == "cifar":
         return made("cifar", write_tiny_pictures)
+    if work.startswith("npy"):
+        return made(f"npy-{ARRAYS}", write_arrays)
     if subsampled:
         return made("photos-420-" + fingerprint(photos), lambda to: write_subsampled(photos, to))
     return photos
@@ -53,6 +56,15 @@ def write_items(to):
     size = works.WORKS["preprocessed"].size
     for i in range(ITEMS):
         numbers.standard_normal((3, size, size), numpy.float32).tofile(to / f"{i:04d}.bin")
+
+
+def write_arrays(to):
+    size = works.WORKS["preprocessed"].size
+    array = numpy.random.default_rng(3).standard_normal((ARRAYS, 3, size, size), numpy.float32)
+    numpy.save(to / "array.npy", array)
+    (to / "items").mkdir()
+    for i, item in enumerate(array):
+        numpy.save(to / "items" / f"{i:04d}.npy", item)
 
 
 def write_tiny_pictures(to):

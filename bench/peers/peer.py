@@ -8,7 +8,6 @@ epoch(number), an iterator over batches: pairs of images, float32
 
 import argparse
 import json
-import os
 import pathlib
 import random
 import sys
@@ -16,6 +15,8 @@ import time
 
 import numpy
 
+import processes
+import records
 import works
 
 MEAN = (0.485, 0.456, 0.406)
@@ -25,12 +26,15 @@ RESIZE = 256
 
 
 def run(make, versions):
-    """Measures the side, or writes its tensors where --pixels is given.
+    """Measures the side, or writes its tensors where -pixels is given.
 
     versions are what the side is made of, name to version.
     """
     o = options()
     inputs = works.inputs(o)
+    if o.study:
+        records.write(make, o, inputs, versions)
+        return
     if o.pixels:
         o.samples = len(inputs)
     epoch = make(o, inputs)
@@ -46,18 +50,19 @@ def run(make, versions):
 def options():
     p = argparse.ArgumentParser()
     p.add_argument("folder", nargs="?", default=default_folder(), help="what the work reads, see works.py")
-    p.add_argument("-work", choices=works.WORKS, default="eval")
+    p.add_argument("-work", choices=works.ALL, default="eval")
     p.add_argument("-workers", type=int, default=2)
     p.add_argument("-batch", type=int, help="by default what the work has")
     p.add_argument("-epochs", type=int, default=3, help="measured ones, after a first one that warms up")
     p.add_argument("-samples", type=int, help="of an epoch, by default what the work has")
     p.add_argument("-pixels", action="store_true", help="write the evaluation tensors of all photos to standard output")
+    records.options(p)
     o = p.parse_args()
     if o.pixels:
         o.work = "eval"
-    work = works.WORKS[o.work]
+    work = works.ALL[o.work]
     o.batch, o.samples = o.batch or work.batch, o.samples or work.samples
-    if work.photos and o.samples % o.batch and not o.pixels:
+    if work.photos and o.samples % o.batch and not o.pixels and not o.study:
         p.error("-samples must be a multiple of -batch")
     return o
 
@@ -83,7 +88,7 @@ def warm_up(batches, o):
         if k == 0:
             line["first_ms"] = 1000 * (time.perf_counter() - begun)
         if k == middle:
-            line["memory_mb"] = memory_bytes() / 1e6
+            line["memory_mb"] = processes.memory_bytes() / 1e6
             a = numpy.asarray(images)
             size = works.WORKS[o.work].size
             want = (o.batch, 3, size, size)
@@ -94,7 +99,7 @@ def warm_up(batches, o):
 
 
 def measure(batches, o):
-    cpu = cpu_seconds()
+    cpu = processes.cpu_seconds()
     begun = time.perf_counter()
     first = 0.0
     n = 0
@@ -103,7 +108,7 @@ def measure(batches, o):
             first = time.perf_counter() - begun
         n += len(labels)
     took = time.perf_counter() - begun
-    cpu = cpu_seconds() - cpu
+    cpu = processes.cpu_seconds() - cpu
     if n != o.samples:
         sys.exit(f"{n} samples: want {o.samples}")
     return {"images_per_second": n / took, "first_ms": 1000 * first, "cpu_ms_per_image": 1000 * cpu / n}
@@ -114,48 +119,3 @@ def write_pixels(batches, n):
         a = numpy.asarray(images)[:n]
         n -= len(a)
         sys.stdout.buffer.write(numpy.ascontiguousarray(a, dtype="<f4").tobytes())
-
-
-def processes():
-    """This process and all it has started, by number."""
-    children = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            fields = stat(entry)
-            if fields:
-                children.setdefault(int(fields[1]), []).append(int(entry))
-    found = [os.getpid()]
-    for p in found:
-        found += children.get(p, [])
-    return found
-
-
-def stat(pid):
-    """The fields of /proc/PID/stat from the state on, or nothing if it has ended."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return text[text.rindex(")") + 2 :].split()
-
-
-def cpu_seconds():
-    """Processor time of all processes of this side, to a hundredth of a second."""
-    ticks = 0
-    for pid in processes():
-        fields = stat(pid)
-        if fields:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def memory_bytes():
-    """Proportional set size of all processes of this side: shared pages count once."""
-    total = 0
-    for pid in processes():
-        try:
-            lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total += sum(int(l.split()[1]) * 1024 for l in lines if l.startswith("Pss:"))
-    return total

@@ -15,22 +15,42 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/loader"
 )
 
 func main() {
 	o := options{folder: filepath.Join("..", "..", "..", "shared", "photos")}
-	flag.StringVar(&o.work, "work", "eval", "eval, train, preprocessed or cifar")
+	flag.StringVar(&o.work, "work", "eval", "eval, train, preprocessed or cifar; with -study also a format, see formats.go")
 	flag.IntVar(&o.workers, "workers", 2, "workers")
 	flag.IntVar(&o.batch, "batch", 128, "samples of a batch")
 	flag.IntVar(&o.epochs, "epochs", 3, "measured epochs, after a first one that warms up")
 	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the data again and again")
 	flag.BoolVar(&o.pixels, "pixels", false, "write the evaluation tensors of all photos to standard output")
+	flag.StringVar(&o.study, "study", "", "print records of this study, as package result describes them, instead of lines")
+	flag.StringVar(&o.data, "data", "", "what a record calls the data")
+	flag.StringVar(&o.model, "model", "", "what a record calls the model")
+	flag.StringVar(&o.simulated, "simulated", "", "what of a record is simulated")
+	flag.StringVar(&o.help, "help", result.HelpOn, "with -study: on or off, for loader.Help")
+	flag.BoolVar(&o.shuffle, "shuffle", false, "with -study: in random order")
+	flag.Float64Var(&o.consumer, "consumer", 0, "with -study: seconds that the consumer takes for a batch")
+	flag.Float64Var(&o.speed, "speed", 0, "with -study: samples per second of the consumer")
+	data := flag.String("make", "", "make the data of a benchmark, cifar100:N, volumes:N, items:N or photos:N, print its folder, and end")
+	machine := flag.Bool("machine", false, "print what a record says of the machine and the versions, and end")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		o.folder = flag.Arg(0)
 	}
-	if err := run(context.Background(), o, os.Stdout); err != nil {
+	do := run
+	switch {
+	case *machine:
+		do = describe
+	case *data != "":
+		do = func(ctx context.Context, _ options, w io.Writer) error { return makeData(ctx, *data, w) }
+	case o.study != "":
+		do = records
+	}
+	if err := do(context.Background(), o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -40,6 +60,10 @@ type options struct {
 	folder, work                    string
 	workers, batch, epochs, samples int
 	pixels                          bool
+
+	study, data, model, simulated, help string
+	shuffle                             bool
+	consumer, speed                     float64
 }
 
 func run(ctx context.Context, o options, w io.Writer) error {

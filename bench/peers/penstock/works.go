@@ -43,7 +43,12 @@ func photos(folder string, preset transform.Step) (dataset.Dataset, error) {
 // items are float32 (3, 224, 224), a file each, with labels.
 func items(folder string) (dataset.Dataset, error) {
 	fsys := os.DirFS(folder)
-	names, err := fs.Glob(fsys, "*.bin")
+	pattern := "*.bin" // as data.py names them
+	names, err := fs.Glob(fsys, pattern)
+	if len(names) == 0 && err == nil {
+		pattern = "*.raw" // as dataset.WriteItems does
+		names, err = fs.Glob(fsys, pattern)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func items(folder string) (dataset.Dataset, error) {
 		}
 	}
 	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}}
-	ds, err := dataset.RawTensors(fsys, "*.bin", spec)
+	ds, err := dataset.RawTensors(fsys, pattern, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 
@@ -72,14 +73,7 @@ func (a *array) attach(in *input, limit *MemoryLimit) error {
 	if rows > int64(*limit) {
 		return in.fail("%d bytes of samples to be held in memory%s, MemoryLimit leaves %d", rows, a.why(in), int64(*limit))
 	}
-	data := bulk.Make(int(rows))
-	raw := data[rows-a.codec.stored(rows):]
-	var err error
-	if a.fortran {
-		err = fillFromFortran(raw, in, append([]int{a.n}, a.field.Shape...))
-	} else {
-		err = in.fill(raw)
-	}
+	data, err := a.load(in, rows)
 	if err == nil {
 		err = in.finish()
 	}
@@ -90,6 +84,25 @@ func (a *array) attach(in *input, limit *MemoryLimit) error {
 	a.data = data
 	*limit -= MemoryLimit(rows)
 	return nil
+}
+
+// load reads all samples: what the file holds lies at the end of the bytes that
+// rows take in memory.
+func (a *array) load(in *input, rows int64) ([]byte, error) {
+	stored := a.codec.stored(rows)
+	if in.packed {
+		raw, err := in.unpack(stored)
+		if err != nil || stored == rows && !a.fortran {
+			return raw, err
+		}
+		in = &input{name: in.name, r: bytes.NewReader(raw)}
+	}
+	data := bulk.Make(int(rows))
+	raw := data[rows-stored:]
+	if a.fortran {
+		return data, fillFromFortran(raw, in, append([]int{a.n}, a.field.Shape...))
+	}
+	return data, in.fill(raw)
 }
 
 func (a *array) why(in *input) string {

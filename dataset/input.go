@@ -8,6 +8,8 @@ import (
 	"io/fs"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // MemoryLimit sets how many bytes of a dataset's files may be held in memory,
@@ -131,6 +133,21 @@ func (in *input) fill(to []byte) error {
 		return in.failed(err)
 	}
 	return nil
+}
+
+// unpack reads n bytes of a compressed file. Its size says little about how many
+// there are, so memory grows with what is read.
+func (in *input) unpack(n int64) ([]byte, error) {
+	const likely = 16 // times smaller: pictures shrink less
+	b := bulk.Growing(n, likely*in.length)
+	_, err := b.Fill(in, n)
+	if errors.Is(err, bulk.ErrShort) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return b.Bytes(), nil
 }
 
 // finish checks that nothing follows, and with it a compressed file's checksum.

@@ -193,13 +193,11 @@ func (p *Packed) open() (fs.File, io.ReaderAt, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if at, ok := f.(io.ReaderAt); ok {
-		return f, at, nil
+	at, err := readerAt(f)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	if seeker, ok := f.(io.ReadSeeker); ok {
-		return f, seekingReader{seeker}, nil
-	}
-	return nil, nil, errors.Join(errors.New("file offers neither ReadAt nor Seek"), f.Close())
+	return f, at, nil
 }
 
 // castagnoli is the polynomial of CRC-32C. Processors compute it.

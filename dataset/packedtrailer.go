@@ -51,10 +51,10 @@ type packedField struct {
 }
 
 func byteOrder() string {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
-		return "little"
+	if bigEndian() {
+		return "big"
 	}
-	return "big"
+	return "little"
 }
 
 // encode is the trailer as it stands in a file.

@@ -1,0 +1,151 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/penstock-go/penstock/gpu"
+)
+
+// spinPTX is a kernel that keeps the device busy for a given time.
+//
+//go:embed spin.ptx
+var spinPTX string
+
+// A driver is what the benchmark asks of CUDA's driver by itself: plain copies, and
+// a kernel of known duration. It is bound to the thread that opened it.
+type driver struct {
+	calls
+	context, module, function, stream uintptr
+}
+
+// calls are entry points of libcuda.so.1; see the CUDA driver API.
+type calls struct {
+	cuInit                       func(flags uint32) int32
+	cuDeviceGet                  func(device *int32, ordinal int32) int32
+	cuDevicePrimaryCtxRetain     func(context *uintptr, device int32) int32
+	cuDevicePrimaryCtxRelease_v2 func(device int32) int32
+	cuCtxSetCurrent              func(context uintptr) int32
+	cuMemAlloc_v2                func(memory *uintptr, bytes uintptr) int32
+	cuMemFree_v2                 func(memory uintptr) int32
+	cuMemcpyHtoD_v2              func(to uintptr, from unsafe.Pointer, bytes uintptr) int32
+	cuStreamCreate               func(stream *uintptr, flags uint32) int32
+	cuStreamDestroy_v2           func(stream uintptr) int32
+	cuStreamSynchronize          func(stream uintptr) int32
+	cuModuleLoadData             func(module *uintptr, text *byte) int32
+	cuModuleUnload               func(module uintptr) int32
+	cuModuleGetFunction          func(function *uintptr, module uintptr, name *byte) int32
+	cuLaunchKernel               func(function uintptr, gx, gy, gz, bx, by, bz, shared uint32, stream uintptr, args, extra *unsafe.Pointer) int32
+}
+
+const streamNonBlocking = 1 // CU_STREAM_NON_BLOCKING
+
+// openDriver loads the driver, and locks the calling goroutine to its thread until
+// close.
+func openDriver(library string) (_ *driver, err error) {
+	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", gpu.ErrNoDevice, err)
+	}
+	d := &driver{}
+	for name, f := range map[string]any{
+		"cuInit": &d.cuInit, "cuDeviceGet": &d.cuDeviceGet, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain,
+		"cuDevicePrimaryCtxRelease_v2": &d.cuDevicePrimaryCtxRelease_v2, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
+		"cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2,
+		"cuStreamCreate": &d.cuStreamCreate, "cuStreamDestroy_v2": &d.cuStreamDestroy_v2,
+		"cuStreamSynchronize": &d.cuStreamSynchronize, "cuModuleLoadData": &d.cuModuleLoadData,
+		"cuModuleUnload": &d.cuModuleUnload, "cuModuleGetFunction": &d.cuModuleGetFunction, "cuLaunchKernel": &d.cuLaunchKernel,
+	} {
+		if _, err := purego.Dlsym(handle, name); err != nil {
+			return nil, fmt.Errorf("%w: %s has no %s: %w", gpu.ErrNoDevice, library, name, err)
+		}
+		purego.RegisterLibFunc(f, handle, name)
+	}
+	runtime.LockOSThread()
+	if err := d.take(); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// take makes the first device's primary context current, and the kernel ready.
+func (d *driver) take() error {
+	var device int32
+	text, name := append([]byte(spinPTX), 0), []byte("spin\x00")
+	for _, step := range []struct {
+		call string
+		f    func() int32
+	}{
+		{"cuInit", func() int32 { return d.cuInit(0) }},
+		{"cuDeviceGet", func() int32 { return d.cuDeviceGet(&device, 0) }},
+		{"cuDevicePrimaryCtxRetain", func() int32 { return d.cuDevicePrimaryCtxRetain(&d.context, device) }},
+		{"cuCtxSetCurrent", func() int32 { return d.cuCtxSetCurrent(d.context) }},
+		{"cuModuleLoadData", func() int32 { return d.cuModuleLoadData(&d.module, &text[0]) }},
+		{"cuModuleGetFunction", func() int32 { return d.cuModuleGetFunction(&d.function, d.module, &name[0]) }},
+		{"cuStreamCreate", func() int32 { return d.cuStreamCreate(&d.stream, streamNonBlocking) }},
+	} {
+		if err := failed(step.call, step.f()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spin keeps the device busy for d, and waits for its end.
+func (d *driver) spin(duration time.Duration) error {
+	ns := uint64(duration)
+	arg := unsafe.Pointer(&ns)
+	var pinner runtime.Pinner
+	pinner.Pin(&ns)
+	defer pinner.Unpin()
+	code := d.cuLaunchKernel(d.function, 1, 1, 1, 1, 1, 1, 0, d.stream, &arg, nil)
+	if err := failed("cuLaunchKernel", code); err != nil {
+		return err
+	}
+	return failed("cuStreamSynchronize", d.cuStreamSynchronize(d.stream))
+}
+
+// alloc takes device memory.
+func (d *driver) alloc(bytes int) (memory uintptr, err error) {
+	err = failed("cuMemAlloc", d.cuMemAlloc_v2(&memory, uintptr(bytes)))
+	return memory, err
+}
+
+func (d *driver) free(memory uintptr) error { return failed("cuMemFree", d.cuMemFree_v2(memory)) }
+
+// upload copies to the device and waits for the copy's end.
+func (d *driver) upload(to uintptr, from unsafe.Pointer, bytes int) error {
+	return failed("cuMemcpyHtoD", d.cuMemcpyHtoD_v2(to, from, uintptr(bytes)))
+}
+
+// close gives everything back that take has taken.
+func (d *driver) close() error {
+	defer runtime.UnlockOSThread()
+	var errs []error
+	if d.stream != 0 {
+		errs = append(errs, failed("cuStreamDestroy", d.cuStreamDestroy_v2(d.stream)))
+	}
+	if d.module != 0 {
+		errs = append(errs, failed("cuModuleUnload", d.cuModuleUnload(d.module)))
+	}
+	if d.context != 0 {
+		errs = append(errs, failed("cuCtxSetCurrent", d.cuCtxSetCurrent(0)))
+		errs = append(errs, failed("cuDevicePrimaryCtxRelease", d.cuDevicePrimaryCtxRelease_v2(0)))
+	}
+	return errors.Join(errs...)
+}
+
+func failed(call string, code int32) error {
+	if code != 0 {
+		return fmt.Errorf("%s: CUDA error %d", call, code)
+	}
+	return nil
+}

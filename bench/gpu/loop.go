@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// images are made-up images, of n samples: float32 of shape (3, side, side), each
+// copied from memory.
+func images(n, side int) dataset.Dataset {
+	template := make([]float32, 3*side*side)
+	for i := range template {
+		template[i] = float32(i%255)/255 - 0.5
+	}
+	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, side, side}}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		copy(dataset.Row[float32](dst, 0), template)
+		return nil
+	})
+}
+
+// A way is one of those in which batches come to the device.
+type way struct {
+	side string
+	run  func(ctx context.Context, batch, workers int) (result.Measured, float64, error) // the hidden share of the copies, if above 0
+}
+
+func (b *benchmark) loopPart(ctx context.Context) error {
+	return b.table(ctx, fmt.Sprintf("kernel of %v per image", b.compute), []way{
+		{"penstock, copies from Go's memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+			return b.copying(ctx, batch, workers, loader.Heap{})
+		}},
+		{"penstock, copies from page-locked memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+			return b.copying(ctx, batch, workers, b.pinned)
+		}},
+		{"penstock, Stage", b.staged},
+	})
+}
+
+// table measures every way with every batch size and number of workers, and prints
+// a row for each.
+func (b *benchmark) table(ctx context.Context, model string, ways []way) error {
+	fmt.Printf("\n%s, images of %d×%d\n%-46s %6s %8s %12s %8s %8s\n", model, b.side, b.side, "", "batch", "workers", "images/s", "idle %", "hidden %")
+	for _, batch := range b.batch {
+		for _, workers := range b.workers {
+			rates, idle, hidden := make([][]float64, len(ways)), make([][]float64, len(ways)), make([][]float64, len(ways))
+			for round := range b.rounds {
+				for i, w := range ways {
+					m, share, err := w.run(ctx, batch, workers)
+					if err != nil {
+						return fmt.Errorf("%s, batches of %d, %d workers: %w", w.side, batch, workers, err)
+					}
+					rates[i] = append(rates[i], float64(m.Samples)/m.Seconds)
+					idle[i] = append(idle[i], 100*(1-m.Compute/m.Seconds))
+					hidden[i] = append(hidden[i], 100*share)
+					err = b.keep(result.Record{Study: result.EndToEnd, Side: w.side, Round: round, Measured: m,
+						Config: result.Config{Batch: batch, Workers: workers, Data: fmt.Sprintf("made-up %d", b.side), Model: model, Device: "cuda"}})
+					if err != nil {
+						return err
+					}
+				}
+			}
+			for i, w := range ways {
+				fmt.Printf("%-46s %6d %8d %12.0f %8.1f %8.1f\n", w.side, batch, workers, median(rates[i]), median(idle[i]), median(hidden[i]))
+			}
+		}
+	}
+	return nil
+}
+
+// newLoader loads as many samples as the loops need.
+func (b *benchmark) newLoader(batch, workers int, memory loader.Allocator) (*loader.Loader, error) {
+	return loader.New(images(batch*b.batches, b.side), loader.BatchSize(batch), loader.Workers(workers), loader.Memory(memory))
+}
+
+// copying copies each batch in the loop body, waits, and lets the kernel run.
+func (b *benchmark) copying(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, _ float64, err error) {
+	l, err := b.newLoader(batch, workers, memory)
+	if err != nil {
+		return m, 0, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	bytes := batch * 3 * b.side * b.side * 4
+	target, err := b.driver.alloc(bytes)
+	if err != nil {
+		return m, 0, err
+	}
+	defer func() { err = errors.Join(err, b.driver.free(target)) }()
+	c := newClock()
+	for batch, err := range l.Epoch(ctx, 0) {
+		c.arrived(&m)
+		if err != nil {
+			return m, 0, err
+		}
+		image := batch.Tensor("image")
+		if err := b.driver.upload(target, unsafe.Pointer(&image.Float32s()[0]), bytes); err != nil {
+			return m, 0, err
+		}
+		m.Transfer += c.lap()
+		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
+			return m, 0, err
+		}
+		c.computed(&m, batch.Len())
+	}
+	c.end(&m)
+	return m, 0, nil
+}
+
+// staged lets a Stage copy while the kernel runs.
+func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Measured, share float64, err error) {
+	l, err := b.newLoader(batch, workers, b.pinned)
+	if err != nil {
+		return m, 0, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	s, err := gpu.NewStage(b.device, l, gpu.Buffers(3))
+	if err != nil {
+		return m, 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	c := newClock()
+	for batch, err := range s.Epoch(ctx, 0) {
+		c.arrived(&m)
+		if err != nil {
+			return m, 0, err
+		}
+		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
+			return m, 0, err
+		}
+		c.computed(&m, batch.Len())
+	}
+	c.end(&m)
+	m.Transfer = s.Stats().Upload.Seconds()
+	return m, s.Stats().HiddenShare(), nil
+}
+
+// A clock divides a loop's time.
+type clock struct{ begun, last time.Time }
+
+func newClock() *clock {
+	now := time.Now()
+	return &clock{now, now}
+}
+
+// lap is the time since the last one, in seconds.
+func (c *clock) lap() float64 {
+	now := time.Now()
+	d := now.Sub(c.last)
+	c.last = now
+	return d.Seconds()
+}
+
+// arrived notes that the loop has waited for a batch until now.
+func (c *clock) arrived(m *result.Measured) {
+	wait := c.lap()
+	m.Waits = append(m.Waits, wait)
+	m.Waiting += wait
+	m.FirstBatch = m.Waits[0]
+	m.LoadingEnd = c.last.Sub(c.begun).Seconds()
+}
+
+// computed notes that the device has computed since the last lap.
+func (c *clock) computed(m *result.Measured, samples int) {
+	m.Compute += c.lap()
+	m.Samples += int64(samples)
+}
+
+func (c *clock) end(m *result.Measured) {
+	m.Seconds = max(time.Since(c.begun).Seconds(), 1e-9)
+	m.EndToEnd = m.Seconds
+}

@@ -1,0 +1,105 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/gpu"
+)
+
+// short are options that take no time.
+func short(t *testing.T) options {
+	return options{results: filepath.Join(t.TempDir(), "results.jsonl"), parts: []string{"copy", "loop", "vm", "item"},
+		rounds: 2, copies: 3, batches: 4, sizes: []int{1, 5000}, batch: []int{2, 3}, workers: []int{1, 2},
+		side: 8, compute: 100 * time.Microsecond, hidden: 4}
+}
+
+// fakeDriver is the driver of gpu's tests, with what gorgonia asks of one. Its
+// numbers mean nothing; that the program works on it is the test.
+func fakeDriver(t *testing.T) string {
+	t.Helper()
+	sources, err := filepath.Glob("../../gpu/testdata/fake/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources = append(sources, "../../gpu/cuda/testdata/fake/driver.c", "../../gpu/cuda/testdata/fake/kernels.c", "-lm")
+	file := filepath.Join(t.TempDir(), "libcuda.so.1")
+	args := append([]string{"-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-pthread", "-I", "../../gpu/testdata/fake", "-o", file}, sources...)
+	out, err := exec.Command("gcc", args...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs gcc, to build the fake CUDA driver")
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}
+
+func TestEveryRoundLeavesARecord(t *testing.T) {
+	o := short(t)
+	o.library = fakeDriver(t)
+	if err := run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	records, err := result.ReadFile(o.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, r := range records {
+		count[r.Side]++
+		if r.Machine.GPU == "" {
+			t.Fatalf("%+v names no GPU", r)
+		}
+		if r.Study == result.EndToEnd && (len(r.Measured.Waits) != o.batches || r.Measured.Samples != int64(o.batches*r.Config.Batch)) {
+			t.Errorf("%s: got %d waits and %d samples of %d batches of %d", r.Side, len(r.Measured.Waits), r.Measured.Samples, o.batches, r.Config.Batch)
+		}
+		if least := o.compute.Seconds() * float64(r.Measured.Samples); r.Study == result.EndToEnd && r.Measured.Compute < least {
+			t.Errorf("%s: got %v s of computing, want %v or more", r.Side, r.Measured.Compute, least)
+		}
+	}
+	copies, loops := o.rounds*len(o.sizes), o.rounds*len(o.batch)*len(o.workers)
+	for side, want := range map[string]int{
+		"penstock, Go's memory": copies, "penstock, page-locked": copies, "penstock, Stage": loops,
+		"penstock, copies from Go's memory": loops, "penstock, copies from page-locked memory": loops,
+	} {
+		if count[side] != want {
+			t.Errorf("%s: got %d records, want %d", side, count[side], want)
+		}
+	}
+}
+
+func TestWithoutADriverThereIsNoDevice(t *testing.T) {
+	o := short(t)
+	o.library = "/nowhere/libcuda.so.1"
+	if err := run(t.Context(), o); !errors.Is(err, gpu.ErrNoDevice) {
+		t.Errorf("got %v, want ErrNoDevice", err)
+	}
+}
+
+func TestWrongOptionsAreErrors(t *testing.T) {
+	for _, change := range []func(*options){
+		func(o *options) { o.parts = []string{"copy", "paste"} }, func(o *options) { o.rounds = 0 }, func(o *options) { o.compute = -1 },
+	} {
+		o := short(t)
+		change(&o)
+		if o.validate() == nil {
+			t.Errorf("%+v: got no error", o)
+		}
+	}
+	if got, err := numbers("batch", "1,20"); err != nil || !slices.Equal(got, []int{1, 20}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, text := range []string{"", "0", "1,,2", "x"} {
+		if _, err := numbers("batch", text); err == nil {
+			t.Errorf("%q: got no error", text)
+		}
+	}
+}

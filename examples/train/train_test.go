@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -157,6 +158,40 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 	}
 	if got := train(t, o, dir); !bytes.Equal(got, want) {
 		t.Error("the checkpoint differs from that of the run that was not interrupted")
+	}
+}
+
+// TestRunInterruptedWhileItJudgesKeepsItsLastStep: the step is made and cannot be
+// undone, but is in no checkpoint before the epoch is judged.
+func TestRunInterruptedWhileItJudgesKeepsItsLastStep(t *testing.T) {
+	dir := drawn(t, pictures)
+	for range 5 {
+		o := tiny(filepath.Join(t.TempDir(), "c"))
+		o.every, o.epochs = 1<<20, 1<<20 // the interrupt ends it
+		r, err := newTrainer(o, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for r.held.Stats().Samples == 0 && ctx.Err() == nil {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		if err := r.train(ctx, func(*loader.Batch, float32) {}, func() {}); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+		cancel()
+		r.Close()
+		again, err := newTrainer(o, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.steps != r.steps || len(again.accuracy) == 0 {
+			t.Errorf("%d steps and %d judged epochs are saved, %d steps were made", again.steps, len(again.accuracy), r.steps)
+		}
+		again.Close()
 	}
 }
 

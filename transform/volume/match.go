@@ -23,10 +23,9 @@ import (
 // the nearest voxel, of two equally near ones that of the higher index. A volume
 // reaches to the outer edges of its outermost voxels; beyond their centers it goes
 // on with the values there, and beyond the edges with its Fill, see
-// [dataset.Source.Fill]. That is MONAI's ResampleToMatch and ITK's
-// Resample(moving, fixed) with its default interpolators. Positions are true to
-// 1/1000 of a voxel: a volume closer than that to the grid stays as it is, as the
-// fixed one does.
+// [dataset.Source.Fill]. That is ITK's Resample(moving, fixed) and, but for what
+// lies beyond the edges, MONAI's ResampleToMatch. Positions are true to 1/1000 of a
+// voxel: a volume closer than that to the grid stays as it is, as the fixed one does.
 //
 // A volume that does not tell its place in the world is an error, as is one that
 // lies entirely outside of the grid. A picture of two axes in a world of three is

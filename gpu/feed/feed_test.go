@@ -124,22 +124,24 @@ func TestFullBatchesAreBoundWithoutACopy(t *testing.T) {
 func TestInputsReferToNoBatchBehindTheLoop(t *testing.T) {
 	m := newModel(t)
 	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
-	var slab uintptr
-	for b, err := range f.Run(newLoader(t, 2*rows-1).Epoch(t.Context(), 0)) {
-		if err != nil {
-			t.Fatal(err)
+	for last := range 2 { // a whole batch, and one that is padded
+		slabs := map[uintptr]bool{}
+		for b, err := range f.Run(newLoader(t, 2*rows-1).Epoch(t.Context(), 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			slabs[b.Tensor("x").Uintptr()] = true
+			if b.Number() == last {
+				break
+			}
 		}
-		slab = b.Tensor("x").Uintptr()
-		if b.Number() == 0 {
-			break
+		if slabs[m.x.Value().Uintptr()] {
+			t.Error("the input still refers to a slab")
 		}
-	}
-	if m.x.Value().Uintptr() == slab {
-		t.Error("the input still refers to the slab")
-	}
-	for _, v := range m.x.Value().Data().([]float64) {
-		if v != 0 {
-			t.Errorf("the input holds %v", v)
+		for _, v := range m.x.Value().Data().([]float64) {
+			if v != 0 {
+				t.Errorf("behind batch %d the input holds %v", last, v)
+			}
 		}
 	}
 }
@@ -214,6 +216,26 @@ func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
 				t.Errorf("got %v, want %s", err, says)
 			}
 			n++
+		}
+		if n != 1 {
+			t.Errorf("the body ran %d times", n)
+		}
+	}
+}
+
+// TestShortBatchesThatDoNotFitAreErrors: padding copies, where Let would look.
+func TestShortBatchesThatDoNotFitAreErrors(t *testing.T) {
+	for field, says := range map[string]string{
+		"label": `field "label": int64 of shape (3), want float64 of shape (3, 3)`,
+		"y":     `field "y": float64 of shape (3), want float64 of shape (3, 3)`,
+	} {
+		m := newModel(t)
+		f := newFeed(t, m.vm, feed.Bind(field, m.x), feed.Pad(m.mask))
+		n := 0
+		for _, err := range f.Run(newLoader(t, rows-1).Epoch(t.Context(), 0)) {
+			if n++; err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("got %v, want %s", err, says)
+			}
 		}
 		if n != 1 {
 			t.Errorf("the body ran %d times", n)

@@ -1,0 +1,158 @@
+// Command sweep finds out which numbers of workers and which batch size load a
+// folder of photos fastest on this machine:
+//
+//	go run ./bench/sweep -dir FOLDER
+//
+// The folder has a folder per class, as dataset.ImageFolder takes it; without one,
+// made-up photos are loaded. All settings load the same photos with the
+// evaluation preset, in turns, and those that cannot win are stopped early. What
+// comes out is a table of the regret of every setting, the time lost by choosing
+// it, and the setting to use, as a line of Go.
+//
+// A loop that takes its time for samples, given by -consumer, changes the answer:
+// a loader only has to be faster than what it feeds. With -o every measurement is
+// kept, as a line of JSON that bench/report draws.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/penstock-go/penstock/bench/analysis"
+)
+
+// options are the command line's.
+type options struct {
+	dir, out         string
+	size             int
+	consumer         float64
+	workers, batches numbers
+	samples, rounds  int
+	margin           float64
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sweep:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out, errs io.Writer) error {
+	o, err := parse(args, errs)
+	if err != nil {
+		return err
+	}
+	m, err := newMeter(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n%s\n", m.blank.Machine, m)
+	if err := m.warm(ctx); err != nil {
+		return err
+	}
+	settings := o.settings()
+	p := newProgress(len(settings) * o.rounds)
+	all, err := race{rounds: o.rounds, margin: o.margin, measure: m.measure, turn: p.turn}.run(ctx, settings)
+	p.close()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintln(out, "ended early; of what was measured:")
+	}
+	return advise(out, m.model(), all)
+}
+
+func parse(args []string, errs io.Writer) (options, error) {
+	o := options{workers: usualWorkers(runtime.GOMAXPROCS(0)), batches: numbers{16, 32, 64, 128}}
+	f := flag.NewFlagSet("sweep", flag.ContinueOnError)
+	f.SetOutput(errs)
+	f.StringVar(&o.dir, "dir", "", "`folder` of photos with a folder per class; made-up photos by default")
+	f.IntVar(&o.size, "size", 224, "side of the pictures that are made of them, in `pixels`")
+	f.Float64Var(&o.consumer, "consumer", 0, "`samples` per second that the loop takes, as a simulated device; 0 is no limit")
+	f.Var(&o.workers, "workers", "numbers of workers to compare")
+	f.Var(&o.batches, "batches", "batch sizes to compare")
+	f.IntVar(&o.samples, "samples", 1024, "samples that a setting loads in a round")
+	f.IntVar(&o.rounds, "rounds", 5, "rounds at most")
+	f.Float64Var(&o.margin, "margin", 5, "`percent` by which a setting must be slower than the best in every round to be stopped")
+	f.StringVar(&o.out, "o", "", "`file` to append all measurements to, as JSON lines")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.margin /= 100
+	var wrong []error
+	want := func(ok bool, format string, v ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, v...))
+		}
+	}
+	want(f.NArg() == 0, "%q: no arguments are wanted besides flags", f.Args())
+	want(o.size >= 1 && o.size <= 4096, "-size %d: want 1 to 4096", o.size)
+	want(o.consumer >= 0, "-consumer %v: want 0 or more", o.consumer)
+	want(o.samples >= slices.Max(o.batches), "-samples %d: want at least the largest batch, %d", o.samples, slices.Max(o.batches))
+	want(o.rounds >= 1, "-rounds %d: want 1 or more", o.rounds)
+	want(o.margin >= 0, "-margin %v: want 0 or more", 100*o.margin)
+	return o, errors.Join(wrong...)
+}
+
+// settings is the grid.
+func (o options) settings() (list []analysis.Setting) {
+	for _, b := range o.batches {
+		for _, w := range o.workers {
+			list = append(list, analysis.Setting{Batch: b, Workers: w})
+		}
+	}
+	return list
+}
+
+// usualWorkers are powers of two up to twice the processors, and these.
+func usualWorkers(processors int) numbers {
+	list := numbers{processors}
+	for w := 1; w <= 2*processors; w *= 2 {
+		list = append(list, w)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// numbers is a flag as 1,2,4.
+type numbers []int
+
+func (n *numbers) String() string {
+	var parts []string
+	for _, v := range *n {
+		parts = append(parts, strconv.Itoa(v))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads numbers of 1 and more, in any order.
+func (n *numbers) Set(text string) error {
+	var list numbers
+	for part := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || v < 1 || v > 1<<16 {
+			return fmt.Errorf("%q: want a number from 1 to %d", part, 1<<16)
+		}
+		list = append(list, v)
+	}
+	slices.Sort(list)
+	*n = slices.Compact(list)
+	return nil
+}

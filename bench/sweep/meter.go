@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/penstock-go/penstock/bench"
+	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// A meter measures settings on the photos.
+type meter struct {
+	options
+	ds     dataset.Dataset
+	photos int // in the folder
+	blank  result.Record
+}
+
+func newMeter(ctx context.Context, o options) (*meter, error) {
+	m := &meter{options: o}
+	var err error
+	if m.blank, err = bench.Blank(ctx); err != nil {
+		return nil, err
+	}
+	dir := o.dir
+	if dir == "" {
+		root, err := data.Root()
+		if err != nil {
+			return nil, err
+		}
+		if dir, err = data.Photos(ctx, root, 128); err != nil {
+			return nil, err
+		}
+	}
+	folder, err := dataset.ImageFolder(os.DirFS(dir))
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := transform.Images(folder, transform.Eval(o.size))
+	if err != nil {
+		return nil, err
+	}
+	m.photos = pictures.Len()
+	// As many as asked for, from all over the folder, or over it again.
+	indices := make([]int, o.samples)
+	for i := range indices {
+		indices[i] = i % m.photos
+		if m.photos > o.samples {
+			indices[i] = i * m.photos / o.samples
+		}
+	}
+	m.ds, err = dataset.Subset(pictures, indices)
+	return m, err
+}
+
+// String is what is measured.
+func (m *meter) String() string {
+	s := fmt.Sprintf("%d of %d photos, Eval(%d), %d settings in up to %d rounds", min(m.samples, m.photos), m.photos, m.size,
+		len(m.workers)*len(m.batches), m.rounds)
+	if m.consumer > 0 {
+		s += fmt.Sprintf(", for a simulated loop of %.0f samples/s", m.consumer)
+	}
+	return s
+}
+
+// model names what the settings are compared for.
+func (m *meter) model() string {
+	if m.consumer > 0 {
+		return fmt.Sprintf("%.0f samples per s", m.consumer)
+	}
+	return ""
+}
+
+// warm loads all samples once: files come from the page cache in all rounds, and
+// one that cannot be read is known at once.
+func (m *meter) warm(ctx context.Context) error {
+	l, err := loader.New(m.ds, loader.BatchSize(m.batches[0]))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = bench.Epoch(ctx, l.Epoch(ctx, 0), nil)
+	return err
+}
+
+// measure is the seconds per sample of an epoch of a new loader, the first
+// batch's wait and the loop's own time included.
+func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
+	l, err := loader.New(m.ds, loader.Workers(s.Workers), loader.BatchSize(s.Batch))
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	var body func(context.Context, *loader.Batch) error
+	if m.consumer > 0 {
+		device := bench.Device{SamplesPerSecond: m.consumer}
+		body = func(ctx context.Context, b *loader.Batch) error {
+			_, _, err := device.Run(ctx, b, 0)
+			return err
+		}
+	}
+	measured, err := bench.Epoch(ctx, l.Epoch(ctx, 0), body)
+	if err != nil {
+		return 0, err
+	}
+	return measured.Seconds / float64(measured.Samples), m.keep(s, round, measured)
+}
+
+// keep appends a record to the file of -o, if there is one.
+func (m *meter) keep(s analysis.Setting, round int, measured result.Measured) error {
+	if m.out == "" {
+		return nil
+	}
+	r := m.blank
+	r.Date = time.Now().UTC().Truncate(time.Second)
+	r.Study, r.Round, r.Measured = result.Loading, round, measured
+	r.Config = result.Config{Batch: s.Batch, Workers: s.Workers, Data: "photos", Help: result.HelpOn}
+	if m.consumer > 0 {
+		r.Study, r.Config.Model, r.Measured.EndToEnd = result.EndToEnd, m.model(), measured.Seconds
+		r.Config.Simulated = bench.Device{SamplesPerSecond: m.consumer}.String()
+	}
+	return result.AppendFile(m.out, r)
+}

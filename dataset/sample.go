@@ -9,7 +9,8 @@ import (
 )
 
 // A Sample is one sample outside any batch: a tensor per field, each with
-// memory of its own. A ragged field of n elements has the shape (n, …).
+// memory of its own. A ragged field of n elements has the shape (n, …). Where n
+// is 0, its tensor has no Data to ask for: gorgonia's method panics then.
 type Sample map[string]*tensor.Dense
 
 // At reads sample i by itself, as indexing a dataset does in PyTorch. It opens

@@ -123,7 +123,10 @@ func ExampleStudy_Ragged() {
 		log.Fatal(err)
 	}
 	fmt.Println(ds.Spec())
-	// Output: ct float32 (n, 2, 3), tumour uint8 (n, 2, 3), patient int64 (), shape int64 (3)
+	fmt.Println(ds.Study().Names(), "end with samples", ds.Ends())
+	// Output:
+	// ct float32 (n, 2, 3), tumour uint8 (n, 2, 3), patient int64 (), shape int64 (3)
+	// [anna bert] end with samples [1 2]
 }
 
 func ExampleStudy_Load() {
@@ -147,11 +150,14 @@ func ExampleReadVolume() {
 	}
 	fmt.Println(v, v.Elements(), v.Bytes())
 	fmt.Println(v.Position(1, 1, 2))
+	values, err := v.Float32()
+	fmt.Println(values[11], err)
 	h, err := dataset.ReadVolumeHeader(clinic(), "bert/ct.nrrd")
 	fmt.Println(h, err)
 	// Output:
 	// bert/ct.nrrd float32 (2, 2, 3), 5×1×1 mm, LPS 12 48
 	// [2 1 5] true
+	// 12 <nil>
 	// bert/ct.nrrd float32 (2, 2, 3), 5×1×1 mm, LPS <nil>
 }
 

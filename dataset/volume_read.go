@@ -20,7 +20,8 @@ import (
 // each of the three also with .gz behind it.
 //
 // All axes stay as they are in the file, in reverse: the fastest is the last of
-// Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks.
+// Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks;
+// limit counts them as they are then.
 func ReadVolume(fsys fs.FS, name string, limit int64) (*Volume, error) {
 	v, err := readVolume(fsys, name, limit)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 // [dataset.Source.Fill]. That is ITK's Resample(moving, fixed) and, but for what
 // lies beyond the edges, MONAI's ResampleToMatch. Positions are true to 1/1000 of a
 // voxel: a volume closer than that to the grid stays as it is, as the fixed one does.
+// Like both it does not smooth before it makes a volume coarser.
 //
 // A volume that does not tell its place in the world is an error, as is one that
 // lies entirely outside of the grid. A picture of two axes in a world of three is

@@ -176,5 +176,13 @@ func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
 	if v == nil || v.calls == nil {
 		return nil, Available()
 	}
-	return gpu.Open(append(options, gpu.Ordinal(0), gpu.Context(v.context()))...)
+	var context uintptr
+	err := v.do(func() error {
+		context = v.context()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return gpu.Open(append(options, gpu.Ordinal(0), gpu.Context(context))...)
 }

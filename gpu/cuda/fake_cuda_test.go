@@ -69,16 +69,24 @@ func kernels() error {
 	return cuda.AddKernels(os.DirFS("testdata/fake/kernels"))
 }
 
-// needFake resets the fake driver, and afterwards sees that nothing is left.
+// accounts of fake.Live.
+var accounts = []string{"page-locked bytes", "device bytes", "streams", "events", "contexts"}
+
+// needFake resets the fake driver, and afterwards sees that nothing is left that
+// was not there before.
 func needFake(t testing.TB) {
 	t.Helper()
 	if fake.missing != nil {
 		t.Skip(fake.missing)
 	}
 	fake.Reset()
+	before := make([]int64, len(accounts))
+	for i := range before {
+		before[i] = fake.Live(int32(i))
+	}
 	t.Cleanup(func() {
-		for i, what := range []string{"page-locked bytes", "device bytes", "streams", "events", "contexts"} {
-			if n := fake.Live(int32(i)); n != 0 {
+		for i, what := range accounts {
+			if n := fake.Live(int32(i)) - before[i]; n != 0 {
 				t.Errorf("%d %s are left", n, what)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -32,6 +33,7 @@ func lock() { runtime.LockOSThread() }
 type machine struct {
 	vm   gorgonia.VM
 	cuda gorgonia.CUDAMachine // the same
+	dead bool                 // see errDead
 }
 
 // open makes the VM. gorgonia panics where it cannot.
@@ -77,6 +79,7 @@ func checkMemory(needs []int64) error {
 	if err := cu.SetCurrentContext(ctx); err != nil {
 		return err
 	}
+	defer cu.SetCurrentContext(cu.CUContext{}) // none, before the context may go
 	free, _, err := cu.MemInfo()
 	if err != nil {
 		return err
@@ -89,24 +92,29 @@ func checkMemory(needs []int64) error {
 
 // repairBLAS makes cuBLAS's handle again, in the VM's context: gorgonia makes it on
 // a thread that has none, so that it belongs to another.
-func (m *machine) repairBLAS() error {
+func (m *machine) repairBLAS() (err error) {
 	ctx := m.cuda.Contexts()[0]
 	blas := m.cuda.Engines()[0].BLASContext()
-	return ctx.Do(func() error {
-		if err := cu.SetCurrentContext(ctx.CUDAContext()); err != nil {
-			return err
+	ctx.Do(func() error { // an error that is returned would end gorgonia's goroutine
+		if err = cu.SetCurrentContext(ctx.CUDAContext()); err != nil {
+			return nil
 		}
-		if err := blas.Close(); err != nil {
-			return err
+		if err = blas.Close(); err == nil {
+			err = blas.Init(cublas.WithContext(ctx))
 		}
-		return blas.Init(cublas.WithContext(ctx))
+		return nil
 	})
+	return err
 }
 
 // run runs the graph. cuBLAS's and cuDNN's last kernels may still run when gorgonia
 // has done, hence the wait.
 func (m *machine) run() error {
+	if m.dead {
+		return errDead
+	}
 	if err := m.vm.RunAll(); err != nil {
+		m.dead = !m.alive()
 		return err
 	}
 	if err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext()); err != nil {
@@ -115,9 +123,35 @@ func (m *machine) run() error {
 	return cu.Synchronize()
 }
 
+var errDead = errors.New("an earlier run has failed in cuBLAS or the driver, which ended gorgonia's goroutine for the device: its memory is taken until the program ends")
+
+// patience is how long a goroutine that waits for work may take to notice some.
+const patience = 2 * time.Second
+
+// alive says whether gorgonia's goroutine for the device still takes work. Some
+// errors end it, and whoever gives it work afterwards waits for ever.
+func (m *machine) alive() bool {
+	taken := make(chan struct{})
+	go func() {
+		m.cuda.Contexts()[0].Do(func() error { return nil })
+		close(taken)
+	}()
+	select {
+	case <-taken:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
 func (m *machine) reset() { m.vm.Reset() }
 
-func (m *machine) close() error { return m.vm.Close() }
+func (m *machine) close() error {
+	if m.dead {
+		return errDead
+	}
+	return m.vm.Close()
+}
 
 // context is the VM's CUcontext, the only thing that a CUContext holds.
 func (m *machine) context() uintptr {

@@ -258,4 +258,7 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 	if err := vm.RunAll(); !errors.Is(err, gpu.ErrClosed) {
 		t.Errorf("closed: got %v", err)
 	}
+	if _, err := vm.Device(); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("closed: Device: got %v", err)
+	}
 }

@@ -8,6 +8,7 @@ enum { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 7, EXECUTION_FAILED = 1
 
 int cuCtxGetCurrent(uintptr_t *context);
 uintptr_t owner(const void *p);
+int injected(const char *call);
 
 typedef struct {
 	uintptr_t context;
@@ -39,6 +40,7 @@ int cublasDestroy_v2(handle *h) {
 	int gemm(handle *h, int ta, int tb, int m, int n, int k, const T *alpha, const T *a, int lda, const T *b, int ldb, \
 		const T *beta, T *c, int ldc) { \
 		if (!h) return NOT_INITIALIZED; \
+		if (injected(__func__)) return EXECUTION_FAILED; \
 		if (!works(h, a)) return EXECUTION_FAILED; \
 		if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m) return INVALID_VALUE; \
 		for (int j = 0; j < n; j++) \
@@ -55,6 +57,7 @@ int cublasDestroy_v2(handle *h) {
 	int gemv(handle *h, int ta, int m, int n, const T *alpha, const T *a, int lda, const T *x, int incx, const T *beta, \
 		T *y, int incy) { \
 		if (!h) return NOT_INITIALIZED; \
+		if (injected(__func__)) return EXECUTION_FAILED; \
 		if (!works(h, a)) return EXECUTION_FAILED; \
 		if (lda < m || incx < 1 || incy < 1) return INVALID_VALUE; \
 		for (int i = 0; i < (ta ? n : m); i++) { \
@@ -68,6 +71,7 @@ int cublasDestroy_v2(handle *h) {
 	} \
 	int ger(handle *h, int m, int n, const T *alpha, const T *x, int incx, const T *y, int incy, T *a, int lda) { \
 		if (!h) return NOT_INITIALIZED; \
+		if (injected(__func__)) return EXECUTION_FAILED; \
 		if (!works(h, a)) return EXECUTION_FAILED; \
 		for (int j = 0; j < n; j++) \
 			for (int i = 0; i < m; i++) a[i + (int64_t)j * lda] += *alpha * x[(int64_t)i * incx] * y[(int64_t)j * incy]; \

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -52,6 +53,44 @@ func TestPromisesOfCompressedFilesTakeNoMemory(t *testing.T) {
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 40<<20 {
 			t.Errorf("%s: %d bytes allocated for a file of 1 MiB", file, got)
+		}
+	}
+}
+
+// A pipeFS has a pipe under every name.
+type pipeFS struct {
+	fstest.MapFS
+	t *testing.T
+}
+
+func (p pipeFS) Open(name string) (fs.File, error) {
+	p.t.Errorf("%s was opened, which waits until someone writes to it", name)
+	return nil, fs.ErrInvalid
+}
+
+func (p pipeFS) Stat(name string) (fs.FileInfo, error) {
+	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
+}
+
+func TestPipesAreNotOpened(t *testing.T) {
+	fsys := pipeFS{t: t}
+	for name, read := range map[string]func() error{
+		"a.npy": func() error { _, err := dataset.Npy(fsys, "a.npy", "x"); return err },
+		"a.npz": func() error { _, err := dataset.Npz(fsys, "a.npz"); return err },
+		"a.idx": func() error { _, err := dataset.IDX(fsys, "a.idx", "x"); return err },
+		"a.bin": func() error { _, err := dataset.CIFAR10(fsys, dataset.Train, dataset.Files("a.bin")); return err },
+		"a.csv": func() error {
+			_, err := dataset.CSV(fsys, "a.csv", []dataset.CSVField{dataset.Text("x", "a")})
+			return err
+		},
+		"train-images-idx3-ubyte": func() error { _, err := dataset.MNIST(fsys, dataset.Train); return err },
+		"a.pack":                  func() error { _, err := dataset.PackedTensors(fsys, "a.pack", nil); return err },
+		"a.nrrd":                  func() error { _, err := dataset.ReadVolume(fsys, "a.nrrd", 0); return err },
+		"a.nii":                   func() error { _, err := dataset.ReadVolumeHeader(fsys, "a.nii"); return err },
+	} {
+		got := fmt.Sprint(read())
+		if !strings.HasPrefix(got, "dataset: read "+name+": ") || !strings.HasSuffix(got, "not a file") {
+			t.Errorf("got %s, want dataset: read %s: not a file", got, name)
 		}
 	}
 }

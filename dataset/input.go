@@ -62,15 +62,25 @@ func openInput(fsys fs.FS, name string) (_ *input, err error) {
 	return in, nil
 }
 
-// openFile opens a regular file and asks for its size.
+// openFile opens a regular file and asks for its size. Nothing else is opened:
+// a pipe would wait for a writer.
 func openFile(fsys fs.FS, name string) (fs.File, int64, error) {
+	if err := bulk.Regular(fsys, name); err != nil {
+		return nil, 0, readError(name, err)
+	}
+	return openSample(fsys, name)
+}
+
+// openSample is openFile for the file of a sample, where asking first would cost
+// a system call each.
+func openSample(fsys fs.FS, name string) (fs.File, int64, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, 0, readError(name, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a file")
+		err = bulk.ErrIrregular
 	}
 	if err != nil {
 		f.Close()

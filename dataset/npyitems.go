@@ -80,7 +80,7 @@ func (r *npyItemReader) Place(ctx context.Context, i int, dst Slot) error {
 	}
 	dst.Stage(Read)
 	name := r.files.at(i)
-	f, size, err := openFile(r.fsys, name)
+	f, size, err := openSample(r.fsys, name)
 	if err != nil {
 		return err
 	}

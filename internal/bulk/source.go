@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,8 +16,26 @@ type Source struct {
 	read int64 // bytes taken from file
 }
 
-// Open opens the named file for reading, with a buffer of so many bytes. Folders and devices are errors.
+// ErrIrregular says that a name is that of a folder, a pipe or a device.
+var ErrIrregular = errors.New("not a file")
+
+// Regular asks a file system that can tell without opening whether the name is that of a regular file. What does not
+// exist is left to Open.
+func Regular(fsys fs.FS, name string) error {
+	if s, ok := fsys.(fs.StatFS); ok {
+		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return ErrIrregular
+		}
+	}
+	return nil
+}
+
+// Open opens the named file for reading, with a buffer of so many bytes. Folders, pipes and devices are errors; a pipe,
+// which would wait for a writer, is not opened where the file system is a StatFS.
 func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
+	if err := Regular(fsys, name); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -28,7 +47,7 @@ func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
 	}
 	if !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fmt.Errorf("%s: not a regular file", name)
+		return nil, fmt.Errorf("%s: %w", name, ErrIrregular)
 	}
 	s := &Source{file: f, size: info.Size()}
 	s.Reader = bufio.NewReaderSize(counter{s}, buffer)

@@ -125,7 +125,7 @@ func TestBadDataFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"outside", "../secret", `data file: "../secret" is not in the header's folder`},
 		{"outside and in", "x/../../a/0", "is not in the header's folder"},
 		{"absolute", "/a/0", "is not in the header's folder"},
-		{"a folder", "folder", "data file a/folder: a/folder: not a regular file"},
+		{"a folder", "folder", "data file a/folder: a/folder: not a file"},
 		{"the folder itself", ".", "is not a path"},
 		{"short", "0", "data file a/0: byte 1: the data end after 1 of 3 bytes"},
 		{"list outside", "LIST\n0\n1\n../../2", "is not in the header's folder"},

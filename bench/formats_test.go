@@ -19,10 +19,10 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// cifar is 50,000 pictures of noise in CIFAR-10's format.
+// cifar is 50,000 pictures of noise in CIFAR-10's format, fewer in a quick run.
 func cifar(b *testing.B) dataset.Dataset {
 	b.Helper()
-	const n = 50_000
+	n := sized(5_000, 50_000, 50_000)
 	data := make([]byte, n*3073)
 	for i := range data {
 		data[i] = byte(i * i >> 7)
@@ -40,11 +40,12 @@ func cifar(b *testing.B) dataset.Dataset {
 // BenchmarkCIFAR loads shuffled epochs of CIFAR-10: the bytes as they are, and
 // as a network takes them, after ToTensor and Normalize.
 func BenchmarkCIFAR(b *testing.B) {
+	plain := cifar(b)
 	for _, steps := range []string{"bytes", "normalized"} {
 		for _, workers := range []int{1, 2} {
 			for _, batch := range []int{64, 256} {
 				b.Run(fmt.Sprintf("%s/workers=%d/batch=%d", steps, workers, batch), func(b *testing.B) {
-					ds := cifar(b)
+					ds := plain
 					if steps == "normalized" {
 						var err error
 						ds, err = transform.Images(ds, transform.ToTensor(), transform.Normalize([]float32{.5}, []float32{.5}))

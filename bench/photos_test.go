@@ -12,7 +12,7 @@ import (
 // BenchmarkPhotos loads JPEG photos with the evaluation preset. The time to the
 // first batch is from the beginning of the loop.
 func BenchmarkPhotos(b *testing.B) {
-	ds := repeated(b, photos(b, transform.Eval(224)), 512)
+	ds := repeated(b, photos(b, transform.Eval(224)), sized(128, 512, 512))
 	for _, workers := range []int{0, 1, 2, 4} {
 		for _, help := range []bool{true, false} {
 			if workers < 2 && !help {
@@ -37,7 +37,7 @@ func BenchmarkPhotos(b *testing.B) {
 // BenchmarkInFlight lets many workers share three slabs, and, in turn, has every
 // worker with whole batches of its own.
 func BenchmarkInFlight(b *testing.B) {
-	ds := repeated(b, photos(b, transform.Eval(224)), 512)
+	ds := repeated(b, photos(b, transform.Eval(224)), sized(128, 512, 512))
 	for _, workers := range []int{2, 8, 64} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			three := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(16), loader.InFlight(3))

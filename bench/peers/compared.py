@@ -6,10 +6,6 @@ import interleave
 import sides
 from table import spread, unique
 
-HEAD = (
-    "| {}side | samples/s | ratio | first batch, ms | at the start, ms | longest other wait, ms | CPU µs/sample | memory, MB |",
-    "|{}---|---|---|---|---|---|---|---|",
-)
 LEGEND = (
     "Median over rounds [least..most]; a round is the median of its epochs. Ratio: penstock's samples/s over the side's, of the "
     "same configuration, round by round. First batch: from the beginning of an epoch; at the start, with the starting of "
@@ -17,8 +13,10 @@ LEGEND = (
     "Memory: their proportional set size in the middle of the first epoch."
 )
 
+NONE = "–"
+
 # What tells the rows of a table apart besides the side, where it differs within it.
-COLUMNS = (("batch", "batch"), ("workers", "workers"), ("consumer_seconds", "consumer, s"), ("simulated", "simulated"), ("span", "span"))
+COLUMNS = (("batch", "batch"), ("workers", "workers"), ("consumer_seconds", "consumer, s"), ("model", "model"), ("span", "span"))
 
 
 def markdown(records, keys=COLUMNS):
@@ -31,20 +29,22 @@ def markdown(records, keys=COLUMNS):
 
 
 def one(records, keys):
+    """A row per configuration and side. Columns without a figure are left out."""
     configs = [r["config"] for r in records]
     shown = [k for k in keys if len({c.get(k[0]) for c in configs}) > 1]
-    rows = [HEAD[0].format("".join(title + " | " for _, title in shown)), HEAD[1].format("---|" * len(shown))]
-    for cell in sorted(unique(values(c, keys) for c in configs), key=lambda v: [(x is None, str(type(x)), x) for x in v]):
+    rows = []
+    for cell in unique(values(c, keys) for c in configs):
         some = [r for r in records if values(r["config"], keys) == cell]
         ours = per_round(of(some, sides.PENSTOCK), rate)
-        for name in unique(variant(r) for r in some):
-            shown_cells = [
-                "–" if value is None else f"{value:g}" if isinstance(value, (int, float)) else value
-                for key, value in zip(keys, cell)
-                if key in shown
-            ]
-            rows.append("| " + " | ".join(shown_cells + [name] + row(of(some, name), ours, name)) + " |")
-    return "\n".join(rows)
+        place = {title: written(value) for (key, title), value in zip(keys, cell) if (key, title) in shown}
+        rows += [place | {"side": name} | row(of(some, name), ours, name) for name in unique(variant(r) for r in some)]
+    titles = [t for t in rows[0] if any(r[t] != NONE for r in rows)]
+    lines = [titles, ["---"] * len(titles)] + [[r[t] for t in titles] for r in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def written(value):
+    return NONE if value is None else f"{value:g}" if isinstance(value, (int, float)) else value
 
 
 def values(config, keys):
@@ -60,17 +60,26 @@ def of(records, name):
 
 
 def row(records, ours, name):
+    """The figures of a side, title to text."""
     speed = per_round(records, rate)
     start = [r["measured"] for r in records if not r.get("epoch")]
-    return [
-        spread(speed.values()),
-        "1" if name == sides.PENSTOCK else spread(ours[k] / speed[k] for k in speed if k in ours),
-        spread(per_round(records, lambda m: 1000 * m.get("first_batch_seconds", 0)).values()),
-        spread(1000 * m.get("first_batch_seconds", m["seconds"]) for m in start),
-        spread(per_round(records, lambda m: 1000 * max(m.get("waits_seconds", [0])[1:], default=0)).values()),
-        spread(per_round(records, lambda m: 1e6 * m.get("cpu_seconds", 0) / m["samples"]).values()),
-        spread(m["usage"][0]["rss_bytes"] / 1e6 for m in start if m.get("usage")),
-    ]
+    return {
+        "samples/s": spread(speed.values()),
+        "ratio": "1" if name == sides.PENSTOCK else spread(ours[k] / speed[k] for k in speed if k in ours),
+        "ms/item": measured(records, lambda m: 1000 * m.get("per_item_seconds", 0)),
+        "first batch, ms": measured(records, lambda m: 1000 * m.get("first_batch_seconds", 0)),
+        "at the start, ms": spread(1000 * m["first_batch_seconds"] for m in start if m.get("first_batch_seconds")),
+        "median wait, ms": measured(records, lambda m: 1000 * statistics.median(m.get("waits_seconds", [])[1:] or [0])),
+        "longest other wait, ms": measured(records, lambda m: 1000 * max(m.get("waits_seconds", [])[1:], default=0)),
+        "CPU µs/sample": measured(records, lambda m: 1e6 * m.get("cpu_seconds", 0) / m["samples"]),
+        "memory, MB": spread(m["usage"][0]["rss_bytes"] / 1e6 for m in start if m.get("usage")),
+    }
+
+
+def measured(records, value):
+    """What value finds, round by round; nothing where it is 0 throughout."""
+    found = per_round(records, value).values()
+    return spread(found) if any(found) else NONE
 
 
 def rate(m):
@@ -81,7 +90,7 @@ def per_round(records, value):
     """The median over the measured epochs of every round. Where the first batch is the measurement, it is the first epoch's."""
     rounds = {}
     for r in records:
-        if r.get("epoch") or r["config"].get("span") == "first batch":
+        if r.get("epoch") or r["config"].get("span") == "first batch" or r["study"] == "inference":
             rounds.setdefault(r["round"], []).append(value(r["measured"]))
     return {number: statistics.median(found) for number, found in rounds.items()}
 

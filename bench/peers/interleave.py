@@ -32,6 +32,7 @@ class Cell(typing.NamedTuple):
     consumer: float = 0
     speed: float = 0  # samples per second of a simulated device, 0 for none
     shuffle: bool = False
+    model: str = ""
 
     def flags(self, epochs):
         values = {
@@ -46,14 +47,17 @@ class Cell(typing.NamedTuple):
             "speed": self.speed,
         }
         if self.speed:
-            values |= {"model": f"simulated {self.speed:g}", "simulated": f"device of {self.speed:g} samples/s"}
+            values |= {"model": f"{self.speed:.0f} samples per s", "simulated": "devices, each of its model's speed"}
+        elif self.model:
+            values["model"] = self.model
         found = [text for key, value in values.items() for text in ("-" + key, str(value))]
-        return found + ["-shuffle"] * self.shuffle + [self.folder]
+        return found + ["-shuffle"] * self.shuffle + [self.folder] * bool(self.folder)
 
     def __str__(self):
         consumer = f", consumer {self.consumer:g} s" if self.consumer else ""
         device = f", device of {self.speed:g} samples/s" if self.speed else ""
-        return f"{self.study}, {self.data}, batch {self.batch}, workers {self.workers}{consumer}{device}"
+        model = f", {self.model}" if self.model else ""
+        return f"{self.study}, {self.data}{model}, batch {self.batch}, workers {self.workers}{consumer}{device}"
 
 
 class Run(typing.NamedTuple):
@@ -72,7 +76,7 @@ def run(cells, commands, rounds, epochs, binaries):
     begun = time.monotonic()
     for number in range(rounds):
         for cell in cells:
-            means = {}
+            means, parameters = {}, {}
             for side, command in commands(cell).items():
                 print(f"{time.monotonic() - begun:5.0f} s  round {number + 1}: {side}: {cell}", file=sys.stderr)
                 lines, reason = measure(command + cell.flags(epochs))
@@ -82,8 +86,12 @@ def run(cells, commands, rounds, epochs, binaries):
                     result.records.append(complete(line["record"], side, number, about))
                     if line.get("mean") is not None:
                         means[side] = line["mean"]
+                    if line.get("parameters"):
+                        parameters[side] = line["parameters"]
                     if line.get("table") and number == 0:
                         result.tables.append((cell, side, line["record"]["config"]["span"], line["table"]))
+            if number == 0 and len(set(parameters.values())) > 1:
+                result.doubts.append(f"**The models differ in {cell}**: they have {parameters} parameters.")
             if number == 0 and not cell.shuffle:
                 result.doubts.extend(different(cell, means))
     return result

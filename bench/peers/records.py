@@ -59,7 +59,7 @@ def measured(epoch, number, o):
     watch = usage.Usage(always=o.study == "volumes" and number > 0)
     mean = None
     middle = -(-o.samples // o.batch) // 2
-    waits, samples, compute = [], 0, 0.0
+    waits, samples, transfer, compute = [], 0, 0.0, 0.0
     begun = asked = time.perf_counter()
     for k, (first, *_) in enumerate(epoch(number)):
         now = time.perf_counter()
@@ -69,7 +69,9 @@ def measured(epoch, number, o):
         if number == 0 and k == middle:
             mean = float(numpy.asarray(first).mean(dtype=numpy.float64))
             watch.look()
-        compute += consume(len(first), o)
+        parts = consume(first, o)
+        transfer += parts[0]
+        compute += parts[1]
         asked = time.perf_counter()
     took = time.perf_counter() - begun
     cpu, looks = watch.stop()
@@ -87,17 +89,21 @@ def measured(epoch, number, o):
         "usage": looks,
     }
     if o.study == "endtoend":
-        m["end_to_end_seconds"] = took
+        m |= {"end_to_end_seconds": took, "transfer_seconds": transfer}
     return {"record": {"measured": {key: value for key, value in m.items() if value}}, "mean": mean}
 
 
-def consume(samples, o):
-    seconds = samples / o.speed if o.speed else o.consumer
-    if not seconds:
-        return 0
-    begun = time.perf_counter()
-    time.sleep(seconds)
-    return time.perf_counter() - begun
+def consume(first, o):
+    """Takes as long as the consumer of a batch, or a device as that of bench's BenchmarkSimulated: a
+    millisecond for the batch, and 6 GB/s to get there. Says what each part took."""
+    begun = there = time.perf_counter()
+    if o.speed:
+        time.sleep((first.nbytes + 8 * len(first)) / 6e9)  # with labels
+        there = time.perf_counter()
+        time.sleep(0.001 + len(first) / o.speed)
+    elif o.consumer:
+        time.sleep(o.consumer)
+    return there - begun, time.perf_counter() - there
 
 
 def profiled(epoch, number, o):

@@ -1,5 +1,6 @@
 """Medians of the lines that the sides print, as Markdown."""
 
+import math
 import statistics
 
 FIRST = "penstock"  # what the others are compared with
@@ -66,7 +67,7 @@ def spread(values):
 
 def figure(v):
     """At least three digits that count."""
-    return f"{v:.{2 if v < 10 else 1 if v < 100 else 0}f}"
+    return f"{v:.{max(0, 2 - math.floor(math.log10(v)))}f}" if v > 0 else "0"
 
 
 def doubts(lines):

@@ -22,7 +22,7 @@ var formats = map[string]struct {
 	"cifar100":       {cifar100, "image"},
 	"nrrd":           {volumesDecoded, "ct"},
 	"volumes-cached": {volumesCached, "ct"},
-	"volumes":        {slices, "ct"},
+	"volumes":        {volumeSlices, "ct"},
 }
 
 // npyArray is float32 (3, 224, 224) per sample, an array for all.
@@ -72,8 +72,8 @@ func volumesCached(folder string) (dataset.Dataset, error) {
 	return study.Whole()
 }
 
-// slices are those of all three views, padded to (128, 128), scans and masks.
-func slices(folder string) (dataset.Dataset, error) {
+// volumeSlices are those of all three views, padded to (128, 128), scans and masks.
+func volumeSlices(folder string) (dataset.Dataset, error) {
 	study, err := patients(folder)
 	if err != nil {
 		return nil, err

@@ -47,6 +47,8 @@ func main() {
 		do = describe
 	case *data != "":
 		do = func(ctx context.Context, _ options, w io.Writer) error { return makeData(ctx, *data, w) }
+	case o.study == string(result.Inference):
+		do = inference
 	case o.study != "":
 		do = records
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A told is a record, and what shows that a peer's batches hold the same: the mean
-// of a field of the first epoch's middle batch.
+// A told is a record, and what shows that a peer does the same: the mean of a
+// field of the first epoch's middle batch, or how many parameters its model has.
 type told struct {
-	Record result.Record `json:"record"`
-	Mean   *float64      `json:"mean,omitempty"`
+	Record     result.Record `json:"record"`
+	Mean       *float64      `json:"mean,omitempty"`
+	Parameters int           `json:"parameters,omitempty"`
 }
 
 // records measures the work for a study, an epoch after the other, and writes a
@@ -35,6 +36,9 @@ func records(ctx context.Context, o options, w io.Writer) error {
 		return err
 	}
 	r := recorder{o: o, ds: ds, field: field}
+	for _, f := range ds.Spec() {
+		r.sample += f.Bytes()
+	}
 	defer func() {
 		if r.l != nil {
 			r.l.Close()
@@ -71,6 +75,9 @@ type recorder struct {
 	ds    dataset.Dataset
 	field string         // that tells
 	l     *loader.Loader // of all epochs, made by the first
+
+	sample   int           // bytes of all fields
+	transfer time.Duration // to the simulated device, in this epoch
 }
 
 func (r *recorder) measure(ctx context.Context, epoch int, to *told) error {
@@ -79,6 +86,7 @@ func (r *recorder) measure(ctx context.Context, epoch int, to *told) error {
 		Help: r.o.help, Model: r.o.model, Simulated: r.o.simulated,
 	}
 	study := result.Study(r.o.study)
+	r.transfer = 0
 	stop := func() []result.Usage { return nil }
 	if study == result.Volumes && epoch > 0 {
 		stop = bench.Watch(ctx, 100*time.Millisecond)
@@ -112,7 +120,8 @@ func (r *recorder) measure(ctx context.Context, epoch int, to *told) error {
 		m.Stages = stages(r.l.Stats().Sub(before), m)
 		m.Waits = nil
 	case result.EndToEnd:
-		m.EndToEnd = m.Seconds
+		m.EndToEnd, m.Transfer = m.Seconds, r.transfer.Seconds()
+		m.Compute -= m.Transfer
 	}
 	to.Record.Study, to.Record.Epoch, to.Record.Config, to.Record.Measured = study, epoch, c, m
 	return nil
@@ -138,10 +147,13 @@ func (r *recorder) batches(ctx context.Context, epoch int, one bool) iter.Seq2[*
 	}
 }
 
-// consume takes as long as the consumer of a batch.
+// consume takes as long as the consumer of a batch, or a device as that of
+// BenchmarkSimulated.
 func (r *recorder) consume(ctx context.Context, b *loader.Batch) error {
 	if r.o.speed > 0 {
-		_, _, err := bench.Device{SamplesPerSecond: r.o.speed}.Run(ctx, b, 0)
+		device := bench.Device{SamplesPerSecond: r.o.speed, PerBatch: time.Millisecond, BytesPerSecond: 6e9}
+		transfer, _, err := device.Run(ctx, b, b.Len()*r.sample)
+		r.transfer += transfer
 		return err
 	}
 	if body := bench.Busy(time.Duration(r.o.consumer * float64(time.Second))); body != nil {

@@ -1,0 +1,149 @@
+"""The nets of bench/model in PyTorch, without loading: a picture's time by batch size. The
+weights are random. PyTorch has as many threads as there are processors; record and
+table say how many.
+"""
+
+import argparse
+import json
+import math
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+CLASSES = 100
+SIZE = 64  # of pictures, in pixels on each side
+
+
+class Gelu(nn.Module):
+    """x·σ(1.702x), near the Gaussian error linear unit, as bench/model has it."""
+
+    def forward(self, x):
+        return x * torch.sigmoid(1.702 * x)
+
+
+def conv(inputs, outputs, stride):
+    return nn.Conv2d(inputs, outputs, 3, stride, 1)
+
+
+def mlp(width, hidden):
+    return nn.Sequential(nn.Linear(width, hidden), Gelu(), nn.Linear(hidden, width))
+
+
+def pooled(layers, channels):
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, CLASSES))
+
+
+def plain(*channels):
+    layers = []
+    for inputs, outputs in zip((3, *channels), channels):
+        layers += [conv(inputs, outputs, 2), nn.ReLU()]
+    return pooled(layers, channels[-1])
+
+
+class Block(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.body = nn.Sequential(conv(channels, channels, 1), nn.ReLU(), conv(channels, channels, 1))
+
+    def forward(self, x):
+        return functional.relu(x + self.body(x))
+
+
+def residual(blocks, *channels):
+    layers = []
+    for inputs, outputs in zip((3, *channels), channels):
+        layers += [conv(inputs, outputs, 2), nn.ReLU(), *(Block(outputs) for _ in range(blocks))]
+    return pooled(layers, channels[-1])
+
+
+class Patches(nn.Module):
+    """Pictures to (n, patches, width)."""
+
+    def __init__(self, side, width):
+        super().__init__()
+        self.cut = nn.Conv2d(3, width, side, side)
+
+    def forward(self, x):
+        return self.cut(x).flatten(2).transpose(1, 2)
+
+
+class Mixing(nn.Module):
+    def __init__(self, patches, width):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+        self.tokens, self.channels = mlp(patches, width // 2), mlp(width, 4 * width)
+
+    def forward(self, x):
+        x = x + self.tokens(self.norms[0](x).transpose(1, 2)).transpose(1, 2)
+        return x + self.channels(self.norms[1](x))
+
+
+class Attending(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+        self.heads = heads
+        self.qkv, self.out, self.mlp = nn.Linear(width, 3 * width), nn.Linear(width, width), mlp(width, 4 * width)
+
+    def forward(self, x):
+        n, rows, width = x.shape
+        q, k, v = self.qkv(self.norms[0](x)).view(n, rows, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        y = functional.scaled_dot_product_attention(q, k, v)
+        x = x + self.out(y.transpose(1, 2).reshape(n, rows, width))
+        return x + self.mlp(self.norms[1](x))
+
+
+class Rows(nn.Module):
+    """Patches through layers; the class from their mean."""
+
+    def __init__(self, side, width, layers, placed):
+        super().__init__()
+        self.patches = Patches(side, width)
+        self.place = nn.Parameter(torch.randn(1, (SIZE // side) ** 2, width) / math.sqrt(50)) if placed else None
+        self.layers, self.norm, self.head = nn.Sequential(*layers), nn.LayerNorm(width), nn.Linear(width, CLASSES)
+
+    def forward(self, x):
+        x = self.patches(x)
+        if self.place is not None:
+            x = x + self.place
+        return self.head(self.norm(self.layers(x)).mean(1))
+
+
+NETS = {
+    "conv-small": lambda: plain(8, 16, 32),
+    "conv-medium": lambda: plain(16, 32, 64),
+    "resnet-small": lambda: residual(2, 16, 32, 64),
+    "mixer": lambda: Rows(8, 64, [Mixing((SIZE // 8) ** 2, 64) for _ in range(4)], placed=False),
+    "vit": lambda: Rows(8, 64, [Attending(64, 4) for _ in range(4)], placed=True),
+}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("-model", choices=NETS, default="vit")
+    p.add_argument("-batch", type=int, default=16)
+    p.add_argument("-samples", type=int, default=256, help="at least so many pictures")
+    o, _ = p.parse_known_args()  # the other arguments of a side are about loading
+    torch.manual_seed(1)
+    net = NETS[o.model]().eval()
+    x = torch.randn(o.batch, 3, SIZE, SIZE)
+    with torch.inference_mode():
+        net(x)
+        samples, begun = 0, time.perf_counter()
+        while samples < o.samples:
+            net(x)
+            samples += o.batch
+        took = time.perf_counter() - begun
+    record = {
+        "study": "inference",
+        "config": {"batch": o.batch, "workers": 0, "data": "random", "model": o.model, "device": "cpu"},
+        "versions": {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())},
+        "measured": {"samples": samples, "seconds": took, "per_item_seconds": took / samples},
+    }
+    print(json.dumps({"record": record, "parameters": sum(w.numel() for w in net.parameters())}))
+
+
+if __name__ == "__main__":
+    main()

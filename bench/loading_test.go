@@ -68,7 +68,7 @@ func BenchmarkLoading(b *testing.B) {
 // gets as many samples. Nothing is read ahead: only the operating system can do that.
 func BenchmarkThrottled(b *testing.B) {
 	const batch = 8
-	throttle := bench.Throttle{Latency: 40 * time.Millisecond, BytesPerSecond: 100e6}
+	throttle := bench.Throttle{Latency: 80 * time.Millisecond, BytesPerSecond: 100e6}
 	ds := transformed(b, throttle.FS(os.DirFS(photosFolder(b))), transform.Eval(224))
 	var cells []cell
 	for _, workers := range sized([]int{4}, []int{1, 2, 4, 8, 16, 32, 64}, []int{1, 2, 4, 8, 16, 32, 48, 64}) {
@@ -76,7 +76,7 @@ func BenchmarkThrottled(b *testing.B) {
 			if workers == 1 && !on {
 				continue
 			}
-			ds := repeated(b, ds, batch*max(12, 4*workers+1))
+			ds := repeated(b, ds, batch*sized(8, max(8, 3*workers+1), max(8, 3*workers+1)))
 			config := result.Config{Batch: batch, Workers: workers, Prefetch: 1, Data: "photos", Help: help(on), Simulated: throttle.String()}
 			cells = append(cells, cell{name: named(config), config: config, run: func(ctx context.Context) (result.Measured, error) {
 				return loaded(ctx, ds, nil, loader.Workers(workers), loader.BatchSize(batch), loader.Prefetch(1), loader.Help(on), loader.ReadAhead(0))

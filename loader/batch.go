@@ -48,6 +48,9 @@ func (b *Batch) Indices() []int {
 // "" if the dataset has none (see [dataset.Namer]).
 func (b *Batch) Name(row int) string { return dataset.Name(b.run.l.ds, b.Indices()[row]) }
 
+// Spec describes the batch's fields. It is shared: do not change it.
+func (b *Batch) Spec() dataset.Spec { return b.run.l.spec }
+
 // Tensor is a field of all samples, with the shape (Len(), field's shape...),
 // over the batch's memory, without a copy. Of a ragged field it is all samples'
 // elements, one after the other; [Batch.Offsets] tells them apart.

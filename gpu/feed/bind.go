@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -71,12 +72,17 @@ func (f *Feed) unbind() {
 	}
 }
 
-// field is a field of a batch. The batch panics where it has none of the name.
-func field(b *loader.Batch, name string) (t *tensor.Dense, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
+// field is a field of a batch, which must have a value for every row. A ragged
+// one's elements would fit by chance, and lie in other rows than their samples.
+func field(b *loader.Batch, name string) (*tensor.Dense, error) {
+	for _, f := range b.Spec() {
+		switch {
+		case f.Name != name:
+		case f.Ragged:
+			return nil, errors.New("ragged: want samples of one shape")
+		default:
+			return b.Tensor(name), nil
 		}
-	}()
-	return b.Tensor(name), nil
+	}
+	return nil, errors.New("no such field in the batch")
 }

@@ -206,7 +206,7 @@ func TestRunByHandBeforeLeavesNoOldResult(t *testing.T) {
 func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
 	for field, says := range map[string]string{
 		"label":  `field "label": Node's expected shape is (4, 3). Got (4) instead`,
-		"absent": `field "absent": loader: batch has no field "absent"`,
+		"absent": `field "absent": no such field in the batch`,
 	} {
 		m := newModel(t)
 		f := newFeed(t, m.vm, feed.Bind(field, m.x), feed.Pad(m.mask))
@@ -220,6 +220,32 @@ func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
 		if n != 1 {
 			t.Errorf("the body ran %d times", n)
 		}
+	}
+}
+
+// TestRaggedFieldsAreErrorsThoughTheirElementsWouldFit: four samples have four
+// elements in all, but not one each.
+func TestRaggedFieldsAreErrorsThoughTheirElementsWouldFit(t *testing.T) {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float64, Ragged: true}}
+	ds := dataset.Func(rows, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		clear(dataset.Grow[float64](dst, 0, 2*(i%2)))
+		return nil
+	})
+	l, err := loader.New(ds, loader.Workers(0), loader.BatchSize(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	x := gorgonia.NewVector(gorgonia.NewGraph(), tensor.Float64, gorgonia.WithShape(rows), gorgonia.WithName("x"))
+	f := newFeed(t, gorgonia.NewTapeMachine(x.Graph()), feed.Bind("x", x))
+	n := 0
+	for _, err := range f.Run(l.Epoch(t.Context(), 0)) {
+		if n++; err == nil || !strings.Contains(err.Error(), `field "x": ragged`) {
+			t.Errorf("got %v, want an error", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("the body ran %d times", n)
 	}
 }
 

@@ -28,8 +28,9 @@
 //		… // the graph's values are those of the batch
 //	}
 //
-// What this package repairs of gorgonia v0.9.18, and what it cannot, stands in the
-// README of the folder above.
+// What this package repairs of gorgonia v0.9.18, what it cannot, and how to build
+// with the tag stand in gpu/README.md. Nothing of it has run on a device so far: its
+// tests use a fake driver.
 //
 // [feed]: https://pkg.go.dev/github.com/penstock-go/penstock/gpu/feed
 package cuda

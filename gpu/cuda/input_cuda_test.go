@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,10 @@ func TestInputsFeedOperationsOfEveryKind(t *testing.T) {
 			y := flush(x)
 			return sum(must(gorgonia.Sub(must(gorgonia.Square(y)), flush(y))))
 		}, func(x float64) float64 { return x*x - x }},
+		"inverses": {func(x *gorgonia.Node) *gorgonia.Node {
+			y := must(gorgonia.Add(must(gorgonia.Square(x)), one))
+			return sum(must(gorgonia.Add(must(gorgonia.Inverse(y)), must(gorgonia.InverseSqrt(y)))))
+		}, func(x float64) float64 { return 1/(x*x+1) + 1/math.Sqrt(x*x+1) }},
 		"reshaped": {func(x *gorgonia.Node) *gorgonia.Node {
 			return sum(must(gorgonia.Square(must(gorgonia.Reshape(x, tensor.Shape{width, rows})))))
 		}, func(x float64) float64 { return x * x }},
@@ -114,6 +119,39 @@ func linear(t *testing.T) (*gorgonia.ExprGraph, *gorgonia.Value) {
 	var got gorgonia.Value
 	gorgonia.Read(gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Mul(m, v)))), &got)
 	return g, &got
+}
+
+// TestGradientsOfBindDualValuesAreWrong is why New asks to read the gradients'
+// nodes. A gorgonia that does better fails it.
+func TestGradientsOfBindDualValuesAreWrong(t *testing.T) {
+	needFake(t)
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(3), gorgonia.WithName("x"),
+		gorgonia.WithValue(tensor.New(tensor.WithBacking([]float32{1, 2, 3}))))
+	gradients, err := gorgonia.Grad(gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(x)))), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read gorgonia.Value
+	gorgonia.Read(gradients[0], &read)
+	vm, err := cuda.New(g, gorgonia.BindDualValues(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, vm)
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	if v := read.Data().([]float32); !slices.Equal(v, []float32{2, 4, 6}) {
+		t.Errorf("read: got %v, want 2, 4, 6", v)
+	}
+	bound, err := x.Grad()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := bound.Data().([]float32); !slices.Equal(v, []float32{0, 0, 0}) {
+		t.Errorf("bound: got %v, which used to be 0, 0, 0", v)
+	}
 }
 
 func TestARunBehindAFailedLaunchIsRight(t *testing.T) {

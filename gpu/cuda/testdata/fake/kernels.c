@@ -48,7 +48,7 @@ static const struct {
 	double (*f)(double);
 } unaries[] = {{"cos", cos}, {"sin", sin}, {"exp", exp}, {"ln", log}, {"log2", log2}, {"sqrt", sqrt}, {"tanh", tanh},
 	{"log1p", log1p}, {"expm1", expm1}, {"abs", fabs}, {"ceil", ceil}, {"floor", floor}, {"sign", sign},
-	{"square", square}, {"cube", cube}, {"neg", neg}, {"inverse", inverse}, {"inverseSqrt", inverse_sqrt},
+	{"square", square}, {"cube", cube}, {"neg", neg}, {"inverse", inverse}, {"inv", inverse}, {"invSqrt", inverse_sqrt},
 	{"softplus", softplus}, {"sigmoid", sigmoid}};
 
 #define LENGTH(a) (sizeof a / sizeof a[0])

@@ -126,3 +126,24 @@ func TestWatchSeesTheBeginningAndTheEnd(t *testing.T) {
 		t.Errorf("seen: %+v", seen)
 	}
 }
+
+func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
+	const name = "BenchmarkLoading/photos/batch=16/workers=4/help=off"
+	for pattern, want := range map[string]bool{
+		".": true, "Loading": true, "Loading/photos": true, "Loading/photos/batch=16": true, "Loading//batch=16/workers=4": true,
+		"Loading/preprocessed": false, "Loading/photos/batch=64": false, "Loading/photos/batch=16/workers=8": false,
+		"Loading/photos/batch=16/workers=4/help=off/more": true, "Loading/(photos|preprocessed)": true, "Loading|Volumes": true,
+	} {
+		if got := wanted(pattern, name); got != want {
+			t.Errorf("-bench %s: %v, want %v", pattern, got, want)
+		}
+	}
+}
+
+func TestTimesAreKeptInMicroseconds(t *testing.T) {
+	for have, want := range map[float64]float64{0: 0, 3e-9: 1e-6, 1.23456789e-3: 0.001235, 2: 2} {
+		if got := microseconds(have); got != want {
+			t.Errorf("%v s: %v, want %v", have, got, want)
+		}
+	}
+}

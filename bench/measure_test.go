@@ -73,7 +73,7 @@ func measure(b *testing.B, study result.Study, cells []cell) {
 	if setting("test.count") != "1" {
 		b.Fatal("use -rounds in place of -count: configurations take turns")
 	}
-	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(b.Name() + "/" + c.name) })
+	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(setting("test.bench"), b.Name()+"/"+c.name) })
 	measured := make([][]result.Measured, len(cells))
 	for round := range rounds() {
 		for k := range cells {
@@ -131,10 +131,10 @@ func report(b *testing.B, rounds []result.Measured) {
 	show("allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
 }
 
-// wanted tells whether the expressions of -bench choose a benchmark, as testing
-// does; where they have alternatives beyond one name, all are wanted.
-func wanted(name string) bool {
-	pattern := setting("test.bench")
+// wanted tells whether the pattern of -bench chooses a benchmark whose first name
+// testing has chosen. Where an expression has alternatives beside a slash, all are
+// wanted: measuring too much is better than too little.
+func wanted(pattern, name string) bool {
 	if strings.ContainsAny(pattern, "|()[]") && strings.Contains(pattern, "/") {
 		return true
 	}
@@ -144,7 +144,7 @@ func wanted(name string) bool {
 			break
 		}
 		if i == 0 {
-			continue // testing has chosen
+			continue
 		}
 		if ok, err := regexp.MatchString(p, parts[i]); err == nil && !ok {
 			return false

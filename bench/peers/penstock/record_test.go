@@ -171,3 +171,18 @@ func TestMissingDataIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestKeptResultsAreValid(t *testing.T) {
+	files, err := filepath.Glob("../../results/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("bench/results has no files")
+	}
+	for _, file := range files {
+		if records, err := result.ReadFile(file); err != nil || len(records) == 0 {
+			t.Errorf("%s: %d records, %v", file, len(records), err)
+		}
+	}
+}

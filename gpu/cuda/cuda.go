@@ -72,7 +72,7 @@ var _ gorgonia.VM = (*VM)(nil)
 
 // New compiles a graph for the device. The tag does not change what a graph is,
 // but [AddKernels] comes before. Before anything runs, New reports a graph that
-// gorgonia would compute wrongly for want of a [Flush].
+// gorgonia would compute wrongly, for want of a [Flush] or because of an operation.
 //
 // The VM replaces the one of [gorgonia.NewTapeMachine]. Do not ask for
 // BindDualValues, whose gradients are wrong on a device: [gorgonia.Read] the nodes
@@ -81,7 +81,7 @@ func New(g *gorgonia.ExprGraph, options ...gorgonia.VMOpt) (*VM, error) {
 	if err := Available(); err != nil {
 		return nil, err
 	}
-	if err := checkQueue(g); err != nil {
+	if err := checkGraph(g); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
 	}
 	v := &VM{calls: make(chan func()), ended: make(chan struct{})}

@@ -15,8 +15,8 @@ import (
 	"github.com/penstock-go/penstock/gpu/cuda"
 )
 
-// fake is the driver of gpu/testdata/fake where the program was linked with it; on
-// a real one there are no such functions, and the tests that need them skip.
+// fake is the driver of gpu/testdata/fake where the program runs with it. A real one
+// has no such functions: tests that need them skip, others look at the results alone.
 var fake struct {
 	missing error
 
@@ -72,12 +72,21 @@ func kernels() error {
 // accounts of fake.Live.
 var accounts = []string{"page-locked bytes", "device bytes", "streams", "events", "contexts"}
 
-// needFake resets the fake driver, and afterwards sees that nothing is left that
-// was not there before.
+// needFake is for tests that make calls fail.
 func needFake(t testing.TB) {
 	t.Helper()
 	if fake.missing != nil {
 		t.Skip(fake.missing)
+	}
+	needDevice(t)
+}
+
+// needDevice resets the fake driver, and afterwards sees that nothing is left that
+// was not there before. On a real one it does nothing: New says what is wrong.
+func needDevice(t testing.TB) {
+	t.Helper()
+	if fake.missing != nil {
+		return
 	}
 	fake.Reset()
 	before := make([]int64, len(accounts))

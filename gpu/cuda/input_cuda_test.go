@@ -51,7 +51,7 @@ func TestInputsFeedOperationsOfEveryKind(t *testing.T) {
 		}, func(x float64) float64 { return x * x }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			needFake(t)
+			needDevice(t)
 			g := gorgonia.NewGraph()
 			x, err := cuda.NewInput(g, "x", tensor.Float32, rows, width)
 			if err != nil {
@@ -124,7 +124,7 @@ func linear(t *testing.T) (*gorgonia.ExprGraph, *gorgonia.Value) {
 // TestGradientsOfBindDualValuesAreWrong is why New asks to read the gradients'
 // nodes. A gorgonia that does better fails it.
 func TestGradientsOfBindDualValuesAreWrong(t *testing.T) {
-	needFake(t)
+	needDevice(t)
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(3), gorgonia.WithName("x"),
 		gorgonia.WithValue(tensor.New(tensor.WithBacking([]float32{1, 2, 3}))))

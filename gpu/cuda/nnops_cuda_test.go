@@ -27,7 +27,7 @@ func plane(g *gorgonia.ExprGraph) *gorgonia.Node {
 // TestTheRectifierOfCuDNNIsRightBehindAFlush: cuDNN's calls do not wait in the
 // queue, and gorgonia makes them on a thread of any context.
 func TestTheRectifierOfCuDNNIsRightBehindAFlush(t *testing.T) {
-	needFake(t)
+	needDevice(t)
 	g := gorgonia.NewGraph()
 	x := plane(g)
 	y := gorgonia.Must(nnops.Rectify(gorgonia.Must(cuda.Flush(gorgonia.Must(gorgonia.Neg(x))))))
@@ -54,7 +54,7 @@ func TestTheRectifierOfCuDNNIsRightBehindAFlush(t *testing.T) {
 }
 
 func TestGraphsThatGorgoniaComputesWronglyAreRefused(t *testing.T) {
-	needFake(t)
+	needDevice(t)
 	for says, build := range map[string]func(x *gorgonia.Node) (*gorgonia.Node, error){
 		"not there yet: put a Flush before": func(x *gorgonia.Node) (*gorgonia.Node, error) {
 			return nnops.Rectify(gorgonia.Must(gorgonia.Neg(x)))
@@ -78,7 +78,7 @@ func TestGraphsThatGorgoniaComputesWronglyAreRefused(t *testing.T) {
 // TestCuDNNWorksInTheVMsContextBehindAnInput: nothing is in the queue there, so
 // nothing but the input has bound the thread.
 func TestCuDNNWorksInTheVMsContextBehindAnInput(t *testing.T) {
-	needFake(t)
+	needDevice(t)
 	g := gorgonia.NewGraph()
 	x, err := cuda.NewInput(g, "x", tensor.Float32, rows, 1, 1, width)
 	if err != nil {

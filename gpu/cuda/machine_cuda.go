@@ -71,15 +71,11 @@ func checkMemory(needs []int64) error {
 	if err != nil {
 		return err
 	}
-	ctx, err := device.RetainPrimaryCtx()
+	ctx, err := device.MakeContext(cu.SchedAuto) // takes some of the memory, as the VM's will
 	if err != nil {
 		return err
 	}
-	defer device.ReleasePrimaryCtx()
-	if err := cu.SetCurrentContext(ctx); err != nil {
-		return err
-	}
-	defer cu.SetCurrentContext(cu.CUContext{}) // none, before the context may go
+	defer ctx.Destroy()
 	free, _, err := cu.MemInfo()
 	if err != nil {
 		return err

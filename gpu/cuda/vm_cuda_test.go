@@ -4,6 +4,7 @@ package cuda_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -186,10 +187,13 @@ func TestVMsThatCannotBeMadeSayWhy(t *testing.T) {
 		gorgonia.Must(gorgonia.Square(x))
 		return g
 	}
-	for _, call := range []string{"cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuMemGetInfo_v2", "cuCtxCreate_v2"} {
-		t.Run(call, func(t *testing.T) {
+	for _, test := range []struct {
+		call string
+		nth  int64
+	}{{"cuDeviceGetCount", 1}, {"cuDeviceGet", 1}, {"cuMemGetInfo_v2", 1}, {"cuCtxCreate_v2", 1}, {"cuCtxCreate_v2", 2}} {
+		t.Run(fmt.Sprint(test.call, test.nth), func(t *testing.T) {
 			needFake(t)
-			fake.Fail(call, 1, 2)
+			fake.Fail(test.call, test.nth, 2)
 			if vm, err := cuda.New(graph(3)); vm != nil || err == nil || !strings.HasPrefix(err.Error(), "cuda: ") {
 				t.Errorf("got %v, %v", vm, err)
 			}

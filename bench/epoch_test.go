@@ -147,3 +147,24 @@ func TestTimesAreKeptInMicroseconds(t *testing.T) {
 		}
 	}
 }
+
+// The claim that the README makes of the waits that were measured.
+func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
+	records, err := result.ReadFile("results/throttled.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := map[string]int{}
+	for _, r := range records {
+		if r.Config.Workers < 2 {
+			continue
+		}
+		rounds[r.Config.Help]++
+		if got, want := analysis.NewRhythm(r.Measured.Waits, r.Config.Workers).Peaks(), r.Config.Help == result.HelpOff; got != want {
+			t.Errorf("%d workers, Help %s, round %d: peaks %v, want %v", r.Config.Workers, r.Config.Help, r.Round, got, want)
+		}
+	}
+	if rounds[result.HelpOn] < 3 || rounds[result.HelpOn] != rounds[result.HelpOff] {
+		t.Errorf("rounds: %v", rounds)
+	}
+}

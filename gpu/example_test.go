@@ -161,6 +161,14 @@ func ExampleBatch_UsedBy() {
 	_ = step
 }
 
+// A library that has made a context of its own uses page-locked memory and a Stage in it.
+func ExampleContext() {
+	open := func(handle uintptr) (*gpu.Device, error) { // its CUcontext
+		return gpu.Open(gpu.Ordinal(0), gpu.Context(handle))
+	}
+	_ = open
+}
+
 func ExampleDriverError() {
 	err := fmt.Errorf("gpu: 100 bytes: %w", &gpu.DriverError{
 		Call: "cuMemHostAlloc", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Message: "out of memory",

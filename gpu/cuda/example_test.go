@@ -98,3 +98,33 @@ func ExampleInput_Set() {
 	}
 	fmt.Println(x.Set(gpu.Column{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}}) != nil, x.Node().Shape())
 }
+
+// gorgonia copies a bound value to the device when the VM runs.
+func ExampleVM_RunAll() {
+	if err := cuda.Available(); err != nil {
+		fmt.Println("nothing to run on:", err)
+		return
+	}
+	if err := cuda.AddKernels(os.DirFS("kernels")); err != nil {
+		log.Fatal(err)
+	}
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(2), gorgonia.WithName("x"))
+	y := gorgonia.Must(gorgonia.Square(x))
+	vm, err := cuda.New(g)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer vm.Close()
+	for i := range 3 {
+		v := tensor.New(tensor.WithBacking([]float32{float32(i), 2}))
+		if err := gorgonia.Let(x, v); err != nil {
+			log.Fatal(err)
+		}
+		if err := vm.RunAll(); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(y.Value()) // before the Reset
+		vm.Reset()
+	}
+}

@@ -148,7 +148,7 @@ func TestTimesAreKeptInMicroseconds(t *testing.T) {
 	}
 }
 
-// The claim that the README makes of the waits that were measured.
+// What the waits that were measured and committed show.
 func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
 	records, err := result.ReadFile("results/throttled.jsonl")
 	if err != nil {

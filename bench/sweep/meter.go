@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/penstock-go/penstock/bench"
@@ -93,6 +94,7 @@ func (m *meter) warm(ctx context.Context) error {
 // measure is the seconds per sample of an epoch of a new loader, the first
 // batch's wait and the loop's own time included.
 func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
+	runtime.GC() // the slabs of the setting before are not collected in this one's time
 	l, err := loader.New(m.ds, loader.Workers(s.Workers), loader.BatchSize(s.Batch))
 	if err != nil {
 		return 0, err

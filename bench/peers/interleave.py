@@ -115,14 +115,14 @@ def complete(record, side, number, about):
     return short(record | known)
 
 
-def short(value):
-    """The same with five digits that count: clocks have no more to say."""
+def short(value, digits=5):
+    """The same with five digits that count, in lists with three: clocks have no more to say."""
     if isinstance(value, float):
-        return float(f"{value:.5g}")
+        return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
-        return {key: short(v) for key, v in value.items()}
+        return {key: short(v, digits) for key, v in value.items()}
     if isinstance(value, list):
-        return [short(v) for v in value]
+        return [short(v, 3) for v in value]
     return value
 
 

@@ -3,16 +3,26 @@ package dataset
 import (
 	"io/fs"
 	"os"
+	"sync/atomic"
 )
 
-// adviseFile starts reading a whole file, if the operating system holds it.
-func adviseFile(fsys fs.FS, name string) {
+// An advisor starts reading whole files, until one shows that the operating
+// system does not hold them: to open a file twice would double its latency.
+type advisor struct{ deaf atomic.Bool }
+
+func (a *advisor) advise(fsys fs.FS, name string) {
+	if a.deaf.Load() {
+		return
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if file, ok := f.(*os.File); ok {
-		advise(file, 0, 0)
+	file, ok := f.(*os.File)
+	if !ok {
+		a.deaf.Store(true)
+		return
 	}
+	advise(file, 0, 0)
 }

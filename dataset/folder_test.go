@@ -288,6 +288,29 @@ func TestReadAheadTakesWhatItGets(t *testing.T) {
 	imageFolder(t, pets).ReadAhead(t.Context(), []int{0})
 }
 
+// opens counts how often files are opened.
+type opens struct {
+	fs.FS
+	n int
+}
+
+func (o *opens) Open(name string) (fs.File, error) {
+	o.n++
+	return o.FS.Open(name)
+}
+
+func TestReadAheadOpensFilesOfNoOtherSystemTwice(t *testing.T) {
+	fsys := &opens{FS: pets}
+	f := imageFolder(t, fsys)
+	before := fsys.n
+	for range 3 {
+		f.ReadAhead(t.Context(), []int{0, 1, 2})
+	}
+	if got := fsys.n - before; got != 1 {
+		t.Errorf("%d files were opened, want 1, which shows of what kind they are", got)
+	}
+}
+
 func TestPlaceOfAFolderAllocatesOnlyToOpenTheFile(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "cat", "a.jpg"), strings.Repeat("a", 100_000))

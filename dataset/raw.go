@@ -29,7 +29,7 @@ func RawTensors(fsys fs.FS, pattern string, spec Spec) (Dataset, error) {
 		return nil, fmt.Errorf("dataset: no file matches %q", pattern)
 	}
 	slices.Sort(names)
-	return &rawTensors{fsys, newPaths(names), spec, record}, nil
+	return &rawTensors{fsys: fsys, files: newPaths(names), spec: spec, record: record}, nil
 }
 
 // recordSize is how many bytes the fields of a sample take together.
@@ -53,6 +53,8 @@ type rawTensors struct {
 	files  paths
 	spec   Spec
 	record int64 // bytes
+
+	advisor advisor
 }
 
 func (t *rawTensors) Len() int              { return t.files.len() }
@@ -72,7 +74,7 @@ func (t *rawTensors) ReadAhead(ctx context.Context, indices []int) {
 			return
 		}
 		if checkIndex(i, t.Len()) == nil {
-			adviseFile(t.fsys, t.files.at(i))
+			t.advisor.advise(t.fsys, t.files.at(i))
 		}
 	}
 }

@@ -35,6 +35,7 @@ type studyCore struct {
 	all      []studyPatient
 	channels []int // per source
 	cache    *volumeCache
+	advisor  advisor
 }
 
 type studyPatient struct {

@@ -146,7 +146,7 @@ func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 		last = p
 		for _, file := range c.study.all[p].files {
 			if file != "" {
-				adviseFile(c.study.fsys, file)
+				c.study.advisor.advise(c.study.fsys, file)
 			}
 		}
 	}

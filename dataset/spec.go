@@ -11,7 +11,7 @@ import (
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
 	Name  string
-	Dtype tensor.Dtype // a fixed-size kind: bool, int…, uint…, float…, complex…
+	Dtype tensor.Dtype // a kind of gorgonia.org/tensor of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
 	// Shape is the shape of one sample, without the batch's dimension; a scalar's
 	// is nil or (). In a ragged field it is the shape of one element.
 	Shape tensor.Shape

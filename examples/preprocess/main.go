@@ -38,8 +38,8 @@ func main() {
 	size := flag.Int("size", 224, "lines and columns of a tensor; the shorter side is first resized to 8/7 of it")
 	kind := flag.String("type", "uint8", "uint8 pixels, to be normalised when loaded, or normalised float32, four times as large")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode pictures")
-	skip := flag.Bool("skip", false, "leave damaged pictures out, instead of stopping at the first")
-	check := flag.Bool("verify", false, "only read FILE and compare all checksums")
+	skip := flag.Bool("skip", false, "leave damaged pictures out, instead of stopping at the first; always on without -dir")
+	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -95,6 +95,8 @@ const (
 // replacements that fail included, ends with a [LimitError] in the place of the
 // batch with the first one too many; [NoLimit] allows any
 // number. Stop has none. What was left out is counted and listed in [Stats].
+// Whatever the limit, a batch that Skip leaves nothing of is an [EmptyBatchError],
+// which the loop body passes over.
 func OnError(p Policy, limit int) Option {
 	return func(c *config) { c.policy, c.limit = p, limit }
 }

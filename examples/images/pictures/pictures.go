@@ -9,6 +9,6 @@ import "embed"
 
 // Files holds the class folders at its top, as dataset.ImageFolder expects them.
 //
-//go:generate go run ./make -out .
+//go:generate go run ../make -out .
 //go:embed hills spheres stripes tiles
 var Files embed.FS

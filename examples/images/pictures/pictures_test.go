@@ -7,8 +7,11 @@ import (
 	"image/jpeg"
 	"io/fs"
 	"log"
+	"os"
+	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/pictures"
 )
 
@@ -29,6 +32,22 @@ func ExampleFiles() {
 	// spheres 7
 	// stripes 7
 	// tiles 8
+}
+
+// TestTheFolderIsADatasetToo: whoever has the clone may give the folder itself to
+// a program that loads a folder of pictures.
+func TestTheFolderIsADatasetToo(t *testing.T) {
+	want, err := dataset.ImageFolder(pictures.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := dataset.ImageFolder(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != want.Len() || !slices.Equal(got.Classes(), want.Classes()) {
+		t.Errorf("%d pictures of the classes %v, want %d of %v", got.Len(), got.Classes(), want.Len(), want.Classes())
+	}
 }
 
 func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {

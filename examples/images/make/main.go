@@ -2,7 +2,7 @@
 // classes of pictures in many sizes, one of them gray, and one file that ends
 // too early. The same architecture always paints the same bytes.
 //
-//	go run ./examples/images/pictures/make [-out DIR]
+//	go run ./examples/images/make [-out DIR]
 package main
 
 import (

@@ -9,6 +9,8 @@
 // comes out is a table of the regret of every setting, the time lost by choosing
 // it, and the setting to use, as a line of Go.
 //
+// Photos that cannot be read are left out, counted and named at the end.
+//
 // A loop that takes its time for samples, given by -consumer, changes the answer:
 // a loader only has to be faster than what it feeds. With -o every measurement is
 // kept, as a line of JSON that bench/report draws.
@@ -76,24 +78,33 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		fmt.Fprintln(out, "ended early; of what was measured:")
 	}
-	return advise(out, m.model(), all)
+	if err := advise(out, m.model(), all); err != nil {
+		return err
+	}
+	m.damaged.tell(errs)
+	return nil
 }
 
 func parse(args []string, errs io.Writer) (options, error) {
 	o := options{workers: usualWorkers(runtime.GOMAXPROCS(0)), batches: numbers{16, 32, 64, 128}}
 	f := flag.NewFlagSet("sweep", flag.ContinueOnError)
-	f.SetOutput(errs)
+	f.SetOutput(io.Discard) // the error that Parse returns says it once
 	f.StringVar(&o.dir, "dir", "", "`folder` of photos with a folder per class; made-up photos by default")
 	f.IntVar(&o.size, "size", 224, "side of the pictures that are made of them, in `pixels`")
-	f.Float64Var(&o.consumer, "consumer", 0, "`samples` per second that the loop takes, as a simulated device; 0 is no limit")
-	f.Var(&o.workers, "workers", "numbers of workers to compare")
-	f.Var(&o.batches, "batches", "batch sizes to compare")
-	f.IntVar(&o.samples, "samples", 1024, "samples that a setting loads in a round")
-	f.IntVar(&o.rounds, "rounds", 5, "rounds at most")
+	f.Float64Var(&o.consumer, "consumer", 0, "samples per second that the loop takes, a `rate`, as a simulated device; 0 is no limit")
+	f.Var(counts{&o.workers, 0}, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
+	f.Var(counts{&o.batches, 1}, "batches", "batch `sizes` to compare")
+	f.IntVar(&o.samples, "samples", 1024, "`samples` that a setting loads in a round")
+	f.IntVar(&o.rounds, "rounds", 5, "`rounds` at most")
 	f.Float64Var(&o.margin, "margin", 5, "`percent` by which a setting must be slower than the best in every round to be stopped")
 	f.StringVar(&o.out, "o", "", "`file` to append all measurements to, as JSON lines")
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(errs, "usage: go run ./bench/sweep [flags]")
+		f.SetOutput(errs)
+		f.PrintDefaults()
 		return o, err
+	} else if err != nil {
+		return o, fmt.Errorf("%w; -h lists the flags", err)
 	}
 	o.margin /= 100
 	var wrong []error
@@ -131,28 +142,41 @@ func usualWorkers(processors int) numbers {
 	return slices.Compact(list)
 }
 
-// numbers is a flag as 1,2,4.
+// numbers are as a flag 1,2,4.
 type numbers []int
 
-func (n *numbers) String() string {
+func (n numbers) String() string {
 	var parts []string
-	for _, v := range *n {
+	for _, v := range n {
 		parts = append(parts, strconv.Itoa(v))
 	}
 	return strings.Join(parts, ",")
 }
 
-// Set reads numbers of 1 and more, in any order.
-func (n *numbers) Set(text string) error {
+// counts are the flag of numbers from least on, in any order.
+type counts struct {
+	list  *numbers
+	least int
+}
+
+// String is empty where there is no list, as package flag makes one.
+func (c counts) String() string {
+	if c.list == nil {
+		return ""
+	}
+	return c.list.String()
+}
+
+func (c counts) Set(text string) error {
 	var list numbers
 	for part := range strings.SplitSeq(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || v < 1 || v > 1<<16 {
-			return fmt.Errorf("%q: want a number from 1 to %d", part, 1<<16)
+		if err != nil || v < c.least || v > 1<<16 {
+			return fmt.Errorf("%q: want a number from %d to %d", part, c.least, 1<<16)
 		}
 		list = append(list, v)
 	}
 	slices.Sort(list)
-	*n = slices.Compact(list)
+	*c.list = slices.Compact(list)
 	return nil
 }

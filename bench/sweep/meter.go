@@ -19,9 +19,11 @@ import (
 // A meter measures settings on the photos.
 type meter struct {
 	options
-	ds     dataset.Dataset
-	photos int // in the folder
-	blank  result.Record
+	ds      dataset.Dataset
+	photos  int   // in the folder
+	indices []int // of the photos that are loaded, in the order of ds
+	blank   result.Record
+	damaged damage
 }
 
 func newMeter(ctx context.Context, o options) (*meter, error) {
@@ -50,14 +52,14 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	}
 	m.photos = pictures.Len()
 	// As many as asked for, from all over the folder, or over it again.
-	indices := make([]int, o.samples)
-	for i := range indices {
-		indices[i] = i % m.photos
+	m.indices = make([]int, o.samples)
+	for i := range m.indices {
+		m.indices[i] = i % m.photos
 		if m.photos > o.samples {
-			indices[i] = i * m.photos / o.samples
+			m.indices[i] = i * m.photos / o.samples
 		}
 	}
-	m.ds, err = dataset.Subset(pictures, indices)
+	m.ds, err = dataset.Subset(pictures, m.indices)
 	return m, err
 }
 
@@ -80,26 +82,31 @@ func (m *meter) model() string {
 }
 
 // warm loads all samples once: files come from the page cache in all rounds, and
-// one that cannot be read is known at once.
+// a folder of which nothing can be read is known at once.
 func (m *meter) warm(ctx context.Context) error {
-	l, err := loader.New(m.ds, loader.BatchSize(m.batches[0]))
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	_, err = bench.Epoch(ctx, l.Epoch(ctx, 0), nil)
+	_, err := m.epoch(ctx, nil, loader.BatchSize(m.batches[0]))
 	return err
 }
 
-// measure is the seconds per sample of an epoch of a new loader, the first
-// batch's wait and the loop's own time included.
-func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
-	runtime.GC() // the slabs of the setting before are not collected in this one's time
-	l, err := loader.New(m.ds, loader.Workers(s.Workers), loader.BatchSize(s.Batch))
+// epoch measures an epoch of a new loader, and notes which photos it left out.
+func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Batch) error, options ...loader.Option) (result.Measured, error) {
+	l, err := loader.New(m.ds, append(options, loader.OnError(loader.Skip, loader.NoLimit))...)
 	if err != nil {
-		return 0, err
+		return result.Measured{}, err
 	}
 	defer l.Close()
+	measured, err := bench.Epoch(ctx, filled(l.Epoch(ctx, 0)), body)
+	m.damaged.note(l.Stats(), m.indices)
+	if err == nil && measured.Samples == 0 {
+		err = fmt.Errorf("no photo could be read: %w", l.Stats().Failures[0])
+	}
+	return measured, err
+}
+
+// measure is the seconds per sample that was loaded, of an epoch of a new loader,
+// the first batch's wait and the loop's own time included.
+func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
+	runtime.GC() // the slabs of the setting before are not collected in this one's time
 	var body func(context.Context, *loader.Batch) error
 	if m.consumer > 0 {
 		device := bench.Device{SamplesPerSecond: m.consumer}
@@ -108,7 +115,7 @@ func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (flo
 			return err
 		}
 	}
-	measured, err := bench.Epoch(ctx, l.Epoch(ctx, 0), body)
+	measured, err := m.epoch(ctx, body, loader.Workers(s.Workers), loader.BatchSize(s.Batch))
 	if err != nil {
 		return 0, err
 	}

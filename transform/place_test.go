@@ -155,6 +155,17 @@ func TestNormalizeDividesAsTorchDoes(t *testing.T) {
 	}
 }
 
+func TestTwoNormalizesAreBothApplied(t *testing.T) {
+	ds := picture(t, 16, 16, pixels(16, 16))
+	want := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
+	got := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd), Normalize([]float32{0.25}, []float32{3})).Data().([]float32)
+	for i, v := range want {
+		if v = (v - 0.25) / 3; got[i] != v {
+			t.Fatalf("value %d: got %v, want %v", i, got[i], v)
+		}
+	}
+}
+
 func TestRawLayoutsAgree(t *testing.T) {
 	const w, h = 6, 5
 	hwc := pixels(w, h)

@@ -81,6 +81,23 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 	}
 }
 
+func TestPresetsNormaliseOnce(t *testing.T) {
+	again := Normalize([]float32{0.5}, []float32{0.5})
+	const already = " has normalised already: for other numbers, write its steps out"
+	for _, c := range []struct {
+		steps []Step
+		want  string
+	}{
+		{[]Step{Eval(224), again}, "transform: Normalize([0.5], [0.5]): Eval(224)" + already},
+		{[]Step{Steps(Train(96)), RandomErasing(0.5), again}, "transform: Normalize([0.5], [0.5]): Train(96)" + already},
+		{[]Step{Train(96), RandomErasing(0.5)}, "<nil>"},
+	} {
+		if _, err := Images(encoded(nil), c.steps...); fmt.Sprint(err) != c.want {
+			t.Errorf("%v: error %v\nwant %s", c.steps, err, c.want)
+		}
+	}
+}
+
 func TestSizeThatVariesSaysWhatToAdd(t *testing.T) {
 	_, err := Images(encoded(nil), CenterCrop(300), Resize(20).MaxSize(30), RandomResizedCrop(9), Resize(5))
 	if err != nil {

@@ -12,27 +12,46 @@ var (
 
 // Eval is the usual preparation for evaluation: Resize(int(size·256/224 + 1/2)),
 // CenterCrop(size), ToTensor, Normalize with ImageNet's numbers. Eval(224)
-// resizes to 256.
+// resizes to 256. As it normalises already, a Normalize behind it is an error:
+// for other numbers, write these steps out.
 func Eval(size int) Step {
 	if size < 1 || size > maxSide/2 {
 		return wrong{call("Eval", size), errors.New("want a positive size")}
 	}
-	return list{call("Eval", size), []Step{
+	return preset{call("Eval", size), list{
 		Resize((size*256 + 112) / 224), CenterCrop(size),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
 }
 
 // Train is the usual preparation for training: RandomResizedCrop(size),
-// RandomHorizontalFlip(0.5), ToTensor, Normalize with ImageNet's numbers.
+// RandomHorizontalFlip(0.5), ToTensor, Normalize with ImageNet's numbers. As with
+// Eval, a Normalize behind it is an error.
 func Train(size int) Step {
 	if size < 1 || size > maxSide {
 		return wrong{call("Train", size), errors.New("want a positive size")}
 	}
-	return list{call("Train", size), []Step{
+	return preset{call("Train", size), list{
 		RandomResizedCrop(size), RandomHorizontalFlip(0.5),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
+}
+
+// A preset is a list that normalises at its end, so nothing else has to.
+type preset struct {
+	text  string
+	steps list
+}
+
+func (s preset) String() string { return s.text }
+
+func (s preset) add(p *program) error {
+	before := p.output.norms
+	err := s.steps.add(p)
+	if p.output.norms > before {
+		p.output.preset = s.text
+	}
+	return err
 }
 
 // wrong is a step that could not be made.

@@ -60,22 +60,14 @@ func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
 }
 
 // Steps makes one step of several, for presets of one's own.
-func Steps(steps ...Step) Step { return list{"", steps} }
+func Steps(steps ...Step) Step { return list(steps) }
 
-type list struct {
-	name  string
-	steps []Step
-}
+type list []Step
 
-func (l list) String() string {
-	if l.name != "" {
-		return l.name
-	}
-	return "Steps(" + join(l.steps, ", ") + ")"
-}
+func (l list) String() string { return "Steps(" + join(l, ", ") + ")" }
 
 func (l list) add(p *program) error {
-	p.addAll(l.steps)
+	p.addAll(l)
 	return nil
 }
 

@@ -41,6 +41,7 @@ type output struct {
 	mean     [3]float32      // of the only Normalize
 	std      [3]float32
 	norms    int          // Normalizes so far
+	preset   string       // the one that has normalised
 	norm     *resize.Norm // does what table says for three planes, if not nil
 	erasings []Erasing
 	calls    []string
@@ -129,7 +130,8 @@ func Layout(a Axes) Step {
 
 // Normalize subtracts mean[c] from every value of channel c and divides by
 // std[c], in float32 as torch does. It goes after ToTensor. Both have a number
-// per channel, or one for all.
+// per channel, or one for all. Of several, each works on what the one before
+// has made, as in torchvision; behind [Eval] and [Train] it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	text := call("Normalize", mean, std)
@@ -138,6 +140,8 @@ func Normalize(mean, std []float32) Step {
 		switch {
 		case !p.output.float:
 			return errors.New("want ToTensor before it")
+		case p.output.preset != "":
+			return fmt.Errorf("%s has normalised already: for other numbers, write its steps out", p.output.preset)
 		case len(p.output.erasings) > 0:
 			return errors.New("want it before RandomErasing")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:

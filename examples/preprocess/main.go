@@ -7,7 +7,8 @@
 //
 // DIR has a folder per class. Without it, the pictures are the project's own;
 // one of them is damaged on purpose, and left out. Interrupt it, kill it: the
-// same command goes on where it stopped, and makes the same file.
+// same command goes on where it stopped, and makes the same file. A file that is
+// there already is only loaded, if it is what the options ask for.
 package main
 
 import (
@@ -61,13 +62,19 @@ func main() {
 
 // run makes the file unless it is there, and loads it.
 func run(ctx context.Context, j job) error {
+	photos, err := dataset.ImageFolder(j.files)
+	if err != nil {
+		return err
+	}
 	var rate float64
-	_, err := os.Stat(j.out)
-	switch {
+	switch _, err := os.Stat(j.out); {
 	case err == nil:
+		if err := j.same(photos); err != nil {
+			return err
+		}
 		fmt.Printf("%s is there already\n", j.out)
 	case errors.Is(err, fs.ErrNotExist):
-		if rate, err = produce(ctx, j); err != nil {
+		if rate, err = produce(ctx, j, photos); err != nil {
 			return err
 		}
 	default:
@@ -85,11 +92,7 @@ func run(ctx context.Context, j job) error {
 }
 
 // produce makes the file with a progress bar, and returns images per second.
-func produce(ctx context.Context, j job) (float64, error) {
-	photos, err := dataset.ImageFolder(j.files)
-	if err != nil {
-		return 0, err
-	}
+func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error) {
 	progress := mpb.New(mpb.WithOutput(os.Stderr))
 	bar := progress.AddBar(int64(photos.Len()),
 		mpb.PrependDecorators(decor.Name("pictures "), decor.CountersNoUnit("%d / %d")),

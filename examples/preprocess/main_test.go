@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/pictures"
@@ -161,6 +163,38 @@ func TestOtherWorkDoesNotGoOn(t *testing.T) {
 		change(&j)
 		if _, err := j.pack(t.Context(), mustFolder(), ignore); err == nil || !strings.Contains(err.Error(), "another job") {
 			t.Errorf("another %s: error %v, want one about another job", name, err)
+		}
+	}
+}
+
+func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
+	j := small(filepath.Join(t.TempDir(), "there"))
+	if err := os.WriteFile(j.out, whole(t), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*job)
+		want   string
+	}{
+		"as before": {func(*job) {}, ""},
+		"size": {func(j *job) { j.size = 30 }, "-size 30 -type uint8: it has image uint8 (3, 28, 28), label int64 (), " +
+			"want image uint8 (3, 30, 30), label int64 ()"},
+		"type": {func(j *job) { j.kind = "float32" }, "-size 28 -type float32: it has image uint8 (3, 28, 28), label int64 (), " +
+			"want image float32 (3, 28, 28), label int64 ()"},
+		"skip": {func(j *job) { j.skip = false }, "pictures of -dir: it has 29, want 30"},
+		"folder": {func(j *job) { j.files = fstest.MapFS{"one/a.jpg": {}} },
+			"classes of -dir: it has [hills spheres stripes tiles], want [one]"},
+	} {
+		j := j
+		c.change(&j)
+		got := fmt.Sprint(run(t.Context(), j))
+		want := "<nil>"
+		if c.want != "" {
+			want = j.out + " is there already, made with other options:\n\t" + c.want +
+				"\ngive another -out, or remove the file"
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", name, got, want)
 		}
 	}
 }

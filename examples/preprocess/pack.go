@@ -46,14 +46,19 @@ func (j job) steps() ([]transform.Step, error) {
 	return nil, fmt.Errorf("-type %s: want uint8 or float32", j.kind)
 }
 
+// pipeline takes the photos through the steps.
+func (j job) pipeline(photos *dataset.Folder) (*transform.Pipeline, error) {
+	steps, err := j.steps()
+	if err != nil {
+		return nil, err
+	}
+	return transform.Images(photos, steps...)
+}
+
 // pack makes the file, or what is missing of it. After every batch, and before
 // the first, it says which picture is next.
 func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)) (r result, err error) {
-	steps, err := j.steps()
-	if err != nil {
-		return r, err
-	}
-	ds, err := transform.Images(photos, steps...)
+	ds, err := j.pipeline(photos)
 	if err != nil {
 		return r, err
 	}

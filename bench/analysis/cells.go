@@ -55,6 +55,19 @@ func (c Cell) Figure(value func(result.Measured) float64) Figure {
 	return NewFigure(figures...)
 }
 
+// Rate is the cell's samples per second: the [Figure.Inverse] of the times of a
+// sample, end to end where records have it, so that it agrees with [Table.Time].
+func (c Cell) Rate() Figure { return c.Figure(perSample).Inverse() }
+
+// perSample is the time of a sample, in seconds, end to end where that was measured.
+func perSample(m result.Measured) float64 {
+	took := m.Seconds
+	if m.EndToEnd > 0 {
+		took = m.EndToEnd
+	}
+	return took / float64(m.Samples)
+}
+
 // Typical is the record whose value is the median, the lower of two. It stands
 // for a cell where a whole course is to be drawn, since an average of courses is
 // none that was seen.

@@ -17,12 +17,12 @@ type Comparison struct {
 
 // A Rate is what one side did.
 type Rate struct {
-	Variant    string // see [Subject.Variant]
-	PerSecond  Figure // samples; end to end where a record has it
-	FirstBatch Figure // seconds, of no rounds where it was not measured
-	Ratio      Figure // the first variant's samples per second over this one's, round by round
-	Differs    bool   // from the first variant, beyond the spread
-	rates      map[round][]float64
+	Variant    string              // see [Subject.Variant]
+	PerSecond  Figure              // samples, as [Cell.Rate] has them
+	FirstBatch Figure              // seconds, of no rounds where it was not measured
+	Ratio      Figure              // the first variant's samples per second over this one's, round by round
+	Differs    bool                // from the first variant, beyond the spread
+	times      map[round][]float64 // of a sample, in seconds
 	first      []float64
 }
 
@@ -63,16 +63,12 @@ func (c *Comparison) side(variant string) *Rate {
 			return &c.Sides[i]
 		}
 	}
-	c.Sides = append(c.Sides, Rate{Variant: variant, rates: map[round][]float64{}})
+	c.Sides = append(c.Sides, Rate{Variant: variant, times: map[round][]float64{}})
 	return &c.Sides[len(c.Sides)-1]
 }
 
 func (r *Rate) add(at round, m result.Measured) {
-	took := m.Seconds
-	if m.EndToEnd > 0 {
-		took = m.EndToEnd
-	}
-	r.rates[at] = append(r.rates[at], float64(m.Samples)/took)
+	r.times[at] = append(r.times[at], perSample(m))
 	if m.FirstBatch > 0 {
 		r.first = append(r.first, m.FirstBatch)
 	}
@@ -83,14 +79,14 @@ func (c *Comparison) finish(base string) {
 	slices.SortStableFunc(c.Sides, func(a, b Rate) int { return order(a.Variant, base) - order(b.Variant, base) })
 	for i := range c.Sides {
 		s, first := &c.Sides[i], &c.Sides[0]
-		var rates, ratios []float64
-		for at, values := range s.rates {
-			rates = append(rates, median(values))
-			if f, ok := first.rates[at]; ok {
-				ratios = append(ratios, median(f)/median(values))
+		var times, ratios []float64
+		for at, values := range s.times {
+			times = append(times, median(values))
+			if f, ok := first.times[at]; ok {
+				ratios = append(ratios, median(values)/median(f))
 			}
 		}
-		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(rates...), NewFigure(s.first...), NewFigure(ratios...)
+		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(times...).Inverse(), NewFigure(s.first...), NewFigure(ratios...)
 		s.Differs = s.PerSecond.Differs(first.PerSecond)
 	}
 }

@@ -58,7 +58,7 @@ func ExampleCompare() {
 	}
 	for _, c := range analysis.Cells(records) {
 		cpu := c.Figure(func(m result.Measured) float64 { return m.CPU })
-		fmt.Println(c.Subject, c.Setting, cpu, "s of CPU")
+		fmt.Println(c.Subject, c.Setting, c.Rate(), "samples/s,", cpu, "s of CPU")
 	}
 	for _, g := range analysis.Groups(records) {
 		fmt.Println(g.Subject)

@@ -40,6 +40,17 @@ func (f Figure) Times(factor float64) Figure {
 	return Figure{f.Median * factor, f.Least * factor, f.Most * factor, f.Rounds}
 }
 
+// Inverse turns times per sample into samples per second, and back: the median is
+// the inverse of the median, so that the round in the middle stays in the middle
+// and rates rank settings as times do. With an even number of rounds the median
+// of the inverses would be another number.
+func (f Figure) Inverse() Figure {
+	if f.Rounds == 0 {
+		return f
+	}
+	return Figure{1 / f.Median, 1 / f.Most, 1 / f.Least, f.Rounds}
+}
+
 // String is "1.23 [1.20..1.31]", and the median alone where all rounds agree in
 // the digits that are shown, three or more.
 func (f Figure) String() string {

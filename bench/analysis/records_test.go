@@ -116,6 +116,39 @@ func TestSidesAreComparedRoundByRound(t *testing.T) {
 	}
 }
 
+// A sweep's table, a report's bars and its comparisons say the same of one run,
+// with an even number of rounds and of epochs too.
+func TestRatesAgreeWithTimesEverywhere(t *testing.T) {
+	for _, c := range []struct {
+		seconds [][]float64 // of 100 samples, by round and epoch
+		want    analysis.Figure
+	}{
+		{[][]float64{{0.1}, {0.4}}, analysis.Figure{Median: 400, Least: 250, Most: 1000, Rounds: 2}}, // the median of rates would be 625
+		{[][]float64{{0.1}, {0.2}, {0.8}, {0.4}}, analysis.Figure{Median: 1000.0 / 3, Least: 125, Most: 1000, Rounds: 4}},
+		{[][]float64{{0.1, 0.3}, {0.5, 0.3}}, analysis.Figure{Median: 1000.0 / 3, Least: 250, Most: 500, Rounds: 2}},
+		{[][]float64{{0.1}, {0.2}, {0.8}}, analysis.Figure{Median: 500, Least: 125, Most: 1000, Rounds: 3}},
+	} {
+		var list []result.Record
+		for number, epochs := range c.seconds {
+			for epoch, seconds := range epochs {
+				list = append(list, record("penstock", 1, number, epoch+1, seconds))
+			}
+		}
+		for name, got := range map[string]analysis.Figure{
+			"table":      analysis.Groups(list)[0].Table.Time("", analysis.Setting{Batch: 32, Workers: 1}).Inverse(),
+			"cell":       analysis.Cells(list)[0].Rate(),
+			"comparison": analysis.Compare(list, "penstock")[0].Sides[0].PerSecond,
+		} {
+			if !near(got.Median, c.want.Median) || !near(got.Least, c.want.Least) || !near(got.Most, c.want.Most) || got.Rounds != c.want.Rounds {
+				t.Errorf("%v, %s: got %+v, want %+v", c.seconds, name, got, c.want)
+			}
+		}
+	}
+	if got := (analysis.Figure{}).Inverse(); got != (analysis.Figure{}) {
+		t.Errorf("got %+v of nothing", got)
+	}
+}
+
 func TestRhythm(t *testing.T) {
 	peaks := []float64{1} // Help off: the first batch, the others at once, then a peak every 4
 	for k := 1; k < 20; k++ {

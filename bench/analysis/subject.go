@@ -100,11 +100,7 @@ func Groups(records []result.Record) []Group {
 			index[s] = i
 			groups = append(groups, Group{s, &Table{}})
 		}
-		took := r.Measured.Seconds
-		if r.Measured.EndToEnd > 0 {
-			took = r.Measured.EndToEnd
-		}
-		groups[i].Table.add(r.Config.Model, SettingOf(r), at, took/float64(r.Measured.Samples))
+		groups[i].Table.add(r.Config.Model, SettingOf(r), at, perSample(r.Measured))
 	}
 	return groups
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/bench/analysis"
-	"github.com/penstock-go/penstock/bench/result"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
@@ -16,7 +15,7 @@ import (
 func rateCharts(s *section, cells []analysis.Cell) {
 	items := make([]item, 0, len(cells))
 	for _, c := range sorted(cells) {
-		f := c.Figure(rate)
+		f := c.Rate()
 		it := bar(traitsOf(c), f, "samples/s")
 		it.Category = it.Is.Batch
 		items = append(items, it)
@@ -33,14 +32,6 @@ func rateCharts(s *section, cells []analysis.Cell) {
 		nameItems(ch.Items, "batch ")
 		s.barFigure(ch)
 	}
-}
-
-// rate is end to end where that was measured.
-func rate(m result.Measured) float64 {
-	if m.EndToEnd > 0 {
-		return float64(m.Samples) / m.EndToEnd
-	}
-	return float64(m.Samples) / m.Seconds
 }
 
 // bar is an item of one value.

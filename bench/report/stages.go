@@ -109,7 +109,7 @@ func fastestWorkers(cells []analysis.Cell) []string {
 		}
 		best := part[0]
 		for _, c := range part {
-			if c.Figure(rate).Median > best.Figure(rate).Median {
+			if c.Rate().Median > best.Rate().Median {
 				best = c
 			}
 		}
@@ -121,7 +121,7 @@ func fastestWorkers(cells []analysis.Cell) []string {
 			warn[name] = warn[name] || c.Workers > c.Machine.Processors
 		}
 		processors = plural(best.Machine.Processors, "processor")
-		f := best.Figure(rate)
+		f := best.Rate()
 		text := fmt.Sprintf("%d at batch %d, %s samples/s", best.Workers, best.Batch, f)
 		if equal := notDifferent(part, best); f.Rounds > 1 && equal != "" {
 			text += " (no difference beyond the spread from " + equal + ")"
@@ -170,7 +170,7 @@ func byOther(cells []analysis.Cell) [][]analysis.Cell {
 func notDifferent(list []analysis.Cell, best analysis.Cell) string {
 	text := ""
 	for _, c := range list {
-		if c.Workers != best.Workers && !c.Figure(rate).Differs(best.Figure(rate)) {
+		if c.Workers != best.Workers && !c.Rate().Differs(best.Rate()) {
 			if text != "" {
 				text += ", "
 			}

@@ -29,8 +29,7 @@ func advise(out io.Writer, model string, all []candidate) error {
 	}
 	fmt.Fprintf(out, "\n%s\n", regrets(&table, model, all).Markdown())
 	fmt.Fprintf(out, "%d measurements; %d of %d settings were stopped because they cannot win.\n", measured, stopped, len(all))
-	best := table.Time(model, advice.Setting)
-	fmt.Fprintf(out, "%s samples/s. %s\n\n", analysis.NewFigure(1/best.Most, 1/best.Median, 1/best.Least), advice)
+	fmt.Fprintf(out, "%s samples/s. %s\n\n", table.Time(model, advice.Setting).Inverse(), advice)
 	_, err := fmt.Fprintf(out, "l, err := loader.New(ds, loader.Workers(%d), loader.BatchSize(%d))\n", advice.Workers, advice.Batch)
 	return err
 }
@@ -49,7 +48,7 @@ func regrets(table *analysis.Table, model string, all []candidate) analysis.Shee
 			rounds += ", stopped"
 		}
 		sheet.Rows = append(sheet.Rows, []string{fmt.Sprint(r.Batch), fmt.Sprint(r.Workers),
-			analysis.NewFigure(1/time.Most, 1/time.Median, 1/time.Least).String(), analysis.Percent(r.Regret), rounds})
+			time.Inverse().String(), analysis.Percent(r.Regret), rounds})
 	}
 	return sheet
 }

@@ -77,7 +77,10 @@ func load(path string) (p loader.Position, err error) {
 	if err != nil {
 		return p, err
 	}
-	return p, json.Unmarshal(text, &p)
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("%s holds no position: %w: remove it to begin anew, or give another -state", path, err)
+	}
+	return p, nil
 }
 
 // save replaces the file as a whole, so that a kill leaves the old or the new one.

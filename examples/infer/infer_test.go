@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -67,6 +69,22 @@ func rows(t testing.TB, table string) [][]string {
 		t.Fatal(err)
 	}
 	return all[1:]
+}
+
+func TestFolderThatCannotBeReadIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(dir, "missing")
+	for dir, want := range map[string]error{missing: fs.ErrNotExist, file: nil, dir: nil} {
+		err := run(t.Context(), options{dir: dir, batch: 1, out: filepath.Join(t.TempDir(), "table")})
+		got := fmt.Sprint(err)
+		if want != nil && !errors.Is(err, want) || !strings.HasPrefix(got, "-dir "+dir+": ") || strings.Contains(got, " .") {
+			t.Errorf("%s: got %s", dir, got)
+		}
+	}
 }
 
 func TestRowsAreThePicturesInTheirOrder(t *testing.T) {

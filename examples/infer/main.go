@@ -85,7 +85,7 @@ func run(ctx context.Context, o options) error {
 	}
 	photos, err := openPictures(os.DirFS(dir))
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("-dir %s: %w", dir, err)
 	}
 	o.batch = min(o.batch, photos.Len())
 	fmt.Printf("%d pictures; a net of %d weights for %d×%d pixels and %d classes\n",

@@ -30,6 +30,11 @@ func openPictures(fsys fs.FS) (*pictures, error) {
 	var errs []error
 	fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
+		case err != nil && name == ".": // the folder itself, which the caller names
+			if e := (*fs.PathError)(nil); errors.As(err, &e) {
+				err = e.Err
+			}
+			errs = append(errs, err)
 		case err != nil:
 			errs = append(errs, err)
 		case hidden && d.IsDir():

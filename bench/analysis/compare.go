@@ -21,7 +21,7 @@ type Rate struct {
 	PerSecond  Figure              // samples, as [Cell.Rate] has them
 	FirstBatch Figure              // seconds, of no rounds where it was not measured
 	Ratio      Figure              // the first variant's samples per second over this one's, round by round
-	Differs    bool                // from the first variant, beyond the spread
+	Verdict    Verdict             // whether PerSecond differs from that of the first variant
 	times      map[round][]float64 // of a sample, in seconds
 	first      []float64
 }
@@ -87,7 +87,7 @@ func (c *Comparison) finish(base string) {
 			}
 		}
 		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(times...).Inverse(), NewFigure(s.first...), NewFigure(ratios...)
-		s.Differs = s.PerSecond.Differs(first.PerSecond)
+		s.Verdict = s.PerSecond.Verdict(first.PerSecond)
 	}
 }
 
@@ -113,19 +113,19 @@ func (c Comparison) String() string {
 	}
 	text := fmt.Sprintf("%s: %s samples/s by %s", c.Setting, c.Sides[0].PerSecond, c.Sides[0].Variant)
 	for _, s := range c.Sides[1:] {
-		text += "; " + s.verdict()
+		text += "; " + s.words()
 	}
 	return text
 }
 
-func (r Rate) verdict() string {
+func (r Rate) words() string {
 	switch {
 	case r.Ratio.Rounds == 0:
 		return fmt.Sprintf("%s samples/s by %s, in other rounds", r.PerSecond, r.Variant)
 	case r.Ratio.Rounds == 1:
 		return fmt.Sprintf("%s times those of %s, in one round, spread unknown", digits(r.Ratio.Median), r.Variant)
-	case r.Differs:
+	case r.Verdict == Differs:
 		return fmt.Sprintf("%s times those of %s", r.Ratio, r.Variant)
 	}
-	return fmt.Sprintf("no difference from %s beyond the spread", r.Variant)
+	return fmt.Sprintf("%s times those of %s, not called a difference: %v", r.Ratio, r.Variant, r.Verdict)
 }

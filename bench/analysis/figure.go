@@ -24,16 +24,46 @@ func NewFigure(values ...float64) Figure {
 // Spread is what lies between the least and the most, 0 where there is one round.
 func (f Figure) Spread() float64 { return f.Most - f.Least }
 
-// Differs tells whether f and g differ beyond their spread: their ranges do not
-// meet, and the medians lie further apart than either range is wide. Where one of
-// them has a single round its spread is not known, and no difference is called one.
-func (f Figure) Differs(g Figure) bool {
-	if f.Rounds < 2 || g.Rounds < 2 {
-		return false
+// A Verdict says whether two figures differ beyond their spread, and if not, why.
+type Verdict int
+
+const (
+	Differs    Verdict = iota // ranges do not meet, and medians lie further apart than either range is wide
+	RangesMeet                // some round of one was no worse than some round of the other
+	WideRange                 // ranges do not meet, but one is at least as wide as medians lie apart
+	OneRound                  // or none, of either, whose spread is not known
+)
+
+// String is for the end of a sentence, "ranges meet".
+func (v Verdict) String() string {
+	switch v {
+	case Differs:
+		return "differs"
+	case RangesMeet:
+		return "ranges meet"
+	case WideRange:
+		return "a range is wider than the medians lie apart"
+	case OneRound:
+		return "spread of one round not known"
 	}
-	apart := f.Most < g.Least || g.Most < f.Least
-	return apart && math.Abs(f.Median-g.Median) > max(f.Spread(), g.Spread())
+	return fmt.Sprintf("Verdict(%d)", int(v))
 }
+
+// Verdict compares f with g. Nothing but Differs is called a difference.
+func (f Figure) Verdict(g Figure) Verdict {
+	switch {
+	case f.Rounds < 2 || g.Rounds < 2:
+		return OneRound
+	case f.Most >= g.Least && g.Most >= f.Least:
+		return RangesMeet
+	case math.Abs(f.Median-g.Median) <= max(f.Spread(), g.Spread()):
+		return WideRange
+	}
+	return Differs
+}
+
+// Differs tells whether the verdict on f and g is that they differ.
+func (f Figure) Differs(g Figure) bool { return f.Verdict(g) == Differs }
 
 // Times multiplies a Figure, to change its unit.
 func (f Figure) Times(factor float64) Figure {

@@ -10,7 +10,7 @@ import (
 type Recommendation struct {
 	AverageRegret
 	All   int             // models in the table
-	Equal []AverageRegret // others whose regret does not differ from its beyond the spread
+	Equal []AverageRegret // others whose regret is not called different from its, see [Figure.Verdict]
 }
 
 // Recommend finds the setting of the least average regret among those that the
@@ -48,9 +48,32 @@ func (r Recommendation) String() string {
 	case len(r.Equal) == 0:
 		fmt.Fprintf(&b, " All others differ beyond the spread of %d rounds.", r.Regret.Rounds)
 	default:
-		fmt.Fprintf(&b, " No difference beyond the spread of %d rounds: %s.", r.Regret.Rounds, names(r.Equal))
+		r.equals(&b)
 	}
 	return b.String()
+}
+
+// equals names those that are not called different by the reason for it, so that
+// their figures agree with it.
+func (r Recommendation) equals(b *strings.Builder) {
+	for _, reason := range []struct {
+		Verdict
+		words string
+	}{
+		{RangesMeet, "As good within the spread, ranges meet"},
+		{WideRange, "Worse in what was measured, but not called a difference, as the range is wider than what lies between the medians"},
+		{OneRound, "Not called a difference, in one round"},
+	} {
+		var list []AverageRegret
+		for _, a := range r.Equal {
+			if a.Regret.Verdict(r.Regret) == reason.Verdict {
+				list = append(list, a)
+			}
+		}
+		if len(list) > 0 {
+			fmt.Fprintf(b, " %s: %s.", reason.words, names(list))
+		}
+	}
 }
 
 // names lists the first few.

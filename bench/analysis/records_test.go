@@ -102,7 +102,7 @@ func TestSidesAreComparedRoundByRound(t *testing.T) {
 		got = append(got, c.String())
 	}
 	want := []string{
-		"batch 32, 1 worker: 50.0 [33.3..100] samples/s by penstock, Help on; no difference from PyTorch, PIL beyond the spread",
+		"batch 32, 1 worker: 50.0 [33.3..100] samples/s by penstock, Help on; 4.00 times those of PyTorch, PIL, not called a difference: a range is wider than the medians lie apart",
 		"batch 32, 2 workers: 48.8 [47.6..50.0] samples/s by penstock, Help on; 2.00 times those of PyTorch, PIL",
 		"batch 32, 4 workers: 100 samples/s by penstock, Help on; 100 samples/s by penstock, Help off, in other rounds; " +
 			"2.00 times those of PyTorch, PIL, in one round, spread unknown",

@@ -1,7 +1,7 @@
 // Package analysis turns the times of a sweep into advice: which settings are
 // among the best of every model, what it costs on average to choose otherwise,
 // and what to set. It calls nothing a difference that is smaller than the spread
-// of the rounds, see [Figure.Differs].
+// of the rounds, see [Figure.Verdict].
 package analysis
 
 import (

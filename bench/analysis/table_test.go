@@ -164,20 +164,43 @@ func TestDifferencesWithinTheSpreadAreNotCalledOnes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		a, b []float64
-		want bool
+		want analysis.Verdict
 	}{
-		{"far apart", []float64{10, 10.2, 10.1}, []float64{12, 12.1, 12.2}, true},
-		{"ranges meet", []float64{10, 12}, []float64{12, 14}, false},
-		{"ranges overlap, medians apart", []float64{1, 10, 11}, []float64{1.5, 20, 21}, false},
-		{"apart by less than a range is wide", []float64{10, 12, 12.05}, []float64{12.1, 12.2, 12.2}, false},
-		{"one round", []float64{10}, []float64{100}, false},
-		{"one round of one", []float64{10, 10.1}, []float64{100}, false},
-		{"nothing", nil, []float64{1, 2}, false},
+		{"far apart", []float64{10, 10.2, 10.1}, []float64{12, 12.1, 12.2}, analysis.Differs},
+		{"ranges meet", []float64{10, 12}, []float64{12, 14}, analysis.RangesMeet},
+		{"ranges overlap, medians apart", []float64{1, 10, 11}, []float64{1.5, 20, 21}, analysis.RangesMeet},
+		{"apart by less than a range is wide", []float64{10, 12, 12.05}, []float64{12.1, 12.2, 12.2}, analysis.WideRange},
+		{"one round", []float64{10}, []float64{100}, analysis.OneRound},
+		{"one round of one", []float64{10, 10.1}, []float64{100}, analysis.OneRound},
+		{"nothing", nil, []float64{1, 2}, analysis.OneRound},
 	} {
 		a, b := analysis.NewFigure(c.a...), analysis.NewFigure(c.b...)
-		if a.Differs(b) != c.want || b.Differs(a) != c.want {
-			t.Errorf("%s: got %v and %v, want %v", c.name, a.Differs(b), b.Differs(a), c.want)
+		if a.Verdict(b) != c.want || b.Verdict(a) != c.want || a.Differs(b) != (c.want == analysis.Differs) {
+			t.Errorf("%s: got %v and %v, want %v", c.name, a.Verdict(b), b.Verdict(a), c.want)
 		}
+	}
+}
+
+// What stands beside a regret must agree with it: 16.5 % [7.1..30.2] is no tie.
+func TestWhatIsNotCalledADifferenceSaysWhy(t *testing.T) {
+	var table analysis.Table
+	add := func(workers int, seconds ...float64) {
+		for number, s := range seconds {
+			table.Add("", analysis.Setting{Batch: 32, Workers: workers}, number, s)
+		}
+	}
+	add(1, 10, 10, 10)
+	add(2, 10.71, 11.65, 13.02)
+	add(3, 9.9, 10.1, 10.2)
+	add(4, 25) // stopped after a round
+	add(5, 15, 15.1, 15)
+	r, _ := table.Recommend()
+	const want = "Set loader.BatchSize(32) and loader.Workers(1): regret 0 %. " +
+		"As good within the spread, ranges meet: batch 32, 3 workers (1.0 % [-1.0..2.0]). " +
+		"Worse in what was measured, but not called a difference, as the range is wider than what lies between the medians: batch 32, 2 workers (16.5 % [7.1..30.2]). " +
+		"Not called a difference, in one round: batch 32, 4 workers (150.0 %)."
+	if got := r.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
@@ -190,7 +213,7 @@ func TestRecommendationNamesItsEquals(t *testing.T) {
 	}
 	r, ok := table.Recommend()
 	want := "Set loader.BatchSize(32) and loader.Workers(2): regret 0 %. " +
-		"No difference beyond the spread of 3 rounds: batch 64, 2 workers (1.0 % [-4.9..3.0])."
+		"As good within the spread, ranges meet: batch 64, 2 workers (1.0 % [-4.9..3.0])."
 	if got := r.String(); !ok || got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

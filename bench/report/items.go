@@ -99,5 +99,5 @@ func equalBatches(list []analysis.Cell, best analysis.Cell, f analysis.Figure, o
 	if equal == "" {
 		return "; all others differ beyond the spread."
 	}
-	return "; no difference beyond the spread from batch" + equal[:len(equal)-1] + "."
+	return "; not called different: batch" + equal[:len(equal)-1] + "."
 }

@@ -124,7 +124,7 @@ func fastestWorkers(cells []analysis.Cell) []string {
 		f := best.Rate()
 		text := fmt.Sprintf("%d at batch %d, %s samples/s", best.Workers, best.Batch, f)
 		if equal := notDifferent(part, best); f.Rounds > 1 && equal != "" {
-			text += " (no difference beyond the spread from " + equal + ")"
+			text += " (not called different: " + equal + ")"
 		} else if f.Rounds < 2 {
 			text += " (one round, spread not known)"
 		}

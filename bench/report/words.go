@@ -119,7 +119,7 @@ func compareWords(records []result.Record) []string {
 			switch {
 			case s.Ratio.Rounds == 1:
 				t.once++
-			case !s.Differs:
+			case s.Verdict != analysis.Differs:
 				t.same++
 			case s.Ratio.Median > 1:
 				t.faster++
@@ -131,7 +131,7 @@ func compareWords(records []result.Record) []string {
 	var words []string
 	for _, name := range order {
 		t := tallies[name]
-		text := fmt.Sprintf("%s: %s to %s times the samples/s in %s: faster in %d, slower in %d, no difference beyond the spread in %d",
+		text := fmt.Sprintf("%s: %s to %s times the samples/s in %s: faster in %d, slower in %d, not called a difference in %d",
 			name, digits3(t.least), digits3(t.most), plural(t.all, "configuration"), t.faster, t.slower, t.same)
 		if t.once > 0 {
 			text += fmt.Sprintf(", one round and so no spread in %d", t.once)
@@ -143,7 +143,7 @@ func compareWords(records []result.Record) []string {
 
 func compareTable(records []result.Record) table {
 	t := table{Title: "Samples per second by side; the ratio is the first side's over this one's, round by round", Long: true, Sheet: analysis.Sheet{
-		Head: []string{"data", "model", "batch", "workers", "side", "samples/s", "first batch, ms", "ratio", "beyond the spread"}}}
+		Head: []string{"data", "model", "batch", "workers", "side", "samples/s", "first batch, ms", "ratio", "difference"}}}
 	for _, c := range analysis.Compare(records, base) {
 		data := []string{c.Data}
 		if c.Span != "" {
@@ -153,13 +153,13 @@ func compareTable(records []result.Record) table {
 			data = append(data, fmt.Sprintf("consumer %g s", c.ConsumerSeconds))
 		}
 		for i, s := range c.Sides {
-			ratio, verdict := s.Ratio.String(), "no"
+			ratio, verdict := s.Ratio.String(), "not called one: "+s.Verdict.String()
 			switch {
 			case i == 0:
 				ratio, verdict = "1", ""
 			case s.Ratio.Rounds < 2:
 				verdict = "not known"
-			case s.Differs:
+			case s.Verdict == analysis.Differs:
 				verdict = "yes"
 			}
 			t.Sheet.Rows = append(t.Sheet.Rows, []string{

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"math"
@@ -56,6 +57,10 @@ func (r reader) Close() error { return nil }
 
 func main() {
 	log.SetFlags(0)
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Dataset shows how to write a dataset of one's own: points of two spirals, made up as they are asked for. It has no flags.")
+	}
+	flag.Parse()
 	l, err := loader.New(spirals{1000}, loader.Workers(4), loader.BatchSize(250), loader.Shuffle(true))
 	if err != nil {
 		log.Fatal(err)

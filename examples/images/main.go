@@ -36,6 +36,10 @@ func main() {
 	epochs := flag.Int("epochs", 3, "how often to load them all")
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
 	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of pictures the way a model would read them, and shows how fast that is and where the time goes.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

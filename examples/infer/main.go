@@ -55,6 +55,10 @@ func main() {
 	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Infer tells what the pictures of a folder show, with a net that the example train has trained, and writes a table.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))

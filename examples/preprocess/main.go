@@ -41,6 +41,10 @@ func main() {
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode pictures")
 	skip := flag.Bool("skip", false, "leave damaged pictures out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of pictures into one file of tensors, and shows how much faster that loads.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

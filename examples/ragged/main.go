@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"strings"
@@ -30,6 +31,10 @@ var sentences = []string{
 
 func main() {
 	log.SetFlags(0)
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Ragged loads sentences, which differ in length, in batches with and without padding. It has no flags.")
+	}
+	flag.Parse()
 	if err := run(); err != nil {
 		log.Fatal(err)
 	}

@@ -30,6 +30,10 @@ func main() {
 	state := flag.String("state", "resume.json", "file that holds the position")
 	kill := flag.Int("kill", -1, "die in the middle of a batch, after this many; never if negative")
 	workers := flag.Int("workers", 2, "goroutines that assemble batches")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Resume shows how a run that was killed goes on exactly where it stopped.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if err := run(*state, *kill, *workers); err != nil {
 		log.Fatal(err)

@@ -28,6 +28,10 @@ const samples = 22
 func main() {
 	log.SetFlags(0)
 	world := flag.Int("world", 3, "number of processes")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Shards loads a dataset in several processes, each with its share of every epoch.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if *world < 1 || *world > 64 {
 		log.Fatalf("-world %d: want 1 to 64", *world)

@@ -65,6 +65,10 @@ func main() {
 	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Train teaches a small convolutional net to tell pictures apart, from files to a checkpoint that survives a kill.\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))

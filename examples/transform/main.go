@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -47,6 +48,10 @@ func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 
 func main() {
 	log.SetFlags(0)
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write a transform of one's own: it paints edges, and draws a batch to edges.png. It has no flags.")
+	}
+	flag.Parse()
 	if err := run(context.Background(), "edges.png"); err != nil {
 		log.Fatal(err)
 	}

@@ -119,9 +119,9 @@ func TestSlicesAreThoseOfThreeViews(t *testing.T) {
 func TestViewsFollowTheBody(t *testing.T) {
 	v := scanOf(0, 4, 5, 6)
 	// Scanned from side to side: the slowest axis runs left, the fastest down.
-	v.Axes[0].Direction = []float64{0.9, 0.1, 0.2}
-	v.Axes[1].Direction = []float64{0.1, -0.9, 0}
-	v.Axes[2].Direction = []float64{0.2, 0, -0.9}
+	v.Axes[0].Direction = []float64{0.96, 0, 0.28}
+	v.Axes[1].Direction = []float64{0.28, -0.96, 0}
+	v.Axes[2].Direction = []float64{0, 0.28, -0.96}
 	s, err := dataset.Volumes(fstest.MapFS{"a.nrrd": nrrdFile(v)}, dataset.Scan("mr", "{patient}.nrrd"))
 	if err != nil {
 		t.Fatal(err)

@@ -180,3 +180,31 @@ func ExampleWriteNRRD() {
 	//
 	// abcd
 }
+
+// A spatial volume comes back with its place: what is written here are voxels of
+// 5×1×1 mm on planes that are tilted about the patient's left-right axis.
+func ExampleWriteNRRD_place() {
+	v := &dataset.Volume{Name: "ct", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 2}, Data: []byte("abcdefgh"),
+		World: "LPS", Origin: []float64{-100, -80, 30},
+		Axes: []dataset.Axis{
+			{Kind: "space", Spacing: 5, Direction: []float64{0, -0.6, 0.8}},
+			{Kind: "space", Spacing: 1, Direction: []float64{0, 0.8, 0.6}},
+			{Kind: "space", Spacing: 1, Direction: []float64{1, 0, 0}}}}
+	var file bytes.Buffer
+	if err := dataset.WriteNRRD(&file, v, dataset.Gzipped()); err != nil {
+		log.Fatal(err)
+	}
+	fsys := fstest.MapFS{"ct.nrrd": {Data: file.Bytes()}} // usually os.DirFS
+	back, err := dataset.ReadVolume(fsys, "ct.nrrd", 1<<30)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(back, back.Axes[0].Kind, string(back.Data))
+	fmt.Println(back.Position(1, 0, 0))
+	v.Axes[0].Spacing = 0
+	fmt.Println(dataset.WriteNRRD(&file, v))
+	// Output:
+	// ct.nrrd uint8 (2, 2, 2), 5×1×1 mm, LPS space abcdefgh
+	// [-100 -83 34] true
+	// dataset: write ct: axis 0: a direction without a spacing
+}

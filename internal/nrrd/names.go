@@ -149,6 +149,13 @@ func kindOf(name string) (string, bool) {
 	return "", false
 }
 
+// IsKind reports whether the format has a kind of that very name, so that it reads back as it is written: not the
+// synonyms that it also has.
+func IsKind(name string) bool {
+	kind, ok := kindOf(name)
+	return ok && kind == name
+}
+
 // kindSize is how many samples an axis of that kind has, or 0 if that is free.
 func kindSize(kind string) int {
 	switch kind {

@@ -148,3 +148,13 @@ func (f *failing) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+func TestKindsAreKnownByTheNameThatComesBack(t *testing.T) {
+	for name, want := range map[string]bool{
+		"space": true, "RGB-color": true, "RGBcolor": false, "3D-tensor": false, "Space": false, "none": false, "???": false, "": false,
+	} {
+		if got := nrrd.IsKind(name); got != want {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type chart struct {
 type axis struct {
 	Name       string   `json:"name"`
 	Log        bool     `json:"log,omitempty"`        // to base 2, for batch sizes
+	Whole      bool     `json:"whole,omitempty"`      // ticks at whole numbers alone
 	Categories []string `json:"categories,omitempty"` // of bars, in order
 }
 

@@ -45,7 +45,10 @@ func main() {
 func run(folder string, files []string, log io.Writer) error {
 	in := load(files)
 	if in.empty() {
-		return errors.Join(append(in.errs, errors.New("report: no results"))...)
+		if len(in.errs) > 0 {
+			return errors.Join(in.errs...)
+		}
+		return errors.New("report: no results")
 	}
 	r := newReport(in)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -58,6 +61,6 @@ func run(folder string, files []string, log io.Writer) error {
 	if err := r.writePage(page); err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: %d records of %d files, %d plots\n", page, len(in.records), len(files), r.plots())
+	fmt.Fprintf(log, "%s: %s of %s, %s\n", page, plural(len(in.records), "record"), plural(len(files), "file"), plural(r.plots(), "plot"))
 	return errors.Join(in.errs...)
 }

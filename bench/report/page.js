@@ -115,15 +115,19 @@ function frame(chart, width, names) {
   };
 }
 
+// outlined draws segments in ink with a white outline, to be seen on dark bars too.
+function outlined(segments) {
+  return [["#fff", 3.6], [INK, 1.2]].flatMap(([stroke, lineWidth]) => segments.map(
+    ([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth, fill: null } })));
+}
+
 function whiskers(points, horizontalSize) {
   return {
     type: "custom", silent: true, z: 5, data: points, encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
     renderItem(params, api) {
       const a = api.coord([api.value(0), api.value(1)]), b = api.coord([api.value(0), api.value(2)]);
       const x = a[0] + (horizontalSize ? horizontalSize(api, params.dataIndex) : 0);
-      const style = { stroke: INK, lineWidth: 1.2 };
-      return { type: "group", children: [[x, a[1], x, b[1]], [x - 4, a[1], x + 4, a[1]], [x - 4, b[1], x + 4, b[1]]].map(
-        ([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style })) };
+      return { type: "group", children: outlined([[x, a[1], x, b[1]], [x - 4, a[1], x + 4, a[1]], [x - 4, b[1], x + 4, b[1]]]) };
     },
   };
 }
@@ -135,6 +139,7 @@ function lineOption(chart, items, width) {
   const high = items.reduce((m, i) => Math.max(m, i.x[i.x.length - 1]), low);
   o.xAxis.min = low === high ? low - 1 : low;
   o.xAxis.max = low === high ? high + 1 : high;
+  if (chart.x.whole) o.xAxis.minInterval = 1;
   if (chart.x.log) {
     o.xAxis.interval = 1;
     o.xAxis.axisLabel.formatter = (v) => String(Math.pow(2, v));
@@ -201,9 +206,8 @@ function barOption(chart, items, width) {
     renderItem(params, api) {
       const it = items[params.dataIndex], k = api.value(0);
       const a = api.coord([k, it.lo[0]]), b = api.coord([k, it.hi[0]]), top = api.coord([k, Math.max(it.y[0], it.hi[0])]);
-      const x = a[0] + offset(api, params.dataIndex), style = { stroke: INK, lineWidth: 1.2, fill: null };
-      const children = it.hi[0] > it.lo[0] ? [[x, a[1], x, b[1]], [x - 3, a[1], x + 3, a[1]], [x - 3, b[1], x + 3, b[1]]].map(
-        ([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style })) : [];
+      const x = a[0] + offset(api, params.dataIndex);
+      const children = it.hi[0] > it.lo[0] ? outlined([[x, a[1], x, b[1]], [x - 3, a[1], x + 3, a[1]], [x - 3, b[1], x + 3, b[1]]]) : [];
       if (labels) children.push({ type: "text", style: { text: number(it.y[0]), x, y: top[1] - 5, fill: INK, fontSize: 10, align: "center", verticalAlign: "bottom" } });
       return { type: "group", children };
     },

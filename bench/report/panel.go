@@ -37,10 +37,11 @@ func restyle(style *draw.TextStyle, size float64) {
 	style.Font, style.Color, style.Handler = ours.Font, ours.Color, ours.Handler
 }
 
-// plain ticks are four to eight round numbers without exponents.
-type plain struct{}
+// plain ticks are four to eight round numbers without exponents, fewer where only
+// whole numbers make sense.
+type plain struct{ whole bool }
 
-func (plain) Ticks(low, high float64) []plot.Tick {
+func (t plain) Ticks(low, high float64) []plot.Tick {
 	room := high - low
 	if !(room > 0) {
 		return []plot.Tick{{Value: low, Label: digits3(low)}}
@@ -51,6 +52,9 @@ func (plain) Ticks(low, high float64) []plot.Tick {
 			step *= factor
 			break
 		}
+	}
+	if t.whole {
+		step = max(step, 1)
 	}
 	var ticks []plot.Tick
 	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9 && len(ticks) < 20; k++ {
@@ -107,10 +111,15 @@ func (l course) entry() entry {
 
 // whisker draws a spread.
 func whisker(c draw.Canvas, x, y0, y1 vg.Length) {
-	style := draw.LineStyle{Color: ink, Width: vg.Points(0.8)}
-	c.StrokeLine2(style, x, y0, x, y1)
-	c.StrokeLine2(style, x-2, y0, x+2, y0)
-	c.StrokeLine2(style, x-2, y1, x+2, y1)
+	outlined(c, [][]vg.Point{{{X: x, Y: y0}, {X: x, Y: y1}}, {{X: x - 2, Y: y0}, {X: x + 2, Y: y0}}, {{X: x - 2, Y: y1}, {X: x + 2, Y: y1}}})
+}
+
+// outlined draws thin lines in ink with a white outline, to be seen on dark bars
+// and on white alike.
+func outlined(c draw.Canvas, lines [][]vg.Point) {
+	for _, style := range []draw.LineStyle{{Color: color.White, Width: vg.Points(2.4)}, {Color: ink, Width: vg.Points(0.8)}} {
+		c.StrokeLines(style, lines...)
+	}
 }
 
 // fillBox paints a rectangle with a thin outline.
@@ -146,6 +155,9 @@ func linePanels(items []item, x, y axis) ([]*plot.Plot, []entry) {
 		if x.Log {
 			p.X.Tick.Marker = doublings{}
 			p.X.Min, p.X.Max = p.X.Min-0.1, p.X.Max+0.1
+		}
+		if x.Whole {
+			p.X.Tick.Marker = plain{whole: true}
 		}
 		top, left, right = max(top, p.Y.Max), min(left, p.X.Min), max(right, p.X.Max)
 		panels = append(panels, p)

@@ -36,10 +36,28 @@ func newReport(in input) *report {
 		records[p] = append(records[p], rec)
 	}
 	for _, study := range result.Studies() {
+		several, machines := 0, map[result.Machine]bool{}
 		for _, p := range parts {
 			if p.study == study {
-				r.add(study, records[p])
+				several++
+				machines[p.machine] = true
 			}
+		}
+		for _, p := range parts {
+			if p.study != study {
+				continue
+			}
+			apart := ""
+			if several > 1 {
+				apart = kinds(records[p])
+			}
+			if several > 1 && p.simulated != "" {
+				apart += "; simulated: " + p.simulated
+			}
+			if len(machines) > 1 {
+				apart += "; on " + p.machine.String()
+			}
+			r.add(study, records[p], apart)
 		}
 	}
 	r.addTables(in.tables)
@@ -48,13 +66,15 @@ func newReport(in input) *report {
 }
 
 // add makes the section of a study on a machine; what is simulated has a section
-// of its own, so that no figure of it stands without the word.
-func (r *report) add(study result.Study, records []result.Record) {
-	when := dates(records)
-	if what := simulated(records); what != "" {
+// of its own, so that no figure of it stands without the word. Apart tells it from
+// the study's other sections, if there are any.
+func (r *report) add(study result.Study, records []result.Record, apart string) {
+	when, what := dates(records), simulated(records)
+	if what != "" {
 		when += "; simulated: " + what
 	}
 	s := newSection(study, machine(records), when)
+	s.Apart, s.Simulated = apart, what != ""
 	s.Versions = versions(records)
 	cells := analysis.Cells(records)
 	switch study {

@@ -185,8 +185,94 @@ func TestNoResultsAreAnError(t *testing.T) {
 	if err := run(dir, []string{os.DevNull}, io.Discard); err == nil || err.Error() != "report: no results" {
 		t.Errorf("got %v, want report: no results", err)
 	}
+	missing := filepath.Join(t.TempDir(), "missing.jsonl")
+	if err := run(dir, []string{missing}, io.Discard); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), missing) {
+		t.Errorf("got %v, want one line with the file's name", err)
+	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a folder was made for nothing")
+	}
+}
+
+func TestSectionsOfOneStudyHaveTitlesOfTheirOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "two.jsonl")
+	r := invent()[0]
+	r.Config.Simulated = ""
+	other, faster := r, r
+	other.Config.Simulated = "files throttled"
+	faster.Machine.CPU = "Another processor"
+	if err := result.AppendFile(path, r, other, faster); err != nil {
+		t.Fatal(err)
+	}
+	var titles, charts []string
+	for _, s := range newReport(load([]string{path})).Sections {
+		titles, charts = append(titles, s.Study+", of "+s.Apart), append(charts, s.Charts[0].Title)
+	}
+	want := []string{
+		"Loading: the wait for every batch, of photos; on Made-up processor, 8 processors",
+		"Loading: the wait for every batch, of photos; simulated: files throttled; on Made-up processor, 8 processors",
+		"Loading: the wait for every batch, of photos; on Another processor, 8 processors",
+	}
+	if !slices.Equal(titles, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(titles, "\n"), strings.Join(want, "\n"))
+	}
+	if charts[0] == charts[1] || !strings.HasSuffix(charts[1], ", simulated") {
+		t.Errorf("got charts %q, want the second to be called simulated", charts)
+	}
+	text := read(t, drawn(t, path))
+	for _, title := range want {
+		if n := strings.Count(text, title); n != 2 { // the link and the section
+			t.Errorf("%q is on the page %d times, want 2", title, n)
+		}
+	}
+	if alone := newReport(load([]string{madeUp})).Sections[0]; alone.Apart != "" {
+		t.Errorf("the only section of its study is set apart by %q", alone.Apart)
+	}
+}
+
+func TestShortLinesAreNotHiddenByLongOnes(t *testing.T) {
+	line := func(workers string, n int) item {
+		return item{Is: traits{Workers: workers}, X: make([]float64, n), Y: make([]float64, n)}
+	}
+	for _, c := range []struct {
+		items []item
+		want  int
+	}{
+		{[]item{line("1", 8), line("64", 190)}, 80},
+		{[]item{line("1", 40), line("8", 190)}, 160},
+		{[]item{line("1", 8), line("8", 32)}, 0},
+		{[]item{line("1", 1), line("8", 9)}, 0}, // a period is longer than all
+		{[]item{line("1", 8)}, 0},
+	} {
+		got := firstBatches(c.items)
+		if got != c.want {
+			t.Errorf("%d and %s workers: got the first %d batches, want %d", len(c.items[0].Y), c.items[len(c.items)-1].Is.Workers, got, c.want)
+		}
+	}
+	items := []item{line("1", 8), line("64", 190)}
+	if short := cut(items, 80); len(short[0].Y) != 8 || len(short[1].X) != 80 || len(short[1].Y) != 80 || len(items[1].Y) != 190 {
+		t.Errorf("got %d, %d and left %d points, want 8, 80 and 190", len(short[0].Y), len(short[1].Y), len(items[1].Y))
+	}
+}
+
+func TestTicksOfBatchesAreWhole(t *testing.T) {
+	for high, want := range map[float64]string{1: "0 1", 3: "0 1 2 3", 32: "0 5 10 15 20 25 30"} {
+		var got []string
+		for _, tick := range (plain{whole: true}).Ticks(0, high) {
+			got = append(got, tick.Label)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("up to %g: got %q, want %s", high, got, want)
+		}
+	}
+}
+
+func TestManyConclusionsAreFolded(t *testing.T) {
+	words := strings.Fields(strings.Repeat("word ", 30))
+	for n, want := range map[int]int{0: 0, 10: 10, 12: 12, 13: 10, 30: 10} {
+		if got := len(first(words[:n])); got != want || got+len(rest(words[:n])) != n {
+			t.Errorf("%d words: %d shown and %d folded, want %d shown", n, got, len(rest(words[:n])), want)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 type section struct {
 	ID          string
 	Study       string // in words
+	Apart       string // what tells it from others of its study, empty where there are none
+	Simulated   bool
 	Machine     string
 	Dates       string
 	Versions    []string // a line per side
@@ -50,6 +52,9 @@ func (s *section) chart(k kind, what string, is traits) *chart {
 	id := s.ID + "-" + slug(strings.Join(parts, " "))
 	taken := func(id string) bool {
 		return slices.ContainsFunc(s.Charts, func(c *chart) bool { return c.ID == id })
+	}
+	if s.Simulated {
+		parts = append(parts, "simulated")
 	}
 	ch := &chart{
 		ID:       numbered(id, taken),
@@ -141,6 +146,21 @@ func versions(records []result.Record) []string {
 		}
 	}
 	return list
+}
+
+// kinds names the first few kinds of the records' data.
+func kinds(records []result.Record) string {
+	const most = 4
+	var list []string
+	for _, r := range records {
+		if d := r.Config.Data; !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	if n := len(list) - most; n > 0 {
+		list = append(list[:most], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(list, "; ")
 }
 
 // simulated is what of some records is not real.

@@ -71,7 +71,7 @@ func (b *lyingBars) Plot(c draw.Canvas, p *plot.Plot) {
 		fillBox(c, shade(i, len(b.names)), tx(0), y0, tx(it.Y[0]), y1)
 		mid := (y0 + y1) / 2
 		if it.Most[0] > it.Least[0] {
-			c.StrokeLine2(draw.LineStyle{Color: ink, Width: vg.Points(0.8)}, tx(it.Least[0]), mid, tx(it.Most[0]), mid)
+			outlined(c, [][]vg.Point{{{X: tx(it.Least[0]), Y: mid}, {X: tx(it.Most[0]), Y: mid}}})
 		}
 		if y1-y0 >= 6 {
 			c.FillText(style, vg.Point{X: max(tx(it.Y[0]), tx(it.Most[0])) + 2, Y: mid}, digits3(it.Y[0]))

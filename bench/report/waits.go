@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
@@ -29,7 +30,7 @@ func waitCharts(s *section, cells []analysis.Cell) {
 	})
 	for _, part := range parts {
 		ch := s.chart(lines, "wait for every single batch", part[0].Is)
-		ch.X, ch.Y = axis{Name: "batch, in the order of the epoch"}, axis{Name: "wait, ms"}
+		ch.X, ch.Y = axis{Name: "batch, in the order of the epoch", Whole: true}, axis{Name: "wait, ms"}
 		ch.Note = "Each line is one round, that of the median time."
 		ch.Items = part
 		nameItems(ch.Items)
@@ -62,10 +63,40 @@ func (s *section) waitFigures(ch *chart) {
 			subtitle += fmt.Sprintf("; %d of %d lines", len(values), n)
 		}
 		sided(items)
-		panels, legend := linePanels(items, ch.X, ch.Y)
 		title := fmt.Sprintf("%s, %s", ch.Title, f.words(items[0].Is))
+		if n := firstBatches(items); n > 0 {
+			items = cut(items, n)
+			title += fmt.Sprintf(", the first %d batches", n)
+		}
+		panels, legend := linePanels(items, ch.X, ch.Y)
 		s.figure(ch, "by-"+f.by, compose(title, subtitle, 4.2*vg.Centimeter, panels, legend))
 	}
+}
+
+// firstBatches are how many batches to draw of lines of which one is more than
+// four times as long as another, which could hardly be seen: four times the
+// shortest, and at least a period of the most workers with the start of the next.
+// It is 0 where all are to be drawn.
+func firstBatches(items []item) int {
+	shortest, longest, period := len(items[0].Y), 0, 0
+	for _, it := range items {
+		workers, _ := strconv.Atoi(it.Is.Workers)
+		shortest, longest, period = min(shortest, len(it.Y)), max(longest, len(it.Y)), max(period, workers)
+	}
+	if n := max(4*shortest, period+period/4); longest > 4*shortest && n < longest {
+		return n
+	}
+	return 0
+}
+
+// cut are lines of at most n points.
+func cut(items []item, n int) []item {
+	list := slices.Clone(items)
+	for i := range list {
+		k := min(n, len(list[i].Y))
+		list[i].X, list[i].Y = list[i].X[:k], list[i].Y[:k]
+	}
+	return list
 }
 
 // waitLines are as many as can be told apart on paper where all of them jump.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"unsafe"
 )
 
@@ -60,7 +61,7 @@ func (s Slot) Stage(name string) { s.draw.Stage(name) }
 // panics if the field does not hold T.
 func Row[T Element](s Slot, f int) []T {
 	c := &s.cells[f]
-	if c.dtype != reflect.TypeFor[T]() {
+	if c.is.dtype != reflect.TypeFor[T]() {
 		panic(wrongType[T](s, f))
 	}
 	if c.ragged != nil {
@@ -79,17 +80,25 @@ func Set[T Element](s Slot, f int, value T) { Row[T](s, f)[0] = value }
 // if the field is not ragged or does not hold T.
 func Grow[T Element](s Slot, f, n int) []T {
 	c := &s.cells[f]
-	if c.dtype != reflect.TypeFor[T]() {
+	if c.is.dtype != reflect.TypeFor[T]() {
 		panic(wrongType[T](s, f))
 	}
 	if c.ragged == nil {
-		panic(fmt.Sprintf("dataset: Grow of field %d, which is not ragged", f))
+		panic(fmt.Sprintf("dataset: Grow of field %s, which is not ragged", nameOf(s, f)))
 	}
 	return cast[T](c.ragged.Grow(n * c.size))
 }
 
 func wrongType[T Element](s Slot, f int) string {
-	return fmt.Sprintf("dataset: field %d holds %v, not %v", f, s.cells[f].dtype, reflect.TypeFor[T]())
+	return fmt.Sprintf("dataset: field %s holds %v, not %v", nameOf(s, f), s.cells[f].is.dtype, reflect.TypeFor[T]())
+}
+
+// nameOf is the name of field f in quotes, or its number if it has none.
+func nameOf(s Slot, f int) string {
+	if name := s.cells[f].is.name; name != "" {
+		return strconv.Quote(name)
+	}
+	return strconv.Itoa(f)
 }
 
 func cast[T Element](b []byte) []T {
@@ -99,9 +108,17 @@ func cast[T Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
+// A fieldKind is what a cell knows of its field, at the cost of a pointer.
+type fieldKind struct {
+	name  string // for errors
+	dtype reflect.Type
+}
+
+func fieldKindOf(f Field) *fieldKind { return &fieldKind{f.Name, f.Dtype.Type} }
+
 // A Cell is the place of one field of one sample.
 type Cell struct {
-	dtype  reflect.Type
+	is     *fieldKind
 	base   unsafe.Pointer
 	size   int // bytes of the row, or of one element where ragged
 	ragged *Buffer
@@ -113,12 +130,15 @@ func FixedCell(f Field, row []byte) Cell {
 	if len(row) != f.Bytes() {
 		panic(fmt.Sprintf("dataset: cell of field %v: %d bytes, want %d", f, len(row), f.Bytes()))
 	}
-	return Cell{dtype: f.Dtype.Type, base: unsafe.Pointer(unsafe.SliceData(row)), size: len(row)}
+	return Cell{is: fieldKindOf(f), base: unsafe.Pointer(unsafe.SliceData(row)), size: len(row)}
 }
 
 // RaggedCell is the cell of the ragged field f in buf.
 func RaggedCell(f Field, buf *Buffer) Cell {
-	return Cell{dtype: f.Dtype.Type, size: f.Bytes(), ragged: buf}
+	if is := buf.is; is == nil || is.name != f.Name || is.dtype != f.Dtype.Type {
+		buf.is = fieldKindOf(f)
+	}
+	return Cell{is: buf.is, size: f.Bytes(), ragged: buf}
 }
 
 // Bytes is the row as it lies in memory, in the machine's byte order. A file
@@ -141,6 +161,7 @@ func (c Cell) Ragged() bool { return c.ragged != nil }
 // value is ready to use.
 type Buffer struct {
 	bytes []byte
+	is    *fieldKind // of the cell that it was last used in, which the next one shares
 }
 
 // Grow makes the buffer n bytes long, keeping its beginning, and returns it. It

@@ -45,13 +45,32 @@ func TestScalarRowHoldsOneValue(t *testing.T) {
 }
 
 func TestWrongElementTypePanics(t *testing.T) {
-	defer func() {
-		want := "dataset: field 1 holds int64, not float64"
-		if got := recover(); got != want {
-			t.Errorf("panic %v, want %v", got, want)
+	nameless := dataset.Field{Dtype: tensor.Int16}
+	slot := newSlot(imageField, labelField, wordsField, nameless)
+	column := dataset.NewColumn(labelField, make([]byte, 16))
+	for _, c := range []struct {
+		want string
+		use  func()
+	}{
+		{`dataset: field "label" holds int64, not float64`, func() { dataset.Row[float64](slot, 1) }},
+		{`dataset: field "image" holds float32, not int64`, func() { dataset.Set(slot, 0, int64(1)) }},
+		{`dataset: field "words" holds int32, not uint8`, func() { dataset.Grow[uint8](slot, 2, 5) }},
+		{`dataset: field "label" holds int64, not bool`, func() {
+			dataset.Row[bool](dataset.NewSlot([]dataset.Cell{column.Cell(1)}, nil), 0)
+		}},
+		{`dataset: field 3 holds int16, not uint16`, func() { dataset.Row[uint16](slot, 3) }},
+		{`dataset: Grow of field "label", which is not ragged`, func() { dataset.Grow[int64](slot, 1, 2) }},
+	} {
+		if got := panicOf(c.use); got != c.want {
+			t.Errorf("panic %v, want %v", got, c.want)
 		}
-	}()
-	dataset.Row[float64](newSlot(imageField, labelField), 1)
+	}
+}
+
+func panicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
 }
 
 func TestGrowKeepsTheBeginning(t *testing.T) {
@@ -101,5 +120,20 @@ func TestPlacingAllocatesNothing(t *testing.T) {
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations per sample, want 0", allocs)
+	}
+}
+
+func TestRaggedCellsOfOneBufferShareWhatTheyKnow(t *testing.T) {
+	buffer := new(dataset.Buffer)
+	if got := testing.AllocsPerRun(100, func() { _ = dataset.RaggedCell(wordsField, buffer) }); got != 0 {
+		t.Errorf("%v allocations per cell, want none", got)
+	}
+	other := wordsField
+	other.Name = "letters"
+	slot := dataset.NewSlot([]dataset.Cell{dataset.RaggedCell(wordsField, buffer), dataset.RaggedCell(other, buffer)}, nil)
+	for f, want := range []string{`dataset: field "words" holds int32, not bool`, `dataset: field "letters" holds int32, not bool`} {
+		if got := panicOf(func() { dataset.Row[bool](slot, f) }); got != want {
+			t.Errorf("panic %v, want %v", got, want)
+		}
 	}
 }

@@ -207,10 +207,10 @@ func (r *cutReader) store(cell Cell, source int, v *Volume) error {
 		cell.Grow(n)
 	}
 	if v == nil {
-		fillWith(cell.Bytes(), cell.dtype, s.fill)
+		fillWith(cell.Bytes(), cell.is.dtype, s.fill)
 		return nil
 	}
-	return copyBox(cell.Bytes(), cell.dtype, v, &r.box, s.fill)
+	return copyBox(cell.Bytes(), cell.is.dtype, v, &r.box, s.fill)
 }
 
 // centred is where a part of that size begins so that it has the middle of n

@@ -62,7 +62,7 @@ func label(c Cell, classes int) (byte, error) {
 // wholeNumber is the value of c; those below 0 are beyond every label.
 func wholeNumber(c Cell) uint64 {
 	b := c.Bytes()
-	switch c.dtype.Kind() {
+	switch c.is.dtype.Kind() {
 	case reflect.Int8:
 		return uint64(int8(b[0]))
 	case reflect.Uint8:

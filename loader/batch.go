@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 
@@ -72,10 +73,18 @@ func shape(f dataset.Field, n int) tensor.Shape {
 // be T's.
 func Values[T dataset.Element](b *Batch, field string) []T {
 	i := b.field(field)
-	if f := b.job.slab.spec[i]; f.Ragged {
+	f := b.job.slab.spec[i]
+	mustHold[T](f)
+	if f.Ragged {
 		return dataset.Cast[T](f.Dtype, b.job.slab.ragged[i].values)
-	} else {
-		return dataset.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
+	}
+	return dataset.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
+}
+
+// mustHold panics if the field's kind is not T's.
+func mustHold[T dataset.Element](f dataset.Field) {
+	if want := reflect.TypeFor[T](); f.Dtype.Type != want {
+		panic(fmt.Sprintf("loader: field %q holds %v, not %v", f.Name, f.Dtype, want))
 	}
 }
 
@@ -92,6 +101,7 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	i := b.field(field)
 	c := b.ragged(field)
 	f := b.job.slab.spec[i]
+	mustHold[T](f)
 	longest := 0
 	for r := range b.rows {
 		longest = max(longest, c.ends[r+1]-c.ends[r])

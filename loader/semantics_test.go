@@ -202,3 +202,28 @@ func TestUnknownFieldPanicsWithTheKnownOnes(t *testing.T) {
 		}()
 	}
 }
+
+func TestWrongKindPanicsWithTheFieldsName(t *testing.T) {
+	ds := &fake{n: 1, spec: dataset.Spec{{Name: "y", Dtype: tensor.Int64}, {Name: "words", Dtype: tensor.Uint16, Ragged: true}},
+		place: func(context.Context, int, dataset.Slot) error { return nil }}
+	l := newLoader(t, ds, loader.Workers(0))
+	for b := range l.Epoch(t.Context(), 0) {
+		for _, c := range []struct {
+			want string
+			use  func()
+		}{
+			{`loader: field "y" holds int64, not float32`, func() { loader.Values[float32](b, "y") }},
+			{`loader: field "words" holds uint16, not uint8`, func() { b.Strings("words") }},
+			{`loader: field "words" holds uint16, not int64`, func() { loader.Padded(b, "words", int64(0)) }},
+		} {
+			func() {
+				defer func() {
+					if got := fmt.Sprint(recover()); got != c.want {
+						t.Errorf("panic %q, want %q", got, c.want)
+					}
+				}()
+				c.use()
+			}()
+		}
+	}
+}

@@ -51,7 +51,7 @@ func (r *report) page() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"image": image, "first": first, "rest": rest}).Parse(markup)
+	t, err := template.New("page").Funcs(template.FuncMap{"image": image}).Parse(markup)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +67,6 @@ func (r *report) page() ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
-
-// shownWords are how many conclusions a section shows; the others are folded, where
-// that hides more than a few.
-const shownWords = 10
-
-func first(words []string) []string {
-	if len(words) <= shownWords+2 {
-		return words
-	}
-	return words[:shownWords]
-}
-
-func rest(words []string) []string { return words[len(first(words)):] }
 
 func unpack(data []byte) (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))

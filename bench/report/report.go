@@ -10,6 +10,13 @@ import (
 // base is the side that others are compared with.
 const base = "penstock"
 
+// Kinds of conclusions that several studies have.
+const (
+	advice  = "What to set"
+	sides   = "One side beside another"
+	workers = "Numbers of workers"
+)
+
 // A report is all that is drawn and written.
 type report struct {
 	Sections []*section
@@ -81,28 +88,32 @@ func (r *report) add(study result.Study, records []result.Record, apart string) 
 	case result.Loading:
 		waitCharts(s, cells)
 		rateCharts(s, cells)
-		s.Conclusions = append(rhythmWords(cells), compareWords(records)...)
-		s.Conclusions = append(s.Conclusions, fastestWorkers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
+		s.conclude(sides, compareWords(records))
+		s.conclude("Peaks and first batches", rhythmWords(cells))
+		s.conclude(workers, fastestWorkers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
 			return c.ConsumerSeconds > 0 // who waits for the consumer says nothing about workers
-		}))...)
+		})))
 		s.Tables = append(s.Tables, rhythmTable(cells), compareTable(records))
 	case result.EndToEnd:
 		rateCharts(s, cells)
 		groups := analysis.Groups(records)
 		heatCharts(s, groups)
-		s.Conclusions = append(adviceWords(groups), compareWords(records)...)
+		s.conclude(advice, adviceWords(groups))
+		s.conclude(sides, compareWords(records))
 		s.Tables = append(adviceTables(groups), timesTable(cells), compareTable(records))
 	case result.Profile:
 		stageCharts(s, cells)
-		s.Conclusions = append(fastestWorkers(cells), compareWords(records)...)
+		s.conclude(sides, compareWords(records))
+		s.conclude(workers, fastestWorkers(cells))
 		s.Tables = append(stageTables(cells), compareTable(records))
 	case result.Volumes:
 		rateCharts(s, cells)
-		s.Conclusions = append(fastestWorkers(cells), compareWords(records)...)
+		s.conclude(sides, compareWords(records))
+		s.conclude(workers, fastestWorkers(cells))
 		s.Tables = append(s.Tables, compareTable(records))
 	case result.Inference:
 		itemCharts(s, cells)
-		s.Conclusions = bestBatches(cells)
+		s.conclude("Batch sizes", bestBatches(cells))
 	}
 	usageCharts(s, cells)
 	r.Sections = append(r.Sections, s)
@@ -116,7 +127,8 @@ func (r *report) addTables(groups []analysis.Group) {
 	s := newSection(result.EndToEnd, "", "")
 	s.ID, s.Study = "tables", "Tables of times: end to end"
 	heatCharts(s, groups)
-	s.Conclusions, s.Tables = adviceWords(groups), adviceTables(groups)
+	s.conclude(advice, adviceWords(groups))
+	s.Tables = adviceTables(groups)
 	r.Sections = append(r.Sections, s)
 }
 

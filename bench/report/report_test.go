@@ -269,9 +269,10 @@ func TestTicksOfBatchesAreWhole(t *testing.T) {
 
 func TestManyConclusionsAreFolded(t *testing.T) {
 	words := strings.Fields(strings.Repeat("word ", 30))
-	for n, want := range map[int]int{0: 0, 10: 10, 12: 12, 13: 10, 30: 10} {
-		if got := len(first(words[:n])); got != want || got+len(rest(words[:n])) != n {
-			t.Errorf("%d words: %d shown and %d folded, want %d shown", n, got, len(rest(words[:n])), want)
+	for n, want := range map[int]int{0: 0, 5: 5, 7: 7, 8: 5, 30: 5} {
+		c := conclusions{Lines: words[:n]}
+		if got := len(c.Shown()); got != want || got+len(c.Folded()) != n {
+			t.Errorf("%d lines: %d shown and %d folded, want %d shown", n, got, len(c.Folded()), want)
 		}
 	}
 }

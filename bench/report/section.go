@@ -19,9 +19,35 @@ type section struct {
 	Machine     string
 	Dates       string
 	Versions    []string // a line per side
-	Conclusions []string
+	Conclusions []conclusions
 	Charts      []*chart
 	Tables      []table
+}
+
+// Conclusions are sentences of one kind.
+type conclusions struct {
+	Title string
+	Lines []string
+}
+
+// shownLines are how many conclusions of a kind the page shows; the others are
+// folded, where that hides more than a few.
+const shownLines = 5
+
+func (c conclusions) Shown() []string {
+	if len(c.Lines) <= shownLines+2 {
+		return c.Lines
+	}
+	return c.Lines[:shownLines]
+}
+
+func (c conclusions) Folded() []string { return c.Lines[len(c.Shown()):] }
+
+// conclude adds conclusions, if there are any.
+func (s *section) conclude(title string, lines []string) {
+	if len(lines) > 0 {
+		s.Conclusions = append(s.Conclusions, conclusions{title, lines})
+	}
 }
 
 // A table is long where it is better folded away.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Cached keeps the samples of ds in memory, in the form in which ds places
@@ -74,6 +76,13 @@ type CacheStats struct {
 	Samples int64 // samples in memory
 	Bytes   int64 // of memory taken, with what is not yet filled of it
 	Limit   int64 // bytes, as given to [Cached]
+}
+
+// String is one line: "1000 samples in 12.5 MiB, limit 1 GiB, 3000 hits, 1000 misses".
+func (s CacheStats) String() string {
+	return fmt.Sprintf("%s in %s, limit %s, %s, %s",
+		figures.Count(s.Samples, "sample", "samples"), figures.Bytes(s.Bytes), figures.Bytes(s.Limit),
+		figures.Count(s.Hits, "hit", "hits"), figures.Count(s.Misses, "miss", "misses"))
 }
 
 // cacheCounts are what one Reader has done. Its worker alone writes them.

@@ -129,6 +129,9 @@ func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 		t.Errorf("reads of samples 0 to 9: %s, want %s", got, want)
 	}
 	want := dataset.CacheStats{Hits: 8, Misses: 22, Samples: 4, Bytes: 400, Limit: 450}
+	if got, line := want.String(), "4 samples in 400 B, limit 450 B, 8 hits, 22 misses"; got != line {
+		t.Errorf("stats print as %s, want %s", got, line)
+	}
 	if got := c.Stats(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Study is a set of patients with named volumes that are loaded together, made
@@ -159,12 +161,12 @@ func (s *Study) Load(ctx context.Context, i int) (volumes []*Volume, release fun
 // String is the way of the volumes as far as the cut: what is read, what is done
 // to it and how much is kept.
 func (s *Study) String() string {
-	text := fmt.Sprintf("%d patients\n", len(s.patients))
+	text := figures.Count(len(s.patients), "patient", "patients") + "\n"
 	for _, source := range s.sources {
 		text += fmt.Sprintf("  read      %v\n", source)
 	}
 	if s.prepare != nil {
 		text += fmt.Sprintf("  prepare   %v, once per patient\n", s.prepare)
 	}
-	return text + fmt.Sprintf("  cache     up to %d MiB of %d MiB", s.cacheSize>>20, s.Bytes()>>20)
+	return text + fmt.Sprintf("  cache     up to %s of %s", figures.Bytes(s.cacheSize), figures.Bytes(s.Bytes()))
 }

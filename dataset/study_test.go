@@ -202,8 +202,11 @@ func TestVolumesAreDecodedOnce(t *testing.T) {
 	}
 	got := study.Stats()
 	want := dataset.VolumeStats{Hits: 9*12 - 2, Misses: 3, Patients: 3, Bytes: 3 * 120 * 3, Limit: 2 << 30}
+	if got, line := want.String(), "3 patients in 1.1 KiB, limit 2 GiB, 106 hits, 3 misses, 0 evictions"; got != line {
+		t.Errorf("stats print as %s, want %s", got, line)
+	}
 	if got != want || study.Bytes() != got.Bytes {
-		t.Errorf("got %+v, want %+v; the study has %d bytes", got, want, study.Bytes())
+		t.Errorf("got %#v, want %#v; the study has %d bytes", got, want, study.Bytes())
 	}
 }
 
@@ -271,7 +274,7 @@ func TestStudiesPrintTheirPlan(t *testing.T) {
   read      ct from {patient}/ct.nrrd
   read      tumour from {patient}/tumour.nrrd
   read      pet from {patient}/pet.nrrd (optional)
-  cache     up to 1 MiB of 0 MiB
+  cache     up to 1 MiB of 960 B
   cut       Patches(2, 3, 4), 5 per patient, 33.33 % on tumour: 10 samples
   store     ct float32 (1, 2, 3, 4), tumour uint8 (1, 2, 3, 4), pet float32 (1, 2, 3, 4)`
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), fmt.Sprintf("%v", ds)); diff != "" {

@@ -3,7 +3,10 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // VolumeStats counts what the cache of a [Study] has done.
@@ -16,6 +19,13 @@ type VolumeStats struct {
 	Patients  int   // held now
 	Bytes     int64 // held now, those in use beyond the limit included
 	Limit     int64
+}
+
+// String is one line: "2 patients in 1.5 GiB, limit 2 GiB, 40 hits, 3 misses, 1 eviction".
+func (s VolumeStats) String() string {
+	return fmt.Sprintf("%s in %s, limit %s, %s, %s, %s",
+		figures.Count(s.Patients, "patient", "patients"), figures.Bytes(s.Bytes), figures.Bytes(s.Limit),
+		figures.Count(s.Hits, "hit", "hits"), figures.Count(s.Misses, "miss", "misses"), figures.Count(s.Evictions, "eviction", "evictions"))
 }
 
 // A volumeCache holds patients' volumes, each loaded once however many ask at

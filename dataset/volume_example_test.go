@@ -64,13 +64,13 @@ func ExampleVolumes() {
 	fmt.Println(study.Names(), study.Bytes(), "bytes")
 	fmt.Println(study.Headers(0)[0])
 	printAll(study.Whole())
-	fmt.Printf("%+v\n", study.Stats())
+	fmt.Println(study.Stats())
 	// Output:
 	// [anna bert] 120 bytes
 	// ct float32 (1, 2, 2, 3), 5×1×1 mm, LPS
 	// anna (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 11] [0 0 0 0 0 0 0 0 0 0 0 0]
 	// bert (1, 2, 2, 3) [0 1 2 3 4 5 6 7 8 9 10 12] [0 0 0 0 0 0 0 1 0 0 0 0]
-	// {Hits:0 Misses:2 Evictions:0 Patients:2 Bytes:120 Limit:1073741824}
+	// 2 patients in 120 B, limit 1 GiB, 0 hits, 2 misses, 0 evictions
 }
 
 // Patients can be written down, with files of any name.

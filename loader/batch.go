@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Batch is some samples, field by field. It belongs to the loop body that
@@ -181,7 +182,7 @@ func (b *Batch) ragged(name string) *raggedColumn {
 // String describes the batch, as "batch 3 of epoch 0: 128 samples of image float32 (3, 224, 224), label int64 ()".
 func (b *Batch) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "batch %d of epoch %d: %d samples", b.Number(), b.Epoch(), b.rows)
+	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))
 	if b.holders.Load() > 0 {
 		fmt.Fprintf(&s, " of %v", b.job.slab.spec)
 	}

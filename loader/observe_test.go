@@ -108,7 +108,7 @@ func TestStatsPrintAsATable(t *testing.T) {
 delivered    1280 samples in 10 batches, 2 samples dropped
 loop waited  1.235s in all, longest 153ms, first batch 83ms
 workers      2, busy 2s, waited for memory 0s
-memory       5 slabs of 77.1 MB, 1 ready
+memory       5 slabs of 73.5 MiB, 1 ready
 
    stage  share   total  calls  per call
     read  10.0%   200ms   1280   156.3µs
@@ -117,6 +117,15 @@ memory       5 slabs of 77.1 MB, 1 ready
 `
 	if got := "\n" + s.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("got:%s\nwant:%s", got, want)
+	}
+}
+
+func TestStatsOfFewAndSmallReadAsThose(t *testing.T) {
+	s := loader.Stats{Samples: 1, Batches: 1, Dropped: 1, Slabs: 1, SlabBytes: 256}
+	for _, want := range []string{"1 sample in 1 batch, 1 sample dropped\n", "1 slab of 256 B, 0 ready\n"} {
+		if got := s.String(); !strings.Contains(got, want) {
+			t.Errorf("got\n%swant %s", got, want)
+		}
 	}
 }
 
@@ -226,5 +235,14 @@ func TestNewFreesWhatItCouldNotUse(t *testing.T) {
 	}
 	if len(memory.out) != 0 {
 		t.Errorf("%d slabs are not freed", len(memory.out))
+	}
+}
+
+func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
+	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
+	for b := range l.Epoch(t.Context(), 0) {
+		if got, want := b.String(), "batch 0 of epoch 0: 1 sample of x int64 ()"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

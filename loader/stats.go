@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Stats is what a loader has done since it was made, and where the time went.
@@ -84,10 +85,12 @@ func (s Stats) Sub(earlier Stats) Stats {
 func (s Stats) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "delivered\t%d samples in %d batches, %d samples dropped\n", s.Samples, s.Batches, s.Dropped)
+	samples, batches := figures.Count(s.Samples, "sample", "samples"), figures.Count(s.Batches, "batch", "batches")
+	fmt.Fprintf(w, "delivered\t%s in %s, %s dropped\n", samples, batches, figures.Count(s.Dropped, "sample", "samples"))
 	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", round(s.Wait.Total), round(s.Wait.Longest), round(s.Wait.First))
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
-	fmt.Fprintf(w, "memory\t%d slabs of %.1f MB, %d ready\n", s.Slabs, float64(s.SlabBytes)/1e6/float64(max(s.Slabs, 1)), s.Ready)
+	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
+	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
 	w.Flush()
 	if len(s.Stages) > 0 {
 		b.WriteString("\n")

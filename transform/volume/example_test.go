@@ -77,7 +77,7 @@ func Example() {
 	//   read      ct from {patient}/ct.nrrd
 	//   read      tumour from {patient}/tumour.nrrd
 	//   prepare   Resample(2, 1, 1), Window(160, 320), PadOrCrop(4, 4, 6), once per patient
-	//   cache     up to 2048 MiB of 0 MiB
+	//   cache     up to 2 GiB of 960 B
 	//   cut       Patches(2, 2, 2), 8 per patient, 50 % on tumour: 16 samples
 	//   store     ct float32 (1, 2, 2, 2), tumour uint8 (1, 2, 2, 2)
 	//   augment   RandomFlip(0.5), in memory of the worker

@@ -213,7 +213,7 @@ func TestPlanShowsWhereStepsWork(t *testing.T) {
   read      ct from {patient}/ct.nrrd
   read      mask from {patient}/mask.nrrd
   prepare   Resample(3, 2, 2), Window(40, 400), once per patient
-  cache     up to 2048 MiB of 0 MiB
+  cache     up to 2 GiB of 648 B
   cut       Whole(): 3 samples
   store     ct float32 (1, 4, 3, 3), mask uint8 (1, 4, 3, 3)
   augment   RandomFlip(0.5, 0), in memory of the worker

@@ -118,7 +118,7 @@ func (p *Packed) describe(spec Spec) error {
 // describePlain is for a file that holds samples and nothing else.
 func (p *Packed) describePlain(spec Spec) error {
 	if spec == nil {
-		return fmt.Errorf("file of %d bytes does not end with a description of itself: want a spec, or the whole file", p.size)
+		return fmt.Errorf("file of %d bytes is no packed file written by NewPacking, or only the beginning of one: samples alone need a spec", p.size)
 	}
 	p.spec = spec
 	p.record, _ = recordSize(spec)

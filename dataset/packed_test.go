@@ -115,7 +115,7 @@ func TestHostileTrailersAreErrors(t *testing.T) {
 		{described(text(`{"name":"x","dtype":"int16","ragged":true}`)), `unknown field "ragged"`},
 		{described("{"), "description at byte 10: unexpected EOF"},
 		{described(text(strings.Repeat(`{},`, 1000) + `{}`)), "1001 fields: want at most 1000"},
-		{six[:5], "file of 5 bytes does not end with a description of itself"},
+		{six[:5], "file of 5 bytes is no packed file written by NewPacking, or only the beginning of one: samples alone need a spec"},
 	} {
 		_, err := openPacked(c.data, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "dataset: read f: ") || !strings.Contains(err.Error(), c.want) {

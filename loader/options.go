@@ -176,10 +176,10 @@ func (c *config) validate() error {
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
-	wrong(c.set.sampler && c.shuffle, "Shuffle(true): the order is the Sampler's")
+	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
 	wrong(c.set.batchSampler && c.batchSampler == nil, "BatchSampler(nil): want a BatchSampler")
 	if c.set.batchSampler {
-		const batches = "the batches are the BatchSampler's"
+		const batches = "cannot be given together with BatchSampler, which sets the batches"
 		wrong(c.set.batchSize, "BatchSize(%d): "+batches, c.batchSize)
 		wrong(c.set.sampler, "Sampler: "+batches)
 		wrong(c.shuffle, "Shuffle(true): "+batches)

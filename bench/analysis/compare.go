@@ -23,7 +23,7 @@ type Rate struct {
 	Ratio      Figure              // the first variant's samples per second over this one's, round by round
 	Verdict    Verdict             // whether PerSecond differs from that of the first variant
 	times      map[round][]float64 // of a sample, in seconds
-	first      []float64
+	first      map[round][]float64 // batch's wait, in seconds
 }
 
 // Compare puts beside each other what sides did with the same configuration. Base
@@ -63,14 +63,14 @@ func (c *Comparison) side(variant string) *Rate {
 			return &c.Sides[i]
 		}
 	}
-	c.Sides = append(c.Sides, Rate{Variant: variant, times: map[round][]float64{}})
+	c.Sides = append(c.Sides, Rate{Variant: variant, times: map[round][]float64{}, first: map[round][]float64{}})
 	return &c.Sides[len(c.Sides)-1]
 }
 
 func (r *Rate) add(at round, m result.Measured) {
 	r.times[at] = append(r.times[at], perSample(m))
 	if m.FirstBatch > 0 {
-		r.first = append(r.first, m.FirstBatch)
+		r.first[at] = append(r.first[at], m.FirstBatch)
 	}
 }
 
@@ -79,14 +79,17 @@ func (c *Comparison) finish(base string) {
 	slices.SortStableFunc(c.Sides, func(a, b Rate) int { return order(a.Variant, base) - order(b.Variant, base) })
 	for i := range c.Sides {
 		s, first := &c.Sides[i], &c.Sides[0]
-		var times, ratios []float64
+		var times, firsts, ratios []float64
 		for at, values := range s.times {
 			times = append(times, median(values))
 			if f, ok := first.times[at]; ok {
 				ratios = append(ratios, median(values)/median(f))
 			}
 		}
-		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(times...).Inverse(), NewFigure(s.first...), NewFigure(ratios...)
+		for _, values := range s.first {
+			firsts = append(firsts, median(values))
+		}
+		s.PerSecond, s.FirstBatch, s.Ratio = NewFigure(times...).Inverse(), NewFigure(firsts...), NewFigure(ratios...)
 		s.Verdict = s.PerSecond.Verdict(first.PerSecond)
 	}
 }

@@ -10,6 +10,7 @@ import (
 type Recommendation struct {
 	AverageRegret
 	All   int             // models in the table
+	Other int             // settings that were measured under as many models
 	Equal []AverageRegret // others whose regret is not called different from its, see [Figure.Verdict]
 }
 
@@ -23,7 +24,11 @@ func (t *Table) Recommend() (Recommendation, bool) {
 	}
 	r := Recommendation{AverageRegret: list[0], All: len(t.models)}
 	for _, a := range list[1:] {
-		if a.Models == r.Models && r.Regret.Rounds > 1 && !a.Regret.Differs(r.Regret) {
+		if a.Models < r.Models {
+			break // they come last
+		}
+		r.Other++
+		if r.Regret.Rounds > 1 && !a.Regret.Differs(r.Regret) {
 			r.Equal = append(r.Equal, a)
 		}
 	}
@@ -43,6 +48,8 @@ func (r Recommendation) String() string {
 		fmt.Fprintf(&b, " No setting was measured with all %d models.", r.All)
 	}
 	switch {
+	case r.Other == 0:
+		b.WriteString(" It was compared with no other.")
 	case r.Regret.Rounds < 2:
 		b.WriteString(" One round: the spread is not known, so that a close second may be as good.")
 	case len(r.Equal) == 0:

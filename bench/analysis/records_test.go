@@ -67,6 +67,7 @@ func TestAMachineIsKnownByItsProcessors(t *testing.T) {
 func TestTheStartOfWorkersCountsOnlyWhereNothingElseIs(t *testing.T) {
 	list := []result.Record{
 		record("penstock", 1, 0, 0, 9), record("penstock", 1, 0, 1, 2), record("penstock", 1, 0, 2, 3),
+		record("penstock", 1, 1, 0, 8), // another round's, which has no other epoch
 		record("penstock", 2, 0, 0, 7),
 	}
 	table := analysis.Groups(list)[0].Table
@@ -146,6 +147,19 @@ func TestRatesAgreeWithTimesEverywhere(t *testing.T) {
 	}
 	if got := (analysis.Figure{}).Inverse(); got != (analysis.Figure{}) {
 		t.Errorf("got %+v of nothing", got)
+	}
+}
+
+func TestARoundOfManyEpochsIsOneRound(t *testing.T) {
+	var list []result.Record
+	for epoch := range 3 {
+		r := record("penstock", 1, 0, epoch+1, 1)
+		r.Measured.FirstBatch = 0.1 * float64(epoch+1)
+		list = append(list, r)
+	}
+	rate := analysis.Compare(list, "penstock")[0].Sides[0]
+	if f := rate.FirstBatch; f.Rounds != 1 || !near(f.Median, 0.2) || rate.PerSecond.Rounds != 1 {
+		t.Errorf("first batch %+v, samples/s %+v: want one round", f, rate.PerSecond)
 	}
 }
 

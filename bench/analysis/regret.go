@@ -9,7 +9,9 @@ import (
 // Regret is what a setting costs a model: its time over the best time of that
 // model, less 1, so that 0.02 is 2 % more time than needed. The best is that of
 // the medians; the range over rounds compares with the best setting's time of the
-// same round, and its least may be below 0. A missing cell gives no rounds.
+// same round, and its least may be below 0. A setting that lacks some of the
+// best one's rounds, since it was stopped early, say, is compared over those that
+// both have: others may have met a faster machine. A missing cell gives no rounds.
 func (t *Table) Regret(model string, s Setting) Figure {
 	list := t.ranked(model)
 	if len(list) == 0 {
@@ -25,14 +27,17 @@ func (t *Table) over(model string, s, base Setting) Figure {
 		return Figure{}
 	}
 	bests := t.rounds(model, base)
-	var ratios []float64
+	var ratios, ours, theirs []float64 // of the rounds that both have
 	for r, took := range t.rounds(model, s) {
 		if b, ok := bests[r]; ok {
-			ratios = append(ratios, took/b-1)
+			ratios, ours, theirs = append(ratios, took/b-1), append(ours, took), append(theirs, b)
 		}
 	}
 	f := NewFigure(ratios...)
 	m := mine.Median/best.Median - 1
+	if f.Rounds > 0 {
+		m = median(ours)/median(theirs) - 1
+	}
 	if f.Rounds == 0 { // never in the same round: all that is known of the range
 		return Figure{m, mine.Least/best.Most - 1, mine.Most/best.Least - 1, min(mine.Rounds, best.Rounds)}
 	}

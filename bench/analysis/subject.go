@@ -82,8 +82,9 @@ type Group struct {
 
 // Groups sorts records into tables, in the order of their first records. A time
 // is that of a sample, end to end where a record has it, in seconds. The first
-// epoch of a loader, 0, counts only where a round has no other. A round that was
-// measured again, in another file say, counts as another round.
+// epoch of a loader, 0, which starts workers and fills caches, counts only where
+// a configuration has no other in any round, since it is other work. A round that
+// was measured again, in another file say, counts as another round.
 func Groups(records []result.Record) []Group {
 	var groups []Group
 	index := map[Subject]int{}
@@ -111,7 +112,7 @@ func SettingOf(r result.Record) Setting { return Setting{r.Config.Batch, r.Confi
 // rounds numbers the rounds of records that are given in order.
 type rounds struct {
 	runs map[place]int
-	warm map[place]bool // has an epoch other than 0
+	warm map[place]bool // has an epoch other than 0, in some round
 }
 
 // A place is where a record belongs, but for its run.
@@ -126,11 +127,18 @@ func placeOf(r result.Record, epoch int) place {
 	return place{SubjectOf(r), r.Config.Model, SettingOf(r), r.Round, epoch}
 }
 
+// everyRound is where a record belongs, but for its round and epoch.
+func everyRound(r result.Record) place {
+	p := placeOf(r, 0)
+	p.round = 0
+	return p
+}
+
 func newRounds(records []result.Record) *rounds {
 	c := &rounds{map[place]int{}, map[place]bool{}}
 	for _, r := range records {
 		if r.Epoch > 0 {
-			c.warm[placeOf(r, 0)] = true
+			c.warm[everyRound(r)] = true
 		}
 	}
 	return c
@@ -138,7 +146,7 @@ func newRounds(records []result.Record) *rounds {
 
 // next is the round of the next record, false where the record does not count.
 func (c *rounds) next(r result.Record) (round, bool) {
-	if r.Epoch == 0 && c.warm[placeOf(r, 0)] {
+	if r.Epoch == 0 && c.warm[everyRound(r)] {
 		return round{}, false
 	}
 	p := placeOf(r, r.Epoch)

@@ -93,7 +93,8 @@ func (t *Table) rounds(model string, s Setting) map[round]float64 {
 	return times
 }
 
-// ranked are a model's settings, the fastest first.
+// ranked are a model's settings, the fastest first: by medians, and where a
+// setting lacks rounds, by those that it shares with the fastest.
 func (t *Table) ranked(model string) []Setting {
 	var list []Setting
 	took := map[Setting]float64{}
@@ -103,8 +104,22 @@ func (t *Table) ranked(model string) []Setting {
 			took[k.Setting] = t.Time(model, k.Setting).Median
 		}
 	}
-	slices.SortFunc(list, func(a, b Setting) int {
-		return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b))
-	})
+	sort := func() {
+		slices.SortFunc(list, func(a, b Setting) int {
+			return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b))
+		})
+	}
+	sort()
+	// Who has fewer rounds leads by medians alone if they were on a faster machine.
+	// The number of turns is bounded: three settings may beat each other in a circle.
+	for range list {
+		leader := list[0]
+		for _, s := range list {
+			took[s] = t.over(model, s, leader).Median
+		}
+		if sort(); list[0] == leader {
+			break
+		}
+	}
 	return list
 }

@@ -204,6 +204,46 @@ func TestWhatIsNotCalledADifferenceSaysWhy(t *testing.T) {
 	}
 }
 
+// The machine became slower after a setting was stopped, which must not make that
+// setting the best.
+func TestAStoppedSettingDoesNotWinByAFasterMachine(t *testing.T) {
+	var table analysis.Table
+	for _, c := range []struct {
+		workers int
+		rounds  []float64
+	}{{1, []float64{1, 1, 1.3, 1.3, 1.4}}, {2, []float64{1.06, 1.07}}, {3, []float64{1.2}}, {4, []float64{1.1, 1.1, 1.5, 1.5, 1.5}}} {
+		for number, seconds := range c.rounds {
+			table.Add("", analysis.Setting{Batch: 32, Workers: c.workers}, number, seconds)
+		}
+	}
+	var got []string
+	for _, a := range table.Regrets() {
+		got = append(got, fmt.Sprintf("%d %.3f", a.Workers, a.Regret.Median))
+	}
+	if want := "[1 0.000 2 0.065 4 0.154 3 0.200]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	if r, _ := table.Recommend(); r.Workers != 1 {
+		t.Errorf("got %v, want 1 worker", r)
+	}
+	if best := table.Best("", 1); best[0].Workers != 1 {
+		t.Errorf("the best is %v, want 1 worker", best)
+	}
+}
+
+func TestASettingByItselfIsComparedWithNone(t *testing.T) {
+	var table analysis.Table
+	for number := range 3 {
+		table.Add("cnn", analysis.Setting{Batch: 32, Workers: 2}, number, 1)
+		table.Add("vit", analysis.Setting{Batch: 32, Workers: 2}, number, 1)
+		table.Add("vit", analysis.Setting{Batch: 64, Workers: 2}, number, 0.5)
+	}
+	r, _ := table.Recommend()
+	if text := r.String(); r.Other != 0 || !strings.HasSuffix(text, "It was compared with no other.") {
+		t.Errorf("got %q", text)
+	}
+}
+
 func TestRecommendationNamesItsEquals(t *testing.T) {
 	var table analysis.Table
 	for number, drift := range []float64{1, 1.03, 0.99} {

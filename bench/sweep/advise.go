@@ -28,7 +28,7 @@ func advise(out io.Writer, model string, all []candidate) error {
 		return errors.New("nothing was measured")
 	}
 	fmt.Fprintf(out, "\n%s\n", regrets(&table, model, all).Markdown())
-	fmt.Fprintf(out, "%d measurements; %d of %d settings were stopped because they cannot win.\n", measured, stopped, len(all))
+	fmt.Fprintf(out, "%d measurements; %d of %d settings were stopped because they cannot win, and are compared over the rounds that they have.\n", measured, stopped, len(all))
 	fmt.Fprintf(out, "%s samples/s. %s\n\n", table.Time(model, advice.Setting).Inverse(), advice)
 	_, err := fmt.Fprintf(out, "l, err := loader.New(ds, loader.Workers(%d), loader.BatchSize(%d))\n", advice.Workers, advice.Batch)
 	return err

@@ -87,6 +87,14 @@ func TestAnInterruptedSweepTellsWhatItHas(t *testing.T) {
 	if err := advise(&out, "", all); err != nil || !strings.Contains(out.String(), "loader.Workers(2), loader.BatchSize(8)") {
 		t.Errorf("%v: %s", err, &out)
 	}
+	out.Reset()
+	// The second was stopped while the machine was faster than later.
+	all = []candidate{{Setting: analysis.Setting{Batch: 8, Workers: 2}, times: []float64{1, 1, 1.3, 1.3, 1.3}},
+		{Setting: analysis.Setting{Batch: 8, Workers: 4}, times: []float64{1.1, 1.1}, stopped: true}}
+	if err := advise(&out, "", all); err != nil || !strings.Contains(out.String(), "loader.Workers(2), loader.BatchSize(8)") ||
+		!strings.Contains(out.String(), "10.0 %") {
+		t.Errorf("%v: %s", err, &out)
+	}
 	if err := advise(&out, "", nil); err == nil {
 		t.Error("nothing measured: no error")
 	}

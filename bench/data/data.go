@@ -1,9 +1,11 @@
 // Package data makes what the benchmarks load where nothing is given: photos,
 // preprocessed pictures, CIFAR-100's format and medical volumes.
 //
-// Every folder is made once, by all processors, and is the same everywhere; it
-// appears under its name when it is complete, so that whoever finds it may use
-// it. Its name says how much lies in it.
+// Every folder is made once, by all processors, and is the same in every run; on
+// another architecture, or by another version of Go, a sine may be rounded and a
+// file compressed a little differently. It appears under its name when it is
+// complete, so that whoever finds it may use it: of two processes that make it at
+// once, one throws its own away. Its name says how much lies in it.
 package data
 
 import (
@@ -15,7 +17,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -55,7 +59,11 @@ func complete(root, dir string, fill func(dir string) error) error {
 	if err := os.MkdirAll(root, 0o777); err != nil {
 		return err
 	}
-	unfinished, err := os.MkdirTemp(root, "."+filepath.Base(dir)+"-")
+	name := "." + filepath.Base(dir) + "-"
+	if err := sweep(root, name); err != nil {
+		return err
+	}
+	unfinished, err := os.MkdirTemp(root, name)
 	if err != nil {
 		return err
 	}
@@ -71,6 +79,25 @@ func complete(root, dir string, fill func(dir string) error) error {
 		return nil // another process was faster, with the same
 	}
 	return err
+}
+
+// sweep removes folders of names that begin so and are more than a day old: those
+// of processes that were killed before they were done.
+func sweep(root, name string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), name) || time.Since(info.ModTime()) < 24*time.Hour {
+			continue // an error is that of one that has gone
+		}
+		if err := os.RemoveAll(filepath.Join(root, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each calls do for 0 to n-1, as many at once as there are processors.

@@ -94,7 +94,7 @@ func photo(i int) image.Image {
 		row := m.Pix[y*m.Stride:]
 		for x := range size.X {
 			v := 128 + float64(noise*(r.Float64()-0.5))
-			// The conversions keep processors from fusing: all make the same files.
+			// The conversions keep processors from fusing, so that they agree.
 			for k := range waves {
 				w := &waves[k]
 				v += float64(w.amplitude * (float64(w.sinX[x]*w.cosY[y]) + float64(w.cosX[x]*w.sinY[y])))

@@ -9,7 +9,10 @@
 //
 // Configurations that are compared take turns, round by round, so that a machine
 // whose speed drifts treats them alike; what is reported is the median over
-// rounds, and as spread-% what lies between the least and the most of them.
+// rounds, and as spread-% what lies between the least and the most of them. The
+// first batch's wait has a figure of its own; median, 99th percentile and longest
+// are of the waits after it, of which the 99th percentile is the longest where
+// they are fewer than a hundred.
 package bench
 
 import (

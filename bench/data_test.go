@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	photosDir = flag.String("photos", "", "folder of photos, with a folder per class; made-up ones by default")
+	photosDir = flag.String("photos", "", "folder of photos, with a folder per class, relative to the folder bench; made-up ones by default")
 	dataDir   = flag.String("data", "", "folder for made-up data, which stays; penstock-bench in the user's cache folder by default")
 )
 

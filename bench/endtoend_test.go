@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -92,7 +93,10 @@ func endToEnd(ds dataset.Dataset, batch, workers int, run func(*loader.Loader) (
 }
 
 // fed runs batches through a net and tells the wait for each from its compute.
+// Allocations are the VM's too.
 func fed(batches iter.Seq2[*loader.Batch, error], net *model.Net) (m result.Measured, err error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	begun := time.Now()
 	timed := func(yield func(*loader.Batch, error) bool) {
 		free := begun
@@ -114,6 +118,8 @@ func fed(batches iter.Seq2[*loader.Batch, error], net *model.Net) (m result.Meas
 		m.Samples += int64(batch.Len())
 	}
 	m.Seconds = time.Since(begun).Seconds()
+	runtime.ReadMemStats(&after)
+	m.Allocations, m.AllocatedBytes = int64(after.Mallocs-before.Mallocs), int64(after.TotalAlloc-before.TotalAlloc)
 	for _, w := range m.Waits {
 		m.Waiting += w
 	}

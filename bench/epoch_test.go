@@ -12,6 +12,8 @@ import (
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/data"
+	"github.com/penstock-go/penstock/bench/model"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -82,6 +84,38 @@ func TestEpochTellsWaitingFromTheBody(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTheFirstBatchsProfileEndsWithIt(t *testing.T) {
+	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{1}}}
+	ds := dataset.Func(640, spec, func(context.Context, int, dataset.Slot) error { return nil })
+	m, err := profiled(t.Context(), ds, result.Config{Batch: 2, Workers: 2, Span: result.FirstBatch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Samples != 2 || len(m.Waits) != 1 || m.Seconds != m.Waiting+m.Transfer {
+		t.Errorf("%d samples in %v s, want 2 in %v s: the end of workers does not count", m.Samples, m.Seconds, m.Waiting+m.Transfer)
+	}
+}
+
+func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
+	const rows = 2
+	net, err := model.Kinds()[0].New(rows, modelSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	blank := dataset.Func(2*rows+1, data.Picture(modelSize), func(context.Context, int, dataset.Slot) error { return nil })
+	m, err := endToEnd(blank, rows, 2, func(l *loader.Loader) (result.Measured, error) { return fed(l.Epoch(t.Context(), 0), net) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Samples != 2*rows+1 || len(m.Waits) != 3 || m.Allocations == 0 || m.AllocatedBytes == 0 || m.Compute == 0 || m.FirstBatch != m.Waits[0] {
+		t.Errorf("measured: %+v", m)
+	}
+	if m.LoadingEnd == 0 || m.LoadingEnd > m.EndToEnd || m.Waiting+m.Compute > m.EndToEnd {
+		t.Errorf("loading ended after %v s, waiting %v and compute %v of %v s", m.LoadingEnd, m.Waiting, m.Compute, m.EndToEnd)
+	}
 }
 
 func TestEpochEndsWithTheFirstError(t *testing.T) {

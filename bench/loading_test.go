@@ -24,9 +24,11 @@ type load struct {
 
 // loads is the grid of the first study: batch × workers × consumer × data, each
 // with Help on and off where there is anybody to help. There are batches for
-// four periods of as many as workers, and with a slow consumer, where only the
-// first batch is slow, for one and some more. The whole grid leaves periods out
-// beyond 8 workers to end in time.
+// four periods of as many as workers and one batch more, which without Help is a
+// single worker's and takes as long as a period where samples wait rather than
+// compute; and with a slow consumer, where only the first batch is slow, for one
+// and some more. The whole grid leaves periods out beyond 8 workers to end in
+// time: of one or two of them nobody can tell a peak every period.
 func loads() (all []load) {
 	slow := sized(0, 100*time.Millisecond, 2*time.Second)
 	for _, data := range []string{"photos", "preprocessed"} {
@@ -64,8 +66,12 @@ func BenchmarkLoading(b *testing.B) {
 }
 
 // BenchmarkThrottled is the same with files as slow as a network's, which shows
-// up to 64 workers what few processors cannot: work that waits. Every worker
-// gets as many samples. Nothing is read ahead: only the operating system can do that.
+// up to 64 workers what few processors cannot: work that waits. Epochs are three
+// periods of as many batches as workers and one batch more, 8 batches at least.
+// Without Help that one is a single worker's, while the others have nothing to do,
+// which takes as long as a period: its samples per second are up to a quarter
+// below those of a long epoch. Nothing is read ahead: only the operating system
+// can do that.
 func BenchmarkThrottled(b *testing.B) {
 	const batch = 8
 	throttle := bench.Throttle{Latency: 80 * time.Millisecond, BytesPerSecond: 100e6}

@@ -122,9 +122,11 @@ func report(b *testing.B, rounds []result.Measured) {
 		return
 	}
 	show("ms-to-first-batch", func(m result.Measured) float64 { return 1000 * m.FirstBatch })
-	show("median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
-	show("p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
-	show("longest-wait-ms", func(m result.Measured) float64 { return 1000 * slices.Max(m.Waits) })
+	if len(rounds[0].Waits) > 1 { // there are others than the first
+		show("median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
+		show("p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
+		show("longest-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Longest })
+	}
 	if rounds[0].Allocations == 0 {
 		return // they were not counted
 	}

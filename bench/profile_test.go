@@ -85,6 +85,9 @@ func profiled(ctx context.Context, ds dataset.Dataset, c result.Config) (result.
 		return m, err
 	}
 	m.Transfer, m.Compute = m.Compute, 0
+	if c.Span == result.FirstBatch {
+		m.Seconds = m.Waiting + m.Transfer // without the end of workers that are at other batches
+	}
 	m.Stages = stages(l.Stats(), m)
 	return m, nil
 }

@@ -75,7 +75,7 @@ def make(o, patients):
     torch.set_num_threads(1)  # workers have the processors
     dataset = {"nrrd": Decoded, "volumes-cached": Memory, "volumes": Slices}[o.work](o, patients)
     loader = torch.utils.data.DataLoader(
-        dataset, batch_size=o.batch, num_workers=o.workers, persistent_workers=o.workers > 0
+        dataset, batch_size=o.batch, shuffle=o.shuffle, num_workers=o.workers, persistent_workers=o.workers > 0
     )
     return lambda number: iter(loader)
 

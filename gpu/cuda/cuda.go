@@ -36,8 +36,10 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"gorgonia.org/gorgonia"
@@ -114,7 +116,7 @@ func (v *VM) do(f func() error) (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
-		return fmt.Errorf("cuda: %w", gpu.ErrClosed)
+		return gpu.ErrClosed
 	}
 	done := make(chan struct{})
 	v.calls <- func() {
@@ -125,11 +127,19 @@ func (v *VM) do(f func() error) (err error) {
 	return err
 }
 
+// made says why there is no VM to work with: New has not made it.
+func (v *VM) made() error {
+	if v != nil && v.calls != nil {
+		return nil
+	}
+	return cmp.Or(Available(), errors.New("cuda: New has not made the VM"))
+}
+
 // RunAll runs the graph, and waits until the device has done all of it: then the
 // graph's values can be read, and the memory of the inputs may change.
 func (v *VM) RunAll() error {
-	if v == nil || v.calls == nil {
-		return Available()
+	if err := v.made(); err != nil {
+		return err
 	}
 	if err := v.do(v.run); err != nil {
 		return fmt.Errorf("cuda: run: %w", err)
@@ -140,7 +150,7 @@ func (v *VM) RunAll() error {
 // Reset makes the next RunAll begin anew. Values that were not copied are invalid
 // behind it.
 func (v *VM) Reset() {
-	if v == nil || v.calls == nil {
+	if v.made() != nil {
 		return
 	}
 	v.do(func() error { // a closed VM has nothing to reset
@@ -152,7 +162,7 @@ func (v *VM) Reset() {
 // Close frees what the VM has on the device. Close the device that [VM.Device]
 // gave before.
 func (v *VM) Close() error {
-	if v == nil || v.calls == nil {
+	if v.made() != nil {
 		return nil
 	}
 	err := v.do(v.machine.close)
@@ -174,8 +184,8 @@ func (v *VM) Close() error {
 // must use: memory of another context is out of the VM's reach. Close it before the
 // VM.
 func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
-	if v == nil || v.calls == nil {
-		return nil, Available()
+	if err := v.made(); err != nil {
+		return nil, err
 	}
 	var context uintptr
 	err := v.do(func() error {
@@ -183,7 +193,7 @@ func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cuda: device: %w", err)
 	}
-	return gpu.Open(append(options, gpu.Ordinal(0), gpu.Context(context))...)
+	return gpu.Open(slices.Concat(options, []gpu.Option{gpu.Ordinal(0), gpu.Context(context)})...)
 }

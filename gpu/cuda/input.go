@@ -45,8 +45,15 @@ func (in *Input) Node() *gorgonia.Node { return in.node }
 // Set makes a column of a batch the next run's values. It must have the node's
 // shape and kind and stay as it is until [VM.RunAll] has returned.
 func (in *Input) Set(c gpu.Column) error {
+	if err := in.set(c); err != nil {
+		return fmt.Errorf("cuda: %w", err)
+	}
+	return nil
+}
+
+func (in *Input) set(c gpu.Column) error {
 	if c.Dtype != in.op.dtype || !c.Shape.Eq(in.op.shape) {
-		return fmt.Errorf("cuda: input %q: %v of shape %v, want %v of shape %v", in.field, c.Dtype, c.Shape, in.op.dtype, in.op.shape)
+		return fmt.Errorf("input %q: %v of shape %v, want %v of shape %v", in.field, c.Dtype, c.Shape, in.op.dtype, in.op.shape)
 	}
 	in.op.memory, in.op.bytes = c.Pointer, c.Bytes
 	return nil
@@ -86,8 +93,8 @@ func (v *VM) Run(batches iter.Seq2[*gpu.Batch, error], inputs ...*Input) iter.Se
 }
 
 func (v *VM) enter() error {
-	if v == nil || v.calls == nil {
-		return Available()
+	if err := v.made(); err != nil {
+		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -107,7 +114,7 @@ func (v *VM) leave() {
 // step runs the VM over a batch.
 func (v *VM) step(b *gpu.Batch, inputs []*Input) error {
 	for _, in := range inputs {
-		if err := in.Set(b.Column(in.field)); err != nil {
+		if err := in.set(b.Column(in.field)); err != nil {
 			return err
 		}
 	}

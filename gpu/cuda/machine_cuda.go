@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -50,7 +51,8 @@ func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err err
 	if err := checkMemory(program.GPUMemReq()); err != nil {
 		return err
 	}
-	vm := gorgonia.NewTapeMachine(g, append(options, gorgonia.WithPrecompiled(program, registers))...)
+	options = slices.Concat(options, []gorgonia.VMOpt{gorgonia.WithPrecompiled(program, registers)})
+	vm := gorgonia.NewTapeMachine(g, options...)
 	m.vm, m.cuda = vm, vm
 	if err := m.repairBLAS(); err != nil {
 		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), vm.Close())
@@ -103,20 +105,24 @@ func (m *machine) repairBLAS() (err error) {
 	return err
 }
 
-// run runs the graph. cuBLAS's and cuDNN's last kernels may still run when gorgonia
-// has done, hence the wait.
+// run runs the graph. The last kernels may still run when gorgonia has done, also
+// behind an error: hence the wait, before the inputs' memory is used anew.
 func (m *machine) run() error {
 	if m.dead {
 		return errDead
 	}
-	if err := m.vm.RunAll(); err != nil {
+	failed := m.vm.RunAll()
+	if failed != nil {
 		m.dead = !m.alive()
-		return err
 	}
-	if err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext()); err != nil {
-		return err
+	err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext())
+	if err == nil {
+		err = cu.Synchronize()
 	}
-	return cu.Synchronize()
+	if failed != nil {
+		return failed // which a failed wait only repeats
+	}
+	return err
 }
 
 var errDead = errors.New("an earlier run has failed in cuBLAS or the driver, which ended gorgonia's goroutine for the device: its memory is taken until the program ends")

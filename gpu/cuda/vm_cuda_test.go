@@ -228,9 +228,13 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 		t.Errorf("without values: got %v", err)
 	}
 	vm.Reset()
-	device, err := vm.Device()
+	options := make([]gpu.Option, 0, 2) // room that is the caller's
+	device, err := vm.Device(options...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if options[:2][0] != nil {
+		t.Error("Device wrote into its caller's options")
 	}
 	memory, err := device.Pinned()
 	if err != nil {

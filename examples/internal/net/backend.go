@@ -34,7 +34,7 @@ func Open(device, kernels string) (_ *Backend, err error) {
 		}
 	case "cuda", "auto":
 		missing := cuda.Available()
-		if missing != nil && device == "cuda" {
+		if missing != nil && (device == "cuda" || gorgonia.CUDA) { // built for a device, there is no VM for the processor
 			return nil, missing
 		}
 		b.onDevice = missing == nil

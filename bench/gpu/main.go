@@ -1,5 +1,6 @@
 // Gpu measures what page-locked memory and a Stage bring on a machine with a CUDA
-// device: one binary, which needs the driver and nothing else.
+// device: one binary, which needs the driver and nothing else, and with the tag cuda
+// cuBLAS and cuDNN.
 //
 //	go build -o gpubench ./bench/gpu              # without gorgonia's VM, and without cgo
 //	gpubench [-results FILE.jsonl] [-rounds 3] [-parts copy,loop,vm,item] …
@@ -12,7 +13,8 @@
 //	      batch size and workers: copies in the loop body from Go's and from
 //	      page-locked memory, and a Stage; computing is a kernel of a known time
 //	vm    the same with a perceptron in gorgonia's VM: inputs bound from Go's and
-//	      from page-locked memory, and the Stage's memory as input
+//	      from page-locked memory, and the Stage's memory as input; what gorgonia
+//	      copies within a run counts as computing
 //	item  seconds per item of that perceptron, by batch size
 //
 // Images are made up, so that no disk is measured: each is copied from memory. A

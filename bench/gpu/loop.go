@@ -32,15 +32,15 @@ func images(n, side int) dataset.Dataset {
 // A way is one of those in which batches come to the device.
 type way struct {
 	side string
-	run  func(ctx context.Context, batch, workers int) (result.Measured, float64, error) // the hidden share of the copies, if above 0
+	run  func(ctx context.Context, batch, workers int) (result.Measured, error)
 }
 
 func (b *benchmark) loopPart(ctx context.Context) error {
 	return b.table(ctx, fmt.Sprintf("kernel of %v per image", b.compute), []way{
-		{"penstock, copies from Go's memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+		{"penstock, copies from Go's memory", func(ctx context.Context, batch, workers int) (result.Measured, error) {
 			return b.copying(ctx, batch, workers, loader.Heap{})
 		}},
-		{"penstock, copies from page-locked memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+		{"penstock, copies from page-locked memory", func(ctx context.Context, batch, workers int) (result.Measured, error) {
 			return b.copying(ctx, batch, workers, b.pinned)
 		}},
 		{"penstock, Stage", b.staged},
@@ -56,13 +56,13 @@ func (b *benchmark) table(ctx context.Context, model string, ways []way) error {
 			rates, idle, hidden := make([][]float64, len(ways)), make([][]float64, len(ways)), make([][]float64, len(ways))
 			for round := range b.rounds {
 				for i, w := range ways {
-					m, share, err := w.run(ctx, batch, workers)
+					m, err := w.run(ctx, batch, workers)
 					if err != nil {
 						return fmt.Errorf("%s, batches of %d, %d workers: %w", w.side, batch, workers, err)
 					}
 					rates[i] = append(rates[i], float64(m.Samples)/m.Seconds)
 					idle[i] = append(idle[i], 100*(1-m.Compute/m.Seconds))
-					hidden[i] = append(hidden[i], 100*share)
+					hidden[i] = append(hidden[i], 100*m.HiddenShare)
 					err = b.keep(result.Record{Study: result.EndToEnd, Side: w.side, Round: round, Measured: m,
 						Config: result.Config{Batch: batch, Workers: workers, Data: fmt.Sprintf("made-up %d", b.side), Model: model, Device: "cuda"}})
 					if err != nil {
@@ -84,64 +84,65 @@ func (b *benchmark) newLoader(batch, workers int, memory loader.Allocator) (*loa
 }
 
 // copying copies each batch in the loop body, waits, and lets the kernel run.
-func (b *benchmark) copying(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, _ float64, err error) {
+func (b *benchmark) copying(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, err error) {
 	l, err := b.newLoader(batch, workers, memory)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	bytes := batch * 3 * b.side * b.side * 4
 	target, err := b.driver.alloc(bytes)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, b.driver.free(target)) }()
 	c := newClock()
 	for batch, err := range l.Epoch(ctx, 0) {
 		c.arrived(&m)
 		if err != nil {
-			return m, 0, err
+			return m, err
 		}
 		image := batch.Tensor("image")
 		if err := b.driver.upload(target, unsafe.Pointer(&image.Float32s()[0]), bytes); err != nil {
-			return m, 0, err
+			return m, err
 		}
 		m.Transfer += c.lap()
 		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
-			return m, 0, err
+			return m, err
 		}
 		c.computed(&m, batch.Len())
 	}
 	c.end(&m)
-	return m, 0, nil
+	return m, nil
 }
 
 // staged lets a Stage copy while the kernel runs.
-func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Measured, share float64, err error) {
+func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Measured, err error) {
 	l, err := b.newLoader(batch, workers, b.pinned)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	s, err := gpu.NewStage(b.device, l, gpu.Buffers(3))
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	c := newClock()
 	for batch, err := range s.Epoch(ctx, 0) {
 		c.arrived(&m)
 		if err != nil {
-			return m, 0, err
+			return m, err
 		}
 		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
-			return m, 0, err
+			return m, err
 		}
 		c.computed(&m, batch.Len())
 	}
 	c.end(&m)
-	m.Transfer = s.Stats().Upload.Seconds()
-	return m, s.Stats().HiddenShare(), nil
+	stats := s.Stats()
+	m.Transfer, m.HiddenShare = stats.Upload.Seconds(), stats.HiddenShare()
+	return m, nil
 }
 
 // A clock divides a loop's time.

@@ -17,7 +17,7 @@ import (
 // short are options that take no time.
 func short(t *testing.T) options {
 	return options{results: filepath.Join(t.TempDir(), "results.jsonl"), parts: []string{"copy", "loop", "vm", "item"},
-		rounds: 2, copies: 3, batches: 4, sizes: []int{1, 5000}, batch: []int{2, 3}, workers: []int{1, 2},
+		rounds: 2, copies: 3, batches: 8, sizes: []int{1, 5000}, batch: []int{2, 3}, workers: []int{1, 2},
 		side: 8, compute: 100 * time.Microsecond, hidden: 4}
 }
 
@@ -52,7 +52,7 @@ func TestEveryRoundLeavesARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := map[string]int{}
+	count, hidden := map[string]int{}, map[string]float64{}
 	for _, r := range records {
 		count[r.Side]++
 		if r.Machine.GPU == "" {
@@ -64,6 +64,7 @@ func TestEveryRoundLeavesARecord(t *testing.T) {
 		if least := o.compute.Seconds() * float64(r.Measured.Samples); r.Study == result.EndToEnd && r.Measured.Compute < least {
 			t.Errorf("%s: got %v s of computing, want %v or more", r.Side, r.Measured.Compute, least)
 		}
+		hidden[r.Side] += r.Measured.HiddenShare
 	}
 	copies, loops := o.rounds*len(o.sizes), o.rounds*len(o.batch)*len(o.workers)
 	for side, want := range map[string]int{
@@ -72,6 +73,9 @@ func TestEveryRoundLeavesARecord(t *testing.T) {
 	} {
 		if count[side] != want {
 			t.Errorf("%s: got %d records, want %d", side, count[side], want)
+		}
+		if hides := side == "penstock, Stage"; (hidden[side] > 0) != hides {
+			t.Errorf("%s: the hidden shares of its copies add up to %v, want more than 0: %v", side, hidden[side], hides)
 		}
 	}
 }

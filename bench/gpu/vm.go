@@ -59,10 +59,10 @@ func (b *benchmark) vmPart(ctx context.Context) error {
 		return err
 	}
 	return b.table(ctx, b.model(), []way{
-		{"penstock, VM bound to Go's memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+		{"penstock, VM bound to Go's memory", func(ctx context.Context, batch, workers int) (result.Measured, error) {
 			return b.bound(ctx, batch, workers, loader.Heap{})
 		}},
-		{"penstock, VM bound to page-locked memory", func(ctx context.Context, batch, workers int) (result.Measured, float64, error) {
+		{"penstock, VM bound to page-locked memory", func(ctx context.Context, batch, workers int) (result.Measured, error) {
 			return b.bound(ctx, batch, workers, b.pinned)
 		}},
 		{"penstock, VM over a Stage", b.overStage},
@@ -71,36 +71,36 @@ func (b *benchmark) vmPart(ctx context.Context) error {
 
 // bound lets gorgonia copy the batches. What the VM takes counts as computing, the
 // copy in it too.
-func (b *benchmark) bound(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, _ float64, err error) {
+func (b *benchmark) bound(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, err error) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewTensor(g, tensor.Float32, 4, gorgonia.WithShape(batch, 3, b.side, b.side), gorgonia.WithName("image"))
 	if _, err := b.perceptron(g, x); err != nil {
-		return m, 0, err
+		return m, err
 	}
 	vm, err := cuda.New(g)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, vm.Close()) }()
 	l, err := b.newLoader(batch, workers, memory)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	c := newClock()
 	timed := &timedVM{VM: vm, clock: c, measured: &m}
 	f, err := feed.New(timed, feed.Bind("image", x))
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	for batch, err := range f.Run(l.Epoch(ctx, 0)) {
 		if err != nil {
-			return m, 0, err
+			return m, err
 		}
 		m.Samples += int64(batch.Len())
 	}
 	c.end(&m)
-	return m, 0, nil
+	return m, nil
 }
 
 // A timedVM counts the time until RunAll as waiting, and in it as computing.
@@ -118,33 +118,33 @@ func (t *timedVM) RunAll() error {
 }
 
 // overStage lets a Stage copy while the VM runs over the batch before.
-func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result.Measured, share float64, err error) {
+func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result.Measured, err error) {
 	g := gorgonia.NewGraph()
 	x, err := cuda.NewInput(g, "image", tensor.Float32, batch, 3, b.side, b.side)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	if _, err := b.perceptron(g, x.Node()); err != nil {
-		return m, 0, err
+		return m, err
 	}
 	vm, err := cuda.New(g)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, vm.Close()) }()
 	device, err := vm.Device(gpu.Library(b.library))
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, device.Close()) }()
 	l, err := b.newLoader(batch, workers, b.pinned)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	s, err := gpu.NewStage(device, l, gpu.Buffers(3))
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	c := newClock()
@@ -154,14 +154,15 @@ func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result
 			err = errors.Join(x.Set(batch.Column("image")), vm.RunAll())
 		}
 		if err != nil {
-			return m, 0, err
+			return m, err
 		}
 		c.computed(&m, batch.Len())
 		vm.Reset()
 	}
 	c.end(&m)
-	m.Transfer = s.Stats().Upload.Seconds()
-	return m, s.Stats().HiddenShare(), nil
+	stats := s.Stats()
+	m.Transfer, m.HiddenShare = stats.Upload.Seconds(), stats.HiddenShare()
+	return m, nil
 }
 
 // itemPart measures the VM alone, over a batch that stays where it is.

@@ -54,6 +54,7 @@ func (m Measured) check(c *checks) {
 	} {
 		c.seconds("measured."+f.name, f.value)
 	}
+	c.want(m.HiddenShare >= 0 && m.HiddenShare <= 1, "measured.hidden_share", m.HiddenShare, "0 to 1")
 	for i, w := range m.Waits {
 		c.seconds(fmt.Sprintf("measured.waits_seconds[%d]", i), w)
 	}

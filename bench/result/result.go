@@ -17,7 +17,8 @@
 //	  "measured": {"samples": 768, "seconds": 1.5, "samples_per_second": 512, "first_batch_seconds": 0.48,
 //	    "waits_seconds": [0.48, 0.01, 0.01, 0.24, 0.01, 0.01], "waiting_seconds": 0.76,
 //	    "transfer_seconds": 0.02, "compute_seconds": 0.6, "loading_end_seconds": 1.4, "end_to_end_seconds": 1.5,
-//	    "per_item_seconds": 0.0008, "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9,
+//	    "hidden_share": 0.95, "per_item_seconds": 0.0008,
+//	    "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9,
 //	    "usage": [{"seconds": 0, "cpu_percent": 12.5, "rss_bytes": 900000000}],
 //	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768,
 //	      "self_device_seconds": 0, "total_device_seconds": 0}]}
@@ -140,6 +141,8 @@ type Measured struct {
 	LoadingEnd float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was there
 	EndToEnd   float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was there
 	PerItem    float64 `json:"per_item_seconds,omitempty"`    // a batch's time divided by its size
+
+	HiddenShare float64 `json:"hidden_share,omitempty"` // the part of Transfer in which the loop body ran, 0 to 1
 
 	Allocations    int64   `json:"allocations,omitempty"` // on Go's heap
 	AllocatedBytes int64   `json:"allocated_bytes,omitempty"`

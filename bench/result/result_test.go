@@ -92,6 +92,8 @@ func TestABadLineIsNamedAndCostsItselfAlone(t *testing.T) {
 		{"no batch", strings.Replace(good, `"batch": 128,`, ``, 1), "config.batch: have 0, want 1 or more"},
 		{"a negative wait", strings.Replace(good, "0.24", "-0.24", 1), "measured.waits_seconds[3]: have -0.24, want 0 or more"},
 		{"another rate", strings.Replace(good, `_second": 512`, `_second": 500`, 1), "measured.samples_per_second: have 500, want samples/seconds, which is 512"},
+		{"a share above 1", strings.Replace(good, `_share": 0.95`, `_share": 95`, 1), "measured.hidden_share: have 95, want 0 to 1"},
+		{"a negative share", strings.Replace(good, `_share": 0.95`, `_share": -0.95`, 1), "measured.hidden_share: have -0.95, want 0 to 1"},
 		{"help unclear", strings.Replace(good, `"off"`, `"maybe"`, 1), `config.help: have "maybe", want "on", "off" or nothing`},
 		{"no time", strings.Replace(good, `"seconds": 1.5`, `"seconds": 0`, 1), "measured.seconds: have 0, want more than 0"},
 		{"end to end without an end", strings.NewReplacer(`"loading",`, `"endtoend",`, `"end_to_end_seconds": 1.5,`, "").Replace(good), "measured.end_to_end_seconds: have 0"},

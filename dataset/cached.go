@@ -88,6 +88,7 @@ func (s CacheStats) String() string {
 // cacheCounts are what one Reader has done. Its worker alone writes them.
 type cacheCounts struct {
 	hits, misses atomic.Int64
+	_            [48]byte // fills a cache line, which the counts of two workers would share
 }
 
 // Len is the number of samples of the dataset beneath when the cache was made.

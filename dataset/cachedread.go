@@ -13,7 +13,6 @@ type cacheReader struct {
 	cache  *Cache
 	inner  Reader
 	counts *cacheCounts
-	_      [64]byte // keeps the counts of two workers out of one cache line
 }
 
 func (r *cacheReader) Place(ctx context.Context, i int, dst Slot) error {

@@ -72,7 +72,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d pictures in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*workers+2), // one for the sheet beside the usual ones
+		loader.InFlight(2*max(workers, 0)+2), // one for the sheet beside the usual ones
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err

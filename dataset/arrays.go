@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // arrays is a dataset of arrays with equally many samples.
@@ -46,27 +45,7 @@ func (a *arrays) Name(i int) string {
 func (a *arrays) ReadAhead(ctx context.Context, indices []int) {
 	for k := range a.fields {
 		if f := &a.fields[k]; f.data == nil {
-			f.readAhead(ctx, indices)
-		}
-	}
-}
-
-func (a *array) readAhead(ctx context.Context, indices []int) {
-	f, err := a.fsys.Open(a.file)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	file, ok := f.(*os.File)
-	if !ok {
-		return
-	}
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if checkIndex(i, a.n) == nil {
-			advise(file, a.offset+int64(i)*a.record, a.record)
+			records{f.offset, f.record, f.n}.advise(ctx, f.fsys, f.file, indices)
 		}
 	}
 }

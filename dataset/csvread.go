@@ -228,9 +228,8 @@ func (r *csvReader) add(row []string) error {
 
 func (r *csvReader) addValue(k int, text string) (err error) {
 	f, data := &r.fields[k], &r.table.fields[k].data
-	isFloat := f.kind <= csvVector && (f.dtype.Name() == "float32" || f.dtype.Name() == "float64")
 	switch {
-	case r.isMissing(k, text) && r.fill != nil && isFloat:
+	case r.isMissing(k, text) && r.fill != nil && isFloat(f.dtype):
 		*data = appendFloat(*data, int(f.dtype.Size()), *r.fill)
 	case r.isMissing(k, text):
 		return errors.New("missing value")

@@ -162,14 +162,12 @@ func (in *input) unpack(n int64) ([]byte, error) {
 
 // finish checks that nothing follows, and with it a compressed file's checksum.
 func (in *input) finish() error {
-	var next [1]byte
 	at := in.offset
-	switch _, err := io.ReadFull(in, next[:]); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return in.fail("more data after byte %d, where the header lets it end", at)
-	default:
+	switch ended, err := bulk.Ended(in); {
+	case err != nil:
 		return in.failed(err)
+	case !ended:
+		return in.fail("more data after byte %d, where the header lets it end", at)
 	}
+	return nil
 }

@@ -19,14 +19,10 @@ import (
 // All have the kind and shape of the first, which alone is opened at once. Byte
 // order, and C or Fortran order, may differ.
 func NpyItems(fsys fs.FS, pattern, field string) (Dataset, error) {
-	names, err := fs.Glob(fsys, pattern)
+	names, err := matching(fsys, pattern)
 	if err != nil {
-		return nil, fmt.Errorf("dataset: match %q: %w", pattern, err)
+		return nil, err
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("dataset: no file matches %q", pattern)
-	}
-	slices.Sort(names)
 	in, err := openInput(fsys, names[0])
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync/atomic"
 )
@@ -156,23 +155,7 @@ func (p *Packed) Name(i int) string {
 
 // ReadAhead asks the operating system (Linux or macOS) to read the samples.
 func (p *Packed) ReadAhead(ctx context.Context, indices []int) {
-	f, err := p.fsys.Open(p.name)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	file, ok := f.(*os.File)
-	if !ok {
-		return
-	}
-	for _, i := range indices {
-		if ctx.Err() != nil {
-			return
-		}
-		if checkIndex(i, p.n) == nil {
-			advise(file, int64(i)*p.record, p.record)
-		}
-	}
+	records{0, p.record, p.n}.advise(ctx, p.fsys, p.name, indices)
 }
 
 // Open opens the file.

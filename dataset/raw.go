@@ -21,6 +21,15 @@ func RawTensors(fsys fs.FS, pattern string, spec Spec) (Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := matching(fsys, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &rawTensors{fsys: fsys, files: newPaths(names), spec: spec, record: record}, nil
+}
+
+// matching are the files that match pattern, one at least, sorted by name.
+func matching(fsys fs.FS, pattern string) ([]string, error) {
 	names, err := fs.Glob(fsys, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("dataset: match %q: %w", pattern, err)
@@ -29,7 +38,7 @@ func RawTensors(fsys fs.FS, pattern string, spec Spec) (Dataset, error) {
 		return nil, fmt.Errorf("dataset: no file matches %q", pattern)
 	}
 	slices.Sort(names)
-	return &rawTensors{fsys: fsys, files: newPaths(names), spec: spec, record: record}, nil
+	return names, nil
 }
 
 // recordSize is how many bytes the fields of a sample take together.

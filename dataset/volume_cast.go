@@ -75,7 +75,7 @@ func castInto[D number](dst []D, v *Volume) error {
 		for k, x := range block[:n] {
 			to[k] = D(x)
 			if int64(to[k]) != x || x < 0 && v.Dtype == tensor.Uint64 {
-				return misfit(v, at+k, x, dst)
+				return misfit[D](v, at+k, x)
 			}
 		}
 	}
@@ -93,18 +93,18 @@ func castFloats[D number](dst []D, v *Volume) error {
 		for k, x := range block[:n] {
 			// Beyond ±2⁶² the conversion itself is not defined.
 			if !(math.Abs(x) < 1<<62) {
-				return misfit(v, at+k, x, dst)
+				return misfit[D](v, at+k, x)
 			}
 			to[k] = D(int64(x))
 			if float64(to[k]) != x {
-				return misfit(v, at+k, x, dst)
+				return misfit[D](v, at+k, x)
 			}
 		}
 	}
 	return nil
 }
 
-func misfit[D number](v *Volume, at int, x any, _ []D) error {
+func misfit[D number](v *Volume, at int, x any) error {
 	index := make([]int, len(v.Shape))
 	for d := len(index) - 1; d >= 0; d-- {
 		index[d] = at % v.Shape[d]

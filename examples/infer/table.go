@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/csv"
 	"io"
 	"math"
@@ -20,7 +19,6 @@ type table struct {
 	classes []string
 	all     bool // a column per class
 	csv     *csv.Writer
-	buffer  *bufio.Writer
 	row     []string
 	next    int // the first picture that has no row
 
@@ -32,9 +30,7 @@ type table struct {
 }
 
 func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
-	t := &table{names: names, classes: classes, all: all, failed: map[int]error{}}
-	t.buffer = bufio.NewWriter(w)
-	t.csv = csv.NewWriter(t.buffer)
+	t := &table{names: names, classes: classes, all: all, failed: map[int]error{}, csv: csv.NewWriter(w)}
 	header := []string{"file", "class", "probability", "error"}
 	if all {
 		header = append(header, classes...)
@@ -87,10 +83,8 @@ func (t *table) catchUp(before int) error {
 		}
 		t.failures++
 		t.row = append(t.row[:0], t.names[t.next], "", "", why)
-		for range len(t.classes) {
-			if t.all {
-				t.row = append(t.row, "")
-			}
+		if t.all {
+			t.row = append(t.row, make([]string, len(t.classes))...)
 		}
 		if err := t.csv.Write(t.row); err != nil {
 			return err
@@ -105,10 +99,7 @@ func (t *table) flush(pictures int) error {
 		return err
 	}
 	t.csv.Flush()
-	if err := t.csv.Error(); err != nil {
-		return err
-	}
-	return t.buffer.Flush()
+	return t.csv.Error()
 }
 
 // probability is that of a log-probability, with four digits behind the point.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/loader"
@@ -40,6 +42,7 @@ type note struct {
 
 const noteKey = "train" // in the checkpoint's notes
 
+// series are the history's arrays by their names in a checkpoint.
 func (t *trainer) series() map[string]*[]float32 {
 	return map[string]*[]float32{
 		"history.accuracy": &t.accuracy, "history.held_losses": &t.heldLosses, "history.losses": &t.losses,
@@ -56,8 +59,9 @@ func (t *trainer) save() error {
 	}
 	c := &net.Checkpoint{Model: t.model, Notes: map[string]string{noteKey: string(text)}}
 	c.Arrays = append(append(c.Arrays, t.mean...), t.square...)
-	for _, name := range []string{"history.accuracy", "history.held_losses", "history.losses"} {
-		values := *t.series()[name]
+	series := t.series()
+	for _, name := range slices.Sorted(maps.Keys(series)) {
+		values := *series[name]
 		c.Arrays = append(c.Arrays, net.Array{Name: name, Shape: []int{len(values)}, Values: values})
 	}
 	return c.Write(t.checkpoint)

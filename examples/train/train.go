@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/loader"
@@ -63,9 +64,9 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 }
 
 // train makes the steps that remain. It calls step behind every one, with its
-// loss, and epoch behind every epoch. When ctx ends, its error is
-// returned, unless the steps could not be saved. The checkpoint is written before
-// the first step too, so that a path which cannot be written shows at once.
+// loss, and epoch behind every epoch. When ctx ends, its error is returned, unless
+// the steps could not be saved. The checkpoint is written before the first step
+// too, so that a path which cannot be written shows at once.
 func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), epoch func()) error {
 	if err := t.save(); err != nil {
 		return err
@@ -137,11 +138,7 @@ func (t *trainer) hold(ctx context.Context) error {
 			all++
 		}
 	}
-	most := 0
-	for _, n := range count {
-		most = max(most, n)
-	}
-	t.chance = float64(most) / float64(all)
+	t.chance = float64(slices.Max(count)) / float64(all)
 	t.heldLosses = append(t.heldLosses, float32(loss/float64(all)))
 	t.accuracy = append(t.accuracy, float32(right)/float32(all))
 	return nil

@@ -14,15 +14,15 @@ import (
 func (b *benchmark) copyPart(ctx context.Context) error {
 	fmt.Printf("\n%14s %14s %14s %8s\n", "bytes", "Go's, GB/s", "pinned, GB/s", "ratio")
 	for _, size := range b.sizes {
-		if err := b.copies1(ctx, size); err != nil {
+		if err := b.oneSize(ctx, size); err != nil {
 			return fmt.Errorf("copies of %d bytes: %w", size, err)
 		}
 	}
 	return nil
 }
 
-// copies1 measures one size, from both kinds of memory in turns.
-func (b *benchmark) copies1(ctx context.Context, size int) (err error) {
+// oneSize measures from both kinds of memory in turns.
+func (b *benchmark) oneSize(ctx context.Context, size int) (err error) {
 	slab, err := b.pinned.Alloc(size)
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@
 //	item  seconds per item of that perceptron, by batch size
 //
 // Images are made up, so that no disk is measured: each is copied from memory. A
-// row is the median over rounds; -results keeps every round.
+// loop begins cold: the loader takes its memory in it, page-locked or not, and a
+// Stage the device's. A row is the median over rounds; -results keeps every round.
 package main
 
 import (

@@ -119,8 +119,8 @@ func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 // batch goes back to the loader. A batch that [Drop] drops does not come.
 //
 // Errors come in the place of their batch, without a result. One of a binding or of
-// the VM ends the loop; one of the batches does as the loader says. After the loop all inputs are zero and
-// refer to no batch. One loop at a time may run.
+// the VM ends the loop; one of the batches does as the loader says. After the loop
+// all inputs are zero and refer to no batch. One loop at a time may run.
 func (f *Feed) Run(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
 	return func(yield func(*loader.Batch, error) bool) {
 		if !f.busy.CompareAndSwap(false, true) {

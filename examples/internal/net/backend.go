@@ -19,8 +19,9 @@ type Backend struct {
 	onDevice bool
 }
 
-// Open makes a backend on a device: "cpu", which is the default, "cuda" or "auto", which is cuda in a
-// program that was built for it, on a machine that has a device, and cpu elsewhere.
+// Open makes a backend on a device: "cpu", which is the default, "cuda" or "auto",
+// which is cuda in a program that was built for it, on a machine that has a device,
+// and cpu elsewhere.
 // Kernels is a folder of gorgonia's kernels, which gpu/cuda/kernels makes, and which
 // cuda needs. Close comes after the loaders are closed.
 //

@@ -50,7 +50,8 @@ def memory_bytes():
 
 
 def resident_bytes():
-    """Much like memory_bytes, in an eighth of the time: what each process has for itself, and the largest part that is shared."""
+    """More than memory_bytes, in an eighth of the time: every process's anonymous memory, in which a page that workers have
+    from the fork counts in each of them, and the largest part that is mapped from files or shared memory."""
     own, shared = 0, 0
     for pid in all_of_them():
         try:

@@ -1,7 +1,8 @@
 """What all processes of a side use: processor time, and memory over time.
 
 A single look takes the proportional set size, where pages that processes share count
-once, in some milliseconds; looks again and again take what is near it and cheap.
+once, in some milliseconds; looks again and again take what is cheap, in which pages of the
+fork count in every process.
 """
 
 import threading

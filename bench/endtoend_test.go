@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,31 +94,33 @@ func endToEnd(ds dataset.Dataset, batch, workers int, run func(*loader.Loader) (
 // fed runs batches through a net and tells the wait for each from its compute.
 // Allocations are the VM's too.
 func fed(batches iter.Seq2[*loader.Batch, error], net *model.Net) (m result.Measured, err error) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	begun := time.Now()
-	timed := func(yield func(*loader.Batch, error) bool) {
-		free := begun
-		for batch, err := range batches {
-			arrived := time.Now()
-			m.Waits = append(m.Waits, arrived.Sub(free).Seconds())
-			on := yield(batch, err) // the feed runs the VM
-			free = time.Now()
-			m.Compute += free.Sub(arrived).Seconds()
-			if !on {
-				return
+	err = allocating(&m, func() error {
+		begun := time.Now()
+		timed := func(yield func(*loader.Batch, error) bool) {
+			free := begun
+			for batch, err := range batches {
+				arrived := time.Now()
+				m.Waits = append(m.Waits, arrived.Sub(free).Seconds())
+				on := yield(batch, err) // the feed runs the VM
+				free = time.Now()
+				m.Compute += free.Sub(arrived).Seconds()
+				if !on {
+					return
+				}
 			}
 		}
-	}
-	for batch, err := range net.Feed.Run(timed) {
-		if err != nil {
-			return m, err
+		for batch, err := range net.Feed.Run(timed) {
+			if err != nil {
+				return err
+			}
+			m.Samples += int64(batch.Len())
 		}
-		m.Samples += int64(batch.Len())
+		m.Seconds = time.Since(begun).Seconds()
+		return nil
+	})
+	if err != nil {
+		return m, err
 	}
-	m.Seconds = time.Since(begun).Seconds()
-	runtime.ReadMemStats(&after)
-	m.Allocations, m.AllocatedBytes = int64(after.Mallocs-before.Mallocs), int64(after.TotalAlloc-before.TotalAlloc)
 	for _, w := range m.Waits {
 		m.Waiting += w
 	}

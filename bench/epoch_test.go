@@ -118,6 +118,21 @@ func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
 	}
 }
 
+func TestInferenceRunsWholeBatches(t *testing.T) {
+	net, err := model.Kinds()[0].New(2, modelSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	m, err := inferred(net, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Samples != 4 || m.PerItem == 0 || m.PerItem != m.Seconds/4 || m.Allocations == 0 || m.AllocatedBytes == 0 {
+		t.Errorf("measured: %+v, want 4 pictures and allocations", m)
+	}
+}
+
 func TestEpochEndsWithTheFirstError(t *testing.T) {
 	l, err := loader.New(slowSamples(4), loader.BatchSize(1))
 	if err != nil {

@@ -55,7 +55,7 @@ func (all nets) of(k model.Kind, rows int) (*model.Net, error) {
 }
 
 // BenchmarkInference is the fifth study: a net's time per picture by batch size,
-// without loading, on gorgonia's VM for the processor.
+// without loading, so without waits, on gorgonia's VM for the processor.
 func BenchmarkInference(b *testing.B) {
 	all := newNets(b)
 	var cells []cell
@@ -71,11 +71,13 @@ func BenchmarkInference(b *testing.B) {
 					return inferred(net, batch, sized(1, 64, 1))
 				},
 				report: func(b *testing.B, rounds []result.Measured) {
-					var each []float64
+					var each, allocated []float64
 					for _, m := range rounds {
 						each = append(each, 1000*m.PerItem)
+						allocated = append(allocated, float64(m.Allocations)*float64(batch)/float64(m.Samples))
 					}
 					b.ReportMetric(median(each), "ms/item")
+					b.ReportMetric(median(allocated), "allocs/batch")
 				}})
 		}
 	}
@@ -93,14 +95,17 @@ func inferred(net *model.Net, batch, pictures int) (m result.Measured, err error
 	if err := net.Infer(x); err != nil {
 		return m, err
 	}
-	begun := time.Now()
-	for m.Samples < int64(pictures) {
-		if err := net.Infer(x); err != nil {
-			return m, err
+	err = allocating(&m, func() error {
+		begun := time.Now()
+		for m.Samples < int64(pictures) {
+			if err := net.Infer(x); err != nil {
+				return err
+			}
+			m.Samples += int64(batch)
 		}
-		m.Samples += int64(batch)
-	}
-	m.Seconds = time.Since(begun).Seconds()
+		m.Seconds = time.Since(begun).Seconds()
+		return nil
+	})
 	m.PerItem = m.Seconds / float64(m.Samples)
-	return m, nil
+	return m, err
 }

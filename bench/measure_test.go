@@ -133,6 +133,16 @@ func report(b *testing.B, rounds []result.Measured) {
 	show("allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
 }
 
+// allocating runs f and counts what the process allocates on Go's heap meanwhile.
+func allocating(m *result.Measured, f func() error) error {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := f()
+	runtime.ReadMemStats(&after)
+	m.Allocations, m.AllocatedBytes = int64(after.Mallocs-before.Mallocs), int64(after.TotalAlloc-before.TotalAlloc)
+	return err
+}
+
 // wanted tells whether the pattern of -bench chooses a benchmark whose first name
 // testing has chosen. Where an expression has alternatives beside a slash, all are
 // wanted: measuring too much is better than too little.

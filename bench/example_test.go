@@ -59,6 +59,34 @@ func Example() {
 	// Output: penstock files throttled to 1ms and 1000 MB/s 4 batches <nil>
 }
 
+// Where an epoch spends its time, by the loop and by the workers.
+func ExampleProfiled() {
+	spec := data.Picture(8)
+	pictures := dataset.Func(8, spec, func(context.Context, int, dataset.Slot) error { return nil })
+	l, err := loader.New(pictures, loader.Workers(1), loader.BatchSize(4))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	ctx := context.Background()
+	device := make([]float32, 4*spec[0].Shape.TotalSize())
+	measured, err := bench.Epoch(ctx, l.Epoch(ctx, 0), func(_ context.Context, b *loader.Batch) error {
+		copy(device, loader.Values[float32](b, "image"))
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, stage := range bench.Profiled(measured, result.Epoch, l.Stats()).Stages {
+		fmt.Println(stage.Name, stage.Calls)
+	}
+	// Output:
+	// loop: wait 2
+	// loop: copy 2
+	// worker: sample 0
+	// worker: wait for memory 2
+}
+
 // A device of given speed in place of one that is not at hand.
 func ExampleDevice() {
 	spec := data.Picture(8)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
@@ -84,11 +83,9 @@ func profiled(ctx context.Context, ds dataset.Dataset, c result.Config) (result.
 	if err != nil {
 		return m, err
 	}
-	m.Transfer, m.Compute = m.Compute, 0
-	if c.Span == result.FirstBatch {
-		m.Seconds = m.Waiting + m.Transfer // without the end of workers that are at other batches
-	}
-	m.Stages = stages(l.Stats(), m)
+	m = bench.Profiled(m, c.Span, l.Stats())
+	rest := max(0, m.Seconds-m.Waiting-m.Transfer)
+	m.Stages = slices.Insert(m.Stages, 0, result.Stage{Name: "loop", Self: rest, Total: m.Seconds, Calls: 1})
 	return m, nil
 }
 
@@ -103,27 +100,6 @@ func head(batches iter.Seq2[*loader.Batch, error], n int) iter.Seq2[*loader.Batc
 			}
 		}
 	}
-}
-
-// stages are the profile's lines: the loop with what it waits for and copies, and
-// the workers with the stages of a sample.
-func stages(s loader.Stats, m result.Measured) []result.Stage {
-	n := int64(len(m.Waits))
-	list := []result.Stage{
-		{Name: "loop", Self: max(0, m.Seconds-m.Waiting-m.Transfer), Total: m.Seconds, Calls: 1},
-		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
-		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
-	}
-	var within time.Duration
-	var samples int64
-	for _, st := range s.Stages {
-		within += st.Total
-		samples = max(samples, st.Count)
-		list = append(list, result.Stage{Name: "worker: " + st.Name, Self: st.Total.Seconds(), Total: st.Total.Seconds(), Calls: st.Count})
-	}
-	return append(list,
-		result.Stage{Name: "worker: sample", Self: max(0, s.Busy-within).Seconds(), Total: s.Busy.Seconds(), Calls: samples},
-		result.Stage{Name: "worker: wait for memory", Self: s.MemoryWait.Seconds(), Total: s.MemoryWait.Seconds(), Calls: n})
 }
 
 // profileSheet is the profiler's table of the round of the median time, at most

@@ -113,11 +113,7 @@ func (r *recorder) measure(ctx context.Context, epoch int, to *told) error {
 	}
 	switch study {
 	case result.Profile:
-		m.Transfer, m.Compute = m.Compute, 0
-		if c.Span == result.FirstBatch {
-			m.Seconds = m.Waiting + m.Transfer // without the end of workers that are at other batches
-		}
-		m.Stages = stages(r.l.Stats().Sub(before), m)
+		m = bench.Profiled(m, c.Span, r.l.Stats().Sub(before))
 		m.Waits = nil
 	case result.EndToEnd:
 		m.EndToEnd, m.Transfer = m.Seconds, r.transfer.Seconds()
@@ -190,22 +186,4 @@ func copyTo(device []float32) func(context.Context, *loader.Batch) error {
 		copy(device, loader.Values[float32](b, "image"))
 		return nil
 	}
-}
-
-// stages are a profile's lines: what the loop did, and what the workers did.
-func stages(s loader.Stats, m result.Measured) []result.Stage {
-	n := int64(len(m.Waits))
-	list := []result.Stage{
-		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
-		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
-	}
-	within, samples := time.Duration(0), int64(0)
-	for _, st := range s.Stages {
-		within += st.Total
-		samples = max(samples, st.Count)
-		list = append(list, result.Stage{Name: "worker: " + st.Name, Self: st.Total.Seconds(), Total: st.Total.Seconds(), Calls: st.Count})
-	}
-	return append(list,
-		result.Stage{Name: "worker: sample", Self: max(0, s.Busy-within).Seconds(), Total: s.Busy.Seconds(), Calls: samples},
-		result.Stage{Name: "worker: wait for memory", Self: s.MemoryWait.Seconds(), Total: s.MemoryWait.Seconds(), Calls: n})
 }

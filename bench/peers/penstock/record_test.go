@@ -142,6 +142,10 @@ func TestProfileIsOfTheFirstBatchAndOfAnEpoch(t *testing.T) {
 		if r := all[i].Record; r.Config.Span != want.span || r.Measured.Samples != want.samples {
 			t.Errorf("record %d: %s of %d samples, want %s of %d", i, r.Config.Span, r.Measured.Samples, want.span, want.samples)
 		}
+		m := all[i].Record.Measured
+		if s := m.Stages[0]; len(m.Stages) < 4 || s.Name != "loop: wait" || s.Total != m.Waiting || m.Transfer == 0 || m.Compute != 0 {
+			t.Errorf("record %d: %+v", i, m)
+		}
 	}
 }
 

@@ -1,0 +1,36 @@
+package bench
+
+import (
+	"time"
+
+	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// Profiled makes a profile of what [Epoch] measured with a body that copied
+// batches as to a device: what the body took is the transfer, and there are
+// stages, what the loop waited for and copied and what the workers did, by the
+// loader's stats of this epoch. The profile of [result.FirstBatch] ends with that
+// batch, without the end of workers that are at others.
+func Profiled(m result.Measured, span string, s loader.Stats) result.Measured {
+	m.Transfer, m.Compute = m.Compute, 0
+	if span == result.FirstBatch {
+		m.Seconds = m.Waiting + m.Transfer
+	}
+	n := int64(len(m.Waits))
+	m.Stages = []result.Stage{
+		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
+		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
+	}
+	var within time.Duration
+	var samples int64
+	for _, st := range s.Stages {
+		within += st.Total
+		samples = max(samples, st.Count)
+		m.Stages = append(m.Stages, result.Stage{Name: "worker: " + st.Name, Self: st.Total.Seconds(), Total: st.Total.Seconds(), Calls: st.Count})
+	}
+	m.Stages = append(m.Stages,
+		result.Stage{Name: "worker: sample", Self: max(0, s.Busy-within).Seconds(), Total: s.Busy.Seconds(), Calls: samples},
+		result.Stage{Name: "worker: wait for memory", Self: s.MemoryWait.Seconds(), Total: s.MemoryWait.Seconds(), Calls: n})
+	return m
+}

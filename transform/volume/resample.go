@@ -122,10 +122,11 @@ func (x resampling) apply(vs []*dataset.Volume, w *work) error {
 		if len(v.Shape) == 3 {
 			old[0], old[1] = v.Shape[0], 1
 		}
+		all := [3]int{len(grids[0].lo), len(grids[1].lo), len(grids[2].lo)}
 		if v.Mask {
-			err = resampleNearest(v, old, &grids, w)
+			err = fillNearest(v, old, &grids, [3]int{}, all, w)
 		} else {
-			err = resampleLinear(v, old, &grids, w)
+			err = fillLinear(v, old, &grids, [3]int{}, all, w)
 		}
 		if err != nil {
 			return err
@@ -155,41 +156,6 @@ func newGrid(old, n int, scale float64) grid {
 	return g
 }
 
-func resampleLinear(v *dataset.Volume, old [4]int, g *[3]grid, w *work) error {
-	src, err := v.Float32()
-	if err != nil {
-		return err
-	}
-	nz, ny, nx := len(g[0].lo), len(g[1].lo), len(g[2].lo)
-	dst := make([]float32, old[0]*nz*ny*nx)
-	row := make([]float32, old[3])
-	out := dst
-	for c := range old[0] {
-		for z := range nz {
-			if err := w.ctx.Err(); err != nil {
-				return err
-			}
-			for y := range ny {
-				at := func(z, y int) []float32 {
-					from := ((c*old[1]+z)*old[2] + y) * old[3]
-					return src[from : from+old[3]]
-				}
-				blend(row, at(g[0].lo[z], g[1].lo[y]), at(g[0].lo[z], g[1].hi[y]),
-					at(g[0].hi[z], g[1].lo[y]), at(g[0].hi[z], g[1].hi[y]), g[0].part[z], g[1].part[y])
-				interpolate(out[:nx], row, &g[2])
-				out = out[nx:]
-			}
-		}
-	}
-	v.Shape[len(v.Shape)-1] = nx
-	v.Shape[len(v.Shape)-2] = ny
-	if len(v.Shape) == 4 {
-		v.Shape[1] = nz
-	}
-	v.SetFloat32(dst)
-	return nil
-}
-
 // blend mixes four rows: a and b in one plane, c and d in the next.
 func blend(row, a, b, c, d []float32, z, y float32) {
 	a, b, c, d = a[:len(row)], b[:len(row)], c[:len(row)], d[:len(row)]
@@ -214,27 +180,6 @@ func interpolate(out, row []float32, g *grid) {
 		a := row[lo[i]]
 		out[i] = a + part[i]*(row[hi[i]]-a)
 	}
-}
-
-func resampleNearest(v *dataset.Volume, old [4]int, g *[3]grid, w *work) error {
-	nz, ny, nx := len(g[0].lo), len(g[1].lo), len(g[2].lo)
-	size := int(v.Dtype.Size())
-	dst := make([]byte, old[0]*nz*ny*nx*size)
-	out := dst
-	for c := range old[0] {
-		for _, z := range g[0].nearest {
-			if err := w.ctx.Err(); err != nil {
-				return err
-			}
-			for _, y := range g[1].nearest {
-				from := ((c*old[1]+z)*old[2] + y) * old[3] * size
-				pick(out[:nx*size], v.Data[from:from+old[3]*size], g[2].nearest, size)
-				out = out[nx*size:]
-			}
-		}
-	}
-	v.Data = dst
-	return nil
 }
 
 // pick takes the elements of a row at those places.

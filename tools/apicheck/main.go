@@ -1,0 +1,106 @@
+// Command apicheck compares the exported surface of the modules in the given
+// folders with the listing that is kept in a file, so that every change of the
+// surface is seen where it is made. It prints the lines that differ and exits
+// with 1 if there are any.
+//
+//	apicheck [-write] FILE FOLDER...
+//
+// A line of the listing is one exported name: a constant, variable, function,
+// type, field or method, with its type. Commands and internal packages are not
+// listed, because nobody imports them. With -write the listing is written anew.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+func main() {
+	write := flag.Bool("write", false, "write the listing anew")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: apicheck [-write] FILE FOLDER...")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() < 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), flag.Args()[1:], *write); err != nil {
+		fmt.Fprintf(os.Stderr, "apicheck: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(file string, folders []string, write bool) error {
+	var now []string
+	for _, folder := range folders {
+		lines, err := surface(folder)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", folder, err)
+		}
+		now = append(now, lines...)
+	}
+	slices.Sort(now)
+	if write {
+		return os.WriteFile(file, []byte(strings.Join(now, "\n")+"\n"), 0o666)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	changes := compare(strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), now)
+	for _, line := range changes {
+		fmt.Println(line)
+	}
+	if len(changes) > 0 {
+		return fmt.Errorf("%d lines differ from %s: tell CHANGELOG.md of it and write the listing anew with -write", len(changes), file)
+	}
+	return nil
+}
+
+// surface lists the exported names of the module in a folder.
+func surface(folder string) ([]string, error) {
+	pkgs, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps,
+		Dir:  folder,
+	}, "./...")
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	var errs []error
+	for _, p := range pkgs {
+		for _, e := range p.Errors {
+			errs = append(errs, e)
+		}
+		if p.Name == "main" || slices.Contains(strings.Split(p.PkgPath, "/"), "internal") {
+			continue
+		}
+		lines = append(lines, listing(p.Types)...)
+	}
+	return lines, errors.Join(errs...)
+}
+
+// compare returns the lines of only one of two sorted listings: those that went
+// with a minus sign, those that came with a plus sign.
+func compare(kept, now []string) []string {
+	var changes []string
+	for _, line := range kept {
+		if _, found := slices.BinarySearch(now, line); !found {
+			changes = append(changes, "- "+line)
+		}
+	}
+	for _, line := range now {
+		if !slices.Contains(kept, line) {
+			changes = append(changes, "+ "+line)
+		}
+	}
+	return changes
+}

@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // An ArrayOption changes what [Npy], [NpyItems] and [IDX] do.
@@ -67,7 +68,7 @@ func (a *array) attach(in *input, limit *MemoryLimit) error {
 	a.offset = in.start + in.offset
 	rows := int64(a.n) * int64(a.field.Bytes())
 	must := a.must || in.packed || a.fortran
-	if !must && (a.record > smallRecord || rows > int64(*limit)) {
+	if !must && (a.record > files.Small || rows > int64(*limit)) {
 		return nil
 	}
 	if rows > int64(*limit) {

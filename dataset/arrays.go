@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // arrays is a dataset of arrays with equally many samples.
@@ -25,7 +27,7 @@ func newArrays(fields []array) (*arrays, error) {
 			return nil, fmt.Errorf("dataset: %s has %d samples, %s has %d", f.name, f.n, fields[0].name, a.n)
 		}
 		a.spec = append(a.spec, f.field)
-		if f.data == nil && f.record <= smallRecord {
+		if f.data == nil && f.record <= files.Small {
 			a.record = max(a.record, f.record)
 		}
 	}
@@ -36,7 +38,7 @@ func (a *arrays) Len() int   { return a.n }
 func (a *arrays) Spec() Spec { return a.spec }
 
 func (a *arrays) Name(i int) string {
-	if checkIndex(i, a.n) != nil {
+	if CheckIndex(i, a.n) != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s, index %d", a.fields[0].name, i)
@@ -45,7 +47,7 @@ func (a *arrays) Name(i int) string {
 func (a *arrays) ReadAhead(ctx context.Context, indices []int) {
 	for k := range a.fields {
 		if f := &a.fields[k]; f.data == nil {
-			records{f.offset, f.record, f.n}.advise(ctx, f.fsys, f.file, indices)
+			files.Records{Offset: f.offset, Size: f.record, N: f.n}.Advise(ctx, f.fsys, f.file, indices)
 		}
 	}
 }
@@ -86,22 +88,11 @@ func (r *arraysReader) open(k int) error {
 		return readError(f.name, err)
 	}
 	r.opened = append(r.opened, file)
-	r.files[k], err = readerAt(file)
+	r.files[k], err = files.ReaderAt(file)
 	if err != nil {
 		return readError(f.name, err)
 	}
 	return nil
-}
-
-// readerAt is the file as something that can be read at any place.
-func readerAt(f fs.File) (io.ReaderAt, error) {
-	if at, ok := f.(io.ReaderAt); ok {
-		return at, nil
-	}
-	if seeker, ok := f.(io.ReadSeeker); ok {
-		return seekingReader{seeker}, nil
-	}
-	return nil, errors.New("file offers neither ReadAt nor Seek")
 }
 
 func (r *arraysReader) Close() error {
@@ -116,7 +107,7 @@ func (r *arraysReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.n); err != nil {
+	if err := CheckIndex(i, r.n); err != nil {
 		return err
 	}
 	if r.opened != nil {
@@ -191,14 +182,14 @@ func (r *arraysBatchReader) placeRun(ctx context.Context, i int, dst Slots, at, 
 	if n == 1 {
 		return r.Place(ctx, i, dst.At(at))
 	}
-	if err := errors.Join(checkIndex(i, r.n), checkIndex(i+n-1, r.n)); err != nil {
+	if err := errors.Join(CheckIndex(i, r.n), CheckIndex(i+n-1, r.n)); err != nil {
 		return err
 	}
 	dst.At(at).Stage(Read)
 	for k := range r.fields {
 		f := &r.fields[k]
 		run := r.scratch[:0]
-		if f.data == nil && f.record <= smallRecord {
+		if f.data == nil && f.record <= files.Small {
 			run = r.scratch[:int64(n)*f.record]
 			if err := f.read(r.files[k], run, i); err != nil {
 				return err

@@ -99,7 +99,7 @@ func (c *Cache) Spec() Spec { return c.inner.Spec() }
 
 // Name is the sample's name in the dataset beneath.
 func (c *Cache) Name(i int) string {
-	if checkIndex(i, c.Len()) != nil {
+	if CheckIndex(i, c.Len()) != nil {
 		return ""
 	}
 	return Name(c.inner, i)
@@ -113,7 +113,7 @@ func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
 	}
 	var missing []int
 	for _, i := range indices {
-		if checkIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
+		if CheckIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
 			missing = append(missing, i)
 		}
 	}

@@ -17,7 +17,7 @@ type cacheReader struct {
 
 func (r *cacheReader) Place(ctx context.Context, i int, dst Slot) error {
 	c := r.cache
-	if err := checkIndex(i, c.Len()); err != nil {
+	if err := CheckIndex(i, c.Len()); err != nil {
 		return err
 	}
 	entry := &c.entries[i]
@@ -95,7 +95,7 @@ type cacheBatchReader struct {
 func (r *cacheBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
 	c := r.cache
 	for _, i := range indices {
-		if err := checkIndex(i, c.Len()); err != nil {
+		if err := CheckIndex(i, c.Len()); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A CIFAROption changes what [CIFAR10] and [CIFAR100] do.
@@ -164,12 +165,12 @@ func otherVersion(fsys fs.FS, name string, err error) error {
 // readNames reads the names of so many classes, one a line. A file that does
 // not exist gives none.
 func readNames(fsys fs.FS, name string, classes int) ([]string, error) {
-	f, _, err := openFile(fsys, name)
+	f, _, err := files.Open(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, readError(name, err)
 	}
 	defer f.Close()
 	const limit = 64 << 10

@@ -55,7 +55,7 @@ func (c *concat) locate(i int) (child, local int) {
 }
 
 func (c *concat) Name(i int) string {
-	if checkIndex(i, c.Len()) != nil {
+	if CheckIndex(i, c.Len()) != nil {
 		return ""
 	}
 	child, local := c.locate(i)
@@ -81,7 +81,7 @@ type part struct {
 // divide appends every sample to its child's part, up to the first that is outside.
 func (c *concat) divide(parts []part, indices []int) error {
 	for row, i := range indices {
-		if err := checkIndex(i, c.Len()); err != nil {
+		if err := CheckIndex(i, c.Len()); err != nil {
 			return err
 		}
 		child, local := c.locate(i)
@@ -109,7 +109,7 @@ type concatReader struct {
 }
 
 func (r concatReader) Place(ctx context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.concat.Len()); err != nil {
+	if err := CheckIndex(i, r.concat.Len()); err != nil {
 		return err
 	}
 	child, local := r.concat.locate(i)

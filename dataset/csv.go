@@ -133,7 +133,7 @@ func (t *Table) Spec() Spec { return t.spec }
 
 // Name is the row's file and line, or "" if there is none.
 func (t *Table) Name(i int) string {
-	if checkIndex(i, t.Len()) != nil {
+	if CheckIndex(i, t.Len()) != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s, line %d", t.file, t.lines[i])
@@ -157,7 +157,7 @@ type tableReader struct{ *Table }
 func (r tableReader) Close() error { return nil }
 
 func (r tableReader) Place(_ context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.Len()); err != nil {
+	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
 	for k := range r.fields {

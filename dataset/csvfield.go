@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A CSVField is a field of [CSV]'s samples, made of columns by [Scalar],
@@ -49,7 +51,7 @@ func Vector[T Element](field string, columns ...string) CSVField {
 }
 
 func csvNumbers[T Element](kind csvKind, field string, columns []string) CSVField {
-	dtype, err := dtypeOf(reflect.TypeFor[T]())
+	dtype, err := dense.DtypeOf(reflect.TypeFor[T]())
 	if dtype == tensor.Complex64 || dtype == tensor.Complex128 {
 		err = fmt.Errorf("kind %v: want bool, an integer or a float", dtype)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // csvReader fills a table, row by row.
@@ -229,7 +231,7 @@ func (r *csvReader) add(row []string) error {
 func (r *csvReader) addValue(k int, text string) (err error) {
 	f, data := &r.fields[k], &r.table.fields[k].data
 	switch {
-	case r.isMissing(k, text) && r.fill != nil && isFloat(f.dtype):
+	case r.isMissing(k, text) && r.fill != nil && dense.IsFloat(f.dtype):
 		*data = appendFloat(*data, int(f.dtype.Size()), *r.fill)
 	case r.isMissing(k, text):
 		return errors.New("missing value")

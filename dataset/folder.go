@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Folder is a tree of pictures with a folder per class, made by [ImageFolder].
@@ -18,12 +20,12 @@ type Folder struct {
 	classes []folderClass
 	ends    []int // of every class, in samples
 	max     int64 // bytes of a file
-	advisor advisor
+	advisor files.Advisor
 }
 
 type folderClass struct {
 	name  string
-	files paths // from the root of fsys
+	files files.Paths // from the root of fsys
 }
 
 // A FolderOption changes what [ImageFolder] does.
@@ -62,7 +64,7 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	f.classes = classes
 	n := 0
 	for _, c := range classes {
-		n += c.files.len()
+		n += c.files.Len()
 		f.ends = append(f.ends, n)
 	}
 	return f, nil
@@ -96,12 +98,12 @@ func (f *Folder) Label(i int) int { return sort.SearchInts(f.ends, i+1) }
 func (f *Folder) Path(i int) string {
 	label := f.Label(i)
 	files := &f.classes[label].files
-	return files.at(i - f.ends[label] + files.len())
+	return files.At(i - f.ends[label] + files.Len())
 }
 
 // Name is the path of picture i, or "" if there is none.
 func (f *Folder) Name(i int) string {
-	if checkIndex(i, f.Len()) != nil {
+	if CheckIndex(i, f.Len()) != nil {
 		return ""
 	}
 	return f.Path(i)
@@ -112,7 +114,7 @@ func (f *Folder) Name(i int) string {
 func (f *Folder) Labels() []int {
 	labels := make([]int, 0, f.Len())
 	for label, c := range f.classes {
-		for range c.files.len() {
+		for range c.files.Len() {
 			labels = append(labels, label)
 		}
 	}
@@ -132,8 +134,8 @@ func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
 		if ctx.Err() != nil {
 			return
 		}
-		if checkIndex(i, f.Len()) == nil {
-			f.advisor.advise(f.fsys, f.Path(i))
+		if CheckIndex(i, f.Len()) == nil {
+			f.advisor.Advise(f.fsys, f.Path(i))
 		}
 	}
 }
@@ -144,7 +146,7 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.Len()); err != nil {
+	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
 	dst.Stage(Read)

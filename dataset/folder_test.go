@@ -127,7 +127,7 @@ func TestImageFolderNamesAtMostTenErrors(t *testing.T) {
 		many[string(c)+"/x.txt"] = &fstest.MapFile{}
 	}
 	_, err := dataset.ImageFolder(many)
-	if err == nil || !strings.HasSuffix(err.Error(), "dataset: and 2 more errors") || strings.Count(err.Error(), "\n") != 10 {
+	if err == nil || !strings.HasSuffix(err.Error(), "and 2 more errors") || strings.Count(err.Error(), "\n") != 10 {
 		t.Errorf("got error\n%v", err)
 	}
 }

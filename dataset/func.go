@@ -35,7 +35,7 @@ func (f *function) Open() (Reader, error) {
 type functionReader struct{ *function }
 
 func (r functionReader) Place(ctx context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.n); err != nil {
+	if err := CheckIndex(i, r.n); err != nil {
 		return err
 	}
 	return r.place(ctx, i, dst)

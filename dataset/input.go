@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // MemoryLimit sets how many bytes of a dataset's files may be held in memory,
@@ -41,9 +42,9 @@ type input struct {
 
 // openInput opens a file, which may be compressed by gzip whatever its name.
 func openInput(fsys fs.FS, name string) (_ *input, err error) {
-	f, size, err := openFile(fsys, name)
+	f, size, err := files.Open(fsys, name)
 	if err != nil {
-		return nil, err
+		return nil, readError(name, err)
 	}
 	defer func() {
 		if err != nil {
@@ -60,33 +61,6 @@ func openInput(fsys fs.FS, name string) (_ *input, err error) {
 		in.r, in.packed = unpacked, true
 	}
 	return in, nil
-}
-
-// openFile opens a regular file and asks for its size. Nothing else is opened:
-// a pipe would wait for a writer.
-func openFile(fsys fs.FS, name string) (fs.File, int64, error) {
-	if err := bulk.Regular(fsys, name); err != nil {
-		return nil, 0, readError(name, err)
-	}
-	return openSample(fsys, name)
-}
-
-// openSample is openFile for the file of a sample, where asking first would cost
-// a system call each.
-func openSample(fsys fs.FS, name string) (fs.File, int64, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, 0, readError(name, err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = bulk.ErrIrregular
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, readError(name, err)
-	}
-	return f, max(info.Size(), 0), nil
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -114,7 +88,7 @@ func ended(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
-	return cause(err)
+	return files.Cause(err)
 }
 
 // maxRatio is by how much deflate can compress at most: 258 bytes in 2 bits.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // An MNISTOption changes what [MNIST] does.
@@ -113,11 +115,11 @@ func integers(a array) ([]int64, error) {
 	case tensor.Uint8:
 		return widen(a.data), nil
 	case tensor.Int8:
-		return widen(cast[int8](a.data)), nil
+		return widen(dense.Values[int8](a.data)), nil
 	case tensor.Int16:
-		return widen(cast[int16](a.data)), nil
+		return widen(dense.Values[int16](a.data)), nil
 	case tensor.Int32:
-		return widen(cast[int32](a.data)), nil
+		return widen(dense.Values[int32](a.data)), nil
 	}
 	return nil, fmt.Errorf("labels of kind %v, want whole numbers", a.field.Dtype)
 }

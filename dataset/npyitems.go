@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // NpyItems makes a dataset of arrays that NumPy's save wrote, a file per sample:
@@ -19,9 +21,9 @@ import (
 // All have the kind and shape of the first, which alone is opened at once. Byte
 // order, and C or Fortran order, may differ.
 func NpyItems(fsys fs.FS, pattern, field string) (Dataset, error) {
-	names, err := matching(fsys, pattern)
+	names, err := files.Match(fsys, pattern)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	in, err := openInput(fsys, names[0])
 	if err != nil {
@@ -31,7 +33,7 @@ func NpyItems(fsys fs.FS, pattern, field string) (Dataset, error) {
 	if in.packed {
 		return nil, readError(names[0], errors.New("compressed by gzip: want a plain file per sample"))
 	}
-	t := &npyItems{rawTensors: rawTensors{fsys: fsys, files: newPaths(names)}}
+	t := &npyItems{rawTensors: rawTensors{fsys: fsys, files: files.NewPaths(names)}}
 	head := new(bytes.Buffer)
 	in.r = io.TeeReader(in.r, head)
 	if t.header, err = readNpyHeader(in); err != nil {
@@ -71,14 +73,14 @@ func (r *npyItemReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.Len()); err != nil {
+	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
 	dst.Stage(Read)
-	name := r.files.at(i)
-	f, size, err := openSample(r.fsys, name)
+	name := r.files.At(i)
+	f, size, err := files.OpenSample(r.fsys, name)
 	if err != nil {
-		return err
+		return readError(name, err)
 	}
 	defer f.Close()
 	// Files of one kind and shape mostly have the same header, which was read already.
@@ -92,7 +94,7 @@ func (r *npyItemReader) Place(ctx context.Context, i int, dst Slot) error {
 		return err
 	}
 	if h.kind.dtype != r.header.kind.dtype || !slices.Equal(h.shape, r.header.shape) {
-		return in.fail("array of %v %v, want %v %v as in %s", h.kind.dtype, h.shape, r.header.kind.dtype, r.header.shape, r.files.at(0))
+		return in.fail("array of %v %v, want %v %v as in %s", h.kind.dtype, h.shape, r.header.kind.dtype, r.header.shape, r.files.At(0))
 	}
 	return r.place(in, name, size, in.offset, &h, dst)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // An NpzOption changes what [Npz] does.
@@ -44,12 +46,12 @@ func Npz(fsys fs.FS, file string, options ...NpzOption) (Dataset, error) {
 	if err := c.limit.check(); err != nil {
 		return nil, err
 	}
-	f, size, err := openFile(fsys, file)
+	f, size, err := files.Open(fsys, file)
 	if err != nil {
-		return nil, err
+		return nil, readError(file, err)
 	}
 	defer f.Close()
-	at, err := readerAt(f)
+	at, err := files.ReaderAt(f)
 	if err != nil {
 		return nil, readError(file, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // PackedTensors makes a dataset of one file that holds all samples one right
@@ -147,7 +149,7 @@ func (p *Packed) Checks() bool { return p.sums != nil }
 
 // Name is the file's name with the number of the sample.
 func (p *Packed) Name(i int) string {
-	if checkIndex(i, p.n) != nil {
+	if CheckIndex(i, p.n) != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s, record %d", p.name, i)
@@ -155,7 +157,7 @@ func (p *Packed) Name(i int) string {
 
 // ReadAhead asks the operating system (Linux or macOS) to read the samples.
 func (p *Packed) ReadAhead(ctx context.Context, indices []int) {
-	records{0, p.record, p.n}.advise(ctx, p.fsys, p.name, indices)
+	files.Records{Size: p.record, N: p.n}.Advise(ctx, p.fsys, p.name, indices)
 }
 
 // Open opens the file.
@@ -165,7 +167,7 @@ func (p *Packed) Open() (Reader, error) {
 		return nil, readError(p.name, err)
 	}
 	r := &packedReader{Packed: p, file: f, at: at}
-	if p.record <= smallRecord && len(p.spec) > 1 {
+	if p.record <= files.Small && len(p.spec) > 1 {
 		r.scratch = make([]byte, p.record)
 	}
 	return r, nil
@@ -176,7 +178,7 @@ func (p *Packed) open() (fs.File, io.ReaderAt, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := readerAt(f)
+	at, err := files.ReaderAt(f)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}

@@ -109,7 +109,7 @@ func TestHostileTrailersAreErrors(t *testing.T) {
 		{described(good + " "), "description at byte 10: 1 bytes behind it"},
 		{described(`{"fields":[],"byte_order":"little"}`), "description at byte 10: dataset: spec: no fields"},
 		{described(`{"fields":[],"byte_order":"odd"}`), `description at byte 10: byte order "odd": this machine reads "little"`},
-		{described(text(`{"name":"x","dtype":"string"}`)), `description at byte 10: field "x": unknown kind "string"`},
+		{described(text(`{"name":"x","dtype":"string"}`)), `description at byte 10: field "x": unknown dtype "string"`},
 		{described(text(`{"name":"x","dtype":"int16","shape":[-3]}`)), `field "x": shape [-3] has a dimension below 1`},
 		{described(text(`{"name":"x","dtype":"int16","shape":[4294967296,4294967296]}`)), `is larger than 1 TiB`},
 		{described(text(`{"name":"x","dtype":"int16","ragged":true}`)), `unknown field "ragged"`},

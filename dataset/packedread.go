@@ -8,10 +8,6 @@ import (
 	"io/fs"
 )
 
-// smallRecord is the size in bytes up to which copying a record to its fields
-// costs less than a system call per field.
-const smallRecord = 16 << 10
-
 // stageCheck is while a sample's checksum is computed.
 const stageCheck = "check"
 
@@ -26,7 +22,7 @@ func (r *packedReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.n); err != nil {
+	if err := CheckIndex(i, r.n); err != nil {
 		return err
 	}
 	dst.Stage(Read)
@@ -77,17 +73,3 @@ func (r *packedReader) read(to []byte, offset int64) error {
 }
 
 func (r *packedReader) Close() error { return r.file.Close() }
-
-// seekingReader reads at a place of a file that can only be wound there.
-type seekingReader struct{ io.ReadSeeker }
-
-func (s seekingReader) ReadAt(p []byte, offset int64) (int, error) {
-	if _, err := s.Seek(offset, io.SeekStart); err != nil {
-		return 0, err
-	}
-	n, err := io.ReadFull(s, p)
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	return n, err
-}

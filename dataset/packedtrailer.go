@@ -9,7 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"gorgonia.org/tensor"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 const (
@@ -161,7 +161,7 @@ func (t *trailer) parse(text []byte) error {
 	}
 	var errs []error
 	for _, f := range d.Fields {
-		dtype, err := dtypeNamed(f.Dtype)
+		dtype, err := dense.DtypeNamed(f.Dtype)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("field %q: %w", f.Name, err))
 		}
@@ -176,13 +176,4 @@ func (t *trailer) parse(text []byte) error {
 	}
 	t.classes = d.Classes
 	return nil
-}
-
-func dtypeNamed(name string) (tensor.Dtype, error) {
-	for _, dt := range fixedSizeDtypes {
-		if dt.Name() == name {
-			return dt, nil
-		}
-	}
-	return tensor.Dtype{}, fmt.Errorf("unknown kind %q", name)
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Packing is a file of [PackedTensors] in the making, with checksums and a
@@ -99,7 +101,7 @@ func (p *Packing) wrote(err error) error {
 	if e := (*os.PathError)(nil); errors.As(err, &e) {
 		name = e.Path
 	}
-	return fmt.Errorf("dataset: pack %s: %w", name, cause(err))
+	return fmt.Errorf("dataset: pack %s: %w", name, files.Cause(err))
 }
 
 func (p *Packing) trailer() *trailer {

@@ -88,7 +88,7 @@ func (p *Pictures) Labels() []int {
 
 // Name is the picture's file and its place in it, or "" if there is none.
 func (p *Pictures) Name(i int) string {
-	if checkIndex(i, p.n) != nil {
+	if CheckIndex(i, p.n) != nil {
 		return ""
 	}
 	f, k := p.find(i)
@@ -116,7 +116,7 @@ type picturesReader struct{ *Pictures }
 func (r picturesReader) Close() error { return nil }
 
 func (r picturesReader) Place(_ context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.n); err != nil {
+	if err := CheckIndex(i, r.n); err != nil {
 		return err
 	}
 	f, k := r.find(i)

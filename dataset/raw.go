@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // RawTensors makes a dataset of preprocessed samples, a file per sample: the
@@ -21,24 +22,11 @@ func RawTensors(fsys fs.FS, pattern string, spec Spec) (Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := matching(fsys, pattern)
+	names, err := files.Match(fsys, pattern)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("dataset: %w", err)
 	}
-	return &rawTensors{fsys: fsys, files: newPaths(names), spec: spec, record: record}, nil
-}
-
-// matching are the files that match pattern, one at least, sorted by name.
-func matching(fsys fs.FS, pattern string) ([]string, error) {
-	names, err := fs.Glob(fsys, pattern)
-	if err != nil {
-		return nil, fmt.Errorf("dataset: match %q: %w", pattern, err)
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("dataset: no file matches %q", pattern)
-	}
-	slices.Sort(names)
-	return names, nil
+	return &rawTensors{fsys: fsys, files: files.NewPaths(names), spec: spec, record: record}, nil
 }
 
 // recordSize is how many bytes the fields of a sample take together.
@@ -59,22 +47,22 @@ func recordSize(spec Spec) (int64, error) {
 
 type rawTensors struct {
 	fsys   fs.FS
-	files  paths
+	files  files.Paths
 	spec   Spec
 	record int64 // bytes
 
-	advisor advisor
+	advisor files.Advisor
 }
 
-func (t *rawTensors) Len() int              { return t.files.len() }
+func (t *rawTensors) Len() int              { return t.files.Len() }
 func (t *rawTensors) Spec() Spec            { return t.spec }
 func (t *rawTensors) Open() (Reader, error) { return rawReader{t}, nil }
 
 func (t *rawTensors) Name(i int) string {
-	if checkIndex(i, t.Len()) != nil {
+	if CheckIndex(i, t.Len()) != nil {
 		return ""
 	}
-	return t.files.at(i)
+	return t.files.At(i)
 }
 
 func (t *rawTensors) ReadAhead(ctx context.Context, indices []int) {
@@ -82,8 +70,8 @@ func (t *rawTensors) ReadAhead(ctx context.Context, indices []int) {
 		if ctx.Err() != nil {
 			return
 		}
-		if checkIndex(i, t.Len()) == nil {
-			t.advisor.advise(t.fsys, t.files.at(i))
+		if CheckIndex(i, t.Len()) == nil {
+			t.advisor.Advise(t.fsys, t.files.At(i))
 		}
 	}
 }
@@ -94,11 +82,11 @@ func (r rawReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.Len()); err != nil {
+	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
 	dst.Stage(Read)
-	name := r.files.at(i)
+	name := r.files.At(i)
 	if err := readRecord(r.fsys, name, dst, r.record); err != nil {
 		return readError(name, err)
 	}

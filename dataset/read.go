@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // readFile makes the file the content of a ragged uint8 cell. A file that grows
@@ -47,12 +49,5 @@ func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 // readError says that the file of that name could not be read. What the cause
 // repeats of it is left out.
 func readError(name string, err error) error {
-	return fmt.Errorf("dataset: read %s: %w", name, cause(err))
-}
-
-func cause(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
-	}
-	return err
+	return fmt.Errorf("dataset: read %s: %w", name, files.Cause(err))
 }

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // rowsOf finds the samples in a tensor or slice, with the shape and kind of one
@@ -32,7 +34,7 @@ func rowsOf(values any) (_ rows, shape tensor.Shape, dtype tensor.Dtype, n int, 
 		shape = append(shape, elem.Len())
 		elem = elem.Elem()
 	}
-	dtype, err = dtypeOf(elem)
+	dtype, err = dense.DtypeOf(elem)
 	return r, shape, dtype, v.Len(), err
 }
 
@@ -52,17 +54,8 @@ func sliceRows(v reflect.Value) (rows, tensor.Shape, error) {
 	return rows{scattered: scattered}, tensor.Shape{want}, nil
 }
 
-func dtypeOf(t reflect.Type) (tensor.Dtype, error) {
-	for _, dt := range fixedSizeDtypes {
-		if dt.Kind() == t.Kind() {
-			return dt, nil
-		}
-	}
-	return tensor.Dtype{}, fmt.Errorf("values of type %v, which has no fixed size", t)
-}
-
 func denseRows(d *tensor.Dense) (_ rows, shape tensor.Shape, dtype tensor.Dtype, n int, err error) {
-	dtype, err = dtypeOf(d.Dtype().Type)
+	dtype, err = dense.DtypeOf(d.Dtype().Type)
 	if err != nil {
 		return
 	}

@@ -9,15 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
-const (
-	scanners    = 16 // folders read at a time: network storage answers slowly, but many at once
-	scanDepth   = 64 // folders within each other, where a file system cannot tell that links form a circle
-	scanReports = 10 // errors told in full
-)
+const scanDepth = 64 // folders within each other, where a file system cannot tell that links form a circle
 
 var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
 
@@ -31,18 +27,10 @@ func scanClasses(fsys fs.FS) ([]folderClass, error) {
 		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of pictures per class at the top, found %d files and no folder", top.entries)
 	}
 	classes := make([]folderClass, len(top.folders))
-	errs := make([]error, len(top.folders))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(scanners, len(classes)) {
-		group.Go(func() {
-			for k := next.Add(1) - 1; k < int64(len(classes)); k = next.Add(1) - 1 {
-				classes[k], errs[k] = scanClass(fsys, top.folders[k])
-			}
-		})
-	}
-	group.Wait()
-	return classes, joinSome(errs, scanReports)
+	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {
+		classes[k], err = scanClass(fsys, top.folders[k])
+		return err
+	})
 }
 
 func scanClass(fsys fs.FS, name string) (folderClass, error) {
@@ -72,17 +60,17 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no picture (%s)", name, strings.Join(pictureTypes, " ")))
 	}
 	if len(errs) > 0 {
-		return folderClass{}, joinSome(errs, scanReports)
+		return folderClass{}, files.Join(errs)
 	}
 	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
 	pictures := make([]string, 0, found)
 	for _, f := range folders {
 		pictures = append(pictures, f.pictures...)
 	}
-	return folderClass{name, newPaths(pictures)}, nil
+	return folderClass{name, files.NewPaths(pictures)}, nil
 }
 
-// folder is what one folder holds, hidden entries left out. Both lists are paths
+// folder is what one folder holds, hidden entries left out. Both lists are files.Paths
 // from the root, sorted.
 type folder struct {
 	path     string
@@ -102,7 +90,7 @@ func place(fsys fs.FS, at string) string {
 func readFolder(fsys fs.FS, at string) (folder, error) {
 	entries, err := fs.ReadDir(fsys, at) // sorted by name
 	if err != nil {
-		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", place(fsys, at), cause(err))
+		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", place(fsys, at), files.Cause(err))
 	}
 	f := folder{path: at, entries: len(entries)}
 	for _, e := range entries {
@@ -135,7 +123,7 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("dataset: image folder: follow %s: %w", p, cause(err))
+		return 0, fmt.Errorf("dataset: image folder: follow %s: %w", p, files.Cause(err))
 	}
 	if target.IsDir() {
 		for outer := path.Dir(p); ; outer = path.Dir(outer) {
@@ -153,13 +141,4 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 func isPicture(name string) bool {
 	ext := path.Ext(name)
 	return slices.ContainsFunc(pictureTypes, func(t string) bool { return strings.EqualFold(t, ext) })
-}
-
-// joinSome joins the errors, but after the first few says only how many there are.
-func joinSome(errs []error, limit int) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if more := len(errs) - limit; more > 0 {
-		errs = append(errs[:limit:limit], fmt.Errorf("dataset: and %d more errors", more))
-	}
-	return errors.Join(errs...)
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"unsafe"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Element is every type that a field may hold.
@@ -65,7 +67,7 @@ func Row[T Element](s Slot, f int) []T {
 		panic(wrongType[T](s, f))
 	}
 	if c.ragged != nil {
-		return cast[T](c.ragged.bytes)
+		return dense.Values[T](c.ragged.bytes)
 	}
 	return unsafe.Slice((*T)(c.base), c.size/int(unsafe.Sizeof(*new(T))))
 }
@@ -86,7 +88,7 @@ func Grow[T Element](s Slot, f, n int) []T {
 	if c.ragged == nil {
 		panic(fmt.Sprintf("dataset: Grow of field %s, which is not ragged", nameOf(s, f)))
 	}
-	return cast[T](c.ragged.Grow(n * c.size))
+	return dense.Values[T](c.ragged.Grow(n * c.size))
 }
 
 func wrongType[T Element](s Slot, f int) string {
@@ -99,13 +101,6 @@ func nameOf(s Slot, f int) string {
 		return strconv.Quote(name)
 	}
 	return strconv.Itoa(f)
-}
-
-func cast[T Element](b []byte) []T {
-	if len(b) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
 // A fieldKind is what a cell knows of its field, at the cost of a pointer.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Field is one named part of a sample: the image, the label.
@@ -82,7 +84,7 @@ func (s Spec) Validate() error {
 		if s.Index(f.Name) < i {
 			errs = append(errs, fmt.Errorf("dataset: spec: two fields are named %q", f.Name))
 		}
-		if !fixedSize(f.Dtype) {
+		if !dense.Fixed(f.Dtype) {
 			errs = append(errs, fmt.Errorf("dataset: spec: field %q: kind %v has no fixed size", f.Name, f.Dtype.Type))
 			continue
 		}
@@ -108,19 +110,4 @@ func checkShape(f Field) error {
 		bytes *= d
 	}
 	return nil
-}
-
-var fixedSizeDtypes = []tensor.Dtype{
-	tensor.Bool, tensor.Int, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
-	tensor.Uint, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
-	tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128,
-}
-
-func fixedSize(dt tensor.Dtype) bool {
-	for _, known := range fixedSizeDtypes {
-		if dt == known {
-			return true
-		}
-	}
-	return false
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A Study is a set of patients with named volumes that are loaded together, made
@@ -37,7 +38,7 @@ type studyCore struct {
 	all      []studyPatient
 	channels []int // per source
 	cache    *volumeCache
-	advisor  advisor
+	advisor  files.Advisor
 }
 
 type studyPatient struct {
@@ -148,7 +149,7 @@ func (s *Study) Stats() VolumeStats { return s.cache.snapshot() }
 // nil for one that the patient does not have. They are shared and must not be
 // changed. They stay in memory until release is called, which is due once.
 func (s *Study) Load(ctx context.Context, i int) (volumes []*Volume, release func(), err error) {
-	if err := checkIndex(i, len(s.patients)); err != nil {
+	if err := CheckIndex(i, len(s.patients)); err != nil {
 		return nil, nil, err
 	}
 	e, err := s.cache.acquire(ctx, s.patients[i])

@@ -5,26 +5,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // readOutlines reads all headers, prepares them and checks that they fit together.
 func (c *studyCore) readOutlines() error {
-	errs := make([]error, len(c.all))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(scanners, len(c.all)) {
-		group.Go(func() {
-			for k := next.Add(1) - 1; k < int64(len(c.all)); k = next.Add(1) - 1 {
-				errs[k] = c.outline(&c.all[k])
-			}
-		})
-	}
-	group.Wait()
-	if err := joinSome(errs, scanReports); err != nil {
+	err := files.Scan(len(c.all), files.Scanners, func(k int) error { return c.outline(&c.all[k]) })
+	if err != nil {
 		return err
 	}
 	return c.checkPatients()
@@ -184,7 +174,7 @@ func (c *studyCore) checkPatients() error {
 				p.name, len(p.shape), c.all[0].name, len(c.all[0].shape)))
 		}
 	}
-	return joinSome(errs, scanReports)
+	return files.Join(errs)
 }
 
 // channelsFirst makes the volume one of (channels, z, y, x) or (channels, y, x).

@@ -69,7 +69,7 @@ func (c *Cut) Spec() Spec { return c.spec }
 
 // Name is the patient's name and the part: "p07, axial slice 12".
 func (c *Cut) Name(i int) string {
-	if checkIndex(i, c.Len()) != nil {
+	if CheckIndex(i, c.Len()) != nil {
 		return ""
 	}
 	name := c.study.all[c.study.patients[c.parts.patient(i)]].name
@@ -136,7 +136,7 @@ func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 		if ctx.Err() != nil {
 			return
 		}
-		if checkIndex(i, c.Len()) != nil {
+		if CheckIndex(i, c.Len()) != nil {
 			continue
 		}
 		p := c.study.patients[c.parts.patient(i)]
@@ -146,7 +146,7 @@ func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 		last = p
 		for _, file := range c.study.all[p].files {
 			if file != "" {
-				c.study.advisor.advise(c.study.fsys, file)
+				c.study.advisor.Advise(c.study.fsys, file)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (r *cutReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkIndex(i, r.Len()); err != nil {
+	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
 	dst.Stage(Decode)

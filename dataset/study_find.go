@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // wildcard stands for the patient's name in a pattern.
@@ -66,7 +68,7 @@ func (c *studyCore) findPatients() error {
 		}
 		c.all = append(c.all, p)
 	}
-	return joinSome(errs, scanReports)
+	return files.Join(errs)
 }
 
 // fileOf is where the patient has the volume, or "" if it is optional and missing.

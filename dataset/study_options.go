@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A StudyOption says what a study consists of, or changes what [Volumes] does.
@@ -204,7 +206,7 @@ var volumeDtypes = []tensor.Dtype{
 }
 
 func (s Source) checkFill() error {
-	if isFloat(s.dtype) {
+	if dense.IsFloat(s.dtype) {
 		return nil
 	}
 	bits := int(s.dtype.Size()) * 8

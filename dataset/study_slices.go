@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A View is one of the three ways to slice a body. As an option of
@@ -205,21 +205,16 @@ func (p *sliceParts) planes(ctx context.Context) ([][3][]bool, error) {
 		return nil, nil
 	}
 	keep := make([][3][]bool, p.study.Len())
-	errs := make([]error, len(keep))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(keep)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(keep)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				keep[i], errs[i] = p.planesOf(ctx, int(i))
-			}
-		})
+	err := files.Scan(len(keep), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		if ctx.Err() == nil {
+			keep[i], err = p.planesOf(ctx, i)
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return keep, joinSome(errs, scanReports)
+	return keep, err
 }
 
 func (p *sliceParts) planesOf(ctx context.Context, i int) (keep [3][]bool, err error) {

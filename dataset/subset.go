@@ -27,7 +27,7 @@ func (s *subset) Len() int   { return len(s.indices) }
 func (s *subset) Spec() Spec { return s.inner.Spec() }
 
 func (s *subset) Name(i int) string {
-	if checkIndex(i, s.Len()) != nil {
+	if CheckIndex(i, s.Len()) != nil {
 		return ""
 	}
 	return Name(s.inner, s.indices[i])
@@ -43,7 +43,7 @@ func (s *subset) ReadAhead(ctx context.Context, indices []int) {
 // translate appends the inner dataset's indices, up to the first that is outside.
 func (s *subset) translate(to, indices []int) ([]int, error) {
 	for _, i := range indices {
-		if err := checkIndex(i, s.Len()); err != nil {
+		if err := CheckIndex(i, s.Len()); err != nil {
 			return to, err
 		}
 		to = append(to, s.indices[i])
@@ -69,7 +69,7 @@ type subsetReader struct {
 }
 
 func (r subsetReader) Place(ctx context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.subset.Len()); err != nil {
+	if err := CheckIndex(i, r.subset.Len()); err != nil {
 		return err
 	}
 	return r.Reader.Place(ctx, r.subset.indices[i], dst)

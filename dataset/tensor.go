@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // TensorOver makes a tensor of that kind and shape over bytes, without a copy:
@@ -14,35 +16,35 @@ func TensorOver(dt tensor.Dtype, shape tensor.Shape, bytes []byte) *tensor.Dense
 	var backing any
 	switch dt.Kind() {
 	case reflect.Bool:
-		backing = cast[bool](bytes)
+		backing = dense.Values[bool](bytes)
 	case reflect.Int:
-		backing = cast[int](bytes)
+		backing = dense.Values[int](bytes)
 	case reflect.Int8:
-		backing = cast[int8](bytes)
+		backing = dense.Values[int8](bytes)
 	case reflect.Int16:
-		backing = cast[int16](bytes)
+		backing = dense.Values[int16](bytes)
 	case reflect.Int32:
-		backing = cast[int32](bytes)
+		backing = dense.Values[int32](bytes)
 	case reflect.Int64:
-		backing = cast[int64](bytes)
+		backing = dense.Values[int64](bytes)
 	case reflect.Uint:
-		backing = cast[uint](bytes)
+		backing = dense.Values[uint](bytes)
 	case reflect.Uint8:
 		backing = bytes
 	case reflect.Uint16:
-		backing = cast[uint16](bytes)
+		backing = dense.Values[uint16](bytes)
 	case reflect.Uint32:
-		backing = cast[uint32](bytes)
+		backing = dense.Values[uint32](bytes)
 	case reflect.Uint64:
-		backing = cast[uint64](bytes)
+		backing = dense.Values[uint64](bytes)
 	case reflect.Float32:
-		backing = cast[float32](bytes)
+		backing = dense.Values[float32](bytes)
 	case reflect.Float64:
-		backing = cast[float64](bytes)
+		backing = dense.Values[float64](bytes)
 	case reflect.Complex64:
-		backing = cast[complex64](bytes)
+		backing = dense.Values[complex64](bytes)
 	case reflect.Complex128:
-		backing = cast[complex128](bytes)
+		backing = dense.Values[complex128](bytes)
 	default:
 		panic(fmt.Sprintf("dataset: TensorOver: kind %v has no fixed size", dt))
 	}
@@ -55,5 +57,5 @@ func Cast[T Element](dt tensor.Dtype, bytes []byte) []T {
 	if dt.Type != reflect.TypeFor[T]() {
 		panic(fmt.Sprintf("dataset: values of %v, not %v", dt, reflect.TypeFor[T]()))
 	}
-	return cast[T](bytes)
+	return dense.Values[T](bytes)
 }

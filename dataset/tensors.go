@@ -87,7 +87,7 @@ func (t *tensors) Open() (Reader, error) { return t, nil }
 func (t *tensors) Close() error          { return nil }
 
 func (t *tensors) Place(_ context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, t.n); err != nil {
+	if err := CheckIndex(i, t.n); err != nil {
 		return err
 	}
 	for f := range t.rows {

@@ -3,9 +3,10 @@ package dataset
 import (
 	"fmt"
 	"reflect"
-	"unsafe"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A number is what a volume's values may be.
@@ -111,7 +112,7 @@ func convertRow[D, S number](dst []D, src []S, n, dstStep, srcStep int) {
 
 // moveBox is convertBox between values of one kind, told apart by size alone.
 func moveBox[T uint8 | uint16 | uint32 | uint64](dst, src []byte, w *walk) {
-	to, from := cast[T](dst), cast[T](src)
+	to, from := dense.Values[T](dst), dense.Values[T](src)
 	for i := range w.n[0] {
 		for j := range w.n[1] {
 			for k := range w.n[2] {
@@ -155,11 +156,11 @@ func runWalk(dst []byte, to reflect.Type, dt tensor.Dtype, src []byte, w *walk) 
 		}
 		return nil
 	case to.Kind() == reflect.Float32:
-		return convertAny(cast[float32](dst), dt, src, w)
+		return convertAny(dense.Values[float32](dst), dt, src, w)
 	case to.Kind() == reflect.Float64:
-		return convertAny(cast[float64](dst), dt, src, w)
+		return convertAny(dense.Values[float64](dst), dt, src, w)
 	case to.Kind() == reflect.Int64:
-		return convertAny(cast[int64](dst), dt, src, w)
+		return convertAny(dense.Values[int64](dst), dt, src, w)
 	}
 	return fmt.Errorf("no conversion of %v to %v", dt, to)
 }
@@ -167,25 +168,25 @@ func runWalk(dst []byte, to reflect.Type, dt tensor.Dtype, src []byte, w *walk) 
 func convertAny[D number](dst []D, dt tensor.Dtype, src []byte, w *walk) error {
 	switch dt.Kind() {
 	case reflect.Int8:
-		convertBox(dst, cast[int8](src), w)
+		convertBox(dst, dense.Values[int8](src), w)
 	case reflect.Uint8:
 		convertBox(dst, src, w)
 	case reflect.Int16:
-		convertBox(dst, cast[int16](src), w)
+		convertBox(dst, dense.Values[int16](src), w)
 	case reflect.Uint16:
-		convertBox(dst, cast[uint16](src), w)
+		convertBox(dst, dense.Values[uint16](src), w)
 	case reflect.Int32:
-		convertBox(dst, cast[int32](src), w)
+		convertBox(dst, dense.Values[int32](src), w)
 	case reflect.Uint32:
-		convertBox(dst, cast[uint32](src), w)
+		convertBox(dst, dense.Values[uint32](src), w)
 	case reflect.Int64:
-		convertBox(dst, cast[int64](src), w)
+		convertBox(dst, dense.Values[int64](src), w)
 	case reflect.Uint64:
-		convertBox(dst, cast[uint64](src), w)
+		convertBox(dst, dense.Values[uint64](src), w)
 	case reflect.Float32:
-		convertBox(dst, cast[float32](src), w)
+		convertBox(dst, dense.Values[float32](src), w)
 	case reflect.Float64:
-		convertBox(dst, cast[float64](src), w)
+		convertBox(dst, dense.Values[float64](src), w)
 	default:
 		return fmt.Errorf("values of %v, which are no plain numbers", dt)
 	}
@@ -204,23 +205,23 @@ func fillWith(dst []byte, to reflect.Type, x float64) {
 	case reflect.Uint8:
 		fillRow(dst, uint8(x))
 	case reflect.Int8:
-		fillRow(cast[int8](dst), int8(x))
+		fillRow(dense.Values[int8](dst), int8(x))
 	case reflect.Int16:
-		fillRow(cast[int16](dst), int16(x))
+		fillRow(dense.Values[int16](dst), int16(x))
 	case reflect.Uint16:
-		fillRow(cast[uint16](dst), uint16(x))
+		fillRow(dense.Values[uint16](dst), uint16(x))
 	case reflect.Int32:
-		fillRow(cast[int32](dst), int32(x))
+		fillRow(dense.Values[int32](dst), int32(x))
 	case reflect.Uint32:
-		fillRow(cast[uint32](dst), uint32(x))
+		fillRow(dense.Values[uint32](dst), uint32(x))
 	case reflect.Int64:
-		fillRow(cast[int64](dst), int64(x))
+		fillRow(dense.Values[int64](dst), int64(x))
 	case reflect.Uint64:
-		fillRow(cast[uint64](dst), uint64(x))
+		fillRow(dense.Values[uint64](dst), uint64(x))
 	case reflect.Float32:
-		fillRow(cast[float32](dst), float32(x))
+		fillRow(dense.Values[float32](dst), float32(x))
 	case reflect.Float64:
-		fillRow(cast[float64](dst), x)
+		fillRow(dense.Values[float64](dst), x)
 	}
 }
 
@@ -232,12 +233,4 @@ func fillRow[T number](row []T, x T) {
 	for i := range row {
 		row[i] = x
 	}
-}
-
-// bytesOf is the memory of values.
-func bytesOf[T number](values []T) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
 }

@@ -6,6 +6,8 @@ import (
 
 	"gorgonia.org/tensor"
 	"pgregory.net/rapid"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // TestBoxesAreCopiedVoxelByVoxel compares joined loops with indices counted one
@@ -25,7 +27,7 @@ func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 		for i := range values {
 			values[i] = int16(i + 1)
 		}
-		v := &Volume{Dtype: tensor.Int16, Shape: shape, Data: bytesOf(values)}
+		v := &Volume{Dtype: tensor.Int16, Shape: shape, Data: dense.Bytes(values)}
 
 		size := slices.Clone(shape)
 		for d := range rank {
@@ -52,14 +54,14 @@ func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
 			}
 		}
 		got := make([]float32, len(want))
-		if err := copyBox(bytesOf(got), tensor.Float32.Type, v, &b, -5); err != nil {
+		if err := copyBox(dense.Bytes(got), tensor.Float32.Type, v, &b, -5); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("box %v of %v: got %v, want %v", b, shape, got, want)
 		}
 		same := make([]int16, len(want))
-		if err := copyBox(bytesOf(same), tensor.Int16.Type, v, &b, -5); err != nil {
+		if err := copyBox(dense.Bytes(same), tensor.Int16.Type, v, &b, -5); err != nil {
 			t.Fatal(err)
 		}
 		for i := range same {

@@ -6,13 +6,15 @@ import (
 	"reflect"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Float32 is the values as float32: Data itself if that is what it holds, else
 // converted into memory of their own. Integers beyond 2²⁴ are rounded.
 func (v *Volume) Float32() ([]float32, error) {
 	if v.Dtype == tensor.Float32 {
-		return cast[float32](v.Data), nil
+		return dense.Values[float32](v.Data), nil
 	}
 	to := make([]float32, v.Elements())
 	if err := copyNumbers(to, v, 0); err != nil {
@@ -26,13 +28,13 @@ func (v *Volume) SetFloat32(values []float32) {
 	if len(values) != v.Elements() {
 		panic(fmt.Sprintf("dataset: SetFloat32 of %d values in a volume of %d", len(values), v.Elements()))
 	}
-	v.Dtype, v.Data = tensor.Float32, bytesOf(values)
+	v.Dtype, v.Data = tensor.Float32, dense.Bytes(values)
 }
 
 // castExact makes the values those of kind dt, where copying will not: floats
 // are converted while a sample is copied. A value that dt cannot hold is an error.
 func (v *Volume) castExact(dt tensor.Dtype) error {
-	if v.Dtype == dt || isFloat(dt) {
+	if v.Dtype == dt || dense.IsFloat(dt) {
 		return nil
 	}
 	var err error
@@ -41,17 +43,17 @@ func (v *Volume) castExact(dt tensor.Dtype) error {
 	case reflect.Uint8:
 		err = castInto(to, v)
 	case reflect.Int8:
-		err = castInto(cast[int8](to), v)
+		err = castInto(dense.Values[int8](to), v)
 	case reflect.Int16:
-		err = castInto(cast[int16](to), v)
+		err = castInto(dense.Values[int16](to), v)
 	case reflect.Uint16:
-		err = castInto(cast[uint16](to), v)
+		err = castInto(dense.Values[uint16](to), v)
 	case reflect.Int32:
-		err = castInto(cast[int32](to), v)
+		err = castInto(dense.Values[int32](to), v)
 	case reflect.Uint32:
-		err = castInto(cast[uint32](to), v)
+		err = castInto(dense.Values[uint32](to), v)
 	case reflect.Int64:
-		err = castInto(cast[int64](to), v)
+		err = castInto(dense.Values[int64](to), v)
 	default:
 		err = fmt.Errorf("no conversion of %v to %v", v.Dtype, dt)
 	}
@@ -62,7 +64,7 @@ func (v *Volume) castExact(dt tensor.Dtype) error {
 }
 
 func castInto[D number](dst []D, v *Volume) error {
-	if isFloat(v.Dtype) {
+	if dense.IsFloat(v.Dtype) {
 		return castFloats(dst, v)
 	}
 	var block [1024]int64
@@ -112,5 +114,3 @@ func misfit[D number](v *Volume, at int, x any) error {
 	}
 	return fmt.Errorf("voxel %v has the value %v, which %v cannot hold: say As(…)", dims(index), x, reflect.TypeFor[D]())
 }
-
-func isFloat(dt tensor.Dtype) bool { return dt == tensor.Float32 || dt == tensor.Float64 }

@@ -11,6 +11,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/nifti"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
@@ -238,6 +239,6 @@ func (v *Volume) scale(slope, inter float64) error {
 			to[at+k] = float32(slope*x + inter)
 		}
 	}
-	v.Dtype, v.Data = tensor.Float32, bytesOf(to)
+	v.Dtype, v.Data = tensor.Float32, dense.Bytes(to)
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A region is a set of voxels, kept as stretches of neighbours in memory, so that
@@ -29,23 +31,23 @@ func regionOf(v *Volume, labels []float64) (*region, error) {
 	case reflect.Uint8:
 		return scanRegion(v.Data, n, channels, labels), nil
 	case reflect.Int8:
-		return scanRegion(cast[int8](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[int8](v.Data), n, channels, labels), nil
 	case reflect.Int16:
-		return scanRegion(cast[int16](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[int16](v.Data), n, channels, labels), nil
 	case reflect.Uint16:
-		return scanRegion(cast[uint16](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[uint16](v.Data), n, channels, labels), nil
 	case reflect.Int32:
-		return scanRegion(cast[int32](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[int32](v.Data), n, channels, labels), nil
 	case reflect.Uint32:
-		return scanRegion(cast[uint32](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[uint32](v.Data), n, channels, labels), nil
 	case reflect.Int64:
-		return scanRegion(cast[int64](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[int64](v.Data), n, channels, labels), nil
 	case reflect.Uint64:
-		return scanRegion(cast[uint64](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[uint64](v.Data), n, channels, labels), nil
 	case reflect.Float32:
-		return scanRegion(cast[float32](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[float32](v.Data), n, channels, labels), nil
 	case reflect.Float64:
-		return scanRegion(cast[float64](v.Data), n, channels, labels), nil
+		return scanRegion(dense.Values[float64](v.Data), n, channels, labels), nil
 	}
 	return nil, fmt.Errorf("dataset: %s: no labels in values of %v", v.Name, v.Dtype)
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // WritePacked writes all samples of ds to w, in the format of [PackedTensors]
@@ -34,12 +36,12 @@ func WriteItems(ctx context.Context, dir string, ds Dataset) error {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("dataset: write %s: %w", dir, cause(err))
+		return fmt.Errorf("dataset: write %s: %w", dir, files.Cause(err))
 	}
 	return eachSample(ctx, ds, func(i int, cells []Cell) error {
 		name := filepath.Join(dir, fmt.Sprintf("%08d.raw", i))
 		if err := writeItem(name, cells); err != nil {
-			return fmt.Errorf("dataset: write %s: %w", name, cause(err))
+			return fmt.Errorf("dataset: write %s: %w", name, files.Cause(err))
 		}
 		return nil
 	})

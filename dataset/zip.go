@@ -54,7 +54,7 @@ func (z *zip) fields(k int, s Slot) Slot {
 }
 
 func (z *zip) Name(i int) string {
-	if checkIndex(i, z.n) != nil {
+	if CheckIndex(i, z.n) != nil {
 		return ""
 	}
 	for _, ds := range z.children {
@@ -89,7 +89,7 @@ type zipReader struct {
 }
 
 func (r zipReader) Place(ctx context.Context, i int, dst Slot) error {
-	if err := checkIndex(i, r.zip.n); err != nil {
+	if err := CheckIndex(i, r.zip.n); err != nil {
 		return err
 	}
 	for k, reader := range r.readers {

@@ -1,13 +1,14 @@
-package dataset
+package files
 
-// paths is a list of strings in one piece of memory: 8 bytes each beside their
+// Paths is a list of strings in one piece of memory: 8 bytes each besides their
 // text, and nothing for the garbage collector to follow.
-type paths struct {
+type Paths struct {
 	text string
 	ends []int // of every path, in text
 }
 
-func newPaths(list []string) paths {
+// NewPaths copies the list.
+func NewPaths(list []string) Paths {
 	size := 0
 	for _, p := range list {
 		size += len(p)
@@ -18,12 +19,14 @@ func newPaths(list []string) paths {
 		text = append(text, p...)
 		ends = append(ends, len(text))
 	}
-	return paths{string(text), ends}
+	return Paths{string(text), ends}
 }
 
-func (p *paths) len() int { return len(p.ends) }
+// Len is the number of paths.
+func (p *Paths) Len() int { return len(p.ends) }
 
-func (p *paths) at(i int) string {
+// At is path i.
+func (p *Paths) At(i int) string {
 	start := 0
 	if i > 0 {
 		start = p.ends[i-1]

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package dataset
+package files
 
 import "os"
 

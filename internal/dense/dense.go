@@ -1,0 +1,87 @@
+// Package dense lays typed values and tensors over bytes, and knows the dtypes
+// that have a fixed size.
+package dense
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+)
+
+// Element is every type of fixed size.
+type Element interface {
+	bool | int | int8 | int16 | int32 | int64 |
+		uint | uint8 | uint16 | uint32 | uint64 |
+		float32 | float64 | complex64 | complex128
+}
+
+// Values is bytes as values of T, without a copy; nil if there are none. The
+// bytes are aligned for T.
+func Values[T Element](b []byte) []T {
+	if len(b) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// Bytes is the memory of values; nil if there are none.
+func Bytes[T Element](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
+}
+
+// Cast is bytes of dtype dt as values of T, without a copy. It panics if dt is
+// another type.
+func Cast[T Element](dt tensor.Dtype, b []byte) []T {
+	if dt.Type != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("values of %v, not %v", dt, reflect.TypeFor[T]()))
+	}
+	return Values[T](b)
+}
+
+// Tensor makes a tensor of that dtype and shape over bytes, without a copy: both
+// see what the other writes. The bytes are aligned for the dtype and exactly as
+// many as the shape asks for.
+func Tensor(dt tensor.Dtype, shape tensor.Shape, b []byte) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing(dt, b)))
+}
+
+func backing(dt tensor.Dtype, b []byte) any {
+	switch dt.Kind() {
+	case reflect.Bool:
+		return Values[bool](b)
+	case reflect.Int:
+		return Values[int](b)
+	case reflect.Int8:
+		return Values[int8](b)
+	case reflect.Int16:
+		return Values[int16](b)
+	case reflect.Int32:
+		return Values[int32](b)
+	case reflect.Int64:
+		return Values[int64](b)
+	case reflect.Uint:
+		return Values[uint](b)
+	case reflect.Uint8:
+		return b
+	case reflect.Uint16:
+		return Values[uint16](b)
+	case reflect.Uint32:
+		return Values[uint32](b)
+	case reflect.Uint64:
+		return Values[uint64](b)
+	case reflect.Float32:
+		return Values[float32](b)
+	case reflect.Float64:
+		return Values[float64](b)
+	case reflect.Complex64:
+		return Values[complex64](b)
+	case reflect.Complex128:
+		return Values[complex128](b)
+	}
+	panic(fmt.Sprintf("dtype %v has no fixed size", dt))
+}

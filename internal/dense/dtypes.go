@@ -1,0 +1,49 @@
+package dense
+
+import (
+	"fmt"
+	"reflect"
+
+	"gorgonia.org/tensor"
+)
+
+// dtypes are those of [Element].
+var dtypes = []tensor.Dtype{
+	tensor.Bool, tensor.Int, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.Uint, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
+	tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128,
+}
+
+// Fixed reports whether values of the dtype have a fixed size, so that memory
+// can hold them one after the other.
+func Fixed(dt tensor.Dtype) bool {
+	for _, known := range dtypes {
+		if dt == known {
+			return true
+		}
+	}
+	return false
+}
+
+// DtypeOf is the dtype of the values of a Go type, which may be a defined one.
+func DtypeOf(t reflect.Type) (tensor.Dtype, error) {
+	for _, dt := range dtypes {
+		if dt.Kind() == t.Kind() {
+			return dt, nil
+		}
+	}
+	return tensor.Dtype{}, fmt.Errorf("values of type %v, which has no fixed size", t)
+}
+
+// DtypeNamed is the dtype of that name, as [tensor.Dtype] prints it.
+func DtypeNamed(name string) (tensor.Dtype, error) {
+	for _, dt := range dtypes {
+		if dt.Name() == name {
+			return dt, nil
+		}
+	}
+	return tensor.Dtype{}, fmt.Errorf("unknown dtype %q", name)
+}
+
+// IsFloat reports whether values of the dtype are float32 or float64.
+func IsFloat(dt tensor.Dtype) bool { return dt == tensor.Float32 || dt == tensor.Float64 }

@@ -1,0 +1,21 @@
+package files
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// Match is the names of the files that match pattern (see [fs.Glob]), one at
+// least, sorted.
+func Match(fsys fs.FS, pattern string) ([]string, error) {
+	names, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("match %q: %w", pattern, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no file matches %q", pattern)
+	}
+	slices.Sort(names)
+	return names, nil
+}

@@ -103,7 +103,7 @@ func ExampleStage_devices() {
 		}
 		defer memory.Close()
 		ds := counting(1000)
-		share, err := sampler.Shard(sampler.Shuffle(ds.Len(), 1), rank, devices, sampler.Pad)
+		share, err := sampler.Shard(sampler.Shuffle(ds.Len(), 1), rank, devices, sampler.PadToEven)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing(t *testing.T
 // share is a rank's share of s; no sample is left out or repeated.
 func share(t testing.TB, s sampler.Sampler, rank, world int) sampler.Sampler {
 	t.Helper()
-	part, err := sampler.Shard(s, rank, world, sampler.Exact)
+	part, err := sampler.Shard(s, rank, world, sampler.KeepExact)
 	if err != nil {
 		t.Fatal(err)
 	}

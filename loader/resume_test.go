@@ -186,7 +186,7 @@ func TestOrderedResumeAfterUnorderedRepeatsNothing(t *testing.T) {
 
 func TestBatchNumbersGoOnAfterResume(t *testing.T) {
 	for _, world := range []int{1, 3} {
-		s, err := sampler.Shard(sampler.Sequential(40), world-1, world, sampler.Exact)
+		s, err := sampler.Shard(sampler.Sequential(40), world-1, world, sampler.KeepExact)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func TestShardsHoldTheSamplesOfOneLoader(t *testing.T) {
 		want = append(want, samples(b)...)
 	}
 	for rank := range 4 {
-		for b := range shardLoader(t, rank, 4, 2, sampler.Exact).Epoch(t.Context(), 1) {
+		for b := range shardLoader(t, rank, 4, 2, sampler.KeepExact).Epoch(t.Context(), 1) {
 			got = append(got, samples(b)...)
 		}
 	}
@@ -55,7 +55,7 @@ func TestElasticResume(t *testing.T) {
 	perRank := make([][][]string, before) // samples by rank and batch
 	var positions []loader.Position
 	for rank := range before {
-		for b, err := range shardLoader(t, rank, before, 2, sampler.Exact).Epoch(t.Context(), 0) {
+		for b, err := range shardLoader(t, rank, before, 2, sampler.KeepExact).Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestElasticResume(t *testing.T) {
 		for _, after := range []int{3, 4, 5} {
 			var got []string
 			for rank := range after {
-				for b, err := range shardLoader(t, rank, after, 1, sampler.Exact).From(t.Context(), p) {
+				for b, err := range shardLoader(t, rank, after, 1, sampler.KeepExact).From(t.Context(), p) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -106,7 +106,7 @@ func TestRanksOfBatchSamplersHaveTheirOwnRandomNumbers(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for rank := range 2 {
-		s, err := sampler.ShardBatches(sampler.Fixed(draws, 4, false), rank, 2, sampler.Exact)
+		s, err := sampler.ShardBatches(sampler.Fixed(draws, sampler.BatchSize(4)), rank, 2, sampler.KeepExact)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,19 +26,19 @@ func TestBatchSamplers(t *testing.T) {
 		s    sampler.BatchSampler
 		want string
 	}{
-		{"Fixed", sampler.Fixed(sampler.Sequential(7), 3, false), "[[0 1 2] [3 4 5] [6]]"},
-		{"Fixed, last dropped", sampler.Fixed(sampler.Sequential(7), 3, true), "[[0 1 2] [3 4 5]]"},
-		{"Fixed that divides", sampler.Fixed(sampler.Sequential(6), 3, false), "[[0 1 2] [3 4 5]]"},
-		{"Fixed of none", sampler.Fixed(sampler.Sequential(0), 3, false), "[]"},
-		{"Fixed larger than all", sampler.Fixed(sampler.Sequential(2), 3, false), "[[0 1]]"},
-		{"Fixed larger than all, dropped", sampler.Fixed(sampler.Sequential(2), 3, true), "[]"},
+		{"Fixed", sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3)), "[[0 1 2] [3 4 5] [6]]"},
+		{"Fixed, last dropped", sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3), sampler.DropLast(true)), "[[0 1 2] [3 4 5]]"},
+		{"Fixed that divides", sampler.Fixed(sampler.Sequential(6), sampler.BatchSize(3)), "[[0 1 2] [3 4 5]]"},
+		{"Fixed of none", sampler.Fixed(sampler.Sequential(0), sampler.BatchSize(3)), "[]"},
+		{"Fixed larger than all", sampler.Fixed(sampler.Sequential(2), sampler.BatchSize(3)), "[[0 1]]"},
+		{"Fixed larger than all, dropped", sampler.Fixed(sampler.Sequential(2), sampler.BatchSize(3), sampler.DropLast(true)), "[]"},
 		{"List", five, "[[0] [1 2] [3] [4] [5 6]]"},
 		{"BatchFunc", sampler.BatchFunc(func(epoch int) sampler.Batches { return sampler.List{{epoch}} }), "[[2]]"},
-		{"share padded", share(1, 2, sampler.Pad), "[[1 2] [4] [0]]"},
-		{"share dropped", share(1, 2, sampler.Drop), "[[1 2] [4]]"},
-		{"share exact", share(0, 2, sampler.Exact), "[[0] [3] [5 6]]"},
-		{"share of the other rank", share(1, 2, sampler.Exact), "[[1 2] [4]]"},
-		{"share of more ranks than batches", share(11, 12, sampler.Pad), "[[1 2]]"},
+		{"share padded", share(1, 2, sampler.PadToEven), "[[1 2] [4] [0]]"},
+		{"share dropped", share(1, 2, sampler.DropToEven), "[[1 2] [4]]"},
+		{"share exact", share(0, 2, sampler.KeepExact), "[[0] [3] [5 6]]"},
+		{"share of the other rank", share(1, 2, sampler.KeepExact), "[[1 2] [4]]"},
+		{"share of more ranks than batches", share(11, 12, sampler.PadToEven), "[[1 2]]"},
 	} {
 		b := c.s.Epoch(2)
 		if got := fmt.Sprint(batches(b)); got != c.want {
@@ -60,7 +60,7 @@ func TestBatchSamplers(t *testing.T) {
 func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
 	places := map[int]bool{}
 	for rank := range 3 {
-		b := must(sampler.ShardBatches(sampler.List{{0}, {1}, {2}, {3}}, rank, 3, sampler.Pad)).Epoch(0).(sampler.BatchPart)
+		b := must(sampler.ShardBatches(sampler.List{{0}, {1}, {2}, {3}}, rank, 3, sampler.PadToEven)).Epoch(0).(sampler.BatchPart)
 		for k := range b.Len() {
 			d := b.Draw(k)
 			if got, want := b.At(k, nil), []int{d % 4}; !slices.Equal(got, want) || places[d] {
@@ -102,7 +102,7 @@ func TestByLengthTakesEverySampleOnce(t *testing.T) {
 			for epoch := range 5 {
 				var got []int
 				short := 0
-				for _, batch := range batches(sampler.ByLength(spread(n, 50), size, 1, false).Epoch(epoch)) {
+				for _, batch := range batches(sampler.ByLength(spread(n, 50), 1, sampler.BatchSize(size)).Epoch(epoch)) {
 					got = append(got, batch...)
 					if len(batch) == 0 || len(batch) > size {
 						t.Fatalf("n %d, size %d: a batch of %d", n, size, len(batch))
@@ -114,7 +114,7 @@ func TestByLengthTakesEverySampleOnce(t *testing.T) {
 				if len(got) != n || !isPermutation(got) || short > 1 {
 					t.Fatalf("n %d, size %d: %d short batches, samples %v", n, size, short, got)
 				}
-				for _, batch := range batches(sampler.ByLength(spread(n, 50), size, 1, true).Epoch(epoch)) {
+				for _, batch := range batches(sampler.ByLength(spread(n, 50), 1, sampler.BatchSize(size), sampler.DropLast(true)).Epoch(epoch)) {
 					if len(batch) != size {
 						t.Fatalf("n %d, size %d: a batch of %d is not dropped", n, size, len(batch))
 					}
@@ -130,8 +130,8 @@ func TestByLengthTakesEverySampleOnce(t *testing.T) {
 
 func TestByLengthSavesPadding(t *testing.T) {
 	lengths := spread(10_000, 1000)
-	grouped := waste(sampler.ByLength(lengths, 32, 1, false).Epoch(0), lengths)
-	random := waste(sampler.Fixed(sampler.Shuffle(len(lengths), 1), 32, false).Epoch(0), lengths)
+	grouped := waste(sampler.ByLength(lengths, 1, sampler.BatchSize(32)).Epoch(0), lengths)
+	random := waste(sampler.Fixed(sampler.Shuffle(len(lengths), 1), sampler.BatchSize(32)).Epoch(0), lengths)
 	t.Logf("padding: %.2f %% grouped, %.2f %% at random", 100*grouped, 100*random)
 	if grouped > .02 || random < .4 {
 		t.Errorf("padding is %.4f of all, at random %.4f", grouped, random)
@@ -140,7 +140,7 @@ func TestByLengthSavesPadding(t *testing.T) {
 
 func TestByLengthGroupsAnewInEveryEpoch(t *testing.T) {
 	lengths := spread(1000, 1000)
-	s := sampler.ByLength(lengths, 10, 1, false)
+	s := sampler.ByLength(lengths, 1, sampler.BatchSize(10))
 	first, second := batches(s.Epoch(0)), batches(s.Epoch(1))
 	common, longer := 0, 0
 	for _, b := range first {
@@ -170,7 +170,7 @@ func TestByLengthDropsSamplesOfAnyLength(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = i
 	}
-	s := sampler.ByLength(lengths, size, 1, true)
+	s := sampler.ByLength(lengths, 1, sampler.BatchSize(size), sampler.DropLast(true))
 	dropped := make([]int, 2)
 	for epoch := range epochs {
 		in := make([]bool, n)

@@ -9,22 +9,22 @@ import (
 // on padding them to the longest, and gives the batches in random order. Every
 // epoch takes each of len(lengths) samples once and groups them anew: a batch is
 // drawn from four batches' worth of neighbours in length. One batch, at a random
-// place among the lengths, is shorter where size does not divide the number of
-// samples; dropLast leaves it out.
+// place among the lengths, is shorter where [BatchSize] does not divide the number of
+// samples; [DropLast] leaves it out.
 //
 // With 10,000 samples whose lengths spread evenly from 1 to 1,000, and batches
 // of 32, padding is 1.5 % of all elements; batches at random have 48 %.
 //
-// Lengths are in any unit. A size below 1 panics. An order takes 8 bytes per
-// sample; the sampler keeps those of the last two epochs.
-func ByLength(lengths []int, size int, seed uint64, dropLast bool) BatchSampler {
-	mustSize("ByLength", size)
+// Lengths are in any unit. An order takes 8 bytes per sample; the sampler keeps
+// those of the last two epochs.
+func ByLength(lengths []int, seed uint64, options ...BatchOption) BatchSampler {
+	c := newBatchConfig("ByLength", options)
 	sorted := make([]int, len(lengths))
 	for i := range sorted {
 		sorted[i] = i
 	}
 	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(lengths[a], lengths[b]) })
-	return &byLength{sorted: sorted, size: size, seed: seed, dropLast: dropLast}
+	return &byLength{sorted: sorted, size: c.size, seed: seed, dropLast: c.dropLast}
 }
 
 type byLength struct {

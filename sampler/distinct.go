@@ -7,25 +7,25 @@ import (
 	"slices"
 )
 
-// WeightedDistinct takes draws different samples per epoch: at every draw, each
-// sample that is left with a probability of its weight over the sum of the
-// weights left, as PyTorch's WeightedRandomSampler without replacement. A sample
-// of weight 0 is never drawn.
+// WeightedDistinct draws different samples per epoch, all of positive weight or
+// as many as [Draws] says: at every draw, each sample that is left with a
+// probability of its weight over the sum of the weights left, as PyTorch's
+// WeightedRandomSampler without replacement. A sample of weight 0 is never drawn.
 //
-// It is an error if a weight is negative, NaN or infinite, or fewer than draws
-// are positive. A negative draws panics. An order takes 8 bytes per draw and
+// It is an error if a weight is negative, NaN or infinite, if none is positive,
+// or fewer are than are to be drawn. An order takes 8 bytes per draw and
 // time n·log n for n weights; the sampler keeps those of the last two epochs.
 // Source: Efraimidis, Spirakis, "Weighted random sampling with a reservoir", 2006.
-func WeightedDistinct(weights []float64, draws int, seed uint64) (Sampler, error) {
-	mustCount("WeightedDistinct: draws", draws)
+func WeightedDistinct(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
 	positive, err := checkWeights("WeightedDistinct", weights)
 	if err != nil {
 		return nil, err
 	}
-	if draws > positive {
-		return nil, fmt.Errorf("sampler: WeightedDistinct: %d draws from %d samples of positive weight", draws, positive)
+	n := newDraws("WeightedDistinct", positive, options)
+	if n > positive {
+		return nil, fmt.Errorf("sampler: WeightedDistinct: %d draws from %d samples of positive weight", n, positive)
 	}
-	return &distinct{weights: slices.Clone(weights), draws: draws, seed: seed}, nil
+	return &distinct{weights: slices.Clone(weights), draws: n, seed: seed}, nil
 }
 
 type distinct struct {

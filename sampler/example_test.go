@@ -42,7 +42,7 @@ func ExampleTorch() {
 }
 
 func ExampleRandom() {
-	show(sampler.Random(3, 8, 1).Epoch(0))
+	show(sampler.Random(3, 1, sampler.Draws(8)).Epoch(0))
 	// Output: 0 1 0 2 1 1 2 1
 }
 
@@ -57,7 +57,7 @@ func ExampleRepeat() {
 }
 
 func ExampleWeighted() {
-	s, err := sampler.Weighted([]float64{8, 1, 0, 1}, 12, 1)
+	s, err := sampler.Weighted([]float64{8, 1, 0, 1}, 1, sampler.Draws(12))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,7 +67,7 @@ func ExampleWeighted() {
 }
 
 func ExampleWeightedDistinct() {
-	s, err := sampler.WeightedDistinct([]float64{8, 1, 0, 1}, 3, 1)
+	s, err := sampler.WeightedDistinct([]float64{8, 1, 0, 1}, 1, sampler.Draws(3))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -89,12 +89,12 @@ func ExampleSubset() {
 // no sample.
 func ExampleShard() {
 	rank, world := 1, 3 // or from FromEnv
-	training, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.Pad)
+	training, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.PadToEven)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	validation, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.Exact)
+	validation, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.KeepExact)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -109,14 +109,14 @@ func ExampleShard() {
 // Four ranks stop after two samples each, and two ranks do the rest.
 func ExamplePart() {
 	all := sampler.Sequential(13)
-	before, err := sampler.Shard(all, 0, 4, sampler.Exact)
+	before, err := sampler.Shard(all, 0, 4, sampler.KeepExact)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	draws := before.Epoch(0).(sampler.Part).Consumed(2)
 	for rank := range 2 {
-		after, err := sampler.Shard(all, rank, 2, sampler.Exact)
+		after, err := sampler.Shard(all, rank, 2, sampler.KeepExact)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -134,7 +134,7 @@ func ExampleFromEnv() {
 		fmt.Println(err)
 		return
 	}
-	s, err := sampler.Shard(sampler.Shuffle(1000, 0), rank, world, sampler.Pad)
+	s, err := sampler.Shard(sampler.Shuffle(1000, 0), rank, world, sampler.PadToEven)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -152,8 +152,8 @@ func showBatches(b sampler.Batches) {
 }
 
 func ExampleFixed() {
-	showBatches(sampler.Fixed(sampler.Sequential(7), 3, false).Epoch(0))
-	showBatches(sampler.Fixed(sampler.Sequential(7), 3, true).Epoch(0))
+	showBatches(sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3)).Epoch(0))
+	showBatches(sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3), sampler.DropLast(true)).Epoch(0))
 	// Output:
 	// [0 1 2] [3 4 5] [6]
 	// [0 1 2] [3 4 5]
@@ -161,7 +161,7 @@ func ExampleFixed() {
 
 func ExampleByLength() {
 	tokens := []int{9, 2, 8, 1, 2, 9, 1, 8}
-	showBatches(sampler.ByLength(tokens, 2, 1, false).Epoch(0))
+	showBatches(sampler.ByLength(tokens, 1, sampler.BatchSize(2)).Epoch(0))
 	// Output: [0 5] [2 6] [7 3] [4 1]
 }
 
@@ -173,7 +173,7 @@ func ExampleList() {
 // Batches that grow with every epoch.
 func ExampleBatchFunc() {
 	s := sampler.BatchFunc(func(epoch int) sampler.Batches {
-		return sampler.Fixed(sampler.Sequential(6), epoch+1, false).Epoch(epoch)
+		return sampler.Fixed(sampler.Sequential(6), sampler.BatchSize(epoch+1)).Epoch(epoch)
 	})
 	showBatches(s.Epoch(1))
 	showBatches(s.Epoch(2))
@@ -183,7 +183,7 @@ func ExampleBatchFunc() {
 }
 
 func ExampleShardBatches() {
-	s, err := sampler.ShardBatches(sampler.List{{0, 1}, {2}, {3, 4}}, 1, 2, sampler.Pad)
+	s, err := sampler.ShardBatches(sampler.List{{0, 1}, {2}, {3, 4}}, 1, 2, sampler.PadToEven)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -194,9 +194,65 @@ func ExampleShardBatches() {
 
 // Three patients of four slices each, two patients at a time.
 func ExampleGrouped() {
-	o := sampler.Grouped([]int{4, 8, 12}, 2, 1).Epoch(0)
+	o := sampler.Grouped([]int{4, 8, 12}, 1, sampler.Together(2)).Epoch(0)
 	for k := range o.Len() {
 		fmt.Print(o.At(k), " ")
 	}
 	// Output: 8 11 9 4 5 10 6 7 2 3 1 0
+}
+
+func ExampleBatchSize() {
+	showBatches(sampler.Fixed(sampler.Sequential(5), sampler.BatchSize(2)).Epoch(0))
+	// Output: [0 1] [2 3] [4]
+}
+
+func ExampleDropLast() {
+	showBatches(sampler.Fixed(sampler.Sequential(5), sampler.BatchSize(2), sampler.DropLast(true)).Epoch(0))
+	// Output: [0 1] [2 3]
+}
+
+func ExampleDraws() {
+	fmt.Println(sampler.Random(1000, 1).Epoch(0).Len())
+	fmt.Println(sampler.Random(1000, 1, sampler.Draws(50)).Epoch(0).Len())
+	// Output:
+	// 1000
+	// 50
+}
+
+// Three patients, one after the other, and all mixed.
+func ExampleTogether() {
+	ends := []int{3, 6, 9}
+	show(sampler.Grouped(ends, 1).Epoch(0))
+	show(sampler.Grouped(ends, 1, sampler.Together(len(ends))).Epoch(0))
+	// Output:
+	// 5 3 4 8 6 7 2 1 0
+	// 8 1 7 0 3 4 2 5 6
+}
+
+// What each of three ranks gets of seven samples.
+func ExampleMode() {
+	for _, mode := range []sampler.Mode{sampler.PadToEven, sampler.DropToEven, sampler.KeepExact} {
+		fmt.Println(mode)
+		for rank := range 3 {
+			s, err := sampler.Shard(sampler.Sequential(7), rank, 3, mode)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			show(s.Epoch(0))
+		}
+	}
+	// Output:
+	// PadToEven
+	// 0 3 6
+	// 1 4 0
+	// 2 5 1
+	// DropToEven
+	// 0 3
+	// 1 4
+	// 2 5
+	// KeepExact
+	// 0 3 6
+	// 1 4
+	// 2 5
 }

@@ -1,18 +1,10 @@
 package sampler
 
-import "fmt"
-
-// Fixed puts every size samples of s into a batch. If the last batch would be
-// shorter, dropLast leaves it out. A size below 1 panics.
-func Fixed(s Sampler, size int, dropLast bool) BatchSampler {
-	mustSize("Fixed", size)
-	return fixed{s, size, dropLast}
-}
-
-func mustSize(name string, size int) {
-	if size < 1 {
-		panic(fmt.Sprintf("sampler: %s: batch size %d: want 1 or more", name, size))
-	}
+// Fixed puts every [BatchSize] samples of s into a batch. The last batch may be
+// shorter; [DropLast] leaves it out then.
+func Fixed(s Sampler, options ...BatchOption) BatchSampler {
+	c := newBatchConfig("Fixed", options)
+	return fixed{s, c.size, c.dropLast}
 }
 
 type fixed struct {

@@ -13,7 +13,7 @@ func TestGroupedTakesFewGroupsAtATime(t *testing.T) {
 		return slices.IndexFunc(ends, func(end int) bool { return i < end })
 	}
 	for _, together := range []int{1, 2, 4, 100} {
-		s := sampler.Grouped(ends, together, 5)
+		s := sampler.Grouped(ends, 5, sampler.Together(together))
 		first := map[int]bool{}
 		for epoch := range 50 {
 			o := s.Epoch(epoch)
@@ -52,9 +52,9 @@ func TestGroupedTakesFewGroupsAtATime(t *testing.T) {
 
 func TestGroupedRefusesWrongUse(t *testing.T) {
 	for _, wrong := range []func(){
-		func() { sampler.Grouped([]int{3, 2}, 1, 0) },
-		func() { sampler.Grouped([]int{-1}, 1, 0) },
-		func() { sampler.Grouped([]int{3}, 0, 0) },
+		func() { sampler.Grouped([]int{3, 2}, 0, sampler.Together(1)) },
+		func() { sampler.Grouped([]int{-1}, 0, sampler.Together(1)) },
+		func() { sampler.Grouped([]int{3}, 0, sampler.Together(0)) },
 	} {
 		func() {
 			defer func() {
@@ -65,7 +65,7 @@ func TestGroupedRefusesWrongUse(t *testing.T) {
 			wrong()
 		}()
 	}
-	if n := sampler.Grouped(nil, 1, 0).Epoch(0).Len(); n != 0 {
+	if n := sampler.Grouped(nil, 0, sampler.Together(1)).Epoch(0).Len(); n != 0 {
 		t.Errorf("no groups: %d samples", n)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -27,12 +26,12 @@ func all() map[string]sampler.Sampler {
 		"Shuffle":          sampler.Shuffle(5, 1),
 		"large Shuffle":    sampler.Shuffle(1000, 1),
 		"Torch":            must(sampler.Torch(5, 1)),
-		"Random":           sampler.Random(5, 12, 1),
+		"Random":           sampler.Random(5, 1, sampler.Draws(12)),
 		"Repeat":           must(sampler.Repeat(sampler.Shuffle(5, 1), 12)),
-		"Weighted":         must(sampler.Weighted(weights, 12, 1)),
-		"WeightedDistinct": must(sampler.WeightedDistinct(weights, 4, 1)),
+		"Weighted":         must(sampler.Weighted(weights, 1, sampler.Draws(12))),
+		"WeightedDistinct": must(sampler.WeightedDistinct(weights, 1, sampler.Draws(4))),
 		"Subset":           sampler.Subset(sampler.Shuffle(3, 1), []int{4, 0, 2}),
-		"Shard":            must(sampler.Shard(sampler.Shuffle(5, 1), 1, 3, sampler.Pad)),
+		"Shard":            must(sampler.Shard(sampler.Shuffle(5, 1), 1, 3, sampler.PadToEven)),
 	}
 }
 
@@ -99,16 +98,17 @@ func TestWrongUsePanics(t *testing.T) {
 		"Shuffle(-1)":          func() { sampler.Shuffle(-1, 0) },
 		"Shuffle(2⁶²+1)":       func() { sampler.Shuffle(1<<62+1, 0) },
 		"Torch(-1)":            func() { sampler.Torch(-1, 0) },
-		"Random(-1, 0)":        func() { sampler.Random(-1, 0, 0) },
-		"Random(1, -1)":        func() { sampler.Random(1, -1, 0) },
-		"Random(0, 1)":         func() { sampler.Random(0, 1, 0) },
+		"Random(-1, 0)":        func() { sampler.Random(-1, 0, sampler.Draws(0)) },
+		"Random(1, -1)":        func() { sampler.Random(1, 0, sampler.Draws(-1)) },
+		"Random(0, 1)":         func() { sampler.Random(0, 0, sampler.Draws(1)) },
 		"Repeat(-1)":           func() { sampler.Repeat(sampler.Sequential(1), -1) },
-		"Weighted(-1)":         func() { sampler.Weighted([]float64{1}, -1, 0) },
-		"WeightedDistinct(-1)": func() { sampler.WeightedDistinct([]float64{1}, -1, 0) },
-		"Fixed of size 0":      func() { sampler.Fixed(sampler.Sequential(1), 0, false) },
-		"ByLength of size 0":   func() { sampler.ByLength([]int{1}, 0, 0, false) },
+		"Weighted(-1)":         func() { sampler.Weighted([]float64{1}, 0, sampler.Draws(-1)) },
+		"WeightedDistinct(-1)": func() { sampler.WeightedDistinct([]float64{1}, 0, sampler.Draws(-1)) },
+		"Fixed of size 0":      func() { sampler.Fixed(sampler.Sequential(1), sampler.BatchSize(0)) },
+		"ByLength of size 0":   func() { sampler.ByLength([]int{1}, 0, sampler.BatchSize(0)) },
+		"Grouped by 0":         func() { sampler.Grouped([]int{3}, 0, sampler.Together(0)) },
 		"From(-1)": func() {
-			must(sampler.Shard(sampler.Sequential(3), 0, 1, sampler.Pad)).Epoch(0).(sampler.Part).From(-1)
+			must(sampler.Shard(sampler.Sequential(3), 0, 1, sampler.PadToEven)).Epoch(0).(sampler.Part).From(-1)
 		},
 	} {
 		if !panics(use) {
@@ -132,11 +132,11 @@ func TestWrongDataIsAnError(t *testing.T) {
 	}{
 		{failure(sampler.Torch(1<<32, 0)), "sampler: Torch of 4294967296 samples: want fewer than 2³²"},
 		{failure(sampler.Repeat(sampler.Sequential(0), 1)), "sampler: Repeat: 1 draws from an empty order"},
-		{failure(sampler.Shard(s, -1, 2, sampler.Pad)), "sampler: Shard: rank -1 of 2: want one from 0 to 1"},
-		{failure(sampler.Shard(s, 2, 2, sampler.Pad)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
-		{failure(sampler.Shard(s, 0, 0, sampler.Pad)), "sampler: Shard: world size 0: want 1 or more"},
-		{failure(sampler.Shard(s, 0, 1, sampler.Mode(3))), "sampler: Shard: Mode(3): want Pad, Drop or Exact"},
-		{failure(sampler.ShardBatches(sampler.List{}, 1, 1, sampler.Pad)), "sampler: ShardBatches: rank 1 of 1: want one from 0 to 0"},
+		{failure(sampler.Shard(s, -1, 2, sampler.PadToEven)), "sampler: Shard: rank -1 of 2: want one from 0 to 1"},
+		{failure(sampler.Shard(s, 2, 2, sampler.PadToEven)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
+		{failure(sampler.Shard(s, 0, 0, sampler.PadToEven)), "sampler: Shard: world size 0: want 1 or more"},
+		{failure(sampler.Shard(s, 0, 1, sampler.Mode(3))), "sampler: Shard: Mode(3): want PadToEven, DropToEven or KeepExact"},
+		{failure(sampler.ShardBatches(sampler.List{}, 1, 1, sampler.PadToEven)), "sampler: ShardBatches: rank 1 of 1: want one from 0 to 0"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got error %v, want %s", c.err, c.want)
@@ -148,7 +148,7 @@ func TestWrongDataIsAnError(t *testing.T) {
 }
 
 func TestModesHaveNames(t *testing.T) {
-	if got := fmt.Sprint(sampler.Pad, sampler.Drop, sampler.Exact); !strings.EqualFold(got, "pad drop exact") {
+	if got := fmt.Sprint(sampler.PadToEven, sampler.DropToEven, sampler.KeepExact); got != "PadToEven DropToEven KeepExact" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -1,18 +1,18 @@
 package sampler
 
-// Random takes draws samples per epoch, each of the n samples equally likely at
-// every draw and independently of the others, so that some come several times
-// and others not at all. It takes no memory that grows with n or draws. A
-// negative number, or draws from no samples, panic.
+// Random draws n samples per epoch, or as many as [Draws] says, each of the n
+// samples equally likely at every draw and independently of the others, so that
+// some come several times and others not at all. It takes no memory that grows
+// with n or the draws. A negative n, or draws from no samples, panic.
 //
 // Without replacement, take [Shuffle], and [Repeat] for another number than n.
-func Random(n, draws int, seed uint64) Sampler {
+func Random(n int, seed uint64, options ...DrawOption) Sampler {
 	mustCount("Random", n)
-	mustCount("Random: draws", draws)
-	if n == 0 && draws > 0 {
+	r := random{n, newDraws("Random", n, options), seed}
+	if n == 0 && r.draws > 0 {
 		panic("sampler: Random draws from no samples")
 	}
-	return random{n, draws, seed}
+	return r
 }
 
 type random struct {

@@ -46,7 +46,7 @@ func TestRandomSampler(t *testing.T) {
 	t.Run("with replacement", func(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 1000} {
 			const draws = 200_000
-			s := sampler.Random(n, draws, 9)
+			s := sampler.Random(n, 9, sampler.Draws(draws))
 			counts, pairs, epochs := make([]int, n), make([]int, 49), make([]int, 49)
 			order, next := s.Epoch(4), s.Epoch(5)
 			for k := range draws {
@@ -68,7 +68,7 @@ func TestRandomSampler(t *testing.T) {
 	t.Run("huge n", func(t *testing.T) {
 		// Without rejection, multiples of 3 have 6 of 16 parts instead of a third.
 		const n, draws = 3 << 60, 100_000
-		order := sampler.Random(n, draws, 9).Epoch(0)
+		order := sampler.Random(n, 9, sampler.Draws(draws)).Epoch(0)
 		thirds := make([]int, 3)
 		for k := range draws {
 			thirds[order.At(k)%3]++
@@ -78,7 +78,7 @@ func TestRandomSampler(t *testing.T) {
 	t.Run("draws on their own repeat as often as chance has it", func(t *testing.T) {
 		const n = 10_000
 		seen := map[int]bool{}
-		for _, i := range indices(sampler.Random(n, n, 2).Epoch(0)) {
+		for _, i := range indices(sampler.Random(n, 2, sampler.Draws(n)).Epoch(0)) {
 			seen[i] = true
 		}
 		checkNear(t, "samples drawn", float64(len(seen))/n, 1-1/math.E, math.Sqrt((1/math.E-2/math.E/math.E)/n))

@@ -5,6 +5,9 @@
 // the same result. Orders from [Sequential], [Shuffle] and [Random] take no
 // memory that grows with the number of samples.
 //
+// A constructor takes what is to be sampled, then a seed where it draws at random,
+// then options. Samplers of equal arguments give equal orders.
+//
 // Constructors that take data (weights, lists, ranks) return an error when it is
 // wrong. A negative count or size is wrong use by the program and panics, as
 // does a place outside an order.

@@ -6,26 +6,26 @@ import "fmt"
 type Mode int
 
 const (
-	// Pad repeats samples from the head of the global order, so that all ranks
-	// have equally many. It is PyTorch's default, for training.
-	Pad Mode = iota
-	// Drop leaves out the last samples of the global order, so that all ranks
-	// have equally many: PyTorch's drop_last.
-	Drop
-	// Exact gives every sample to exactly one rank, for evaluation; some ranks
-	// have one more than others.
-	Exact
+	// PadToEven repeats samples from the head of the global order, so that all
+	// ranks have equally many. It is PyTorch's default, for training.
+	PadToEven Mode = iota
+	// DropToEven leaves out the last samples of the global order, so that all
+	// ranks have equally many: PyTorch's drop_last.
+	DropToEven
+	// KeepExact gives every sample to exactly one rank, for evaluation; some
+	// ranks have one more than others.
+	KeepExact
 )
 
 // String is the mode's name.
 func (m Mode) String() string {
 	switch m {
-	case Pad:
-		return "Pad"
-	case Drop:
-		return "Drop"
-	case Exact:
-		return "Exact"
+	case PadToEven:
+		return "PadToEven"
+	case DropToEven:
+		return "DropToEven"
+	case KeepExact:
+		return "KeepExact"
 	}
 	return fmt.Sprintf("Mode(%d)", int(m))
 }
@@ -50,8 +50,8 @@ func checkShare(name string, rank, world int, mode Mode) error {
 		return fmt.Errorf("sampler: %s: world size %d: want 1 or more", name, world)
 	case rank < 0 || rank >= world:
 		return fmt.Errorf("sampler: %s: rank %d of %d: want one from 0 to %d", name, rank, world, world-1)
-	case mode < Pad || mode > Exact:
-		return fmt.Errorf("sampler: %s: %v: want Pad, Drop or Exact", name, mode)
+	case mode < PadToEven || mode > KeepExact:
+		return fmt.Errorf("sampler: %s: %v: want PadToEven, DropToEven or KeepExact", name, mode)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ type share struct {
 // of is how many of n things the rank gets.
 func (s share) of(n int) int {
 	per, rest := n/s.world, n%s.world
-	if s.mode == Pad && rest > 0 || s.mode == Exact && s.rank < rest {
+	if s.mode == PadToEven && rest > 0 || s.mode == KeepExact && s.rank < rest {
 		per++
 	}
 	return per

@@ -26,18 +26,18 @@ func TestDistributedSampler(t *testing.T) {
 		epoch int
 		want  string
 	}{
-		{torch, 3, sampler.Pad, 0, "[[4 5 0 2] [1 3 8 4] [7 9 6 1]]"},
-		{torch, 3, sampler.Pad, 1, "[[5 2 9 4] [6 0 3 5] [1 8 7 6]]"},
-		{torch, 3, sampler.Drop, 0, "[[4 5 0] [1 3 8] [7 9 6]]"},
-		{torch, 3, sampler.Exact, 0, "[[4 5 0 2] [1 3 8] [7 9 6]]"},
-		{torch, 1, sampler.Pad, 0, "[[4 1 7 5 3 9 0 8 6 2]]"},
-		{sampler.Sequential(2), 5, sampler.Pad, 0, "[[0] [1] [0] [1] [0]]"},
-		{sampler.Sequential(2), 5, sampler.Drop, 0, "[[] [] [] [] []]"},
-		{sampler.Sequential(2), 5, sampler.Exact, 0, "[[0] [1] [] [] []]"},
-		{sampler.Sequential(6), 3, sampler.Pad, 0, "[[0 3] [1 4] [2 5]]"},
-		{sampler.Sequential(6), 3, sampler.Drop, 0, "[[0 3] [1 4] [2 5]]"},
-		{sampler.Sequential(0), 2, sampler.Pad, 0, "[[] []]"},
-		{sampler.Sequential(0), 2, sampler.Exact, 0, "[[] []]"},
+		{torch, 3, sampler.PadToEven, 0, "[[4 5 0 2] [1 3 8 4] [7 9 6 1]]"},
+		{torch, 3, sampler.PadToEven, 1, "[[5 2 9 4] [6 0 3 5] [1 8 7 6]]"},
+		{torch, 3, sampler.DropToEven, 0, "[[4 5 0] [1 3 8] [7 9 6]]"},
+		{torch, 3, sampler.KeepExact, 0, "[[4 5 0 2] [1 3 8] [7 9 6]]"},
+		{torch, 1, sampler.PadToEven, 0, "[[4 1 7 5 3 9 0 8 6 2]]"},
+		{sampler.Sequential(2), 5, sampler.PadToEven, 0, "[[0] [1] [0] [1] [0]]"},
+		{sampler.Sequential(2), 5, sampler.DropToEven, 0, "[[] [] [] [] []]"},
+		{sampler.Sequential(2), 5, sampler.KeepExact, 0, "[[0] [1] [] [] []]"},
+		{sampler.Sequential(6), 3, sampler.PadToEven, 0, "[[0 3] [1 4] [2 5]]"},
+		{sampler.Sequential(6), 3, sampler.DropToEven, 0, "[[0 3] [1 4] [2 5]]"},
+		{sampler.Sequential(0), 2, sampler.PadToEven, 0, "[[] []]"},
+		{sampler.Sequential(0), 2, sampler.KeepExact, 0, "[[] []]"},
 	} {
 		var got [][]int
 		for _, p := range ranks(c.of, c.world, c.mode, c.epoch) {
@@ -58,12 +58,12 @@ func TestShardsContinueOnAnotherWorldSize(t *testing.T) {
 		order := indices(global.Epoch(3))
 		for _, before := range []int{1, 4} {
 			for taken := range (n+before-1)/before + 1 {
-				consumed := ranks(global, before, sampler.Exact, 3)[0].Consumed(taken)
+				consumed := ranks(global, before, sampler.KeepExact, 3)[0].Consumed(taken)
 				if want := min(taken*before, n); consumed != want {
 					t.Fatalf("n %d: %d ranks of %d draws consumed %d, want %d", n, before, taken, consumed, want)
 				}
 				for _, after := range []int{1, 3, 4, 5, 30} {
-					for _, mode := range []sampler.Mode{sampler.Pad, sampler.Drop, sampler.Exact} {
+					for _, mode := range []sampler.Mode{sampler.PadToEven, sampler.DropToEven, sampler.KeepExact} {
 						checkRest(t, ranks(global, after, mode, 3), order, consumed, mode)
 					}
 				}
@@ -83,7 +83,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 		if rest.Global().Len() != n || rest.World() != world {
 			t.Fatalf("From gives a part of %d ranks' order of %d", rest.World(), rest.Global().Len())
 		}
-		per := map[sampler.Mode]int{sampler.Pad: (left + world - 1) / world, sampler.Drop: left / world, sampler.Exact: rest.Len()}[mode]
+		per := map[sampler.Mode]int{sampler.PadToEven: (left + world - 1) / world, sampler.DropToEven: left / world, sampler.KeepExact: rest.Len()}[mode]
 		if rest.Len() != per {
 			t.Errorf("%v: a rank of %d gets %d of %d, want %d", mode, world, rest.Len(), left, per)
 		}
@@ -102,7 +102,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 			}
 		}
 	}
-	total := map[sampler.Mode]int{sampler.Pad: (left + world - 1) / world * world, sampler.Drop: left / world * world, sampler.Exact: left}[mode]
+	total := map[sampler.Mode]int{sampler.PadToEven: (left + world - 1) / world * world, sampler.DropToEven: left / world * world, sampler.KeepExact: left}[mode]
 	slices.Sort(draws)
 	if len(draws) != total {
 		t.Fatalf("%v: %d ranks draw %d of %d, want %d", mode, world, len(draws), left, total)
@@ -115,7 +115,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 }
 
 func TestShardsContinueTwice(t *testing.T) {
-	part := must(sampler.Shard(sampler.Sequential(20), 1, 3, sampler.Exact)).Epoch(0).(sampler.Part)
+	part := must(sampler.Shard(sampler.Sequential(20), 1, 3, sampler.KeepExact)).Epoch(0).(sampler.Part)
 	again := part.From(5).(sampler.Part).From(11) // draws count from the global order's beginning
 	if got, want := indices(again), []int{12, 15, 18}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

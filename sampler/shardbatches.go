@@ -1,8 +1,8 @@
 package sampler
 
 // ShardBatches gives one of world ranks its share of whole batches: batches
-// rank, rank+world, rank+2·world and so on. [Pad] repeats batches from the head,
-// [Drop] leaves out the last ones, [Exact] does neither. Its Batches are
+// rank, rank+world, rank+2·world and so on. [PadToEven] repeats batches from the head,
+// [DropToEven] leaves out the last ones, [KeepExact] does neither. Its Batches are
 // [BatchPart]s. The errors are those of [Shard].
 func ShardBatches(s BatchSampler, rank, world int, mode Mode) (BatchSampler, error) {
 	if err := checkShare("ShardBatches", rank, world, mode); err != nil {

@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// Weighted takes draws samples per epoch, each independently of the others and
-// sample i with a probability of weights[i] over the sum of all weights, as
-// PyTorch's WeightedRandomSampler with replacement. The weights need not sum to
+// Weighted draws as many samples per epoch as there are weights, or as [Draws]
+// says, each independently of the others and sample i with a probability of
+// weights[i] over the sum of all weights, as PyTorch's WeightedRandomSampler with replacement. The weights need not sum to
 // 1 and may be as many as memory holds: the probabilities are exact to float64
 // rounding for any number of them. A sample of weight 0 is never drawn.
 //
 // It is an error if a weight is negative, NaN or infinite, or none is positive.
-// A negative draws panics. The sampler takes 16 bytes per weight; an order takes
+// The sampler takes 16 bytes per weight; an order takes
 // none, and At takes constant time. Source: Vose, "A linear algorithm for
 // generating random numbers with a given distribution", 1991.
-func Weighted(weights []float64, draws int, seed uint64) (Sampler, error) {
-	mustCount("Weighted: draws", draws)
+func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
+	n := newDraws("Weighted", len(weights), options)
 	if _, err := checkWeights("Weighted", weights); err != nil {
 		return nil, err
 	}
-	return &weighted{newAlias(weights), draws, seed}, nil
+	return &weighted{newAlias(weights), n, seed}, nil
 }
 
 // checkWeights counts the positive ones.

@@ -36,9 +36,9 @@ func TestWeightedRandomSampler(t *testing.T) {
 			if c.distinct == "same" {
 				c.distinct = c.with
 			}
-			_, err := sampler.Weighted(c.weights, c.draws, 0)
+			_, err := sampler.Weighted(c.weights, 0, sampler.Draws(c.draws))
 			check("Weighted", err, c.with)
-			_, err = sampler.WeightedDistinct(c.weights, c.draws, 0)
+			_, err = sampler.WeightedDistinct(c.weights, 0, sampler.Draws(c.draws))
 			check("WeightedDistinct", err, c.distinct)
 		}
 	})
@@ -62,7 +62,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 	} {
 		t.Run("with replacement/"+c.name, func(t *testing.T) {
 			const draws = 300_000
-			order := must(sampler.Weighted(c.weights, draws, 4)).Epoch(2)
+			order := must(sampler.Weighted(c.weights, 4, sampler.Draws(draws))).Epoch(2)
 			counts := make([]int, len(c.weights))
 			for k := range draws {
 				counts[order.At(k)]++
@@ -80,7 +80,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 	t.Run("without replacement", func(t *testing.T) {
 		weights := []float64{1, 0, 2, 4, 3}
 		const epochs = 60_000
-		s := must(sampler.WeightedDistinct(weights, 3, 8))
+		s := must(sampler.WeightedDistinct(weights, 8, sampler.Draws(3)))
 		counts := make([]int, 125)
 		for epoch := range epochs {
 			o := s.Epoch(epoch)
@@ -99,7 +99,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 	})
 
 	t.Run("without replacement/all, tiny ones last", func(t *testing.T) {
-		s := must(sampler.WeightedDistinct([]float64{1e-300, 1, math.SmallestNonzeroFloat64, 1e300}, 4, 1))
+		s := must(sampler.WeightedDistinct([]float64{1e-300, 1, math.SmallestNonzeroFloat64, 1e300}, 1, sampler.Draws(4)))
 		for epoch := range 100 {
 			if got := fmt.Sprint(indices(s.Epoch(epoch))); got != "[3 1 0 2]" {
 				t.Fatalf("epoch %d: got %s", epoch, got)
@@ -121,7 +121,7 @@ func TestWeightsBeyondTheCapOfPyTorch(t *testing.T) {
 	}
 	weights[n-1] = 1e-9 * (n - 1) // together as much as the others
 	weights[7] = 0
-	order := must(sampler.Weighted(weights, draws, 1)).Epoch(0)
+	order := must(sampler.Weighted(weights, 1, sampler.Draws(draws))).Epoch(0)
 	heavy := 0
 	eighths := make([]int, 8)
 	for k := range draws {
@@ -147,7 +147,7 @@ func TestTinyWeightsBesideLargeOnesStayTiny(t *testing.T) {
 	}
 	weights[3] = .7
 	weights[n/2] = .1
-	order := must(sampler.Weighted(weights, draws, 1)).Epoch(0)
+	order := must(sampler.Weighted(weights, 1, sampler.Draws(draws))).Epoch(0)
 	for k := range draws {
 		if i := order.At(k); i != 3 && i != n/2 {
 			t.Fatalf("draw %d is %d, whose probability is 1e-18", k, i)
@@ -161,7 +161,7 @@ func BenchmarkWeightedAt(b *testing.B) {
 		weights[i] = float64(i)
 	}
 	const draws = 1 << 30
-	order := must(sampler.Weighted(weights, draws, 1)).Epoch(0)
+	order := must(sampler.Weighted(weights, 1, sampler.Draws(draws))).Epoch(0)
 	k := 0
 	for b.Loop() {
 		order.At(k & (draws - 1))

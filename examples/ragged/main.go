@@ -61,7 +61,7 @@ func run() error {
 	for i, s := range sentences {
 		lengths[i] = len(strings.Fields(s))
 	}
-	l, err := loader.New(ds, loader.Workers(2), loader.BatchSampler(sampler.ByLength(lengths, 3, 1, false)))
+	l, err := loader.New(ds, loader.Workers(2), loader.BatchSampler(sampler.ByLength(lengths, 1, sampler.BatchSize(3))))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func work() error {
 	if err != nil {
 		return err
 	}
-	shard, err := sampler.Shard(sampler.Shuffle(samples, 1), rank, world, sampler.Exact)
+	shard, err := sampler.Shard(sampler.Shuffle(samples, 1), rank, world, sampler.KeepExact)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestMissingDriverIsExplained(t *testing.T) {
 }
 
 func TestWrongOptionsAreReportedTogether(t *testing.T) {
-	_, err := gpu.Open(gpu.Ordinal(-1), gpu.Library(""), gpu.Limit(-2))
+	_, err := gpu.Open(gpu.Ordinal(-1), gpu.Option{}, gpu.Library(""), gpu.Limit(-2))
 	if err == nil || errors.Is(err, gpu.ErrNoDevice) {
 		t.Fatalf("got %v", err)
 	}

@@ -36,55 +36,14 @@ type Stage struct {
 	stranded []func() // release slabs that a copy may still read
 }
 
-// A StageOption changes what [NewStage] makes.
-type StageOption func(*Stage) error
-
-// Buffers sets how many batches have room on the device. The default is 2: one
-// in use, one being copied. More of them even out batches that take longer.
-func Buffers(n int) StageOption {
-	return func(s *Stage) error {
-		if n < 2 || n > 1<<16 {
-			return fmt.Errorf("gpu: Buffers(%d): want 2 to 65536", n)
-		}
-		s.ring = make([]*buffer, n)
-		return nil
-	}
-}
-
-// Fields chooses what is uploaded, by name. The default is every field.
-func Fields(names ...string) StageOption {
-	return func(s *Stage) error {
-		var errs []error
-		all := s.loader.Spec()
-		s.fields = nil
-		for _, name := range names {
-			switch i := all.Index(name); {
-			case i < 0:
-				errs = append(errs, fmt.Errorf("gpu: Fields(%q): the loader has only %v", name, all))
-			case s.fields.Index(name) >= 0:
-				errs = append(errs, fmt.Errorf("gpu: Fields(%q): the field is named twice", name))
-			default:
-				s.fields = append(s.fields, all[i])
-			}
-		}
-		if len(names) == 0 {
-			errs = append(errs, errors.New("gpu: Fields(): want a field at least"))
-		}
-		return errors.Join(errs...)
-	}
-}
-
 // NewStage makes a stage. Device memory is taken when the first batches show how
 // much is needed. Close gives it back.
 func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
-	s := &Stage{device: d, loader: l, fields: l.Spec(), ring: make([]*buffer, 2), meter: meter{now: time.Now}}
-	var err error
-	for _, o := range options {
-		err = errors.Join(err, o(s))
-	}
+	cfg, err := newStageConfig(options, l.Spec())
 	if err != nil {
-		return nil, fmt.Errorf("gpu: stage: %w", err)
+		return nil, err
 	}
+	s := &Stage{device: d, loader: l, fields: cfg.spec, ring: make([]*buffer, cfg.buffers), meter: meter{now: time.Now}}
 	if err := d.enter(); err != nil {
 		return nil, fmt.Errorf("gpu: stage on %v: %w", d, err)
 	}

@@ -258,16 +258,23 @@ func TestWrongStageOptionsAreReportedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, l)
-	_, err = gpu.NewStage(d, l, gpu.Buffers(1), gpu.Buffers(1<<20), gpu.Fields(), gpu.Fields("x", "x", "y"))
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, want := range []string{
-		"Buffers(1): want", "Buffers(1048576): want", "Fields(): want a field",
-		`Fields("x"): the field is named twice`, `Fields("y"): the loader has only x int64 (16)`,
+	for _, test := range []struct {
+		options []gpu.StageOption
+		want    []string
+	}{
+		{[]gpu.StageOption{gpu.Buffers(1), gpu.Fields("x", "x", "y")}, []string{
+			"Buffers(1): want", `Fields("x"): the field is named twice`, `Fields("y"): the loader has only x int64 (16)`,
+		}},
+		{[]gpu.StageOption{gpu.Buffers(1 << 20), {}, gpu.Fields()}, []string{"Buffers(1048576): want", "Fields(): want a field"}},
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\ndoes not say %s", err, want)
+		_, err = gpu.NewStage(d, l, test.options...)
+		if err == nil {
+			t.Fatal("no error")
+		}
+		for _, want := range test.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\ndoes not say %s", err, want)
+			}
 		}
 	}
 	if n := fake.Calls("cuStreamCreate"); n != 0 {

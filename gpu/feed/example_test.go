@@ -102,7 +102,7 @@ func ExampleDrop() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	for name, option := range []feed.Option{feed.Drop(), func(*feed.Feed) {}} {
+	for name, option := range []feed.Option{feed.Drop(), {}} {
 		f, err := feed.New(vm, feed.Bind("y", y), option)
 		if err != nil {
 			log.Fatal(err)

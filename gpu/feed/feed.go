@@ -99,7 +99,9 @@ type input struct {
 func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 	f := &Feed{vm: vm}
 	for _, o := range options {
-		o(f)
+		if o.set != nil {
+			o.set(f)
+		}
 	}
 	if err := f.validate(); err != nil {
 		return nil, err

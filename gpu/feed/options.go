@@ -8,24 +8,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// An Option changes what [New] makes.
-type Option func(*Feed)
+// An Option changes what [New] makes. The zero Option changes nothing.
+type Option struct{ set func(*Feed) }
 
 // Bind gives a field of every batch to an input node, whose shape is (batch size,
 // the field's shape…) and whose kind is the field's. A field may feed one node.
 func Bind(field string, node *gorgonia.Node) Option {
-	return func(f *Feed) { f.inputs = append(f.inputs, input{field: field, node: node}) }
+	return Option{func(f *Feed) { f.inputs = append(f.inputs, input{field: field, node: node}) }}
 }
 
 // Pad fills a short batch up with rows of zeros. The mask, an input node of shape
 // (batch size) and kind float32 or float64, is 1 for samples and 0 for these
 // rows: multiply the losses by it, and divide by its sum.
 func Pad(mask *gorgonia.Node) Option {
-	return func(f *Feed) { f.short, f.mask = pad, mask }
+	return Option{func(f *Feed) { f.short, f.mask = pad, mask }}
 }
 
 // Drop leaves short batches out: neither the VM nor the loop body sees them.
-func Drop() Option { return func(f *Feed) { f.short, f.mask = drop, nil } }
+func Drop() Option { return Option{func(f *Feed) { f.short, f.mask = drop, nil }} }
 
 // validate reports everything that is wrong with the options together.
 func (f *Feed) validate() error {

@@ -57,14 +57,14 @@ func findFake() error {
 	return nil
 }
 
-// kernels registers those in PENSTOCK_KERNELS, a folder of PTX files, or, for the
+// kernels registers those in PENSTOCK_PTX, a folder of PTX files, or, for the
 // fake driver, their names.
 func kernels() error {
-	if dir := os.Getenv("PENSTOCK_KERNELS"); dir != "" {
+	if dir := os.Getenv("PENSTOCK_PTX"); dir != "" {
 		return cuda.AddKernels(os.DirFS(dir))
 	}
 	if fake.missing != nil {
-		return fmt.Errorf("PENSTOCK_KERNELS is not set: it names the folder of PTX files that the script kernels makes (%w)", fake.missing)
+		return fmt.Errorf("PENSTOCK_PTX is not set: it names the folder of PTX files that the script kernels makes (%w)", fake.missing)
 	}
 	return cuda.AddKernels(os.DirFS("testdata/fake/kernels"))
 }

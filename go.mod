@@ -3,7 +3,6 @@ module github.com/penstock-go/penstock
 go 1.26.0
 
 require (
-	github.com/ebitengine/purego v0.11.3
 	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/compress v1.20.3
 	go.uber.org/goleak v1.3.0

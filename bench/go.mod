@@ -48,6 +48,7 @@ require (
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/protobuf v1.5.2 // indirect
 	github.com/google/flatbuffers v2.0.6+incompatible // indirect
+	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/penstock-go/penstock/gpu/feed v0.0.0
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/shirou/gopsutil/v4 v4.26.10
@@ -69,3 +70,5 @@ require (
 replace github.com/penstock-go/penstock => ../
 
 replace github.com/penstock-go/penstock/gpu/feed => ../gpu/feed
+
+replace github.com/penstock-go/penstock/gpu => ../gpu

@@ -37,6 +37,7 @@ require (
 	github.com/golang/protobuf v1.5.2 // indirect
 	github.com/google/flatbuffers v2.0.6+incompatible // indirect
 	github.com/mattn/go-runewidth v0.0.20 // indirect
+	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/penstock-go/penstock/gpu/cuda v0.0.0
 	github.com/penstock-go/penstock/gpu/feed v0.0.0
 	github.com/pkg/errors v0.9.1 // indirect
@@ -58,3 +59,5 @@ replace github.com/penstock-go/penstock => ../
 replace github.com/penstock-go/penstock/gpu/feed => ../gpu/feed
 
 replace github.com/penstock-go/penstock/gpu/cuda => ../gpu/cuda
+
+replace github.com/penstock-go/penstock/gpu => ../gpu

@@ -25,6 +25,7 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/leesper/go_rng v0.0.0-20190531154944-a612b043e353 // indirect
 	github.com/lufia/plan9stats v0.0.0-20211012122336-39d0f177ccd0 // indirect
+	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/power-devops/perfstat v0.0.0-20260805114148-88456608a4f6 // indirect
 	github.com/shirou/gopsutil/v4 v4.26.10 // indirect
@@ -50,3 +51,5 @@ replace (
 	github.com/penstock-go/penstock/gpu/cuda => ../../gpu/cuda
 	github.com/penstock-go/penstock/gpu/feed => ../../gpu/feed
 )
+
+replace github.com/penstock-go/penstock/gpu => ../../gpu

@@ -21,6 +21,7 @@ require (
 	github.com/google/uuid v1.3.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/leesper/go_rng v0.0.0-20190531154944-a612b043e353 // indirect
+	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/penstock-go/penstock/gpu/feed v0.0.0
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/xtgo/set v1.0.0 // indirect
@@ -38,3 +39,5 @@ require (
 replace github.com/penstock-go/penstock => ../../
 
 replace github.com/penstock-go/penstock/gpu/feed => ../feed
+
+replace github.com/penstock-go/penstock/gpu => ..

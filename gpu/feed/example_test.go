@@ -2,121 +2,84 @@ package feed_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/gpu/feed"
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A linear model is trained for an epoch on batches that lie in page-locked memory
-// where there is a CUDA device, and in Go's elsewhere. Its VM computes on the
-// processor either way.
-func Example() {
+// points is a dataset of n samples: x is three times the number i+1, and y is 2i+2.
+func points(n int) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{3}},
+		{Name: "y", Dtype: tensor.Float64},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		v := float64(i + 1)
+		copy(dataset.Row[float64](dst, 0), []float64{v, v, v})
+		dataset.Set(dst, 1, 2*v)
+		return nil
+	})
+}
+
+// train fits y = x·w by gradient descent, for one epoch.
+func train(ctx context.Context) error {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(4, 3), gorgonia.WithName("x"))
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
 	w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
-	loss := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(gorgonia.Must(gorgonia.Mul(x, w)), y))))))
+	off := gorgonia.Must(gorgonia.Sub(gorgonia.Must(gorgonia.Mul(x, w)), y))
+	loss := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Square(off))))
 	var value gorgonia.Value
 	gorgonia.Read(loss, &value)
 	if _, err := gorgonia.Grad(loss, w); err != nil {
-		log.Fatal(err)
+		return err
 	}
-	vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(w))
+	vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(w)) // one VM for all steps
 	defer vm.Close()
 
-	memory, err := gpu.Auto()
+	memory, err := gpu.Auto() // page-locked where there is a CUDA device
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	defer memory.Close()
-	l, err := loader.New(numbers(10), loader.BatchSize(4), loader.Memory(memory))
+	defer memory.Close() // after the loader
+	l, err := loader.New(points(10), loader.BatchSize(4), loader.Memory(memory))
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer l.Close()
 	f, err := feed.New(vm, feed.Bind("x", x), feed.Bind("y", y), feed.Drop())
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	solver := gorgonia.NewVanillaSolver(gorgonia.WithLearnRate(0.02))
-	for batch, err := range f.Run(l.Epoch(context.Background(), 0)) {
+	for batch, err := range f.Run(l.Epoch(ctx, 0)) {
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
+		// The VM has run over batch; the graph's values are those of batch.
 		fmt.Printf("batch %d: loss %.2f\n", batch.Number(), value.Data())
 		if err := solver.Step(gorgonia.NodesToValueGrads(gorgonia.Nodes{w})); err != nil {
-			log.Fatal(err)
+			return err
 		}
+	}
+	return nil
+}
+
+// A linear model is trained for an epoch on batches that lie in page-locked memory
+// where there is a CUDA device, and in Go's elsewhere. Its VM computes on the
+// processor either way.
+func Example() {
+	if err := train(context.Background()); err != nil {
+		log.Fatal(err)
 	}
 	// Output:
 	// batch 0: loss 30.00
 	// batch 1: loss 1.74
-}
-
-// The last batch has 2 samples for 4 rows: the mask keeps the others out of the mean.
-func ExampleFeed_Run() {
-	g := gorgonia.NewGraph()
-	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
-	mask := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("mask"))
-	total := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.HadamardProd(y, mask))))
-	mean := gorgonia.Must(gorgonia.Div(total, gorgonia.Must(gorgonia.Sum(mask))))
-	vm := gorgonia.NewTapeMachine(g)
-	defer vm.Close()
-
-	l, err := loader.New(numbers(6), loader.BatchSize(4))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer l.Close()
-	f, err := feed.New(vm, feed.Bind("y", y), feed.Pad(mask))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for batch, err := range f.Run(l.Epoch(context.Background(), 0)) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(batch.Len(), mean.Value())
-	}
-	// Output:
-	// 4 5
-	// 2 11
-}
-
-func ExampleDrop() {
-	g := gorgonia.NewGraph()
-	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
-	sum := gorgonia.Must(gorgonia.Sum(y))
-	vm := gorgonia.NewTapeMachine(g)
-	defer vm.Close()
-
-	l, err := loader.New(numbers(6), loader.BatchSize(4))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer l.Close()
-	for name, option := range []feed.Option{feed.Drop(), {}} {
-		f, err := feed.New(vm, feed.Bind("y", y), option)
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, err := range f.Run(l.Epoch(context.Background(), 0)) {
-			if err != nil {
-				fmt.Println(name, "short:", errors.Is(err, feed.ErrShort))
-				break
-			}
-			fmt.Println(name, sum.Value())
-		}
-	}
-	// Output:
-	// 0 20
-	// 1 20
-	// 1 short: true
 }

@@ -20,6 +20,7 @@ require (
 	github.com/google/uuid v1.3.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/leesper/go_rng v0.0.0-20190531154944-a612b043e353 // indirect
+	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/stretchr/testify v1.8.0 // indirect
 	github.com/xtgo/set v1.0.0 // indirect
@@ -36,3 +37,5 @@ require (
 )
 
 replace github.com/penstock-go/penstock => ../../
+
+replace github.com/penstock-go/penstock/gpu => ..

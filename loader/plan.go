@@ -20,7 +20,8 @@ type plan struct {
 	size  int          // samples per batch
 
 	// Of whole batches:
-	batches sampler.Batches
+	batches   sampler.Batches
+	batchPart sampler.BatchPart // batches, if they know their draws
 }
 
 // newPlan plans what remains of an epoch behind its first draws.
@@ -28,17 +29,23 @@ func (l *Loader) newPlan(epoch, drawn int) *plan {
 	p := &plan{epoch: epoch, samples: l.ds.Len(), size: l.cfg.batchSize}
 	if l.cfg.batchSampler != nil {
 		p.batches = l.cfg.batchSampler.Epoch(epoch)
-		p.first = min(drawn, p.batches.Len())
+		if part, ok := p.batches.(sampler.BatchPart); ok {
+			if drawn > 0 {
+				part = part.From(drawn)
+			}
+			p.batches, p.batchPart = part, part
+		} else {
+			p.first = min(drawn, p.batches.Len())
+		}
 		p.count = p.batches.Len() - p.first
 		return p
 	}
 	p.order = l.cfg.sampler.Epoch(epoch)
 	if part, ok := p.order.(sampler.Part); ok {
 		if drawn > 0 {
-			p.order = part.From(drawn)
-			part = p.order.(sampler.Part)
+			part = part.From(drawn)
 		}
-		p.part = part
+		p.order, p.part = part, part
 	} else {
 		p.first = min(drawn, p.order.Len())
 	}
@@ -54,6 +61,9 @@ func (p *plan) left() int { return p.order.Len() - p.first }
 
 // drawn is the [Position.Draw] before batch k.
 func (p *plan) drawn(k int) int {
+	if p.batchPart != nil {
+		return p.batchPart.Consumed(k)
+	}
 	if p.batches != nil {
 		return p.first + k
 	}
@@ -67,6 +77,8 @@ func (p *plan) drawn(k int) int {
 // step is the [Position.Step] of the plan.
 func (p *plan) step() int {
 	switch {
+	case p.batchPart != nil:
+		return p.batchPart.Step()
 	case p.batches != nil:
 		return 1
 	case p.part != nil:
@@ -84,11 +96,12 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 	if p.batches != nil {
 		k += p.first
 		indices = p.batches.At(k, indices)
-		if part, ok := p.batches.(sampler.BatchPart); ok {
-			k = part.Draw(k)
-		}
 		for row := range indices {
-			draws = append(draws, k<<32|row) // batches may be of any length
+			if p.batchPart != nil {
+				draws = append(draws, p.batchPart.Draw(k, row))
+			} else {
+				draws = append(draws, k<<32|row) // batches may be of any length
+			}
 		}
 		return indices, draws
 	}

@@ -11,7 +11,8 @@ import (
 type Position struct {
 	Epoch int `json:"epoch"`
 	// Draw counts the draws of the epoch's global order that lie before the
-	// position, over all ranks. With a [BatchSampler] it counts batches.
+	// position, over all ranks. With a [BatchSampler] it counts what the draws of a
+	// [sampler.BatchPart] count, else batches.
 	Draw int `json:"draw"`
 	// Until is the epoch at which the run ends, as given to [Loader.Epochs].
 	Until int `json:"until"`

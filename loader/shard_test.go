@@ -3,6 +3,7 @@ package loader_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -96,6 +97,95 @@ func TestElasticResume(t *testing.T) {
 				t.Errorf("behind batch %d, on %d ranks: %d samples that differ from the %d uninterrupted ones", k, after, len(got), len(want))
 			}
 		}
+	}
+}
+
+// A batch sampler's rank that is interrupted goes on with other ranks, and with
+// batches of another size where they are cut from an order.
+func TestElasticResumeOfBatches(t *testing.T) {
+	list := make(sampler.List, 30)
+	for k, i := 0, 0; k < len(list); k++ {
+		for range 1 + k%3 {
+			list[k] = append(list[k], i)
+			i++
+		}
+	}
+	cut := func(size int) sampler.BatchSampler {
+		return sampler.Fixed(sampler.Shuffle(sharded, 6), sampler.BatchSize(size))
+	}
+	rank := func(s sampler.BatchSampler, rank, world int) *loader.Loader {
+		share, err := sampler.ShardBatches(s, rank, world, sampler.KeepExact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newLoader(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(share), loader.Seed(2))
+	}
+	for _, c := range []struct {
+		name          string
+		before, after sampler.BatchSampler
+		ranks         []int // before and after
+	}{
+		{"2 to 4", cut(4), cut(4), []int{2, 4}},
+		{"4 to 2", cut(4), cut(4), []int{4, 2}},
+		{"size 2 to 5", cut(2), cut(5), []int{1, 1}},
+		{"3 ranks to 2, size 5 to 3", cut(5), cut(3), []int{3, 2}},
+		{"a list, 2 to 3", list, list, []int{2, 3}},
+		{"a list, 3 to 1", list, list, []int{3, 1}},
+	} {
+		all := map[string]int{}
+		for b := range rank(c.before, 0, 1).Epoch(t.Context(), 0) {
+			for _, sample := range samples(b) {
+				all[sample]++
+			}
+		}
+		for stop := range 4 {
+			got := map[string]int{}
+			var position loader.Position
+			for r := range c.ranks[0] {
+				k := 0
+				for b, err := range rank(c.before, r, c.ranks[0]).Epoch(t.Context(), 0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, sample := range samples(b) {
+						got[sample]++
+					}
+					position = b.Position()
+					if k++; k > stop {
+						break
+					}
+				}
+			}
+			for r := range c.ranks[1] {
+				for b, err := range rank(c.after, r, c.ranks[1]).From(t.Context(), position) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, sample := range samples(b) {
+						got[sample]++
+					}
+				}
+			}
+			if !maps.Equal(got, all) {
+				t.Errorf("%s, after %d batches each: %d samples, want the %d of an uninterrupted epoch", c.name, stop+1, len(got), len(all))
+			}
+		}
+	}
+}
+
+func TestFixedLoadsWhatBatchSizeDoes(t *testing.T) {
+	order := sampler.Shuffle(sharded, 6)
+	size := newLoader(t, augmented(sharded), loader.Workers(2), loader.Sampler(order), loader.BatchSize(4), loader.Seed(2))
+	fixed := newLoader(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(sampler.Fixed(order, sampler.BatchSize(4))), loader.Seed(2))
+	var want, got []string
+	for b := range size.Epoch(t.Context(), 1) {
+		want = append(want, fmt.Sprint(samples(b), b.Position().Draw))
+	}
+	for b := range fixed.Epoch(t.Context(), 1) {
+		got = append(got, fmt.Sprint(samples(b), b.Position().Draw))
+	}
+	if len(want) != (sharded+3)/4 || !slices.Equal(got, want) {
+		t.Error("batches differ")
 	}
 }
 

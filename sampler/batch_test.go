@@ -2,6 +2,7 @@ package sampler_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
 	for rank := range 3 {
 		b := must(sampler.ShardBatches(sampler.List{{0}, {1}, {2}, {3}}, rank, 3, sampler.PadToEven)).Epoch(0).(sampler.BatchPart)
 		for k := range b.Len() {
-			d := b.Draw(k)
+			d := b.Draw(k, 0) >> 32
 			if got, want := b.At(k, nil), []int{d % 4}; !slices.Equal(got, want) || places[d] {
 				t.Errorf("rank %d: batch %d of place %d is %v, want %v", rank, k, d, got, want)
 			}
@@ -71,6 +72,107 @@ func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
 	}
 	if len(places) != 6 || !places[5] {
 		t.Errorf("places %v, want 0 to 5", places)
+	}
+}
+
+// batchSequences are sequences of batches to share.
+func batchSequences(size int) map[string]sampler.BatchSampler {
+	list := make(sampler.List, 23)
+	for k := range list {
+		list[k] = []int{2 * k, 2*k + 1}
+	}
+	order := sampler.Shuffle(46, 6)
+	return map[string]sampler.BatchSampler{
+		"list":           list,
+		"fixed":          sampler.Fixed(order, sampler.BatchSize(size)),
+		"fixed, dropped": sampler.Fixed(order, sampler.BatchSize(size), sampler.DropLast(true)),
+		"fixed share":    sampler.Fixed(must(sampler.Shard(order, 1, 2, sampler.PadToEven)), sampler.BatchSize(size)),
+	}
+}
+
+// Whatever some ranks have consumed, other ranks take the rest of, each draw once.
+func TestSharedBatchesContinueOnAnotherWorldSize(t *testing.T) {
+	for name, global := range batchSequences(5) {
+		share := func(rank, world int, mode sampler.Mode) sampler.BatchPart {
+			return must(sampler.ShardBatches(global, rank, world, mode)).Epoch(3).(sampler.BatchPart)
+		}
+		all := map[int]int{} // the sample of every draw
+		whole := share(0, 1, sampler.KeepExact)
+		for k := range whole.Len() {
+			for row, i := range whole.At(k, nil) {
+				all[whole.Draw(k, row)] = i
+			}
+		}
+		for _, before := range []int{1, 2, 4} {
+			first := share(0, before, sampler.KeepExact)
+			for taken := range first.Len() + 1 {
+				left := maps.Clone(all)
+				for rank := range before {
+					part := share(rank, before, sampler.KeepExact)
+					for k := range min(taken, part.Len()) {
+						for row := range part.At(k, nil) {
+							delete(left, part.Draw(k, row))
+						}
+					}
+				}
+				for _, after := range []int{1, 3, 5, 30} {
+					checkRestOfBatches(t, fmt.Sprintf("%s, %d ranks, %d batches each, then %d ranks", name, before, taken, after), left, after, func(rank int, mode sampler.Mode) sampler.BatchPart {
+						return share(rank, after, mode).From(first.Consumed(taken))
+					})
+				}
+			}
+		}
+	}
+}
+
+// checkRestOfBatches compares what all ranks draw with the draws that are left.
+func checkRestOfBatches(t *testing.T, what string, left map[int]int, world int, share func(rank int, mode sampler.Mode) sampler.BatchPart) {
+	t.Helper()
+	drawn := map[int]int{}
+	padded := map[int]bool{}
+	for rank := range world {
+		part := share(rank, sampler.KeepExact)
+		for k := range part.Len() {
+			for row, i := range part.At(k, nil) {
+				drawn[part.Draw(k, row)] = i
+			}
+		}
+		even := share(rank, sampler.PadToEven)
+		if got, want := even.Len(), share(0, sampler.PadToEven).Len(); got != want {
+			t.Errorf("%s: padded, rank %d has %d batches, rank 0 %d", what, rank, got, want)
+		}
+		for k := range even.Len() {
+			for row := range even.At(k, nil) {
+				d := even.Draw(k, row)
+				if padded[d] {
+					t.Errorf("%s: padded, two rows have draw %d", what, d)
+				}
+				padded[d] = true
+			}
+		}
+	}
+	if !maps.Equal(drawn, left) {
+		t.Errorf("%s: %d draws, want the %d that are left", what, len(drawn), len(left))
+	}
+}
+
+func TestFixedBatchesContinueInAnotherSize(t *testing.T) {
+	order := sampler.Shuffle(46, 6)
+	want := indices(order.Epoch(1))
+	for _, world := range []int{1, 2, 3} {
+		before := sampler.Fixed(must(sampler.Shard(order, 0, world, sampler.KeepExact)), sampler.BatchSize(4)).Epoch(1).(sampler.BatchPart)
+		if got, want := before.Step(), 4*world; got != want {
+			t.Errorf("%d ranks: a step is %d, want %d", world, got, want)
+		}
+		for k := range before.Len() + 1 {
+			var rest []int
+			for _, b := range batches(sampler.Fixed(order, sampler.BatchSize(7)).Epoch(1).(sampler.BatchPart).From(before.Consumed(k))) {
+				rest = append(rest, b...)
+			}
+			if want := want[min(4*k*world, 46):]; !slices.Equal(rest, want) {
+				t.Errorf("%d ranks, after %d batches: got %v, want %v", world, k, rest, want)
+			}
+		}
 	}
 }
 

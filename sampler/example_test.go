@@ -128,6 +128,20 @@ func ExamplePart() {
 	// 9 11
 }
 
+// Two ranks stop after a batch of four each, and one goes on in batches of six.
+func ExampleBatchPart() {
+	all := sampler.Sequential(17)
+	before, err := sampler.ShardBatches(sampler.Fixed(all, sampler.BatchSize(4)), 0, 2, sampler.KeepExact)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	draws := before.Epoch(0).(sampler.BatchPart).Consumed(1)
+	after := sampler.Fixed(all, sampler.BatchSize(6)).Epoch(0).(sampler.BatchPart)
+	showBatches(after.From(draws))
+	// Output: [8 9 10 11 12 13] [14 15 16]
+}
+
 func ExampleFromEnv() {
 	rank, world, err := sampler.FromEnv()
 	if err != nil {

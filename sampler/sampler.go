@@ -44,7 +44,7 @@ type Part interface {
 
 	// From is this rank's share of what remains of the global order after its
 	// first draw draws. The mode applies to what remains.
-	From(draw int) Order
+	From(draw int) Part
 }
 
 // A BatchSampler gives every epoch its batches. The same epoch always has the
@@ -57,11 +57,28 @@ type Batches interface {
 	At(k int, dst []int) []int // appends the sample indices of batch k to dst; at least one
 }
 
-// A BatchPart is one rank's share of a global sequence of batches.
-// [ShardBatches] makes them.
+// A BatchPart is batches that know their places in a global sequence of draws,
+// from which other ranks take their share too. [Fixed] and [ShardBatches] make
+// them. Draws are counted in samples where batches are cut from an order, as
+// Fixed does, so that batches of another size can go on; they are counted in
+// batches where batches come from elsewhere.
 type BatchPart interface {
 	Batches
 
-	// Draw is the place of At(k) in the global sequence.
-	Draw(k int) int
+	// Draw is a number for a row of batch k that no other row of the epoch has, on
+	// any rank, and that does not depend on the number of ranks. It is defined
+	// beyond Len too, for padding.
+	Draw(k, row int) int
+
+	// Consumed is how many draws of the global sequence are consumed once every
+	// rank has taken k of its own batches.
+	Consumed(k int) int
+
+	// Step is by how much a batch of every rank lets Consumed grow, unless it is
+	// the last one.
+	Step() int
+
+	// From is this rank's share of what remains of the global sequence after its
+	// first draw draws. The mode applies to what remains.
+	From(draw int) BatchPart
 }

@@ -86,6 +86,12 @@ type shardOrder struct {
 	length int
 }
 
+func mustDraw(draw int) {
+	if draw < 0 {
+		panic(fmt.Sprintf("sampler: From(%d): want 0 or more", draw))
+	}
+}
+
 func newPart(global Order, s share, start int) *shardOrder {
 	n := global.Len()
 	return &shardOrder{global, s, n, start, s.of(n - start)}
@@ -107,9 +113,7 @@ func (p *shardOrder) At(k int) int {
 func (p *shardOrder) Draw(k int) int     { return p.start + k*p.world + p.rank }
 func (p *shardOrder) Consumed(k int) int { return min(p.start+k*p.world, p.n) }
 
-func (p *shardOrder) From(draw int) Order {
-	if draw < 0 {
-		panic(fmt.Sprintf("sampler: From(%d): want 0 or more", draw))
-	}
+func (p *shardOrder) From(draw int) Part {
+	mustDraw(draw)
 	return newPart(p.global, p.share, min(draw, p.n))
 }

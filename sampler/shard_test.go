@@ -79,7 +79,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 	left := n - consumed
 	var draws []int
 	for _, p := range parts {
-		rest := p.From(consumed).(sampler.Part)
+		rest := p.From(consumed)
 		if rest.Global().Len() != n || rest.World() != world {
 			t.Fatalf("From gives a part of %d ranks' order of %d", rest.World(), rest.Global().Len())
 		}
@@ -116,7 +116,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 
 func TestShardsContinueTwice(t *testing.T) {
 	part := must(sampler.Shard(sampler.Sequential(20), 1, 3, sampler.KeepExact)).Epoch(0).(sampler.Part)
-	again := part.From(5).(sampler.Part).From(11) // draws count from the global order's beginning
+	again := part.From(5).From(11) // draws count from the global order's beginning
 	if got, want := indices(again), []int{12, 15, 18}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -1,9 +1,9 @@
 package sampler
 
 // ShardBatches gives one of world ranks its share of whole batches: batches
-// rank, rank+world, rank+2·world and so on. [PadToEven] repeats batches from the head,
-// [DropToEven] leaves out the last ones, [KeepExact] does neither. Its Batches are
-// [BatchPart]s. The errors are those of [Shard].
+// rank, rank+world, rank+2·world and so on. [PadToEven] repeats batches from the
+// head, [DropToEven] leaves out the last ones, [KeepExact] does neither. Its
+// Batches are [BatchPart]s. The errors are those of [Shard].
 func ShardBatches(s BatchSampler, rank, world int, mode Mode) (BatchSampler, error) {
 	if err := checkShare("ShardBatches", rank, world, mode); err != nil {
 		return nil, err
@@ -17,20 +17,65 @@ type batchShard struct {
 }
 
 func (s batchShard) Epoch(epoch int) Batches {
-	global := s.of.Epoch(epoch)
-	return &sharedBatches{global, s.share, global.Len()}
+	batches := s.of.Epoch(epoch)
+	global, ok := batches.(BatchPart)
+	if !ok {
+		global = listed{batches, 0, batches.Len()}
+	}
+	return newSharedBatches(global, global, s.share)
 }
 
+// sharedBatches are a rank's share of what remains of a global sequence.
 type sharedBatches struct {
-	global Batches
+	whole, rest BatchPart // of all ranks
 	share
-	n int // batches of all ranks
+	n int // batches in rest
 }
 
-func (b *sharedBatches) Len() int       { return b.share.of(b.n) }
-func (b *sharedBatches) Draw(k int) int { return k*b.world + b.rank }
+func newSharedBatches(whole, rest BatchPart, s share) *sharedBatches {
+	return &sharedBatches{whole, rest, s, rest.Len()}
+}
+
+func (b *sharedBatches) Len() int { return b.share.of(b.n) }
 
 func (b *sharedBatches) At(k int, dst []int) []int {
 	mustPlace(k, b.Len())
-	return b.global.At(b.Draw(k)%b.n, dst)
+	place := b.place(k)
+	if place >= b.n {
+		return b.whole.At((place-b.n)%b.whole.Len(), dst)
+	}
+	return b.rest.At(place, dst)
+}
+
+// place is that of batch k among those of all ranks.
+func (b *sharedBatches) place(k int) int { return k*b.world + b.rank }
+
+func (b *sharedBatches) Draw(k, row int) int { return b.rest.Draw(b.place(k), row) }
+func (b *sharedBatches) Consumed(k int) int  { return b.rest.Consumed(min(k*b.world, b.n)) }
+func (b *sharedBatches) Step() int           { return b.world * b.rest.Step() }
+func (b *sharedBatches) From(draw int) BatchPart {
+	return newSharedBatches(b.whole, b.whole.From(draw), b.share)
+}
+
+// listed are what remains of batches that no order tells more of. Their draws
+// count batches.
+type listed struct {
+	of       Batches
+	first, n int // batches consumed before, and all
+}
+
+func (l listed) Len() int { return l.n - l.first }
+
+func (l listed) At(k int, dst []int) []int {
+	mustPlace(k, l.Len())
+	return l.of.At(l.first+k, dst)
+}
+
+func (l listed) Draw(k, row int) int { return (l.first+k)<<32 | row } // batches may be of any length
+func (l listed) Consumed(k int) int  { return min(l.first+k, l.n) }
+func (l listed) Step() int           { return 1 }
+
+func (l listed) From(draw int) BatchPart {
+	mustDraw(draw)
+	return listed{l.of, min(draw, l.n), l.n}
 }

@@ -12,60 +12,63 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// An Option sets one thing of a loader. [New] checks them all together.
-type Option func(*config)
+// An Option sets one thing of a loader. [New] checks them all together. The zero
+// Option sets nothing.
+type Option struct{ set func(*config) }
 
 // Workers sets how many goroutines assemble batches. The default is
 // runtime.GOMAXPROCS(0). More than processors make sense where samples wait
 // for I/O. With Workers(0) the loop's own goroutine does the work, without any
 // prefetching, which is what one wants under a debugger. There is one slab then:
 // a loop that keeps a batch needs InFlight(2).
-func Workers(n int) Option { return func(c *config) { c.workers = n } }
+func Workers(n int) Option { return Option{func(c *config) { c.workers = n }} }
 
 // BatchSize sets the samples per batch. The default is 1.
-func BatchSize(n int) Option { return func(c *config) { c.batchSize = n; c.set.batchSize = true } }
+func BatchSize(n int) Option {
+	return Option{func(c *config) { c.batchSize = n; c.set.batchSize = true }}
+}
 
 // Prefetch sets how many batches per worker may be ahead of the loop body. The
 // default is 2, or less where that would take more than 2 GiB.
 //
 // Together with the batch in the loop body that makes k·Workers+1 slabs of memory.
-func Prefetch(k int) Option { return func(c *config) { c.prefetch = k; c.set.prefetch = true } }
+func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
 
 // InFlight sets the number of batches in memory, the one in the loop body
 // included, in place of [Prefetch]: with InFlight(3) there are exactly three
 // slabs, however many workers share them.
-func InFlight(n int) Option { return func(c *config) { c.inFlight = n; c.set.inFlight = true } }
+func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
 // Sampler sets the order of the samples. The default is from 0 to Len()-1.
 func Sampler(s sampler.Sampler) Option {
-	return func(c *config) { c.sampler = s; c.set.sampler = true }
+	return Option{func(c *config) { c.sampler = s; c.set.sampler = true }}
 }
 
 // BatchSampler sets which samples make up every batch. It goes without
 // BatchSize, Sampler, Shuffle and DropLast.
 func BatchSampler(s sampler.BatchSampler) Option {
-	return func(c *config) { c.batchSampler = s; c.set.batchSampler = true }
+	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler = true }}
 }
 
 // Shuffle sets whether every epoch has a random order of its own, given by
 // [Seed]: that of [sampler.Shuffle].
-func Shuffle(on bool) Option { return func(c *config) { c.shuffle = on } }
+func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }} }
 
 // Seed sets the seed of Shuffle and of the samples' random numbers. The default
 // is 0: runs repeat each other unless told otherwise.
-func Seed(s uint64) Option { return func(c *config) { c.seed = s } }
+func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s }} }
 
 // DropLast sets whether a last batch of fewer than BatchSize samples is left out.
-func DropLast(on bool) Option { return func(c *config) { c.dropLast = on } }
+func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
 // Unordered sets whether batches are delivered as they are completed. Their
 // content stays the same.
-func Unordered(on bool) Option { return func(c *config) { c.unordered = on } }
+func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = on }} }
 
 // Help sets whether workers leave their own batches to help with the one the
 // loop waits for. It is on by default, brings the first batch sooner and
 // delivers batches evenly. Help(false) is PyTorch's behaviour.
-func Help(on bool) Option { return func(c *config) { c.help = on } }
+func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
 // Timeout sets how long the loop waits for a batch until it gets a
 // [TimeoutError]. The default, 0, is for ever. With Workers(0) it only bounds the
@@ -73,7 +76,7 @@ func Help(on bool) Option { return func(c *config) { c.help = on } }
 //
 // The error arrives in time; the loop itself ends when the stuck call returns,
 // as no goroutine is ever abandoned. Readers that honour their context see to that.
-func Timeout(d time.Duration) Option { return func(c *config) { c.timeout = d } }
+func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
 // A Policy is what a loader does about a sample that cannot be placed.
 type Policy int
@@ -98,26 +101,26 @@ const (
 // Whatever the limit, a batch that Skip leaves nothing of is an [EmptyBatchError],
 // which the loop body passes over.
 func OnError(p Policy, limit int) Option {
-	return func(c *config) { c.policy, c.limit = p, limit }
+	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }
 
 // NoLimit is a limit for [OnError] that no number of failures exceeds.
 const NoLimit = -1
 
 // Memory sets where slabs come from. The default is [Heap].
-func Memory(a Allocator) Option { return func(c *config) { c.memory = a } }
+func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
 // ReadAhead sets how many batches beyond those in flight a dataset that is a
 // [dataset.ReadAheader] is told of. The default is 1; 0 turns it off. Where
 // reads turn out to come from memory, faster than any device, nothing is told.
-func ReadAhead(batches int) Option { return func(c *config) { c.readAhead = batches } }
+func ReadAhead(batches int) Option { return Option{func(c *config) { c.readAhead = batches }} }
 
 // Observe sets hooks into the loader's work.
-func Observe(t Trace) Option { return func(c *config) { c.trace = t } }
+func Observe(t Trace) Option { return Option{func(c *config) { c.trace = t }} }
 
 // Logger sets where the loader writes its rare advice, such as that there are
 // more workers than processors can feed. Without one it is silent.
-func Logger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
+func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.logger = l }} }
 
 type config struct {
 	workers, batchSize, prefetch, inFlight int
@@ -150,7 +153,9 @@ func newConfig(options []Option) config {
 		readAhead: 1,
 	}
 	for _, option := range options {
-		option(&c)
+		if option.set != nil {
+			option.set(&c)
+		}
 	}
 	return c
 }

@@ -63,6 +63,13 @@ func TestArgumentErrors(t *testing.T) {
 	}
 }
 
+func TestZeroOptionSetsNothing(t *testing.T) {
+	l := newLoader(t, &fake{n: 3}, loader.Option{}, loader.BatchSize(2), loader.Option{})
+	if got := len(collect(t, l, 0, 1)); got != 2 {
+		t.Errorf("%d batches, want 2", got)
+	}
+}
+
 func TestBatchLargerThanTheDatasetTakesNoMoreMemory(t *testing.T) {
 	l := newLoader(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(math.MaxInt32), loader.InFlight(1))
 	if got := collect(t, l, 0, 1); len(got) != 1 || len(got[0]) != 16 {

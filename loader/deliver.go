@@ -23,35 +23,46 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			return
 		}
 		waited := time.Since(since)
+		emptied, err := r.outcome(j)
+		if emptied {
+			r.release(j)
+			continue // the loop goes on waiting
+		}
 		r.l.counts.waited(waited, since == r.begun)
-		r.l.cfg.trace.batchDelivered(j, waited)
-		if !r.deliver(j, yield) {
+		if !r.deliver(j, err, waited, yield) {
 			return
 		}
 		since = time.Now()
 	}
 }
 
+// outcome settles the failures of a batch: an error that takes its place, or that
+// it has lost all its samples to [Skip] and is left out.
+func (r *run) outcome(j *job) (emptied bool, err error) {
+	r.failed += len(j.failed)
+	r.l.counts.failed(j.failed)
+	switch limit := r.l.cfg.limit; {
+	case r.l.cfg.policy != Stop && limit >= 0 && r.failed > limit:
+		return false, &LimitError{Failed: r.failed, Limit: limit, Err: j.failed[len(j.failed)-1].err}
+	case j.rows == 0 && j.err == nil:
+		r.l.counts.emptied()
+		r.position(j) // counts it as delivered
+		return true, nil
+	}
+	return false, j.err
+}
+
 // deliver gives the loop body a batch, or the error in its place, and reports
 // whether to go on.
-func (r *run) deliver(j *job, yield func(*Batch, error) bool) bool {
+func (r *run) deliver(j *job, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
 	b := &Batch{run: r, job: j, plan: j.plan, k: j.k, rows: j.rows}
 	b.holders.Store(1)
 	defer b.release()
 	b.position = r.position(j)
-	r.failed += len(j.failed)
-	r.l.counts.failed(j.failed)
-	if limit := r.l.cfg.limit; r.l.cfg.policy != Stop && limit >= 0 && r.failed > limit {
-		yield(nil, &LimitError{Failed: r.failed, Limit: limit, Err: j.failed[len(j.failed)-1].err})
+	r.l.cfg.trace.batchDelivered(j, waited)
+	if err != nil {
+		yield(nil, err)
 		return false
-	}
-	if j.err != nil {
-		// A batch that has lost all its samples is only that.
-		if r.l.cfg.policy != Skip || j.rows > 0 || len(j.failed) == 0 {
-			yield(nil, j.err)
-			return false
-		}
-		return yield(nil, &EmptyBatchError{Epoch: j.plan.epoch, Batch: b.Number(), Lost: len(j.failed), Err: j.err})
 	}
 	r.l.counts.delivered(j.rows)
 	return yield(b, nil)

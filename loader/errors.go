@@ -103,21 +103,6 @@ func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineEx
 // Timeout reports true, as of a net.Error.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// An EmptyBatchError stands, with [Skip], in the place of a batch that has lost
-// all its samples. The loop goes on behind it.
-type EmptyBatchError struct {
-	Epoch int
-	Batch int   // in the epoch
-	Lost  int   // samples
-	Err   error // the first one's *SampleError
-}
-
-func (e *EmptyBatchError) Error() string {
-	return fmt.Sprintf("loader: epoch %d, batch %d: nothing is left of %d samples: %v", e.Epoch, e.Batch, e.Lost, e.Err)
-}
-
-func (e *EmptyBatchError) Unwrap() error { return e.Err }
-
 // A LimitError ends a run in which more samples failed than [OnError] allows.
 type LimitError struct {
 	Failed int // samples, so far

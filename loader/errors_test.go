@@ -72,7 +72,6 @@ func TestSkipShortensTheBatch(t *testing.T) {
 			"[0 2 3] [0 2 3]",
 			"[4 6 7] [4 6 7]",
 			"[8 10 11] [8 10 11]",
-			"error: loader: epoch 0, batch 3: nothing is left of 1 samples: loader: sample 12 (sample-12), epoch 0, batch 3: bad sample",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d workers: got %q, want %q", workers, got, want)
@@ -80,6 +79,44 @@ func TestSkipShortensTheBatch(t *testing.T) {
 		s := l.Stats()
 		if s.Dropped != 4 || len(s.Failures) != 4 || s.Failures[1].Index != 5 {
 			t.Errorf("dropped %d: %v", s.Dropped, s.Failures)
+		}
+		if s.Batches != 3 || s.Emptied != 1 || s.Wait.Count != 3 {
+			t.Errorf("%d batches, %d emptied, %d waits, want 3, 1 and 3", s.Batches, s.Emptied, s.Wait.Count)
+		}
+	}
+}
+
+// TestEmptiedBatchesAreLeftOut loses all of batches 0, 3, 4 and 9.
+func TestEmptiedBatchesAreLeftOut(t *testing.T) {
+	ds := failing(40, func(i int) bool { return slices.Contains([]int{0, 3, 4, 9}, i/4) })
+	for _, workers := range []int{0, 1, 5} {
+		for _, unordered := range []bool{false, true} {
+			options := []loader.Option{loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Unordered(unordered)}
+			l := newLoader(t, ds, options...)
+			var positions []loader.Position
+			var got []int
+			for b, err := range l.Epoch(t.Context(), 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, positions = append(got, b.Number()), append(positions, b.Position())
+			}
+			if s := l.Stats(); s.Batches != 6 || s.Emptied != 4 || s.Dropped != 16 {
+				t.Errorf("%d workers: %d batches, %d emptied, %d samples dropped, want 6, 4 and 16", workers, s.Batches, s.Emptied, s.Dropped)
+			}
+			for k, p := range positions {
+				resumed := slices.Clone(got[:k+1])
+				for b, err := range l.From(t.Context(), p) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					resumed = append(resumed, b.Number())
+				}
+				slices.Sort(resumed)
+				if want := []int{1, 2, 5, 6, 7, 8}; !slices.Equal(resumed, want) {
+					t.Errorf("%d workers, unordered %v, interrupted at %+v: batches %v, want %v", workers, unordered, p, resumed, want)
+				}
+			}
 		}
 	}
 }

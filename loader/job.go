@@ -32,6 +32,7 @@ type job struct {
 
 	mu     sync.Mutex
 	failed []failure
+	broken error // ends the run in the batch's place, whatever the policy
 
 	// Set by the worker that finishes the last row.
 	rows int // that are good; they come first
@@ -50,7 +51,7 @@ type failure struct {
 // publish opens the rows for claims.
 func (j *job) publish() {
 	j.failed = j.failed[:0]
-	j.err = nil
+	j.broken, j.err = nil, nil
 	j.left.Store(int64(len(j.indices)))
 	j.claims.Store(uint64(len(j.indices)) << 32)
 }
@@ -88,23 +89,28 @@ func (j *job) fail(f failure) {
 	j.failed = append(j.failed, f)
 }
 
+// breaks records what ends the run in the batch's place.
+func (j *job) breaks(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken == nil {
+		j.broken = err
+	}
+}
+
 // seal makes the batch ready for delivery: failures in order, rows without
 // holes, ragged fields joined. It belongs to whoever finished the last row.
 func (j *job) seal(policy Policy) {
 	j.claims.Store(0)
 	slices.SortStableFunc(j.failed, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
 	j.rows = len(j.indices)
-	for _, f := range j.failed {
-		if f.lost {
-			j.err = j.batchError()
-			if policy == Skip {
-				j.closeHoles()
-			}
-			break
-		}
-	}
-	if policy == Skip && j.rows > 0 {
-		j.err = nil
+	switch {
+	case j.broken != nil:
+		j.err = j.broken
+	case policy == Skip:
+		j.closeHoles()
+	default:
+		j.err = j.batchError()
 	}
 	if j.err == nil {
 		j.err = j.slab.pack(j.rows)
@@ -123,6 +129,9 @@ func (j *job) batchError() error {
 
 // closeHoles moves good rows into the places of lost ones, keeping their order.
 func (j *job) closeHoles() {
+	if len(j.failed) == 0 {
+		return
+	}
 	lost := make(map[int]bool, len(j.failed))
 	for _, f := range j.failed {
 		lost[f.row] = f.lost

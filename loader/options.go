@@ -85,8 +85,7 @@ const (
 	// Stop ends the loop with the error, in the place of the sample's batch.
 	Stop Policy = iota
 	// Skip leaves the sample out: its batch is shorter. A batch of which nothing
-	// remains is an [EmptyBatchError] in its place, after which the loop goes on;
-	// with BatchSize(1) that is every sample that fails.
+	// remains is left out as a whole and counted in [Stats].
 	Skip
 	// Replace takes another sample of the epoch, the same one in every run. If
 	// ten of them fail one after the other, the loop ends with the error.
@@ -98,8 +97,6 @@ const (
 // replacements that fail included, ends with a [LimitError] in the place of the
 // batch with the first one too many; [NoLimit] allows any
 // number. Stop has none. What was left out is counted and listed in [Stats].
-// Whatever the limit, a batch that Skip leaves nothing of is an [EmptyBatchError],
-// which the loop body passes over.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }

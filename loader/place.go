@@ -82,6 +82,7 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	}
 	if w.reader == nil {
 		if err := w.open(); err != nil {
+			j.breaks(err)
 			return err
 		}
 	}

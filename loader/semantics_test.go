@@ -78,16 +78,20 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestErrors: an error consumes exactly its own batch, is raised in its place,
-// and iteration can go on: 41 samples in pairs, all failing, are 21 errors.
+// TestErrors: an error consumes exactly its own batch and is raised in its place.
 //
-// We deviate by default: the loop ends at the first error, as Go's do. Skip goes on.
+// We deviate in what follows: the loop ends at the first error, as Go's do, or
+// passes over all of them with Skip. There, 41 samples in pairs, all failing, are
+// 21 errors.
 func TestErrors(t *testing.T) {
 	for _, workers := range []int{0, 2, 4} {
 		ds := failing(41, func(int) bool { return true })
 		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
-		if got := len(outcome(t, l)); got != 21 {
-			t.Errorf("%d workers: %d errors, want 21", workers, got)
+		if got := outcome(t, l); len(got) != 0 {
+			t.Errorf("%d workers: got %q, want nothing", workers, got)
+		}
+		if s := l.Stats(); s.Emptied != 21 || s.Dropped != 41 {
+			t.Errorf("%d workers: %d batches emptied, %d samples dropped, want 21 and 41", workers, s.Emptied, s.Dropped)
 		}
 		l = newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2))
 		if got := len(outcome(t, l)); got != 1 {
@@ -138,8 +142,10 @@ func TestShrinkingDataset(t *testing.T) {
 	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
 	ds.n = 3
 	got := outcome(t, l)
-	want := []string{"[0 1] [0 1]", "[2] [2]", "error: loader: epoch 0, batch 2: nothing is left of 2 samples: loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"}
-	if !slices.Equal(got, want) {
+	if want := []string{"[0 1] [0 1]", "[2] [2]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := l.Stats().Failures[1].Error(), "loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 type Stats struct {
 	Samples int64 // delivered to the loop body
 	Batches int64 // delivered to the loop body
+	Emptied int64 // batches that lost all their samples to [Skip] and were not delivered
 
 	// Dropped counts samples that could not be placed, in batches that the loop
 	// has come to, and Failures lists them, the first thousand. With [Skip] their
@@ -63,6 +64,7 @@ type Wait struct {
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
 	s.Batches -= earlier.Batches
+	s.Emptied -= earlier.Emptied
 	s.Dropped -= earlier.Dropped
 	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
 	s.Wait.Count -= earlier.Wait.Count
@@ -139,6 +141,7 @@ type counts struct {
 	mu       sync.Mutex
 	samples  int64
 	batches  int64
+	empty    int64
 	dropped  int64
 	failures []*SampleError
 	wait     Wait
@@ -162,6 +165,12 @@ func (c *counts) delivered(samples int) {
 	c.samples += int64(samples)
 }
 
+func (c *counts) emptied() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.empty++
+}
+
 func (c *counts) failed(failed []failure) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,6 +188,7 @@ func (l *Loader) Stats() Stats {
 	s := Stats{
 		Samples:  l.counts.samples,
 		Batches:  l.counts.batches,
+		Emptied:  l.counts.empty,
 		Dropped:  l.counts.dropped,
 		Failures: slices.Clone(l.counts.failures),
 		Wait:     l.counts.wait,

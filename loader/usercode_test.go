@@ -135,8 +135,8 @@ func TestReaderThatFailsToReopenAfterGoexit(t *testing.T) {
 		}
 		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
 		got := outcome(t, l)
-		if len(got) != 2 || got[0] != "[0] [0]" || !strings.Contains(got[1], "open dataset: bad sample") {
-			t.Errorf("got %q", got)
+		if want := []string{"error: loader: worker 0: open dataset: bad sample"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }

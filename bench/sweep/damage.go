@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 
@@ -49,20 +47,5 @@ func (d *damage) tell(out io.Writer) {
 	}
 	if n > most {
 		fmt.Fprintf(out, "  and %d more\n", n-most)
-	}
-}
-
-// filled are batches without those that lost all their samples.
-func filled(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
-	return func(yield func(*loader.Batch, error) bool) {
-		for b, err := range batches {
-			var empty *loader.EmptyBatchError
-			if errors.As(err, &empty) {
-				continue
-			}
-			if !yield(b, err) {
-				return
-			}
-		}
 	}
 }

@@ -95,7 +95,7 @@ func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Ba
 		return result.Measured{}, err
 	}
 	defer l.Close()
-	measured, err := bench.Epoch(ctx, filled(l.Epoch(ctx, 0)), body)
+	measured, err := bench.Epoch(ctx, l.Epoch(ctx, 0), body)
 	m.damaged.note(l.Stats(), m.indices)
 	if err == nil && measured.Samples == 0 {
 		err = fmt.Errorf("no photo could be read: %w", l.Stats().Failures[0])

@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -86,9 +85,6 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	var first *loader.Batch
 	begun := time.Now()
 	for batch, err := range l.Epochs(ctx, 0, epochs) {
-		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
-			continue // all its pictures are damaged; they are listed below
-		}
 		if err != nil {
 			return err
 		}

@@ -52,9 +52,6 @@ func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o
 
 	begun := time.Now()
 	for batch, err := range judge.Feed.Run(l.Epoch(ctx, 0)) {
-		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
-			continue // the table lists its pictures
-		}
 		if err != nil {
 			return nil, errors.Join(err, r.table.flush(r.table.next))
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,7 +62,7 @@ func verify(ctx context.Context, name string, workers, batch int) error {
 	}
 	defer l.Close()
 	for _, err := range l.Epoch(ctx, 0) {
-		if empty := new(loader.EmptyBatchError); err != nil && !errors.As(err, &empty) {
+		if err != nil {
 			return err
 		}
 	}

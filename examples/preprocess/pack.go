@@ -117,9 +117,6 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *dataset.Packin
 		return nil
 	}
 	for batch, err := range l.Epoch(ctx, 0) {
-		if empty := new(loader.EmptyBatchError); errors.As(err, &empty) {
-			continue // its pictures are skipped with the next batch
-		}
 		if err != nil {
 			return err
 		}

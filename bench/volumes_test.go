@@ -11,6 +11,7 @@ import (
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -63,18 +64,18 @@ func BenchmarkVolumes(b *testing.B) {
 // slicesOf is all slices of a folder of patients, axial, coronal and sagittal,
 // padded to one shape, with two scans and two masks each.
 func slicesOf(ctx context.Context, dir string) (dataset.Dataset, error) {
-	var sources []dataset.StudyOption
+	var sources []volume.Option
 	for _, v := range data.VolumeNames {
 		pattern := "{patient}/" + v.Name + ".nrrd"
 		if v.Mask {
-			sources = append(sources, dataset.Mask(v.Name, pattern))
+			sources = append(sources, volume.Mask(v.Name, pattern))
 		} else {
-			sources = append(sources, dataset.Scan(v.Name, pattern))
+			sources = append(sources, volume.Scan(v.Name, pattern))
 		}
 	}
-	study, err := dataset.Volumes(os.DirFS(dir), sources...)
+	cohort, err := volume.Open(os.DirFS(dir), sources...)
 	if err != nil {
 		return nil, err
 	}
-	return study.Slices(ctx, dataset.Axial, dataset.Coronal, dataset.Sagittal, dataset.SliceShape(data.VolumeShape[1], data.VolumeShape[2]))
+	return cohort.Slices(ctx, volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(data.VolumeShape[1], data.VolumeShape[2]))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -91,12 +92,12 @@ func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			study, err := dataset.Volumes(os.DirFS(dir), dataset.Scan("ct", "{patient}/ct.nrrd"), dataset.Scan("pet", "{patient}/pet.nrrd"),
-				dataset.Mask("truth", "{patient}/truth.nrrd"), dataset.Mask("prediction", "{patient}/prediction.nrrd"))
+			cohort, err := volume.Open(os.DirFS(dir), volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd"),
+				volume.Mask("truth", "{patient}/truth.nrrd"), volume.Mask("prediction", "{patient}/prediction.nrrd"))
 			if err != nil {
 				return nil, err
 			}
-			return study.Slices(ctx, dataset.Axial)
+			return cohort.Slices(ctx)
 		}, 2 * data.VolumeShape[0]},
 	} {
 		ds, err := c.open()

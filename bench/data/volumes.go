@@ -11,7 +11,7 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
 )
 
 // VolumeShape is the shape (z, y, x) of every volume that [Volumes] makes.
@@ -35,7 +35,7 @@ func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
 			for _, v := range patient(i) {
 				path := filepath.Join(dir, fmt.Sprintf("patient%04d", i), v.Name+".nrrd")
 				if err := create(path, func(w io.Writer) error {
-					return dataset.WriteNRRD(w, v, dataset.Gzipped())
+					return volume.WriteNRRD(w, v, volume.Gzip())
 				}); err != nil {
 					return err
 				}
@@ -46,9 +46,9 @@ func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
 }
 
 // patient is one's volumes in the order of VolumeNames.
-func patient(i int) []*dataset.Volume {
+func patient(i int) []*volume.Volume {
 	r := rand.New(rand.NewPCG(uint64(i), 3))
-	var all []*dataset.Volume
+	var all []*volume.Volume
 	for _, v := range VolumeNames {
 		all = append(all, emptyVolume(v.Name, v.Mask))
 	}
@@ -82,10 +82,10 @@ func patient(i int) []*dataset.Volume {
 	return all
 }
 
-func emptyVolume(name string, mask bool) *dataset.Volume {
-	v := &dataset.Volume{
+func emptyVolume(name string, mask bool) *volume.Volume {
+	v := &volume.Volume{
 		Name: name, Mask: mask, Dtype: tensor.Int16, Shape: VolumeShape[:], World: "LPS", Origin: []float64{0, 0, 0},
-		Axes: []dataset.Axis{
+		Axes: []volume.Axis{
 			{Kind: "space", Spacing: 3, Direction: []float64{0, 0, 1}},
 			{Kind: "space", Spacing: 1, Direction: []float64{0, 1, 0}},
 			{Kind: "space", Spacing: 1, Direction: []float64{1, 0, 0}},

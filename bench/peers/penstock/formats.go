@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -56,35 +57,35 @@ func cifar100(folder string) (dataset.Dataset, error) {
 // volumesDecoded is a patient per sample, two scans and two masks, from files
 // compressed by gzip, decoded every time.
 func volumesDecoded(folder string) (dataset.Dataset, error) {
-	study, err := patients(folder, dataset.VolumeCache(0))
+	cohort, err := patients(folder, volume.CacheSize(0))
 	if err != nil {
 		return nil, err
 	}
-	return study.Whole()
+	return cohort.Whole()
 }
 
 // volumesCached is the same from memory.
 func volumesCached(folder string) (dataset.Dataset, error) {
-	study, err := patients(folder)
+	cohort, err := patients(folder)
 	if err != nil {
 		return nil, err
 	}
-	return study.Whole()
+	return cohort.Whole()
 }
 
 // volumeSlices are those of all three views, padded to (128, 128), scans and masks.
 func volumeSlices(folder string) (dataset.Dataset, error) {
-	study, err := patients(folder)
+	cohort, err := patients(folder)
 	if err != nil {
 		return nil, err
 	}
-	return study.Slices(context.Background(), dataset.Axial, dataset.Coronal, dataset.Sagittal, dataset.SliceShape(128, 128))
+	return cohort.Slices(context.Background(), volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(128, 128))
 }
 
-func patients(folder string, options ...dataset.StudyOption) (*dataset.Study, error) {
-	options = append(options, dataset.Scan("ct", "{patient}/ct.nrrd"), dataset.Scan("pet", "{patient}/pet.nrrd"),
-		dataset.Mask("truth", "{patient}/truth.nrrd"), dataset.Mask("prediction", "{patient}/prediction.nrrd"))
-	return dataset.Volumes(os.DirFS(folder), options...)
+func patients(folder string, options ...volume.Option) (*volume.Cohort, error) {
+	options = append(options, volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd"),
+		volume.Mask("truth", "{patient}/truth.nrrd"), volume.Mask("prediction", "{patient}/prediction.nrrd"))
+	return volume.Open(os.DirFS(folder), options...)
 }
 
 // readAll reads all files of a folder, so that they are in the page cache.

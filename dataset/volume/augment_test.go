@@ -1,0 +1,308 @@
+package volume_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// cohort has three patients with scans (4, 6, 6) of values 0, 1, 2, …, and a mask
+// with the remainders of 7.
+func cohort(t testing.TB, options ...volume.Option) *volume.Cohort {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for p := range 3 {
+		for _, name := range []string{"ct", "mask"} {
+			v := made(name, false, []int{4, 6, 6}, []float64{3, 1, 1}, func(i int) int16 {
+				if name == "mask" {
+					return int16(i % 7)
+				}
+				return int16(i)
+			})
+			var b bytes.Buffer
+			if err := volume.WriteNRRD(&b, v); err != nil {
+				t.Fatal(err)
+			}
+			fsys[fmt.Sprintf("p%d/%s.nrrd", p, name)] = &fstest.MapFile{Data: b.Bytes()}
+		}
+	}
+	s, err := volume.Open(fsys, append([]volume.Option{
+		volume.Scan("ct", "{patient}/ct.nrrd"), volume.Mask("mask", "{patient}/mask.nrrd")}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func whole(t testing.TB, options ...volume.Option) *volume.Cut {
+	t.Helper()
+	ds, err := cohort(t, options...).Whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+func samples(t testing.TB, ds dataset.Dataset, steps ...volume.Step) *volume.Augmented {
+	t.Helper()
+	x, err := volume.Augment(ds, steps...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// draws places sample 0 for n draws and hands over its fields.
+func draws(t *testing.T, ds dataset.Dataset, n int, use func(ct []float32, mask []uint8)) {
+	t.Helper()
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var cells []dataset.Cell
+	for _, f := range ds.Spec() {
+		cells = append(cells, dataset.NewCell(f))
+	}
+	draw := dataset.NewDraw(nil)
+	for i := range n {
+		draw.Reset(9, 0, i)
+		s := dataset.NewSlot(cells, draw)
+		if err := r.Place(t.Context(), 0, s); err != nil {
+			t.Fatal(err)
+		}
+		use(dataset.Row[float32](s, 0), dataset.Row[uint8](s, 1))
+	}
+}
+
+func TestRandomStepsMoveImageAndMaskTogether(t *testing.T) {
+	ds := whole(t)
+	for _, c := range []struct {
+		steps  []volume.Step
+		places int // different results of 3000 draws
+	}{
+		{[]volume.Step{volume.RandomFlip(0.5)}, 8},
+		{[]volume.Step{volume.RandomFlip(0.5, 0, -1)}, 4},
+		{[]volume.Step{volume.RandomFlip(1, 1)}, 1},
+		{[]volume.Step{volume.RandomRotate90(0.75, 1, 2)}, 4},
+		{[]volume.Step{volume.RandomRotate90(1, 1, 2)}, 3},
+		{[]volume.Step{volume.RandomCrop(3, 4, 6)}, 2 * 3},
+		{[]volume.Step{volume.RandomCrop(2, 5, 5), volume.RandomFlip(0.5, 0), volume.RandomRotate90(0.5, 2, 1), volume.PadOrCrop(2, 3, 3)}, 3 * 4 * 2 * 4},
+	} {
+		x := samples(t, ds, c.steps...)
+		seen := map[string]int{}
+		draws(t, x, 3000, func(ct []float32, mask []uint8) {
+			seen[fmt.Sprint(ct)]++
+			used := map[float32]bool{}
+			for i, v := range ct {
+				if uint8(int(v)%7) != mask[i] || used[v] {
+					t.Fatalf("%v: voxel %v has label %d, or comes twice", x, v, mask[i])
+				}
+				used[v] = true
+			}
+		})
+		if len(seen) != c.places {
+			t.Errorf("%v: %d different results, want %d", c.steps, len(seen), c.places)
+		}
+		for _, n := range seen {
+			if p := float64(3000 / c.places); c.places < 10 && (float64(n) < p/2 || float64(n) > 2*p) {
+				t.Errorf("%v: results %d times of 3000, want each about %v", c.steps, n, p)
+			}
+		}
+	}
+}
+
+// TestSamplesAreTheStepsOneByOne compares a list of steps in one Pipeline with
+// the same steps in Pipelines around each other.
+func TestSamplesAreTheStepsOneByOne(t *testing.T) {
+	steps := []volume.Step{volume.Flip(0), volume.PadOrCrop(5, 4, 7).Fill(-3), volume.Window(70, 100), volume.Rotate90(3, 0, 2),
+		volume.PadOrCrop(8), volume.Rotate90(1, 1, 0), volume.ZScore().Within("mask"), volume.Flip(1)}
+	ds := whole(t)
+	for n := range len(steps) + 1 {
+		var apart dataset.Dataset = ds
+		for _, s := range steps[:n] {
+			apart = samples(t, apart, s)
+		}
+		together := samples(t, ds, steps[:n]...)
+		a, err := dataset.At(t.Context(), apart, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dataset.At(t.Context(), together, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range together.Spec() {
+			if !slices.Equal(a[f.Name].Shape(), b[f.Name].Shape()) || fmt.Sprint(a[f.Name].Data()) != fmt.Sprint(b[f.Name].Data()) {
+				t.Errorf("%v: %s differs", steps[:n], f.Name)
+			}
+		}
+	}
+}
+
+func TestPreparationRunsOncePerPatient(t *testing.T) {
+	s := cohort(t, volume.Prepare(volume.Resample(1.5, 0, 0), volume.Window(72, 144), volume.PadOrCrop(8, 4, 4)))
+	patches, err := s.Patches([]int{8, 2, 2}, volume.PerPatient(30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := loader.New(patches, loader.Workers(5), loader.BatchSize(7), loader.Shuffle(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range batch.Tensor("ct").Data().([]float32) {
+			if x < 0 || x > 1 {
+				t.Fatalf("value %v", x)
+			}
+		}
+	}
+	if got := s.Stats(); got.Misses != 3 || got.Bytes != 3*8*4*4*(4+1) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSamplesAllocateNothing(t *testing.T) {
+	x := samples(t, whole(t), volume.RandomCrop(3, 5, 5), volume.Window(40, 400), volume.RandomFlip(0.5), volume.PadOrCrop(4, 6, 4).Fill(-1),
+		volume.ZScore().Within("mask"), volume.Rotate90(1, 0, 1), volume.MinMax().Nonzero(), volume.PadOrCrop(5), volume.RandomRotate90(0.5, 1, 2))
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var cells []dataset.Cell
+	for _, f := range x.Spec() {
+		cells = append(cells, dataset.NewCell(f))
+	}
+	draw := dataset.NewDraw(nil)
+	slot := dataset.NewSlot(cells, draw)
+	i := 0
+	place := func() {
+		draw.Reset(1, 0, i)
+		if err := r.Place(t.Context(), 0, slot); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	}
+	place()
+	if n := testing.AllocsPerRun(200, place); n != 0 {
+		t.Errorf("%v allocations per sample", n)
+	}
+}
+
+func TestPlanShowsWhereStepsWork(t *testing.T) {
+	ds := whole(t, volume.Prepare(volume.Resample(3, 2, 2), volume.Window(40, 400)))
+	x := samples(t, ds, volume.RandomFlip(0.5, 0), volume.RandomCrop(2), volume.RandomRotate90(0.5, 1, 2), volume.MinMax())
+	want := `
+3 patients
+  read      ct from {patient}/ct.nrrd
+  read      mask from {patient}/mask.nrrd
+  prepare   Resample(3, 2, 2), Window(40, 400), once per patient
+  cache     up to 2 GiB of 648 B
+  cut       Whole(): 3 samples
+  store     ct float32 (1, 4, 3, 3), mask uint8 (1, 4, 3, 3)
+  augment   RandomFlip(0.5, 0), in memory of the worker
+  augment   RandomCrop(2), in memory of the worker
+  augment   RandomRotate90(0.5, 1, 2), into the slot
+  augment   MinMax(), in the slot
+  result    ct float32 (1, 2, 2, 2), mask uint8 (1, 2, 2, 2)`
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), fmt.Sprintf("%v", x)); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+// TestFieldsOfAnyDatasetCanBeNamed takes tensors, which know of no volumes.
+func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
+	ds, err := dataset.Tensors(
+		dataset.Named("x", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking([]float32{1, 2, 3, 4}))),
+		dataset.Named("y", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking([]uint16{5, 6, 7, 8}))),
+		dataset.Named("z", []uint8{9}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), samples(t, ds, volume.ScanFields("x"), volume.MaskFields("y"), volume.Flip(1), volume.MinMax()), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(s["x"].Data(), s["y"].Data(), s["z"].Data()), "[0.33333334 0 1 0.6666667] [6 5 8 7] 9"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, c := range []struct {
+		steps []volume.Step
+		want  string
+	}{
+		{nil, "hold volumes? ScanFields and MaskFields name them"},
+		{[]volume.Step{volume.ScanFields("w")}, `no field "w"`},
+		{[]volume.Step{volume.ScanFields("z")}, "want (channels, z, y, x)"},
+		{[]volume.Step{volume.ScanFields("x", "x")}, "want it named once"},
+		{[]volume.Step{volume.ScanFields("y"), volume.ZScore()}, "ZScore(): field y uint16 (1, 2, 2): want float32"},
+		{[]volume.Step{volume.ScanFields("x"), volume.Resample(1)}, "it is for whole volumes: give it to Prepare"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(3)}, "want a part of it, after PadOrCrop"},
+		{[]volume.Step{volume.ScanFields("x"), volume.PadOrCrop(2, 3), volume.RandomRotate90(1, 0, 1)}, "axes of 2 and 3 voxels"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(2), volume.RandomFlip(1, 2)}, "want a probability from 0 to 1"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(1, 2)}, "axis 2 of 2"},
+		{[]volume.Step{volume.ScanFields("x"), volume.MinMax().Only("y")}, `no volume is named "y"`},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(1).Fill(2)}, "want Fill of PadOrCrop"},
+	} {
+		if _, err := volume.Augment(ds, c.steps...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q in it", c.steps, err, c.want)
+		}
+	}
+}
+
+// noise adds normal noise to scans.
+type noise struct{ deviation float64 }
+
+func (n noise) String() string { return fmt.Sprintf("noise(%v)", n.deviation) }
+
+func (n noise) Apply(vs []*volume.Volume, r *rand.Rand) error {
+	for _, v := range vs {
+		if v.Mask {
+			continue
+		}
+		for i, values := 0, volume.Values[float32](v); i < len(values); i++ {
+			values[i] += float32(n.deviation * r.NormFloat64())
+		}
+	}
+	return nil
+}
+
+func TestSamplesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	patches, err := cohort(t).Patches([]int{3, 4, 4}, volume.PerPatient(8), volume.Positives("mask", 0.5, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := samples(t, patches, volume.RandomFlip(0.5), volume.RandomRotate90(0.5, 1, 2), volume.Apply(noise{0.1}))
+	load := func(workers int) (text string) {
+		l, err := loader.New(x, loader.Workers(workers), loader.BatchSize(5), loader.Shuffle(true), loader.Seed(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for batch, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += fmt.Sprint(batch.Tensor("ct").Data(), batch.Tensor("mask").Data())
+		}
+		return text
+	}
+	if load(1) != load(9) {
+		t.Error("1 and 9 workers: other data")
+	}
+}

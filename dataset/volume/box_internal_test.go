@@ -1,0 +1,117 @@
+package volume
+
+import (
+	"slices"
+	"testing"
+
+	"gorgonia.org/tensor"
+	"pgregory.net/rapid"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// TestBoxesAreCopiedVoxelByVoxel compares joined loops with indices counted one
+// by one, for boxes inside, across and beyond the volume.
+func TestBoxesAreCopiedVoxelByVoxel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rank := rapid.IntRange(2, 3).Draw(t, "rank")
+		shape := tensor.Shape{rapid.IntRange(1, 3).Draw(t, "channels")}
+		var b box
+		for d := range rank {
+			n := rapid.IntRange(1, 6).Draw(t, "n")
+			shape = append(shape, n)
+			b.start[d] = rapid.IntRange(-7, 7).Draw(t, "start")
+			b.size[d] = rapid.IntRange(1, 8).Draw(t, "size")
+		}
+		values := make([]int16, shape.TotalSize())
+		for i := range values {
+			values[i] = int16(i + 1)
+		}
+		v := &Volume{Dtype: tensor.Int16, Shape: shape, Data: dense.Bytes(values)}
+
+		size := slices.Clone(shape)
+		for d := range rank {
+			size[d+1] = b.size[d]
+		}
+		want := make([]float32, size.TotalSize())
+		index := make([]int, rank+1)
+		for i := range want {
+			rest, at, inside := i, 0, true
+			for d := rank; d >= 0; d-- {
+				index[d] = rest % size[d]
+				rest /= size[d]
+			}
+			for d, k := range index {
+				if d > 0 {
+					k += b.start[d-1]
+				}
+				inside = inside && k >= 0 && k < shape[d]
+				at = at*shape[d] + k
+			}
+			want[i] = -5
+			if inside {
+				want[i] = float32(values[at])
+			}
+		}
+		got := make([]float32, len(want))
+		if err := copyBox(dense.Bytes(got), tensor.Float32, v, &b, -5); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("box %v of %v: got %v, want %v", b, shape, got, want)
+		}
+		same := make([]int16, len(want))
+		if err := copyBox(dense.Bytes(same), tensor.Int16, v, &b, -5); err != nil {
+			t.Fatal(err)
+		}
+		for i := range same {
+			if float32(same[i]) != want[i] {
+				t.Fatalf("box %v of %v, as int16: got %v, want %v", b, shape, same, want)
+			}
+		}
+	})
+}
+
+func TestWholePlanesAreOneLoop(t *testing.T) {
+	for _, c := range []struct {
+		b    box
+		want [4]int
+	}{
+		{box{size: [3]int{4, 5, 6}}, [4]int{1, 1, 1, 2 * 120}},
+		{box{start: [3]int{2}, size: [3]int{1, 5, 6}}, [4]int{1, 1, 2, 30}},
+		{box{start: [3]int{0, 0, 3}, size: [3]int{4, 5, 1}}, [4]int{1, 1, 1, 40}},
+	} {
+		if m, _, _ := c.b.moves([]int{2, 4, 5, 6}); m.n != c.want {
+			t.Errorf("%v: loops of %v, want %v", c.b, m.n, c.want)
+		}
+	}
+}
+
+// TestRegionsPickEveryVoxelOnce compares with the plain list of voxels.
+func TestRegionsPickEveryVoxelOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.Uint8Range(0, 2), 1, 40).Draw(t, "labels")
+		wanted := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 300}), 0, 2).Draw(t, "wanted")
+		r, err := regionOf(&Volume{Dtype: tensor.Uint8, Shape: tensor.Shape{1, len(labels)}, Data: labels}, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in, out, gotIn, gotOut []int
+		for i, l := range labels {
+			if l != 0 && len(wanted) == 0 || slices.Contains(wanted, float64(l)) {
+				in = append(in, i)
+			} else {
+				out = append(out, i)
+			}
+		}
+		for k := range r.inside() {
+			gotIn = append(gotIn, r.in(k))
+		}
+		for k := range r.outside() {
+			gotOut = append(gotOut, r.out(k))
+		}
+		if !slices.Equal(gotIn, in) || !slices.Equal(gotOut, out) {
+			t.Fatalf("%v in %v: got %v and %v, want %v and %v", wanted, labels, gotIn, gotOut, in, out)
+		}
+	})
+}

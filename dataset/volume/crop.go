@@ -1,0 +1,148 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Crop is a step that gives volumes another shape: [PadOrCrop] or [RandomCrop].
+type Crop struct {
+	random bool
+	shape  []int
+	value  float64
+	only   bool // value was given
+}
+
+// PadOrCrop gives every volume that shape, one number per axis or one for all,
+// around its middle: axes that are longer are cut on both sides, shorter ones
+// padded on both sides, as MONAI's ResizeWithPadOrCrop does.
+func PadOrCrop(shape ...int) Crop { return Crop{shape: slices.Clone(shape)} }
+
+// RandomCrop cuts out a part of that shape, one number per axis or one for all,
+// all places equally likely. It must fit into the volume.
+func RandomCrop(shape ...int) Crop { return Crop{random: true, shape: slices.Clone(shape)} }
+
+// Fill sets the value of what PadOrCrop adds to volumes that are no masks; to
+// masks it adds 0, which is the default.
+func (c Crop) Fill(value float64) Crop {
+	c.value, c.only = value, true
+	return c
+}
+
+// String is the call that made the step.
+func (c Crop) String() string {
+	name := "PadOrCrop"
+	if c.random {
+		name = "RandomCrop"
+	}
+	text := call(name, anys(c.shape)...)
+	if c.only {
+		text += call(".Fill", c.value)
+	}
+	return text
+}
+
+func (c Crop) add(p *program) error {
+	if len(c.shape) == 0 || slices.Min(c.shape) < 1 || slices.Max(c.shape) > maxSide {
+		return fmt.Errorf("want lengths from 1 to %d", maxSide)
+	}
+	if !c.random {
+		return p.add(c, anywhere, true)
+	}
+	if c.only {
+		return errors.New("want Fill of PadOrCrop")
+	}
+	return p.add(c, perSample, true)
+}
+
+// maxSide bounds what steps may ask for.
+const maxSide = 1 << 20
+
+// maxElements bounds a volume that steps make, so that no product overflows.
+const maxElements = 1 << 40
+
+// size is what the step makes of axis k of Shape.
+func (c Crop) size(k int) int {
+	if len(c.shape) == 1 {
+		return c.shape[0]
+	}
+	return c.shape[k-1]
+}
+
+func (c Crop) check(v *Volume) error {
+	rank := len(v.Shape) - 1
+	if len(c.shape) != 1 && len(c.shape) != rank {
+		return fmt.Errorf("volumes have %d axes of space: want as many lengths, or one", rank)
+	}
+	elements := v.Shape[0]
+	for k := 1; k <= rank; k++ {
+		n := c.size(k)
+		if c.random && n > v.Shape[k] {
+			return fmt.Errorf("the volume has the shape %v: want a part of it, after PadOrCrop", []int(v.Shape[1:]))
+		}
+		if elements > maxElements/n {
+			return errors.New("want a smaller shape")
+		}
+		elements *= n
+	}
+	return nil
+}
+
+func (c Crop) outline(vs []*Volume) error {
+	for _, v := range vs {
+		if err := c.check(v); err != nil {
+			return err
+		}
+		for k := 1; k < len(v.Shape); k++ {
+			if !c.random {
+				shift(v, k, float64(centered(v.Shape[k], c.size(k))))
+			}
+			v.Shape[k] = c.size(k)
+		}
+	}
+	return nil
+}
+
+func (c Crop) apply(vs []*Volume, w *work) error {
+	var b box
+	for d := range rankOf(vs) {
+		n, size := vs[0].Shape[d+1], c.size(d+1)
+		b.size[d] = size
+		if !c.random {
+			b.start[d] = centered(n, size)
+		} else if n >= size {
+			b.start[d] = w.rand.IntN(n - size + 1)
+		}
+	}
+	for i, v := range vs {
+		if err := c.check(v); err != nil {
+			return err
+		}
+		c.cut(v, i, &b, w)
+	}
+	return nil
+}
+
+// cut makes the box of volume i all of it.
+func (c Crop) cut(v *Volume, i int, b *box, w *work) {
+	m, padded, _ := b.moves(v.Shape)
+	for k := 1; k < len(v.Shape); k++ {
+		v.Shape[k] = b.size[k-1]
+		shift(v, k, float64(b.start[k-1]))
+	}
+	to := w.memory(i, int(v.Bytes()))
+	if padded {
+		fill(to, v.Dtype, c.beyond(v))
+	}
+	m.run(to, v.Data, v.Dtype.Size())
+	v.Data = to
+}
+
+// beyond is the value of what is added to the volume.
+func (c Crop) beyond(v *Volume) float64 {
+	if v.Mask {
+		return 0
+	}
+	return c.value
+}

@@ -1,0 +1,232 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A Cut is a dataset of parts of a cohort's volumes: wholes, slices or patches.
+// All volumes of a sample are cut alike.
+//
+// Its fields are the cohort's volumes by their names, (channels, z, y, x) or, of a
+// slice, (channels, rows, columns); a bool "…_present" for each that is optional;
+// "patient", int64, the patient's place in [Cohort.Names]; and what the kind of
+// cut adds. It prints its plan with %v.
+//
+// Samples are ordered by patient. Reading them allocates nothing once the
+// patient is in the cohort's cache.
+type Cut struct {
+	cohort *Cohort
+	spec   dataset.Spec
+	first  int // field of the presence flags
+	parts  parts
+}
+
+// parts is a way to cut.
+type parts interface {
+	fmt.Stringer
+	len() int
+	patient(i int) int // in the cohort
+	name(i int) string // without the patient's
+	// part is sample i of the volumes in e.
+	part(i int, e *cacheEntry, r *rand.Rand, b *box) error
+	// tell sets the cut's own fields, from field f on.
+	tell(i int, b *box, dst dataset.Slot, f int)
+}
+
+// newCut makes a cut whose samples have the shape size, or any if it is nil.
+func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*Cut, error) {
+	d := &Cut{cohort: c, parts: p}
+	for k, source := range c.sources {
+		f := dataset.Field{Name: source.name, Dtype: source.dtype}
+		if size != nil {
+			f.Shape = append(tensor.Shape{c.channels[k]}, size...)
+		}
+		d.spec = append(d.spec, f)
+	}
+	d.first = len(d.spec)
+	for _, source := range c.sources {
+		if source.optional {
+			d.spec = append(d.spec, dataset.Field{Name: source.name + "_present", Dtype: tensor.Bool})
+		}
+	}
+	d.spec = append(d.spec, dataset.Field{Name: "patient", Dtype: tensor.Int64})
+	d.spec = append(d.spec, own...)
+	return d, d.spec.Validate()
+}
+
+// Len is the number of samples.
+func (c *Cut) Len() int { return c.parts.len() }
+
+// Spec describes the fields, see [Cut].
+func (c *Cut) Spec() dataset.Spec { return c.spec }
+
+// Name is the patient's name and the part: "p07, axial slice 12".
+func (c *Cut) Name(i int) string {
+	if dataset.CheckIndex(i, c.Len()) != nil {
+		return ""
+	}
+	name := c.cohort.patient(c.parts.patient(i)).name
+	if part := c.parts.name(i); part != "" {
+		name += ", " + part
+	}
+	return name
+}
+
+// Cohort is what was cut.
+func (c *Cut) Cohort() *Cohort { return c.cohort }
+
+// Ends are, for every patient of the cohort, where its samples end, that is one
+// more than the last one's index. sampler.Grouped takes them, to go through few
+// patients at a time where the cache cannot hold all.
+func (c *Cut) Ends() []int {
+	ends := make([]int, c.cohort.Len())
+	n := c.Len()
+	for p := range ends {
+		// Samples are ordered by patient: find the first of a later one.
+		lo, hi := 0, n
+		for lo < hi {
+			if mid := int(uint(lo+hi) >> 1); c.parts.patient(mid) > p {
+				hi = mid
+			} else {
+				lo = mid + 1
+			}
+		}
+		ends[p] = lo
+	}
+	return ends
+}
+
+// String is the plan: what is read, prepared, kept and cut, and what comes out.
+func (c *Cut) String() string {
+	fields := make([]string, c.first)
+	for k, f := range c.spec[:c.first] {
+		fields[k] = f.String()
+	}
+	return fmt.Sprintf("%v\n  cut       %v: %d samples\n  store     %s", c.cohort, c.parts, c.Len(), strings.Join(fields, ", "))
+}
+
+// ReadAhead asks the operating system (Linux or macOS) to read the files of
+// patients that are not in the cache. Data files of detached headers are not
+// among them.
+func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
+	last := -1
+	for _, i := range indices {
+		if ctx.Err() != nil {
+			return
+		}
+		if dataset.CheckIndex(i, c.Len()) != nil {
+			continue
+		}
+		p := c.cohort.patients[c.parts.patient(i)]
+		if p == last || c.cohort.cache.has(p) {
+			continue
+		}
+		last = p
+		for _, file := range c.cohort.all[p].files {
+			if file != "" {
+				c.cohort.advisor.Advise(c.cohort.fsys, file)
+			}
+		}
+	}
+}
+
+// Open makes a Reader, which holds no resources between two samples.
+func (c *Cut) Open() (dataset.Reader, error) { return &cutReader{Cut: c}, nil }
+
+type cutReader struct {
+	*Cut
+	box box
+}
+
+func (r *cutReader) Close() error { return nil }
+
+func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dataset.CheckIndex(i, r.Len()); err != nil {
+		return err
+	}
+	dst.Stage(dataset.Decode)
+	patient := r.parts.patient(i)
+	s := r.cohort
+	e, err := s.cache.acquire(ctx, s.patients[patient])
+	if err != nil {
+		return err
+	}
+	defer s.cache.release(e)
+	dst.Stage(dataset.Store)
+	if err := r.parts.part(i, e, dst.Rand(), &r.box); err != nil {
+		return err
+	}
+	f := r.first
+	for k := range s.sources {
+		if err := r.store(dst.Cell(k), k, e.volumes.list[k]); err != nil {
+			return err
+		}
+		if s.sources[k].optional {
+			dataset.Set(dst, f, e.volumes.list[k] != nil)
+			f++
+		}
+	}
+	dataset.Set(dst, f, int64(patient))
+	r.parts.tell(i, &r.box, dst, f+1)
+	return nil
+}
+
+// store copies the box of one volume.
+func (r *cutReader) store(cell dataset.Cell, source int, v *Volume) error {
+	s := &r.cohort.sources[source]
+	if cell.Ragged() {
+		n := r.cohort.channels[source] * int(s.dtype.Size())
+		for _, d := range r.box.size {
+			n *= max(d, 1)
+		}
+		cell.Grow(n)
+	}
+	if v == nil {
+		fill(cell.Bytes(), s.dtype, s.fill)
+		return nil
+	}
+	return copyBox(cell.Bytes(), s.dtype, v, &r.box, s.fill)
+}
+
+// maskNamed is the place of the volume with that name, which has to be a mask.
+func (c *Cohort) maskNamed(name string) (int, error) {
+	k := slices.IndexFunc(c.sources, func(s source) bool { return s.name == name })
+	if k < 0 {
+		return 0, fmt.Errorf("the cohort has no %q", name)
+	}
+	if !c.sources[k].mask {
+		return 0, fmt.Errorf("%q is a Scan: want a Mask", name)
+	}
+	return k, nil
+}
+
+func floatsOf(labels []int) []float64 {
+	x := make([]float64, len(labels))
+	for i, l := range labels {
+		x[i] = float64(l)
+	}
+	return x
+}
+
+var errNoPatients = errors.New("volume: cohort of no patients")
+
+// volumes are the fields that hold the cohort's volumes.
+func (c *Cut) volumes() []field {
+	fields := make([]field, len(c.cohort.sources))
+	for k, s := range c.cohort.sources {
+		fields[k] = field{at: k, name: s.name, mask: s.mask}
+	}
+	return fields
+}

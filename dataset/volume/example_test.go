@@ -1,0 +1,221 @@
+package volume_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// twoPatients have a scan of 2×4×4 voxels, 4×1×1 mm, and a tumour of one voxel.
+func twoPatients() fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for _, patient := range []string{"anna", "bert"} {
+		ct := &volume.Volume{Name: "ct", Dtype: tensor.Float32, Shape: tensor.Shape{2, 4, 4}, World: "LPS", Origin: []float64{0, 0, 0},
+			Axes: []volume.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 1, Direction: []float64{0, 1, 0}}, {Spacing: 1, Direction: []float64{1, 0, 0}}}}
+		values := make([]float32, 32)
+		for i := range values {
+			values[i] = float32(10 * i)
+		}
+		tumour := ct.Header()
+		tumour.Name, tumour.Dtype, tumour.Data = "tumour", tensor.Uint8, make([]byte, 32)
+		tumour.Data[21] = 1
+		ct.SetFloat32(values)
+		for _, v := range []*volume.Volume{ct, tumour} {
+			var file bytes.Buffer
+			if err := volume.WriteNRRD(&file, v, volume.Gzip()); err != nil {
+				log.Fatal(err)
+			}
+			fsys[patient+"/"+v.Name+".nrrd"] = &fstest.MapFile{Data: file.Bytes()}
+		}
+	}
+	return fsys
+}
+
+// Patches for the training of a segmentation network: resampled and windowed
+// once per patient, half of them on tumours, flipped at random.
+func Example() {
+	cohort, err := volume.Open(twoPatients(), // usually os.DirFS
+		volume.Scan("ct", "{patient}/ct.nrrd"),
+		volume.Mask("tumour", "{patient}/tumour.nrrd"),
+		volume.Prepare(volume.Resample(2, 1, 1), volume.Window(160, 320), volume.PadOrCrop(4, 4, 6)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	patches, err := cohort.Patches([]int{2, 2, 2}, volume.PerPatient(8), volume.Positives("tumour", 0.5))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := volume.Augment(patches, volume.RandomFlip(0.5), volume.RandomRotate90(0.5, 1, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds)
+
+	l, err := loader.New(ds, loader.BatchSize(4), loader.Shuffle(true))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Tensor("ct").Shape(), batch.Tensor("tumour").Shape())
+	}
+	fmt.Println(cohort.Stats().Misses, "patients decoded")
+	// Output:
+	// 2 patients
+	//   read      ct from {patient}/ct.nrrd
+	//   read      tumour from {patient}/tumour.nrrd
+	//   prepare   Resample(2, 1, 1), Window(160, 320), PadOrCrop(4, 4, 6), once per patient
+	//   cache     up to 2 GiB of 960 B
+	//   cut       Patches(2, 2, 2), 8 per patient, 50 % on tumour: 16 samples
+	//   store     ct float32 (1, 2, 2, 2), tumour uint8 (1, 2, 2, 2)
+	//   augment   RandomFlip(0.5), in memory of the worker
+	//   augment   RandomRotate90(0.5, 1, 2), into the slot
+	//   result    ct float32 (1, 2, 2, 2), tumour uint8 (1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// (4, 1, 2, 2, 2) (4, 1, 2, 2, 2)
+	// 2 patients decoded
+}
+
+// A PET scan of 4×2×2 mm beside a CT scan of 4×1×1 mm: every sample has both on
+// the grid of the CT.
+func ExampleResampleToMatch() {
+	fsys := twoPatients()
+	for _, patient := range []string{"anna", "bert"} {
+		pet := &volume.Volume{Name: "pet", Shape: tensor.Shape{2, 2, 1}, World: "RAS", Origin: []float64{-0.5, -0.5, 0},
+			Axes: []volume.Axis{{Spacing: 4, Direction: []float64{0, 0, 1}}, {Spacing: 2, Direction: []float64{0, -1, 0}}, {Spacing: 2, Direction: []float64{-1, 0, 0}}}}
+		pet.SetFloat32([]float32{0, 4, 8, 8})
+		var file bytes.Buffer
+		if err := volume.WriteNRRD(&file, pet); err != nil {
+			log.Fatal(err)
+		}
+		fsys[patient+"/pet.nrrd"] = &fstest.MapFile{Data: file.Bytes()}
+	}
+	cohort, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd", volume.Fill(-1)),
+		volume.Mask("tumour", "{patient}/tumour.nrrd"), volume.Prepare(volume.ResampleToMatch("ct"), volume.Window(160, 320).Only("ct")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cohort.Headers(0)[1])
+	ds, err := cohort.Slices(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for y, values := 0, s["pet"].Data().([]float32); y < 4; y++ {
+		fmt.Println(values[4*y : 4*y+4])
+	}
+	// Output:
+	// pet float32 (1, 2, 4, 4), 4×1×1 mm, LPS
+	// [0 0 -1 -1]
+	// [1 1 -1 -1]
+	// [3 3 -1 -1]
+	// [4 4 -1 -1]
+}
+
+// row is a dataset of one picture of a row, with a mask.
+func row(values ...float32) dataset.Dataset {
+	labels := make([]uint8, len(values))
+	for i, v := range values {
+		if v > 0 {
+			labels[i] = 1
+		}
+	}
+	n := len(values)
+	ds, err := dataset.Tensors(
+		dataset.Named("mr", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(values))),
+		dataset.Named("mask", tensor.New(tensor.WithShape(1, 1, 1, n), tensor.WithBacking(labels))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ds
+}
+
+func show(steps ...volume.Step) {
+	ds, err := volume.Augment(row(-100, 0, 100, 300), append(steps, volume.ScanFields("mr"), volume.MaskFields("mask"))...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s["mr"].Data(), s["mask"].Data())
+}
+
+// Any dataset can be named that has fields of channels first.
+func ExampleAugment() {
+	show(volume.Flip(-1))
+	show(volume.RandomCrop(1, 2), volume.RandomFlip(0))
+	show(volume.Rotate90(2, 0, 1))
+	// Output:
+	// [300 100 0 -100] [1 1 0 0]
+	// [-100 0] [0 0]
+	// [300 100 0 -100] [1 1 0 0]
+}
+
+func ExampleWindow() {
+	show(volume.Window(100, 200))
+	show(volume.Window(100, 200).To(-1, 1))
+	show(volume.Window(100, 200).Only("mr"))
+	// Output:
+	// [0 0 0.5 1] [0 0 1 1]
+	// [-1 -1 0 1] [0 0 1 1]
+	// [0 0 0.5 1] [0 0 1 1]
+}
+
+func ExampleZScore() {
+	show(volume.ZScore().Nonzero())
+	show(volume.ZScore().Within("mask"))
+	// Output:
+	// [-1.2247449 0 0 1.2247449] [0 0 1 1]
+	// [-3 -2 -1 1] [0 0 1 1]
+}
+
+func ExampleMinMax() {
+	show(volume.MinMax())
+	// Output: [0 0.25 0.5 1] [0 0 1 1]
+}
+
+func ExamplePadOrCrop() {
+	show(volume.PadOrCrop(1, 6).Fill(-1))
+	show(volume.PadOrCrop(1, 2))
+	// Output:
+	// [-1 -100 0 100 300 -1] [0 0 0 1 1 0]
+	// [0 100] [0 1]
+}
+
+// halving is a Transform: it halves what is measured.
+type halving struct{}
+
+func (halving) Apply(volumes []*volume.Volume, _ *rand.Rand) error {
+	for _, v := range volumes {
+		if !v.Mask {
+			for i, values := 0, volume.Values[float32](v); i < len(values); i++ {
+				values[i] /= 2
+			}
+		}
+	}
+	return nil
+}
+
+func ExampleApply() {
+	show(volume.Apply(halving{}))
+	// Output: [-50 0 50 150] [0 0 1 1]
+}

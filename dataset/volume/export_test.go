@@ -1,0 +1,47 @@
+package volume
+
+import (
+	"bytes"
+	"context"
+)
+
+// Outline changes headers as Run changes volumes.
+func Outline(volumes []*Volume, steps ...Step) error {
+	return compile(steps, false).outline(volumes)
+}
+
+// Run takes volumes through steps without the checks of Process.
+func Run(ctx context.Context, volumes []*Volume, steps ...Step) error {
+	return compile(steps, false).run(volumes, &work{ctx: ctx})
+}
+
+// Enlarge is a step that repeats the planes of the volumes of that name, or of all
+// if it is "", made times, and says in its outline that it repeats them outlined times.
+func Enlarge(name string, outlined, made int) Step { return enlarging{name, outlined, made} }
+
+type enlarging struct {
+	name           string
+	outlined, made int
+}
+
+func (e enlarging) String() string       { return "enlarging" }
+func (e enlarging) add(p *program) error { return p.add(e, perPatient, true) }
+
+func (e enlarging) outline(vs []*Volume) error {
+	for _, v := range vs {
+		if e.name == "" || e.name == v.Name {
+			v.Shape[1] *= e.outlined
+		}
+	}
+	return nil
+}
+
+func (e enlarging) apply(vs []*Volume, _ *work) error {
+	for _, v := range vs {
+		if e.name == "" || e.name == v.Name {
+			v.Shape[1] *= e.made
+			v.Data = bytes.Repeat(v.Data, e.made)
+		}
+	}
+	return nil
+}

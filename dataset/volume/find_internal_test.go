@@ -1,0 +1,35 @@
+package volume
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// FuzzPatterns finds patients in a folder of one file: whoever is found has a
+// name that makes the pattern match the file, or a folder that it is in.
+func FuzzPatterns(f *testing.F) {
+	for _, c := range [][2]string{
+		{"{patient}/ct.nrrd", "a/ct.nrrd"}, {"{patient}/{patient}_ct.nrrd", "a/a_ct.nrrd"}, {"[a-c]{patient}?.n*", "ab1.nrrd"},
+		{`\[{patient}\]`, "[x]"}, {"{patient}[^]x]", "a]x"}, {"{patient}{patient}", "abab"}, {"é{patient}", "éa"}, {"{patient}[é-ü]", "aö"},
+		{"{patient}", "a/b"},
+	} {
+		f.Add(c[0], c[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, file string) {
+		if !strings.Contains(pattern, wildcard) || !fs.ValidPath(file) || file == "." {
+			return // Open and file systems have no such
+		}
+		found, err := matchPatients(fstest.MapFS{file: {}}, pattern)
+		if err != nil {
+			return
+		}
+		for name, files := range found {
+			if ok, err := path.Match(patternOf(pattern, escape(name)), files[0]); err != nil || !ok || !strings.HasPrefix(file+"/", files[0]+"/") || strings.Contains(name, "/") {
+				t.Errorf("%q in %q: patient %q, files %q, %v", pattern, file, name, files, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,290 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gorgonia.org/tensor"
+)
+
+// Intensity is a step that changes values: [Window], [ZScore] or [MinMax]. It
+// makes them float32 and leaves masks as they are.
+type Intensity struct {
+	name   string
+	args   []any
+	check  error
+	only   []string
+	lo, hi float64 // of the result
+	to     bool    // lo and hi were given
+	within string
+	// nonzero leaves zeros out, of the statistics and of the change.
+	nonzero bool
+	scale   func(x *Intensity, values []float32, region []bool) error
+}
+
+// Window shows a range of values, as the window of a CT viewer does: those from
+// level - width/2 to level + width/2 become 0 to 1, what lies beyond becomes 0 or
+// 1. Of a CT scan level and width are Hounsfield units: Window(40, 400) shows
+// soft tissue, Window(-600, 1500) lungs.
+//
+// It is the function LINEAR_EXACT of DICOM PS3.3 C.11.2.1.3.2, and MONAI's
+// ScaleIntensityRange with clipping.
+func Window(level, width float64) Intensity {
+	x := Intensity{name: "Window", args: []any{level, width}, hi: 1}
+	if !(width > 0) || math.IsInf(width, 0) || math.IsNaN(level) || math.IsInf(level, 0) {
+		x.check = errors.New("want a finite level and a positive width")
+	}
+	x.scale = func(x *Intensity, values []float32, _ []bool) error {
+		x.stretch(values, level-width/2, level+width/2, nil)
+		return nil
+	}
+	return x
+}
+
+// ZScore makes the mean of every channel 0 and its standard deviation 1, as
+// MONAI's NormalizeIntensity does with channel_wise. A channel of one value
+// becomes 0. See [Intensity.Nonzero] and [Intensity.Within].
+func ZScore() Intensity {
+	return Intensity{name: "ZScore", scale: zscore}
+}
+
+// MinMax maps every channel's least value to 0 and its largest to 1. A channel of
+// one value becomes 0.
+func MinMax() Intensity {
+	return Intensity{name: "MinMax", hi: 1, scale: minmax}
+}
+
+// Only restricts the step to the volumes of these names.
+func (x Intensity) Only(names ...string) Intensity {
+	x.only = slices.Clone(names)
+	return x
+}
+
+// To makes the result of Window and MinMax lo to hi instead of 0 to 1.
+func (x Intensity) To(lo, hi float64) Intensity {
+	x.lo, x.hi, x.to = lo, hi, true
+	if x.name == "ZScore" || !(lo < hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+		x.check = errors.New("want To of Window or MinMax, and in order")
+	}
+	return x
+}
+
+// Nonzero takes ZScore or MinMax of the voxels that are not 0 and leaves those
+// that are, which in brain scans are the background.
+func (x Intensity) Nonzero() Intensity {
+	x.nonzero = true
+	if x.name == "Window" {
+		x.check = errors.New("want Nonzero of ZScore or MinMax")
+	}
+	return x
+}
+
+// Within takes the statistics of ZScore or MinMax from voxels whose label in the
+// mask of that name is not 0, and changes all voxels by them.
+func (x Intensity) Within(mask string) Intensity {
+	x.within = mask
+	if x.name == "Window" {
+		x.check = errors.New("want Within of ZScore or MinMax")
+	}
+	return x
+}
+
+// String is the call that made the step.
+func (x Intensity) String() string {
+	text := call(x.name, x.args...)
+	if x.to {
+		text += call(".To", x.lo, x.hi)
+	}
+	if x.nonzero {
+		text += ".Nonzero()"
+	}
+	if x.within != "" {
+		text += call(".Within", x.within)
+	}
+	if len(x.only) > 0 {
+		text += call(".Only", anys(x.only)...)
+	}
+	return text
+}
+
+func (x Intensity) add(p *program) error {
+	if x.check != nil {
+		return x.check
+	}
+	p.names = append(p.names, x.only...)
+	if x.within != "" {
+		p.names = append(p.names, x.within)
+	}
+	op := &intensity{Intensity: x}
+	p.floating = append(p.floating, op)
+	return p.add(op, anywhere, false)
+}
+
+// intensity is the step at work, shared by all workers.
+type intensity struct{ Intensity }
+
+// of reports whether the step changes that volume.
+func (x *intensity) of(v *Volume) bool {
+	return !v.Mask && (len(x.only) == 0 || slices.Contains(x.only, v.Name))
+}
+
+func (x *intensity) outline(vs []*Volume) error {
+	for _, v := range vs {
+		if x.of(v) {
+			v.Dtype = tensor.Float32
+		}
+		if v.Name == x.within && !v.Mask {
+			return fmt.Errorf("%s is no mask", v.Name)
+		}
+	}
+	return nil
+}
+
+func (x *intensity) apply(vs []*Volume, w *work) error {
+	var region []bool
+	if x.within != "" {
+		k := slices.IndexFunc(vs, func(v *Volume) bool { return v.Name == x.within })
+		if k < 0 {
+			return fmt.Errorf("the patient has no %s", x.within)
+		}
+		if w.sample != nil {
+			region = w.sample.flags(vs[k].Elements() / vs[k].Shape[0])
+		} else {
+			region = make([]bool, vs[k].Elements()/vs[k].Shape[0])
+		}
+		if err := inside(region, vs[k]); err != nil {
+			return err
+		}
+	}
+	for _, v := range vs {
+		if !x.of(v) {
+			continue
+		}
+		values, err := v.Float32()
+		if err != nil {
+			return err
+		}
+		v.SetFloat32(values)
+		channel := len(values) / v.Shape[0]
+		for at := 0; at < len(values); at += channel {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+			if err := x.scale(&x.Intensity, values[at:at+channel], region); err != nil {
+				return fmt.Errorf("%s: %w", v.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// inside marks the voxels whose label is not 0 in the mask's first channel.
+func inside(region []bool, mask *Volume) error {
+	size := int(mask.Dtype.Size())
+	if mask.Dtype == tensor.Float32 || mask.Dtype == tensor.Float64 {
+		values, err := mask.Float32()
+		for i := range region {
+			region[i] = err == nil && values[i] != 0
+		}
+		return err
+	}
+	for i := range region {
+		region[i] = false
+		for _, b := range mask.Data[i*size : (i+1)*size] {
+			region[i] = region[i] || b != 0
+		}
+	}
+	return nil
+}
+
+var errNaN = errors.New("a value is not a number, so there are no statistics")
+
+func (x *Intensity) counts(i int, value float32, region []bool) bool {
+	return (region == nil || region[i]) && (!x.nonzero || value != 0)
+}
+
+func zscore(x *Intensity, values []float32, region []bool) error {
+	n, sum := 0, 0.0
+	all := region == nil && !x.nonzero
+	for i, v := range values {
+		if all || x.counts(i, v, region) {
+			sum += float64(v)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil // nothing to go by, as where the patient has no such organ
+	}
+	mean, squares := sum/float64(n), 0.0
+	for i, v := range values {
+		if all || x.counts(i, v, region) {
+			d := float64(v) - mean
+			squares += d * d
+		}
+	}
+	deviation := math.Sqrt(squares / float64(n))
+	if math.IsNaN(deviation) {
+		return errNaN
+	}
+	if deviation == 0 {
+		deviation = 1
+	}
+	m, f := float32(mean), float32(1/deviation)
+	for i, v := range values {
+		if !x.nonzero || v != 0 {
+			values[i] = (v - m) * f
+		}
+	}
+	return nil
+}
+
+func minmax(x *Intensity, values []float32, region []bool) error {
+	lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
+	all := region == nil && !x.nonzero
+	for i, v := range values {
+		if all || x.counts(i, v, region) {
+			if v != v {
+				return errNaN
+			}
+			if v < lo {
+				lo = v
+			}
+			if v > hi {
+				hi = v
+			}
+		}
+	}
+	if lo > hi {
+		return nil
+	}
+	var keep func(float32) bool
+	if x.nonzero {
+		keep = func(v float32) bool { return v == 0 }
+	}
+	x.stretch(values, float64(lo), float64(hi), keep)
+	return nil
+}
+
+// stretch maps from…to to lo…hi and cuts off what lies beyond.
+func (x *Intensity) stretch(values []float32, from, to float64, keep func(float32) bool) {
+	lo, hi := float32(x.lo), float32(x.hi)
+	f, start := float32(0), float32(from)
+	if to > from {
+		f = float32((x.hi - x.lo) / (to - from))
+	}
+	for i, v := range values {
+		if keep != nil && keep(v) {
+			continue
+		}
+		y := (v-start)*f + lo
+		if y < lo {
+			y = lo
+		}
+		if y > hi {
+			y = hi
+		}
+		values[i] = y
+	}
+}

@@ -1,0 +1,151 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A PatchOption changes what [Cohort.Patches] takes.
+type PatchOption struct{ set func(*patchParts) }
+
+// PerPatient sets how many patches an epoch takes of every patient. The default is 1.
+func PerPatient(n int) PatchOption {
+	return PatchOption{func(p *patchParts) { p.n = n }}
+}
+
+// Positives centers patches on labels: with probability ratio on a voxel of the
+// named mask whose label is one of labels, or not 0 if there are none, and
+// otherwise on one of the rest, as MONAI's RandCropByPosNegLabel does with pos =
+// ratio and neg = 1 - ratio. Voxels of a side are equally likely. At the volume's
+// edge the patch moves inside, so that its center is another voxel then.
+//
+// A patient without such a voxel gives patches of the rest alone, one without
+// the mask patches anywhere.
+func Positives(mask string, ratio float64, labels ...int) PatchOption {
+	return PatchOption{func(p *patchParts) {
+		p.mask, p.ratio, p.labels, p.center = mask, ratio, floatsOf(labels), true
+	}}
+}
+
+// Patches makes a dataset of random parts of that shape, (z, y, x) of volumes and
+// (y, x) of pictures: anywhere in the volume, all places equally likely, unless
+// [Positives] says otherwise. Where a volume is smaller it is padded on both sides.
+//
+// The place depends on the draw alone (see [dataset.Slot.Rand]), so that every epoch has
+// other patches, the same ones for any number of workers. Besides those of every
+// [Cut], the field is "start", int64 (3) or (2): the first voxel's index in the
+// prepared volume.
+func (c *Cohort) Patches(shape []int, options ...PatchOption) (*Cut, error) {
+	p := &patchParts{cohort: c, n: 1, shape: slices.Clone(shape)}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(p)
+		}
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	return c.newCut(p, p.shape, dataset.Field{Name: "start", Dtype: tensor.Int64, Shape: tensor.Shape{len(shape)}})
+}
+
+type patchParts struct {
+	cohort *Cohort
+	n      int // per patient
+	shape  []int
+	center bool
+	mask   string
+	source int // of mask
+	ratio  float64
+	labels []float64
+	key    string // of the region in a patient
+}
+
+func (p *patchParts) validate() error {
+	c := p.cohort
+	if c.Len() == 0 {
+		return errNoPatients
+	}
+	var errs []error
+	if rank := len(c.patient(0).shape); len(p.shape) != rank || slices.Min(p.shape) < 1 {
+		errs = append(errs, fmt.Errorf("volume: patches: shape %v: want %d positive numbers", dims(p.shape), rank))
+	}
+	if p.n < 1 {
+		errs = append(errs, fmt.Errorf("volume: patches: PerPatient(%d): want 1 or more", p.n))
+	}
+	if p.center {
+		var err error
+		if p.source, err = c.maskNamed(p.mask); err != nil {
+			errs = append(errs, fmt.Errorf("volume: patches: Positives: %w", err))
+		}
+		if !(p.ratio >= 0 && p.ratio <= 1) {
+			errs = append(errs, fmt.Errorf("volume: patches: Positives(%s, %v): want a ratio from 0 to 1", p.mask, p.ratio))
+		}
+		p.key = fmt.Sprint(p.source, p.labels)
+	}
+	return errors.Join(errs...)
+}
+
+func (p *patchParts) len() int          { return p.n * p.cohort.Len() }
+func (p *patchParts) patient(i int) int { return i / p.n }
+func (p *patchParts) name(i int) string { return fmt.Sprintf("patch %d", i%p.n) }
+
+func (p *patchParts) part(i int, e *cacheEntry, r *rand.Rand, b *box) error {
+	c := p.cohort
+	n := c.patient(p.patient(i)).shape
+	var voxel [3]int
+	known := false
+	if p.center && e.volumes.list[p.source] != nil {
+		region, err := c.cache.region(e, p.source, p.key, p.labels)
+		if err != nil {
+			return err
+		}
+		at := p.pick(region, r)
+		for d := len(n) - 1; d >= 0; d-- {
+			voxel[d] = at % n[d]
+			at /= n[d]
+		}
+		known = true
+	}
+	*b = box{size: [3]int{1, 1, 1}}
+	for d, size := range p.shape {
+		b.size[d] = size
+		switch {
+		case size >= n[d]:
+			b.start[d] = centered(n[d], size)
+		case known:
+			b.start[d] = min(max(voxel[d]-size/2, 0), n[d]-size)
+		default:
+			b.start[d] = r.IntN(n[d] - size + 1)
+		}
+	}
+	return nil
+}
+
+// pick is the voxel to put in the center.
+func (p *patchParts) pick(region *region, r *rand.Rand) int {
+	positive := r.Float64() < p.ratio
+	if positive && region.inside() > 0 || region.outside() == 0 {
+		return region.in(r.IntN(region.inside()))
+	}
+	return region.out(r.IntN(region.outside()))
+}
+
+func (p *patchParts) tell(_ int, b *box, dst dataset.Slot, f int) {
+	for d, row := 0, dataset.Row[int64](dst, f); d < len(row); d++ {
+		row[d] = int64(b.start[d])
+	}
+}
+
+func (p *patchParts) String() string {
+	text := fmt.Sprintf("Patches%v, %d per patient", dims(p.shape), p.n)
+	if p.center {
+		text += fmt.Sprintf(", %.4g %% on %s", 100*p.ratio, p.mask)
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package volume
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sort"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A region is a set of voxels, kept as stretches of neighbours in memory, so that
+// any of them can be picked evenly in the time of a binary search: tumours have
+// many voxels, but few stretches.
+type region struct {
+	starts []uint32 // of every stretch
+	before []uint32 // voxels of the region before every stretch, and at the end their number
+	voxels int      // in and outside
+}
+
+// regionOf finds the voxels of a mask whose label is one of labels, or not 0 if
+// there are none. Of several channels the region has the voxels of any.
+func regionOf(v *Volume, labels []float64) (*region, error) {
+	channels := v.Shape[0]
+	n := v.Elements() / channels
+	if uint64(n) > math.MaxUint32 {
+		return nil, fmt.Errorf("volume: %s: %d voxels are too many to pick from", v.Name, n)
+	}
+	switch v.Dtype.Kind() {
+	case reflect.Uint8:
+		return scanRegion(v.Data, n, channels, labels), nil
+	case reflect.Int8:
+		return scanRegion(dense.Values[int8](v.Data), n, channels, labels), nil
+	case reflect.Int16:
+		return scanRegion(dense.Values[int16](v.Data), n, channels, labels), nil
+	case reflect.Uint16:
+		return scanRegion(dense.Values[uint16](v.Data), n, channels, labels), nil
+	case reflect.Int32:
+		return scanRegion(dense.Values[int32](v.Data), n, channels, labels), nil
+	case reflect.Uint32:
+		return scanRegion(dense.Values[uint32](v.Data), n, channels, labels), nil
+	case reflect.Int64:
+		return scanRegion(dense.Values[int64](v.Data), n, channels, labels), nil
+	case reflect.Uint64:
+		return scanRegion(dense.Values[uint64](v.Data), n, channels, labels), nil
+	case reflect.Float32:
+		return scanRegion(dense.Values[float32](v.Data), n, channels, labels), nil
+	case reflect.Float64:
+		return scanRegion(dense.Values[float64](v.Data), n, channels, labels), nil
+	}
+	return nil, fmt.Errorf("volume: %s: no labels in values of %v", v.Name, v.Dtype)
+}
+
+func scanRegion[T number](data []T, n, channels int, labels []float64) *region {
+	r := &region{voxels: n}
+	count := uint32(0)
+	open := false
+	for i := range n {
+		in := false
+		for at := i; at < n*channels && !in; at += n {
+			x := data[at]
+			in = x != 0 && len(labels) == 0 || len(labels) > 0 && slices.Contains(labels, float64(x))
+		}
+		if in != open {
+			open = in
+			if in {
+				r.starts = append(r.starts, uint32(i))
+				r.before = append(r.before, count)
+			}
+		}
+		if in {
+			count++
+		}
+	}
+	r.before = append(r.before, count)
+	return r
+}
+
+// inside and outside are the numbers of voxels in the region and out of it.
+func (r *region) inside() int  { return int(r.before[len(r.starts)]) }
+func (r *region) outside() int { return r.voxels - r.inside() }
+
+// in is the k-th voxel of the region.
+func (r *region) in(k int) int {
+	i := sort.Search(len(r.starts), func(i int) bool { return int(r.before[i+1]) > k })
+	return int(r.starts[i]) + k - int(r.before[i])
+}
+
+// out is the k-th voxel that is not of the region.
+func (r *region) out(k int) int {
+	i := sort.Search(len(r.starts), func(i int) bool { return int(r.starts[i]-r.before[i]) > k })
+	return k + int(r.before[i])
+}
+
+func (r *region) bytes() int64 { return int64(4 * (len(r.starts) + len(r.before))) }

@@ -1,0 +1,284 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A View is one of the three ways to slice a body. As an option of
+// [Cohort.Slices] it takes slices of that view.
+type View int
+
+// The views.
+const (
+	Axial    View = iota // from below: a slice per step from feet to head
+	Coronal              // from the front: a slice per step from front to back
+	Sagittal             // from the side: a slice per step from side to side
+)
+
+// String is the view's name in lower case.
+func (v View) String() string {
+	if v < Axial || v > Sagittal {
+		return "unknown view"
+	}
+	return [...]string{"axial", "coronal", "sagittal"}[v]
+}
+
+// A SliceOption changes what [Cohort.Slices] takes.
+type SliceOption struct{ set func(*sliceParts) }
+
+// Views takes slices of these views, in this order, instead of axial ones.
+func Views(views ...View) SliceOption {
+	return SliceOption{func(p *sliceParts) { p.views = slices.Clone(views) }}
+}
+
+// NonEmpty drops slices without a voxel of the named mask whose label is one of
+// labels, or not 0 if there are none. To find them, Slices loads every patient,
+// and so fills the cache.
+func NonEmpty(mask string, labels ...int) SliceOption {
+	return SliceOption{func(p *sliceParts) {
+		p.mask, p.labels, p.filter = mask, floatsOf(labels), true
+	}}
+}
+
+// SliceShape pads or crops every slice around its middle. Without it, slices of
+// all patients and views must have one shape.
+func SliceShape(rows, columns int) SliceOption {
+	return SliceOption{func(p *sliceParts) { p.shape = []int{rows, columns} }}
+}
+
+// Slices makes a dataset of a sample per slice, axial unless [Views] says
+// otherwise: patient by patient, view by view, in the order of the volume's memory. Rows and columns are the axes that remain, in their order.
+//
+// Which axis belongs to which view is told by the volume's directions, or where
+// they are unknown by their order: axial slices are (y, x) of (z, y, x), coronal
+// ones (z, x), sagittal ones (z, y). Slices are not turned: oblique axes count as
+// what they are nearest to.
+//
+// Besides those of every [Cut], the fields are "view" and "slice", int64: the
+// [View] and the place along its axis.
+func (c *Cohort) Slices(ctx context.Context, options ...SliceOption) (*Cut, error) {
+	p := &sliceParts{cohort: c, views: []View{Axial}}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(p)
+		}
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	keep, err := p.planes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.patients {
+		for _, v := range p.views {
+			axis := p.axes[i][v]
+			for n := range c.patient(i).shape[axis] {
+				if keep == nil || keep[i][axis][n] {
+					p.list = append(p.list, sliceOf{uint32(i), uint32(n)<<2 | uint32(v)})
+				}
+			}
+		}
+	}
+	if len(p.list) == 0 {
+		return nil, fmt.Errorf("volume: slices: none has a voxel of %s", p.mask)
+	}
+	return c.newCut(p, p.shape, dataset.Field{Name: "view", Dtype: tensor.Int64}, dataset.Field{Name: "slice", Dtype: tensor.Int64})
+}
+
+type sliceParts struct {
+	cohort *Cohort
+	views  []View
+	filter bool
+	mask   string
+	labels []float64
+	source int      // of mask
+	shape  []int    // of every slice
+	axes   [][3]int // per patient, the axis of every view
+	list   []sliceOf
+}
+
+// sliceOf is one slice: patient, and view and place in the lowest 2 and the other bits.
+type sliceOf struct{ patient, at uint32 }
+
+func (o sliceOf) view() View { return View(o.at & 3) }
+func (o sliceOf) place() int { return int(o.at >> 2) }
+
+func (p *sliceParts) validate() error {
+	c := p.cohort
+	var errs []error
+	if c.Len() == 0 {
+		return errNoPatients
+	}
+	if rank := len(c.patient(0).shape); rank != 3 {
+		return fmt.Errorf("volume: slices: the volumes have %d axes of space: want three", rank)
+	}
+	if len(p.views) == 0 {
+		errs = append(errs, errors.New("volume: slices: Views(): want one at least"))
+	}
+	for k, v := range p.views {
+		if v < Axial || v > Sagittal || slices.Contains(p.views[:k], v) {
+			errs = append(errs, fmt.Errorf("volume: slices: View(%d): want Axial, Coronal and Sagittal, once each", int(v)))
+		}
+	}
+	if p.filter {
+		var err error
+		if p.source, err = c.maskNamed(p.mask); err != nil {
+			errs = append(errs, fmt.Errorf("volume: slices: NonEmpty: %w", err))
+		}
+	}
+	if p.shape != nil && slices.Min(p.shape) < 1 {
+		errs = append(errs, fmt.Errorf("volume: slices: SliceShape%v: want positive numbers", dims(p.shape)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return p.shapes()
+}
+
+// shapes finds the axes of all views and the shape that slices have.
+func (p *sliceParts) shapes() error {
+	c := p.cohort
+	given := p.shape != nil
+	var of string
+	for i := range c.patients {
+		q := c.patient(i)
+		p.axes = append(p.axes, viewAxes(presentOf(q.outlines)[0]))
+		if slices.Max(q.shape) >= 1<<30 {
+			return fmt.Errorf("volume: slices: patient %s has the shape %v: want sides below 2³⁰", q.name, dims(q.shape))
+		}
+		for _, v := range p.views {
+			axis := p.axes[i][v]
+			shape := slices.Delete(slices.Clone(q.shape), axis, axis+1)
+			switch {
+			case p.shape == nil:
+				p.shape, of = shape, fmt.Sprintf("%v slices of patient %s", v, q.name)
+			case !given && !slices.Equal(p.shape, shape):
+				return fmt.Errorf("volume: slices: %s have the shape %v, %v slices of patient %s have %v: "+
+					"SliceShape or a preparation with PadOrCrop gives all one shape", of, dims(p.shape), v, q.name, dims(shape))
+			}
+		}
+	}
+	return nil
+}
+
+// viewAxes are the axes of space along which slices of every view follow each other.
+func viewAxes(v *Volume) [3]int {
+	const x, y, z = 2, 1, 0
+	best, most := [3]int{Axial: z, Coronal: y, Sagittal: x}, math.Inf(-1)
+	if len(v.World) != 3 {
+		return best
+	}
+	for _, a := range v.Axes[1:] {
+		if len(a.Direction) != 3 {
+			return best
+		}
+	}
+	for _, axes := range [][3]int{{z, y, x}, {z, x, y}, {y, z, x}, {y, x, z}, {x, y, z}, {x, z, y}} {
+		sum := 0.0
+		for view, axis := range axes {
+			// The world's third axis is the axial one, its first the sagittal one.
+			sum += math.Abs(v.Axes[1+axis].Direction[2-view])
+		}
+		if sum > most+1e-9 {
+			best, most = axes, sum
+		}
+	}
+	return best
+}
+
+// planes finds, per patient and axis, the planes with a voxel of the mask; nil
+// if all are wanted.
+func (p *sliceParts) planes(ctx context.Context) ([][3][]bool, error) {
+	if !p.filter {
+		return nil, nil
+	}
+	keep := make([][3][]bool, p.cohort.Len())
+	err := files.Scan(len(keep), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		if ctx.Err() == nil {
+			keep[i], err = p.planesOf(ctx, i)
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return keep, err
+}
+
+func (p *sliceParts) planesOf(ctx context.Context, i int) (keep [3][]bool, err error) {
+	c := p.cohort
+	e, err := c.cache.acquire(ctx, c.patients[i])
+	if err != nil {
+		return keep, err
+	}
+	defer c.cache.release(e)
+	shape := c.patient(i).shape
+	for d := range keep {
+		keep[d] = make([]bool, shape[d])
+	}
+	v := e.volumes.list[p.source]
+	if v == nil {
+		return keep, nil
+	}
+	r, err := regionOf(v, p.labels)
+	if err != nil {
+		return keep, err
+	}
+	for k, start := range r.starts {
+		for at := int(start); at < int(start)+int(r.before[k+1]-r.before[k]); at++ {
+			keep[2][at%shape[2]] = true
+			keep[1][at/shape[2]%shape[1]] = true
+			keep[0][at/shape[2]/shape[1]] = true
+		}
+	}
+	return keep, nil
+}
+
+func (p *sliceParts) len() int          { return len(p.list) }
+func (p *sliceParts) patient(i int) int { return int(p.list[i].patient) }
+
+func (p *sliceParts) name(i int) string {
+	return fmt.Sprintf("%v slice %d", p.list[i].view(), p.list[i].place())
+}
+
+func (p *sliceParts) part(i int, _ *cacheEntry, _ *rand.Rand, b *box) error {
+	o := p.list[i]
+	shape := p.cohort.patient(int(o.patient)).shape
+	axis := p.axes[o.patient][o.view()]
+	at := 0
+	for d := range b.size {
+		if d == axis {
+			b.start[d], b.size[d] = o.place(), 1
+			continue
+		}
+		b.start[d], b.size[d] = centered(shape[d], p.shape[at]), p.shape[at]
+		at++
+	}
+	return nil
+}
+
+func (p *sliceParts) tell(i int, _ *box, dst dataset.Slot, f int) {
+	dataset.Set(dst, f, int64(p.list[i].view()))
+	dataset.Set(dst, f+1, int64(p.list[i].place()))
+}
+
+func (p *sliceParts) String() string {
+	texts := []string{join(p.views)}
+	if p.filter {
+		texts = append(texts, fmt.Sprintf("NonEmpty(%s)", p.mask))
+	}
+	return fmt.Sprintf("Slices(%s) of %v", strings.Join(texts, ", "), dims(p.shape))
+}

@@ -1,0 +1,152 @@
+package volume
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A number is what a volume's values may be.
+type number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// A word is a number that is moved, whatever it stands for.
+type word interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// Values is v's Data as values, without a copy. It panics if they are not of T.
+func Values[T number](v *Volume) []T {
+	if v.Dtype.Type != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, reflect.TypeFor[T]()))
+	}
+	return dense.Values[T](v.Data)
+}
+
+// Float32 is the values as float32: Data itself if that is what it holds, else
+// converted into memory of their own. Integers beyond 2²⁴ are rounded.
+func (v *Volume) Float32() ([]float32, error) {
+	if v.Dtype == tensor.Float32 {
+		return dense.Values[float32](v.Data), nil
+	}
+	to := make([]float32, v.Elements())
+	if err := copyNumbers(to, v, 0); err != nil {
+		return nil, fmt.Errorf("volume: %s: %w", v.Name, err)
+	}
+	return to, nil
+}
+
+// SetFloat32 makes values, as many as there are voxels, those of the volume.
+func (v *Volume) SetFloat32(values []float32) {
+	if len(values) != v.Elements() {
+		panic(fmt.Sprintf("volume: SetFloat32 of %d values in a volume of %d", len(values), v.Elements()))
+	}
+	v.Dtype, v.Data = tensor.Float32, dense.Bytes(values)
+}
+
+// copyNumbers converts len(dst) values of v, from number at on.
+func copyNumbers[D float32 | float64 | int64](dst []D, v *Volume, at int) error {
+	m := row(len(dst), at)
+	return convertAny(dst, v.Data, v.Dtype, &m)
+}
+
+// castExact makes the values those of dtype dt, where copying will not: floats
+// are converted while a sample is copied. A value that dt cannot hold is an error.
+func (v *Volume) castExact(dt tensor.Dtype) error {
+	if v.Dtype == dt || dense.IsFloat(dt) {
+		return nil
+	}
+	var err error
+	to := make([]byte, v.Elements()*int(dt.Size()))
+	switch dt.Kind() {
+	case reflect.Uint8:
+		err = castInto(to, v)
+	case reflect.Int8:
+		err = castInto(dense.Values[int8](to), v)
+	case reflect.Int16:
+		err = castInto(dense.Values[int16](to), v)
+	case reflect.Uint16:
+		err = castInto(dense.Values[uint16](to), v)
+	case reflect.Int32:
+		err = castInto(dense.Values[int32](to), v)
+	case reflect.Uint32:
+		err = castInto(dense.Values[uint32](to), v)
+	case reflect.Int64:
+		err = castInto(dense.Values[int64](to), v)
+	default:
+		err = fmt.Errorf("no conversion of %v to %v", v.Dtype, dt)
+	}
+	if err == nil {
+		v.Dtype, v.Data = dt, to
+	}
+	return err
+}
+
+func castInto[D number](dst []D, v *Volume) error {
+	if dense.IsFloat(v.Dtype) {
+		return castFloats(dst, v)
+	}
+	var block [1024]int64
+	for at := 0; at < len(dst); at += len(block) {
+		n := min(len(block), len(dst)-at)
+		if err := copyNumbers(block[:n], v, at); err != nil {
+			return err
+		}
+		to := dst[at : at+n]
+		for k, x := range block[:n] {
+			to[k] = D(x)
+			if int64(to[k]) != x || x < 0 && v.Dtype == tensor.Uint64 {
+				return misfit[D](v, at+k, x)
+			}
+		}
+	}
+	return nil
+}
+
+func castFloats[D number](dst []D, v *Volume) error {
+	var block [1024]float64
+	for at := 0; at < len(dst); at += len(block) {
+		n := min(len(block), len(dst)-at)
+		if err := copyNumbers(block[:n], v, at); err != nil {
+			return err
+		}
+		to := dst[at : at+n]
+		for k, x := range block[:n] {
+			// Beyond ±2⁶² the conversion itself is not defined.
+			if !(math.Abs(x) < 1<<62) {
+				return misfit[D](v, at+k, x)
+			}
+			to[k] = D(int64(x))
+			if float64(to[k]) != x {
+				return misfit[D](v, at+k, x)
+			}
+		}
+	}
+	return nil
+}
+
+func misfit[D number](v *Volume, at int, x any) error {
+	index := make([]int, len(v.Shape))
+	for d := len(index) - 1; d >= 0; d-- {
+		index[d] = at % v.Shape[d]
+		at /= v.Shape[d]
+	}
+	return fmt.Errorf("voxel %v has the value %v, which %v cannot hold: As sets another dtype", dims(index), x, reflect.TypeFor[D]())
+}
+
+// holds reports whether dt can hold the value.
+func holds(dt tensor.Dtype, x float64) bool {
+	bits := int(dt.Size()) * 8
+	switch dt {
+	case tensor.Float32, tensor.Float64:
+		return true
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64:
+		return x == math.Trunc(x) && x >= -math.Ldexp(1, bits-1) && x < math.Ldexp(1, bits-1)
+	}
+	return x == math.Trunc(x) && x >= 0 && x < math.Ldexp(1, bits)
+}

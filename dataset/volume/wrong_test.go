@@ -1,0 +1,97 @@
+package volume_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/penstock-go/penstock/dataset/volume"
+)
+
+func TestWrongStepsAreReportedTogether(t *testing.T) {
+	err := volume.Process(t.Context(), []*volume.Volume{made("ct", false, []int{2, 2}, []float64{1, 1}, nil), made("mask", true, []int{2, 2}, []float64{1, 1}, nil)}, nil, volume.Window(1, 0), volume.Window(0, math.Inf(1)), volume.ZScore().To(0, 1), volume.MinMax().To(1, 1),
+		volume.Window(0, 1).Nonzero(), volume.Window(0, 1).Within("m"), volume.Resample(), volume.Resample(-1), volume.PadOrCrop(), volume.PadOrCrop(3, 0),
+		volume.RandomFlip(0.5), volume.RandomRotate90(0.5, 0, 1), volume.RandomCrop(3), volume.Apply(nil), volume.ScanFields("ct"),
+		volume.ZScore().Only("pet").Within("mask"))
+	want := []string{
+		"volume: a step is nil",
+		"volume: Window(1, 0): want a finite level and a positive width",
+		"volume: Window(0, +Inf): want a finite level and a positive width",
+		"volume: ZScore().To(0, 1): want To of Window or MinMax, and in order",
+		"volume: MinMax().To(1, 1): want To of Window or MinMax, and in order",
+		"volume: Window(0, 1).Nonzero(): want Nonzero of ZScore or MinMax",
+		"volume: Window(0, 1).Within(m): want Within of ZScore or MinMax",
+		"volume: Resample(): want a spacing in mm",
+		"volume: Resample(-1): want spacings of 0 mm or more",
+		"volume: PadOrCrop(): want lengths from 1 to 1048576",
+		"volume: PadOrCrop(3, 0): want lengths from 1 to 1048576",
+		"volume: RandomFlip(0.5): it is random: give it to Augment",
+		"volume: RandomRotate90(0.5, 0, 1): it is random: give it to Augment",
+		"volume: RandomCrop(3): it is random: give it to Augment",
+		"volume: Apply(nil): want a Transform",
+		"volume: ScanFields, MaskFields: a cohort knows what its volumes are: give them to Augment alone",
+		`volume: no volume is named "pet": there are ct, mask`,
+	}
+	if diff := cmp.Diff(strings.Join(want, "\n"), fmt.Sprint(err)); diff != "" {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
+func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
+	for _, c := range []struct {
+		step volume.Step
+		want string
+	}{
+		{volume.Resample(1, 2), "3 axes of space: want as many spacings"},
+		{volume.Resample(1e-9), "would have"},
+		{volume.Resample(2e-5), "would be too large"},
+		{volume.PadOrCrop(1, 2), "3 axes of space: want as many lengths"},
+		{volume.PadOrCrop(1 << 20), "want a smaller shape"},
+		{volume.Flip(3), "axis 3 of 3"},
+		{volume.Rotate90(1, 1, -2), "want two axes"},
+		{volume.Rotate90(1, -4, 0), "axis -4 of 3"},
+		{volume.ZScore().Within("ct"), "ct is no mask"},
+	} {
+		v := made("ct", false, []int{2, 2, 2}, []float64{1, 1, 1}, nil)
+		err := volume.Outline([]*volume.Volume{v}, c.step)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %q in it", c.step, err, c.want)
+		}
+	}
+	v := made("ct", false, []int{2, 2}, []float64{1, 0}, nil)
+	err := volume.Outline([]*volume.Volume{v}, volume.Resample(0, 1))
+	if err == nil || !strings.Contains(err.Error(), "the spacing of axis 1 is unknown") {
+		t.Errorf("no spacing: got %v", err)
+	}
+}
+
+var errSick = errors.New("sick")
+
+// growing makes volumes longer, which a Transform must not.
+type growing struct{ err error }
+
+func (g growing) Apply(vs []*volume.Volume, _ *rand.Rand) error {
+	vs[0].Data = append(vs[0].Data, 0)
+	return g.err
+}
+
+func TestTransformsOfOnesOwnAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		step volume.Step
+		want string
+	}{
+		{volume.Apply(growing{}), "volume_test.growing: made ct int16 (1, 2, 2), 1×1 mm, LPS with 9 bytes of data: want the same shape"},
+		{volume.Apply(growing{errSick}), "volume_test.growing: sick"},
+	} {
+		v := made("ct", false, []int{2, 2}, []float64{1, 1}, nil)
+		err := volume.Process(t.Context(), []*volume.Volume{v}, c.step)
+		if err == nil || err.Error() != "volume: "+c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

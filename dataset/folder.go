@@ -42,10 +42,10 @@ func MaxFileSize(bytes int64) FolderOption {
 // by name, and their number is the label. Within a class, folders are sorted by
 // path, the class's own first, and the files of each by name.
 //
-// Pictures are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif or .tiff
-// in lower or upper case. Other files and whatever is hidden by a leading dot
-// are skipped. Symbolic links are followed, except those to a folder that they
-// lie in.
+// Pictures are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
+// .ppm, .pgm, .pbm or .pnm in lower or upper case. Other files and whatever is
+// hidden by a leading dot are skipped. Symbolic links are followed, except those
+// to a folder that they lie in.
 //
 // A class without pictures and a folder that cannot be read are errors that name
 // it; all of them are reported together.

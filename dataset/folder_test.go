@@ -89,8 +89,8 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of pictures per class at the top, found 1 files and no folder"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: image folder: class cat: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff)\n" +
-				"dataset: image folder: class cow: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff)"},
+			"dataset: image folder: class cat: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
+				"dataset: image folder: class cow: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
 		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
 		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
 		{"missing root", os.DirFS("no/such/folder"), "dataset: image folder: read no/such/folder: no such file or directory"},

@@ -15,7 +15,7 @@ import (
 
 const scanDepth = 64 // folders within each other, where a file system cannot tell that links form a circle
 
-var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
+var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
 // scanClasses finds the classes, sorted by name, and their pictures.
 func scanClasses(fsys fs.FS) ([]folderClass, error) {

@@ -9,19 +9,21 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
+	"github.com/penstock-go/penstock/internal/bmp"
 	"github.com/penstock-go/penstock/internal/jpeg"
+	"github.com/penstock-go/penstock/internal/pnm"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel
 // is decoded, and only the window that the steps need is asked for.
 type decoder interface {
-	source
-	// header reads the picture's size. It may keep data until the next header.
-	header(data []byte) (w, h int, err error)
+	// Header reads the picture's size. It may keep data until the next Header.
+	Header(data []byte) (w, h int, err error)
+	// Decode writes a window of the picture to dst, 4 bytes per pixel.
+	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
 // files decodes files of all formats, told apart by their first bytes. Its zero
@@ -31,6 +33,8 @@ type files struct {
 	format *format
 	now    decoder
 	jpeg   jpegDecoder
+	bmp    bmp.Decoder
+	pnm    pnm.Decoder
 	stream streamDecoder
 }
 
@@ -41,14 +45,19 @@ func (f *files) open(data []byte) (w, h int, err error) {
 		return 0, 0, unknown(data)
 	}
 	f.format = format
-	if format.decode == nil {
+	switch format.name {
+	case "JPEG":
 		f.jpeg.MaxPixels = f.limit
 		f.now = &f.jpeg
-	} else {
+	case "BMP":
+		f.now = &f.bmp
+	case "PNM":
+		f.now = &f.pnm
+	default:
 		f.stream.format = format
 		f.now = &f.stream
 	}
-	w, h, err = f.now.header(data)
+	w, h, err = f.now.Header(data)
 	switch {
 	case err != nil:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
@@ -81,7 +90,7 @@ func (f *files) most(data []byte, w int) int {
 }
 
 func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
-	if err := f.now.decode(dst, stride, window); err != nil {
+	if err := f.now.Decode(dst, stride, window); err != nil {
 		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
 	}
 	return nil
@@ -99,22 +108,22 @@ func unknown(data []byte) error {
 	if len(data) == 0 {
 		return errors.New("transform: decode: the file is empty")
 	}
-	return fmt.Errorf("transform: decode: not a JPEG, PNG, GIF, WebP, BMP or TIFF file: it begins with %q", data[:min(len(data), 8)])
+	return fmt.Errorf("transform: decode: not a JPEG, PNG, GIF, WebP, BMP, TIFF or PNM file: it begins with %q", data[:min(len(data), 8)])
 }
 
 // A format is a kind of file.
 type format struct {
 	name  string
 	magic []string // how it begins; ? stands for any byte
-	// config and decode are nil for JPEG, which has a decoder of its own kind.
+	// config and decode are nil for formats with a decoder of their own kind.
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	// density is the most pixels that a byte of a file can stand for, rounded up
 	// so that no sound file has more, so that a short file cannot ask for more
 	// memory than it may fill: 1032 bytes for deflate and 4096 for 12 bits of LZW,
 	// with 8 pixels in each but in GIF. A lossy WebP file spends 3 bits or more on
-	// the modes of every macroblock of 256 pixels. JPEG's decoder sees to that
-	// itself.
+	// the modes of every macroblock of 256 pixels. The project's own decoders see
+	// to that themselves.
 	density int
 }
 
@@ -123,8 +132,9 @@ var formats = [...]format{
 	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, png.DecodeConfig, png.Decode, 16384},
 	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 4096},
 	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 1024},
-	{"BMP", []string{"BM"}, bmp.DecodeConfig, bmp.Decode, 16},
+	{"BMP", []string{"BM"}, nil, nil, 0},
 	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 32768},
+	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, nil, nil, 0},
 }
 
 func sniff(data []byte) *format {
@@ -156,14 +166,10 @@ type jpegDecoder struct {
 	orientation int
 }
 
-func (j *jpegDecoder) header(data []byte) (w, h int, err error) {
-	c, err := j.Header(data)
+func (j *jpegDecoder) Header(data []byte) (w, h int, err error) {
+	c, err := j.Decoder.Header(data)
 	j.orientation = c.Orientation
 	return c.Width, c.Height, err
-}
-
-func (j *jpegDecoder) decode(dst []byte, stride int, window image.Rectangle) error {
-	return j.Decode(dst, stride, window)
 }
 
 // A streamDecoder reads a format by a decoder that knows only whole pictures.
@@ -174,7 +180,7 @@ type streamDecoder struct {
 	w, h   int
 }
 
-func (s *streamDecoder) header(data []byte) (w, h int, err error) {
+func (s *streamDecoder) Header(data []byte) (w, h int, err error) {
 	defer recovered(&err)
 	s.data = data
 	s.reader.Reset(data)
@@ -186,7 +192,7 @@ func (s *streamDecoder) header(data []byte) (w, h int, err error) {
 	return c.Width, c.Height, err
 }
 
-func (s *streamDecoder) decode(dst []byte, stride int, window image.Rectangle) (err error) {
+func (s *streamDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
 	defer recovered(&err)
 	s.reader.Reset(s.data)
 	img, err := s.format.decode(&s.reader)

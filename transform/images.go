@@ -27,7 +27,7 @@ type Pipeline struct {
 
 // Images makes a dataset of ds with its field "image" (see [Field]) taken
 // through the steps. That field is either a file, ragged uint8 (JPEG, PNG, GIF,
-// WebP, BMP or TIFF, whatever its name), or pixels, uint8 of shape (h, w),
+// WebP, BMP, TIFF or PNM, whatever its name), or pixels, uint8 of shape (h, w),
 // (h, w, c) or (c, h, w) with 1, 3 or 4 channels. Where both of the latter
 // would do, the channels are last.
 //

@@ -42,7 +42,7 @@ func openPictures(fsys fs.FS) (*pictures, error) {
 		case hidden || d.IsDir() || d.Type()&^fs.ModeSymlink != 0: // a pipe would block
 		default:
 			switch strings.ToLower(path.Ext(name)) {
-			case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff":
+			case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm":
 				p.names = append(p.names, name)
 			}
 		}

@@ -1,0 +1,261 @@
+// Package bmp decodes Windows and OS/2 bitmaps to the pixels of Pillow's
+// convert("RGB"): 1, 4 and 8 bits with a palette, plain or as runs (RLE4, RLE8),
+// and 16, 24 and 32 bits, also with the masks (BITFIELDS) that Pillow knows.
+// Alpha is dropped, not blended.
+//
+// What Pillow refuses is an error, and so is what it takes for something else
+// than it is: see the errors with errors.ErrUnsupported.
+package bmp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+)
+
+// A Decoder decodes one file after the other. The zero value is ready for use by
+// one goroutine at a time.
+type Decoder struct {
+	data    []byte // the whole file, or nil
+	w, h    int
+	topDown bool
+	bits    int
+	at      int // of the first row, or of the runs
+	stride  int
+	runs    bool
+	four    bool   // the runs are of 4 bits per pixel
+	layout  layout // of 16 bits or more
+	palette [256][3]uint8
+}
+
+// longest is the most pixels of a row or column.
+const longest = 1 << 24
+
+// The values of the header's field for compression.
+const (
+	plain     = 0
+	rle8      = 1
+	rle4      = 2
+	bitFields = 3
+)
+
+var compressions = map[uint32]string{4: "JPEG, or RLE24 of OS/2", 5: "PNG", 6: "BITFIELDS with alpha"}
+
+// A header is what a file says of itself.
+type header struct {
+	size        int // of the header
+	bits        int
+	compression uint32
+	colours     int
+	entry       int // bytes of a palette's entry
+	masks       [4]uint32
+	end         int // where header and masks end
+}
+
+// Header reads the size of the picture in data, a whole file, and sees to it
+// that the file holds all of the pixels. The Decoder keeps data until the next
+// call.
+func (d *Decoder) Header(data []byte) (w, h int, err error) {
+	d.data = nil
+	if err := d.header(data); err != nil {
+		return 0, 0, fmt.Errorf("bmp: header: %w", err)
+	}
+	d.data = data
+	return d.w, d.h, nil
+}
+
+func (d *Decoder) header(data []byte) error {
+	if len(data) < 18 {
+		return io.ErrUnexpectedEOF
+	}
+	if string(data[:2]) != "BM" {
+		return fmt.Errorf("the file begins with %q", data[:2])
+	}
+	h, err := d.info(data)
+	if err != nil {
+		return err
+	}
+	if d.w < 1 || d.h < 1 || max(d.w, d.h) > longest {
+		return fmt.Errorf("%d×%d pixels", d.w, d.h)
+	}
+	d.bits = h.bits
+	d.stride = (d.w*h.bits + 31) / 32 * 4
+	d.four = h.compression == rle4
+	d.runs = d.four || h.compression == rle8
+	d.at = int(min(binary.LittleEndian.Uint32(data[10:]), 1<<30))
+	if h.bits > 8 {
+		if d.layout, err = h.layout(); err != nil {
+			return err
+		}
+		if d.at == 0 {
+			d.at = h.end
+		}
+		return d.checkRows(data)
+	}
+	if err := d.readPalette(data, h); err != nil {
+		return err
+	}
+	if d.runs {
+		return d.checkRuns(data)
+	}
+	return d.checkRows(data)
+}
+
+// info reads the header after the file's first 14 bytes. Sources: Microsoft's
+// BITMAPCOREHEADER and BITMAPINFOHEADER to BITMAPV5HEADER, and OS/2's.
+func (d *Decoder) info(data []byte) (h header, err error) {
+	size := binary.LittleEndian.Uint32(data[14:])
+	switch size {
+	case 12, 40, 52, 56, 64, 108, 124:
+	default:
+		return h, unsupported("header of %d bytes", size)
+	}
+	h.size = int(size)
+	h.end = 14 + h.size
+	if len(data) < h.end {
+		return h, io.ErrUnexpectedEOF
+	}
+	b := data[14:h.end]
+	if size == 12 {
+		d.w = int(binary.LittleEndian.Uint16(b[4:]))
+		d.h = int(binary.LittleEndian.Uint16(b[6:]))
+		d.topDown = false
+		h.bits = int(binary.LittleEndian.Uint16(b[10:]))
+		h.entry = 3
+	} else {
+		d.w = int(int32(binary.LittleEndian.Uint32(b[4:])))
+		d.h = int(int32(binary.LittleEndian.Uint32(b[8:])))
+		d.topDown = d.h < 0
+		d.h = max(d.h, -d.h)
+		h.bits = int(binary.LittleEndian.Uint16(b[14:]))
+		h.compression = binary.LittleEndian.Uint32(b[16:])
+		h.colours = int(binary.LittleEndian.Uint32(b[32:]))
+		h.entry = 4
+	}
+	switch h.bits {
+	case 1, 4, 8, 16, 24, 32:
+	default:
+		return h, unsupported("%d bits per pixel", h.bits)
+	}
+	switch h.compression {
+	case plain:
+	case rle8, rle4:
+		if h.bits > 8 {
+			return h, unsupported("runs of %d bits per pixel", h.bits)
+		}
+	case bitFields:
+		return h, h.readMasks(data)
+	default:
+		return h, unsupported("compression %d (%s)", h.compression, compressions[h.compression])
+	}
+	return h, nil
+}
+
+// readMasks reads where the colours are in a pixel. A header of 40 bytes has
+// three masks after it, a longer one has them within.
+func (h *header) readMasks(data []byte) error {
+	n := 4
+	switch {
+	case h.bits <= 8:
+		return unsupported("compression 3 (masks, or Huffman of OS/2) of %d bits per pixel", h.bits)
+	case h.size == 40:
+		n = 3
+		h.end += 12
+	case h.size < 56:
+		n = 3
+	}
+	if len(data) < h.end {
+		return io.ErrUnexpectedEOF
+	}
+	for i := range n {
+		h.masks[i] = binary.LittleEndian.Uint32(data[54+4*i:])
+	}
+	return nil
+}
+
+// readPalette reads the colours and settles where the pixels are. Indices for
+// which there is no colour are black, but gray in a palette of grays, as in Pillow.
+func (d *Decoder) readPalette(data []byte, h header) error {
+	n := h.colours
+	if n == 0 {
+		n = 1 << h.bits
+	}
+	if n > 256 {
+		return unsupported("palette of %d colours", n)
+	}
+	end := h.end + n*h.entry
+	if d.at == 0 || d.at == h.end { // some writers forget the palette
+		d.at = end
+	}
+	d.palette = [256][3]uint8{}
+	grays := len(data) >= end
+	for i, p := 0, data[h.end:]; i < n && len(p) >= h.entry; i++ {
+		d.palette[i] = [3]uint8{p[2], p[1], p[0]}
+		want := uint8(i)
+		if n == 2 {
+			want = uint8(-i) // black and white
+		}
+		grays = grays && d.palette[i] == [3]uint8{want, want, want}
+		p = p[h.entry:]
+	}
+	for i := n; grays && i < len(d.palette); i++ {
+		d.palette[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
+	}
+	// Pillow then takes a pixel to have 1 bit or 8 bits, whatever the header says.
+	switch {
+	case grays && n == 2 && (h.bits != 1 || d.runs):
+		return unsupported("%d bits per pixel with black and white alone, or runs of black and white,", h.bits)
+	case grays && n != 2 && h.bits != 8:
+		return unsupported("%d bits per pixel with a palette of the darkest grays", h.bits)
+	}
+	return nil
+}
+
+// checkRows sees to it that the rows are in the file.
+func (d *Decoder) checkRows(data []byte) error {
+	last := (d.w*d.bits + 7) / 8 // the last row needs no padding
+	if room := len(data) - d.at - last; room < 0 || (d.h-1) > room/d.stride {
+		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), d.w, d.h)
+	}
+	return nil
+}
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf(format+" which penstock does not read: %w", append(args, errors.ErrUnsupported)...)
+}
+
+var (
+	errNoHeader = errors.New("bmp: decode: no header has been read")
+	errRoom     = errors.New("bmp: decode: destination is too small for the window")
+)
+
+// Decode writes the window of the picture, which is the whole one or a part of
+// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
+// top left, and stride the distance in bytes between its rows. It may be called
+// again for other windows.
+func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	switch {
+	case d.data == nil:
+		return errNoHeader
+	case !window.In(image.Rect(0, 0, d.w, d.h)):
+		return fmt.Errorf("bmp: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+	case window.Empty():
+		return nil
+	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
+		return errRoom
+	case d.runs:
+		d.decodeRuns(dst, stride, window)
+		return nil
+	}
+	for y := window.Min.Y; y < window.Max.Y; y++ {
+		from := y
+		if !d.topDown {
+			from = d.h - 1 - y
+		}
+		row := dst[(y-window.Min.Y)*stride:][:4*window.Dx()]
+		d.row(row, d.data[d.at+from*d.stride:], window.Min.X)
+	}
+	return nil
+}

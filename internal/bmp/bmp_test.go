@@ -1,0 +1,74 @@
+package bmp_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/bmp"
+	"github.com/penstock-go/penstock/internal/pillowtest"
+)
+
+func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(bmp.Decoder)) }
+func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(bmp.Decoder)) }
+func TestPicturesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(bmp.Decoder)) }
+
+func TestCutFilesAreErrors(t *testing.T) {
+	pillowtest.Cut(t, new(bmp.Decoder), func(string) bool { return true })
+}
+
+func FuzzDecode(f *testing.F) {
+	open := func() pillowtest.Decoder { return new(bmp.Decoder) }
+	pillowtest.Fuzz(f, open, func([]byte, int, int) int { return 1 << 13 })
+}
+
+// file is a bitmap of 2×2 pixels with a header of 40 bytes.
+func file(bits uint16, compression, colours uint32, rest ...byte) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte("BM            "), 40)
+	binary.LittleEndian.PutUint32(b[10:], 0)
+	b = binary.LittleEndian.AppendUint32(b, 2)
+	b = binary.LittleEndian.AppendUint32(b, 2)
+	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint16(b, bits)
+	for _, v := range []uint32{compression, 0, 0, 0, colours, 0} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return append(b, rest...)
+}
+
+func TestErrorsSayWhatIsWrong(t *testing.T) {
+	twoGrays := []byte{0, 0, 0, 0, 255, 255, 255, 0}
+	headerOf16 := file(24, 0, 0)
+	headerOf16[14] = 16
+	for _, test := range []struct {
+		file        []byte
+		want        string
+		unsupported bool
+	}{
+		{nil, "unexpected EOF", false},
+		{headerOf16, "header of 16 bytes which penstock does not read", true},
+		{file(2, 0, 0), "2 bits per pixel which penstock does not read", true},
+		{file(24, 4, 0), "compression 4 (JPEG, or RLE24 of OS/2) which penstock", true},
+		{file(24, 5, 0), "compression 5 (PNG) which penstock", true},
+		{file(24, 1, 0), "runs of 24 bits per pixel which penstock", true},
+		{file(1, 3, 0), "compression 3 (masks, or Huffman of OS/2) of 1 bits", true},
+		{file(16, 3, 0, 0, 15, 0, 0, 240, 0, 0, 0, 15, 0, 0, 0), "16 bits per pixel with the masks [0xf00 0xf0 0xf 0x0]", true},
+		{file(8, 0, 257), "palette of 257 colours", true},
+		{file(8, 0, 2, append(twoGrays, 0, 1, 0, 0, 1, 0, 0, 0)...), "8 bits per pixel with black and white alone", true},
+		{file(4, 0, 1, 0, 0, 0, 0), "4 bits per pixel with a palette of the darkest grays", true},
+		{file(4, 2, 1, 1, 2, 3, 0, 0, 3, 0x12, 0x30), "odd number of single pixels in RLE4", true},
+		{file(8, 1, 1, 1, 2, 3, 0, 2, 7, 0, 0, 1, 7, 0, 1), "unexpected EOF: the runs end after 3 of 2×2 pixels", false},
+		{file(24, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 1, 2, 3, 4, 5), "unexpected EOF: 67 bytes are too few for 2×2 pixels", false},
+	} {
+		var d bmp.Decoder
+		_, _, err := d.Header(test.file)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "bmp: header: ") {
+			t.Errorf("got %v, want %q", err, test.want)
+			continue
+		}
+		if got := errors.Is(err, errors.ErrUnsupported); got != test.unsupported {
+			t.Errorf("%v: unsupported is %v, want %v", err, got, test.unsupported)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// Package pillowtest holds decoders of picture files to the pixels of Pillow's
+// convert("RGB"), which testdata/golden.json has as SHA-256 sums.
+package pillowtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A Decoder is what is tested: Header reads a whole file's size, and Decode
+// writes a window of its picture, 4 bytes per pixel.
+type Decoder interface {
+	Header(data []byte) (w, h int, err error)
+	Decode(dst []byte, stride int, window image.Rectangle) error
+}
+
+// A File is one of testdata with what Pillow makes of it.
+type File struct {
+	Name string
+	Data []byte
+	W, H int
+	RGB  string // SHA-256 of the pixels; empty where Pillow refuses the file or misreads it
+}
+
+// Files are those of testdata/golden.json, by name.
+func Files(t testing.TB) []File {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "golden.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := map[string]File{}
+	if err := json.Unmarshal(text, &golden); err != nil {
+		t.Fatal(err)
+	}
+	var files []File
+	for _, name := range slices.Sorted(maps.Keys(golden)) {
+		f := golden[name]
+		f.Name = name
+		if f.Data, err = os.ReadFile(filepath.Join("testdata", name)); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// decode is the whole picture, 4 bytes per pixel.
+func decode(d Decoder, data []byte, limit int) (pix []byte, w, h int, err error) {
+	w, h, err = d.Header(data)
+	if err != nil || w > limit/h {
+		return nil, w, h, err
+	}
+	pix = make([]byte, 4*w*h)
+	return pix, w, h, d.Decode(pix, 4*w, image.Rect(0, 0, w, h))
+}
+
+// sum is that of the pixels without the fourth bytes.
+func sum(pix []byte) string {
+	rgb := make([]byte, 0, len(pix)/4*3)
+	for i := 0; i < len(pix); i += 4 {
+		rgb = append(rgb, pix[i:i+3]...)
+	}
+	s := sha256.Sum256(rgb)
+	return hex.EncodeToString(s[:])
+}
+
+// Equal decodes all files, with one Decoder, and wants Pillow's pixels, or an
+// error where Pillow has none.
+func Equal(t *testing.T, d Decoder) {
+	for _, f := range Files(t) {
+		pix, w, h, err := decode(d, f.Data, 1<<24)
+		switch {
+		case f.RGB == "" && err == nil:
+			t.Errorf("%s: no error", f.Name)
+		case f.RGB == "":
+		case err != nil:
+			t.Errorf("%s: %v", f.Name, err)
+		case w != f.W || h != f.H || sum(pix) != f.RGB:
+			t.Errorf("%s: other pixels than Pillow's: got %d×%d, want %d×%d", f.Name, w, h, f.W, f.H)
+		}
+	}
+}
+
+// Windows decodes windows of all files and wants crops of the whole picture.
+func Windows(t *testing.T, d Decoder) {
+	for _, f := range Files(t) {
+		if f.RGB != "" {
+			crops(t, d, f.Name, f.Data, 10)
+		}
+	}
+}
+
+// crops compares n windows of a file, any and those of one pixel's width, and
+// reports whether the file is sound.
+func crops(t *testing.T, d Decoder, name string, data []byte, n int) bool {
+	pix, w, h, err := decode(d, data, 1<<22)
+	if err != nil || pix == nil {
+		return false
+	}
+	r := rand.New(rand.NewPCG(uint64(w), uint64(h)))
+	for range n {
+		x, y := r.IntN(w), r.IntN(h)
+		window := image.Rect(x, y, x+1+r.IntN(w-x), y+1+r.IntN(h-y))
+		stride := 4*window.Dx() + r.IntN(9)
+		part := make([]byte, stride*(window.Dy()-1)+4*window.Dx())
+		if err := d.Decode(part, stride, window); err != nil {
+			t.Errorf("%s: window %v: %v", name, window, err)
+			return false
+		}
+		for y := range window.Dy() {
+			got := part[y*stride:][:4*window.Dx()]
+			want := pix[4*((window.Min.Y+y)*w+window.Min.X):][:len(got)]
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s: window %v differs from the whole picture in row %d", name, window, y)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Still decodes every file over and over and wants no allocation after the first
+// time.
+func Still(t *testing.T, d Decoder) {
+	for _, f := range Files(t) {
+		if f.RGB == "" {
+			continue
+		}
+		pix := make([]byte, 4*f.W*f.H)
+		n := testing.AllocsPerRun(5, func() {
+			if _, _, err := d.Header(f.Data); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			if err := d.Decode(pix, 4*f.W, image.Rect(0, 0, f.W, f.H)); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+		})
+		if n > 0 {
+			t.Errorf("%s: %v allocations a picture, want none", f.Name, n)
+		}
+	}
+}
+
+// Cut shortens every file whose end can be told, and wants an error or, where
+// only what is not needed is gone, the same pixels.
+func Cut(t *testing.T, d Decoder, ends func(name string) bool) {
+	for _, f := range Files(t) {
+		if f.RGB == "" || !ends(f.Name) {
+			continue
+		}
+		for n := range f.Data {
+			pix, _, _, err := decode(d, f.Data[:n:n], 1<<24)
+			if err == nil && sum(pix) != f.RGB {
+				t.Errorf("%s: %d of %d bytes give other pixels and no error", f.Name, n, len(f.Data))
+				break
+			}
+		}
+	}
+}

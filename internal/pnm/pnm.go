@@ -1,0 +1,201 @@
+// Package pnm decodes the Netpbm formats PBM, PGM and PPM, plain and raw, and
+// gray PFM, to the pixels of Pillow's convert("RGB").
+//
+// So samples of more than 8 bits are scaled to 65535 in a gray picture, where
+// all above 255 becomes white, and to 255 in one with colours; the samples of a
+// PFM file are cut off at 0 and 255, and its scale is not applied.
+package pnm
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+)
+
+// A Decoder decodes one file after the other and keeps its memory between
+// them. The zero value is ready for use by one goroutine at a time.
+type Decoder struct {
+	data   []byte
+	w, h   int
+	kind   kind
+	maxval int
+	scan   scanner
+
+	scale  [65535]uint8 // by sample below scaled: its value in the result
+	scaled int          // the maxval of scale
+	wide   bool         // whether scale is for gray samples of more than 8 bits
+}
+
+// A kind is what the file's first two bytes say.
+type kind struct {
+	bands   int
+	bits    bool // black or white
+	plain   bool // in decimal digits
+	float   bool
+	swapped bool // floats with their lowest byte first
+}
+
+// longest is the most pixels of a row or column.
+const longest = 1 << 24
+
+var kinds = map[string]kind{
+	"P1": {bands: 1, bits: true, plain: true},
+	"P2": {bands: 1, plain: true},
+	"P3": {bands: 3, plain: true},
+	"P4": {bands: 1, bits: true},
+	"P5": {bands: 1},
+	"P6": {bands: 3},
+	"Pf": {bands: 1, float: true},
+}
+
+// Header reads the size of the picture in data, a whole file, and sees to it
+// that the file can hold so many pixels. The Decoder keeps data until the next
+// call.
+func (d *Decoder) Header(data []byte) (w, h int, err error) {
+	d.data = nil
+	if w, h, err = d.header(data); err != nil {
+		return 0, 0, fmt.Errorf("pnm: header: %w", err)
+	}
+	return w, h, nil
+}
+
+func (d *Decoder) header(data []byte) (w, h int, err error) {
+	if len(data) < 3 || !space(data[2]) {
+		return 0, 0, errors.New("no white space after the first two bytes")
+	}
+	switch k, ok := kinds[string(data[:2])]; {
+	case ok:
+		d.kind = k
+	case string(data[:2]) == "P7":
+		return 0, 0, fmt.Errorf("PAM (P7), which penstock does not read: %w", errors.ErrUnsupported)
+	case string(data[:2]) == "PF":
+		return 0, 0, fmt.Errorf("PFM with colours (PF), which penstock does not read: %w", errors.ErrUnsupported)
+	default:
+		return 0, 0, fmt.Errorf("unknown kind %q", data[:2])
+	}
+	s := &d.scan
+	*s = scanner{data: data, at: 3}
+	if w, err = s.number(longest); err != nil {
+		return 0, 0, fmt.Errorf("width: %w", err)
+	}
+	if h, err = s.number(longest); err != nil {
+		return 0, 0, fmt.Errorf("height: %w", err)
+	}
+	if w < 1 || h < 1 {
+		return 0, 0, fmt.Errorf("%d×%d pixels", w, h)
+	}
+	if err := d.samples(s); err != nil {
+		return 0, 0, err
+	}
+	d.w, d.h = w, h
+	room := len(data) - s.at
+	if d.kind.plain {
+		room++ // no white space is needed at the end
+	}
+	if h > room/d.rowBytes() {
+		return 0, 0, fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), w, h)
+	}
+	d.data = data[s.at:]
+	return w, h, nil
+}
+
+// samples reads what the header says of the samples.
+func (d *Decoder) samples(s *scanner) error {
+	switch {
+	case d.kind.bits:
+		d.maxval = 1
+	case d.kind.float:
+		scale, err := s.float()
+		if err != nil {
+			return fmt.Errorf("scale: %w", err)
+		}
+		if scale == 0 || math.IsInf(scale, 0) || math.IsNaN(scale) {
+			return fmt.Errorf("scale %v", scale)
+		}
+		d.kind.swapped = scale < 0
+	default:
+		v, err := s.number(longest)
+		if err != nil {
+			return fmt.Errorf("maximum value: %w", err)
+		}
+		if v < 1 || v > 65535 {
+			return fmt.Errorf("maximum value %d, want 1 to 65535", v)
+		}
+		d.maxval = v
+		d.setScale()
+	}
+	return nil
+}
+
+// setScale computes what samples become. Source: Pillow's PpmImagePlugin, and
+// Convert.c for gray samples of more than 8 bits.
+func (d *Decoder) setScale() {
+	wide := d.kind.bands == 1 && d.maxval > 255
+	if d.scaled == d.maxval && d.wide == wide {
+		return
+	}
+	d.scaled, d.wide = d.maxval, wide
+	most := 255.0
+	if wide {
+		most = 65535
+	}
+	for v := range d.maxval {
+		d.scale[v] = uint8(min(255, math.RoundToEven(float64(v)/float64(d.maxval)*most)))
+	}
+}
+
+// value is what a sample becomes.
+func (d *Decoder) value(sample int) uint8 {
+	if sample >= d.maxval {
+		return 255
+	}
+	return d.scale[sample]
+}
+
+// rowBytes is the length of a row, or the least that it can have in digits.
+func (d *Decoder) rowBytes() int {
+	n := d.w * d.kind.bands
+	switch {
+	case d.kind.bits && d.kind.plain:
+		return n
+	case d.kind.bits:
+		return (n + 7) / 8
+	case d.kind.plain:
+		return 2 * n
+	case d.kind.float:
+		return 4 * n
+	case d.maxval > 255:
+		return 2 * n
+	}
+	return n
+}
+
+var (
+	errNoHeader = errors.New("pnm: decode: no header has been read")
+	errRoom     = errors.New("pnm: decode: destination is too small for the window")
+)
+
+// Decode writes the window of the picture, which is the whole one or a part of
+// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
+// top left, and stride the distance in bytes between its rows. It may be called
+// again for other windows.
+func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	switch {
+	case d.data == nil:
+		return errNoHeader
+	case !window.In(image.Rect(0, 0, d.w, d.h)):
+		return fmt.Errorf("pnm: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+	case window.Empty():
+		return nil
+	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
+		return errRoom
+	case d.kind.plain:
+		if err := d.decodePlain(dst, stride, window); err != nil {
+			return fmt.Errorf("pnm: decode: %w", err)
+		}
+		return nil
+	}
+	return d.decodeRaw(dst, stride, window)
+}

@@ -1,6 +1,10 @@
 package jpeg
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
 
 // openScan makes the first scan ready to be decoded from its start.
 func (d *Decoder) openScan() error {
@@ -17,6 +21,10 @@ func (d *Decoder) openScan() error {
 	}
 	if d.stream.from != at {
 		d.stream.fill(d.data, at)
+		d.endError = d.checkEnd(at)
+	}
+	if d.endError != nil && !(d.AllowTruncated && errors.Is(d.endError, io.ErrUnexpectedEOF)) {
+		return d.endError
 	}
 	d.start()
 	d.exhausted = false

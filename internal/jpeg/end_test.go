@@ -1,8 +1,13 @@
 package jpeg_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"image"
+	"io"
+	"io/fs"
 	"slices"
 	"testing"
 
@@ -51,6 +56,101 @@ func TestWhatFollowsTheScan(t *testing.T) {
 		}
 		if err := d.Decode(second, 4*config.Width, whole); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%s: decoded again it differs: %v", name, err)
+		}
+	}
+}
+
+// verdicts are, by file, the numbers of bytes that can be missing from its end
+// before Pillow gives up: what testdata/ends.py wrote down.
+func verdicts(t *testing.T, name string) (archive *zip.ReadCloser, of map[string][]int) {
+	archive, err := zip.OpenReader("testdata/ends.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { archive.Close() })
+	raw, err := fs.ReadFile(archive, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		t.Fatal(err)
+	}
+	return archive, of
+}
+
+// checkCut decodes some windows of a file without its last bytes, and the whole
+// picture, of which Pillow decodes as much as whole says.
+func checkCut(t *testing.T, d *jpeg.Decoder, name string, data []byte, missing int, whole bool) {
+	t.Helper()
+	data = data[: len(data)-missing : len(data)-missing]
+	c, err := d.Header(data)
+	if err != nil {
+		if whole {
+			t.Errorf("%s without %d bytes: %v", name, missing, err)
+		}
+		return
+	}
+	dst := make([]byte, 4*c.Width*c.Height)
+	for _, window := range []image.Rectangle{
+		image.Rect(0, 0, 1, 1), image.Rect(c.Width/3, c.Height/2, c.Width/2+1, c.Height/2+1),
+		image.Rect(0, c.Height-1, c.Width, c.Height), image.Rect(0, 0, c.Width, c.Height),
+	} {
+		err := d.Decode(dst, 4*c.Width, window)
+		if (err == nil) != whole {
+			t.Errorf("%s without %d bytes, window %v: error %v; Pillow decodes it: %v", name, missing, window, err, whole)
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s without %d bytes: error %v, want an unexpected end", name, missing, err)
+		}
+	}
+}
+
+func TestAllWindowsOfACutFileHaveThePicturesFate(t *testing.T) {
+	var d jpeg.Decoder
+	archive, all := verdicts(t, "verdicts.json")
+	unended := 0
+	for name, enough := range all {
+		data, err := fs.ReadFile(archive, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for missing := range data {
+			checkCut(t, &d, name, data, missing, slices.Contains(enough, missing))
+		}
+		unended += len(enough) - 1
+	}
+	if unended == 0 {
+		t.Error("no file is whole without its end marker")
+	}
+}
+
+func TestPhotosWithoutTheirEndHavePillowsFate(t *testing.T) {
+	photos := goldenPhotos(t)
+	few := everyTwentieth(photos)
+	_, all := verdicts(t, "photos.json")
+	var d jpeg.Decoder
+	for name := range photos {
+		if _, ok := few[name]; !ok && (len(all[name]) == 1 || testing.Short()) {
+			continue
+		}
+		data := readPhoto(t, name)
+		for _, missing := range []int{1, 2, 3, len(data) / 5} {
+			checkCut(t, &d, name, data, missing, slices.Contains(all[name], missing))
+		}
+	}
+}
+
+func TestWhatFollowsTheEndDoesNotMatter(t *testing.T) {
+	var d jpeg.Decoder
+	for _, p := range samples(t) {
+		want, err := decode(&d, p.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range [][]byte{make([]byte, 100), {0xff}, {0xff, 0xd8, 0xff}, []byte("\r\n")} {
+			if got, err := decode(&d, slices.Concat(p.data, more)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s with %q after its end: other pixels, or %v", p.name, more, err)
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ func sample(name string) []byte {
 
 func ExampleDecoder() {
 	d := jpeg.Decoder{MaxPixels: jpeg.DefaultMaxPixels}
-	config, err := d.Header(sample("no-end.jpg"))
+	config, err := d.Header(sample("sample.jpg"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func ExampleDecoder() {
 }
 
 func ExampleModel() {
-	for _, name := range []string{"gray-baseline-1x1-q1.jpg", "no-end.jpg", "rgb.jpg", "four-0.jpg", "four-6.jpg"} {
+	for _, name := range []string{"gray-baseline-1x1-q1.jpg", "sample.jpg", "rgb.jpg", "four-0.jpg", "four-6.jpg"} {
 		var d jpeg.Decoder
 		config, err := d.Header(sample(name))
 		if err != nil {
@@ -73,7 +73,7 @@ func ExampleModel() {
 }
 
 func ExampleError() {
-	data := sample("no-end.jpg")
+	data := sample("sample.jpg")
 	var d jpeg.Decoder
 	_, err := d.Header(data[:300])
 	var where *jpeg.Error
@@ -87,7 +87,7 @@ func ExampleError() {
 }
 
 func ExampleDecoder_Decode_truncated() {
-	data := sample("no-end.jpg")
+	data := sample("sample.jpg")
 	d := jpeg.Decoder{AllowTruncated: true}
 	config, err := d.Header(data[:len(data)-300])
 	if err != nil {

@@ -2,7 +2,9 @@ package jpeg_test
 
 import (
 	"bytes"
+	"errors"
 	"image"
+	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -10,7 +12,8 @@ import (
 )
 
 // FuzzDecode looks for files that panic, that decode differently in a window
-// or a second time, or that a tolerant decoder refuses and a strict one takes.
+// or a second time, that are cut short for some windows alone, or that a
+// tolerant decoder refuses and a strict one takes.
 func FuzzDecode(f *testing.F) {
 	for i, p := range pictures(f) {
 		if len(p.data) < 3000 && i%3 == 0 {
@@ -33,6 +36,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		loose, looseErr := whole(&tolerant, c)
 		pixels, err := whole(&strict, c)
+		corner := strict.Decode(make([]byte, 4), 4, image.Rect(0, 0, 1, 1))
+		if cut := errors.Is(err, io.ErrUnexpectedEOF); cut != errors.Is(corner, io.ErrUnexpectedEOF) || err == nil && corner != nil {
+			t.Fatalf("error %v, but for a corner %v", err, corner)
+		}
 		if err != nil {
 			return
 		}

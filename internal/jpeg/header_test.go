@@ -13,7 +13,7 @@ import (
 
 func TestHeaderTellsWhatTheFileIs(t *testing.T) {
 	for name, want := range map[string]jpeg.Config{
-		"no-end.jpg": {
+		"sample.jpg": {
 			Width: 37, Height: 29, Components: 3, Model: jpeg.YCbCr,
 			Sampling: [4]jpeg.Sampling{{H: 2, V: 2}, {H: 1, V: 1}, {H: 1, V: 1}},
 		},
@@ -52,7 +52,7 @@ func exif(order string, value byte) []byte {
 }
 
 func TestOrientationIsRead(t *testing.T) {
-	file := named(t, "no-end.jpg")
+	file := named(t, "sample.jpg")
 	for _, order := range []string{"II", "MM"} {
 		for value := range byte(10) {
 			var d jpeg.Decoder
@@ -80,7 +80,7 @@ func TestOrientationIsRead(t *testing.T) {
 }
 
 func TestErrorsNameTheirPlace(t *testing.T) {
-	file := named(t, "no-end.jpg")
+	file := named(t, "sample.jpg")
 	frame := bytes.Index(file, []byte{0xff, 0xc0})
 	scan := bytes.Index(file, []byte{0xff, 0xda})
 	edit := func(at int, b ...byte) []byte {

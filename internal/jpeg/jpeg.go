@@ -10,7 +10,8 @@
 // decodes, down to files that no encoder writes; but for arithmetic and lossless
 // coding, more than 100 passes over a picture, and a picture without its first
 // component, which libjpeg shows gray. Where it only warns, because the entropy
-// code ends early or is no code, there is an error.
+// code ends early or is no code, there is an error. A file without an end marker
+// is cut short, unless it is one of those few that Pillow decodes all the same.
 package jpeg
 
 import (
@@ -66,7 +67,8 @@ type Decoder struct {
 	smooth    bool // coefficients are missing that libjpeg estimates
 	blocks    []block
 	stream    stream
-	exhausted bool // the file ended early, and the rest is gray
+	endError  error // what is wrong with the end of the only scan
+	exhausted bool  // the file ended early, and the rest is gray
 	view      view
 	lastFlags []uint8
 	planes    [4][]byte
@@ -144,8 +146,10 @@ var (
 // top left, and stride the distance in bytes between its rows. The pixels are
 // those of the whole picture, cropped. It may be called again for other windows.
 //
-// A stream that is cut short or breaks its code is an error, and dst is then
-// only partly written.
+// A file that is cut short is an error whatever the window, and so is what is
+// wrong between the only scan and the end of a sequential file. Entropy code
+// that is damaged is an error where the window needs it, or what comes after it
+// up to the window's last row. After an error dst is only partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if !d.ready {
 		return errNoHeader

@@ -99,7 +99,6 @@ func TestRulesAreLibjpegs(t *testing.T) {
 			tiny(quant(0), segment(0xc0, 8, 0, 0, 0, 8, 1, 1, 0x11, 0), dc, ac, scanOf([]byte{0b10_1100_0_1}, 1), segment(0xdc, 0, 8)), nil},
 		"second scan of all components": {tiny(quant(0), frame, dc, ac, scanOf([]byte{0b10_1100_0_1}, 1), scanOf([]byte{0b0_0_111111}, 1)), nil},
 		"second frame, cut short":       {append(plain[:len(plain)-2:len(plain)-2], frame[:8]...), nil},
-		"table 5, cut short":            {append(plain[:len(plain)-2:len(plain)-2], 0xff, 0xdb, 0, 67, 5), nil},
 		"reserved marker, cut short":    {append(plain[:len(plain)-2:len(plain)-2], 0xff, 0x33, 0), nil},
 	} {
 		var d jpeg.Decoder

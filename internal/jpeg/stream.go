@@ -14,7 +14,8 @@ const slack = 10*64*4 + 64
 // 0xff, split where it restarts.
 type stream struct {
 	from      int // offset of the entropy code in the file, or -1
-	to        int // offset of the marker behind it, or the file's length
+	to        int // offset of the marker after it, or the file's length
+	last      int // offset of the last interval
 	cut       bool
 	bytes     []byte // slack bytes of zero after the last interval
 	ends      []int  // by interval: where it ends in bytes
@@ -30,7 +31,7 @@ func (s *stream) fill(data []byte, from int) {
 	s.bytes = grow(s.bytes, len(data)-from+slack)
 	out := s.bytes[:0]
 	at := from
-	s.cut = false
+	s.cut, s.last = false, from
 	for {
 		i := bytes.IndexByte(data[at:], 0xff)
 		if i < 0 {
@@ -58,6 +59,7 @@ func (s *stream) fill(data []byte, from int) {
 		if marker >= markerRST0 && marker <= markerRST7 {
 			s.ends = append(s.ends, len(out))
 			s.restarts = append(s.restarts, marker)
+			s.last = at
 			continue
 		}
 		at = mark

@@ -1,10 +1,6 @@
 package jpeg
 
-import (
-	"errors"
-	"image"
-	"io"
-)
+import "image"
 
 // A view is the part of the MCU grid that a window needs.
 type view struct {
@@ -65,9 +61,6 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 		for ; y < end; y++ {
 			d.writeRow(dst[(y-window.Min.Y)*stride:][:4*window.Dx()], my, y, window.Min.X-v.x0*8*d.hMax)
 		}
-	}
-	if !d.buffered && v.y1 == d.mcuHigh {
-		return d.checkEnd()
 	}
 	return nil
 }
@@ -169,27 +162,4 @@ func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
 func (c *component) stripRow(my, at int) []byte {
 	i := (at - my*8*c.v + 1) * c.stride
 	return c.strip[i : i+c.stride]
-}
-
-// checkEnd looks at what follows the only scan. A file without an end marker
-// holds its whole picture all the same.
-func (d *Decoder) checkEnd() error {
-	end := d.stream.to
-	if end+2 <= len(d.data) && d.data[end] == 0xff && d.data[end+1] == markerEOI {
-		return nil
-	}
-	at, err := d.readMarkers(end)
-	// Tables behind the scan must not be there when another window is decoded.
-	if _, again := d.Header(d.data); again != nil {
-		return again
-	}
-	switch {
-	case errors.Is(err, errNoMarker), d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF):
-		return nil
-	case err != nil:
-		return err
-	case at >= 0:
-		return corrupt(at, "second scan of all components")
-	}
-	return nil
 }

@@ -61,7 +61,7 @@ func TestWindowThatDoesNotFitIsAnError(t *testing.T) {
 	if err := d.Decode(dst, 400, image.Rect(0, 0, 1, 1)); err == nil {
 		t.Error("decoded without a header")
 	}
-	c, err := d.Header(named(t, "no-end.jpg"))
+	c, err := d.Header(named(t, "sample.jpg"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"sort"
 
 	"gorgonia.org/tensor"
@@ -21,11 +22,13 @@ type Folder struct {
 	ends    []int // of every class, in samples
 	max     int64 // bytes of a file
 	advisor files.Advisor
+	skipped map[string]int
 }
 
 type folderClass struct {
-	name  string
-	files files.Paths // from the root of fsys
+	name    string
+	files   files.Paths    // from the root of fsys
+	skipped map[string]int // by ending
 }
 
 // A FolderOption changes what [ImageFolder] does.
@@ -50,20 +53,25 @@ func MaxFileSize(bytes int64) FolderOption {
 // A class without pictures and a folder that cannot be read are errors that name
 // it; all of them are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
-	f := &Folder{fsys: fsys, max: 256 << 20}
+	f := &Folder{max: 256 << 20}
 	for _, option := range options {
 		option(f)
 	}
 	if f.max < 1 {
 		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", f.max)
 	}
-	classes, err := scanClasses(fsys)
+	f.fsys = files.AnyName(fsys)
+	classes, err := scanClasses(f.fsys)
 	if err != nil {
 		return nil, err
 	}
 	f.classes = classes
+	f.skipped = map[string]int{}
 	n := 0
 	for _, c := range classes {
+		for ext, count := range c.skipped {
+			f.skipped[ext] += count
+		}
 		n += c.files.Len()
 		f.ends = append(f.ends, n)
 	}
@@ -88,6 +96,18 @@ func (f *Folder) Classes() []string {
 		names[i] = c.name
 	}
 	return names
+}
+
+// Skipped counts the files of the classes that were left out although their names
+// say that they are pictures, by the ending of the name: of formats that this
+// library does not read, such as ".heic" and ".avif", and JPEG files by endings
+// that PyTorch's ImageFolder skips too. They can be converted or renamed.
+func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
+
+// String says how many pictures and classes there are, and what was skipped:
+// "334 pictures of 10 classes, skipped 12 .heic".
+func (f *Folder) String() string {
+	return fmt.Sprintf("%d pictures of %d classes", f.Len(), len(f.classes)) + skippedText(f.skipped)
 }
 
 // Label is the class of picture i, which must be below Len.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,6 +120,46 @@ func (l locked) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
 	return fs.ReadDir(l.FS, name)
+}
+
+func TestImageFolderSaysWhichPicturesItSkips(t *testing.T) {
+	f := imageFolder(t, fstest.MapFS{
+		"cat/a.jpg": {}, "cat/b.HEIC": {}, "cat/in/c.heic": {}, "cat/notes.txt": {}, "cat/.x.heic": {},
+		"dog/a.avif": {}, "dog/b.png": {}, "dog/c.jfif": {}, "dog/d.heic/e.png": {}, "top.avif": {},
+	})
+	if got, want := f.Skipped(), (map[string]int{".heic": 2, ".avif": 1, ".jfif": 1}); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := f.String(), "3 pictures of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := imageFolder(t, pets).String(), "6 pictures of 2 classes"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, err := dataset.ImageFolder(fstest.MapFS{"cat/a.heic": {}})
+	if err == nil || !strings.HasSuffix(err.Error(), ".pnm), skipped 1 .heic") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "caf\xe9"), 0o755); err != nil {
+		t.Skipf("cannot make names that are not UTF-8 here: %v", err)
+	}
+	write(t, filepath.Join(root, "caf\xe9", "na\xefve.jpg"), "picture")
+	f := imageFolder(t, os.DirFS(root))
+	if got, want := f.Path(0), "caf\xe9/na\xefve.jpg"; got != want {
+		t.Errorf("path %q, want %q", got, want)
+	}
+	s, err := dataset.At(t.Context(), f, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(s["image"].Data().([]byte)); got != "picture" {
+		t.Errorf("got %q", got)
+	}
+	f.ReadAhead(t.Context(), []int{0})
 }
 
 func TestImageFolderNamesAtMostTenErrors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"reflect"
@@ -16,6 +17,16 @@ import (
 const scanDepth = 64 // folders within each other, where a file system cannot tell that links form a circle
 
 var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
+
+// otherPictures are endings of files that are pictures and no samples.
+var otherPictures = []string{
+	".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif", // ISO base media
+	".jxl", ".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx", ".jxr", ".wdp", // other standards of the JPEG group, and JPEG XR
+	".jfif", ".jpe", ".jif", // JPEG
+	".psd", ".psb", ".xcf", ".svg", ".svgz", ".pdf", ".eps", ".ico", ".cur", ".icns",
+	".tga", ".dds", ".exr", ".hdr", ".pcx", ".qoi", ".pfm", ".pam", ".dib", ".apng", ".xbm", ".xpm",
+	".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", // cameras' raw data
+}
 
 // scanClasses finds the classes, sorted by name, and their pictures.
 func scanClasses(fsys fs.FS) ([]folderClass, error) {
@@ -38,6 +49,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 		folders []folder
 		errs    []error
 		found   int
+		skipped = map[string]int{}
 	)
 	// A list that grows at its end, instead of recursion: no stack to exhaust.
 	for pending := []string{name}; len(pending) > 0; {
@@ -53,11 +65,14 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 			continue
 		}
 		found += len(f.pictures)
+		for _, ext := range f.skipped {
+			skipped[ext]++
+		}
 		folders = append(folders, f)
 		pending = append(pending, f.folders...)
 	}
 	if len(errs) == 0 && found == 0 {
-		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no picture (%s)", name, strings.Join(pictureTypes, " ")))
+		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no picture (%s)%s", name, strings.Join(pictureTypes, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
@@ -67,7 +82,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 	for _, f := range folders {
 		pictures = append(pictures, f.pictures...)
 	}
-	return folderClass{name, files.NewPaths(pictures)}, nil
+	return folderClass{name, files.NewPaths(pictures), skipped}, nil
 }
 
 // folder is what one folder holds, hidden entries left out. Both lists are files.Paths
@@ -76,6 +91,7 @@ type folder struct {
 	path     string
 	folders  []string
 	pictures []string
+	skipped  []string // endings of other pictures
 	entries  int
 }
 
@@ -107,8 +123,13 @@ func readFolder(fsys fs.FS, at string) (folder, error) {
 		switch {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
-		case mode.IsRegular() && isPicture(p):
+		case !mode.IsRegular():
+		case hasEnding(p, pictureTypes) != "":
 			f.pictures = append(f.pictures, p)
+		default:
+			if ext := hasEnding(p, otherPictures); ext != "" {
+				f.skipped = append(f.skipped, ext)
+			}
 		}
 	}
 	return f, nil
@@ -138,7 +159,23 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 	return target.Mode().Type(), nil
 }
 
-func isPicture(name string) bool {
+// hasEnding is the ending of the name among endings, or "".
+func hasEnding(name string, endings []string) string {
 	ext := path.Ext(name)
-	return slices.ContainsFunc(pictureTypes, func(t string) bool { return strings.EqualFold(t, ext) })
+	for _, e := range endings {
+		if strings.EqualFold(e, ext) {
+			return e
+		}
+	}
+	return ""
+}
+
+// skippedText is what follows the number of pictures: ", skipped 12 .heic, 3 .avif".
+func skippedText(skipped map[string]int) string {
+	text, sep := "", ", skipped "
+	for _, ext := range slices.Sorted(maps.Keys(skipped)) {
+		text += fmt.Sprintf("%s%d %s", sep, skipped[ext], ext)
+		sep = ", "
+	}
+	return text
 }

@@ -32,11 +32,7 @@ func ExampleShuffle() {
 }
 
 func ExampleTorch() {
-	s, err := sampler.Torch(10, 1) // torch.randperm(10, generator=torch.Generator().manual_seed(1))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	s := sampler.Torch(10, 1) // torch.randperm(10, generator=torch.Generator().manual_seed(1))
 	show(s.Epoch(0))
 	// Output: 5 6 1 2 0 8 9 3 7 4
 }

@@ -18,7 +18,7 @@ func ranks(s sampler.Sampler, world int, mode sampler.Mode, epoch int) []sampler
 }
 
 func TestDistributedSampler(t *testing.T) {
-	torch := must(sampler.Torch(10, 0))
+	torch := sampler.Torch(10, 0)
 	for _, c := range []struct {
 		of    sampler.Sampler
 		world int

@@ -1,10 +1,6 @@
 package sampler
 
-import (
-	"fmt"
-
-	"github.com/penstock-go/penstock/internal/torchrand"
-)
+import "github.com/penstock-go/penstock/internal/torchrand"
 
 // Torch takes every sample from 0 to n-1 once per epoch, in PyTorch's order, so
 // that an experiment can move without changing it. Epoch e is what
@@ -13,14 +9,10 @@ import (
 // uses the low 32 bits of seed+e only.
 //
 // An order takes 8·n bytes and time that grows with n; the sampler keeps those
-// of the last two epochs. [Shuffle] needs neither. An n of 2³² or more, for
-// which PyTorch uses another algorithm, is an error; a negative n panics.
-func Torch(n int, seed uint64) (Sampler, error) {
+// of the last two epochs. [Shuffle] needs neither. A negative n panics.
+func Torch(n int, seed uint64) Sampler {
 	mustCount("Torch", n)
-	if uint64(n) >= 1<<32 {
-		return nil, fmt.Errorf("sampler: Torch of %d samples: want fewer than 2³²", n)
-	}
-	return &torch{n: n, seed: seed}, nil
+	return &torch{n: n, seed: seed}
 }
 
 type torch struct {

@@ -21,7 +21,7 @@ func TestRandperm(t *testing.T) {
 		{10, 0, 1, []int{5, 6, 1, 2, 0, 8, 9, 3, 7, 4}}, // of seed+epoch
 		{10, 1 << 32, 1, []int{5, 6, 1, 2, 0, 8, 9, 3, 7, 4}},
 	} {
-		s := must(sampler.Torch(c.n, c.seed))
+		s := sampler.Torch(c.n, c.seed)
 		if got := indices(s.Epoch(c.epoch)); !slices.Equal(got, c.want) {
 			t.Errorf("Torch(%d, %d) in epoch %d: got %v, want %v", c.n, c.seed, c.epoch, got, c.want)
 		}
@@ -29,7 +29,7 @@ func TestRandperm(t *testing.T) {
 }
 
 func TestTorchKeepsTheLastTwoEpochs(t *testing.T) {
-	s := must(sampler.Torch(1000, 1))
+	s := sampler.Torch(1000, 1)
 	s.Epoch(0)
 	s.Epoch(1)
 	epoch := 0

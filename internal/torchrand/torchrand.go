@@ -2,17 +2,72 @@
 // generator, so that an experiment moved from there keeps its order.
 package torchrand
 
-// Perm is what torch.randperm(n) gives after a manual_seed of seed, for n below
-// 2³². Like the generator there, it uses the low 32 bits of seed only.
-func Perm(n int, seed uint64) []int {
-	g := newTwister(uint32(seed))
+import "math"
+
+// A Generator is PyTorch's CPU generator: torch.Generator().
+type Generator struct{ twister twister }
+
+// New is a generator after a manual_seed of seed. Like the generator there, it
+// uses the low 32 bits of seed only.
+func New(seed uint64) *Generator {
+	g := new(Generator)
+	g.twister.seed(uint32(seed))
+	return g
+}
+
+// Seed is the next torch.empty((), dtype=torch.int64).random_(): what PyTorch
+// draws where it needs a seed.
+func (g *Generator) Seed() uint64 { return g.next64() & math.MaxInt64 }
+
+func (g *Generator) next64() uint64 {
+	high := uint64(g.twister.next())
+	return high<<32 | uint64(g.twister.next())
+}
+
+// From here on torch.randperm takes another algorithm, because 32 bits would no
+// longer make all places nearly equally likely.
+const border = math.MaxUint32 / 20
+
+// Perm is the next torch.randperm(n).
+func (g *Generator) Perm(n int) []int {
+	if n < border {
+		return g.swapped(n)
+	}
+	return g.insideOut(n)
+}
+
+// SkipPerm leaves the generator as [Generator.Perm] of n does.
+func (g *Generator) SkipPerm(n int) {
+	if n < border {
+		g.twister.skip(max(n-1, 0))
+	} else {
+		g.twister.skip(2 * n)
+	}
+}
+
+// swapped is Fisher and Yates's shuffle, from the front.
+func (g *Generator) swapped(n int) []int {
 	perm := make([]int, n)
 	for i := range perm {
 		perm[i] = i
 	}
 	for i := range n - 1 {
-		j := i + int(g.next()%uint32(n-i))
+		j := i + int(g.twister.next()%uint32(n-i))
 		perm[i], perm[j] = perm[j], perm[i]
 	}
 	return perm
 }
+
+// insideOut grows a permutation by one place after the other.
+func (g *Generator) insideOut(n int) []int {
+	perm := make([]int, n)
+	for i := range perm {
+		j := g.next64() % uint64(i+1)
+		perm[i] = perm[j]
+		perm[j] = i
+	}
+	return perm
+}
+
+// Perm is what torch.randperm(n) gives after a manual_seed of seed.
+func Perm(n int, seed uint64) []int { return New(seed).Perm(n) }

@@ -1,6 +1,11 @@
 package torchrand
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"math"
 	"slices"
 	"testing"
 )
@@ -23,15 +28,133 @@ func TestPermIsTorchRandperm(t *testing.T) {
 	}
 }
 
+// The values are those of torch.empty((), dtype=torch.int64).random_().
+func TestSeedIsTorchRandom(t *testing.T) {
+	g := New(1)
+	for i, want := range []uint64{7692698082559361259, 4064269471072392264, 2109959069025161} {
+		if got := g.Seed(); got != want {
+			t.Errorf("number %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
 // The value is the one that the C++ standard demands of std::mt19937
 // ([rand.predef]): the 10000th number of the default seed 5489.
 func TestTwisterIsMT19937(t *testing.T) {
-	g := newTwister(5489)
+	var drawn, skipped twister
+	drawn.seed(5489)
 	for range 9999 {
-		g.next()
+		drawn.next()
 	}
-	if got := g.next(); got != 4123659995 {
+	if got := drawn.next(); got != 4123659995 {
 		t.Errorf("10000th number is %d, want 4123659995", got)
+	}
+	skipped.seed(5489)
+	for _, n := range []int{0, 1, 623, 624, 0, 625, 8126} {
+		skipped.skip(n)
+	}
+	if got := skipped.next(); got != 4123659995 {
+		t.Errorf("10000th number after skips is %d, want 4123659995", got)
+	}
+}
+
+// The values are those of the algorithm in Python over numpy's MT19937, which
+// gave torch's own permutations where torch takes it; see TestLargePerms.
+func TestInsideOut(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		seed uint64
+		want []int
+	}{
+		{0, 1, []int{}},
+		{1, 1, []int{0}},
+		{10, 1, []int{8, 4, 2, 0, 7, 5, 3, 6, 9, 1}},
+		{10, 7, []int{1, 8, 7, 3, 4, 5, 9, 6, 2, 0}},
+		{20, 3, []int{13, 5, 17, 2, 10, 7, 6, 3, 4, 14, 11, 9, 12, 19, 18, 15, 16, 1, 0, 8}},
+	} {
+		if got := New(c.seed).insideOut(c.n); !slices.Equal(got, c.want) {
+			t.Errorf("n %d, seed %d: got %v, want %v", c.n, c.seed, got, c.want)
+		}
+	}
+}
+
+var large = flag.Bool("large", false, "make permutations of 214,748,364 numbers: 2 GB, half a minute each")
+
+// The values are those of torch 2.15.0: SHA-256 of the int64s in little-endian
+// order, the first, middle and last numbers, and torch.randint(2**31, ()) then.
+func TestLargePerms(t *testing.T) {
+	if border != 214_748_364 {
+		t.Errorf("the border is %d", border)
+	}
+	if !*large {
+		t.Skip("needs -large")
+	}
+	for _, c := range []struct {
+		n                   int
+		seed                uint64
+		sum                 string
+		first, middle, last [3]int
+		next                uint64
+	}{
+		{
+			border - 1, 1, "b1e38d5f01492976b0bd195e4147e5fb01c3ee1d3bc25c7317767adfd683ec01",
+			[3]int{73108941, 202657262, 87293072}, [3]int{165459214, 61010140, 202829604}, [3]int{91435668, 81668876, 153835339}, 692914582,
+		}, {
+			border, 1, "af62bf39d29e91000f69f7d9b84a8f5558df0452681ae133bcb5379faecafaac",
+			[3]int{81757386, 14531738, 31696440}, [3]int{200865724, 171158385, 174837127}, [3]int{54849191, 129805825, 97769735}, 1878876512,
+		}, {
+			border, 7, "bc1a456324f5a859ee4e9c06495dd01950811344e384db27ab00e6c548d83938",
+			[3]int{93268064, 63068233, 165770247}, [3]int{24387038, 113235377, 62387554}, [3]int{205120279, 143705087, 187216702}, 344207859,
+		}, {
+			border + 1, 1, "768fd8aeade65e955ca9e57f4a96ccb967b730b3f8267b70a219cbffa88ac2a0",
+			[3]int{81757386, 14531738, 31696440}, [3]int{200865724, 171158385, 174837127}, [3]int{129805825, 97769735, 3668390}, 410029164,
+		},
+	} {
+		g, skipped := New(c.seed), New(c.seed)
+		perm := g.Perm(c.n)
+		for _, part := range []struct {
+			name      string
+			got, want []int
+		}{
+			{"begins with", perm[:3], c.first[:]},
+			{"goes on with", perm[c.n/2:][:3], c.middle[:]},
+			{"ends with", perm[c.n-3:], c.last[:]},
+		} {
+			if !slices.Equal(part.got, part.want) {
+				t.Errorf("n %d, seed %d: %s %v, want %v", c.n, c.seed, part.name, part.got, part.want)
+			}
+		}
+		sum := sha256.New()
+		buffer := make([]byte, 0, 8<<10)
+		for chunk := range slices.Chunk(perm, 1<<10) {
+			buffer = buffer[:0]
+			for _, v := range chunk {
+				buffer = binary.LittleEndian.AppendUint64(buffer, uint64(v))
+			}
+			sum.Write(buffer)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != c.sum {
+			t.Errorf("n %d, seed %d: SHA-256 is %s, want %s", c.n, c.seed, got, c.sum)
+		}
+		skipped.SkipPerm(c.n)
+		for name, g := range map[string]*Generator{"the permutation": g, "leaving it out": skipped} {
+			if got := g.next64() & math.MaxInt32; got != c.next {
+				t.Errorf("n %d, seed %d: after %s the generator gives %d, want %d", c.n, c.seed, name, got, c.next)
+			}
+		}
+	}
+}
+
+func TestSkippingLeavesTheGeneratorAsDrawingDoes(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 10, 624, 625, 5000} {
+		drawn, skipped := New(3), New(3)
+		for range 3 {
+			drawn.Perm(n)
+			skipped.SkipPerm(n)
+		}
+		if got, want := skipped.Seed(), drawn.Seed(); got != want {
+			t.Errorf("n %d: %d after three skipped permutations, want %d", n, got, want)
+		}
 	}
 }
 

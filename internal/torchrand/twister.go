@@ -15,14 +15,13 @@ type twister struct {
 	used  int // words of state that were handed out
 }
 
-func newTwister(seed uint32) *twister {
-	t := &twister{used: words}
+func (t *twister) seed(seed uint32) {
+	t.used = words
 	t.state[0] = seed
 	for i := 1; i < words; i++ {
 		previous := t.state[i-1]
 		t.state[i] = 1812433253*(previous^previous>>30) + uint32(i)
 	}
-	return t
 }
 
 func (t *twister) next() uint32 {
@@ -37,15 +36,28 @@ func (t *twister) next() uint32 {
 	return y ^ y>>18
 }
 
+// skip leaves out the next n numbers.
+func (t *twister) skip(n int) {
+	for ; n > words-t.used; t.twist() {
+		n -= words - t.used
+	}
+	t.used += n
+}
+
 // twist replaces the whole state by the next one.
 func (t *twister) twist() {
-	for i := range words {
-		y := t.state[i]&(1<<31) | t.state[(i+1)%words]&(1<<31-1)
-		z := t.state[(i+middle)%words] ^ y>>1
-		if y&1 == 1 {
-			z ^= matrix
-		}
-		t.state[i] = z
+	s := &t.state
+	for i := range words - middle {
+		s[i] = s[i+middle] ^ twisted(s[i], s[i+1])
 	}
+	for i := words - middle; i < words-1; i++ {
+		s[i] = s[i+middle-words] ^ twisted(s[i], s[i+1])
+	}
+	s[words-1] = s[middle-1] ^ twisted(s[words-1], s[0])
 	t.used = 0
+}
+
+func twisted(high, low uint32) uint32 {
+	y := high&(1<<31) | low&(1<<31-1)
+	return y>>1 ^ -(y&1)&matrix
 }

@@ -37,6 +37,42 @@ func ExampleTorch() {
 	// Output: 5 6 1 2 0 8 9 3 7 4
 }
 
+// torch.manual_seed(42), then DataLoader(dataset, shuffle=True) for three epochs.
+func ExampleTorchManualSeed() {
+	s := sampler.TorchManualSeed(10, 42)
+	for epoch := range 3 {
+		show(s.Epoch(epoch))
+	}
+	// Output:
+	// 8 0 9 1 4 5 6 3 2 7
+	// 4 6 9 3 7 5 2 0 1 8
+	// 6 2 1 0 3 8 5 9 4 7
+}
+
+// DataLoader(dataset, shuffle=True, generator=torch.Generator().manual_seed(42)).
+func ExampleTorchGenerator() {
+	s := sampler.TorchGenerator(10, 42)
+	for epoch := range 3 {
+		show(s.Epoch(epoch))
+	}
+	// Output:
+	// 6 5 4 0 8 9 2 1 3 7
+	// 3 6 5 8 9 4 2 0 7 1
+	// 7 4 5 0 9 1 3 2 8 6
+}
+
+// The same with num_workers=1 and persistent_workers=True.
+func ExamplePersistentWorkers() {
+	s := sampler.TorchManualSeed(10, 42, sampler.PersistentWorkers(true))
+	for epoch := range 3 {
+		show(s.Epoch(epoch))
+	}
+	// Output:
+	// 8 0 9 1 4 5 6 3 2 7
+	// 4 3 2 6 7 5 0 8 1 9
+	// 4 6 9 3 7 5 2 0 1 8
+}
+
 func ExampleRandom() {
 	show(sampler.Random(3, 1, sampler.Draws(8)).Epoch(0))
 	// Output: 0 1 0 2 1 1 2 1

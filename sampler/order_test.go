@@ -25,6 +25,9 @@ func all() map[string]sampler.Sampler {
 		"Shuffle":          sampler.Shuffle(5, 1),
 		"large Shuffle":    sampler.Shuffle(1000, 1),
 		"Torch":            sampler.Torch(5, 1),
+		"TorchManualSeed":  sampler.TorchManualSeed(5, 1),
+		"TorchGenerator":   sampler.TorchGenerator(5, 1),
+		"Repeat of Torch":  must(sampler.Repeat(sampler.TorchGenerator(5, 1), 12)),
 		"Random":           sampler.Random(5, 1, sampler.Draws(12)),
 		"Repeat":           must(sampler.Repeat(sampler.Shuffle(5, 1), 12)),
 		"Weighted":         must(sampler.Weighted(weights, 1, sampler.Draws(12))),
@@ -97,6 +100,8 @@ func TestWrongUsePanics(t *testing.T) {
 		"Shuffle(-1)":          func() { sampler.Shuffle(-1, 0) },
 		"Shuffle(2⁶²+1)":       func() { sampler.Shuffle(1<<62+1, 0) },
 		"Torch(-1)":            func() { sampler.Torch(-1, 0) },
+		"TorchManualSeed(-1)":  func() { sampler.TorchManualSeed(-1, 0) },
+		"TorchGenerator(-1)":   func() { sampler.TorchGenerator(-1, 0) },
 		"Random(-1, 0)":        func() { sampler.Random(-1, 0, sampler.Draws(0)) },
 		"Random(1, -1)":        func() { sampler.Random(1, 0, sampler.Draws(-1)) },
 		"Random(0, 1)":         func() { sampler.Random(0, 0, sampler.Draws(1)) },
@@ -130,6 +135,7 @@ func TestWrongDataIsAnError(t *testing.T) {
 		want string
 	}{
 		{failure(sampler.Repeat(sampler.Sequential(0), 1)), "sampler: Repeat: 1 draws from an empty order"},
+		{failure(sampler.Repeat(sampler.Torch(0, 1), 1)), "sampler: Repeat: 1 draws from an empty order"},
 		{failure(sampler.Shard(s, -1, 2, sampler.PadToEven)), "sampler: Shard: rank -1 of 2: want one from 0 to 1"},
 		{failure(sampler.Shard(s, 2, 2, sampler.PadToEven)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
 		{failure(sampler.Shard(s, 0, 0, sampler.PadToEven)), "sampler: Shard: world size 0: want 1 or more"},

@@ -5,18 +5,35 @@ import "fmt"
 // Repeat takes draws samples per epoch from successive epochs of s: with orders
 // of n samples, ⌊draws/n⌋ of them and the first draws mod n samples of one
 // more. Over a [Shuffle] it is PyTorch's RandomSampler without replacement with
-// num_samples=draws. Epoch e takes the epochs of s from e·⌈draws/n⌉ on.
+// num_samples=draws. Epoch e takes the epochs of s from e·⌈draws/n⌉ on. Over
+// [Torch], [TorchManualSeed] and [TorchGenerator] the orders are RandomSampler's
+// own, whose passes within an epoch go on with one generator.
 //
 // All epochs of s must be as long as its epoch 0. An order holds ⌈draws/n⌉
 // orders of s. It is an error if s is empty and draws is not 0; a negative
 // draws panics.
 func Repeat(s Sampler, draws int) (Sampler, error) {
 	mustCount("Repeat: draws", draws)
-	n := s.Epoch(0).Len()
+	own, ok := s.(repeater)
+	var n int
+	if ok {
+		n = own.samples()
+	} else {
+		n = s.Epoch(0).Len()
+	}
 	if n == 0 && draws > 0 {
 		return nil, fmt.Errorf("sampler: Repeat: %d draws from an empty order", draws)
 	}
+	if ok {
+		return own.repeat(draws), nil
+	}
 	return repeated{s, n, draws}, nil
+}
+
+// A repeater has its own way to take another number of draws per epoch.
+type repeater interface {
+	samples() int // per epoch
+	repeat(draws int) Sampler
 }
 
 type repeated struct {

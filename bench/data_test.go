@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -95,7 +96,7 @@ func packedFile(b *testing.B) string {
 func preprocessed(b *testing.B, size int) dataset.Dataset {
 	b.Helper()
 	dir := given(b, func(root string) (string, error) { return data.Items(b.Context(), root, items, size) })
-	ds, err := dataset.RawTensors(os.DirFS(dir), "*.raw", data.Picture(size))
+	ds, err := packed.Items(os.DirFS(dir), "*.raw", data.Picture(size))
 	if err != nil {
 		b.Fatal(err)
 	}

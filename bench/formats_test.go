@@ -15,6 +15,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/idx"
+	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -30,7 +32,7 @@ func cifar(b *testing.B) dataset.Dataset {
 	for i := range n {
 		data[i*3073] = byte(i % 10)
 	}
-	ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.Files("x"))
+	ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.CIFARFiles("x"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func BenchmarkNpy(b *testing.B) {
 			compareArray(b, dir, "swapped.npy", workers)
 		})
 		b.Run(fmt.Sprintf("files/workers=%d", workers), func(b *testing.B) {
-			ds, err := dataset.NpyItems(os.DirFS(dir), "items/*.npy", "image")
+			ds, err := npy.Items(os.DirFS(dir), "items/*.npy", "image")
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -101,7 +103,7 @@ func BenchmarkNpy(b *testing.B) {
 }
 
 func compareArray(b *testing.B, dir, name string, workers int) {
-	ds, err := dataset.Npy(os.DirFS(dir), name, "image")
+	ds, err := npy.Open(os.DirFS(dir), name, "image")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func npyFiles(b *testing.B) string {
 	return made(b, "npy", func(dir string) error {
 		ctx := context.Background()
 		if err := create(filepath.Join(dir, "array.npy"), func(w io.Writer) error {
-			return dataset.WriteNpy(ctx, w, randomItems(), item[0].Name)
+			return npy.Write(ctx, w, randomItems(), item[0].Name)
 		}); err != nil {
 			return err
 		}
@@ -144,7 +146,7 @@ func npyFiles(b *testing.B) string {
 				return err
 			}
 			if err := create(filepath.Join(dir, "items", fmt.Sprintf("%05d.npy", i)), func(w io.Writer) error {
-				return dataset.WriteNpy(ctx, w, one, "image")
+				return npy.Write(ctx, w, one, "image")
 			}); err != nil {
 				return err
 			}
@@ -181,7 +183,7 @@ func BenchmarkGzippedIDX(b *testing.B) {
 	}
 	var file bytes.Buffer
 	z := gzip.NewWriter(&file)
-	if err := dataset.WriteIDX(b.Context(), z, source, "image"); err != nil {
+	if err := idx.Write(b.Context(), z, source, "image"); err != nil {
 		b.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -192,7 +194,7 @@ func BenchmarkGzippedIDX(b *testing.B) {
 	compare(b, 60_000,
 		side{"idx", func() time.Duration {
 			begun := time.Now()
-			if _, err := dataset.IDX(fsys, "x.gz", "image"); err != nil {
+			if _, err := idx.Open(fsys, "x.gz", "image"); err != nil {
 				b.Fatal(err)
 			}
 			return time.Since(begun)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkPreprocessed(b *testing.B) {
 		for _, batch := range []int{16, 64} {
 			b.Run(fmt.Sprintf("packed/workers=%d/batch=%d", workers, batch), func(b *testing.B) {
 				path := packedFile(b)
-				ds, err := dataset.PackedTensors(os.DirFS(filepath.Dir(path)), filepath.Base(path), item)
+				ds, err := packed.OpenRaw(os.DirFS(filepath.Dir(path)), filepath.Base(path), item)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -37,7 +38,7 @@ func BenchmarkPreprocessed(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("files/workers=%d/batch=%d", workers, batch), func(b *testing.B) {
 				dir := itemFiles(b)
-				ds, err := dataset.RawTensors(os.DirFS(dir), "*", item)
+				ds, err := packed.Items(os.DirFS(dir), "*", item)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -92,7 +93,7 @@ func compareWithPread(b *testing.B, ds dataset.Dataset, workers, batch int, prea
 // and again: slabs are touched when made, so the first epoch is as fast.
 func BenchmarkFirstEpoch(b *testing.B) {
 	path := packedFile(b)
-	ds, err := dataset.PackedTensors(os.DirFS(filepath.Dir(path)), filepath.Base(path), item)
+	ds, err := packed.OpenRaw(os.DirFS(filepath.Dir(path)), filepath.Base(path), item)
 	if err != nil {
 		b.Fatal(err)
 	}

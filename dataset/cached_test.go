@@ -16,6 +16,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 func cached(t testing.TB, ds dataset.Dataset, limit int64) *dataset.Cache {
@@ -281,7 +282,7 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 }
 
 func TestCachedLeavesTheDrawsRandomNumbersAlone(t *testing.T) {
-	c := cached(t, pairs(t), 1<<20)
+	c := cached(t, datatest.Pairs(t), 1<<20)
 	r := open(t, c)
 	var got [2]uint64
 	for k := range got {
@@ -422,7 +423,7 @@ func TestCachedServesWithoutAllocation(t *testing.T) {
 	}
 	placeWithoutAllocation(t, c)
 
-	fast := cached(t, gather{pairs(t)}, 1<<20)
+	fast := cached(t, gather{datatest.Pairs(t)}, 1<<20)
 	b := open(t, fast).(dataset.BatchReader)
 	indices, ctx := []int{4, 2, 0}, t.Context()
 	var dst dataset.Slots = newSlots(3, fast.Spec())
@@ -442,16 +443,16 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 		limit int64
 		want  string
 	}{
-		{pairs(t), -1, "dataset: Cached: limit of -1 bytes: want 0 or more"},
+		{datatest.Pairs(t), -1, "dataset: Cached: limit of -1 bytes: want 0 or more"},
 		{dataset.Func(1, nil, nil), 1, "dataset: spec: no fields"},
 	} {
 		if _, err := dataset.Cached(c.ds, c.limit); err == nil || err.Error() != c.want {
 			t.Errorf("got error %v, want %s", err, c.want)
 		}
 	}
-	r := open(t, cached(t, pairs(t), 100))
+	r := open(t, cached(t, datatest.Pairs(t), 100))
 	for _, i := range []int{-1, 5} {
-		if err := r.Place(t.Context(), i, newSlot(pairs(t).Spec()...)); err == nil {
+		if err := r.Place(t.Context(), i, newSlot(datatest.Pairs(t).Spec()...)); err == nil {
 			t.Errorf("sample %d of 5 gives no error", i)
 		}
 	}
@@ -460,7 +461,7 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 // BenchmarkCached places samples in random order in a second epoch. Its measure
 // is a loop that copies rows of one slice in the same order and does nothing else.
 func BenchmarkCached(b *testing.B) {
-	for _, size := range []int{3080, photoBytes} {
+	for _, size := range []int{3080, 3 * 224 * 224 * 4} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("bytes=%d/workers=%d", size, workers), func(b *testing.B) {
 				n := (256 << 20) / size

@@ -10,28 +10,18 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
 // A CIFAROption changes what [CIFAR10] and [CIFAR100] do.
-type CIFAROption interface{ cifar(*cifarConfig) }
+type CIFAROption struct{ set func(*cifarConfig) }
 
-type cifarConfig struct {
-	limit MemoryLimit
-	files []string
-}
+type cifarConfig struct{ files []string }
 
-func (m MemoryLimit) cifar(c *cifarConfig) { c.limit = m }
-
-type cifarOption func(*cifarConfig)
-
-func (o cifarOption) cifar(c *cifarConfig) { o(c) }
-
-// Files names the files to be read instead of those that belong to the part.
-// The files of the classes' names are looked for beside the first.
-func Files(names ...string) CIFAROption {
-	return cifarOption(func(c *cifarConfig) { c.files = names })
+// CIFARFiles names the files to be read instead of those that belong to the
+// part. The files of the classes' names are looked for beside the first.
+func CIFARFiles(names ...string) CIFAROption {
+	return CIFAROption{func(c *cifarConfig) { c.files = names }}
 }
 
 const (
@@ -52,8 +42,8 @@ type cifarLabel struct {
 // batches.meta.txt gives the classes' names, if it is there.
 //
 // A record is a byte for the class, 0 to 9, and 3072 of 32×32 pixels, the red
-// plane first, see https://www.cs.toronto.edu/~kriz/cifar.html. Everything is
-// read into memory and checked at once, as torchvision does.
+// plane first, see https://www.cs.toronto.edu/~kriz/cifar.html. Everything,
+// 1 GiB at most, is read into memory and checked at once, as torchvision does.
 func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
 	files := []string{"test_batch.bin"}
 	if part == Train {
@@ -76,24 +66,27 @@ func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) 
 
 // readCIFAR reads files whose records begin with a byte per label, the last one first.
 func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, options []CIFAROption) (*Pictures, error) {
-	c := cifarConfig{limit: defaultMemoryLimit, files: files}
+	c := cifarConfig{files: files}
 	for _, option := range options {
-		option.cifar(&c)
+		if option.set != nil {
+			option.set(&c)
+		}
 	}
-	if err := errors.Join(part.check(), c.limit.check()); err != nil {
+	if err := part.check(); err != nil {
 		return nil, err
 	}
 	if len(c.files) == 0 {
-		return nil, errors.New("dataset: Files(): want one file or more")
+		return nil, errors.New("dataset: CIFARFiles(): want one file or more")
 	}
 	fields := make([]string, len(labels))
 	for l := range labels {
 		fields[l] = labels[l].field
 	}
+	limit := int64(maxPictures)
 	p := newPictures(tensor.Shape{3, cifarSide, cifarSide}, fields...)
 	for _, name := range c.files {
-		if err := p.addCIFAR(fsys, name, labels, &c.limit); err != nil {
-			return nil, otherVersion(fsys, name, err)
+		if err := p.addCIFAR(fsys, name, labels, &limit); err != nil {
+			return nil, readError(name, otherVersion(fsys, name, err))
 		}
 	}
 	for l := range labels {
@@ -108,33 +101,30 @@ func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, optio
 }
 
 // addCIFAR reads one file and checks its labels.
-func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit *MemoryLimit) error {
-	in, err := openInput(fsys, name)
+func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit *int64) error {
+	in, err := files.OpenInput(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if in.packed {
-		return in.fail("compressed by gzip: want the plain file")
+	if in.Packed {
+		return errors.New("compressed by gzip: want the plain file")
 	}
 	skip := len(labels)
 	record := skip + cifarBytes
-	if in.length == 0 {
-		return in.fail("file of 0 bytes, want a picture or more of %d", record)
+	if in.Length == 0 {
+		return fmt.Errorf("file of 0 bytes, want a picture or more of %d", record)
 	}
-	if in.length%int64(record) != 0 {
-		return in.fail("file of %d bytes, want a multiple of %d: %d pictures and %d bytes",
-			in.length, record, in.length/int64(record), in.length%int64(record))
+	if in.Length%int64(record) != 0 {
+		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d pictures and %d bytes",
+			in.Length, record, in.Length/int64(record), in.Length%int64(record))
 	}
-	if in.length > int64(*limit) {
-		return in.fail("%d bytes to be held in memory, MemoryLimit leaves %d", in.length, int64(*limit))
+	if in.Length > int64(*limit) {
+		return fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", in.Length, maxPictures, *limit)
 	}
-	*limit -= MemoryLimit(in.length)
-	data := bulk.Make(int(in.length))
-	if err := in.fill(data); err != nil {
-		return err
-	}
-	if err := in.finish(); err != nil {
+	*limit -= in.Length
+	data, err := in.Rest(in.Length)
+	if err != nil {
 		return err
 	}
 	for at := 0; at < len(data); at += record {
@@ -142,7 +132,7 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 			place := at + skip - 1 - l
 			label := int64(data[place])
 			if label >= int64(labels[l].classes) {
-				return in.fail("byte %d: %s %d of picture %d, want 0 to %d", place, labels[l].field, label, at/record, labels[l].classes-1)
+				return fmt.Errorf("byte %d: %s %d of picture %d, want 0 to %d", place, labels[l].field, label, at/record, labels[l].classes-1)
 			}
 			p.labels[l] = append(p.labels[l], label)
 		}

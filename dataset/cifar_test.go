@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -104,7 +106,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	delete(missing, "data_batch_3.bin")
 	python := fstest.MapFS{"data_batch_1": {Data: []byte("\x80\x02}")}}
 	for _, c := range []struct {
-		fsys    fstest.MapFS
+		fsys    fs.FS
 		part    dataset.Part
 		options []dataset.CIFAROption
 		want    string
@@ -117,11 +119,11 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
 		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 names of classes, want 10"},
 		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
-		{cifar10(), dataset.Train, []dataset.CIFAROption{dataset.MemoryLimit(10_000)}, "dataset: read data_batch_2.bin: 6146 bytes to be held in memory, MemoryLimit leaves 3854"},
-		{cifar10(), "validation", []dataset.CIFAROption{dataset.MemoryLimit(-1)}, "dataset: part \"validation\": want \"train\" or \"test\"\ndataset: MemoryLimit(-1): want 1 or more"},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files()}, "dataset: Files(): want one file or more"},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files("../x")}, "dataset: read ../x: file does not exist"},
-		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.Files(".")}, "dataset: read .: not a file"},
+		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes to be held in memory, of 1073741824 at most 1073741824 are left"},
+		{cifar10(), "validation", nil, "dataset: part \"validation\": want \"train\" or \"test\""},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles()}, "dataset: CIFARFiles(): want one file or more"},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles("../x")}, "dataset: read ../x: file does not exist"},
+		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles(".")}, "dataset: read .: not a file"},
 	} {
 		_, err := dataset.CIFAR10(c.fsys, c.part, c.options...)
 		if got := fmt.Sprint(err); got != c.want {
@@ -139,11 +141,11 @@ func TestWriteCIFARWritesWhatCIFARReads(t *testing.T) {
 	if err := dataset.WriteCIFAR10(t.Context(), &file, train); err != nil {
 		t.Fatal(err)
 	}
-	again, err := dataset.CIFAR10(fstest.MapFS{"a/x.bin": {Data: file.Bytes()}}, dataset.Train, dataset.Files("a/x.bin"))
+	again, err := dataset.CIFAR10(fstest.MapFS{"a/x.bin": {Data: file.Bytes()}}, dataset.Train, dataset.CIFARFiles("a/x.bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameSamples(t, again, train)
+	datatest.Same(t, again, train)
 	if again.Classes() != nil || again.CoarseClasses() != nil {
 		t.Error("classes from nowhere")
 	}
@@ -232,7 +234,7 @@ func FuzzCIFAR(f *testing.F) {
 	f.Add(cifarRecord(1, 2, 3, 4))
 	f.Add(append(cifarRecord(1, 2, 3, 4), cifarRecord(1, 2, 3, 10)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.Files("x"))
+		ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.CIFARFiles("x"))
 		if err != nil {
 			return
 		}

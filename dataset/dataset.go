@@ -1,8 +1,8 @@
-// Package dataset defines what a loader loads, and holds the ready-made kinds:
-// folders of pictures (ImageFolder), CIFAR and MNIST, NumPy's arrays and IDX
-// (Npy, Npz, IDX), tables (CSV), preprocessed tensors (PackedTensors, RawTensors),
-// tensors in memory and functions, and the ways to combine and keep them (Concat,
-// Zip, Subset, RandomSplit, Cached). Medical volumes are in package volume.
+// Package dataset defines what a loader loads, and holds what needs no format:
+// folders of pictures (ImageFolder), tensors in memory (Tensors), functions
+// (Func), the classics CIFAR and MNIST, and the ways to combine and keep
+// datasets (Concat, Zip, Subset, RandomSplit, Cached). Every other format has a
+// package of its own below this one: npy, idx, csv, packed, volume.
 //
 // A [Dataset] says how many samples it has and, in its [Spec], what a sample
 // consists of. Its [Reader] writes one sample at a time into a [Slot], the

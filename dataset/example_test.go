@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing/fstest"
 
@@ -77,70 +75,6 @@ func ExampleFunc() {
 	}
 	fmt.Println(s["noise"].Shape(), s["label"].Data())
 	// Output: (1000) 3
-}
-
-// Preprocessing once, into one file.
-func ExamplePackedTensors() {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-
-	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	f, err := os.Create(filepath.Join(dir, "train.packed"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := dataset.WritePacked(ctx, f, expensive); err != nil {
-		log.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		log.Fatal(err)
-	}
-
-	cheap, err := dataset.PackedTensors(os.DirFS(dir), "train.packed", expensive.Spec(), dataset.Count(3))
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := dataset.At(ctx, cheap, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
-	// Output: train.packed, record 2 [5 6]
-}
-
-// Preprocessing once, a file per sample.
-func ExampleRawTensors() {
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-
-	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := dataset.WriteItems(ctx, dir, expensive); err != nil {
-		log.Fatal(err)
-	}
-	cheap, err := dataset.RawTensors(os.DirFS(dir), "*.raw", expensive.Spec())
-	if err != nil {
-		log.Fatal(err)
-	}
-	s, err := dataset.At(ctx, cheap, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
-	// Output: 00000002.raw [5 6]
 }
 
 // letters has a field of one letter per sample.

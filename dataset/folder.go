@@ -32,12 +32,14 @@ type folderClass struct {
 }
 
 // A FolderOption changes what [ImageFolder] does.
-type FolderOption func(*Folder)
+type FolderOption struct{ set func(*folderConfig) }
+
+type folderConfig struct{ max int64 }
 
 // MaxFileSize sets how many bytes a picture's file may have, so that a file that
 // is no picture cannot take all memory. The default is 256 MiB.
 func MaxFileSize(bytes int64) FolderOption {
-	return func(f *Folder) { f.max = bytes }
+	return FolderOption{func(c *folderConfig) { c.max = bytes }}
 }
 
 // ImageFolder finds the pictures of fsys, usually an [os.DirFS], as PyTorch's
@@ -53,14 +55,16 @@ func MaxFileSize(bytes int64) FolderOption {
 // A class without pictures and a folder that cannot be read are errors that name
 // it; all of them are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
-	f := &Folder{max: 256 << 20}
+	c := folderConfig{max: 256 << 20}
 	for _, option := range options {
-		option(f)
+		if option.set != nil {
+			option.set(&c)
+		}
 	}
-	if f.max < 1 {
-		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", f.max)
+	if c.max < 1 {
+		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", c.max)
 	}
-	f.fsys = files.AnyName(fsys)
+	f := &Folder{fsys: files.AnyName(fsys), max: c.max}
 	classes, err := scanClasses(f.fsys)
 	if err != nil {
 		return nil, err
@@ -171,7 +175,7 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 	}
 	dst.Stage(Read)
 	if err := readFile(r.fsys, r.Path(i), dst.Cell(0), r.max); err != nil {
-		return err
+		return fmt.Errorf("dataset: %w", err)
 	}
 	Set(dst, 1, int64(r.Label(i)))
 	return nil

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 var pets = fstest.MapFS{
@@ -199,7 +199,7 @@ func TestImageFolderFollowsLinksButNotInCircles(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	_, err := dataset.At(t.Context(), f, 2)
-	if want := "dataset: read cat/dangling.jpg: no such file or directory"; err == nil || err.Error() != want {
+	if want := "dataset: sample 2 (cat/dangling.jpg): dataset: no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 }
@@ -226,7 +226,7 @@ func TestReadErrorNamesThePathOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := dataset.At(t.Context(), f, 0)
-	if want := "dataset: read cat/a.jpg: no such file or directory"; err == nil || err.Error() != want {
+	if want := "dataset: sample 0 (cat/a.jpg): dataset: no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -247,11 +247,11 @@ func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
 		t.Errorf("file of the largest size: %v", err)
 	}
 	_, err := dataset.At(t.Context(), f, 1)
-	if want := "dataset: read cat/b.jpg: file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 1 (cat/b.jpg): dataset: file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	_, err = dataset.At(t.Context(), imageFolder(t, os.DirFS(root)), 2)
-	if want := "dataset: read cat/c.jpg: file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 2 (cat/c.jpg): dataset: file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	if _, err := dataset.ImageFolder(pets, dataset.MaxFileSize(0)); err == nil {
@@ -262,7 +262,7 @@ func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
 func TestFileThatChangesIsReadToItsEnd(t *testing.T) {
 	for _, promised := range []int64{-1, 0, 1, 999, 1000, 1001, 5000} {
 		content := strings.Repeat("0123456789", 100)
-		f := imageFolder(t, promising{pets, content, promised})
+		f := imageFolder(t, datatest.Promising{FS: pets, Content: content, Size: promised})
 		s, err := dataset.At(t.Context(), f, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -271,41 +271,11 @@ func TestFileThatChangesIsReadToItsEnd(t *testing.T) {
 			t.Errorf("file of 1000 bytes, %d promised: got %d bytes", promised, len(got))
 		}
 	}
-	f := imageFolder(t, promising{pets, "123456", 1}, dataset.MaxFileSize(5))
+	f := imageFolder(t, datatest.Promising{FS: pets, Content: "123456", Size: 1}, dataset.MaxFileSize(5))
 	if _, err := dataset.At(t.Context(), f, 1); err == nil {
 		t.Error("a file that grew above MaxFileSize gives no error")
 	}
 }
-
-// promising gives every picture another content and size than it promises.
-type promising struct {
-	fs.FS
-	content  string
-	promised int64
-}
-
-func (p promising) Open(name string) (fs.File, error) {
-	f, err := p.FS.Open(name)
-	if err != nil || !strings.Contains(name, ".") || name == "." {
-		return f, err
-	}
-	return &promisingFile{f, strings.NewReader(p.content), p.promised}, nil
-}
-
-type promisingFile struct {
-	fs.File
-	content  *strings.Reader
-	promised int64
-}
-
-func (f *promisingFile) Read(p []byte) (int, error) { return f.content.Read(p) }
-func (f *promisingFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *promisingFile) Name() string               { return "" }
-func (f *promisingFile) Size() int64                { return f.promised }
-func (f *promisingFile) Mode() fs.FileMode          { return 0 }
-func (f *promisingFile) ModTime() time.Time         { return time.Time{} }
-func (f *promisingFile) IsDir() bool                { return false }
-func (f *promisingFile) Sys() any                   { return nil }
 
 func TestPlaceOfAFolderStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -9,78 +9,69 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/idx"
 )
 
-// An MNISTOption changes what [MNIST] does.
-type MNISTOption interface{ mnist(*mnistConfig) }
-
-type mnistConfig struct {
-	limit  MemoryLimit
-	prefix string
-}
-
-func (m MemoryLimit) mnist(c *mnistConfig) { c.limit = m }
-
-type mnistOption func(*mnistConfig)
-
-func (o mnistOption) mnist(c *mnistConfig) { o(c) }
-
-// Prefix is what the files' names begin with: "emnist-letters-" for that split
-// of EMNIST, whose splits share a folder.
-func Prefix(prefix string) MNISTOption {
-	return mnistOption(func(c *mnistConfig) { c.prefix = prefix })
-}
-
-// MNIST makes a dataset of the files of MNIST, Fashion-MNIST, KMNIST or EMNIST:
-// fsys is the folder that they lie in, for torchvision's
-// os.DirFS("data/MNIST/raw"). Pictures are gray, so "image" is uint8 (1, h, w).
+// MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST: fsys is
+// the folder that they lie in, for torchvision's os.DirFS("data/MNIST/raw").
+// Pictures are gray, so "image" is uint8 (1, h, w).
 //
 // The files are train-images-idx3-ubyte and train-labels-idx1-ubyte, or with
 // t10k or test instead of train for the test part, plain or compressed by gzip
-// as .gz, and idx may follow a dot instead of a dash. Everything is read into
-// memory and checked at once, as torchvision does.
+// as .gz, and idx may follow a dot instead of a dash. Everything, 1 GiB at most,
+// is read into memory and checked at once, as torchvision does.
+func MNIST(fsys fs.FS, part Part) (*Pictures, error) { return readMNIST(fsys, part, "") }
+
+// EMNIST is [MNIST] for a split of EMNIST, all of which share a folder:
+// "balanced", "byclass", "bymerge", "digits", "letters" or "mnist".
 //
-// Pictures are as the files have them, and in EMNIST's the two sides of every
-// picture are exchanged. Its split of letters counts classes from 1.
-func MNIST(fsys fs.FS, part Part, options ...MNISTOption) (*Pictures, error) {
-	c := mnistConfig{limit: defaultMemoryLimit}
-	for _, option := range options {
-		option.mnist(&c)
-	}
-	if err := errors.Join(part.check(), c.limit.check()); err != nil {
+// Pictures are as the files have them: the two sides of every one are exchanged.
+// The letters' classes count from 1.
+func EMNIST(fsys fs.FS, split string, part Part) (*Pictures, error) {
+	return readMNIST(fsys, part, "emnist-"+split+"-")
+}
+
+// readMNIST reads the files whose names begin with prefix.
+func readMNIST(fsys fs.FS, part Part, prefix string) (*Pictures, error) {
+	if err := part.check(); err != nil {
 		return nil, err
 	}
-	images, err := findMNIST(fsys, part, c.prefix, "images", 3)
+	images, err := findMNIST(fsys, part, prefix, "images", 3)
 	if err != nil {
 		return nil, err
 	}
-	labels, err := findMNIST(fsys, part, c.prefix, "labels", 1)
+	labels, err := findMNIST(fsys, part, prefix, "labels", 1)
 	if err != nil {
 		return nil, err
 	}
-	x, err := openIDX(fsys, images, "image", &c.limit, true)
+	limit := int64(maxPictures)
+	x, err := readIDX(fsys, images, &limit)
+	if err == nil && (x.dtype != tensor.Uint8 || len(x.shape) != 3) {
+		err = fmt.Errorf("an array of %v %v, want pictures, uint8 of two dimensions each", x.dtype, x.shape)
+	}
 	if err != nil {
-		return nil, err
+		return nil, readError(images, err)
 	}
-	y, err := openIDX(fsys, labels, "label", &c.limit, true)
-	if err != nil {
-		return nil, err
+	p := newPictures(tensor.Shape{1, x.shape[1], x.shape[2]}, "label")
+	if err := p.spec.Validate(); err != nil {
+		return nil, readError(images, err)
 	}
-	switch {
-	case x.field.Dtype != tensor.Uint8 || len(x.field.Shape) != 2:
-		return nil, readError(images, fmt.Errorf("samples are %v, want uint8 of two dimensions", x.field))
-	case len(y.field.Shape) != 0:
-		return nil, readError(labels, fmt.Errorf("samples are %v, want a number each", y.field))
-	case x.n != y.n:
-		return nil, fmt.Errorf("dataset: %s has %d pictures, %s has %d labels", images, x.n, labels, y.n)
+	y, err := readIDX(fsys, labels, &limit)
+	if err == nil && len(y.shape) != 1 {
+		err = fmt.Errorf("an array of %v %v, want a number per picture", y.dtype, y.shape)
 	}
-	p := newPictures(append(tensor.Shape{1}, x.field.Shape...), "label")
-	p.n = x.n
-	p.files = []pictureFile{{images, x.data, x.field.Bytes(), 0, x.n}}
-	p.labels[0], err = integers(y)
+	if err == nil {
+		p.labels[0], err = y.integers()
+	}
 	if err != nil {
 		return nil, readError(labels, err)
 	}
+	p.n = x.shape[0]
+	if n := y.shape[0]; n != p.n {
+		return nil, fmt.Errorf("dataset: MNIST: %s has %d pictures, %s has %d labels", images, p.n, labels, n)
+	}
+	p.files = []pictureFile{{images, x.data, p.spec[0].Bytes(), 0, p.n}}
 	return p, nil
 }
 
@@ -109,9 +100,49 @@ func findMNIST(fsys fs.FS, part Part, prefix, content string, rank int) (string,
 	return "", fmt.Errorf("dataset: MNIST: none of the files %s: %w", strings.Join(tried, ", "), fs.ErrNotExist)
 }
 
-// integers are the values of a field of whole numbers that is in memory.
-func integers(a array) ([]int64, error) {
-	switch a.field.Dtype {
+// idxArray is an array in memory.
+type idxArray struct {
+	dtype tensor.Dtype
+	shape []int
+	data  []byte
+}
+
+// readIDX reads a whole file and takes its bytes from the limit.
+func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
+	in, err := files.OpenInput(fsys, name)
+	if err != nil {
+		return a, err
+	}
+	defer in.Close()
+	encoding, shape, err := idx.ReadHeader(in)
+	if err != nil {
+		return a, err
+	}
+	size := int64(encoding.Size)
+	for _, d := range shape {
+		if d > 0 && size > (1<<62)/int64(d) {
+			return a, fmt.Errorf("shape %v is larger than any file", shape)
+		}
+		size *= int64(d)
+	}
+	if err := in.Holds(size); err != nil {
+		return a, err
+	}
+	if size > *limit {
+		return a, fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", size, maxPictures, *limit)
+	}
+	data, err := in.Rest(size)
+	if err != nil {
+		return a, err
+	}
+	*limit -= size
+	encoding.Decode(data)
+	return idxArray{encoding.Dtype, shape, data}, nil
+}
+
+// integers are the values, which must be whole numbers.
+func (a idxArray) integers() ([]int64, error) {
+	switch a.dtype {
 	case tensor.Uint8:
 		return widen(a.data), nil
 	case tensor.Int8:
@@ -121,7 +152,7 @@ func integers(a array) ([]int64, error) {
 	case tensor.Int32:
 		return widen(dense.Values[int32](a.data)), nil
 	}
-	return nil, fmt.Errorf("labels of kind %v, want whole numbers", a.field.Dtype)
+	return nil, fmt.Errorf("labels of %v, want whole numbers", a.dtype)
 }
 
 func widen[T int8 | uint8 | int16 | int32](from []T) []int64 {

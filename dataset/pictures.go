@@ -24,6 +24,9 @@ func (p Part) check() error {
 	return nil
 }
 
+// maxPictures is how many bytes of pictures are read into memory at most.
+const maxPictures = 1 << 30
+
 // Pictures are small pictures of one size in memory with their labels, made by
 // [CIFAR10], [CIFAR100] and [MNIST]. All workers share them.
 //

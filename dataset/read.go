@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,21 +11,13 @@ import (
 // readFile makes the file the content of a ragged uint8 cell. A file that grows
 // meanwhile is read to its end, and of one that shrinks what is left.
 func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
-	f, err := fsys.Open(name)
+	f, size, err := files.OpenSample(fsys, name)
 	if err != nil {
-		return readError(name, err)
+		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return readError(name, err)
-	}
-	if !info.Mode().IsRegular() {
-		return readError(name, errors.New("not a file"))
-	}
-	size := info.Size()
 	// The byte more is there to find the end of the file without growing again.
-	buf := cell.Grow(int(min(max(size, 0), limit)) + 1)
+	buf := cell.Grow(int(min(size, limit)) + 1)
 	n := 0
 	for size <= limit {
 		k, err := f.Read(buf[n:])
@@ -36,14 +27,14 @@ func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 			return nil
 		}
 		if err != nil {
-			return readError(name, err)
+			return files.Cause(err)
 		}
 		if n == len(buf) {
 			size = int64(n)
 			buf = cell.Grow(int(min(2*size, limit)) + 1)
 		}
 	}
-	return readError(name, fmt.Errorf("file of %d bytes, more than MaxFileSize(%d)", size, limit))
+	return fmt.Errorf("file of %d bytes, more than MaxFileSize(%d)", size, limit)
 }
 
 // readError says that the file of that name could not be read. What the cause

@@ -35,7 +35,7 @@ func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
 		cells[k] = NewCell(f)
 	}
 	if err := r.Place(ctx, i, NewSlot(cells, nil)); err != nil {
-		return nil, err
+		return nil, sampleError(ds, i, err)
 	}
 	sample := make(Sample, len(spec))
 	for k, f := range spec {

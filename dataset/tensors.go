@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Values are one field of all samples in memory, made by [Named].
@@ -35,19 +36,17 @@ func Tensors(fields ...Values) (Dataset, error) {
 	}
 	var errs []error
 	for i, v := range fields {
-		rows, shape, dtype, n, err := rowsOf(v.values)
+		rows, err := dense.RowsOf(v.values)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q: %w", v.name, err))
 			continue
 		}
-		f := Field{Name: v.name, Dtype: dtype, Shape: shape}
-		rows.size = f.Bytes()
-		t.spec = append(t.spec, f)
+		t.spec = append(t.spec, Field{Name: v.name, Dtype: rows.Dtype, Shape: rows.Shape})
 		t.rows = append(t.rows, rows)
 		if i == 0 {
-			t.n = n
-		} else if n != t.n && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q has %d samples, field %q has %d", v.name, n, fields[0].name, t.n))
+			t.n = rows.N
+		} else if rows.N != t.n && len(errs) == 0 {
+			errs = append(errs, fmt.Errorf("dataset: Tensors: field %q has %d samples, field %q has %d", v.name, rows.N, fields[0].name, t.n))
 		}
 	}
 	if len(errs) == 0 {
@@ -62,23 +61,8 @@ func Tensors(fields ...Values) (Dataset, error) {
 // tensors is its own Reader, because it keeps nothing from sample to sample.
 type tensors struct {
 	spec Spec
-	rows []rows
+	rows []dense.Rows
 	n    int
-}
-
-// rows are the samples of one field, either one after the other or each
-// somewhere else.
-type rows struct {
-	base      unsafe.Pointer
-	scattered []unsafe.Pointer
-	size      int // bytes of one
-}
-
-func (r *rows) at(i int) []byte {
-	if r.scattered != nil {
-		return unsafe.Slice((*byte)(r.scattered[i]), r.size)
-	}
-	return unsafe.Slice((*byte)(unsafe.Add(r.base, i*r.size)), r.size)
 }
 
 func (t *tensors) Len() int              { return t.n }
@@ -91,7 +75,7 @@ func (t *tensors) Place(_ context.Context, i int, dst Slot) error {
 		return err
 	}
 	for f := range t.rows {
-		copy(dst.cells[f].Bytes(), t.rows[f].at(i))
+		copy(dst.cells[f].Bytes(), t.rows[f].At(i))
 	}
 	return nil
 }

@@ -37,15 +37,15 @@ func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabe
 		}
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	err = eachSample(ctx, ds, func(i int, cells []Cell) error {
+	err = Each(ctx, ds, func(i int, s Slot) error {
 		for l, k := range places {
-			v, err := label(cells[k], labels[l].classes)
+			v, err := label(s.Cell(k), labels[l].classes)
 			if err != nil {
 				return fmt.Errorf("dataset: write sample %d: field %q: %w", i, labels[l].field, err)
 			}
 			out.WriteByte(v) // its error is kept for Flush
 		}
-		return written(i, out, cells[image].Bytes())
+		return written(i, out, s.Cell(image).Bytes())
 	})
 	if err != nil {
 		return err

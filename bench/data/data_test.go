@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -71,14 +72,14 @@ func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return dataset.RawTensors(os.DirFS(dir), "*.raw", data.Picture(8))
+			return packed.Items(os.DirFS(dir), "*.raw", data.Picture(8))
 		}, 5},
 		{"packed", func() (dataset.Dataset, error) {
 			file, err := data.Packed(ctx, root, 6, 8)
 			if err != nil {
 				return nil, err
 			}
-			return dataset.PackedTensors(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Picture(8))
+			return packed.OpenRaw(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Picture(8))
 		}, 6},
 		{"cifar100", func() (dataset.Dataset, error) {
 			dir, err := data.CIFAR100(ctx, root, 130)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/bench/data"
-	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 )
 
 // Everything that the benchmarks load, made small. What is made stays: another
@@ -37,7 +37,7 @@ func Example() {
 		if !strings.HasPrefix(filepath.Base(path), "items16-") {
 			continue
 		}
-		items, err := dataset.RawTensors(os.DirFS(path), "*.raw", data.Picture(size))
+		items, err := packed.Items(os.DirFS(path), "*.raw", data.Picture(size))
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 )
 
 // Picture is the spec of a preprocessed picture of size×size pixels: a field
@@ -34,20 +35,20 @@ func pictures(n, size int) dataset.Dataset {
 
 // Items makes n preprocessed pictures, see [Picture], a file of raw float32 each,
 // little-endian on all usual machines, in the folder of root that it returns:
-// what [dataset.RawTensors] reads. Of 224 pixels a file has 602,112 bytes.
+// what [packed.Items] reads. Of 224 pixels a file has 602,112 bytes.
 func Items(ctx context.Context, root string, n, size int) (dir string, err error) {
 	return made(root, fmt.Sprintf("items%d", size), n, 1_000_000, func(dir string) error {
-		return dataset.WriteItems(ctx, dir, pictures(n, size))
+		return packed.WriteItems(ctx, dir, pictures(n, size))
 	})
 }
 
 // Packed makes what [Items] makes as one file, which it returns: what
-// [dataset.PackedTensors] reads.
+// [packed.OpenRaw] reads.
 func Packed(ctx context.Context, root string, n, size int) (file string, err error) {
 	const name = "items.bin"
 	dir, err := made(root, fmt.Sprintf("packed%d", size), n, 1_000_000, func(dir string) error {
 		return create(filepath.Join(dir, name), func(w io.Writer) error {
-			return dataset.WritePacked(ctx, w, pictures(n, size))
+			return packed.WriteRaw(ctx, w, pictures(n, size))
 		})
 	})
 	return filepath.Join(dir, name), err

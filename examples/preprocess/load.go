@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
-func openPacked(name string) (*dataset.Packed, error) {
-	return dataset.PackedTensors(os.DirFS(filepath.Dir(name)), filepath.Base(name), nil)
+func openPacked(name string) (*packed.File, error) {
+	return packed.Open(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 }
 
 // load loads the file twice, as training would, in images per second.
@@ -68,7 +69,7 @@ func verify(ctx context.Context, name string, workers, batch int) error {
 	}
 	s := l.Stats()
 	for _, failure := range s.Failures {
-		fmt.Println(failure.Err)
+		fmt.Printf("%s: %v\n", failure.Name, failure.Err)
 	}
 	if s.Dropped > 0 {
 		return fmt.Errorf("%s: %d of %d samples are damaged", name, s.Dropped, packed.Len())

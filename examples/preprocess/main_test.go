@@ -161,8 +161,8 @@ func TestOtherWorkDoesNotGoOn(t *testing.T) {
 	} {
 		j := small(out)
 		change(&j)
-		if _, err := j.pack(t.Context(), mustFolder(), ignore); err == nil || !strings.Contains(err.Error(), "another job") {
-			t.Errorf("another %s: error %v, want one about another job", name, err)
+		if _, err := j.pack(t.Context(), mustFolder(), ignore); err == nil || !strings.Contains(err.Error(), "another source") {
+			t.Errorf("another %s: error %v, want one about another source", name, err)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestVerifyAndLoadNoticeDamage(t *testing.T) {
 	if err := verify(t.Context(), j.out, 2, 4); err == nil || !strings.HasSuffix(err.Error(), "1 of 29 samples are damaged") {
 		t.Errorf("verify: error %v, want 1 of 29 samples", err)
 	}
-	if _, _, err := load(t.Context(), j); err == nil || !strings.Contains(err.Error(), "damaged: sample 5 at byte 11800 is damaged") {
+	if _, _, err := load(t.Context(), j); err == nil || !strings.Contains(err.Error(), "sample 5 (damaged, record 5), epoch 0, batch 3: packed: the sample at byte 11800 is damaged") {
 		t.Errorf("load: error %v, want one about sample 5 at byte 11800", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -28,7 +29,7 @@ type job struct {
 
 type result struct {
 	packed  int // pictures in the file, also from earlier runs
-	skipped []dataset.Skipped
+	skipped []packed.Skipped
 }
 
 // steps are those of the evaluation preset, up to what the kind asks for.
@@ -66,8 +67,8 @@ func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)
 	if err != nil {
 		return r, err
 	}
-	p, err := dataset.NewPacking(ctx, j.out, ds.Spec(),
-		dataset.ClassNames(photos.Classes()), dataset.Job(description))
+	p, err := packed.Create(ctx, j.out, ds.Spec(),
+		packed.Classes(photos.Classes()...), packed.Source(description))
 	if err != nil {
 		return r, err
 	}
@@ -85,7 +86,7 @@ func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)
 }
 
 // packRest appends all samples of ds from p.Next on.
-func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *dataset.Packing, at func(next int)) error {
+func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer, at func(next int)) error {
 	from := p.Next()
 	rest := make([]int, ds.Len()-from)
 	for k := range rest {

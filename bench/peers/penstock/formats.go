@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -28,12 +29,12 @@ var formats = map[string]struct {
 
 // npyArray is float32 (3, 224, 224) per sample, an array for all.
 func npyArray(folder string) (dataset.Dataset, error) {
-	return dataset.Npy(os.DirFS(folder), "array.npy", "image")
+	return npy.Open(os.DirFS(folder), "array.npy", "image")
 }
 
 // npyItems is the same, a file each.
 func npyItems(folder string) (dataset.Dataset, error) {
-	return dataset.NpyItems(os.DirFS(folder), "items/*.npy", "image")
+	return npy.Items(os.DirFS(folder), "items/*.npy", "image")
 }
 
 func npyCached(folder string) (dataset.Dataset, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
 )
 
 // recorded is what the options give, in records as the runner completes them.
@@ -68,7 +69,7 @@ func npyFolder(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(dataset.WriteNpy(t.Context(), f, ds, "image"), f.Close()); err != nil {
+		if err := errors.Join(npy.Write(t.Context(), f, ds, "image"), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

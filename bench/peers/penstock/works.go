@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -46,7 +47,7 @@ func items(folder string) (dataset.Dataset, error) {
 	pattern := "*.bin" // as data.py names them
 	names, err := fs.Glob(fsys, pattern)
 	if len(names) == 0 && err == nil {
-		pattern = "*.raw" // as dataset.WriteItems does
+		pattern = "*.raw" // as packed.WriteItems does
 		names, err = fs.Glob(fsys, pattern)
 	}
 	if err != nil {
@@ -58,7 +59,7 @@ func items(folder string) (dataset.Dataset, error) {
 		}
 	}
 	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}}
-	ds, err := dataset.RawTensors(fsys, pattern, spec)
+	ds, err := packed.Items(fsys, pattern, spec)
 	if err != nil {
 		return nil, err
 	}

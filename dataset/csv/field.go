@@ -1,0 +1,162 @@
+package csv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A Field is a field of a table's samples, made of columns by [Scalar],
+// [Vector], [Category] or [Text].
+type Field struct {
+	name    string
+	columns []string
+	kind    fieldKind
+	dtype   tensor.Dtype
+	classes []string // of a category, if given
+	err     error    // of its making
+}
+
+type fieldKind uint8
+
+const (
+	scalarField fieldKind = iota
+	vectorField
+	categoryField
+	textField
+)
+
+// Scalar makes a field of one column: a number or bool of type T.
+//
+// Floats are written as Go, C or Python write them, NaN and Inf included;
+// integers in decimal; bools as 1, t, true, 0, f or false in lower or upper case
+// or capitalised. Spaces around a value do not count. What T cannot hold is an
+// error.
+func Scalar[T dataset.Element](field, column string) Field {
+	return numbers[T](scalarField, field, []string{column})
+}
+
+// Vector makes a field of several columns, of shape (len(columns)): the
+// features of tabular data. [Scalar] says how values are written.
+func Vector[T dataset.Element](field string, columns ...string) Field {
+	return numbers[T](vectorField, field, columns)
+}
+
+func numbers[T dataset.Element](kind fieldKind, field string, columns []string) Field {
+	dtype, err := dense.DtypeOf(reflect.TypeFor[T]())
+	if dtype == tensor.Complex64 || dtype == tensor.Complex128 {
+		err = fmt.Errorf("values of %v: want bool, an integer or a float", dtype)
+	}
+	return Field{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
+}
+
+// Category makes a field of one column of text: its index in classes, int64. A
+// text that is not there is an error. Without classes they are the texts found,
+// sorted, as [Table.Classes] gives them.
+func Category(field, column string, classes ...string) Field {
+	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: tensor.Int64, classes: classes}
+}
+
+// Text makes a ragged uint8 field of one column: its text as it is, in UTF-8 if
+// the file is.
+func Text(field, column string) Field {
+	return Field{name: field, columns: []string{column}, kind: textField, dtype: tensor.Uint8}
+}
+
+func (f Field) spec() dataset.Field {
+	s := dataset.Field{Name: f.name, Dtype: f.dtype, Ragged: f.kind == textField}
+	if f.kind == vectorField {
+		s.Shape = tensor.Shape{len(f.columns)}
+	}
+	return s
+}
+
+// check reports what is wrong with the field before any file is read.
+func (f Field) check() error {
+	err := f.err
+	seen := map[string]bool{}
+	for _, c := range f.classes {
+		if seen[c] {
+			err = fmt.Errorf("class %q twice", c)
+		}
+		seen[c] = true
+	}
+	if len(f.columns) == 0 {
+		err = errors.New("no columns")
+	}
+	if err != nil {
+		return fmt.Errorf("csv: field %q: %w", f.name, err)
+	}
+	return nil
+}
+
+// appendValue appends the value of text as memory holds it.
+func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
+	text = strings.TrimSpace(text)
+	size := int(dtype.Size())
+	var word uint64
+	var err error
+	switch dtype.Kind() {
+	case reflect.Float32, reflect.Float64:
+		var v float64
+		v, err = strconv.ParseFloat(text, 8*size)
+		if len(text) == 4 && strings.EqualFold(text[1:], "nan") && (text[0] == '-' || text[0] == '+') {
+			v, err = math.NaN(), nil // as C prints one whose sign bit is set
+		}
+		return appendFloat(to, size, v), numberError(text, dtype, err)
+	case reflect.Bool:
+		var v bool
+		if v, err = strconv.ParseBool(text); v {
+			word = 1
+		}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		word, err = strconv.ParseUint(text, 10, 8*size)
+	default:
+		var v int64
+		v, err = strconv.ParseInt(text, 10, 8*size)
+		word = uint64(v)
+	}
+	return appendWord(to, size, word), numberError(text, dtype, err)
+}
+
+func numberError(text string, dtype tensor.Dtype, err error) error {
+	if err == nil {
+		return nil
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		err = number.Err
+	}
+	if len(text) > 40 {
+		text = text[:40] + "…"
+	}
+	return fmt.Errorf("%q as %v: %w", text, dtype, err)
+}
+
+func appendFloat(to []byte, size int, v float64) []byte {
+	if size == 4 {
+		return appendWord(to, 4, uint64(math.Float32bits(float32(v))))
+	}
+	return appendWord(to, 8, math.Float64bits(v))
+}
+
+func appendWord(to []byte, size int, v uint64) []byte {
+	switch size {
+	case 1:
+		return append(to, byte(v))
+	case 2:
+		return binary.NativeEndian.AppendUint16(to, uint16(v))
+	case 4:
+		return binary.NativeEndian.AppendUint32(to, uint32(v))
+	}
+	return binary.NativeEndian.AppendUint64(to, v)
+}

@@ -1,0 +1,88 @@
+// Package idx reads and writes arrays in the format of MNIST, IDX, which
+// http://yann.lecun.com/exdb/mnist/ describes. The pictures and labels of MNIST
+// itself are a dataset of their own, [dataset.MNIST].
+package idx
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/idx"
+)
+
+// An Option changes what [Open] does.
+type Option struct{ set func(*config) }
+
+type config struct{ limit int64 }
+
+// MemoryLimit sets how many bytes of samples may be held in memory, where all
+// workers share them. The default is 1 GiB. What must be in memory and does not
+// fit is an error, before memory is taken for it.
+func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+
+// Open makes a dataset of an IDX file, plain or compressed by gzip. Its first
+// dimension counts the samples; they become the field of that name, of the
+// file's dtype: uint8 (type 0x08), int8 (0x09), int16 (0x0B), int32 (0x0C),
+// float32 (0x0D) or float64 (0x0E). [dataset.Zip] joins several.
+//
+// Samples of up to 16 KiB are held in memory if all fit (see [MemoryLimit]),
+// larger ones are read straight into their slots. A compressed file is
+// decompressed once, into memory.
+func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, error) {
+	c := config{limit: 1 << 30}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c)
+		}
+	}
+	if c.limit < 1 {
+		return nil, fmt.Errorf("idx: MemoryLimit(%d): want 1 or more", c.limit)
+	}
+	a, err := open(fsys, file, field, &c.limit)
+	if err != nil {
+		return nil, fmt.Errorf("idx: read %s: %w", file, err)
+	}
+	return arrays.Dataset("idx", a)
+}
+
+func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
+	in, err := files.OpenInput(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	encoding, shape, err := idx.ReadHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	a, err := arrays.New(field, encoding, shape, false)
+	if err != nil {
+		return nil, err
+	}
+	a.FS, a.File = fsys, file
+	return a, a.Attach(in, limit)
+}
+
+// Write writes a field of all samples of ds to w as a file of [Open]. The field
+// is uint8, int8, int16, int32, float32 or float64, and not ragged. It writes as
+// it reads. Random augmentations are those of seed 0 and epoch 0.
+func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
+	k, err := arrays.Field(ds.Spec(), field)
+	if err != nil {
+		return fmt.Errorf("idx: %w", err)
+	}
+	f := ds.Spec()[k]
+	header, err := idx.Header(f.Dtype, append([]int{ds.Len()}, f.Shape...))
+	if err != nil {
+		return fmt.Errorf("idx: field %v: %w", f, err)
+	}
+	if err := arrays.Write(ctx, w, header, ds, k, files.EncodingOf(f.Dtype, true)); err != nil {
+		return fmt.Errorf("idx: %w", err)
+	}
+	return nil
+}

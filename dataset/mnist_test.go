@@ -1,0 +1,149 @@
+package dataset_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// idxFile is a file of that type and shape, with values big-endian.
+func idxFile(code byte, shape []int, values any) []byte {
+	b := []byte{0, 0, code, byte(len(shape))}
+	for _, d := range shape {
+		b = binary.BigEndian.AppendUint32(b, uint32(d))
+	}
+	b, err := binary.Append(b, binary.BigEndian, values)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func mnistFiles(prefix, images, labels string) fstest.MapFS {
+	return fstest.MapFS{
+		prefix + images: {Data: idxFile(8, []int{3, 2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
+		prefix + labels: {Data: idxFile(8, []int{3}, []byte{7, 0, 255})},
+	}
+}
+
+func TestMNISTFindsItsFiles(t *testing.T) {
+	for _, c := range []struct {
+		part           dataset.Part
+		split          string
+		images, labels string
+		zip            bool
+	}{
+		{dataset.Train, "", "train-images-idx3-ubyte", "train-labels-idx1-ubyte", false},
+		{dataset.Train, "", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", true},
+		{dataset.Train, "", "train-images.idx3-ubyte", "train-labels.idx1-ubyte.gz", false},
+		{dataset.Test, "", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", true},
+		{dataset.Test, "letters", "emnist-letters-test-images-idx3-ubyte.gz", "emnist-letters-test-labels-idx1-ubyte.gz", true},
+	} {
+		fsys := mnistFiles("", c.images, c.labels)
+		if c.zip {
+			for _, f := range fsys {
+				f.Data = datatest.Gzip(f.Data)
+			}
+		}
+		ds, err := dataset.MNIST(fsys, c.part)
+		if c.split != "" {
+			ds, err = dataset.EMNIST(fsys, c.split, c.part)
+		}
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, want := ds.Spec().String(), "image uint8 (1, 2, 2), label int64 ()"; got != want {
+			t.Errorf("spec %s, want %s", got, want)
+		}
+		s := sample(t, ds, 1)
+		if got, want := s["image"].Data().([]uint8), []byte{5, 6, 7, 8}; !bytes.Equal(got, want) || s["label"].Data() != int64(0) {
+			t.Errorf("%v with label %v, want %v with 0", got, s["label"].Data(), want)
+		}
+		if got, want := ds.Labels(), []int{7, 0, 255}; !slices.Equal(got, want) {
+			t.Errorf("labels %v, want %v", got, want)
+		}
+		if got, want := ds.Name(2), c.images+", picture 2"; got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+}
+
+func TestMNISTSaysWhatIsWrong(t *testing.T) {
+	const x, y = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+	with := func(name string, data []byte) fstest.MapFS {
+		fsys := mnistFiles("", x, y)
+		fsys[name] = &fstest.MapFile{Data: data}
+		return fsys
+	}
+	for _, c := range []struct {
+		fsys fstest.MapFS
+		want string
+	}{
+		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist"},
+		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 pictures, train-labels-idx1-ubyte has 3 labels"},
+		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want pictures, uint8 of two dimensions each"},
+		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want a number per picture"},
+		{with(y, idxFile(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want whole numbers"},
+		{with(y, idxFile(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
+	} {
+		_, err := dataset.MNIST(c.fsys, dataset.Train)
+		if got := fmt.Sprint(err); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	for shape, want := range map[[3]int]string{
+		{1 << 16, 256, 128}:               "2147483648 bytes to be held in memory, of 1073741824 at most 1073741824 are left",
+		{1<<31 - 1, 1<<31 - 1, 1<<31 - 1}: "shape [2147483647 2147483647 2147483647] is larger than any file",
+		{0, 0, 5}:                         "field \"image\": shape [1 0 5] has a dimension below 1",
+	} {
+		size := int64(16)
+		if shape[0] == 1<<16 {
+			size += 1 << 31
+		}
+		fsys := datatest.Promising{FS: with(x+".gz", nil), Content: string(idxFile(8, shape[:], []byte{})), Size: size}
+		delete(fsys.FS.(fstest.MapFS), x)
+		_, err := dataset.MNIST(fsys, dataset.Train)
+		if got := fmt.Sprint(err); !strings.HasSuffix(got, want) {
+			t.Errorf("got  %s\nwant … %s", got, want)
+		}
+	}
+}
+
+func TestWriteMNISTRefusesOtherSamples(t *testing.T) {
+	gray := dataset.Named("image", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking(make([]uint8, 4))))
+	out := new(bytes.Buffer)
+	for got, want := range map[error]string{
+		dataset.WriteMNIST(t.Context(), out, out, tensors(t, gray, dataset.Named("label", []int64{256}))): "dataset: write sample 0: label 256, want 0 to 255",
+		dataset.WriteMNIST(t.Context(), out, out, tensors(t, dataset.Named("image", [][2]uint8{{}}))):     "dataset: field image uint8 (2): want uint8 (1, h, w) or (h, w)",
+	} {
+		if fmt.Sprint(got) != want {
+			t.Errorf("got  %v\nwant %s", got, want)
+		}
+	}
+}
+
+func TestWriteMNISTWritesWhatMNISTReads(t *testing.T) {
+	const x, y = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+	want := mnistFiles("", x, y)
+	ds, err := dataset.MNIST(want, dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var images, labels bytes.Buffer
+	if err := dataset.WriteMNIST(t.Context(), &images, &labels, ds); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(images.Bytes(), want[x].Data) || !bytes.Equal(labels.Bytes(), want[y].Data) {
+		t.Errorf("wrote % x and % x", images.Bytes(), labels.Bytes())
+	}
+}

@@ -1,0 +1,142 @@
+package npy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// Items makes a dataset of arrays that NumPy's save wrote, a file per sample:
+// the files of fsys that match pattern (see [fs.Glob]), sorted by name. They
+// become the field of that name.
+//
+// All have the dtype and shape of the first, which alone is opened at once. Byte
+// order, and C or Fortran order, may differ.
+func Items(fsys fs.FS, pattern, field string) (dataset.Dataset, error) {
+	list, err := files.NewList(fsys, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %w", err)
+	}
+	t := &items{List: list}
+	if err := t.readFirst(field); err != nil {
+		return nil, fmt.Errorf("npy: read %s: %w", list.Name(0), err)
+	}
+	return t, nil
+}
+
+type items struct {
+	*files.List
+	spec   dataset.Spec
+	header header // of the first file
+	head   []byte // the same as it stands there
+}
+
+func (t *items) readFirst(field string) error {
+	in, err := files.OpenInput(t.FS, t.Name(0))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if in.Packed {
+		return errors.New("compressed by gzip: want a plain file per sample")
+	}
+	head := new(bytes.Buffer)
+	in.Tee(head)
+	if t.header, err = readHeader(in); err != nil {
+		return err
+	}
+	t.head = head.Bytes()
+	f := dataset.Field{Name: field, Dtype: t.header.encoding.Dtype, Shape: tensor.Shape(t.header.shape)}
+	t.spec = dataset.Spec{f}
+	if err := t.spec.Validate(); err != nil {
+		return err
+	}
+	return in.Holds(t.header.encoding.Stored(int64(f.Bytes())))
+}
+
+func (t *items) Spec() dataset.Spec { return t.spec }
+
+func (t *items) Open() (dataset.Reader, error) {
+	return &itemReader{items: t, head: make([]byte, len(t.head)), order: arrays.NewReorder(t.header.shape)}, nil
+}
+
+type itemReader struct {
+	*items
+	head  []byte // of the current file
+	flat  []byte // one in Fortran order
+	order arrays.Reorder
+}
+
+func (r *itemReader) Close() error { return nil }
+
+func (r *itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dataset.CheckIndex(i, r.Len()); err != nil {
+		return err
+	}
+	dst.Stage(dataset.Read)
+	if err := r.place(r.Name(i), dst.Cell(0).Bytes()); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	return nil
+}
+
+// place reads the file of a sample.
+func (r *itemReader) place(name string, row []byte) error {
+	f, size, err := files.OpenSample(r.FS, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	// Files of one dtype and shape mostly have the same header, which was read already.
+	n, err := io.ReadFull(f, r.head)
+	if err == nil && bytes.Equal(r.head, r.items.head) {
+		return r.fill(row, f, size, int64(n), &r.header)
+	}
+	in := files.NewInput(io.MultiReader(bytes.NewReader(r.head[:n]), f), size)
+	h, err := readHeader(in)
+	if err != nil {
+		return err
+	}
+	if h.encoding.Dtype != r.header.encoding.Dtype || !slices.Equal(h.shape, r.header.shape) {
+		return fmt.Errorf("array of %v %v, want %v %v as in %s", h.encoding.Dtype, h.shape, r.header.encoding.Dtype, r.header.shape, r.Name(0))
+	}
+	return r.fill(row, in, size, in.Offset(), &h)
+}
+
+// fill reads the data, which begins at byte offset of a file of size bytes.
+func (r *itemReader) fill(row []byte, from io.Reader, size, offset int64, h *header) error {
+	raw := h.encoding.Raw(row)
+	if want := offset + int64(len(raw)); size != want {
+		return fmt.Errorf("file of %d bytes, want %d", size, want)
+	}
+	to := raw
+	if h.fortran {
+		r.flat = slices.Grow(r.flat[:0], len(raw))[:len(raw)]
+		to = r.flat
+	}
+	n, err := io.ReadFull(from, to)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("file ended after %d bytes, want %d: %w", offset+int64(n), size, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return files.Cause(err)
+	}
+	if h.fortran {
+		r.order.Copy(raw, r.flat, h.encoding.Size)
+	}
+	h.encoding.Decode(row)
+	return nil
+}

@@ -1,0 +1,136 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// OpenNpz makes a dataset of arrays that NumPy's savez or savez_compressed wrote
+// to one file: each is a field, named as there, and its first dimension counts
+// the samples, equally many in all. With nil members they are all arrays of the
+// file in its order, otherwise those named, in that order.
+//
+// Compressed arrays are decompressed once, into memory, and checked by their
+// checksums; stored ones are read as by [Open].
+func OpenNpz(fsys fs.FS, file string, members []string, options ...Option) (dataset.Dataset, error) {
+	c, err := configOf(options)
+	if err != nil {
+		return nil, err
+	}
+	ds, err := openNpz(fsys, file, members, &c.limit)
+	if err != nil {
+		return nil, fmt.Errorf("npy: read %s: %w", file, err)
+	}
+	return ds, nil
+}
+
+func openNpz(fsys fs.FS, file string, members []string, limit *int64) (dataset.Dataset, error) {
+	f, size, err := files.Open(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	at, err := files.ReaderAt(f)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	chosen, err := chooseMembers(z, members)
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]*arrays.Array, 0, len(chosen))
+	for _, m := range chosen {
+		a, err := openMember(m, size, limit)
+		if err != nil {
+			return nil, fmt.Errorf("member %q: %w", fieldOf(m), err)
+		}
+		a.FS, a.File = fsys, file
+		fields = append(fields, a)
+	}
+	return arrays.Dataset("npy", fields...)
+}
+
+// fieldOf is the name that NumPy knows a member by.
+func fieldOf(m *zip.File) string { return strings.TrimSuffix(m.Name, ".npy") }
+
+func chooseMembers(z *zip.Reader, names []string) ([]*zip.File, error) {
+	byName := make(map[string]*zip.File, len(z.File))
+	var all []string
+	for _, m := range z.File {
+		name := fieldOf(m)
+		if byName[name] != nil {
+			return nil, fmt.Errorf("two members are named %q", name)
+		}
+		byName[name] = m
+		all = append(all, name)
+	}
+	if names == nil {
+		names = all
+	}
+	if len(names) == 0 {
+		return nil, errors.New("no member")
+	}
+	var chosen []*zip.File
+	for _, name := range names {
+		m := byName[name]
+		if m == nil {
+			return nil, fmt.Errorf("no member %q, only %q", name, all[:min(len(all), 20)])
+		}
+		chosen = append(chosen, m)
+	}
+	return chosen, nil
+}
+
+// openMember reads a member's header and, as [arrays.Array.Attach] decides, its
+// samples. The archive has size bytes.
+func openMember(m *zip.File, size int64, limit *int64) (*arrays.Array, error) {
+	if m.Flags&1 != 0 {
+		return nil, errors.New("encrypted")
+	}
+	content, err := m.Open()
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	in := files.NewInput(content, min(int64(min(m.CompressedSize64, 1<<62)), size))
+	defer in.Close()
+	if in.Packed = m.Method != zip.Store; !in.Packed {
+		if err := findStored(in, m, size); err != nil {
+			return nil, err
+		}
+	}
+	a, err := arrayIn(in, fieldOf(m))
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Attach(in, limit)
+}
+
+// findStored finds where a member lies that is not compressed.
+func findStored(in *files.Input, m *zip.File, size int64) error {
+	start, err := m.DataOffset()
+	if err != nil {
+		return files.Cause(err)
+	}
+	n := int64(min(m.CompressedSize64, 1<<62))
+	if m.CompressedSize64 != m.UncompressedSize64 || start > size || n > size-start {
+		return fmt.Errorf("%d bytes stored as %d from byte %d of a file of %d: %w",
+			m.UncompressedSize64, m.CompressedSize64, start, size, io.ErrUnexpectedEOF)
+	}
+	in.Start, in.Length = start, n
+	return nil
+}

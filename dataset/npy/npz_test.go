@@ -1,0 +1,199 @@
+package npy_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+func TestNpzHoldsWhatNumPyWrote(t *testing.T) {
+	onlyLittleEndian(t)
+	g, fsys := readGolden(t)
+	for _, name := range []string{"stored.npz", "deflated.npz"} {
+		members := decodeGolden[map[string]goldenArray](t, g.Read[name])
+		ds, err := npy.OpenNpz(fsys, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ds.Spec()) != len(members) {
+			t.Errorf("%s: fields %v, want %d", name, ds.Spec(), len(members))
+		}
+		for field, want := range members {
+			want.check(t, name, ds, field)
+		}
+		// 400 bytes hold z, which has to be put in C order, but not x.
+		ds, err = npy.OpenNpz(fsys, name, []string{"z", "x"}, npy.MemoryLimit(50*6*4+400))
+		if name == "deflated.npz" {
+			if err == nil || !strings.Contains(err.Error(), `npy: read deflated.npz: member "x": 2400 bytes of samples to be held in memory because they are compressed, MemoryLimit leaves 400`) {
+				t.Errorf("error %v, want one of the limit", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := ds.Spec().String(), "z float32 (6), x float32 (3, 4)"; got != want {
+			t.Errorf("spec %s, want %s", got, want)
+		}
+		members["x"].check(t, name, ds, "x")
+		members["z"].check(t, name, ds, "z")
+		if got, want := dataset.Name(ds, 7), "stored.npz, index 7"; got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+}
+
+func TestWriteNpzWritesWhatNpzReads(t *testing.T) {
+	want := datatest.Tensors(t, dataset.Named("a", [][2]uint16{{1, 2}, {3, 4}}), dataset.Named("b/c", []float64{5, 6}))
+	var file bytes.Buffer
+	if err := npy.WriteNpz(t.Context(), &file, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := npy.OpenNpz(fstest.MapFS{"x.npz": {Data: file.Bytes()}}, "x.npz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	datatest.Same(t, got, want)
+	got, err = npy.OpenNpz(datatest.SeekOnly{FS: fstest.MapFS{"x.npz": {Data: file.Bytes()}}}, "x.npz", nil, npy.MemoryLimit(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	datatest.Same(t, got, want)
+}
+
+// npzFile has the members given by their names and contents in turn.
+func npzFile(method uint16, members ...string) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for k := 0; k < len(members); k += 2 {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: members[k], Method: method})
+		if err != nil {
+			panic(err)
+		}
+		io.WriteString(w, members[k+1])
+	}
+	z.Close()
+	return b.Bytes()
+}
+
+// lyingNpz has one member whose header in the archive is as given.
+func lyingNpz(h zip.FileHeader, content []byte) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateRaw(&h)
+	if err != nil {
+		panic(err)
+	}
+	w.Write(content)
+	z.Close()
+	return b.Bytes()
+}
+
+func deflated(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		panic(err)
+	}
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+func TestNpzSaysWhatIsWrong(t *testing.T) {
+	x := string(npyFile("<i2", "2,", []byte{1, 2, 3, 4}))
+	longer := string(npyFile("<i2", "3,", []byte{1, 2, 3, 4, 5, 6}))
+	sum := crc32.ChecksumIEEE([]byte(x))
+	packed := deflated([]byte(x))
+	stored := npzFile(zip.Store, "x.npy", x)
+	damaged := slices.Clone(stored)
+	damaged[bytes.Index(damaged, []byte(x))+130] ^= 1
+	huge := string(npyFile("<i2", "1000000000000,", nil))
+	for _, c := range []struct {
+		name    string
+		data    []byte
+		members []string
+		want    string
+	}{
+		{"no zip", []byte("PK but no zip"), nil, "npy: read x.npz: zip: not a valid zip file"},
+		{"empty", npzFile(zip.Store), nil, "npy: read x.npz: no member"},
+		{"other lengths", npzFile(zip.Deflate, "x.npy", x, "y.npy", longer), nil, `npy: read x.npz: field "y" has 3 samples, field "x" has 2`},
+		{"two of a name", npzFile(zip.Deflate, "x.npy", x, "x", x), nil, `npy: read x.npz: two members are named "x"`},
+		{"a name missing", stored, []string{"x", "z"}, `npy: read x.npz: no member "z", only ["x"]`},
+		{"the same twice", stored, []string{"x", "x"}, `dataset: spec: two fields are named "x"`},
+		{"a promise", npzFile(zip.Store, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data from byte 128, the file has 0: unexpected EOF`},
+		{"a deflated promise", npzFile(zip.Deflate, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data, more than`},
+		{"deflated data behind", npzFile(zip.Deflate, "x.npy", x+"!"), nil, `npy: read x.npz: member "x": more data after byte 132, where the header lets it end`},
+		{"data behind", npzFile(zip.Store, "x.npy", x+"!"), nil, `npy: read x.npz: member "x": 1 bytes after the data, which ends at byte 132`},
+		{"deflated and cut", npzFile(zip.Deflate, "x.npy", x[:131]), nil, `npy: read x.npz: member "x": byte 131 of the decompressed data: unexpected EOF`},
+		{"a broken byte", damaged, nil, `npy: read x.npz: member "x": byte 132: zip: checksum error`},
+		{"encrypted", lyingNpz(zip.FileHeader{Name: "x.npy", Flags: 1, Method: zip.Deflate, CRC32: sum, CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(x))}, packed), nil, `npy: read x.npz: member "x": encrypted`},
+		{"an unknown method", lyingNpz(zip.FileHeader{Name: "x.npy", Method: 99, CRC32: sum, CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(x))}, packed), nil, `npy: read x.npz: member "x": zip: unsupported compression algorithm`},
+		{"broken deflate", lyingNpz(zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CRC32: sum, CompressedSize64: 8, UncompressedSize64: uint64(len(x))}, bytes.Repeat([]byte{0xff}, 8)), nil, `npy: read x.npz: member "x": byte 0 of the decompressed data: flate: corrupt input before offset 1`},
+		{"stored in another size", lyingNpz(zip.FileHeader{Name: "x.npy", Method: zip.Store, CRC32: sum, CompressedSize64: 100, UncompressedSize64: uint64(len(x))}, []byte(x)[:100]), nil, `npy: read x.npz: member "x": 132 bytes stored as 100 from byte 35 of a file`},
+		{"a pickle", npzFile(zip.Store, "x.npy", string(npyText("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", nil))), nil, "pickled"},
+		{"no npy", npzFile(zip.Store, "readme.txt", "hello, reader"), nil, `npy: read x.npz: member "readme.txt": byte 0: magic string "hello,"`},
+	} {
+		ds, err := npy.OpenNpz(fstest.MapFS{"x.npz": {Data: c.data}}, "x.npz", c.members)
+		if got := fmt.Sprint(err); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", c.name, ds, got, c.want)
+		}
+	}
+}
+
+func FuzzNpz(f *testing.F) {
+	x, y := string(npyFile("<i2", "2,", []byte{1, 2, 3, 4})), string(npyFile(">f2", "2, 1", []byte{1, 2, 3, 4}))
+	f.Add(npzFile(zip.Store, "x.npy", x, "y.npy", y))
+	f.Add(npzFile(zip.Deflate, "x.npy", x, "y.npy", y))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := fstest.MapFS{"x": {Data: data}}
+		ds, err := npy.OpenNpz(fsys, "x", nil, npy.MemoryLimit(1<<20))
+		if err != nil || ds.Len() == 0 {
+			return
+		}
+		dataset.At(t.Context(), ds, ds.Len()-1)
+	})
+}
+
+func FuzzNpy(f *testing.F) {
+	g, _ := readGolden(f)
+	for _, content := range g.Files {
+		if len(content) < 400 {
+			f.Add(content)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := fstest.MapFS{"x": {Data: data}}
+		if items, err := npy.Items(fsys, "x", "x"); err == nil {
+			if _, err := dataset.At(t.Context(), items, 0); err != nil {
+				t.Errorf("a file that was accepted cannot be read: %v", err)
+			}
+		}
+		ds, err := npy.Open(fsys, "x", "x", npy.MemoryLimit(1<<20))
+		if err != nil || ds.Len() == 0 {
+			return
+		}
+		var again bytes.Buffer
+		if err := npy.Write(t.Context(), &again, ds, "x"); err != nil {
+			t.Fatal(err)
+		}
+		same, err := npy.Open(fstest.MapFS{"x": {Data: again.Bytes()}}, "x", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(datatest.Bytes(t, same, "x"), datatest.Bytes(t, ds, "x")) {
+			t.Error("differs after reading and writing")
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package npy
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// Write writes a field of all samples of ds, which is not ragged, to w as one
+// array of shape (n, …), a file of [Open] that NumPy's load reads. It writes as
+// it reads. Random augmentations are those of seed 0 and epoch 0.
+func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
+	if err := write(ctx, w, ds, field); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	return nil
+}
+
+func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
+	k, err := arrays.Field(ds.Spec(), field)
+	if err != nil {
+		return err
+	}
+	f := ds.Spec()[k]
+	return arrays.Write(ctx, w, headerOf(f, ds.Len()), ds, k, files.EncodingOf(f.Dtype, !bulk.LittleEndian()))
+}
+
+// WriteNpz writes all fields of ds, none of which is ragged, to w as a file of
+// [OpenNpz] that NumPy's load reads, an array each, not compressed. It reads ds
+// once per field. Random augmentations are those of seed 0 and epoch 0.
+func WriteNpz(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
+	var errs []error
+	for _, f := range ds.Spec() {
+		_, err := arrays.Field(ds.Spec(), f.Name)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("npy: %w", err)
+	}
+	z := zip.NewWriter(w)
+	for _, f := range ds.Spec() {
+		member, err := z.CreateHeader(&zip.FileHeader{Name: f.Name + ".npy", Method: zip.Store})
+		if err == nil {
+			err = write(ctx, member, ds, f.Name)
+		}
+		if err != nil {
+			return fmt.Errorf("npy: member %q: %w", f.Name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("npy: write: %w", err)
+	}
+	return nil
+}
+
+// headerOf is a header of version 1.0, or 2.0 if it is long, padded so that the
+// data begins at a multiple of 64 bytes.
+func headerOf(f dataset.Field, n int) []byte {
+	shape := fmt.Sprint(n, ",")
+	for i, d := range f.Shape {
+		if i > 0 {
+			shape += ","
+		}
+		shape += fmt.Sprint(" ", d)
+	}
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descrOf(f.Dtype), shape)
+	head := magic + "\x01\x00"
+	size := 2
+	if len(text) > 60_000 {
+		head, size = magic+"\x02\x00", 4
+	}
+	begin := len(head) + size
+	text += strings.Repeat(" ", 63-(begin+len(text))%64) + "\n"
+	b := []byte(head)
+	if size == 2 {
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+	} else {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	}
+	return append(b, text...)
+}
+
+// descrOf is the name of a dtype in this machine's byte order.
+func descrOf(dt tensor.Dtype) string {
+	size := int(dt.Size())
+	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dt.Name(), "0123456789")]
+	switch {
+	case size == 1:
+		return fmt.Sprint("|", letter, size)
+	case !bulk.LittleEndian():
+		return fmt.Sprint(">", letter, size)
+	}
+	return fmt.Sprint("<", letter, size)
+}

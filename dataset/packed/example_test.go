@@ -1,0 +1,134 @@
+package packed_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
+)
+
+// Five samples are packed by a program that is killed after the second one and
+// started again.
+func ExampleCreate() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}}}
+
+	for _, until := range []int{2, 5} {
+		p, err := packed.Create(context.Background(), filepath.Join(dir, "train.packed"), spec,
+			packed.Classes("cat", "dog"), packed.Source("five made-up samples"))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("goes on with sample", p.Next())
+		for i := p.Next(); i < until; i++ {
+			if i == 3 {
+				err = p.Skip(i, "unreadable")
+			} else {
+				err = p.Append([]int{i}, tensor.New(tensor.WithShape(1, 2), tensor.WithBacking([]float32{float32(i), .5})))
+			}
+			if err != nil {
+				log.Fatal(err)
+			}
+		}
+		if until == 5 {
+			if err := p.Finish(); err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(p.Len(), "packed, left out:", p.Skipped())
+		}
+		if err := p.Close(); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	ds, err := packed.Open(os.DirFS(dir), "train.packed")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(context.Background(), ds, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec(), ds.Classes())
+	fmt.Println(dataset.Name(ds, 3), s["x"].Data())
+	// Output:
+	// goes on with sample 0
+	// goes on with sample 2
+	// 4 packed, left out: [{3 unreadable}]
+	// x float32 (2) [cat dog]
+	// train.packed, record 3 [4 0.5]
+}
+
+// Preprocessing once, into one file.
+func ExampleOpen() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "train.packed"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := packed.Write(ctx, f, expensive); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	cheap, err := packed.Open(os.DirFS(dir), "train.packed")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(ctx, cheap, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
+	// Output: train.packed, record 2 [5 6]
+}
+
+// Preprocessing once, a file per sample.
+func ExampleItems() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	expensive, err := dataset.Tensors(dataset.Named("x", [][2]float32{{1, 2}, {3, 4}, {5, 6}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := packed.WriteItems(ctx, dir, expensive); err != nil {
+		log.Fatal(err)
+	}
+	cheap, err := packed.Items(os.DirFS(dir), "*.raw", expensive.Spec())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(ctx, cheap, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
+	// Output: 00000002.raw [5 6]
+}

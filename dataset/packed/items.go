@@ -1,0 +1,114 @@
+package packed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// Items makes a dataset of raw records, a file per sample: the files of fsys
+// that match pattern (see [fs.Glob]), sorted by name. Each holds what [OpenRaw]
+// says of a sample. NumPy's tofile writes such files, and so does [WriteItems].
+func Items(fsys fs.FS, pattern string, spec dataset.Spec) (dataset.Dataset, error) {
+	record, err := recordSize(spec)
+	if err != nil {
+		return nil, fmt.Errorf("packed: %w", err)
+	}
+	list, err := files.NewList(fsys, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("packed: %w", err)
+	}
+	return &items{List: list, spec: spec, record: record}, nil
+}
+
+type items struct {
+	*files.List
+	spec   dataset.Spec
+	record int64 // bytes
+}
+
+func (t *items) Spec() dataset.Spec            { return t.spec }
+func (t *items) Open() (dataset.Reader, error) { return itemReader{t}, nil }
+
+type itemReader struct{ *items }
+
+func (r itemReader) Close() error { return nil }
+
+func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dataset.CheckIndex(i, r.Len()); err != nil {
+		return err
+	}
+	dst.Stage(dataset.Read)
+	if err := readItem(r.FS, r.Name(i), dst, r.record); err != nil {
+		return fmt.Errorf("packed: %w", files.Cause(err))
+	}
+	return nil
+}
+
+// readItem reads a file that holds one sample and nothing else. A new file is
+// at its beginning, so reading on gets what pread would.
+func readItem(fsys fs.FS, name string, dst dataset.Slot, record int64) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != record {
+		return fmt.Errorf("file of %d bytes, want %d", info.Size(), record)
+	}
+	var at int64
+	for k := range dst.Len() {
+		n, err := io.ReadFull(f, dst.Cell(k).Bytes())
+		at += int64(n)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return fmt.Errorf("file ended after %d bytes, want %d: %w", at, record, io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteItems writes all samples of ds into dir, which it makes if there is none,
+// as [Items] reads them: a file per sample, named 00000000.raw and so on, so
+// that names sort as samples do. Random augmentations are those of seed 0 and
+// epoch 0.
+func WriteItems(ctx context.Context, dir string, ds dataset.Dataset) error {
+	if _, err := recordSize(ds.Spec()); err != nil {
+		return fmt.Errorf("packed: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("packed: write %s: %w", dir, files.Cause(err))
+	}
+	return dataset.Each(ctx, ds, func(i int, s dataset.Slot) error {
+		name := filepath.Join(dir, fmt.Sprintf("%08d.raw", i))
+		if err := writeItem(name, s); err != nil {
+			return fmt.Errorf("packed: write %s: %w", name, files.Cause(err))
+		}
+		return nil
+	})
+}
+
+func writeItem(name string, s dataset.Slot) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return writeRecord(f, s)
+}

@@ -1,0 +1,205 @@
+// Package packed keeps preprocessed samples as they lie in memory: ready to be
+// read straight into a batch.
+//
+// A packed file holds all samples and describes itself. [Write] writes one of a
+// dataset; [Create] writes one batch by batch and goes on after an interruption.
+// [Open] checks every sample against its checksum when it is first read, so the
+// first epoch finds all damage and later ones lose no time. The layout, all
+// numbers little-endian:
+//
+//	n × record     the samples, in the byte order that the description names
+//	n × uint32     a checksum per sample: CRC-32C (RFC 3720, section 12.1)
+//	description    JSON: fields (name, dtype, shape), byte order, class names
+//	uint64         length of the description in bytes
+//	uint64         n
+//	uint32         CRC-32C of everything after the samples up to here
+//	11 bytes       "\x89penstock\r\n"
+//	uint8          version of the layout: 1
+//
+// A record is the fields' rows in the order of the spec, one right after the
+// other and nothing else.
+//
+// Raw records alone, which other programs write (NumPy's tofile), describe
+// nothing and have no checksums: [OpenRaw] reads a file of them, [Items] a file
+// for each.
+package packed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A File is a dataset of one file that holds all samples, made by [Open] or
+// [OpenRaw]. Every Reader opens the file once and reads samples straight into
+// their slots, without allocation.
+type File struct {
+	fsys    fs.FS
+	name    string
+	spec    dataset.Spec
+	record  int64 // bytes
+	n       int
+	size    int64 // of the file, in bytes
+	classes []string
+	sums    []uint32        // of every sample; nil if there are none
+	checked []atomic.Uint32 // a bit per sample: it was read and is not damaged
+}
+
+// Open opens a file that [Write] or a [Writer] wrote. The file must offer
+// io.ReaderAt or io.Seeker, as an os.File does.
+func Open(fsys fs.FS, name string) (*File, error) {
+	p := &File{fsys: fsys, name: name}
+	if err := p.describe(); err != nil {
+		return nil, fmt.Errorf("packed: read %s: %w", name, err)
+	}
+	return p, nil
+}
+
+func (p *File) describe() error {
+	t, err := p.trailer()
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		return fmt.Errorf("file of %d bytes is no packed file, or only the beginning of one; OpenRaw reads records alone", p.size)
+	}
+	p.spec, p.record, p.n, p.classes = t.spec, t.record, len(t.sums), t.classes
+	p.sums, p.checked = t.sums, make([]atomic.Uint32, (p.n+31)/32)
+	return nil
+}
+
+// OpenRaw opens a file that holds samples of that spec one right after the other
+// and nothing else, as they lie in memory: in the machine's byte order, which is
+// little-endian on amd64 and arm64. NumPy's tofile writes such files, and so does
+// [WriteRaw]. No field may be ragged. A size that is no multiple of a sample's is
+// an error, and so is a file of [Open].
+func OpenRaw(fsys fs.FS, name string, spec dataset.Spec) (*File, error) {
+	record, err := recordSize(spec)
+	if err != nil {
+		return nil, fmt.Errorf("packed: %w", err)
+	}
+	p := &File{fsys: fsys, name: name, spec: spec, record: record}
+	if err := p.measure(); err != nil {
+		return nil, fmt.Errorf("packed: read %s: %w", name, err)
+	}
+	return p, nil
+}
+
+func (p *File) measure() error {
+	t, err := p.trailer()
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		return errors.New("a packed file: want Open")
+	}
+	p.n = int(p.size / p.record)
+	if rest := p.size % p.record; rest != 0 {
+		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d samples and %d bytes", p.size, p.record, p.n, rest)
+	}
+	return nil
+}
+
+// trailer reads what the file says about itself, if anything, and its size.
+func (p *File) trailer() (*trailer, error) {
+	f, size, err := files.Open(p.fsys, p.name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	at, err := files.ReaderAt(f)
+	if err != nil {
+		return nil, err
+	}
+	p.size = size
+	return readTrailer(at, size)
+}
+
+// recordSize is how many bytes the fields of a sample take together.
+func recordSize(spec dataset.Spec) (int64, error) {
+	if err := spec.Validate(); err != nil {
+		return 0, err
+	}
+	var errs []error
+	var size int64
+	for _, f := range spec {
+		if f.Ragged {
+			errs = append(errs, fmt.Errorf("field %q is ragged: want a fixed size, so that a sample's place in a file is known", f.Name))
+		}
+		size += int64(f.Bytes())
+	}
+	return size, errors.Join(errs...)
+}
+
+// Len is the number of samples.
+func (p *File) Len() int { return p.n }
+
+// Spec is the file's own, or the one given to [OpenRaw].
+func (p *File) Spec() dataset.Spec { return p.spec }
+
+// Classes are the names of the classes, of which labels are indices, if the file
+// holds them.
+func (p *File) Classes() []string { return slices.Clone(p.classes) }
+
+// Name is the file's name with the number of the sample, or "" if there is none.
+func (p *File) Name(i int) string {
+	if dataset.CheckIndex(i, p.n) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, record %d", p.name, i)
+}
+
+// ReadAhead asks the operating system (Linux or macOS) to read the samples.
+func (p *File) ReadAhead(ctx context.Context, indices []int) {
+	files.Records{Size: p.record, N: p.n}.Advise(ctx, p.fsys, p.name, indices)
+}
+
+// Open opens the file.
+func (p *File) Open() (dataset.Reader, error) {
+	f, at, err := p.open()
+	if err != nil {
+		return nil, fmt.Errorf("packed: read %s: %w", p.name, err)
+	}
+	r := &reader{File: p, file: f, at: at}
+	if p.record <= files.Small && len(p.spec) > 1 {
+		r.scratch = make([]byte, p.record)
+	}
+	return r, nil
+}
+
+func (p *File) open() (fs.File, io.ReaderAt, error) {
+	f, err := p.fsys.Open(p.name)
+	if err != nil {
+		return nil, nil, files.Cause(err)
+	}
+	at, err := files.ReaderAt(f)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, at, nil
+}
+
+// castagnoli is the polynomial of CRC-32C. Processors compute it.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// unchecked reports whether sample i is still to be checked.
+func (p *File) unchecked(i int) bool {
+	return p.sums != nil && p.checked[i/32].Load()&(1<<(i%32)) == 0
+}
+
+// check compares sample i's checksum and notes that it is right.
+func (p *File) check(i int, sum uint32) error {
+	if want := p.sums[i]; sum != want {
+		return fmt.Errorf("the sample at byte %d is damaged: its CRC-32C is %08x, want %08x", int64(i)*p.record, sum, want)
+	}
+	p.checked[i/32].Or(1 << (i % 32))
+	return nil
+}

@@ -1,0 +1,277 @@
+package packed_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// pairBatch is the given samples of [pairs] as tensors.
+func pairBatch(indices ...int) []*tensor.Dense {
+	var pair []uint16
+	var label []int16
+	for _, i := range indices {
+		pair = append(pair, uint16(2*i+1), uint16(2*i+2))
+		label = append(label, int16(-i-1))
+	}
+	return []*tensor.Dense{
+		tensor.New(tensor.WithShape(len(indices), 2), tensor.WithBacking(pair)),
+		tensor.New(tensor.WithShape(len(indices)), tensor.WithBacking(label)),
+	}
+}
+
+func newWriter(t testing.TB, path string, options ...packed.Option) *packed.Writer {
+	t.Helper()
+	p, err := packed.Create(t.Context(), path, datatest.Pairs(t).Spec(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// pack appends the samples of pairs that remain, a few at a time, up to but not
+// including end, and leaves sample 2 out.
+func pack(t testing.TB, p *packed.Writer, batch, end int) {
+	t.Helper()
+	for p.Next() < end {
+		from := p.Next()
+		var indices []int
+		for i := from; i < min(from+batch, end); i++ {
+			if i != 2 {
+				indices = append(indices, i)
+			} else if err := p.Skip(i, "damaged"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(indices) == 0 {
+			return
+		}
+		if err := p.Append(indices, pairBatch(indices...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func packedWhole(t testing.TB, options ...packed.Option) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "whole")
+	p := newWriter(t, path, options...)
+	pack(t, p, 5, 5)
+	if err := p.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+func TestOpenReadsWhatAWriterWrote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pairs")
+	p := newWriter(t, path, packed.Classes("left", "right"))
+	pack(t, p, 2, 5)
+	if p.Len() != 4 || p.Next() != 5 || !slices.Equal(p.Skipped(), []packed.Skipped{{Index: 2, Reason: "damaged"}}) {
+		t.Errorf("%d samples, next is %d, skipped %v", p.Len(), p.Next(), p.Skipped())
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("before Finish: %v, want no file", err)
+	}
+	if err := errors.Join(p.Finish(), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(path + "*")
+	if err != nil || len(left) != 1 {
+		t.Errorf("files %v, want %s alone", left, path)
+	}
+	want, err := dataset.Subset(datatest.Pairs(t), []int{0, 1, 3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, err := packed.Open(os.DirFS(filepath.Dir(path)), "pairs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	datatest.Same(t, ds, want)
+	if got := ds.Classes(); !slices.Equal(got, []string{"left", "right"}) {
+		t.Errorf("classes %q", got)
+	}
+}
+
+func TestInterruptedWriterGivesTheSameFile(t *testing.T) {
+	whole := packedWhole(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		path := filepath.Join(t.TempDir(), "pairs")
+		for end := 1; end < 5; end++ {
+			p := newWriter(t, path)
+			pack(t, p, 1+round%3, end)
+			if round%2 == 0 {
+				continue // killed: nothing is closed
+			}
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(2) == 0 { // and then the machine failed: some of what was written is not there
+				shorten(t, path+".part", r)
+				shorten(t, path+".journal", r)
+			}
+		}
+		p := newWriter(t, path)
+		pack(t, p, 2, 5)
+		if err := p.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, whole) {
+			t.Fatalf("round %d: %x, want %x", round, got, whole)
+		}
+	}
+}
+
+// shorten cuts up to 12 bytes off the file, or changes one of the last 12, but
+// leaves the first line alone.
+func shorten(t *testing.T, name string, r *rand.Rand) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.IntN(min(12, len(data)+1-bytes.IndexByte(data, '\n')-1) + 1)
+	if strings.HasSuffix(name, ".part") {
+		n = r.IntN(min(12, len(data)) + 1)
+	}
+	if n > 0 && r.IntN(2) == 0 {
+		data[len(data)-n] ^= 0x40
+	} else {
+		data = data[:len(data)-n]
+	}
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResumedWriterKnowsWhatWasDone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pairs")
+	p := newWriter(t, path, packed.Source("a"))
+	pack(t, p, 2, 4)
+	q := newWriter(t, path, packed.Source("a"))
+	if q.Next() != 4 || q.Len() != 3 || fmt.Sprint(q.Skipped()) != "[{2 damaged}]" {
+		t.Errorf("next %d, %d samples, skipped %v; want 4, 3, sample 2", q.Next(), q.Len(), q.Skipped())
+	}
+}
+
+func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pairs")
+	p := newWriter(t, path)
+	pack(t, p, 1, 5)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	part, err := os.ReadFile(path + ".part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part[7]++ // in sample 1
+	write(t, path+".part", string(part))
+	q := newWriter(t, path)
+	if q.Next() != 1 || q.Len() != 1 {
+		t.Errorf("next %d after %d samples, want 1 after 1", q.Next(), q.Len())
+	}
+	pack(t, q, 1, 2)
+	if next := newWriter(t, path).Next(); next != 2 { // the lines behind the damage are gone
+		t.Errorf("next %d, want 2", next)
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pairs")
+	p := newWriter(t, path, packed.Source("a"))
+	pack(t, p, 2, 2)
+	again := func(path string, options ...packed.Option) error {
+		_, err := packed.Create(t.Context(), path, datatest.Pairs(t).Spec(), options...)
+		return err
+	}
+	write(t, filepath.Join(dir, "mine.part"), "a user's")
+	write(t, filepath.Join(dir, "my.journal"), strings.Repeat("dear diary, ", 20))
+	other := "are there already, with other fields, classes or another source: remove them to begin anew"
+	foreign := "are there already, but the journal is not one of a packed file: remove them to begin anew"
+	batch := pairBatch(2, 3)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := packed.Create(cancelled, path, datatest.Pairs(t).Spec(), packed.Source("a"))
+	_, ragged := packed.Create(t.Context(), path, dataset.Spec{wordsField})
+	if skip := p.Skip(3, "damaged"); skip != nil {
+		t.Fatal(skip)
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{again(path, packed.Source("b")), other},
+		{again(path, packed.Source("a"), packed.Classes("x")), other},
+		{again(filepath.Join(dir, "mine")), foreign},
+		{again(filepath.Join(dir, "my")), foreign},
+		{again(filepath.Join(dir, "no", "folder")), "folder.part: no such file or directory"},
+		{err, "context canceled"},
+		{ragged, `field "words" is ragged`},
+		{p.Append([]int{1, 2}, batch...), "sample 1: indices must increase, the last one was 1"},
+		{p.Append([]int{4, 2}, batch...), "sample 2: indices must increase, the last one was 4"},
+		{p.Append([]int{2, 3}, batch...), "sample 3 was skipped"},
+		{p.Append([]int{2}, batch...), `field "pair": tensor of uint16 (2, 2), want uint16 (1, 2)`},
+		{p.Append([]int{2, 3}, batch[1], batch[0]), `field "pair": tensor of int16 (2), want uint16 (2, 2)`},
+		{p.Append([]int{2, 3}, batch[0]), "1 fields, want 2: pair uint16 (2), label int16 ()"},
+		{p.Skip(3, ""), "skip sample 3: indices must increase, the last one was 3"},
+		{p.Finish(), "<nil>"},
+		{p.Append([]int{4}, pairBatch(4)...), "finished"},
+	} {
+		if got := fmt.Sprint(c.err); !strings.Contains(got, c.want) {
+			t.Errorf("got error  %v\nwant       %s", got, c.want)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "mine.part")); string(got) != "a user's" {
+		t.Errorf("a file of another's is now %q, %v", got, err)
+	}
+}
+
+func TestWriterThatCannotWriteSaysSoAndResumes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pairs")
+	p := newWriter(t, path)
+	pack(t, p, 2, 2)
+	if err := os.Mkdir(path, 0o777); err != nil { // a folder in the way of the file
+		t.Fatal(err)
+	}
+	if err := p.Finish(); err == nil {
+		t.Error("a folder in the way gives no error")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	p = newWriter(t, path)
+	pack(t, p, 2, 5)
+	if err := p.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if want := packedWhole(t); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%x, %v; want %x", got, err, want)
+	}
+}

@@ -1,0 +1,53 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/idx"
+)
+
+// WriteMNIST writes all samples of ds to two files of [MNIST]: to images the
+// field "image", uint8 (1, h, w) or (h, w), and to labels the field "label", a
+// whole number from 0 to 255. Random augmentations are those of seed 0 and
+// epoch 0.
+func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error {
+	image, err := imageField(ds, "(1, h, w) or (h, w)", func(s tensor.Shape) bool {
+		return len(s) == 2 || len(s) == 3 && s[0] == 1
+	})
+	if err != nil {
+		return err
+	}
+	class, err := labelField(ds, "label")
+	if err != nil {
+		return err
+	}
+	shape := ds.Spec()[image].Shape
+	x, y := bufio.NewWriterSize(images, 64<<10), bufio.NewWriter(labels)
+	for w, shape := range map[*bufio.Writer][]int{x: {ds.Len(), shape[len(shape)-2], shape[len(shape)-1]}, y: {ds.Len()}} {
+		header, err := idx.Header(tensor.Uint8, shape)
+		if err != nil {
+			return fmt.Errorf("dataset: write MNIST: %w", err)
+		}
+		w.Write(header) // its error is kept for Flush
+	}
+	err = Each(ctx, ds, func(i int, s Slot) error {
+		v, err := label(s.Cell(class), 256)
+		if err != nil {
+			return fmt.Errorf("dataset: write sample %d: %w", i, err)
+		}
+		y.WriteByte(v) // its error is kept for Flush
+		return written(i, x, s.Cell(image).Bytes())
+	})
+	if err != nil {
+		return err
+	}
+	if err := flushed(x); err != nil {
+		return err
+	}
+	return flushed(y)
+}

@@ -1,0 +1,122 @@
+// Package arrays makes datasets of arrays in files, whose first dimension counts
+// the samples.
+package arrays
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// An Array is one field of all samples, which a file holds in one piece.
+type Array struct {
+	FS   fs.FS
+	File string
+
+	field    dataset.Field
+	n        int
+	encoding files.Encoding
+	fortran  bool // the first index varies fastest
+
+	offset int64  // of the first sample in the file
+	record int64  // bytes of a sample in the file
+	data   []byte // rows as in memory, one after the other; nil if they are read at need
+}
+
+// New makes the array of that shape whose samples are the field of that name.
+func New(field string, e files.Encoding, shape []int, fortran bool) (*Array, error) {
+	f := dataset.Field{Name: field, Dtype: e.Dtype, Shape: tensor.Shape(shape[1:])}
+	if err := (dataset.Spec{f}).Validate(); err != nil {
+		return nil, err
+	}
+	a := &Array{field: f, n: shape[0], encoding: e, fortran: fortran && len(shape) > 1}
+	a.record = e.Stored(int64(f.Bytes()))
+	if int64(a.n) > (1<<62)/(2*a.record) {
+		return nil, fmt.Errorf("shape %v is larger than any file", shape)
+	}
+	return a, nil
+}
+
+// Attach takes the samples from in, whose header was read: into memory where
+// they cannot be read one by one, or where they are small and fit. It takes the
+// bytes that it holds from the limit.
+func (a *Array) Attach(in *files.Input, limit *int64) error {
+	if err := in.Holds(int64(a.n) * a.record); err != nil {
+		return err
+	}
+	a.offset = in.Start + in.Offset()
+	rows := int64(a.n) * int64(a.field.Bytes())
+	if !in.Packed && !a.fortran && (a.record > files.Small || rows > *limit) {
+		return nil
+	}
+	if rows > *limit {
+		return fmt.Errorf("%d bytes of samples to be held in memory%s, MemoryLimit leaves %d", rows, a.why(in), *limit)
+	}
+	data, err := a.load(in, rows)
+	if err != nil {
+		return err
+	}
+	a.encoding.Decode(data)
+	a.data = data
+	*limit -= rows
+	return nil
+}
+
+// load reads all samples: what the file holds lies at the end of the bytes that
+// rows take in memory.
+func (a *Array) load(in *files.Input, rows int64) ([]byte, error) {
+	stored := a.encoding.Stored(rows)
+	if stored == rows && !a.fortran {
+		return in.Rest(stored)
+	}
+	in, err := in.Unpacked(stored)
+	if err != nil {
+		return nil, err
+	}
+	data := bulk.Make(int(rows))
+	raw := a.encoding.Raw(data)
+	if a.fortran {
+		err = fillFromFortran(raw, in.Fill, append([]int{a.n}, a.field.Shape...))
+	} else {
+		err = in.Fill(raw)
+	}
+	if err == nil {
+		err = in.Finish()
+	}
+	return data, err
+}
+
+func (a *Array) why(in *files.Input) string {
+	switch {
+	case in.Packed:
+		return " because they are compressed"
+	case a.fortran:
+		return " because they are in Fortran order"
+	}
+	return ""
+}
+
+// row is sample i, which is in memory.
+func (a *Array) row(i int) []byte {
+	size := a.field.Bytes()
+	return a.data[i*size:][:size]
+}
+
+// read gets what the file holds from sample i on.
+func (a *Array) read(file io.ReaderAt, to []byte, i int) error {
+	offset := a.offset + int64(i)*a.record
+	n, err := file.ReadAt(to, offset)
+	if n == len(to) {
+		return nil // even if that was the end of the file
+	}
+	if err == io.EOF || err == nil {
+		err = fmt.Errorf("file ended at byte %d, want %d: %w", offset+int64(n), offset+int64(len(to)), io.ErrUnexpectedEOF)
+	}
+	return files.Cause(err)
+}

@@ -1,0 +1,47 @@
+package arrays
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// Field is the place of the field of that name, which must have a fixed size.
+func Field(spec dataset.Spec, name string) (int, error) {
+	if err := spec.Validate(); err != nil {
+		return 0, err
+	}
+	k := spec.Index(name)
+	switch {
+	case k < 0:
+		return 0, fmt.Errorf("no field %q: the dataset has %v", name, spec)
+	case spec[k].Ragged:
+		return 0, fmt.Errorf("field %v is ragged: want a fixed size", spec[k])
+	}
+	return k, nil
+}
+
+// Write writes a header and after it field k of all samples, as they are read.
+func Write(ctx context.Context, w io.Writer, header []byte, ds dataset.Dataset, k int, e files.Encoding) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	out.Write(header) // its error is kept for Flush
+	err := dataset.Each(ctx, ds, func(i int, s dataset.Slot) error {
+		row := s.Cell(k).Bytes() // written anew for every sample, so that it may be changed
+		e.Encode(row)
+		if _, err := out.Write(row); err != nil {
+			return fmt.Errorf("write sample %d: %w", i, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+// Package datatest is what the tests of several datasets have in common.
+package datatest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// Tensors is dataset.Tensors, which must succeed.
+func Tensors(t testing.TB, fields ...dataset.Values) dataset.Dataset {
+	t.Helper()
+	ds, err := dataset.Tensors(fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// Pairs has five samples of two fields, "pair" and "label", of 6 bytes each.
+func Pairs(t testing.TB) dataset.Dataset {
+	t.Helper()
+	return Tensors(t,
+		dataset.Named("pair", [][2]uint16{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}}),
+		dataset.Named("label", []int16{-1, -2, -3, -4, -5}))
+}
+
+// Sample is sample i, which must be there.
+func Sample(t testing.TB, ds dataset.Dataset, i int) dataset.Sample {
+	t.Helper()
+	s, err := dataset.At(t.Context(), ds, i)
+	if err != nil {
+		t.Fatalf("sample %d: %v", i, err)
+	}
+	return s
+}
+
+// Same compares all samples.
+func Same(t testing.TB, got, want dataset.Dataset) {
+	t.Helper()
+	if got.Len() != want.Len() {
+		t.Fatalf("%d samples, want %d", got.Len(), want.Len())
+	}
+	for i := range want.Len() {
+		g, w := Sample(t, got, i), Sample(t, want, i)
+		for _, f := range want.Spec() {
+			if g, w := fmt.Sprint(g[f.Name].Data()), fmt.Sprint(w[f.Name].Data()); g != w {
+				t.Errorf("sample %d, field %s: %s, want %s", i, f.Name, g, w)
+			}
+		}
+	}
+}
+
+// Open opens a Reader, which is closed with the test.
+func Open(t testing.TB, ds dataset.Dataset) dataset.Reader {
+	t.Helper()
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// Slot is a slot with memory of its own.
+func Slot(fields ...dataset.Field) dataset.Slot {
+	cells := make([]dataset.Cell, len(fields))
+	for i, f := range fields {
+		cells[i] = dataset.NewCell(f)
+	}
+	return dataset.NewSlot(cells, nil)
+}
+
+// Slots are the slots of a batch.
+type Slots []dataset.Slot
+
+// NewSlots makes n of them.
+func NewSlots(n int, spec dataset.Spec) Slots {
+	s := make(Slots, n)
+	for k := range s {
+		s[k] = Slot(spec...)
+	}
+	return s
+}
+
+// Len is the number of slots.
+func (s Slots) Len() int { return len(s) }
+
+// At is slot k.
+func (s Slots) At(k int) dataset.Slot { return s[k] }
+
+// Bytes is a field of all samples, one after the other. What a sample leaves
+// unwritten is 0xa5.
+func Bytes(t testing.TB, ds dataset.Dataset, field string) []byte {
+	t.Helper()
+	var all bytes.Buffer
+	r := Open(t, ds)
+	slot := Slot(ds.Spec()...)
+	k := ds.Spec().Index(field)
+	for i := range ds.Len() {
+		row := slot.Cell(k).Bytes()
+		for b := range row {
+			row[b] = 0xa5
+		}
+		if err := r.Place(t.Context(), i, slot); err != nil {
+			t.Fatal(err)
+		}
+		all.Write(slot.Cell(k).Bytes())
+	}
+	return all.Bytes()
+}
+
+// PlacesWithoutAllocation places all samples again and again.
+func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
+	t.Helper()
+	r, slot := Open(t, ds), Slot(ds.Spec()...)
+	ctx := t.Context()
+	all := func() {
+		for i := range ds.Len() {
+			if err := r.Place(ctx, i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	all()
+	if n := testing.AllocsPerRun(20, all); n > 0 {
+		t.Errorf("%v allocations for %d samples", n, ds.Len())
+	}
+}
+
+// RefusesOtherIndices asks for samples that there are not.
+func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
+	t.Helper()
+	r, slot := Open(t, ds), Slot(ds.Spec()...)
+	for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
+		if err := r.Place(t.Context(), i, slot); err == nil {
+			t.Errorf("sample %d of %d gives no error", i, ds.Len())
+		}
+		if got := dataset.Name(ds, i); got != "" {
+			t.Errorf("sample %d of %d is named %q", i, ds.Len(), got)
+		}
+		dataset.ReadAhead(t.Context(), ds, []int{i, 0})
+	}
+	if err := r.Place(t.Context(), ds.Len()-1, slot); err != nil {
+		t.Errorf("last sample: %v", err)
+	}
+}
+
+// Gzip is data compressed by gzip.
+func Gzip(data []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(data)
+	z.Close()
+	return b.Bytes()
+}
+
+// A CountedFS counts what is read from its files at some place.
+type CountedFS struct {
+	fstest.MapFS
+	Reads int
+}
+
+// Open opens a file.
+func (c *CountedFS) Open(name string) (fs.File, error) {
+	f, err := c.MapFS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return countedFile{f, c}, nil
+}
+
+type countedFile struct {
+	fs.File
+	fsys *CountedFS
+}
+
+func (f countedFile) ReadAt(p []byte, offset int64) (int, error) {
+	f.fsys.Reads++
+	return f.File.(io.ReaderAt).ReadAt(p, offset)
+}
+
+// A PipeFS has a pipe under every name, which must not be opened.
+type PipeFS struct {
+	fstest.MapFS
+	T testing.TB
+}
+
+// Open fails the test.
+func (p PipeFS) Open(name string) (fs.File, error) {
+	p.T.Errorf("%s was opened, which waits until someone writes to it", name)
+	return nil, fs.ErrInvalid
+}
+
+// Stat says that the name is that of a pipe.
+func (p PipeFS) Stat(name string) (fs.FileInfo, error) {
+	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
+}
+
+// A Promising file system has files whose name has a dot hold Content, however
+// many bytes they claim to have.
+type Promising struct {
+	fs.FS
+	Content string
+	Size    int64
+}
+
+// Open opens a file.
+func (p Promising) Open(name string) (fs.File, error) {
+	f, err := p.FS.Open(name)
+	if err != nil || !strings.Contains(name, ".") || name == "." {
+		return f, err
+	}
+	return &promisingFile{f, strings.NewReader(p.Content), p.Size}, nil
+}
+
+type promisingFile struct {
+	fs.File
+	content  *strings.Reader
+	promised int64
+}
+
+func (f *promisingFile) Read(p []byte) (int, error) { return f.content.Read(p) }
+func (f *promisingFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *promisingFile) Name() string               { return "" }
+func (f *promisingFile) Size() int64                { return f.promised }
+func (f *promisingFile) Mode() fs.FileMode          { return 0 }
+func (f *promisingFile) ModTime() time.Time         { return time.Time{} }
+func (f *promisingFile) IsDir() bool                { return false }
+func (f *promisingFile) Sys() any                   { return nil }
+
+// A SeekOnly file system hides that its files can be read at any place.
+type SeekOnly struct{ fs.FS }
+
+// Open opens a file.
+func (s SeekOnly) Open(name string) (fs.File, error) {
+	f, err := s.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		fs.File
+		io.Seeker
+	}{f, f.(io.Seeker)}, nil
+}

@@ -1,0 +1,94 @@
+package files
+
+import (
+	"encoding/binary"
+	"math"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// An Encoding says how values lie in a file and in memory.
+type Encoding struct {
+	Dtype tensor.Dtype // of the values in memory
+	Size  int          // bytes of a value in the file
+
+	part    int  // bytes of what has a byte order: half of a complex number
+	swap    bool // the file has the other byte order
+	half    bool // float16, which becomes float32
+	boolean bool // bytes, of which all but 0 are true
+}
+
+// EncodingOf is that of values of dtype in a file of that byte order.
+func EncodingOf(dt tensor.Dtype, bigEndian bool) Encoding {
+	size := int(dt.Size())
+	e := Encoding{Dtype: dt, Size: size, part: size, boolean: dt == tensor.Bool}
+	if dt == tensor.Complex64 || dt == tensor.Complex128 {
+		e.part /= 2
+	}
+	e.swap = e.part > 1 && bigEndian == bulk.LittleEndian()
+	return e
+}
+
+// Float16 is the encoding of float16 values, which become float32.
+func Float16(bigEndian bool) Encoding {
+	return Encoding{Dtype: tensor.Float32, Size: 2, part: 2, swap: bigEndian == bulk.LittleEndian(), half: true}
+}
+
+// Stored is how many bytes of a file a row of that many bytes takes.
+func (e Encoding) Stored(row int64) int64 {
+	if e.half {
+		return row / 2
+	}
+	return row
+}
+
+// Raw is where in a row what the file holds is put before [Encoding.Decode]: at
+// its end.
+func (e Encoding) Raw(row []byte) []byte {
+	return row[int64(len(row))-e.Stored(int64(len(row))):]
+}
+
+// Decode turns what the file holds, which lies in [Encoding.Raw], into values.
+func (e Encoding) Decode(row []byte) {
+	raw := e.Raw(row)
+	e.Encode(raw)
+	switch {
+	case e.half:
+		widenHalves(row, raw)
+	case e.boolean:
+		for i, b := range raw {
+			if b > 1 {
+				raw[i] = 1
+			}
+		}
+	}
+}
+
+// Encode puts values into the file's byte order, where they lie.
+func (e Encoding) Encode(row []byte) {
+	if e.swap {
+		bulk.Swap(row, e.part)
+	}
+}
+
+// widenHalves makes float32 values of the float16 ones in raw. That may be the
+// end of row: a value is written where those before it were read.
+func widenHalves(row, raw []byte) {
+	for len(raw) >= 2 && len(row) >= 4 {
+		binary.NativeEndian.PutUint32(row, widenHalf(binary.NativeEndian.Uint16(raw)))
+		row, raw = row[4:], raw[2:]
+	}
+}
+
+// widenHalf is the float32 of the same value as an IEEE 754 binary16, both as bits.
+func widenHalf(h uint16) uint32 {
+	sign, rest := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	if rest >= 0x7c00 { // infinite or not a number
+		return sign | 0x7f800000 | rest<<13
+	}
+	// The exponent's bias differs by 112; multiplying moves subnormals right too.
+	const twoTo112 = 1 << 112
+	return sign | math.Float32bits(math.Float32frombits(rest<<13)*twoTo112)
+}

@@ -1,0 +1,182 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// An Input is a file, or a member of an archive, that is read from its beginning
+// to its end. It counts what is read, so that its errors say where they are.
+type Input struct {
+	// Packed inputs are compressed: how long they are shows only at their end.
+	Packed bool
+	// Length is that of the file in bytes; where Packed, the compressed ones.
+	Length int64
+	// Start is where in the file the first byte lies, unless Packed.
+	Start int64
+
+	r      io.Reader
+	offset int64 // bytes read so far, after decompression
+	closer io.Closer
+}
+
+// OpenInput opens a file, which may be compressed by gzip whatever its name.
+func OpenInput(fsys fs.FS, name string) (_ *Input, err error) {
+	f, size, err := Open(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	buffered := bufio.NewReader(f)
+	in := &Input{r: buffered, Length: size, closer: f}
+	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		unpacked, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, Ended(err)
+		}
+		in.r, in.Packed = unpacked, true
+	}
+	return in, nil
+}
+
+// NewInput makes an input of what r holds, which Close closes if it is a Closer.
+func NewInput(r io.Reader, length int64) *Input {
+	in := &Input{r: r, Length: length}
+	if c, ok := r.(io.Closer); ok {
+		in.closer = c
+	}
+	return in
+}
+
+// Offset is how many bytes were read so far, after decompression.
+func (in *Input) Offset() int64 { return in.offset }
+
+// Tee copies to w what is read from here on.
+func (in *Input) Tee(w io.Writer) { in.r = io.TeeReader(in.r, w) }
+
+// Read reads on.
+func (in *Input) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	in.offset += int64(n)
+	return n, err
+}
+
+// Close closes the file.
+func (in *Input) Close() error {
+	if in.closer == nil {
+		return nil
+	}
+	return in.closer.Close()
+}
+
+// failed is an error of reading on.
+func (in *Input) failed(err error) error {
+	if in.Packed {
+		return fmt.Errorf("byte %d of the decompressed data: %w", in.offset, Ended(err))
+	}
+	return fmt.Errorf("byte %d: %w", in.offset, Ended(err))
+}
+
+// Ended is the error of a file that ended, or could not be read, before it was
+// to end.
+func Ended(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return Cause(err)
+}
+
+// maxRatio is by how much deflate can compress at most: 258 bytes in 2 bits.
+const maxRatio = 1032
+
+// Holds reports whether the file can hold n bytes more and, unless it is
+// compressed, that it holds no other. A promise is checked by it before memory
+// is taken.
+func (in *Input) Holds(n int64) error {
+	switch rest := in.Length - in.offset; {
+	case in.Packed && n/maxRatio > in.Length:
+		return fmt.Errorf("header promises %d bytes of data, more than %d compressed ones can hold", n, in.Length)
+	case in.Packed:
+		return nil
+	case rest < n:
+		return fmt.Errorf("header promises %d bytes of data from byte %d, the file has %d: %w", n, in.offset, max(rest, 0), io.ErrUnexpectedEOF)
+	case rest > n:
+		return fmt.Errorf("%d bytes after the data, which ends at byte %d", rest-n, in.offset+n)
+	}
+	return nil
+}
+
+// Fill reads len(to) bytes.
+func (in *Input) Fill(to []byte) error {
+	if _, err := io.ReadFull(in, to); err != nil {
+		return in.failed(err)
+	}
+	return nil
+}
+
+// Rest reads the n bytes that [Input.Holds], into aligned memory, and checks that
+// they are the last.
+func (in *Input) Rest(n int64) (data []byte, err error) {
+	if in.Packed {
+		data, err = in.unpack(n)
+	} else {
+		data = bulk.Make(int(n))
+		err = in.Fill(data)
+	}
+	if err == nil {
+		err = in.Finish()
+	}
+	return data, err
+}
+
+// Unpacked is what is left of a compressed input as one in memory, n bytes; any
+// other input is itself.
+func (in *Input) Unpacked(n int64) (*Input, error) {
+	if !in.Packed {
+		return in, nil
+	}
+	raw, err := in.Rest(n)
+	if err != nil {
+		return nil, err
+	}
+	return NewInput(bytes.NewReader(raw), n), nil
+}
+
+// unpack reads n bytes of a compressed file. Its size says little about how many
+// there are, so memory grows with what is read.
+func (in *Input) unpack(n int64) ([]byte, error) {
+	const likely = 16 // times smaller: pictures shrink less
+	b := bulk.Growing(n, likely*in.Length)
+	_, err := b.Fill(in, n)
+	if errors.Is(err, bulk.ErrShort) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return b.Bytes(), nil
+}
+
+// Finish checks that nothing follows, and with it a compressed file's checksum.
+func (in *Input) Finish() error {
+	at := in.offset
+	switch ended, err := bulk.Ended(in); {
+	case err != nil:
+		return in.failed(err)
+	case !ended:
+		return fmt.Errorf("more data after byte %d, where the header lets it end", at)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sampler
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Identified is a [Sampler] or [BatchSampler] that says what its orders depend
+// on, so that a place in one order is not taken for a place in another. All
+// samplers of this package do, except those over samplers that do not.
+type Identified interface {
+	// Identity names everything that the orders of all epochs depend on, in words:
+	// algorithm, numbers, seed, and a hash of what is too long to be written down,
+	// as in "Weighted(1000 weights 1ae1cf4a1be5ed34, draws 1000, seed 7)". Samplers
+	// whose global orders differ have different identities, in all versions of the
+	// program. What a rank takes from the global order does not belong to it. It is
+	// empty where the sampler cannot tell, such as over another that does not.
+	Identity() string
+}
+
+// identity is that of a Sampler or BatchSampler, or empty.
+func identity(s any) string {
+	if s, ok := s.(Identified); ok {
+		return s.Identity()
+	}
+	return ""
+}
+
+// over completes the identity of something over s, if s has one.
+func over(s any, format string, args ...any) string {
+	inner := identity(s)
+	if inner == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, append([]any{inner}, args...)...)
+}
+
+// hash is the first 64 bits of SHA-256 over what is added for every item: uint64s
+// in little-endian order.
+func hash[T any](list []T, item func(add func(uint64), x T)) string {
+	sum := sha256.New()
+	block := make([]byte, 0, 4096)
+	add := func(n uint64) {
+		block = binary.LittleEndian.AppendUint64(block, n)
+		if len(block) == cap(block) {
+			sum.Write(block)
+			block = block[:0]
+		}
+	}
+	for _, x := range list {
+		item(add, x)
+	}
+	sum.Write(block)
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
+}
+
+func hashInts(list []int) string {
+	return hash(list, func(add func(uint64), n int) { add(uint64(n)) })
+}
+
+func (s sequential) Identity() string { return fmt.Sprintf("Sequential(%d samples)", int(s)) }
+
+func (s shuffled) Identity() string { return fmt.Sprintf("Shuffle(%d samples, seed %d)", s.n, s.seed) }
+
+func (r random) Identity() string {
+	return fmt.Sprintf("Random(%d samples, draws %d, seed %d)", r.n, r.draws, r.seed)
+}
+
+func (t *torch) Identity() string { return fmt.Sprintf("Torch(%d samples, seed %d)", t.n, t.seed) }
+
+func (w *weighted) Identity() string {
+	table := hash(w.alias, func(add func(uint64), c category) { add(c.own); add(uint64(c.other)) })
+	return fmt.Sprintf("Weighted(%d weights %s, draws %d, seed %d)", len(w.alias), table, w.draws, w.seed)
+}
+
+func (d *distinct) Identity() string {
+	weights := hash(d.weights, func(add func(uint64), w float64) { add(math.Float64bits(w)) })
+	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(d.weights), weights, d.draws, d.seed)
+}
+
+func (g *grouped) Identity() string {
+	groups := len(g.starts) - 1
+	return fmt.Sprintf("Grouped(%d groups %s, together %d, seed %d)", groups, hashInts(g.starts), g.together, g.seed)
+}
+
+func (s subset) Identity() string {
+	return over(s.of, "Subset(%s, %d indices %s)", len(s.indices), hashInts(s.indices))
+}
+
+func (r repeated) Identity() string { return over(r.of, "Repeat(%s, draws %d)", r.draws) }
+
+// Identity is that of the global order.
+func (s shard) Identity() string { return identity(s.of) }
+
+// Identity is that of the order that is cut, which can go on in batches of
+// another size.
+func (f fixed) Identity() string { return identity(f.of) }
+
+// Identity is that of the global sequence.
+func (s batchShard) Identity() string { return identity(s.of) }
+
+func (l *byLength) Identity() string {
+	drop := ""
+	if l.dropLast {
+		drop = ", the short one dropped"
+	}
+	return fmt.Sprintf("ByLength(%d samples by length %s, batches of %d%s, seed %d)", len(l.sorted), hashInts(l.sorted), l.size, drop, l.seed)
+}
+
+// Identity names the batches by a hash.
+func (l List) Identity() string {
+	return fmt.Sprintf("List(%d batches %s)", len(l), hash(l, func(add func(uint64), batch []int) {
+		add(uint64(len(batch)))
+		for _, n := range batch {
+			add(uint64(n))
+		}
+	}))
+}

@@ -19,7 +19,7 @@ type Batch struct {
 	rows     int
 	epoch    int
 	number   int
-	position loader.Position
+	position func() loader.Position
 	indices  []int
 	ended    bool
 }
@@ -42,7 +42,7 @@ func newBatch(s *Stage, b *loader.Batch, buf *buffer) *Batch {
 		rows:     b.Len(),
 		epoch:    b.Epoch(),
 		number:   b.Number(),
-		position: b.Position(),
+		position: b.Position,
 		indices:  slices.Clone(b.Indices()),
 	}
 }
@@ -69,7 +69,7 @@ func (b *Batch) Number() int { return b.number }
 
 // Position is the place behind the batch, from which [Stage.From] goes on.
 // Batches that are uploaded but not delivered lie behind it.
-func (b *Batch) Position() loader.Position { return b.position }
+func (b *Batch) Position() loader.Position { return b.position() }
 
 // Indices are the samples in the dataset, row by row. They stay valid.
 func (b *Batch) Indices() []int { return b.indices }

@@ -85,11 +85,12 @@ func (s *Stage) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 
 // Epochs loops over the epochs from up to, but not including, to, without a gap.
 func (s *Stage) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
-	return s.From(ctx, s.loader.Position(from, to))
+	return s.From(ctx, s.loader.Position(from), to)
 }
 
-// From loops over what lies behind a position; see [loader.Loader.From].
-func (s *Stage) From(ctx context.Context, p loader.Position) iter.Seq2[*Batch, error] {
+// From loops over what comes after a position, up to, but not including, epoch
+// until; see [loader.Loader.From].
+func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		if err := s.enter(); err != nil {
 			yield(nil, err)
@@ -100,7 +101,7 @@ func (s *Stage) From(ctx context.Context, p loader.Position) iter.Seq2[*Batch, e
 			yield(nil, fmt.Errorf("gpu: stage: %w", err))
 			return
 		}
-		s.run(ctx, p, yield)
+		s.run(ctx, p, until, yield)
 	}
 }
 

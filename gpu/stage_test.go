@@ -198,7 +198,7 @@ func TestPositionResumesBehindTheDelivered(t *testing.T) {
 			break
 		}
 	}
-	for b, err := range s.From(t.Context(), p) {
+	for b, err := range s.From(t.Context(), p, 1) {
 		if err != nil {
 			t.Fatal(err)
 		}

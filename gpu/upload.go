@@ -38,7 +38,7 @@ type item struct {
 	err     error
 }
 
-func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, error) bool) {
+func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield func(*Batch, error) bool) {
 	beside, cancel := context.WithCancel(ctx)
 	u := &upload{
 		stage:   s,
@@ -52,7 +52,7 @@ func (s *Stage) run(ctx context.Context, p loader.Position, yield func(*Batch, e
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { u.submit(beside, s.loader.From(beside, p)) })
+	group.Go(func() { u.submit(beside, s.loader.From(beside, p, until)) })
 	group.Go(u.wait)
 	for {
 		it, ok := s.counts.receive(u.ready)

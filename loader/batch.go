@@ -23,6 +23,7 @@ type Batch struct {
 	k        int
 	rows     int
 	position Position
+	in       *plan        // of the position
 	holders  atomic.Int32 // the loop body and those who keep it
 }
 
@@ -36,8 +37,12 @@ func (b *Batch) Epoch() int { return b.plan.epoch }
 // Number is the batch's place in its epoch, from 0.
 func (b *Batch) Number() int { return b.plan.number(b.k) }
 
-// Position is the place behind the batch, from which [Loader.From] goes on.
-func (b *Batch) Position() Position { return b.position }
+// Position is the place after the batch, from which [Loader.From] goes on.
+func (b *Batch) Position() Position {
+	p := b.position
+	p.Order = b.in.orders()
+	return p
+}
 
 // Indices are the samples in the dataset, row by row. They are valid as long as
 // the batch.

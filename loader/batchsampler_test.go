@@ -36,13 +36,13 @@ func TestBatchSamplerChoosesTheBatches(t *testing.T) {
 	want := [][]int64{{0}, {1, 2}, {3, 4, 5}, {6, 7}, {1}, {2, 3}, {4, 5, 6}, {7, 0}}
 	for _, workers := range []int{0, 1, 4} {
 		l := newLoader(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSampler(pairs(8)))
-		if l.Len() != 4 {
-			t.Errorf("Len %d, want 4", l.Len())
+		if n, err := l.Len(0); n != 4 || err != nil {
+			t.Errorf("Len %d, %v, want 4", n, err)
 		}
 		if got := collect(t, l, 0, 2); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("%d workers: got %v, want %v", workers, got, want)
 		}
-		for b, err := range l.From(t.Context(), loader.Position{Epoch: 1, Draw: 2, Until: 2, Samples: 8}) {
+		for b, err := range l.From(t.Context(), loader.Position{Version: 1, Epoch: 1, Draw: 2, Samples: 8}, 2) {
 			if err != nil {
 				t.Fatal(err)
 			}

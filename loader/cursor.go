@@ -93,3 +93,12 @@ func (l *Loader) safePlan(epoch, drawn int) (p *plan, err error) {
 	defer recovered(&err)
 	return l.newPlan(epoch, drawn), nil
 }
+
+// planFrom plans what remains of a position's epoch.
+func (l *Loader) planFrom(from Position) (p *plan, err error) {
+	if p, err = l.safePlan(from.Epoch, from.Draw); err != nil {
+		return nil, err
+	}
+	defer recovered(&err)
+	return p, p.resumes(from)
+}

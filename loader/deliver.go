@@ -58,7 +58,7 @@ func (r *run) deliver(j *job, err error, waited time.Duration, yield func(*Batch
 	b := &Batch{run: r, job: j, plan: j.plan, k: j.k, rows: j.rows}
 	b.holders.Store(1)
 	defer b.release()
-	b.position = r.position(j)
+	b.position, b.in = r.position(j)
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
 		yield(nil, err)
@@ -188,17 +188,13 @@ func (r *run) openInline(w *worker) (j *job, ok bool) {
 	return j, j != nil && r.prepare(j)
 }
 
-// position is the place behind the delivered batch j.
-func (r *run) position(j *job) Position {
-	p := Position{
-		Epoch:   j.plan.epoch,
-		Draw:    j.plan.drawn(j.k + 1),
-		Until:   r.cursor.until,
-		Seed:    r.l.cfg.seed,
-		Samples: r.l.samples,
-	}
+// position is the place after the delivered batch j, but for its order, which is
+// that of the plan.
+func (r *run) position(j *job) (Position, *plan) {
+	p := r.l.start(j.plan.epoch)
+	p.Draw, p.Samples = j.plan.drawn(j.k+1), j.plan.samples
 	if !r.l.cfg.unordered && len(r.delivered) == 0 { // which belongs to the loop then
-		return p
+		return p, j.plan
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,7 +209,7 @@ func (r *run) position(j *job) Position {
 		p.Ahead = append(p.Ahead, seq-next.seq)
 		p.Step = next.plan.step()
 	}
-	return p
+	return p, next.plan
 }
 
 // timedOut says what the workers are doing.

@@ -106,7 +106,7 @@ func TestEmptiedBatchesAreLeftOut(t *testing.T) {
 			}
 			for k, p := range positions {
 				resumed := slices.Clone(got[:k+1])
-				for b, err := range l.From(t.Context(), p) {
+				for b, err := range l.From(t.Context(), p, 1) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -31,7 +31,11 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	fmt.Println(l.Len(), "batches")
+	n, err := l.Len(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(n, "batches")
 	for batch, err := range l.Epoch(context.Background(), 0) {
 		if err != nil {
 			log.Fatal(err)
@@ -107,14 +111,14 @@ func ExampleLoader_From() {
 	if err := json.Unmarshal(state, &p); err != nil {
 		log.Fatal(err)
 	}
-	for batch, err := range l.From(ctx, p) {
+	for batch, err := range l.From(ctx, p, 1) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(batch.Indices())
 	}
 	// Output:
-	// {"epoch":0,"draw":2,"until":1,"seed":0,"samples":6}
+	// {"version":1,"epoch":0,"draw":2,"seed":0,"samples":6,"order":"Sequential(6 samples)"}
 	// [2 3]
 	// [4 5]
 }

@@ -71,7 +71,7 @@ func TestNoGoroutineOutlivesTheLoop(t *testing.T) {
 			return nil
 		},
 		"error": func(ctx context.Context, l *loader.Loader) (last error) {
-			for _, err := range l.From(ctx, l.Position(0, 1)) {
+			for _, err := range l.Epochs(ctx, 0, 1) {
 				last = err
 			}
 			return last

@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +49,9 @@ type Loader struct {
 	samples int
 	cfg     config
 	made    time.Time
+
+	identity func() string // of the sampler; may be empty
+
 	workers []*worker // with Workers(0) one, for the loop's own goroutine
 
 	counts  counts
@@ -82,6 +86,7 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	}
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, spec: spec, samples: ds.Len(), cfg: cfg, made: time.Now()}
+	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged
 	}
@@ -136,13 +141,28 @@ func (l *Loader) largestBatch() (rows int, err error) {
 	return rows, nil
 }
 
-// Len is the number of batches in epoch 0.
-func (l *Loader) Len() (n int) {
-	p, err := l.safePlan(0, 0)
+// Len is the number of batches in an epoch. It asks the sampler for the epoch's
+// order, and is an error where that panics.
+func (l *Loader) Len(epoch int) (int, error) {
+	p, err := l.safePlan(epoch, 0)
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	return p.count
+	return p.count, nil
+}
+
+// Left is the number of batches that remain of a position's epoch. The errors are
+// those of [Loader.From].
+func (l *Loader) Left(p Position) (int, error) {
+	if err := l.check(p); err != nil {
+		return 0, err
+	}
+	plan, err := l.planFrom(p)
+	if err != nil {
+		return 0, err
+	}
+	delivered, _ := slices.BinarySearch(p.Ahead, plan.count)
+	return plan.count - delivered, nil
 }
 
 // Spec describes the fields of every batch: the dataset's, as they were when the
@@ -164,23 +184,20 @@ func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] 
 // to, without a gap: the first batches of an epoch are assembled while the last
 // ones before it are consumed.
 func (l *Loader) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
-	return l.From(ctx, l.Position(from, to))
+	return l.From(ctx, l.start(from), to)
 }
 
-// Position is the place before the first batch of epoch from, in a run up to,
-// but not including, epoch to.
-func (l *Loader) Position(from, to int) Position {
-	return Position{Epoch: from, Until: to, Seed: l.cfg.seed, Samples: l.ds.Len()}
-}
-
-// From loops over what lies behind a position in the run that it was taken in:
-// the same batches, whatever the number of workers. On another number of ranks
-// the same samples in the same global order.
+// From loops over what comes after a position, up to, but not including, epoch
+// until: the same batches as without an interruption, whatever the number of
+// workers. On another number of ranks, or in another batch size, it is the same
+// samples in the same global order. There is nothing after a position in epoch
+// until or a later one.
 //
-// A position of another seed or another number of samples is an error.
-func (l *Loader) From(ctx context.Context, p Position) iter.Seq2[*Batch, error] {
+// It is an error if the position does not belong to the loader's order, seed or
+// number of samples (see [Position]), or lies after its epoch's end.
+func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		r, err := l.enter(ctx, p)
+		r, err := l.enter(ctx, p, until)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -191,7 +208,7 @@ func (l *Loader) From(ctx context.Context, p Position) iter.Seq2[*Batch, error] 
 }
 
 // enter starts a run.
-func (l *Loader) enter(ctx context.Context, p Position) (*run, error) {
+func (l *Loader) enter(ctx context.Context, p Position, until int) (*run, error) {
 	if err := l.check(p); err != nil {
 		return nil, err
 	}
@@ -200,7 +217,7 @@ func (l *Loader) enter(ctx context.Context, p Position) (*run, error) {
 		return nil, err
 	}
 	l.samples = l.ds.Len()
-	if err := r.begin(p); err != nil {
+	if err := r.begin(p, until); err != nil {
 		l.leave(r)
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -12,6 +13,9 @@ type plan struct {
 	epoch   int
 	samples int // in the dataset
 	count   int // batches
+
+	identity func() string // of the sampler; may be empty
+	probed   func() string // newProbe, once
 
 	// Of samples, where batches is nil:
 	order sampler.Order
@@ -24,9 +28,10 @@ type plan struct {
 	batchPart sampler.BatchPart // batches, if they know their draws
 }
 
-// newPlan plans what remains of an epoch behind its first draws.
+// newPlan plans what remains of an epoch after its first draws.
 func (l *Loader) newPlan(epoch, drawn int) *plan {
-	p := &plan{epoch: epoch, samples: l.ds.Len(), size: l.cfg.batchSize}
+	p := &plan{epoch: epoch, samples: l.ds.Len(), size: l.cfg.batchSize, identity: l.identity}
+	p.probed = sync.OnceValue(p.newProbe)
 	if l.cfg.batchSampler != nil {
 		p.batches = l.cfg.batchSampler.Epoch(epoch)
 		if part, ok := p.batches.(sampler.BatchPart); ok {

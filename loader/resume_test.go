@@ -33,7 +33,7 @@ func resume(t *testing.T, l *loader.Loader, position string) (batches []string) 
 	if err := json.Unmarshal([]byte(position), &p); err != nil {
 		t.Fatal(err)
 	}
-	for b, err := range l.From(t.Context(), p) {
+	for b, err := range l.From(t.Context(), p, 2) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func resume(t *testing.T, l *loader.Loader, position string) (batches []string) 
 	return batches
 }
 
-func TestResumeContinuesBehindEveryBatch(t *testing.T) {
+func TestResumeContinuesAfterEveryBatch(t *testing.T) {
 	options := func(workers int, dropLast bool) []loader.Option {
 		return []loader.Option{loader.Workers(workers), loader.BatchSize(7), loader.Shuffle(true), loader.Seed(3), loader.DropLast(dropLast)}
 	}
@@ -70,14 +70,14 @@ func TestResumeOnAnotherBatchSizeContinuesTheOrder(t *testing.T) {
 		}
 		p := b.Position()
 		var rest []int64
-		for b, err := range three.From(t.Context(), p) {
+		for b, err := range three.From(t.Context(), p, 1) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			rest = append(rest, loader.Values[int64](b, "x")...)
 		}
 		if !slices.Equal(rest, all[p.Draw:]) {
-			t.Errorf("behind draw %d: got %v, want %v", p.Draw, rest, all[p.Draw:])
+			t.Errorf("after draw %d: got %v, want %v", p.Draw, rest, all[p.Draw:])
 		}
 	}
 }
@@ -88,20 +88,23 @@ func TestStateAfterTheLastBatchLeavesNothing(t *testing.T) {
 	for b := range l.Epoch(t.Context(), 3) {
 		last = b.Position()
 	}
-	for b, err := range l.From(t.Context(), last) {
-		t.Errorf("got %v, %v behind the last batch", b, err)
-	}
-	// Exhausted, the state is the next epoch's beginning.
-	next := l.Position(last.Until, last.Until+1)
-	n := 0
-	for b, err := range l.From(t.Context(), next) {
-		if err != nil || b.Epoch() != 4 {
-			t.Errorf("got %v, %v", b, err)
+	for _, until := range []int{4, 3, 0, -1} {
+		for b, err := range l.From(t.Context(), last, until) {
+			t.Errorf("until %d: got %v, %v after the last batch", until, b, err)
 		}
-		n++
 	}
-	if n != 2 {
-		t.Errorf("%d batches in the next epoch, want 2", n)
+	// With more epochs to come, the next one follows.
+	for _, p := range []loader.Position{last, l.Position(4)} {
+		n := 0
+		for b, err := range l.From(t.Context(), p, 5) {
+			if err != nil || b.Epoch() != 4 {
+				t.Errorf("got %v, %v", b, err)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Errorf("%d batches in the next epoch, want 2", n)
+		}
 	}
 }
 
@@ -138,18 +141,32 @@ func TestUnorderedResumeLosesAndRepeatsNothing(t *testing.T) {
 
 func TestForeignPositionIsAnError(t *testing.T) {
 	l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.BatchSize(2), loader.Seed(4))
-	good := l.Position(0, 1)
+	good := l.Position(0)
 	for want, change := range map[string]func(*loader.Position){
 		"taken with Seed(5), this loader has Seed(4)": func(p *loader.Position) { p.Seed = 5 },
 		"taken with 11 samples, this dataset has 10":  func(p *loader.Position) { p.Samples = 11 },
-		"not a position":                         func(p *loader.Position) { p.Draw = -1 },
-		"not a position: ahead is [2 1]":         func(p *loader.Position) { p.Ahead = []int{2, 1} },
-		"it has 6 draws per step, this loader 2": func(p *loader.Position) { p.Ahead, p.Step = []int{1}, 6 },
+		"it has no version":                           func(p *loader.Position) { *p = loader.Position{} },
+		"has version 2, this program reads 1":         func(p *loader.Position) { p.Version = 2 },
+		"not a position: epoch 0, draw -1":            func(p *loader.Position) { p.Draw = -1 },
+		"not a position: epoch -2, draw 0":            func(p *loader.Position) { p.Epoch = -2 },
+		"not a position: ahead is [2 1]":              func(p *loader.Position) { p.Ahead, p.Step = []int{2, 1}, 2 },
+		"not a position: ahead is [2 2]":              func(p *loader.Position) { p.Ahead, p.Step = []int{2, 2}, 2 },
+		"not a position: ahead is [-1 2]":             func(p *loader.Position) { p.Ahead, p.Step = []int{-1, 2}, 2 },
+		"1 batches ahead in steps of 0 draws":         func(p *loader.Position) { p.Ahead = []int{1} },
+		"0 batches ahead in steps of 2 draws":         func(p *loader.Position) { p.Step = 2 },
+		"it has 6 draws per step, this loader 2":      func(p *loader.Position) { p.Ahead, p.Step = []int{1}, 6 },
+		"lies at draw 12 of epoch 0, which has 10":    func(p *loader.Position) { p.Draw = 12 },
+		"taken in the order Shuffle(10 samples, seed 4), this loader's is Sequential(10 samples)": func(p *loader.Position) {
+			p.Order = "Shuffle(10 samples, seed 4)"
+		},
 	} {
 		p := good
 		change(&p)
+		if _, err := l.Left(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Left: got %v, want %q", err, want)
+		}
 		n := 0
-		for _, err := range l.From(t.Context(), p) {
+		for _, err := range l.From(t.Context(), p, 1) {
 			n++
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -163,17 +180,17 @@ func TestForeignPositionIsAnError(t *testing.T) {
 
 func TestOrderedResumeAfterUnorderedRepeatsNothing(t *testing.T) {
 	l := newLoader(t, &fake{n: 12}, loader.Workers(2), loader.BatchSize(2))
-	p := l.Position(0, 1)
+	p := l.Position(0)
 	p.Ahead, p.Step = []int{1, 2, 4}, 2
 	var got []int64
 	for {
 		before := len(got)
-		for b, err := range l.From(t.Context(), p) {
+		for b, err := range l.From(t.Context(), p, 1) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			got, p = append(got, loader.Values[int64](b, "x")...), b.Position()
-			break // and resume behind every batch
+			break // and resume after every batch
 		}
 		if len(got) == before {
 			break
@@ -197,9 +214,9 @@ func TestBatchNumbersGoOnAfterResume(t *testing.T) {
 				break
 			}
 		}
-		for b := range l.From(t.Context(), p) {
+		for b := range l.From(t.Context(), p, 1) {
 			if b.Number() != 2 {
-				t.Errorf("%d ranks: the batch behind number 1 has number %d", world, b.Number())
+				t.Errorf("%d ranks: the batch after number 1 has number %d", world, b.Number())
 			}
 			break
 		}

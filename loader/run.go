@@ -46,20 +46,15 @@ func newRun(l *Loader, ctx context.Context) *run {
 }
 
 // begin plans the first epoch. It runs the sampler's code.
-func (r *run) begin(from Position) (err error) {
-	r.cursor.until = from.Until
+func (r *run) begin(from Position, until int) (err error) {
+	r.cursor.until = until
 	for _, seq := range from.Ahead {
 		r.delivered[seq] = true
 	}
-	if from.Epoch < from.Until {
-		if r.cursor.plan, err = r.l.safePlan(from.Epoch, from.Draw); err != nil {
-			return err
-		}
-		if from.Step != 0 && from.Step != r.cursor.plan.step() {
-			return fmt.Errorf("loader: From: a position of unordered delivery resumes with the same batch size and number of ranks only: it has %d draws per step, this loader %d", from.Step, r.cursor.plan.step())
-		}
+	if from.Epoch < until {
+		r.cursor.plan, err = r.l.planFrom(from)
 	}
-	return nil
+	return err
 }
 
 // start starts the workers.

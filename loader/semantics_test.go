@@ -71,8 +71,9 @@ func TestLength(t *testing.T) {
 			for _, b := range collect(t, l, 0, 1) {
 				got = append(got, len(b))
 			}
-			if !slices.Equal(got, test.want) || l.Len() != len(test.want) {
-				t.Errorf("n %d, b %d, drop last %v: batches %v, Len %d, want %v", test.n, test.batch, test.dropLast, got, l.Len(), test.want)
+			n, err := l.Len(0)
+			if !slices.Equal(got, test.want) || n != len(test.want) || err != nil {
+				t.Errorf("n %d, b %d, drop last %v: batches %v, Len %d, %v, want %v", test.n, test.batch, test.dropLast, got, n, err, test.want)
 			}
 		}
 	}

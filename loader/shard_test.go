@@ -85,7 +85,7 @@ func TestElasticResume(t *testing.T) {
 		for _, after := range []int{3, 4, 5} {
 			var got []string
 			for rank := range after {
-				for b, err := range shardLoader(t, rank, after, 1, sampler.KeepExact).From(t.Context(), p) {
+				for b, err := range shardLoader(t, rank, after, 1, sampler.KeepExact).From(t.Context(), p, 1) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -157,7 +157,7 @@ func TestElasticResumeOfBatches(t *testing.T) {
 				}
 			}
 			for r := range c.ranks[1] {
-				for b, err := range rank(c.after, r, c.ranks[1]).From(t.Context(), position) {
+				for b, err := range rank(c.after, r, c.ranks[1]).From(t.Context(), position, 1) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -118,3 +118,18 @@ func (l List) Identity() string {
 		}
 	}))
 }
+
+// Global is the order that is cut, of all ranks. A loader probes it where nobody
+// says what it depends on.
+func (b *fixedBatches) Global() Order {
+	if part, ok := b.whole.(Part); ok {
+		return part.Global()
+	}
+	return b.whole
+}
+
+// Global is the batches of all ranks.
+func (b *sharedBatches) Global() Batches { return b.whole }
+
+// Global is the batches themselves.
+func (l listed) Global() Batches { return l.of }

@@ -50,14 +50,14 @@ func run(state string, kill, workers int) error {
 	position, err := load(state)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		position = l.Position(0, 2) // two epochs from the start
+		position = l.Position(0)
 	case err != nil:
 		return err
 	default:
 		fmt.Printf("resumed at epoch %d, draw %d\n", position.Epoch, position.Draw)
 	}
 	done := 0
-	for batch, err := range l.From(context.Background(), position) {
+	for batch, err := range l.From(context.Background(), position, 2) {
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 	if o.plot == "" {
 		return len(t.accuracy), nil
 	}
-	if err := drawCurves(o.plot, &t.history, t.loader.Len()); err != nil {
+	if err := drawCurves(o.plot, &t.history, t.perEpoch); err != nil {
 		return 0, fmt.Errorf("-plot %s: %w", o.plot, err)
 	}
 	fmt.Println("curves:    ", o.plot)

@@ -65,7 +65,7 @@ func (p *progress) step(batch *loader.Batch, loss float32) {
 // epoch prints how the epoch went.
 func (p *progress) epoch() {
 	n := len(p.t.accuracy)
-	losses := p.t.losses[(n-1)*p.t.loader.Len():]
+	losses := p.t.losses[(n-1)*p.t.perEpoch:]
 	mean := 0.0
 	for _, l := range losses {
 		mean += float64(l) / float64(len(losses))

@@ -51,9 +51,7 @@ func (t *trainer) series() map[string]*[]float32 {
 
 // save writes the checkpoint.
 func (t *trainer) save() error {
-	position := t.position
-	position.Until = 0 // more epochs may be asked for, and change nothing before
-	text, err := json.Marshal(note{t.data.files, t.batch, t.rate, t.seed, t.steps, t.chance, position})
+	text, err := json.Marshal(note{t.data.files, t.batch, t.rate, t.seed, t.steps, t.chance, t.position})
 	if err != nil {
 		return err
 	}
@@ -76,7 +74,7 @@ func (t *trainer) restore() error {
 		t.model, err = net.New(t.size, t.data.classes, t.seed)
 		if err == nil {
 			t.adam = newAdam(t.model)
-			t.position = t.loader.Position(0, t.epochs)
+			t.position = t.loader.Position(0)
 		}
 		return err
 	}
@@ -121,21 +119,20 @@ func (t *trainer) take(c *net.Checkpoint) error {
 		*to = values
 	}
 	t.steps, t.position, t.chance = n.Steps, n.Position, n.Chance
-	t.position.Until = max(t.epochs, t.position.Epoch)
 	return t.consistent()
 }
 
 // consistent reports a position and a history that cannot be of one run.
 func (t *trainer) consistent() error {
-	p, all := t.position, t.data.learn.Len()
-	batches := min(p.Draw, all) / t.batch
-	if p.Draw == all {
-		batches = t.loader.Len()
+	p := t.position
+	left, err := t.loader.Left(p)
+	if err != nil {
+		return err
 	}
-	steps := p.Epoch*t.loader.Len() + batches
-	switch epochs := steps / t.loader.Len(); {
-	case p.Epoch < 0 || p.Draw < 0 || p.Draw > all || p.Draw < all && p.Draw%t.batch != 0:
-		return fmt.Errorf("position: epoch %d, draw %d is not behind a batch", p.Epoch, p.Draw)
+	steps := (p.Epoch+1)*t.perEpoch - left
+	switch epochs := steps / t.perEpoch; {
+	case left > 0 && p.Draw%t.batch != 0:
+		return fmt.Errorf("position: epoch %d, draw %d is not after a batch", p.Epoch, p.Draw)
 	case t.steps != steps || len(t.losses) != steps:
 		return fmt.Errorf("steps is %d, with %d losses, but %d lie before the position", t.steps, len(t.losses), steps)
 	case len(t.accuracy) != epochs || len(t.heldLosses) != epochs:

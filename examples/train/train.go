@@ -16,12 +16,13 @@ import (
 // state that checkpoints hold.
 type trainer struct {
 	options
-	data    *data
-	on      *net.Backend
-	loader  *loader.Loader // of the pictures to learn from
-	held    *loader.Loader // of those held out
-	learner *net.Graph
-	judge   *net.Graph
+	data     *data
+	on       *net.Backend
+	loader   *loader.Loader // of the pictures to learn from
+	perEpoch int            // batches of it
+	held     *loader.Loader // of those held out
+	learner  *net.Graph
+	judge    *net.Graph
 	state
 }
 
@@ -48,6 +49,9 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.perEpoch, err = t.loader.Len(0); err != nil {
+		return nil, err
+	}
 	t.held, err = loader.New(t.data.judge, loader.BatchSize(o.batch), loader.Workers(o.workers),
 		loader.Memory(t.on.Memory))
 	if err != nil {
@@ -71,7 +75,7 @@ func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), 
 	if err := t.save(); err != nil {
 		return err
 	}
-	for batch, err := range t.learner.Feed.Run(t.loader.From(ctx, t.position)) {
+	for batch, err := range t.learner.Feed.Run(t.loader.From(ctx, t.position, t.epochs)) {
 		if ctx.Err() != nil && err != nil {
 			return cmp.Or(t.save(), ctx.Err())
 		}
@@ -81,7 +85,7 @@ func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), 
 		if err := t.step(batch); err != nil {
 			return err
 		}
-		last := batch.Number()+1 == t.loader.Len()
+		last := batch.Number()+1 == t.perEpoch
 		if last {
 			if err := t.hold(context.WithoutCancel(ctx)); err != nil {
 				return err

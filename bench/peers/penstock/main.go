@@ -136,6 +136,10 @@ func newLine(o options, epoch int) line {
 // batch, which the others do not.
 func warmUp(ctx context.Context, l *loader.Loader, o options, epoch int, begun time.Time) (line, error) {
 	result := newLine(o, epoch)
+	batches, err := l.Len(epoch)
+	if err != nil {
+		return line{}, err
+	}
 	for batch, err := range l.Epoch(ctx, epoch) {
 		if err != nil {
 			return line{}, err
@@ -143,7 +147,7 @@ func warmUp(ctx context.Context, l *loader.Loader, o options, epoch int, begun t
 		if batch.Number() == 0 {
 			result.FirstMs = milliseconds(time.Since(begun))
 		}
-		if batch.Number() == l.Len()/2 {
+		if batch.Number() == batches/2 {
 			if result.MemoryMB, err = memoryMB(); err != nil {
 				return line{}, err
 			}

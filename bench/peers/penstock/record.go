@@ -161,7 +161,11 @@ func (r *recorder) consume(ctx context.Context, b *loader.Batch) error {
 // look is body, which looks at the middle batch and at the process's memory before.
 func (r *recorder) look(to *told, body func(context.Context, *loader.Batch) error) func(context.Context, *loader.Batch) error {
 	return func(ctx context.Context, b *loader.Batch) error {
-		if b.Number() == r.l.Len()/2 {
+		batches, err := r.l.Len(b.Epoch())
+		if err != nil {
+			return err
+		}
+		if b.Number() == batches/2 {
 			mb, err := memoryMB()
 			if err != nil {
 				return err

@@ -1,0 +1,82 @@
+package loader
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// identity is what the sampler says of its orders, or empty.
+func (c *config) identity() string {
+	var s any = c.sampler
+	if c.batchSampler != nil {
+		s = c.batchSampler
+	}
+	if s, ok := s.(sampler.Identified); ok {
+		return s.Identity()
+	}
+	return ""
+}
+
+// probes is how many places of an order, or batches, a probe looks at.
+const probes = 64
+
+// orders is what a plan's global order depends on, as [Position.Order] has it.
+func (p *plan) orders() string {
+	if id := p.identity(); id != "" {
+		return id
+	}
+	return p.probed()
+}
+
+// newProbe makes the probe of an epoch for samplers that do not say what their
+// orders depend on. It is empty where only one rank's share can be seen.
+func (p *plan) newProbe() string {
+	if p.batches != nil {
+		return probeBatches(p.epoch, p.batches)
+	}
+	return probeOrder(p.epoch, p.order)
+}
+
+// probeBatches looks for the batches, or the order, of all ranks.
+func probeBatches(epoch int, batches sampler.Batches) string {
+	switch b := batches.(type) {
+	case interface{ Global() sampler.Order }:
+		return probeOrder(epoch, b.Global())
+	case interface{ Global() sampler.Batches }:
+		return probeBatches(epoch, b.Global())
+	case sampler.BatchPart:
+		return ""
+	}
+	return probe(epoch, "batches", batches.Len(), batches.At)
+}
+
+func probeOrder(epoch int, o sampler.Order) string {
+	if part, ok := o.(sampler.Part); ok {
+		o = part.Global()
+	}
+	return probe(epoch, "samples", o.Len(), func(k int, dst []int) []int { return append(dst, o.At(k)) })
+}
+
+// probe hashes what is found at places that are spread over n, both ends among them.
+func probe(epoch int, what string, n int, at func(k int, dst []int) []int) string {
+	sum := sha256.New()
+	var found []int
+	var bytes []byte
+	count := min(n, probes)
+	for i := range count {
+		k := n - 1
+		if i < count-1 {
+			k = i * ((n - 1) / (count - 1))
+		}
+		found = at(k, found[:0])
+		bytes = binary.LittleEndian.AppendUint64(bytes[:0], uint64(len(found)))
+		for _, index := range found {
+			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(index))
+		}
+		sum.Write(bytes)
+	}
+	return fmt.Sprintf("probe(epoch %d, %d %s %x)", epoch, n, what, sum.Sum(nil)[:8])
+}

@@ -84,7 +84,7 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 		{order(sampler.Shuffle(n, 8), nil)},
 		{{loader.Shuffle(true), loader.BatchSize(3)}}, // of seed 0
 		{order(sampler.Shuffle(n-1, 7), nil)},
-		{order(sampler.Torch(n, 7))},
+		{order(sampler.Torch(n, 7), nil)},
 		{order(sampler.Random(n, 7), nil)},
 		{order(sampler.Weighted(weights, 7))},
 		{order(sampler.Weighted(others, 7))},

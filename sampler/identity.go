@@ -68,7 +68,28 @@ func (r random) Identity() string {
 	return fmt.Sprintf("Random(%d samples, draws %d, seed %d)", r.n, r.draws, r.seed)
 }
 
-func (t *torch) Identity() string { return fmt.Sprintf("Torch(%d samples, seed %d)", t.n, t.seed) }
+func (t *torch) Identity() string {
+	draws := ""
+	if t.draws != t.n { // by Repeat
+		draws = fmt.Sprintf(", draws %d", t.draws)
+	}
+	switch from := t.from.(type) {
+	case torchEpochs:
+		return fmt.Sprintf("Torch(%d samples%s, seed %d)", t.n, draws, from.seed)
+	case torchSeeds:
+		return fmt.Sprintf("TorchManualSeed(%d samples%s%v, seed %d)", t.n, draws, from.torchConfig, from.seed)
+	case *torchContinued:
+		return fmt.Sprintf("TorchGenerator(%d samples%s%v, seed %d)", t.n, draws, from.torchConfig, from.seed)
+	}
+	return ""
+}
+
+func (c torchConfig) String() string {
+	if c.persistent {
+		return ", persistent workers"
+	}
+	return ""
+}
 
 func (w *weighted) Identity() string {
 	table := hash(w.alias, func(add func(uint64), c category) { add(c.own); add(uint64(c.other)) })

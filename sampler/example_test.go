@@ -105,7 +105,7 @@ func ExampleWeightedDistinct() {
 		return
 	}
 	show(s.Epoch(0))
-	// Output: 0 3 1
+	// Output: 3 1 0
 }
 
 func ExampleSubset() {

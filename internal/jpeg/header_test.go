@@ -3,6 +3,7 @@ package jpeg_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,38 @@ func TestOrientationIsRead(t *testing.T) {
 					t.Errorf("%s: %d bytes of EXIF: %v", order, n, err)
 				}
 			}
+		}
+	}
+}
+
+// TestOrientationComesFromAllSegmentsThatPillowReads holds what exif_transpose of
+// Pillow 12.3 makes of these files.
+func TestOrientationComesFromAllSegmentsThatPillowReads(t *testing.T) {
+	app1 := func(parts ...string) []byte {
+		body := strings.Join(parts, "")
+		return append([]byte{0xff, 0xe1, byte((len(body) + 2) >> 8), byte(len(body) + 2)}, body...)
+	}
+	const name, head = "Exif\x00\x00", "MM\x00*\x00\x00\x00\x08\x00\x01"
+	long := app1(name, head, "\x01\x12\x00\x04\x00\x00\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00")
+	xmp := app1("http://ns.adobe.com/xap/1.0/\x00", `<rdf tiff:Orientation="8">`)
+	file := named(t, "sample.jpg")
+	for name, c := range map[string]struct {
+		segments [][]byte
+		want     int
+	}{
+		"LONG":              {[][]byte{long}, 6},
+		"XMP":               {[][]byte{xmp}, 8},
+		"Exif and XMP":      {[][]byte{xmp, long}, 6},
+		"the first of two":  {[][]byte{exif("II", 3), exif("II", 6)}, 3},
+		"two halves":        {[][]byte{app1(name, head), app1(name, "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x05\x00\x00")}, 5},
+		"the last XMP":      {[][]byte{app1("http://ns.adobe.com/xap/1.0/\x00", `tiff:Orientation="5"`), xmp}, 8},
+		"Exif without it":   {[][]byte{app1(name, "II*\x00\x08\x00\x00\x00\x00\x00"), xmp}, 8},
+		"another namespace": {[][]byte{app1("http://ns.adobe.com/xmp/extension/\x00", `tiff:Orientation="8"`)}, 0},
+	} {
+		var d jpeg.Decoder
+		config, err := d.Header(slices.Concat(file[:2], slices.Concat(c.segments...), file[2:]))
+		if err != nil || config.Orientation != c.want {
+			t.Errorf("%s: got %d, error %v, want %d", name, config.Orientation, err, c.want)
 		}
 	}
 }

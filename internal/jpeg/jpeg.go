@@ -53,7 +53,9 @@ type Decoder struct {
 	vMax      int
 	mcuWide   int // MCUs of an interleaved scan
 	mcuHigh   int
-	lag       int // rows of output that wait for the next MCU row
+	lag       int    // rows of output that wait for the next MCU row
+	exif      []byte // of the first APP1 segments
+	xmp       []byte
 	jfif      bool
 	adobe     int // colour transform, or -1
 	scan      scan
@@ -91,7 +93,7 @@ type Config struct {
 	Width, Height int // in pixels
 	Components    int // 1, 3 or 4
 	Model         Model
-	Orientation   int // EXIF orientation, 1 to 8, or 0 where there is none; Decode does not apply it
+	Orientation   int // by Exif or XMP, 1 to 8, or 0 where there is none; Decode does not apply it
 	Progressive   bool
 	Sampling      [4]Sampling // one per component
 }

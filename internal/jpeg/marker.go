@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/penstock-go/penstock/internal/exif"
 )
 
 // The markers' second bytes: table B.1 of the standard.
@@ -42,6 +44,7 @@ func (d *Decoder) readHeader() error {
 	d.components = d.store[:0]
 	d.hasQuant, d.hasDC, d.hasAC = [4]bool{}, [4]bool{}, [4]bool{}
 	d.interval, d.jfif, d.adobe = 0, false, -1
+	d.exif, d.xmp = nil, nil
 	d.loaded, d.loadError, d.buffered = false, nil, false
 	d.stream.from = -1
 
@@ -64,6 +67,7 @@ func (d *Decoder) readHeader() error {
 	if err := d.checkFrame(at); err != nil {
 		return err
 	}
+	d.config.Orientation = exif.Orientation(d.exif, d.xmp)
 	d.scanAt = at
 	if _, err := d.readScanHeader(at); err != nil {
 		return err
@@ -186,15 +190,29 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 			d.jfif = true
 		}
 	case markerAPP1:
-		if o := orientation(segment); o != 0 && d.config.Orientation == 0 {
-			d.config.Orientation = o
-		}
+		d.readAPP1(segment)
 	case markerAPP14:
 		if len(segment) >= 12 && string(segment[:5]) == "Adobe" {
 			d.adobe = int(segment[11])
 		}
 	}
 	return nil
+}
+
+// readAPP1 keeps what may say which way up the picture is. Exif data can be
+// spread over several segments.
+func (d *Decoder) readAPP1(segment []byte) {
+	const exifID, xmpID = "Exif\x00\x00", "http://ns.adobe.com/xap/1.0/\x00"
+	switch {
+	case !bytes.HasPrefix(segment, []byte(exifID)):
+		if bytes.HasPrefix(segment, []byte(xmpID)) {
+			d.xmp = segment[len(xmpID):]
+		}
+	case d.exif == nil:
+		d.exif = segment[:len(segment):len(segment)]
+	default:
+		d.exif = append(d.exif, segment[len(exifID):]...)
+	}
 }
 
 // readQuant reads quantisation tables.

@@ -1,0 +1,125 @@
+// Package exif finds which way up a picture is, in what its file says of it, by
+// the rules of Pillow's ImageOps.exif_transpose.
+package exif
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+)
+
+const tag = 0x112 // Exif 2.3, section 4.6.4
+
+// Orientation is EXIF's orientation, 1 to 8, or 0 where there is none. Exif data
+// come first, with or without the letters Exif before them, and an XMP packet
+// counts only where they have no such tag. Both may be nil.
+func Orientation(exif, xmp []byte) int {
+	v, ok := inDirectory(exif)
+	if !ok {
+		v = inPacket(xmp)
+	}
+	if v < 1 || v > 8 {
+		return 0
+	}
+	return v
+}
+
+// inDirectory looks at the first directory of Exif data, as far as it is whole.
+// The last tag of several counts.
+func inDirectory(data []byte) (value int, ok bool) {
+	for bytes.HasPrefix(data, []byte("Exif\x00\x00")) {
+		data = data[6:]
+	}
+	if len(data) < 8 {
+		return 0, false
+	}
+	var order binary.ByteOrder
+	switch string(data[:4]) {
+	case "II*\x00", "II\x00*":
+		order = binary.LittleEndian
+	case "MM\x00*", "MM*\x00":
+		order = binary.BigEndian
+	default:
+		return 0, false
+	}
+	at := uint64(order.Uint32(data[4:]))
+	if at+2 > uint64(len(data)) {
+		return 0, false
+	}
+	entries := data[at+2:]
+	for range order.Uint16(data[at:]) {
+		if len(entries) < 12 {
+			break
+		}
+		field, whole := fieldOf(data, entries[:12], order)
+		if !whole {
+			break
+		}
+		if order.Uint16(entries) == tag && len(field) > 0 {
+			value, ok = number(field, order.Uint16(entries[2:]), order), true
+		}
+		entries = entries[12:]
+	}
+	return value, ok
+}
+
+// sizes are the bytes of a value, by type; 0 where Pillow does not know the type.
+var sizes = [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
+
+// fieldOf is the values of a directory's entry. It is not whole where they lie
+// beyond the data, and empty where the entry has none that Pillow knows.
+func fieldOf(data, entry []byte, order binary.ByteOrder) (field []byte, whole bool) {
+	kind := int(order.Uint16(entry[2:]))
+	if kind >= len(sizes) || sizes[kind] == 0 {
+		return nil, true
+	}
+	size := sizes[kind] * uint64(order.Uint32(entry[4:]))
+	if size <= 4 {
+		return entry[8 : 8+size], true
+	}
+	at := uint64(order.Uint32(entry[8:]))
+	if at+size > uint64(len(data)) {
+		return nil, false
+	}
+	return data[at : at+size], true
+}
+
+// number is the first value of a field, or 0 where it is no small number.
+func number(field []byte, kind uint16, order binary.ByteOrder) int {
+	switch kind {
+	case 3: // SHORT
+		return int(order.Uint16(field))
+	case 4, 13: // LONG, IFD
+		return int(order.Uint32(field))
+	case 6: // SBYTE
+		return int(int8(field[0]))
+	case 8: // SSHORT
+		return int(int16(order.Uint16(field)))
+	case 9: // SLONG
+		return int(int32(order.Uint32(field)))
+	case 11: // FLOAT
+		if f := math.Float32frombits(order.Uint32(field)); f == float32(int8(f)) {
+			return int(f)
+		}
+	}
+	return 0
+}
+
+// inPacket finds tiff:Orientation="6" or tiff:Orientation>6 in XMP.
+func inPacket(xmp []byte) int {
+	name := []byte("tiff:Orientation")
+	for {
+		i := bytes.Index(xmp, name)
+		if i < 0 {
+			return 0
+		}
+		xmp = xmp[i+len(name):]
+		value, ok := bytes.CutPrefix(xmp, []byte(`="`))
+		if !ok {
+			value, ok = bytes.CutPrefix(xmp, []byte(">"))
+		}
+		if ok && len(value) > 0 && '0' <= value[0] && value[0] <= '9' {
+			return int(value[0] - '0')
+		}
+	}
+}

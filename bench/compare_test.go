@@ -1,11 +1,11 @@
 package bench_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -49,14 +49,13 @@ func compare(b *testing.B, samples int, sides ...side) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// median of an even number of values is the middle of the two in the middle.
+// median is that of durations or of numbers.
 func median[T time.Duration | float64](values []T) T {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	if n%2 == 1 {
-		return sorted[n/2]
+	list := make([]float64, len(values))
+	for i, v := range values {
+		list[i] = float64(v)
 	}
-	return sorted[n/2-1] + (sorted[n/2]-sorted[n/2-1])/2
+	return T(analysis.NewFigure(list...).Median)
 }
 
 func newLoader(b *testing.B, ds dataset.Dataset, options ...loader.Option) *loader.Loader {

@@ -45,7 +45,7 @@ func TestPeaksAndSlowFirstBatchAreGoneWithHelp(t *testing.T) {
 			}
 			r := analysis.NewRhythm(m.Waits, workers)
 			if got, want := r.Peaks(), !help; got != want {
-				t.Errorf("Help(%v): peaks %v, want %v: %v", help, got, want, r)
+				t.Errorf("Help(%v): peaks %v, want %v: %+v", help, got, want, r)
 			}
 			first := 160 * time.Millisecond // one worker's whole batch
 			if help {

@@ -55,7 +55,7 @@ func Example() {
 	record.Study, record.Measured = result.Loading, measured
 	record.Config = result.Config{Batch: 4, Workers: 2, Data: "photos", ConsumerSeconds: 0.001, Simulated: slow.String()}
 	fmt.Println(record.Side, record.Config.Simulated, len(measured.Waits), "batches", record.Check())
-	log.Println(record.Machine, analysis.NewRhythm(measured.Waits, 2), len(measured.Usage))
+	log.Println(record.Machine, analysis.NewRhythm(measured.Waits, 2).Peaks(), len(measured.Usage))
 	// Output: penstock files throttled to 1ms and 1000 MB/s 4 batches <nil>
 }
 

@@ -117,7 +117,7 @@ func report(b *testing.B, rounds []result.Measured) {
 	}
 	b.ReportMetric(0, "ns/op") // of nothing
 	rate := show("samples/s", func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds })
-	b.ReportMetric(100*rate.Spread()/rate.Median, "spread-%")
+	b.ReportMetric(100*(rate.High-rate.Low)/rate.Median, "spread-%")
 	if len(rounds[0].Waits) == 0 {
 		return
 	}

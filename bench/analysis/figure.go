@@ -4,13 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"golang.org/x/perf/benchmath"
 )
 
-// A Figure is a quantity over the rounds of a run: their median, and how far they
-// lie apart. Its unit is that of what was measured.
+// A Figure is one quantity over the rounds of a run. Its unit is that of what was
+// measured. Medians, intervals and tests are those of golang.org/x/perf/benchmath,
+// which assumes nothing about the distribution.
 type Figure struct {
-	Median, Least, Most float64
-	Rounds              int
+	Median float64
+	Low    float64 // of the median's 95 % confidence interval; the least round where there are fewer than six
+	High   float64 // of the same; the greatest round where there are fewer than six
+	Rounds int
+	sample *benchmath.Sample
 }
 
 // NewFigure sums up one value per round. No values give the zero Figure.
@@ -18,102 +24,99 @@ func NewFigure(values ...float64) Figure {
 	if len(values) == 0 {
 		return Figure{}
 	}
-	return Figure{median(values), slices.Min(values), slices.Max(values), len(values)}
-}
-
-// Spread is what lies between the least and the most, 0 where there is one round.
-func (f Figure) Spread() float64 { return f.Most - f.Least }
-
-// A Verdict says whether two figures differ beyond their spread, and if not, why.
-type Verdict int
-
-const (
-	Differs    Verdict = iota // ranges do not meet, and medians lie further apart than either range is wide
-	RangesMeet                // some round of one was no worse than some round of the other
-	WideRange                 // ranges do not meet, but one is at least as wide as medians lie apart
-	OneRound                  // or none, of either, whose spread is not known
-)
-
-// String is for the end of a sentence, "ranges meet".
-func (v Verdict) String() string {
-	switch v {
-	case Differs:
-		return "differs"
-	case RangesMeet:
-		return "ranges meet"
-	case WideRange:
-		return "a range is wider than the medians lie apart"
-	case OneRound:
-		return "spread of one round not known"
+	s := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds) // which sorts them in place
+	sum := benchmath.AssumeNothing.Summary(s, 0.95)
+	f := Figure{sum.Center, sum.Lo, sum.Hi, len(values), s}
+	if math.IsInf(f.Low, 0) || math.IsInf(f.High, 0) {
+		f.Low, f.High = s.Values[0], s.Values[len(s.Values)-1]
 	}
-	return fmt.Sprintf("Verdict(%d)", int(v))
+	return f
 }
 
-// Verdict compares f with g. Nothing but Differs is called a difference.
-func (f Figure) Verdict(g Figure) Verdict {
-	switch {
-	case f.Rounds < 2 || g.Rounds < 2:
-		return OneRound
-	case f.Most >= g.Least && g.Most >= f.Least:
-		return RangesMeet
-	case math.Abs(f.Median-g.Median) <= max(f.Spread(), g.Spread()):
-		return WideRange
+// EnoughRounds is how many rounds both figures need before [Figure.Differs] can
+// call anything a difference.
+const EnoughRounds = 4
+
+// Differs tells whether f and g differ by the Mann-Whitney U test, at a
+// significance level of 0.05.
+func (f Figure) Differs(g Figure) bool {
+	if f.Rounds == 0 || g.Rounds == 0 {
+		return false
 	}
-	return Differs
+	c := benchmath.AssumeNothing.Compare(f.sample, g.sample)
+	return c.P < c.Alpha
 }
 
-// Differs tells whether the verdict on f and g is that they differ.
-func (f Figure) Differs(g Figure) bool { return f.Verdict(g) == Differs }
-
-// Times multiplies a Figure, to change its unit.
+// Times multiplies a Figure by a positive factor, to change its unit.
 func (f Figure) Times(factor float64) Figure {
-	return Figure{f.Median * factor, f.Least * factor, f.Most * factor, f.Rounds}
+	return f.each(func(v float64) float64 { return v * factor })
 }
 
-// Inverse turns times per sample into samples per second, and back: the median is
-// the inverse of the median, so that the round in the middle stays in the middle
-// and rates rank settings as times do. With an even number of rounds the median
-// of the inverses would be another number.
+// Inverse turns times per sample into samples per second, and back. The median is
+// the inverse of the median, so that rates rank settings as times do.
 func (f Figure) Inverse() Figure {
+	g := f.each(func(v float64) float64 { return 1 / v })
+	g.Low, g.High = g.High, g.Low
+	return g
+}
+
+func (f Figure) each(of func(float64) float64) Figure {
 	if f.Rounds == 0 {
 		return f
 	}
-	return Figure{1 / f.Median, 1 / f.Most, 1 / f.Least, f.Rounds}
+	values := make([]float64, f.Rounds)
+	for i, v := range f.sample.Values {
+		values[i] = of(v)
+	}
+	return Figure{of(f.Median), of(f.Low), of(f.High), f.Rounds, benchmath.NewSample(values, f.sample.Thresholds)}
 }
 
-// String is "1.23 [1.20..1.31]", and the median alone where all rounds agree in
+// String is "1.23 [1.20..1.31]", and the median alone where all three agree in
 // the digits that are shown, three or more.
 func (f Figure) String() string {
 	if f.Rounds == 0 {
 		return "–"
 	}
-	m, l, h := digits(f.Median), digits(f.Least), digits(f.Most)
+	m, l, h := Digits(f.Median), Digits(f.Low), Digits(f.High)
 	if l == m && h == m {
 		return m
 	}
 	return fmt.Sprintf("%s [%s..%s]", m, l, h)
 }
 
-// digits writes v with three digits that count, more left of the point.
-func digits(v float64) string {
+// Digits writes a number with three significant digits, or more before the point.
+func Digits(v float64) string {
 	switch a := math.Abs(v); {
-	case a >= 100:
+	case a == 0:
+		return "0"
+	case a >= 99.95:
 		return fmt.Sprintf("%.0f", v)
-	case a >= 10:
+	case a >= 9.995:
 		return fmt.Sprintf("%.1f", v)
-	case a >= 1 || a == 0:
+	case a >= 0.9995:
 		return fmt.Sprintf("%.2f", v)
 	default:
 		return fmt.Sprintf("%.3g", v)
 	}
 }
 
-// median of an even number of values is the middle of the two in the middle.
-func median(values []float64) float64 {
-	s := slices.Sorted(slices.Values(values))
-	n := len(s)
-	if n%2 == 1 {
-		return s[n/2]
+// Percent writes a Figure of a share, such as a regret, as "1.9 % [1.2..2.4]".
+func Percent(f Figure) string {
+	if f.Rounds == 0 {
+		return "–"
 	}
-	return s[n/2-1] + (s[n/2]-s[n/2-1])/2
+	m, l, h := percent(f.Median), percent(f.Low), percent(f.High)
+	if l == m && h == m {
+		return m + " %"
+	}
+	return fmt.Sprintf("%s %% [%s..%s]", m, l, h)
 }
+
+func percent(v float64) string {
+	if math.Abs(v) < 0.0005 {
+		return "0"
+	}
+	return fmt.Sprintf("%.1f", 100*v)
+}
+
+func median(values []float64) float64 { return NewFigure(values...).Median }

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -11,7 +10,7 @@ type Recommendation struct {
 	AverageRegret
 	All   int             // models in the table
 	Other int             // settings that were measured under as many models
-	Equal []AverageRegret // others whose regret is not called different from its, see [Figure.Verdict]
+	Equal []AverageRegret // others of which no difference can be told, see [Figure.Differs]
 }
 
 // Recommend finds the setting of the least average regret among those that the
@@ -28,7 +27,7 @@ func (t *Table) Recommend() (Recommendation, bool) {
 			break // they come last
 		}
 		r.Other++
-		if r.Regret.Rounds > 1 && !a.Regret.Differs(r.Regret) {
+		if !a.Regret.Differs(r.Regret) {
 			r.Equal = append(r.Equal, a)
 		}
 	}
@@ -38,49 +37,29 @@ func (t *Table) Recommend() (Recommendation, bool) {
 // String says it in words.
 func (r Recommendation) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Set loader.BatchSize(%d) and loader.Workers(%d)", r.Batch, r.Workers)
-	if r.All == 1 {
-		fmt.Fprintf(&b, ": regret %s.", Percent(r.Regret))
-	} else {
-		fmt.Fprintf(&b, ": average regret %s over %d models, at most %s (%s).", Percent(r.Regret), r.Models, Percent(r.Most), r.Worst)
-	}
-	if r.Models < r.All {
-		fmt.Fprintf(&b, " No setting was measured with all %d models.", r.All)
+	fmt.Fprintf(&b, "Use loader.BatchSize(%d) and loader.Workers(%d)", r.Batch, r.Workers)
+	if r.All > 1 {
+		fmt.Fprintf(&b, ". Over %d models that costs %s more time than each model's own best setting, at most %s (%s)",
+			r.Models, Percent(r.Regret), Percent(r.Most), r.Worst)
 	}
 	switch {
 	case r.Other == 0:
-		b.WriteString(" It was compared with no other.")
-	case r.Regret.Rounds < 2:
-		b.WriteString(" One round: the spread is not known, so that a close second may be as good.")
+		b.WriteString(". Nothing else was measured.")
+	case r.Regret.Rounds < EnoughRounds:
+		fmt.Fprintf(&b, ". %s cannot tell a close second from it.", plural(r.Regret.Rounds, "round"))
 	case len(r.Equal) == 0:
-		fmt.Fprintf(&b, " All others differ beyond the spread of %d rounds.", r.Regret.Rounds)
+		fmt.Fprintf(&b, ". Every other setting is slower.")
 	default:
-		r.equals(&b)
+		fmt.Fprintf(&b, ". No clear difference: %s.", names(r.Equal))
 	}
 	return b.String()
 }
 
-// equals names those that are not called different by the reason for it, so that
-// their figures agree with it.
-func (r Recommendation) equals(b *strings.Builder) {
-	for _, reason := range []struct {
-		Verdict
-		words string
-	}{
-		{RangesMeet, "As good within the spread, ranges meet"},
-		{WideRange, "Worse in what was measured, but not called a difference, as the range is wider than what lies between the medians"},
-		{OneRound, "Not called a difference, in one round"},
-	} {
-		var list []AverageRegret
-		for _, a := range r.Equal {
-			if a.Regret.Verdict(r.Regret) == reason.Verdict {
-				list = append(list, a)
-			}
-		}
-		if len(list) > 0 {
-			fmt.Fprintf(b, " %s: %s.", reason.words, names(list))
-		}
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // names lists the first few.
@@ -94,30 +73,4 @@ func names(list []AverageRegret) string {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Percent writes a Figure of a share, such as a regret, "1.9 % [1.2..2.4]". A
-// single round shows no range. Below 1 % there are two digits after the point.
-func Percent(f Figure) string {
-	if f.Rounds == 0 {
-		return "–"
-	}
-	format := "%.1f"
-	if v := math.Abs(f.Median); v > 0 && v < 0.00995 {
-		format = "%.2f"
-	}
-	m, l, h := percent(format, f.Median), percent(format, f.Least), percent(format, f.Most)
-	if f.Rounds == 1 || l == m && h == m {
-		return m + " %"
-	}
-	return fmt.Sprintf("%s %% [%s..%s]", m, l, h)
-}
-
-// percent writes no "-0.0".
-func percent(format string, v float64) string {
-	s := fmt.Sprintf(format, 100*v)
-	if strings.Trim(s, "-0.") == "" {
-		return "0"
-	}
-	return s
 }

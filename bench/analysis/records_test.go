@@ -24,6 +24,16 @@ func record(side string, workers, number, epoch int, seconds float64) result.Rec
 	}
 }
 
+func seconds(m result.Measured) float64 { return m.Seconds }
+
+// want checks median and range.
+func want(t *testing.T, what string, got analysis.Figure, median, low, high float64, rounds int) {
+	t.Helper()
+	if !near(got.Median, median) || !near(got.Low, low) || !near(got.High, high) || got.Rounds != rounds {
+		t.Errorf("%s: got %v of %d rounds, want %g [%g..%g] of %d", what, got, got.Rounds, median, low, high, rounds)
+	}
+}
+
 func TestOnlyLikeIsComparedWithLike(t *testing.T) {
 	a := record("penstock", 1, 0, 0, 1)
 	list := []result.Record{a}
@@ -41,93 +51,96 @@ func TestOnlyLikeIsComparedWithLike(t *testing.T) {
 		change(&b)
 		list = append(list, b)
 	}
-	groups := analysis.Groups(list)
+	groups := analysis.Groups(analysis.Cells(list))
 	if len(groups) != len(list) {
 		t.Errorf("%d groups of %d subjects", len(groups), len(list))
 	}
 	for _, g := range groups {
-		if got := g.Table.Time("", analysis.Setting{Batch: 32, Workers: 1}); got.Rounds != 1 || got.Median != 0.01 {
-			t.Errorf("%v: got %v seconds per sample, want 0.01 once", g.Subject, got)
-		}
+		want(t, g.Variant(), g.Table.Time("", analysis.Setting{Batch: 32, Workers: 1}), 0.01, 0.01, 0.01, 1)
 	}
 }
 
 func TestAMachineIsKnownByItsProcessors(t *testing.T) {
 	a, b := record("penstock", 1, 0, 0, 1), record("penstock", 1, 1, 0, 1)
 	b.Machine = result.Machine{CPU: " A ", Processors: 2, MemoryBytes: 1, OS: "Linux", Kernel: "6", Arch: "x86_64", GPU: "B"}
-	if groups := analysis.Groups([]result.Record{a, b}); len(groups) != 1 {
-		t.Errorf("%d groups of one machine in other words", len(groups))
+	if cells := analysis.Cells([]result.Record{a, b}); len(cells) != 1 {
+		t.Errorf("%d cells of one machine in other words", len(cells))
 	}
 	a.Config.Device, b.Config.Device = "cuda", "cuda"
-	if groups := analysis.Groups([]result.Record{a, b}); len(groups) != 2 {
-		t.Errorf("%d groups of two GPUs", len(groups))
+	if cells := analysis.Cells([]result.Record{a, b}); len(cells) != 2 {
+		t.Errorf("%d cells of two GPUs", len(cells))
 	}
 }
 
 func TestTheStartOfWorkersCountsOnlyWhereNothingElseIs(t *testing.T) {
-	list := []result.Record{
+	cells := analysis.Cells([]result.Record{
 		record("penstock", 1, 0, 0, 9), record("penstock", 1, 0, 1, 2), record("penstock", 1, 0, 2, 3),
 		record("penstock", 1, 1, 0, 8), // another round's, which has no other epoch
 		record("penstock", 2, 0, 0, 7),
-	}
-	table := analysis.Groups(list)[0].Table
-	for workers, want := range map[int]float64{1: 0.025, 2: 0.07} {
-		if got := table.Time("", analysis.Setting{Batch: 32, Workers: workers}); !near(got.Median, want) || got.Rounds != 1 {
-			t.Errorf("%d workers: got %+v, want %g of one round", workers, got, want)
-		}
-	}
+	})
+	want(t, "1 worker", cells[0].Figure(seconds), 2.5, 2.5, 2.5, 1)
+	want(t, "2 workers", cells[1].Figure(seconds), 7, 7, 7, 1)
 }
 
-func TestASecondRunsRoundsAreFurtherRounds(t *testing.T) {
-	list := []result.Record{record("penstock", 1, 0, 0, 1), record("penstock", 1, 1, 0, 2), record("penstock", 1, 0, 0, 3)}
-	got := analysis.Groups(list)[0].Table.Time("", analysis.Setting{Batch: 32, Workers: 1})
-	if want := (analysis.Figure{Median: 0.02, Least: 0.01, Most: 0.03, Rounds: 3}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+func TestACellSumsUpItsRounds(t *testing.T) {
+	var list []result.Record
+	for i, took := range []float64{9, 1, 3, 5, 4} { // epochs 0, 1, 2 of round 0, then 1 and 2 of round 1
+		r := record("penstock", 1, i/3, i%3+i/3, took)
+		r.Measured.CPU = 2 * took
+		if i == 4 {
+			r.Measured.CPU = 0 // not measured
+		}
+		list = append(list, r)
+	}
+	list = append(list, record("penstock", 1, 0, 1, 2)) // a second run's round 0 is a third round
+	c := analysis.Cells(list)[0]
+	want(t, "seconds", c.Figure(seconds), 2, 2, 4.5, 3)
+	want(t, "CPU", c.Figure(func(m result.Measured) float64 { return m.CPU }), 7, 4, 10, 2)
+	if got := c.Typical().Measured.Seconds; got != 3 {
+		t.Errorf("got the record of %g s, want that of 3 s", got)
 	}
 }
 
 func TestSidesAreComparedRoundByRound(t *testing.T) {
 	var list []result.Record
-	for number, drift := range []float64{1, 3, 2} { // the machine's speed changes, the ratio does not
-		list = append(list, record("PyTorch, PIL", 1, number, 1, 4*drift), record("penstock", 1, number, 1, drift))
+	for number, drift := range []float64{1, 3, 2, 4} { // the machine's speed changes, the ratio does not
+		list = append(list, record("PyTorch, PIL", 1, number, 1, 5*drift), record("penstock", 1, number, 1, drift))
+		off := record("penstock", 1, number, 1, 2*drift)
+		off.Config.Help = result.HelpOff
+		list = append(list, off)
 	}
-	for number, seconds := range []float64{2, 2.1} {
-		list = append(list, record("PyTorch, PIL", 2, number, 1, 2*seconds), record("penstock", 2, number, 1, seconds))
+	list = append(list, record("PyTorch, PIL", 2, 0, 1, 1))
+	all := analysis.Compare(analysis.Cells(list), "penstock")
+	if len(all) != 1 || len(all[0].Sides) != 3 || all[0].Sides[0].Variant() != "penstock" {
+		t.Fatalf("got %v, want one comparison of three sides, penstock first", all)
 	}
-	list = append(list, record("PyTorch, PIL", 4, 0, 1, 2), record("penstock", 4, 0, 1, 1))
-	off := record("penstock", 4, 1, 1, 1)
-	off.Config.Help = result.HelpOff
-	list = append(list, off)
-	var got []string
-	for _, c := range analysis.Compare(list, "penstock") {
-		got = append(got, c.String())
-	}
-	want := []string{
-		"batch 32, 1 worker: 50.0 [33.3..100] samples/s by penstock, Help on; 4.00 times those of PyTorch, PIL, not called a difference: a range is wider than the medians lie apart",
-		"batch 32, 2 workers: 48.8 [47.6..50.0] samples/s by penstock, Help on; 2.00 times those of PyTorch, PIL",
-		"batch 32, 4 workers: 100 samples/s by penstock, Help on; 100 samples/s by penstock, Help off, in other rounds; " +
-			"2.00 times those of PyTorch, PIL, in one round, spread unknown",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	sides := analysis.Compare(list, "penstock")[0].Sides
-	if want := (analysis.Figure{Median: 4, Least: 4, Most: 4, Rounds: 3}); sides[1].Ratio != want {
-		t.Errorf("ratio %+v, want %+v", sides[1].Ratio, want)
+	c := all[0]
+	for i, s := range c.Sides {
+		switch s.Variant() {
+		case "PyTorch, PIL":
+			want(t, "PyTorch", c.Ratio(i), 5, 5, 5, 4)
+			if !c.Differs(i) {
+				t.Error("four rounds that lie apart: no difference")
+			}
+		case "penstock without Help":
+			want(t, "Help off", c.Ratio(i), 2, 2, 2, 4)
+			if c.Differs(i) {
+				t.Error("rounds that overlap: a difference")
+			}
+		}
 	}
 }
 
-// A sweep's table, a report's bars and its comparisons say the same of one run,
-// with an even number of rounds and of epochs too.
-func TestRatesAgreeWithTimesEverywhere(t *testing.T) {
+// A sweep's table and a report's bars say the same of one run, with an even number
+// of rounds and of epochs too.
+func TestRatesAgreeWithTimes(t *testing.T) {
 	for _, c := range []struct {
-		seconds [][]float64 // of 100 samples, by round and epoch
-		want    analysis.Figure
+		seconds           [][]float64 // of 100 samples, by round and epoch
+		median, low, high float64
 	}{
-		{[][]float64{{0.1}, {0.4}}, analysis.Figure{Median: 400, Least: 250, Most: 1000, Rounds: 2}}, // the median of rates would be 625
-		{[][]float64{{0.1}, {0.2}, {0.8}, {0.4}}, analysis.Figure{Median: 1000.0 / 3, Least: 125, Most: 1000, Rounds: 4}},
-		{[][]float64{{0.1, 0.3}, {0.5, 0.3}}, analysis.Figure{Median: 1000.0 / 3, Least: 250, Most: 500, Rounds: 2}},
-		{[][]float64{{0.1}, {0.2}, {0.8}}, analysis.Figure{Median: 500, Least: 125, Most: 1000, Rounds: 3}},
+		{[][]float64{{0.1}, {0.4}}, 400, 250, 1000}, // the median of rates would be 625
+		{[][]float64{{0.1}, {0.2}, {0.8}, {0.4}}, 1000.0 / 3, 125, 1000},
+		{[][]float64{{0.1, 0.3}, {0.5, 0.3}}, 1000.0 / 3, 250, 500},
 	} {
 		var list []result.Record
 		for number, epochs := range c.seconds {
@@ -135,35 +148,14 @@ func TestRatesAgreeWithTimesEverywhere(t *testing.T) {
 				list = append(list, record("penstock", 1, number, epoch+1, seconds))
 			}
 		}
-		for name, got := range map[string]analysis.Figure{
-			"table":      analysis.Groups(list)[0].Table.Time("", analysis.Setting{Batch: 32, Workers: 1}).Inverse(),
-			"cell":       analysis.Cells(list)[0].Rate(),
-			"comparison": analysis.Compare(list, "penstock")[0].Sides[0].PerSecond,
-		} {
-			if !near(got.Median, c.want.Median) || !near(got.Least, c.want.Least) || !near(got.Most, c.want.Most) || got.Rounds != c.want.Rounds {
-				t.Errorf("%v, %s: got %+v, want %+v", c.seconds, name, got, c.want)
-			}
-		}
-	}
-	if got := (analysis.Figure{}).Inverse(); got != (analysis.Figure{}) {
-		t.Errorf("got %+v of nothing", got)
+		cells := analysis.Cells(list)
+		table := analysis.Groups(cells)[0].Table
+		want(t, "table", table.Time("", analysis.Setting{Batch: 32, Workers: 1}).Inverse(), c.median, c.low, c.high, len(c.seconds))
+		want(t, "cell", cells[0].Rate(), c.median, c.low, c.high, len(c.seconds))
 	}
 }
 
-func TestARoundOfManyEpochsIsOneRound(t *testing.T) {
-	var list []result.Record
-	for epoch := range 3 {
-		r := record("penstock", 1, 0, epoch+1, 1)
-		r.Measured.FirstBatch = 0.1 * float64(epoch+1)
-		list = append(list, r)
-	}
-	rate := analysis.Compare(list, "penstock")[0].Sides[0]
-	if f := rate.FirstBatch; f.Rounds != 1 || !near(f.Median, 0.2) || rate.PerSecond.Rounds != 1 {
-		t.Errorf("first batch %+v, samples/s %+v: want one round", f, rate.PerSecond)
-	}
-}
-
-func TestRhythm(t *testing.T) {
+func TestPeaksAreSeenInAnyPhase(t *testing.T) {
 	peaks := []float64{1} // Help off: the first batch, the others at once, then a peak every 4
 	for k := 1; k < 20; k++ {
 		peaks = append(peaks, 0.01)
@@ -178,39 +170,37 @@ func TestRhythm(t *testing.T) {
 	drifted[18] = 0.9
 	even := slices.Repeat([]float64{0.2, 0.21, 0.22, 0.19, 0.23}, 4)
 	for _, c := range []struct {
-		name        string
-		waits       []float64
-		workers     int
-		peak, first bool
-		want        string
+		name                 string
+		waits                []float64
+		workers              int
+		want                 bool
+		first, middle, p, p2 float64 // first, median, 99th percentile, longest
 	}{
-		{"peaks", peaks, 4, true, false, "first batch 1000 ms, then median 10.0, 99th percentile 900, longest 900; a peak of 900 every 4 batches, 10.0 between"},
-		{"peaks in another phase", drifted, 4, true, false, "a peak of 900 every 4 batches"},
-		{"another period", peaks, 5, false, false, "no peaks every 5 batches"},
-		{"even", even, 4, false, false, "no peaks every 4 batches"},
-		{"one worker", even, 1, false, false, "first batch 200 ms, then median 210, 99th percentile 230, longest 230"},
-		{"a slow first", append([]float64{1}, even...), 4, false, true, "first batch 1000 ms"},
-		{"few", peaks[:9], 4, false, false, "too few batches to tell peaks"},
-		{"one batch", []float64{1}, 2, false, false, "first batch 1000 ms"},
-		{"none", nil, 2, false, false, "first batch 0.00 ms"},
+		{"peaks", peaks, 4, true, 1, 0.01, 0.9, 0.9},
+		{"peaks in another phase", drifted, 4, true, 1, 0.01, 0.9, 0.9},
+		{"another period", peaks, 5, false, 1, 0.01, 0.9, 0.9},
+		{"even", even, 4, false, 0.2, 0.21, 0.23, 0.23},
+		{"one worker", even, 1, false, 0.2, 0.21, 0.23, 0.23},
+		{"few", peaks[:9], 4, false, 1, 0.01, 0.9, 0.9},
+		{"one batch", []float64{1}, 2, false, 1, 0, 0, 0},
+		{"none", nil, 2, false, 0, 0, 0, 0},
 	} {
 		r := analysis.NewRhythm(c.waits, c.workers)
-		if r.Peaks() != c.peak || r.SlowFirst() != c.first || !strings.Contains(r.String(), c.want) {
-			t.Errorf("%s: got peaks %v, slow first %v, %q, want %v, %v, %q", c.name, r.Peaks(), r.SlowFirst(), r, c.peak, c.first, c.want)
+		if r.Peaks() != c.want || r.First != c.first || r.Median != c.middle || r.P99 != c.p || r.Longest != c.p2 {
+			t.Errorf("%s: got peaks %v in %+v, want %v", c.name, r.Peaks(), r, c.want)
 		}
 	}
 }
 
-func TestCSVGivesTheTablesOfItsRows(t *testing.T) {
+func TestCSVGivesRecordsOfItsRows(t *testing.T) {
 	const text = "\ufeffbatch,workers,model,seconds,round,data\n" +
 		"32,1,cnn,10,0,photos\n32,1,cnn,12,1,photos\n128,4,cnn,5.5,0,photos\n\n32,1,\"vit, small\",3,0,preprocessed\n"
-	groups, err := analysis.ReadCSV(strings.NewReader(text), "a.csv")
+	records, err := analysis.ReadCSV(strings.NewReader(text), "a.csv")
+	groups := analysis.Groups(analysis.Cells(records))
 	if err != nil || len(groups) != 2 || groups[0].Data != "photos" || groups[1].Data != "preprocessed" {
 		t.Fatalf("%v, %v", groups, err)
 	}
-	if got, want := groups[0].Table.Time("cnn", analysis.Setting{Batch: 32, Workers: 1}), (analysis.Figure{Median: 11, Least: 10, Most: 12, Rounds: 2}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	want(t, "cnn", groups[0].Table.Time("cnn", analysis.Setting{Batch: 32, Workers: 1}), 11, 10, 12, 2)
 	if got := groups[1].Table.Models(); fmt.Sprint(got) != "[vit, small]" {
 		t.Errorf("got models %q", got)
 	}
@@ -221,18 +211,18 @@ func TestABadRowIsNamedAndCostsItselfAlone(t *testing.T) {
 		{"", "analysis: b.csv:1: EOF"},
 		{"model,batch,workers\n", `analysis: b.csv:1: no column "seconds"`},
 		{"model,batch,workers,seconds,seconds\n", `analysis: b.csv:1: column "seconds" twice`},
-		{"model,batch,workers,secs\n", `analysis: b.csv:1: column "secs": want some of model, batch`},
+		{"model,batch,workers,seconds,secs\n", `analysis: b.csv:1: column "secs": want some of model, batch`},
 	} {
-		groups, err := analysis.ReadCSV(strings.NewReader(c.text), "b.csv")
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || groups != nil {
+		records, err := analysis.ReadCSV(strings.NewReader(c.text), "b.csv")
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || records != nil {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
 	}
 	const text = "model,batch,workers,seconds\n" +
 		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,1e999\ncnn,3\"2,1,1\ncnn,32,1,5\n"
-	groups, err := analysis.ReadCSV(strings.NewReader(text), "b.csv")
-	if err == nil || len(groups) != 1 || len(groups[0].Table.Settings()) != 1 {
-		t.Fatalf("got %v, %v: want the last row and errors", groups, err)
+	records, err := analysis.ReadCSV(strings.NewReader(text), "b.csv")
+	if err == nil || len(records) != 1 || records[0].Measured.EndToEnd != 5 {
+		t.Fatalf("got %v, %v: want the last row and errors", records, err)
 	}
 	for i, want := range []string{
 		`analysis: b.csv:2: batch: have "0", want a whole number, 1 or more`,
@@ -248,19 +238,11 @@ func TestABadRowIsNamedAndCostsItselfAlone(t *testing.T) {
 	}
 }
 
-func TestMarkdownKeepsCellsInTheirPlace(t *testing.T) {
-	got := analysis.Sheet{Head: []string{"a", "longer"}, Rows: [][]string{{"x|y\nz", "ü"}, {"1"}}}.Markdown()
-	want := "| a     | longer |\n| ----- | ------ |\n| x/y z | ü      |\n| 1     |        |\n"
-	if got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
 func FuzzReadCSV(f *testing.F) {
 	f.Add("model,batch,workers,seconds\ncnn,32,1,5\n\"a\nb\",1,1,\"1\"\n\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		groups, _ := analysis.ReadCSV(strings.NewReader(text), "fuzz")
-		for _, g := range groups {
+		records, _ := analysis.ReadCSV(strings.NewReader(text), "fuzz")
+		for _, g := range analysis.Groups(analysis.Cells(records)) {
 			if r, ok := g.Table.Recommend(); !ok || r.String() == "" {
 				t.Errorf("no recommendation of %v", g.Table.Settings())
 			}
@@ -268,27 +250,10 @@ func FuzzReadCSV(f *testing.F) {
 	})
 }
 
-func TestACellSumsUpItsRounds(t *testing.T) {
-	var list []result.Record
-	for i, seconds := range []float64{9, 1, 3, 5, 4} { // epochs 0, 1, 2 of round 0, then 1 and 2 of round 1
-		r := record("penstock", 1, i/3, i%3+i/3, seconds)
-		r.Measured.CPU = 2 * seconds
-		if i == 4 {
-			r.Measured.CPU = 0 // not measured
-		}
-		list = append(list, r)
-	}
-	cells := analysis.Cells(append(list, record("penstock", 2, 0, 0, 1)))
-	if len(cells) != 2 || len(cells[0].Records) != 4 {
-		t.Fatalf("got %v, want one cell of 4 records and another", cells)
-	}
-	if got, want := cells[0].Figure(func(m result.Measured) float64 { return m.Seconds }), (analysis.Figure{Median: 3.25, Least: 2, Most: 4.5, Rounds: 2}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got, want := cells[0].Figure(func(m result.Measured) float64 { return m.CPU }), (analysis.Figure{Median: 7, Least: 4, Most: 10, Rounds: 2}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := cells[0].Typical(func(m result.Measured) float64 { return m.Seconds }).Measured.Seconds; got != 3 {
-		t.Errorf("got the record of %g s, want that of 3 s", got)
+func TestMarkdownKeepsCellsInTheirPlace(t *testing.T) {
+	got := analysis.Sheet{Head: []string{"a", "longer"}, Rows: [][]string{{"x|y\nz", "ü"}, {"1"}}}.Markdown()
+	want := "| a     | longer |\n| ----- | ------ |\n| x/y z | ü      |\n| 1     |        |\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

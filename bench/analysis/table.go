@@ -1,7 +1,7 @@
 // Package analysis turns the times of a sweep into advice: which settings are
 // among the best of every model, what it costs on average to choose otherwise,
-// and what to set. It calls nothing a difference that is smaller than the spread
-// of the rounds, see [Figure.Verdict].
+// and what to set. What it calls a difference is one by a test of significance,
+// see [Figure.Differs].
 package analysis
 
 import (
@@ -66,6 +66,29 @@ func (t *Table) add(model string, s Setting, r round, seconds float64) {
 	t.cells[k][r] = append(t.cells[k][r], seconds)
 }
 
+// A Group is the table of one subject.
+type Group struct {
+	Subject
+	Table *Table
+}
+
+// Groups are the tables of cells, one for each subject. A time is that of a
+// sample, in seconds.
+func Groups(cells []Cell) []Group {
+	var groups []Group
+	for _, c := range cells {
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Subject == c.Subject })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, Group{c.Subject, &Table{}})
+		}
+		for r, seconds := range c.perRound(perSample) {
+			groups[i].Table.add(c.Model, c.Setting, r, seconds)
+		}
+	}
+	return groups
+}
+
 // Models are those with at least one cell, in the order of their first.
 func (t *Table) Models() []string { return slices.Clone(t.models) }
 
@@ -80,22 +103,40 @@ func (t *Table) Settings() []Setting {
 
 // Time is what a model took under a setting, in seconds; of no rounds where the
 // cell is missing.
-func (t *Table) Time(model string, s Setting) Figure {
-	return NewFigure(slices.Collect(maps.Values(t.rounds(model, s)))...)
-}
+func (t *Table) Time(model string, s Setting) Figure { return overRounds(t.rounds(model, s)) }
 
 // rounds are the times of a cell, one per round.
 func (t *Table) rounds(model string, s Setting) map[round]float64 {
-	times := map[round]float64{}
-	for r, values := range t.cells[key{model, s}] {
-		times[r] = median(values)
-	}
-	return times
+	return medians(t.cells[key{model, s}])
 }
 
-// ranked are a model's settings, the fastest first: by medians, and where a
-// setting lacks rounds, by those that it shares with the fastest.
-func (t *Table) ranked(model string) []Setting {
+func medians(values map[round][]float64) map[round]float64 {
+	found := map[round]float64{}
+	for r, v := range values {
+		found[r] = median(v)
+	}
+	return found
+}
+
+func overRounds(values map[round]float64) Figure {
+	return NewFigure(slices.Collect(maps.Values(values))...)
+}
+
+// ratio is a over b of the rounds that both have.
+func ratio(a, b map[round]float64) Figure {
+	var ratios []float64
+	for r, v := range a {
+		if w, ok := b[r]; ok {
+			ratios = append(ratios, v/w)
+		}
+	}
+	return NewFigure(ratios...)
+}
+
+// Best are the n settings that are the fastest for a model, the fastest first;
+// fewer where the model has fewer. They are ranked by medians, and a setting that
+// lacks rounds by those that it shares with the fastest.
+func (t *Table) Best(model string, n int) []Setting {
 	var list []Setting
 	took := map[Setting]float64{}
 	for k := range t.cells {
@@ -104,22 +145,50 @@ func (t *Table) ranked(model string) []Setting {
 			took[k.Setting] = t.Time(model, k.Setting).Median
 		}
 	}
-	sort := func() {
-		slices.SortFunc(list, func(a, b Setting) int {
-			return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b))
-		})
+	rank := func() {
+		slices.SortFunc(list, func(a, b Setting) int { return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b)) })
 	}
-	sort()
+	rank()
 	// Who has fewer rounds leads by medians alone if they were on a faster machine.
 	// The number of turns is bounded: three settings may beat each other in a circle.
 	for range list {
 		leader := list[0]
 		for _, s := range list {
-			took[s] = t.over(model, s, leader).Median
+			if r := ratio(t.rounds(model, s), t.rounds(model, leader)); r.Rounds > 0 {
+				took[s] = r.Median
+			} else {
+				took[s] = t.Time(model, s).Median / t.Time(model, leader).Median
+			}
 		}
-		if sort(); list[0] == leader {
+		if rank(); list[0] == leader {
 			break
 		}
 	}
-	return list
+	return list[:min(max(n, 0), len(list))]
+}
+
+// A Count is how many models have a setting among their best.
+type Count struct {
+	Setting
+	Models []string // those that have, in the table's order
+}
+
+// Top counts over models how often a setting is among a model's n fastest, the
+// most frequent first.
+func (t *Table) Top(n int) []Count {
+	var counts []Count
+	for _, model := range t.models {
+		for _, s := range t.Best(model, n) {
+			i := slices.IndexFunc(counts, func(c Count) bool { return c.Setting == s })
+			if i < 0 {
+				i = len(counts)
+				counts = append(counts, Count{Setting: s})
+			}
+			counts[i].Models = append(counts[i].Models, model)
+		}
+	}
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(len(b.Models), len(a.Models)), a.Compare(b.Setting))
+	})
+	return counts
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -19,7 +18,6 @@ type Rhythm struct {
 	// highest, and Between that of all others; 0 where that cannot be told, with
 	// fewer than two workers or three periods.
 	Peak, Between float64
-	periods       int
 	at            float64 // share of periods whose longest wait is in the phase
 }
 
@@ -38,44 +36,41 @@ func NewRhythm(waits []float64, workers int) Rhythm {
 	r.Median = median(rest)
 	r.P99 = sorted[int(math.Ceil(0.99*float64(len(sorted))))-1]
 	r.Longest = sorted[len(sorted)-1]
-	r.periods = len(rest) / max(workers, 1)
-	if workers < 2 || r.periods < 3 {
+	periods := len(rest) / max(workers, 1)
+	if workers < 2 || periods < 3 {
 		return r
 	}
-	phase := 0
+	phase, between := 0, []float64(nil)
 	for p := range workers {
-		if high := median(every(rest, p, workers)); high > r.Peak {
-			r.Peak, phase = high, p
+		in, others := phased(rest, p, workers)
+		if high := median(in); high > r.Peak {
+			r.Peak, phase, between = high, p, others
 		}
 	}
-	r.Between = median(allBut(rest, phase, workers))
+	if len(between) > 0 {
+		r.Between = median(between)
+	}
 	n := 0
-	for k := range r.periods {
+	for k := range periods {
 		period := rest[k*workers : (k+1)*workers]
 		if period[phase] == slices.Max(period) {
 			n++
 		}
 	}
-	r.at = float64(n) / float64(r.periods)
+	r.at = float64(n) / float64(periods)
 	return r
 }
 
-func every(waits []float64, phase, period int) []float64 {
-	var some []float64
-	for i := phase; i < len(waits); i += period {
-		some = append(some, waits[i])
-	}
-	return some
-}
-
-func allBut(waits []float64, phase, period int) []float64 {
-	var some []float64
+// phased are every period-th of the waits, and all others.
+func phased(waits []float64, phase, period int) (in, others []float64) {
 	for i, w := range waits {
-		if i%period != phase {
-			some = append(some, w)
+		if i%period == phase {
+			in = append(in, w)
+		} else {
+			others = append(others, w)
 		}
 	}
-	return some
+	return in, others
 }
 
 // Peaks tells whether there is a peak every Workers batches: the peaks are more
@@ -84,25 +79,3 @@ func allBut(waits []float64, phase, period int) []float64 {
 func (r Rhythm) Peaks() bool {
 	return r.Peak > 2*r.Between && r.Peak > r.First/10 && r.at >= 0.75
 }
-
-// SlowFirst tells whether the first batch is slow: more than twice the longest
-// wait after it.
-func (r Rhythm) SlowFirst() bool { return r.First > 2*r.Longest && r.periods > 0 }
-
-// String says it in words.
-func (r Rhythm) String() string {
-	s := fmt.Sprintf("first batch %s ms, then median %s, 99th percentile %s, longest %s",
-		ms(r.First), ms(r.Median), ms(r.P99), ms(r.Longest))
-	switch {
-	case r.Workers < 2:
-	case r.periods < 3:
-		s += "; too few batches to tell peaks"
-	case r.Peaks():
-		s += fmt.Sprintf("; a peak of %s every %d batches, %s between", ms(r.Peak), r.Workers, ms(r.Between))
-	default:
-		s += fmt.Sprintf("; no peaks every %d batches", r.Workers)
-	}
-	return s
-}
-
-func ms(seconds float64) string { return digits(1000 * seconds) }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,50 +148,9 @@ func viewport(png *[]byte) chromedp.Action { return chromedp.CaptureScreenshot(p
 
 func whole(png *[]byte) chromedp.Action { return chromedp.FullScreenshot(png, 100) }
 
-// madeFolder is where the page of the made-up results is drawn, once for all
-// tests that look at it.
-var madeFolder string
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if madeFolder != "" {
-		os.RemoveAll(madeFolder)
-	}
-	os.Exit(code)
-}
-
-func madePage(t *testing.T) string {
-	t.Helper()
-	if madeFolder == "" {
-		dir, err := os.MkdirTemp("", "report")
-		if err != nil {
-			t.Fatal(err)
-		}
-		madeFolder = dir
-		if err := run(dir, []string{madeUp, "testdata/made-up.csv"}, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return filepath.Join(madeFolder, "index.html")
-}
-
-// drawn is the page of a file, without the plots beside it.
-func drawn(t *testing.T, file string) string {
-	t.Helper()
-	in := load([]string{file})
-	if len(in.errs) > 0 {
-		t.Fatal(in.errs)
-	}
-	page := filepath.Join(t.TempDir(), "index.html")
-	if err := newReport(in).writePage(page); err != nil {
-		t.Fatal(err)
-	}
-	return page
-}
-
 // empty counts charts whose drawing has no shapes, which is what a chart without
 // data or size looks like.
-const empty = `[...document.querySelectorAll("figure .plot")].filter((p) => p.querySelectorAll("svg path").length < 4).length`
+const empty = `[...document.querySelectorAll("figure .plot")].filter((p) => p.clientWidth > 0 && p.querySelectorAll("svg path").length < 4).length`
 
 // wide is by how many pixels the page is wider than the window.
 const wide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
@@ -206,65 +164,59 @@ func TestThePageInABrowser(t *testing.T) {
 		claim string
 		test  func(*testing.T, context.Context)
 	}{
-		{"draws, filters and hovers without errors", drawsFiltersAndHovers},
+		{"draws and hovers without errors, in light and in dark", drawsAndHovers},
 		{"fits a phone", fitsAPhone},
-		{"shows its plots without scripts", showsPlotsWithoutScripts},
+		{"shows its charts without scripts", showsChartsWithoutScripts},
 		{"runs no texts of results", runsNoTexts},
 	} {
 		t.Run(c.claim, func(t *testing.T) { c.test(t, browser) })
 	}
 }
 
-func drawsFiltersAndHovers(t *testing.T, browser context.Context) {
-	v := open(t, browser, madePage(t))
-	if ready := eval[string](v, `document.documentElement.dataset.ready || ""`); ready != "yes" {
-		v.quiet()
-		t.Fatal("the page's script did not come to its end")
-	}
-	if n := eval[int](v, empty); n != 0 {
-		t.Errorf("%d charts are empty", n)
-	}
-	if n := eval[int](v, `document.querySelectorAll("figure .plot svg").length`); n < 10 {
-		t.Errorf("%d charts are drawn, want 10 or more", n)
-	}
-	v.shoot("desktop", whole)
-
-	const wait = `figure[id^="loading-wait"]`
-	count := fmt.Sprintf(`Number(document.querySelector(%q).dataset.items)`, wait)
-	before := eval[int](v, count)
-	hide := func(dimension, value string) {
-		v.do(chromedp.Click(fmt.Sprintf(`#filters input[name=%q][value=%q]`, dimension, value), chromedp.ByQuery))
-	}
-	v.do(chromedp.Click(`#filters summary`, chromedp.ByQuery))
-	hide("batch", "32")
-	hide("batch", "128")
-	hide("workers", "1")
-	hide("workers", "8")
-	hide("side", "PyTorch, PIL")
-	if after := eval[int](v, count); before != 6 || after != 4 { // two numbers of workers for three sides; then batch 512 for two
-		t.Errorf("%d lines before and %d after filtering, want 6 and 4", before, after)
-	}
-	if n := eval[int](v, `[...document.querySelectorAll("figure")].filter((f) => f.classList.contains("empty") && f.id.includes("pytorch")).length`); n == 0 {
-		t.Error("PyTorch's regret is still drawn")
-	}
-	v.shoot("filtered", whole)
-	for _, d := range []string{"batch", "workers", "side"} {
-		v.do(chromedp.Click(fmt.Sprintf(`//form[@id="filters"]//fieldset[.//input[@name=%q]]//button[text()="all"]`, d), chromedp.BySearch))
-	}
-	if again := eval[int](v, count); again != before {
-		t.Errorf("%d lines after all filters were taken off, want %d", again, before)
-	}
-	v.do(chromedp.Click(`#filters summary`, chromedp.ByQuery))
-	for _, figure := range []string{wait, `figure[id^="loading-samples"]`, `figure[id^="endtoend-regret"]`, `figure[id^="volumes-memory"]`, `figure[id^="inference"]`} {
-		v.hover(figure)
-	}
-	v.do(chromedp.SetValue(`figure[id^="endtoend-regret"] select`, "vit", chromedp.ByQuery),
-		chromedp.Evaluate(`document.querySelector('figure[id^="endtoend-regret"] select').dispatchEvent(new Event("change"))`, nil))
-	v.shoot("hovered", whole)
-	v.quiet()
+// light says whether the page is to be light or dark.
+func light(scheme string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// hover moves the mouse over the middle of a chart and a little around it, and
+func drawsAndHovers(t *testing.T, browser context.Context) {
+	page := filepath.Join(made(t), "index.html")
+	var inks []string
+	for _, scheme := range []string{"light", "dark"} {
+		v := open(t, browser, page, light(scheme))
+		if ready := eval[string](v, `document.documentElement.dataset.ready || ""`); ready != "yes" {
+			v.quiet()
+			t.Fatal("the page's script did not come to its end")
+		}
+		if n := eval[int](v, empty); n != 0 {
+			t.Errorf("%s: %d charts are empty", scheme, n)
+		}
+		inks = append(inks, eval[string](v, `document.querySelector("figure .plot svg rect").getAttribute("fill")`))
+		v.shoot(scheme, whole)
+		if scheme == "dark" {
+			v.quiet()
+			continue
+		}
+		v.do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil))
+		var all bool
+		v.do(chromedp.Poll(`[...document.querySelectorAll("figure .plot")].every((p) => p.querySelector("svg"))`, &all))
+		if n := eval[int](v, empty); n != 0 {
+			t.Errorf("%d charts are empty that were folded", n)
+		}
+		for _, figure := range []string{`figure[id^="throughput-rate"]`, `figure[id^="loading-waits"]`, `figure[id^="endtoend-regret"]`, `figure[id^="profile-stages"]`, `figure[id^="inference"]`} {
+			v.hover(figure)
+		}
+		v.do(chromedp.SetValue(`figure[id^="endtoend-regret"] select`, "vit", chromedp.ByQuery),
+			chromedp.Evaluate(`document.querySelector('figure[id^="endtoend-regret"] select').dispatchEvent(new Event("change"))`, nil))
+		v.do(light("dark")) // the light changes while the page is open
+		v.do(chromedp.Poll(`document.querySelector("figure .plot svg rect").getAttribute("fill") !== "`+inks[0]+`"`, &all))
+		v.quiet()
+	}
+	if inks[0] == inks[1] {
+		t.Errorf("charts have the background %s in light and in dark", inks[0])
+	}
+}
+
+// hover moves the mouse over a chart and
 // expects more text than was there: the tooltip.
 func (v *visit) hover(figure string) {
 	v.t.Helper()
@@ -272,10 +224,11 @@ func (v *visit) hover(figure string) {
 	text := fmt.Sprintf(`[...document.querySelectorAll(%q + " .plot svg text")].length`, figure)
 	before := eval[int](v, text)
 	box := eval[[]float64](v, fmt.Sprintf(`(() => { const r = document.querySelector(%q + " .plot").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`, figure))
-	for dx := 0.3; dx < 0.7; dx += 0.02 {
-		v.do(chromedp.MouseEvent("mouseMoved", box[0]+dx*box[2], box[1]+min(240, 0.4*box[3])))
+	for at := range 30 { // over the whole chart: some of its places have nothing
+		dx, dy := 0.2+0.1*float64(at%7), 0.25+0.15*float64(at/7)
+		v.do(chromedp.MouseEvent("mouseMoved", box[0]+dx*box[2], box[1]+dy*box[3]))
 		var shown bool
-		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(200*time.Millisecond)))
+		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(150*time.Millisecond)))
 		if err == nil && shown {
 			v.shoot(strings.NewReplacer(`figure[id^="`, "hover-", `"]`, "").Replace(figure), viewport)
 			return
@@ -285,39 +238,42 @@ func (v *visit) hover(figure string) {
 }
 
 func fitsAPhone(t *testing.T, browser context.Context) {
-	v := open(t, browser, madePage(t), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	page := filepath.Join(made(t), "index.html")
+	v := open(t, browser, page, emulation.SetDeviceMetricsOverride(390, 844, 2, true), light("light"))
 	if w := eval[int](v, wide); w > 0 {
 		t.Errorf("the page is %d pixels wider than the phone", w)
 	}
 	if n := eval[int](v, empty); n != 0 {
 		t.Errorf("%d charts are empty", n)
 	}
-	v.shoot("phone", whole)
+	v.shoot("phone-light", whole)
+	v.do(light("dark"))
+	v.shoot("phone-dark", whole)
 	v.quiet()
 }
 
-func showsPlotsWithoutScripts(t *testing.T, browser context.Context) {
-	v := open(t, browser, madePage(t), emulation.SetScriptExecutionDisabled(true))
+func showsChartsWithoutScripts(t *testing.T, browser context.Context) {
+	v := open(t, browser, filepath.Join(made(t), "index.html"), emulation.SetScriptExecutionDisabled(true))
 	var boxes []string
 	v.do(chromedp.ActionFunc(func(ctx context.Context) error {
 		return chromedp.Evaluate(`[...document.querySelectorAll("noscript img")].filter((i) => i.complete && i.naturalWidth > 100).map((i) => i.alt)`, &boxes).Do(ctx)
 	}))
 	if len(boxes) < 10 {
-		t.Errorf("%d plots are shown, want 10 or more", len(boxes))
+		t.Errorf("%d charts are shown, want 10 or more", len(boxes))
 	}
 	v.shoot("without-scripts", whole)
 	v.quiet()
 }
 
 func runsNoTexts(t *testing.T, browser context.Context) {
-	v := open(t, browser, drawn(t, hostile(t)))
+	v := open(t, browser, filepath.Join(owned(t), "index.html"))
 	if eval[bool](v, `window.owned === true`) {
 		t.Error("a text of the results ran as a script")
 	}
 	if n := eval[int](v, `document.querySelectorAll("main img[src='x'], main script, main b").length`); n != 0 {
 		t.Errorf("%d elements came from texts of the results", n)
 	}
-	v.hover(`figure[id^="loading-samples"]`)
+	v.hover(`figure[id^="throughput-rate"]`)
 	if eval[bool](v, `window.owned === true`) {
 		t.Error("a tooltip ran a script")
 	}

@@ -1,165 +1,189 @@
 package main
 
 import (
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// A kind of chart says how its items are drawn.
+// A kind of chart says how its series are drawn.
 type kind string
 
 const (
-	lines kind = "lines" // an item is a line
-	bars  kind = "bars"  // an item is a bar with its spread, in the group of its category
-	heat  kind = "heat"  // an item is a cell, at batch and workers
+	lines  kind = "lines"  // a series is a line
+	bars   kind = "bars"   // a series is a bar at each of its categories
+	stages kind = "stages" // the same, lying, with categories of each panel
+	heat   kind = "heat"   // a series is a map, with a value at each category and row
 )
 
-// A chart is a plot of the page. The page's script draws it from Items; figures
-// are the same as PNG and SVG.
+// A chart is one picture. draw.js draws it, for the page and for SVG files.
 type chart struct {
-	ID       string   `json:"id"`
-	Kind     kind     `json:"kind"`
-	Title    string   `json:"title"`
-	Subtitle string   `json:"subtitle"` // machine, date, what is simulated
-	Note     string   `json:"note,omitempty"`
-	X        axis     `json:"x"`
-	Y        axis     `json:"y"`
-	Items    []item   `json:"items"`
-	Figures  []figure `json:"-"`
+	ID         string   `json:"id"`
+	Kind       kind     `json:"kind"`
+	Title      string   `json:"title"`
+	Subtitle   string   `json:"subtitle"`       // of a picture by itself: machine, days, what is simulated
+	Note       string   `json:"note,omitempty"` // how to read it
+	X          axis     `json:"x"`
+	Y          axis     `json:"y"`
+	Categories []string `json:"categories,omitempty"` // of X, in order; empty ones are gaps
+	Groups     []group  `json:"groups,omitempty"`     // of neighbouring categories
+	Rows       []string `json:"rows,omitempty"`       // of Y, in a heat map
+	Panels     []*panel `json:"panels"`               // from top to bottom, with the same axes
 }
 
 // An axis has a name with its unit.
 type axis struct {
-	Name       string   `json:"name"`
-	Log        bool     `json:"log,omitempty"`        // to base 2, for batch sizes
-	Whole      bool     `json:"whole,omitempty"`      // ticks at whole numbers alone
-	Categories []string `json:"categories,omitempty"` // of bars, in order
+	Name string `json:"name"`
+	Log  bool   `json:"log,omitempty"`
 }
 
-// An item is a line, a bar or a cell.
-type item struct {
-	Name     string    `json:"name"` // for the legend: what sets it apart within its chart
-	Is       traits    `json:"is"`
-	Category string    `json:"cat,omitempty"`
-	X        []float64 `json:"x,omitempty"`
-	Y        []float64 `json:"y,omitempty"`
-	Least    []float64 `json:"lo,omitempty"` // as long as Y, or none
-	Most     []float64 `json:"hi,omitempty"`
-	Label    string    `json:"label,omitempty"` // the value in words, with its spread
-	View     string    `json:"view,omitempty"`  // of cells: one of several maps of the chart
+// A group is a name under some categories, from the first to the last.
+type group struct {
+	Name string `json:"name"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
 }
 
-// traits are what one can filter by. Empty ones pass every filter.
-type traits struct {
-	Batch    string `json:"batch,omitempty"`
-	Workers  string `json:"workers,omitempty"`
-	Data     string `json:"data,omitempty"`
-	Model    string `json:"model,omitempty"`
-	Side     string `json:"side,omitempty"`
-	Device   string `json:"device,omitempty"`
-	Consumer string `json:"consumer,omitempty"`
+// A panel is what one side did, or several where a number needs no other mark.
+type panel struct {
+	Title      string    `json:"title"`
+	Colour     int       `json:"colour"`
+	Categories []string  `json:"categories,omitempty"` // of stages
+	Series     []*series `json:"series"`
 }
 
-func traitsOf(c analysis.Cell) traits {
-	t := traits{
-		Batch: fmt.Sprint(c.Batch), Workers: fmt.Sprint(c.Workers),
-		Data: c.Data, Model: c.Model, Side: c.Variant(), Device: c.Device,
+// A series has the colour of its side, and the dashes of its number.
+type series struct {
+	Name   string    `json:"name"`
+	View   string    `json:"view,omitempty"` // where a chart shows one of several views at a time: which
+	Colour int       `json:"colour"`
+	Dash   int       `json:"dash"`
+	X      []float64 `json:"x"`
+	Y      []float64 `json:"y"`
+	Low    []float64 `json:"lo,omitempty"` // the interval of Y, as long as Y, or none
+	High   []float64 `json:"hi,omitempty"`
+	Value  []float64 `json:"v,omitempty"` // of a heat map
+}
+
+// add appends a point with its interval.
+func (s *series) add(x float64, f analysis.Figure) {
+	s.X, s.Y = append(s.X, x), append(s.Y, round4(f.Median))
+	s.Low, s.High = append(s.Low, round4(f.Low)), append(s.High, round4(f.High))
+}
+
+// chart adds a chart. Parts of the title after the first say what it is of.
+func (s *section) chart(k kind, id, title string, of ...string) *chart {
+	of = slices.DeleteFunc(of, func(part string) bool { return part == "" })
+	var taken []string
+	for _, ch := range s.Charts {
+		taken = append(taken, ch.ID)
 	}
-	if c.ConsumerSeconds > 0 {
-		t.Consumer = fmt.Sprintf("%g s per batch", c.ConsumerSeconds)
-	} else {
-		t.Consumer = "none"
+	ch := &chart{ID: numbered(slug(s.ID+" "+id+" "+strings.Join(of, " ")), taken), Kind: k, Title: title}
+	if len(of) > 0 {
+		ch.Title += ": " + strings.Join(of, ", ")
 	}
-	return t
+	s.Charts = append(s.Charts, ch)
+	return ch
 }
 
-// words are the traits for people, in the order in which they are told.
-func (t traits) words() []string {
-	return []string{t.Side, t.Data, t.Model, t.Device, t.batch(), t.workers()}
+// slug makes a text fit for a file's name.
+func slug(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
+	name := strings.Join(words, "-")
+	return name[:min(len(name), 70)]
 }
 
-func (t traits) batch() string {
-	if t.Batch == "" {
-		return ""
+// sided adds a panel to the chart for every side of the cells, which share their
+// axes, with what fill adds.
+func (ch *chart) sided(cells []analysis.Cell, fill func(*panel, []analysis.Cell)) {
+	parts := split(cells, analysis.Cell.Variant)
+	colours := coloursOf(parts)
+	for i, part := range parts {
+		p := &panel{Title: part[0].Variant(), Colour: colours[i]}
+		fill(p, part)
+		ch.Panels = append(ch.Panels, p)
 	}
-	return "batch " + t.Batch
 }
 
-func (t traits) workers() string {
-	switch t.Workers {
-	case "":
-		return ""
-	case "1":
-		return "1 worker"
-	}
-	return t.Workers + " workers"
-}
+// Colours are numbers of draw.js's palette.
+const palette = 8
 
-// consumer is empty where it takes no time.
-func (t traits) consumer() string {
-	if t.Consumer == "" || t.Consumer == "none" {
-		return ""
-	}
-	return "consumer " + t.Consumer
-}
-
-// nameItems gives items the names that set them apart from each other: those
-// traits that are not the same in all. But is what the axis shows already.
-func nameItems(items []item, but ...string) {
-	differ := make([]bool, 6)
-	for _, it := range items {
-		for i, w := range it.Is.words() {
-			differ[i] = differ[i] || w != items[0].Is.words()[i]
+// coloursOf are the colours of sides, the same ones in all charts as long as they
+// are free: two sides of a chart never share one, unless there are too many.
+func coloursOf(sides [][]analysis.Cell) []int {
+	var taken []int
+	for _, part := range sides {
+		c := preferred(part[0].Variant())
+		for n := 0; slices.Contains(taken, c) && n < palette; n++ {
+			c = (c + 1) % palette
 		}
+		taken = append(taken, c)
 	}
-	for i := range items {
-		var parts []string
-		for k, w := range items[i].Is.words() {
-			if differ[k] && w != "" && !slices.ContainsFunc(but, func(b string) bool { return strings.HasPrefix(w, b) }) {
-				parts = append(parts, w)
-			}
-		}
-		items[i].Name = printable(strings.Join(parts, ", "))
-		if items[i].Name == "" {
-			items[i].Name = items[i].Is.Side
-		}
-	}
+	return taken
 }
 
-// split sorts items by one of their traits, in the order of their first.
-func split(items []item, by func(item) string) (names []string, parts [][]item) {
-	for _, it := range items {
-		i := slices.Index(names, by(it))
-		if i < 0 {
-			i = len(names)
-			names, parts = append(names, by(it)), append(parts, nil)
-		}
-		parts[i] = append(parts[i], it)
+func preferred(side string) int {
+	switch {
+	case strings.Contains(side, "without Help"):
+		return 1
+	case strings.HasPrefix(side, base):
+		return 0
+	case strings.Contains(side, "tensors"):
+		return 3
+	case strings.HasPrefix(side, "PyTorch"):
+		return 2
+	case strings.Contains(side, "a loop"):
+		return 7
 	}
-	return names, parts
+	return 4
 }
 
-// only are the items whose trait is the value.
-func only(items []item, of func(traits) string, value string) []item {
-	return slices.DeleteFunc(slices.Clone(items), func(it item) bool { return of(it.Is) != value })
-}
-
-// usual is the value that most items have, of those the one in the middle of the
-// order of their first.
-func usual(items []item, of func(traits) string) string {
-	names, parts := split(items, func(it item) string { return of(it.Is) })
+// usual is the value that most cells have; of those with as many, the one in the
+// middle.
+func usual(cells []analysis.Cell, of func(analysis.Cell) int) int {
+	parts := split(cells, of)
 	most := 0
 	for _, p := range parts {
 		most = max(most, len(p))
 	}
-	var best []string
-	for i, p := range parts {
+	var best []int
+	for _, p := range parts {
 		if len(p) == most {
-			best = append(best, names[i])
+			best = append(best, of(p[0]))
 		}
 	}
+	slices.Sort(best)
 	return best[len(best)/2]
+}
+
+func batchOf(c analysis.Cell) int   { return c.Batch }
+func workersOf(c analysis.Cell) int { return c.Workers }
+
+// only are the cells of one value.
+func only(cells []analysis.Cell, of func(analysis.Cell) int, value int) []analysis.Cell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool { return of(c) != value })
+}
+
+// values are those of cells, in order.
+func values(cells []analysis.Cell, of func(analysis.Cell) int) []int {
+	var list []int
+	for _, c := range cells {
+		list = append(list, of(c))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// round4 leaves four significant digits, so that the page stays small.
+func round4(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0
+	}
+	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(v))))
+	if r := math.Round(v*scale) / scale; !math.IsInf(r, 0) && !math.IsNaN(r) {
+		return r
+	}
+	return v
 }

@@ -1,8 +1,9 @@
 // Report draws the results of benchmarks: one HTML page that needs no network,
-// and the same plots as PNG and SVG.
+// with the charts beside it as SVG.
 //
-//	go run ./bench/report RESULTS…          # from the project's root, into ./report
+//	go run ./bench/report RESULTS…                          # from the project's root, into ./report
 //	go run ./bench/report -o DIR RESULTS…
+//	go run ./bench/report -readme bench/README.md RESULTS…  # and into a README, with its pictures
 //
 // RESULTS are files of JSON lines as package result describes them, of any
 // studies, sides, machines and rounds, or tables of times as package analysis
@@ -10,8 +11,8 @@
 // standard error and on the page, and cost themselves alone; the exit status is
 // then 1, with the page written all the same.
 //
-// The page's plots can be hovered, and filtered by batch size, workers, data,
-// model and side. Without JavaScript it shows the SVG plots.
+// A README has its findings, its short tables and a chart for each section
+// between two comments, see [readme]. Its pictures are in results/plots beside it.
 package main
 
 import (
@@ -21,12 +22,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/penstock-go/penstock/bench/analysis"
+	"github.com/penstock-go/penstock/bench/result"
 )
 
 func main() {
-	folder := flag.String("o", "report", "the folder to write to; it is made if there is none")
+	folder := flag.String("o", "report", "`folder` to write to; it is made if there is none")
+	readme := flag.String("readme", "", "a README `file` whose generated part is replaced, too")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/report [-o DIR] RESULTS.jsonl|TIMES.csv …")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/report [-o DIR] [-readme FILE] RESULTS.jsonl|TIMES.csv …")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -34,7 +40,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*folder, flag.Args(), os.Stdout); err != nil {
+	if err := run(*folder, *readme, flag.Args(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -42,25 +48,74 @@ func main() {
 
 // run writes the report of files into folder. Its error names also what could not
 // be read of them, with the report written.
-func run(folder string, files []string, log io.Writer) error {
-	in := load(files)
-	if in.empty() {
-		if len(in.errs) > 0 {
-			return errors.Join(in.errs...)
+func run(folder, readme string, files []string, log io.Writer) error {
+	records, errs := load(files)
+	if len(records) == 0 {
+		if len(errs) > 0 {
+			return errors.Join(errs...)
 		}
 		return errors.New("report: no results")
 	}
-	r := newReport(in)
+	r := newReport(records, errs)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := r.writeFigures(folder); err != nil {
+	d, err := newDrawer()
+	if err != nil {
 		return err
+	}
+	plots := 0
+	for _, s := range r.Sections {
+		for _, ch := range s.Charts {
+			plots++
+			if err := d.write(folder, ch); err != nil {
+				return err
+			}
+		}
 	}
 	page := filepath.Join(folder, "index.html")
-	if err := r.writePage(page); err != nil {
+	if err := r.writePage(page, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: %s of %s, %s\n", page, plural(len(in.records), "record"), plural(len(files), "file"), plural(r.plots(), "plot"))
-	return errors.Join(in.errs...)
+	if readme != "" {
+		if err := r.writeReadme(readme, d); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(log, "%s: %s of %s, %s\n", page, plural(len(records), "record"), plural(len(files), "file"), plural(plots, "chart"))
+	return errors.Join(errs...)
+}
+
+// load reads files. Errors are one for each line or file that cannot be read.
+func load(files []string) (records []result.Record, errs []error) {
+	for _, file := range files {
+		read := result.ReadFile
+		if strings.HasSuffix(strings.ToLower(file), ".csv") {
+			read = readCSV
+		}
+		found, err := read(file)
+		records = append(records, found...)
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
+			errs = append(errs, many.Unwrap()...)
+		} else if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return records, errs
+}
+
+func readCSV(file string) ([]result.Record, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	defer f.Close()
+	return analysis.ReadCSV(f, file)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

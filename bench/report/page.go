@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed echarts/echarts.min.js.gz
-var library []byte
+var echarts []byte
 
 //go:embed page.js
 var script string
@@ -35,8 +35,8 @@ type page struct {
 	Charts          []*chart // the data of the script
 }
 
-func (r *report) writePage(path string) error {
-	text, err := r.page()
+func (r *report) writePage(path string, d *drawer) error {
+	text, err := r.page(d)
 	if err != nil {
 		return fmt.Errorf("report: %s: %w", path, err)
 	}
@@ -46,26 +46,26 @@ func (r *report) writePage(path string) error {
 	return nil
 }
 
-func (r *report) page() ([]byte, error) {
-	echarts, err := unpack(library)
-	if err != nil {
-		return nil, err
+func (r *report) page(d *drawer) ([]byte, error) {
+	// image is a chart inside the page, as SVG, which cannot run scripts there.
+	image := func(ch *chart) (template.URL, error) {
+		text, err := d.svg(ch, false)
+		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(text))), err
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{"image": image}).Parse(markup)
 	if err != nil {
 		return nil, err
 	}
-	p := page{report: r, Library: template.JS(echarts), Script: template.JS(script), Style: template.CSS(style)}
+	code := drawing + script
+	p := page{report: r, Library: template.JS(d.library), Script: template.JS(code), Style: template.CSS(style)}
 	p.Hashes = template.HTMLAttr(fmt.Sprintf(
-		`content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '%s' '%s'"`, hash(echarts), hash(script)))
+		`content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '%s' '%s'"`, hash(d.library), hash(code)))
 	for _, s := range r.Sections {
 		p.Charts = append(p.Charts, s.Charts...)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err = t.Execute(&b, p)
+	return b.Bytes(), err
 }
 
 func unpack(data []byte) (string, error) {
@@ -80,13 +80,4 @@ func unpack(data []byte) (string, error) {
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// image is a figure inside the page, as SVG, which cannot run scripts there.
-func image(f figure) (template.URL, error) {
-	svg, err := f.svg()
-	if err != nil {
-		return "", err
-	}
-	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)), nil
 }

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
@@ -10,22 +14,61 @@ import (
 // base is the side that others are compared with.
 const base = "penstock"
 
-// Kinds of conclusions that several studies have.
-const (
-	advice  = "What to set"
-	sides   = "One side beside another"
-	workers = "Numbers of workers"
-)
-
 // A report is all that is drawn and written.
 type report struct {
 	Sections []*section
 	Errors   []string // what could not be read
 }
 
-func newReport(in input) *report {
+// A section is one study on one machine. What is simulated has a section of its
+// own, so that no figure of it stands without the word.
+type section struct {
+	ID       string
+	Title    string
+	Where    string   // machine and days
+	Versions []string // a line per side
+	Findings []string // sentences
+	Tables   []table  // short ones, which belong to the findings
+	Charts   []*chart
+	Details  []table // long ones
+}
+
+// A table with its title.
+type table struct {
+	Title string
+	analysis.Sheet
+	Class string // of the page's style
+}
+
+// Short is a table among the findings, and Long one that is folded under its title.
+func (t table) Short() table { t.Class = "short"; return t }
+func (t table) Long() table  { t.Title = ""; return t }
+
+// shown is how many charts of a section are seen at once; the page folds the others.
+const shown = 2
+
+// First are the charts that the page shows at once.
+func (s *section) First() []*chart { return s.Charts[:min(shown, len(s.Charts))] }
+
+// More are the others.
+func (s *section) More() []*chart { return s.Charts[len(s.First()):] }
+
+// studies have a title, and what makes a section of their cells.
+var studies = map[result.Study]struct {
+	title string
+	fill  func(*section, []analysis.Cell)
+}{
+	result.Throughput: {"Speed compared with other libraries", throughput},
+	result.Loading:    {"Waiting for batches", loading},
+	result.EndToEnd:   {"Loading and inference together", endToEnd},
+	result.Profile:    {"Where loading spends its time", profile},
+	result.Volumes:    {"Medical volumes", volumes},
+	result.Inference:  {"Inference alone: time per item by batch size", inference},
+}
+
+func newReport(records []result.Record, errs []error) *report {
 	r := &report{}
-	for _, err := range in.errs {
+	for _, err := range errs {
 		r.Errors = append(r.Errors, err.Error())
 	}
 	type part struct {
@@ -33,141 +76,158 @@ func newReport(in input) *report {
 		machine   result.Machine
 		simulated string
 	}
-	var parts []part
-	records := map[part][]result.Record{}
-	for _, rec := range in.records {
-		p := part{rec.Study, analysis.SubjectOf(rec).Machine, rec.Config.Simulated}
-		if records[p] == nil {
-			parts = append(parts, p)
-		}
-		records[p] = append(records[p], rec)
+	cells := analysis.Cells(printable(records))
+	slices.SortStableFunc(cells, func(a, b analysis.Cell) int { return cmp.Compare(rank(a), rank(b)) })
+	machines := map[result.Machine]bool{}
+	for _, c := range cells {
+		machines[c.Machine] = true
 	}
-	for _, study := range result.Studies() {
-		several, machines := 0, map[result.Machine]bool{}
-		for _, p := range parts {
-			if p.study == study {
-				several++
-				machines[p.machine] = true
+	parts := split(cells, func(c analysis.Cell) part { return part{c.Study, c.Machine, c.Simulated} })
+	slices.SortStableFunc(parts, func(a, b []analysis.Cell) int {
+		at := func(list []analysis.Cell) int { return slices.Index(result.Studies(), list[0].Study) }
+		return cmp.Compare(at(a), at(b))
+	})
+	var taken []string
+	for _, part := range parts {
+		study := studies[part[0].Study]
+		s := &section{ID: numbered(string(part[0].Study), taken), Title: study.title, Where: where(part), Versions: versions(part)}
+		taken = append(taken, s.ID)
+		if what := part[0].Simulated; what != "" {
+			s.Title += ", simulated (" + what + ")"
+		}
+		if len(machines) > 1 {
+			s.Title += ", on " + part[0].Machine.String()
+		}
+		study.fill(s, part)
+		for _, ch := range s.Charts {
+			ch.Subtitle = s.Where
+			if what := part[0].Simulated; what != "" {
+				ch.Subtitle += "; simulated: " + what
 			}
 		}
-		for _, p := range parts {
-			if p.study != study {
-				continue
-			}
-			apart := ""
-			if several > 1 {
-				apart = kinds(records[p])
-			}
-			if several > 1 && p.simulated != "" {
-				apart += "; simulated: " + p.simulated
-			}
-			if len(machines) > 1 {
-				apart += "; on " + p.machine.String()
-			}
-			r.add(study, records[p], apart)
-		}
+		r.Sections = append(r.Sections, s)
 	}
-	r.addTables(in.tables)
-	r.nameOnce()
 	return r
 }
 
-// add makes the section of a study on a machine; what is simulated has a section
-// of its own, so that no figure of it stands without the word. Apart tells it from
-// the study's other sections, if there are any.
-func (r *report) add(study result.Study, records []result.Record, apart string) {
-	when, what := dates(records), simulated(records)
-	if what != "" {
-		when += "; simulated: " + what
-	}
-	s := newSection(study, machine(records), when)
-	s.Apart, s.Simulated = apart, what != ""
-	s.Versions = versions(records)
-	cells := analysis.Cells(records)
-	switch study {
-	case result.Loading:
-		waitCharts(s, cells)
-		rateCharts(s, cells)
-		s.conclude(sides, compareWords(records))
-		s.conclude("Peaks and first batches", rhythmWords(cells))
-		s.conclude(workers, fastestWorkers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
-			return c.ConsumerSeconds > 0 // who waits for the consumer says nothing about workers
-		})))
-		s.Tables = append(s.Tables, rhythmTable(cells), compareTable(records))
-	case result.EndToEnd:
-		rateCharts(s, cells)
-		groups := analysis.Groups(records)
-		heatCharts(s, groups)
-		s.conclude(advice, adviceWords(groups))
-		s.conclude(sides, compareWords(records))
-		s.Tables = append(adviceTables(groups), timesTable(cells), compareTable(records))
-	case result.Profile:
-		stageCharts(s, cells)
-		s.conclude(sides, compareWords(records))
-		s.conclude(workers, fastestWorkers(cells))
-		s.Tables = append(stageTables(cells), compareTable(records))
-	case result.Volumes:
-		rateCharts(s, cells)
-		s.conclude(sides, compareWords(records))
-		s.conclude(workers, fastestWorkers(cells))
-		s.Tables = append(s.Tables, compareTable(records))
-	case result.Inference:
-		itemCharts(s, cells)
-		s.conclude("Batch sizes", bestBatches(cells))
-	}
-	usageCharts(s, cells)
-	r.Sections = append(r.Sections, s)
-}
-
-// addTables makes the section of tables that came as CSV.
-func (r *report) addTables(groups []analysis.Group) {
-	if len(groups) == 0 {
-		return
-	}
-	s := newSection(result.EndToEnd, "", "")
-	s.ID, s.Study = "tables", "Tables of times: end to end"
-	heatCharts(s, groups)
-	s.conclude(advice, adviceWords(groups))
-	s.Tables = adviceTables(groups)
-	r.Sections = append(r.Sections, s)
-}
-
-// nameOnce makes the names of sections differ, and so those of their charts and
-// figures, which begin with them.
-func (r *report) nameOnce() {
-	var seen []string
-	for _, s := range r.Sections {
-		id := s.ID
-		s.ID = numbered(id, func(name string) bool { return slices.Contains(seen, name) })
-		seen = append(seen, s.ID)
-		for _, ch := range s.Charts {
-			ch.ID = s.ID + ch.ID[len(id):]
-			for i := range ch.Figures {
-				ch.Figures[i].Name = s.ID + ch.Figures[i].Name[len(id):]
-			}
+// printable are records whose texts may stand in XML.
+func printable(records []result.Record) []result.Record {
+	records = slices.Clone(records)
+	for i := range records {
+		r := &records[i]
+		r.Measured.Stages = slices.Clone(r.Measured.Stages)
+		texts := []*string{&r.Side, &r.Config.Data, &r.Config.Model, &r.Config.Device, &r.Config.Simulated,
+			&r.Machine.CPU, &r.Machine.OS, &r.Machine.Kernel, &r.Machine.GPU}
+		for k := range r.Measured.Stages {
+			texts = append(texts, &r.Measured.Stages[k].Name)
 		}
-	}
-}
-
-func (r *report) plots() int {
-	n := 0
-	for _, s := range r.Sections {
-		for _, ch := range s.Charts {
-			n += len(ch.Figures)
-		}
-	}
-	return n
-}
-
-func (r *report) writeFigures(folder string) error {
-	for _, s := range r.Sections {
-		for _, ch := range s.Charts {
-			for _, f := range ch.Figures {
-				if err := f.write(folder); err != nil {
-					return err
+		for _, text := range texts {
+			*text = strings.Map(func(c rune) rune {
+				if c < ' ' || c == 0xfffe || c == 0xffff || c == 0x2028 || c == 0x2029 {
+					return ' '
 				}
+				return c
+			}, *text)
+		}
+	}
+	return records
+}
+
+// rank puts the base first, with its default options before others.
+func rank(c analysis.Cell) int {
+	switch {
+	case c.Variant() == base:
+		return 0
+	case c.Side == base:
+		return 1
+	}
+	return 2
+}
+
+// split groups what has a key in common, in the order of each group's first.
+func split[T any, K comparable](list []T, by func(T) K) (parts [][]T) {
+	index := map[K]int{}
+	for _, v := range list {
+		i, ok := index[by(v)]
+		if !ok {
+			i = len(parts)
+			index[by(v)] = i
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], v)
+	}
+	return parts
+}
+
+// numbered is a name, with a number where it is taken.
+func numbered(name string, taken []string) string {
+	found := name
+	for n := 2; slices.Contains(taken, found); n++ {
+		found = fmt.Sprintf("%s-%d", name, n)
+	}
+	return found
+}
+
+// where are the machine, in its fullest description, and the days.
+func where(cells []analysis.Cell) string {
+	machine := ""
+	var days []string
+	for _, c := range cells {
+		for _, r := range c.Records {
+			if s := r.Machine.String(); len(s) > len(machine) {
+				machine = s
+			}
+			days = append(days, r.Date.UTC().Format(time.DateOnly))
+		}
+	}
+	first, last := slices.Min(days), slices.Max(days)
+	if first != last {
+		first += " to " + last
+	}
+	return machine + "; " + first
+}
+
+// versions are a line per side and set of versions.
+func versions(cells []analysis.Cell) []string {
+	var list []string
+	for _, c := range cells {
+		for _, r := range c.Records {
+			var parts []string
+			for name, version := range r.Versions {
+				parts = append(parts, name+" "+version)
+			}
+			slices.Sort(parts)
+			line := r.Side + ": " + strings.Join(parts, ", ")
+			if len(parts) > 0 && !slices.Contains(list, line) {
+				list = append(list, line)
 			}
 		}
 	}
-	return nil
+	return list
+}
+
+// Headline is the first sentence of the findings.
+func (s *section) Headline() string {
+	if len(s.Findings) == 0 {
+		return ""
+	}
+	first, _, _ := strings.Cut(s.Findings[0], ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+// find says it in a sentence.
+func (s *section) find(format string, values ...any) {
+	s.Findings = append(s.Findings, fmt.Sprintf(format, values...))
+}
+
+func (s *section) table(title string, sheet analysis.Sheet) {
+	if len(sheet.Rows) > 0 {
+		s.Tables = append(s.Tables, table{Title: title, Sheet: sheet})
+	}
+}
+
+func (s *section) detail(title string, sheet analysis.Sheet) {
+	if len(sheet.Rows) > 0 {
+		s.Details = append(s.Details, table{Title: title, Sheet: sheet})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
 )
 
@@ -59,48 +59,59 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-func TestAllStudiesAreDrawnInBothForms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED: -short: plots are not drawn as PNG")
+// reports are drawn once for all tests that look at them.
+var reports = map[string]string{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range reports {
+		os.RemoveAll(dir)
 	}
-	page := madePage(t)
-	text := read(t, page)
-	dir := filepath.Dir(page)
-	links := regexp.MustCompile(`href="([^"#]+)"`).FindAllStringSubmatch(text, -1)
-	for _, l := range links {
-		if _, err := os.Stat(filepath.Join(dir, l[1])); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, name := range []string{
-		"loading-wait-for-every-single-batch-photos-by-workers", "loading-wait-for-every-single-batch-photos-by-batch",
-		"loading-samples-per-second-photos-bars", "endtoend-regret-in-percent-penstock-help-on-photos-cpu-regret",
-		"inference-time-per-item-by-batch-size-random-cpu-items", "profile-time-by-stage-first-batch-batch-64-cifar-cpu-stages",
-		"volumes-memory-over-time-volumes-memory", "volumes-cpu-over-time-volumes-cpu", "volumes-samples-per-second-volumes-bars",
-		"tables-regret-in-percent-another-loader-photos-regret",
-	} {
-		picture, err := png.Decode(strings.NewReader(read(t, filepath.Join(dir, name+".png"))))
+	os.Exit(code)
+}
+
+// made is the folder of the report of invented results, and owned that of results
+// whose texts are nasty.
+func made(t *testing.T) string  { return drawn(t, "made", madeUp) }
+func owned(t *testing.T) string { return drawn(t, "owned", hostile) }
+
+func drawn(t *testing.T, name string, records func(*testing.T) string) string {
+	t.Helper()
+	if reports[name] == "" {
+		dir, err := os.MkdirTemp("", "report")
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatal(err)
 		}
-		if b := picture.Bounds(); b.Dx() < 900 || b.Dy() < 200 {
-			t.Errorf("%s.png is %v", name, b)
+		if err := run(dir, "", []string{records(t)}, io.Discard); err != nil {
+			t.Fatal(err)
 		}
-		svg := read(t, filepath.Join(dir, name+".svg"))
-		if !wellFormed(svg) {
-			t.Errorf("%s.svg is not well-formed", name)
+		reports[name] = dir
+	}
+	return reports[name]
+}
+
+func TestAllStudiesAreDrawnForLightAndForDark(t *testing.T) {
+	dir := made(t)
+	text := read(t, filepath.Join(dir, "index.html"))
+	links := regexp.MustCompile(`href="([^"#]+)\.svg"`).FindAllStringSubmatch(text, -1)
+	if len(links) < 12 {
+		t.Errorf("%d charts, want 12 or more", len(links))
+	}
+	for _, l := range links {
+		light, dark := read(t, filepath.Join(dir, l[1]+".svg")), read(t, filepath.Join(dir, l[1]+"-dark.svg"))
+		if !wellFormed(light) || !wellFormed(dark) || light == dark {
+			t.Errorf("%s: not well-formed, or the same in light and dark", l[1])
 		}
-		for _, want := range []string{"Made-up processor, 8 processors", "2026-11-21", "simulated: all figures are made up"} {
-			if !strings.Contains(svg, want) && !strings.HasPrefix(name, "tables") {
-				t.Errorf("%s.svg does not say %q", name, want)
+		for _, want := range []string{"Made-up processor, 8 processors", "2026-11-21", "all figures are made up"} {
+			if !strings.Contains(strings.ReplaceAll(light, "\n", " "), want) {
+				t.Errorf("%s.svg does not say %q", l[1], want)
 			}
 		}
 	}
 	for _, want := range []string{
-		"penstock, Help off: a peak every W batches in 9,", "penstock, Help on: a peak every W batches in 0,",
-		"Set loader.BatchSize(128) and loader.Workers(12): average regret",
-		"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "More workers than the machine&#39;s 8 processors",
-		"small cnn by penstock, Help on: the least time per item", "another loader: Set loader.BatchSize(128) and loader.Workers(4)",
+		"penstock is 3.", "in 0 of 9 configurations of penstock, 9 of 9 configurations of penstock without Help, 9 of 9 configurations of PyTorch with PIL",
+		"Use loader.BatchSize(128) and loader.Workers(8)", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+		"penstock: the least time per item is with batches of",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
@@ -117,8 +128,61 @@ func wellFormed(text string) bool {
 	}
 }
 
+func TestFindingsComeFirstAndVersionsLast(t *testing.T) {
+	text := read(t, filepath.Join(made(t), "index.html"))
+	at := []int{}
+	for _, part := range []string{"times as fast as the", "<figure", "<table", "Versions", "torch 2.15.0"} {
+		at = append(at, strings.Index(text, part))
+	}
+	if at[0] < 0 || !slices.IsSorted(at) {
+		t.Errorf("finding, chart, table and versions are at %v", at)
+	}
+}
+
+func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
+	dir, file := t.TempDir(), madeUp(t)
+	readme := filepath.Join(dir, "README.md")
+	for range 2 {
+		if _, err := os.Stat(readme); err != nil {
+			if err := run(filepath.Join(dir, "out"), readme, []string{file}, io.Discard); err == nil {
+				t.Error("no README: no error")
+			}
+			if err := os.WriteFile(readme, []byte("before\n"+generated+"old\n"+written+"after\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := run(filepath.Join(dir, "out"), readme, []string{file}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := read(t, readme)
+	if !strings.HasPrefix(text, "before\n"+generated) || !strings.HasSuffix(text, written+"after\n") || strings.Contains(text, "old") {
+		t.Errorf("what is around the generated part changed:\n%.200s", text)
+	}
+	for _, want := range []string{"### Speed compared with other libraries, simulated", "| photos | penstock "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the README does not say %q", want)
+		}
+	}
+	pictures := regexp.MustCompile(`(?:srcset|src)="([^"]+)"`).FindAllStringSubmatch(text, -1)
+	for _, p := range pictures {
+		if _, err := os.Stat(filepath.Join(dir, p[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(pictures) != 2*len(result.Studies()) {
+		t.Errorf("%d pictures, want two for each section", len(pictures))
+	}
+	if err := os.WriteFile(readme, []byte("nothing\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(filepath.Join(dir, "out"), readme, []string{file}, io.Discard); err == nil || read(t, readme) != "nothing\n" {
+		t.Errorf("a README without the two lines: got %v", err)
+	}
+}
+
 func TestThePageReachesNoNetwork(t *testing.T) {
-	text := read(t, drawn(t, madeUp))
+	text := read(t, filepath.Join(made(t), "index.html"))
 	data := regexp.MustCompile(`(?s)<script.*?</script>`).ReplaceAllString(text, "")
 	if found := regexp.MustCompile(`(?i)(src|href)="(https?:)?//[^"]*"`).FindString(data); found != "" {
 		t.Errorf("the page names %s", found)
@@ -129,8 +193,8 @@ func TestThePageReachesNoNetwork(t *testing.T) {
 }
 
 func TestTextsOfResultsAreEscaped(t *testing.T) {
-	path := hostile(t)
-	text := read(t, drawn(t, path))
+	dir := owned(t)
+	text := read(t, filepath.Join(dir, "index.html"))
 	for _, bad := range []string{"<script>window.owned", `<img src="x"`, "<b>\""} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page holds %q", bad)
@@ -141,32 +205,27 @@ func TestTextsOfResultsAreEscaped(t *testing.T) {
 	if err := json.Unmarshal([]byte(blob[1]), &charts); err != nil || len(charts) < 10 {
 		t.Errorf("%d charts in the page's data: %v", len(charts), err)
 	}
-	n := 0
-	for _, section := range newReport(load([]string{path})).Sections {
-		for _, ch := range section.Charts {
-			for _, f := range ch.Figures {
-				n++
-				if svg, err := f.svg(); err != nil || !wellFormed(string(svg)) || bytes.Contains(svg, []byte("<script")) {
-					t.Errorf("%s: texts are markup, or %v", f.Name, err)
-				}
-			}
-		}
+	files, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	if err != nil || len(files) < 20 {
+		t.Errorf("%d files, %v", len(files), err)
 	}
-	if n < 10 {
-		t.Errorf("%d plots, want 10 or more", n)
+	for _, file := range files {
+		if svg := read(t, file); !wellFormed(svg) || strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
+			t.Errorf("%s: texts are markup", file)
+		}
 	}
 }
 
 func TestABadLineIsNamedAndNothingElseIsLost(t *testing.T) {
 	dir := t.TempDir()
-	lines := strings.SplitAfter(read(t, madeUp), "\n")[:40]
+	lines := strings.SplitAfter(read(t, madeUp(t)), "\n")[:40]
 	bad := slices.Insert(slices.Clone(lines), 3, "{\"study\": <oops>}\n")
 	path := filepath.Join(dir, "bad.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(bad, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	err := run(filepath.Join(dir, "out"), []string{path, filepath.Join(dir, "missing.jsonl"), filepath.Join(dir, "missing.csv")}, &log)
+	err := run(filepath.Join(dir, "out"), "", []string{path, filepath.Join(dir, "missing.jsonl"), filepath.Join(dir, "missing.csv")}, &log)
 	for _, want := range []string{"bad.jsonl:4: byte 11: invalid character '<'", "missing.jsonl", "missing.csv"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s in it", err, want)
@@ -182,11 +241,11 @@ func TestABadLineIsNamedAndNothingElseIsLost(t *testing.T) {
 
 func TestNoResultsAreAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := run(dir, []string{os.DevNull}, io.Discard); err == nil || err.Error() != "report: no results" {
+	if err := run(dir, "", []string{os.DevNull}, io.Discard); err == nil || err.Error() != "report: no results" {
 		t.Errorf("got %v, want report: no results", err)
 	}
 	missing := filepath.Join(t.TempDir(), "missing.jsonl")
-	if err := run(dir, []string{missing}, io.Discard); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), missing) {
+	if err := run(dir, "", []string{missing}, io.Discard); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), missing) {
 		t.Errorf("got %v, want one line with the file's name", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -195,103 +254,86 @@ func TestNoResultsAreAnError(t *testing.T) {
 }
 
 func TestSectionsOfOneStudyHaveTitlesOfTheirOwn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "two.jsonl")
 	r := invent()[0]
 	r.Config.Simulated = ""
 	other, faster := r, r
 	other.Config.Simulated = "files throttled"
 	faster.Machine.CPU = "Another processor"
-	if err := result.AppendFile(path, r, other, faster); err != nil {
-		t.Fatal(err)
-	}
-	var titles, charts []string
-	for _, s := range newReport(load([]string{path})).Sections {
-		titles, charts = append(titles, s.Study+", of "+s.Apart), append(charts, s.Charts[0].Title)
+	var titles []string
+	for _, s := range newReport([]result.Record{r, other, faster}, nil).Sections {
+		titles = append(titles, s.ID+" "+s.Title)
 	}
 	want := []string{
-		"Loading: the wait for every batch, of photos; on Made-up processor, 8 processors",
-		"Loading: the wait for every batch, of photos; simulated: files throttled; on Made-up processor, 8 processors",
-		"Loading: the wait for every batch, of photos; on Another processor, 8 processors",
+		"throughput Speed compared with other libraries, on Made-up processor, 8 processors",
+		"throughput-2 Speed compared with other libraries, simulated (files throttled), on Made-up processor, 8 processors",
+		"throughput-3 Speed compared with other libraries, on Another processor, 8 processors",
 	}
 	if !slices.Equal(titles, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(titles, "\n"), strings.Join(want, "\n"))
 	}
-	if charts[0] == charts[1] || !strings.HasSuffix(charts[1], ", simulated") {
-		t.Errorf("got charts %q, want the second to be called simulated", charts)
+}
+
+func TestSidesOfAChartHaveColoursOfTheirOwn(t *testing.T) {
+	var cells [][]analysis.Cell
+	for _, name := range []string{base, "PyTorch with PIL", "PyTorch with tensors", "MONAI", "MONAI with threads", "NumPy loop", "PyTorch", "DALI"} {
+		cells = append(cells, []analysis.Cell{{Subject: analysis.Subject{Side: name}}})
 	}
-	text := read(t, drawn(t, path))
-	for _, title := range want {
-		if n := strings.Count(text, title); n != 2 { // the link and the section
-			t.Errorf("%q is on the page %d times, want 2", title, n)
-		}
-	}
-	if alone := newReport(load([]string{madeUp})).Sections[0]; alone.Apart != "" {
-		t.Errorf("the only section of its study is set apart by %q", alone.Apart)
+	colours := coloursOf(cells)
+	if colours[0] != 0 || len(slices.Compact(slices.Sorted(slices.Values(colours)))) != palette {
+		t.Errorf("got colours %v, want %d different ones and the first for %s", colours, palette, base)
 	}
 }
 
 func TestShortLinesAreNotHiddenByLongOnes(t *testing.T) {
-	line := func(workers string, n int) item {
-		return item{Is: traits{Workers: workers}, X: make([]float64, n), Y: make([]float64, n)}
+	cell := func(workers, n int) analysis.Cell {
+		return analysis.Cell{Setting: analysis.Setting{Workers: workers}, Records: []result.Record{{Measured: result.Measured{Waits: make([]float64, n)}}}}
 	}
 	for _, c := range []struct {
-		items []item
+		cells []analysis.Cell
 		want  int
 	}{
-		{[]item{line("1", 8), line("64", 190)}, 80},
-		{[]item{line("1", 40), line("8", 190)}, 160},
-		{[]item{line("1", 8), line("8", 32)}, 0},
-		{[]item{line("1", 1), line("8", 9)}, 0}, // a period is longer than all
-		{[]item{line("1", 8)}, 0},
+		{[]analysis.Cell{cell(1, 8), cell(64, 190)}, 80},
+		{[]analysis.Cell{cell(1, 40), cell(8, 190)}, 160},
+		{[]analysis.Cell{cell(1, 8), cell(8, 32)}, 0},
+		{[]analysis.Cell{cell(1, 1), cell(8, 9)}, 0}, // a period is longer than all
+		{[]analysis.Cell{cell(1, 8)}, 0},
 	} {
-		got := firstBatches(c.items)
-		if got != c.want {
-			t.Errorf("%d and %s workers: got the first %d batches, want %d", len(c.items[0].Y), c.items[len(c.items)-1].Is.Workers, got, c.want)
-		}
-	}
-	items := []item{line("1", 8), line("64", 190)}
-	if short := cut(items, 80); len(short[0].Y) != 8 || len(short[1].X) != 80 || len(short[1].Y) != 80 || len(items[1].Y) != 190 {
-		t.Errorf("got %d, %d and left %d points, want 8, 80 and 190", len(short[0].Y), len(short[1].Y), len(items[1].Y))
-	}
-}
-
-func TestTicksOfBatchesAreWhole(t *testing.T) {
-	for high, want := range map[float64]string{1: "0 1", 3: "0 1 2 3", 32: "0 5 10 15 20 25 30"} {
-		var got []string
-		for _, tick := range (plain{whole: true}).Ticks(0, high) {
-			got = append(got, tick.Label)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("up to %g: got %q, want %s", high, got, want)
+		if got := firstBatches(c.cells); got != c.want {
+			t.Errorf("%v: got the first %d batches, want %d", c.cells, got, c.want)
 		}
 	}
 }
 
-func TestManyConclusionsAreFolded(t *testing.T) {
-	words := strings.Fields(strings.Repeat("word ", 30))
-	for n, want := range map[int]int{0: 0, 5: 5, 7: 7, 8: 5, 30: 5} {
-		c := conclusions{Lines: words[:n]}
-		if got := len(c.Shown()); got != want || got+len(c.Folded()) != n {
-			t.Errorf("%d lines: %d shown and %d folded, want %d shown", n, got, len(c.Folded()), want)
-		}
+func TestStagesOfNoTimeAreNotDrawn(t *testing.T) {
+	r := result.Record{Study: result.Profile, Side: base, Config: result.Config{Batch: 1, Workers: 1, Data: "d", Span: result.Epoch},
+		Measured: result.Measured{Samples: 1, Seconds: 1, Stages: []result.Stage{{Name: "decode", Self: 0.9}, {Name: "read", Self: 0.1}, {Name: "rest", Self: 0.001}, {Name: "zero"}}}}
+	s := newReport([]result.Record{r}, nil).Sections[0]
+	if got := s.Charts[len(s.Charts)-1].Panels[0].Categories; !slices.Equal(got, []string{"decode", "read"}) {
+		t.Errorf("drawn are %q", got)
+	}
+	if rows := s.Details[0].Rows; len(rows) != 4 {
+		t.Errorf("the table has %d rows, want all 4", len(rows))
 	}
 }
 
 // Sparse results are drawn: one record of each study, no more than it needs.
 func TestASingleRecordIsDrawn(t *testing.T) {
+	d, err := newDrawer()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, study := range result.Studies() {
-		path := filepath.Join(t.TempDir(), "one.jsonl")
 		r := result.Record{Study: study, Side: "other", Date: invent()[0].Date,
 			Config:  result.Config{Batch: 1, Data: "d", Model: "m", Span: result.Epoch},
 			Machine: result.Machine{CPU: "c", Processors: 1},
 			Measured: result.Measured{Samples: 1, Seconds: 1, EndToEnd: 1, PerItem: 1, Waits: []float64{0},
 				Stages: []result.Stage{{Name: "s"}}, Usage: []result.Usage{{}, {}}}}
-		if err := result.AppendFile(path, r); err != nil {
+		if err := r.Check(); err != nil {
 			t.Fatal(err)
 		}
-		text := read(t, drawn(t, path))
-		if !strings.Contains(text, "<figure") {
-			t.Errorf("%s: nothing is drawn", study)
+		page, err := newReport([]result.Record{r}, nil).page(d)
+		if err != nil || !bytes.Contains(page, []byte("<figure")) {
+			t.Errorf("%s: nothing is drawn: %v", study, err)
 		}
 	}
 }

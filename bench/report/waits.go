@@ -3,85 +3,97 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 	"github.com/penstock-go/penstock/bench/result"
-	"gonum.org/v1/plot/vg"
 )
 
-// waitCharts draw how long every single batch was waited for, a chart for every
-// kind of data, consumer and model.
-func waitCharts(s *section, cells []analysis.Cell) {
-	var items []item
-	for _, c := range cells {
-		r := c.Typical(func(m result.Measured) float64 { return m.Seconds })
-		if len(r.Measured.Waits) == 0 {
-			continue
-		}
-		it := item{Is: traitsOf(c)}
-		for i, w := range r.Measured.Waits {
-			it.X, it.Y = append(it.X, float64(i)), append(it.Y, round4(1000*w))
-		}
-		items = append(items, it)
+// loading is the section of the first study.
+func loading(s *section, cells []analysis.Cell) {
+	rhythms := rhythmSheet(cells)
+	var counts []string
+	for _, row := range rhythms.Rows {
+		counts = append(counts, fmt.Sprintf("%s of %s configurations of %s", row[2], row[1], row[0]))
 	}
-	_, parts := split(items, func(it item) string {
-		return it.Is.Data + "\x00" + it.Is.Consumer + "\x00" + it.Is.Model + "\x00" + it.Is.Device
-	})
-	for _, part := range parts {
-		ch := s.chart(lines, "wait for every single batch", part[0].Is)
-		ch.X, ch.Y = axis{Name: "batch, in the order of the epoch", Whole: true}, axis{Name: "wait, ms"}
-		ch.Note = "Each line is one round, that of the median time."
-		ch.Items = part
-		nameItems(ch.Items)
-		s.waitFigures(ch)
+	if len(counts) > 0 {
+		s.find("With W workers, every W-th batch is waited for long in %s.", strings.Join(counts, ", "))
 	}
+	s.table("The longest waits, where there are two workers or more", rhythms)
+	s.compared(cells)
+	s.workers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
+		return c.ConsumerSeconds > 0 // who waits for the consumer says nothing about workers
+	}))
+	for _, part := range split(cells, workOf) {
+		if part[0].ConsumerSeconds == 0 {
+			s.waits(part, batchOf, "batches of %d", workersOf)
+			s.waits(part, workersOf, "%d workers", batchOf)
+		}
+	}
+	for _, part := range split(cells, workOf) {
+		if part[0].ConsumerSeconds > 0 {
+			s.waits(part, batchOf, "batches of %d", workersOf)
+		}
+		s.rates(part)
+	}
+	s.detail("All waits, ms", waitSheet(cells))
+	s.detail("All samples per second", sidesSheet(cells))
 }
 
-// waitFigures are two: the workers vary for one batch size, and the batch size
-// for one number of workers.
-func (s *section) waitFigures(ch *chart) {
-	batch := func(t traits) string { return t.Batch }
-	workers := func(t traits) string { return t.Workers }
-	for _, f := range []struct {
-		fixed, varies func(traits) string
-		by            string
-		words         func(traits) string
-	}{
-		{batch, workers, "workers", traits.batch},
-		{workers, batch, "batch", traits.workers},
-	} {
-		items := only(ch.Items, f.fixed, usual(ch.Items, f.fixed))
-		values := numbers(items, f.varies)
-		if len(values) < 2 && f.by == "batch" {
-			continue
+// perPanel is how many lines of a panel can be told apart.
+const perPanel = 4
+
+// waits draws the wait for every batch, a panel for every side: where one value is
+// the usual one, a line for each value of the other.
+func (s *section) waits(cells []analysis.Cell, fixed func(analysis.Cell) int, name string, varies func(analysis.Cell) int) {
+	cells = only(cells, fixed, usual(cells, fixed))
+	of := fmt.Sprintf(name, fixed(cells[0]))
+	if name == "%d workers" {
+		of = plural(fixed(cells[0]), "worker")
+		if len(values(cells, varies)) < 2 {
+			return
 		}
-		subtitle := ch.Subtitle
-		if n := len(values); n > waitLines {
-			values = spreadOver(values, waitLines)
-			items = slices.DeleteFunc(items, func(it item) bool { return !slices.Contains(values, f.varies(it.Is)) })
-			subtitle += fmt.Sprintf("; %d of %d lines", len(values), n)
-		}
-		sided(items)
-		title := fmt.Sprintf("%s, %s", ch.Title, f.words(items[0].Is))
-		if n := firstBatches(items); n > 0 {
-			items = cut(items, n)
-			title += fmt.Sprintf(", the first %d batches", n)
-		}
-		panels, legend := linePanels(items, ch.X, ch.Y)
-		s.figure(ch, "by-"+f.by, compose(title, subtitle, 4.2*vg.Centimeter, panels, legend))
 	}
+	some := spreadOver(values(cells, varies), perPanel)
+	ch := s.chart(lines, "waits", "Wait for each batch", workOf(cells[0]).String(), of)
+	ch.X.Name, ch.Y.Name = "batch", "wait, ms"
+	ch.Note = "Each line is the round of the median time."
+	n := firstBatches(cells)
+	if n > 0 {
+		ch.Note += fmt.Sprintf(" The first %d batches.", n)
+	}
+	ch.sided(cells, func(p *panel, part []analysis.Cell) {
+		for _, c := range part {
+			dash := slices.Index(some, varies(c))
+			if dash < 0 {
+				continue
+			}
+			line := &series{Name: plural(varies(c), "worker"), Colour: p.Colour, Dash: dash}
+			if name == "%d workers" {
+				line.Name = fmt.Sprintf("batch %d", varies(c))
+			}
+			for i, w := range c.Typical().Measured.Waits {
+				if n == 0 || i < n {
+					line.X, line.Y = append(line.X, float64(i)), append(line.Y, round4(1000*w))
+				}
+			}
+			p.Series = append(p.Series, line)
+		}
+	})
 }
 
 // firstBatches are how many batches to draw of lines of which one is more than
 // four times as long as another, which could hardly be seen: four times the
 // shortest, and at least a period of the most workers with the start of the next.
 // It is 0 where all are to be drawn.
-func firstBatches(items []item) int {
-	shortest, longest, period := len(items[0].Y), 0, 0
-	for _, it := range items {
-		workers, _ := strconv.Atoi(it.Is.Workers)
-		shortest, longest, period = min(shortest, len(it.Y)), max(longest, len(it.Y)), max(period, workers)
+func firstBatches(cells []analysis.Cell) int {
+	shortest, longest, period := 0, 0, 0
+	for i, c := range cells {
+		n := len(c.Typical().Measured.Waits)
+		if i == 0 {
+			shortest = n
+		}
+		shortest, longest, period = min(shortest, n), max(longest, n), max(period, c.Workers)
 	}
 	if n := max(4*shortest, period+period/4); longest > 4*shortest && n < longest {
 		return n
@@ -89,40 +101,119 @@ func firstBatches(items []item) int {
 	return 0
 }
 
-// cut are lines of at most n points.
-func cut(items []item, n int) []item {
-	list := slices.Clone(items)
-	for i := range list {
-		k := min(n, len(list[i].Y))
-		list[i].X, list[i].Y = list[i].X[:k], list[i].Y[:k]
+// spreadOver are at most n of the values, the first and the last among them.
+func spreadOver(values []int, n int) []int {
+	if len(values) <= n {
+		return values
 	}
-	return list
-}
-
-// waitLines are as many as can be told apart on paper where all of them jump.
-const waitLines = 5
-
-// spreadOver are n of the values, the first and the last among them.
-func spreadOver(values []string, n int) []string {
-	var some []string
+	var some []int
 	for k := range n {
 		some = append(some, values[k*(len(values)-1)/(n-1)])
 	}
 	return some
 }
 
-// sided names items by what sets them apart within a side, since each side has a
-// panel of its own.
-func sided(items []item) {
-	sides := make([]string, len(items))
-	for i := range items {
-		sides[i], items[i].Is.Side = items[i].Is.Side, ""
+func rhythms(c analysis.Cell) (list []analysis.Rhythm) {
+	for _, r := range c.Records {
+		list = append(list, analysis.NewRhythm(r.Measured.Waits, c.Workers))
 	}
-	nameItems(items)
-	for i := range items {
-		items[i].Is.Side = sides[i]
-		if items[i].Name == "" {
-			items[i].Name = items[i].Is.workers()
+	return list
+}
+
+// peaks tells whether most rounds of a cell have peaks.
+func peaks(c analysis.Cell) bool {
+	n, list := 0, rhythms(c)
+	for _, r := range list {
+		if r.Peaks() {
+			n++
 		}
+	}
+	return 2*n > len(list)
+}
+
+// rhythmSheet counts for every side the configurations with peaks, and has the
+// first batch and the longest wait after it, as ratios to the median wait.
+func rhythmSheet(cells []analysis.Cell) analysis.Sheet {
+	sheet := analysis.Sheet{Head: []string{"side", "configurations", "with peaks", "first batch, ms", "longest wait after it, ms"}}
+	for _, part := range split(cells, analysis.Cell.Variant) {
+		all, with := 0, 0
+		var first, longest []float64
+		for _, c := range part {
+			if c.Workers < 2 || c.ConsumerSeconds > 0 {
+				continue
+			}
+			all++
+			if peaks(c) {
+				with++
+			}
+			first = append(first, 1000*rhythm(c, func(r analysis.Rhythm) float64 { return r.First }).Median)
+			longest = append(longest, 1000*rhythm(c, func(r analysis.Rhythm) float64 { return r.Longest }).Median)
+		}
+		if all > 0 {
+			sheet.Rows = append(sheet.Rows, []string{part[0].Variant(), fmt.Sprint(all), fmt.Sprint(with), leastToMost(first), leastToMost(longest)})
+		}
+	}
+	return sheet
+}
+
+func leastToMost(values []float64) string {
+	least, most := analysis.Digits(slices.Min(values)), analysis.Digits(slices.Max(values))
+	if least == most {
+		return least
+	}
+	return least + " to " + most
+}
+
+func rhythm(c analysis.Cell, of func(analysis.Rhythm) float64) analysis.Figure {
+	var values []float64
+	for _, r := range rhythms(c) {
+		values = append(values, of(r))
+	}
+	return analysis.NewFigure(values...)
+}
+
+func waitSheet(cells []analysis.Cell) analysis.Sheet {
+	sheet := analysis.Sheet{Head: []string{"data", "batch", "workers", "side", "first batch", "median after it", "99th percentile", "longest", "peaks"}}
+	for _, c := range cells {
+		row := []string{workOf(c).String(), fmt.Sprint(c.Batch), fmt.Sprint(c.Workers), c.Variant()}
+		for _, of := range []func(analysis.Rhythm) float64{
+			func(r analysis.Rhythm) float64 { return r.First }, func(r analysis.Rhythm) float64 { return r.Median },
+			func(r analysis.Rhythm) float64 { return r.P99 }, func(r analysis.Rhythm) float64 { return r.Longest },
+		} {
+			row = append(row, rhythm(c, of).Times(1000).String())
+		}
+		sheet.Rows = append(sheet.Rows, append(row, map[bool]string{true: "yes", false: "no"}[peaks(c)]))
+	}
+	return sheet
+}
+
+// usage draws memory and CPU over time, a panel for every side.
+func (s *section) usage(cells []analysis.Cell) {
+	cells = slices.DeleteFunc(only(cells, batchOf, usual(cells, batchOf)), func(c analysis.Cell) bool { return len(c.Typical().Measured.Usage) < 2 })
+	if len(cells) == 0 {
+		return
+	}
+	some := spreadOver(values(cells, workersOf), perPanel)
+	for _, q := range []struct {
+		id, title, unit string
+		of              func(result.Usage) float64
+	}{
+		{"memory", "Memory over time", "resident memory, MB", func(u result.Usage) float64 { return float64(u.RSS) / 1e6 }},
+		{"cpu", "Processor use over time", "% of one processor", func(u result.Usage) float64 { return u.CPUPercent }},
+	} {
+		ch := s.chart(lines, q.id, q.title, workOf(cells[0]).String(), fmt.Sprintf("batches of %d", cells[0].Batch))
+		ch.X.Name, ch.Y.Name = "seconds since the start", q.unit
+		ch.Note = "Each line is the round of the median time."
+		ch.sided(cells, func(p *panel, part []analysis.Cell) {
+			for _, c := range part {
+				if dash := slices.Index(some, c.Workers); dash >= 0 {
+					line := &series{Name: plural(c.Workers, "worker"), Colour: p.Colour, Dash: dash}
+					for _, u := range c.Typical().Measured.Usage {
+						line.X, line.Y = append(line.X, round4(u.Seconds)), append(line.Y, round4(q.of(u)))
+					}
+					p.Series = append(p.Series, line)
+				}
+			}
+		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 // fields as the JSON does.
 func (r Record) Check() error {
 	var c checks
-	c.want(slices.Contains(Studies(), r.Study), "study", r.Study, "one of loading, endtoend, profile, volumes, inference")
+	c.want(slices.Contains(Studies(), r.Study), "study", r.Study, "one of throughput, loading, endtoend, profile, volumes, inference")
 	c.want(r.Side != "", "side", r.Side, "a name")
 	c.want(!r.Date.IsZero(), "date", r.Date, "a date as 2026-11-21T09:30:00Z")
 	c.want(r.Round >= 0, "round", r.Round, "0 or more")

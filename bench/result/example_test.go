@@ -73,6 +73,6 @@ func ExampleStudies() {
 	fmt.Println(result.Studies())
 	fmt.Println(result.EndToEnd, result.Volumes, result.Inference)
 	// Output:
-	// [loading endtoend profile volumes inference]
+	// [throughput loading endtoend profile volumes inference]
 	// endtoend volumes inference
 }

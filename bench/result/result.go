@@ -40,7 +40,7 @@ import (
 	"time"
 )
 
-// A Study names one of the five studies.
+// A Study names what was measured.
 type Study string
 
 const (
@@ -49,10 +49,12 @@ const (
 	Profile   Study = "profile"   // where loading spends its time; needs stages, and config's span
 	Volumes   Study = "volumes"   // medical volumes, with CPU and memory over time
 	Inference Study = "inference" // the model alone; needs config's model, and per_item_seconds
+
+	Throughput Study = "throughput" // no study, but the same work by several libraries, in samples per second
 )
 
-// Studies are all of them, in the order of their numbers.
-func Studies() []Study { return []Study{Loading, EndToEnd, Profile, Volumes, Inference} }
+// Studies are all of them, the five by their numbers after what needs no study.
+func Studies() []Study { return []Study{Throughput, Loading, EndToEnd, Profile, Volumes, Inference} }
 
 // A Record is one measurement of one configuration.
 type Record struct {

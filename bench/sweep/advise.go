@@ -4,51 +4,75 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// advise prints what the race has found: the regret of every setting and the
-// setting to use. Settings that were stopped are in the table with the rounds
-// that they have.
-func advise(out io.Writer, model string, all []candidate) error {
+// noisy is by what share the fastest round of a setting may be faster than its
+// slowest one. Beyond it a setting that leads narrowly is not recommended.
+const noisy = 0.25
+
+// advise prints what the race has found: the time lost with every setting, and the
+// setting to use, or that this cannot be told. Settings that were stopped are in
+// the table with the rounds that they have.
+func advise(out io.Writer, all []candidate) error {
 	var table analysis.Table
-	measured, stopped := 0, 0
+	measured := 0
 	for _, c := range all {
 		for round, seconds := range c.times {
-			table.Add(model, c.Setting, round, seconds)
+			table.Add("", c.Setting, round, seconds)
 			measured++
 		}
-		if c.stopped {
-			stopped++
-		}
 	}
-	advice, ok := table.Recommend()
-	if !ok {
+	if measured == 0 {
 		return errors.New("nothing was measured")
 	}
-	fmt.Fprintf(out, "\n%s\n", regrets(&table, model, all).Markdown())
-	fmt.Fprintf(out, "%d measurements; %d of %d settings were stopped because they cannot win, and are compared over the rounds that they have.\n", measured, stopped, len(all))
-	fmt.Fprintf(out, "%s samples/s. %s\n\n", table.Time(model, advice.Setting).Inverse(), advice)
-	_, err := fmt.Fprintf(out, "l, err := loader.New(ds, loader.Workers(%d), loader.BatchSize(%d))\n", advice.Workers, advice.Batch)
+	regrets := table.Regrets()
+	fmt.Fprintf(out, "\n%s\n", sheet(&table, regrets, all).Markdown())
+	fmt.Fprint(out, "Time lost, also called regret, is how much longer an epoch takes than with the fastest setting: 25 % is a quarter longer.\n"+
+		"Stopped settings were clearly slower in every round that they have.\n\n")
+
+	best := regrets[0].Setting
+	took := table.Time("", best)
+	var rivals []string
+	for _, r := range regrets[1:] {
+		i := slices.IndexFunc(all, func(c candidate) bool { return c.Setting == r.Setting })
+		if !all[i].stopped && !table.Time("", r.Setting).Differs(took) {
+			rivals = append(rivals, r.Setting.String())
+		}
+	}
+	i := slices.IndexFunc(all, func(c candidate) bool { return c.Setting == best })
+	fastest, slowest := slices.Min(all[i].times), slices.Max(all[i].times)
+	switch {
+	case len(rivals) > 0 && took.Rounds < 2:
+		_, err := fmt.Fprintf(out, "Too early to tell: one round of %v says nothing of the noise. Leave -rounds at 5 or more.\n", best)
+		return err
+	case len(rivals) > 0 && slowest > (1+noisy)*fastest:
+		_, err := fmt.Fprintf(out, "Too noisy to tell: rounds of the same setting, %v, lie between %s and %s samples/s, and these cannot be told from it: %s.\n"+
+			"Let the machine do nothing else, and give more -samples or -rounds.\n",
+			best, analysis.Digits(1/slowest), analysis.Digits(1/fastest), strings.Join(rivals, "; "))
+		return err
+	}
+	fmt.Fprintf(out, "The fastest is %v, %v samples/s.\n", best, took.Inverse())
+	if len(rivals) > 0 {
+		fmt.Fprintf(out, "No clear difference to it: %s.\n", strings.Join(rivals, "; "))
+	}
+	_, err := fmt.Fprintf(out, "\nl, err := loader.New(ds, loader.Workers(%d), loader.BatchSize(%d))\n", best.Workers, best.Batch)
 	return err
 }
 
-// regrets is the table of all settings, the best first.
-func regrets(table *analysis.Table, model string, all []candidate) analysis.Sheet {
-	stopped := map[analysis.Setting]bool{}
-	for _, c := range all {
-		stopped[c.Setting] = c.stopped
-	}
-	sheet := analysis.Sheet{Head: []string{"batch", "workers", "samples/s", "regret", "rounds"}}
-	for _, r := range table.Regrets() {
-		time := table.Time(model, r.Setting)
+// sheet is the table of all settings, the best first.
+func sheet(table *analysis.Table, regrets []analysis.AverageRegret, all []candidate) analysis.Sheet {
+	s := analysis.Sheet{Head: []string{"batch", "workers", "samples/s", "time lost", "rounds"}}
+	for _, r := range regrets {
+		time := table.Time("", r.Setting)
 		rounds := fmt.Sprint(time.Rounds)
-		if stopped[r.Setting] {
+		if slices.ContainsFunc(all, func(c candidate) bool { return c.Setting == r.Setting && c.stopped }) {
 			rounds += ", stopped"
 		}
-		sheet.Rows = append(sheet.Rows, []string{fmt.Sprint(r.Batch), fmt.Sprint(r.Workers),
-			time.Inverse().String(), analysis.Percent(r.Regret), rounds})
+		s.Rows = append(s.Rows, []string{fmt.Sprint(r.Batch), fmt.Sprint(r.Workers), time.Inverse().String(), analysis.Percent(r.Regret), rounds})
 	}
-	return sheet
+	return s
 }

@@ -1,13 +1,14 @@
-// Command sweep finds out which numbers of workers and which batch size load a
+// Command sweep finds out which number of workers and which batch size load a
 // folder of photos fastest on this machine:
 //
-//	go run ./bench/sweep -dir FOLDER
+//	go run ./bench/sweep -dir FOLDER            # with the evaluation preset
+//	go run ./bench/sweep -dir FOLDER -train     # with the training preset, shuffled
 //
 // The folder has a folder per class, as dataset.ImageFolder takes it; without one,
-// made-up photos are loaded. All settings load the same photos with the
-// evaluation preset, in turns, and those that cannot win are stopped early. What
-// comes out is a table of the regret of every setting, the time lost by choosing
-// it, and the setting to use, as a line of Go.
+// made-up photos are loaded. All settings load the same photos in turns, and those
+// that are clearly slower are stopped early. What comes out is a table of the time
+// lost with every setting and the setting to use, as a line of Go; or that the
+// machine is too noisy to tell.
 //
 // Photos that cannot be read are left out, counted and named at the end.
 //
@@ -40,6 +41,7 @@ type options struct {
 	workers, batches numbers
 	samples, rounds  int
 	margin           float64
+	train            bool
 }
 
 func main() {
@@ -78,7 +80,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		fmt.Fprintln(out, "ended early; of what was measured:")
 	}
-	if err := advise(out, m.model(), all); err != nil {
+	if err := advise(out, all); err != nil {
 		return err
 	}
 	m.damaged.tell(errs)
@@ -90,6 +92,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f := flag.NewFlagSet("sweep", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // the error that Parse returns says it once
 	f.StringVar(&o.dir, "dir", "", "`folder` of photos with a folder per class; made-up photos by default")
+	f.BoolVar(&o.train, "train", false, "load with the training preset, in random order; the evaluation preset by default")
 	f.IntVar(&o.size, "size", 224, "side of the pictures that are made of them, in `pixels`")
 	f.Float64Var(&o.consumer, "consumer", 0, "samples per second that the loop takes, a `rate`, as a simulated device; 0 is no limit")
 	f.Var(counts{&o.workers, 0}, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
@@ -113,7 +116,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 			wrong = append(wrong, fmt.Errorf(format, v...))
 		}
 	}
-	want(f.NArg() == 0, "%q: no arguments are wanted besides flags", f.Args())
+	want(f.NArg() == 0, "%q: want flags alone", f.Args())
 	want(o.size >= 1 && o.size <= 4096, "-size %d: want 1 to 4096", o.size)
 	want(o.consumer >= 0, "-consumer %v: want 0 or more", o.consumer)
 	want(o.samples >= slices.Max(o.batches), "-samples %d: want at least the largest batch, %d", o.samples, slices.Max(o.batches))

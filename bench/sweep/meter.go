@@ -46,7 +46,11 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	pictures, err := transform.Images(folder, transform.Eval(o.size))
+	preset := transform.Eval(o.size)
+	if o.train {
+		preset = transform.Train(o.size)
+	}
+	pictures, err := transform.Images(folder, preset)
 	if err != nil {
 		return nil, err
 	}
@@ -65,12 +69,18 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 
 // String is what is measured.
 func (m *meter) String() string {
-	s := fmt.Sprintf("%d of %d photos, Eval(%d), %d settings in up to %d rounds", min(m.samples, m.photos), m.photos, m.size,
+	preset := map[bool]string{false: "Eval", true: "Train"}[m.train]
+	s := fmt.Sprintf("%d of %d photos, %s(%d), %d settings in up to %d rounds", min(m.samples, m.photos), m.photos, preset, m.size,
 		len(m.workers)*len(m.batches), m.rounds)
 	if m.consumer > 0 {
 		s += fmt.Sprintf(", for a simulated loop of %.0f samples/s", m.consumer)
 	}
 	return s
+}
+
+// data is what records call the data.
+func (m *meter) data() string {
+	return map[bool]string{false: "photos", true: "photos for training"}[m.train]
 }
 
 // model names what the settings are compared for.
@@ -90,7 +100,7 @@ func (m *meter) warm(ctx context.Context) error {
 
 // epoch measures an epoch of a new loader, and notes which photos it left out.
 func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Batch) error, options ...loader.Option) (result.Measured, error) {
-	l, err := loader.New(m.ds, append(options, loader.OnError(loader.Skip, loader.NoLimit))...)
+	l, err := loader.New(m.ds, append(options, loader.Shuffle(m.train), loader.OnError(loader.Skip, loader.NoLimit))...)
 	if err != nil {
 		return result.Measured{}, err
 	}
@@ -130,7 +140,7 @@ func (m *meter) keep(s analysis.Setting, round int, measured result.Measured) er
 	r := m.blank
 	r.Date = time.Now().UTC().Truncate(time.Second)
 	r.Study, r.Round, r.Measured = result.Loading, round, measured
-	r.Config = result.Config{Batch: s.Batch, Workers: s.Workers, Data: "photos", Help: result.HelpOn}
+	r.Config = result.Config{Batch: s.Batch, Workers: s.Workers, Data: m.data(), Help: result.HelpOn}
 	if m.consumer > 0 {
 		r.Study, r.Config.Model, r.Measured.EndToEnd = result.EndToEnd, m.model(), measured.Seconds
 		r.Config.Simulated = bench.Device{SamplesPerSecond: m.consumer}.String()

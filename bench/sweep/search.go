@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -85,13 +86,7 @@ func (r race) stop(running []*candidate) {
 	}
 	leader := slices.MinFunc(running, func(a, b *candidate) int {
 		x, y := analysis.NewFigure(a.times...).Median, analysis.NewFigure(b.times...).Median
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return a.Compare(b.Setting)
+		return cmp.Or(cmp.Compare(x, y), a.Compare(b.Setting))
 	})
 	for _, c := range running {
 		margin := 1.0
@@ -108,6 +103,5 @@ func (r race) stop(running []*candidate) {
 
 // spread is how far a candidate's rounds lie apart, as a share of their median.
 func spread(c *candidate) float64 {
-	f := analysis.NewFigure(c.times...)
-	return f.Spread() / f.Median
+	return (slices.Max(c.times) - slices.Min(c.times)) / analysis.NewFigure(c.times...).Median
 }

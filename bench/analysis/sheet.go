@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Sheet is a table for people.
@@ -13,39 +14,30 @@ type Sheet struct {
 
 // Markdown prints the sheet as Markdown does it, columns in line.
 func (s Sheet) Markdown() string {
-	width := make([]int, len(s.Head))
-	for i, h := range s.Head {
-		width[i] = max(3, letters(h))
-	}
-	for _, row := range s.Rows {
-		for i := range min(len(row), len(width)) {
-			width[i] = max(width[i], letters(clean(row[i])))
+	rule := make([]string, len(s.Head))
+	lines := append([][]string{s.Head, rule}, s.Rows...)
+	for i := range s.Head {
+		width := 3
+		for _, line := range lines {
+			if i < len(line) {
+				width = max(width, utf8.RuneCountInString(clean(line[i])))
+			}
 		}
+		rule[i] = strings.Repeat("-", width)
 	}
 	var b strings.Builder
-	line := func(cells []string) {
-		for i, w := range width {
+	for _, line := range lines {
+		for i, r := range rule {
 			cell := ""
-			if i < len(cells) {
-				cell = clean(cells[i])
+			if i < len(line) {
+				cell = clean(line[i])
 			}
-			b.WriteString("| " + cell + strings.Repeat(" ", w-letters(cell)+1))
+			b.WriteString("| " + cell + strings.Repeat(" ", len(r)-utf8.RuneCountInString(cell)+1))
 		}
 		b.WriteString("|\n")
 	}
-	line(s.Head)
-	rule := make([]string, len(width))
-	for i, w := range width {
-		rule[i] = strings.Repeat("-", w)
-	}
-	line(rule)
-	for _, row := range s.Rows {
-		line(row)
-	}
 	return b.String()
 }
-
-func letters(s string) int { return len([]rune(s)) }
 
 // clean keeps a cell in its place.
 func clean(s string) string {

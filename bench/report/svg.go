@@ -1,0 +1,68 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dop251/goja"
+)
+
+//go:embed draw.js
+var drawing string
+
+// A drawer runs the page's drawing code without a browser. It is for one
+// goroutine.
+type drawer struct {
+	library string
+	vm      *goja.Runtime
+	draw    goja.Callable
+}
+
+func newDrawer() (*drawer, error) {
+	library, err := unpack(echarts)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	d := &drawer{library: library, vm: goja.New()}
+	d.vm.Set("setTimeout", func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // it animates nothing
+	for _, source := range []string{library, drawing} {
+		if _, err := d.vm.RunString(source); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+	}
+	var ok bool
+	if d.draw, ok = goja.AssertFunction(d.vm.Get("penstockSVG")); !ok {
+		return nil, fmt.Errorf("report: draw.js has no penstockSVG")
+	}
+	return d, nil
+}
+
+// svg is a chart as a file, with its title.
+func (d *drawer) svg(ch *chart, dark bool) (string, error) {
+	text, err := json.Marshal(ch)
+	if err != nil {
+		return "", fmt.Errorf("report: %s: %w", ch.ID, err)
+	}
+	v, err := d.draw(goja.Undefined(), d.vm.ToValue(string(text)), d.vm.ToValue(dark))
+	if err != nil {
+		return "", fmt.Errorf("report: %s: %w", ch.ID, err)
+	}
+	return v.String(), nil
+}
+
+// write saves a chart into a folder, for light pages and for dark ones.
+func (d *drawer) write(folder string, ch *chart) error {
+	for name, dark := range map[string]bool{ch.ID + ".svg": false, ch.ID + "-dark.svg": true} {
+		text, err := d.svg(ch, dark)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+	}
+	return nil
+}

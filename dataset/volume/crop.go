@@ -11,7 +11,7 @@ type Crop struct {
 	random bool
 	shape  []int
 	value  float64
-	only   bool // value was given
+	given  bool // value was
 }
 
 // PadOrCrop gives every volume that shape, one number per axis or one for all,
@@ -26,7 +26,7 @@ func RandomCrop(shape ...int) Crop { return Crop{random: true, shape: slices.Clo
 // Fill sets the value of what PadOrCrop adds to volumes that are no masks; to
 // masks it adds 0, which is the default.
 func (c Crop) Fill(value float64) Crop {
-	c.value, c.only = value, true
+	c.value, c.given = value, true
 	return c
 }
 
@@ -37,7 +37,7 @@ func (c Crop) String() string {
 		name = "RandomCrop"
 	}
 	text := call(name, anys(c.shape)...)
-	if c.only {
+	if c.given {
 		text += call(".Fill", c.value)
 	}
 	return text
@@ -50,7 +50,7 @@ func (c Crop) add(p *program) error {
 	if !c.random {
 		return p.add(c, anywhere, true)
 	}
-	if c.only {
+	if c.given {
 		return errors.New("want Fill of PadOrCrop")
 	}
 	return p.add(c, perSample, true)
@@ -74,6 +74,9 @@ func (c Crop) check(v *Volume) error {
 	rank := len(v.Shape) - 1
 	if len(c.shape) != 1 && len(c.shape) != rank {
 		return fmt.Errorf("volumes have %d axes of space: want as many lengths, or one", rank)
+	}
+	if !v.Mask && !holds(v.Dtype, c.value) {
+		return fmt.Errorf("%s is %v, which cannot hold the value", v.Name, v.Dtype)
 	}
 	elements := v.Shape[0]
 	for k := 1; k <= rank; k++ {

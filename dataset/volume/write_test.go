@@ -158,7 +158,7 @@ func TestWhatNRRDCannotCarryIsAnError(t *testing.T) {
 		{`the origin has no numbers; nil is an unknown one`, func(v *volume.Volume) { v.Origin = []float64{} }},
 		{`23 bytes of data, want 24`, func(v *volume.Volume) { v.Data = v.Data[1:] }},
 		{`the Dtype is missing`, func(v *volume.Volume) { v.Dtype = tensor.Dtype{} }},
-		{`nrrd: write: line 10: key "a" is on line 9 already`, func(v *volume.Volume) { v.Attributes = []volume.Attribute{{Key: "a"}, {Key: "a"}} }},
+		{`line 10: key "a" is on line 9 already`, func(v *volume.Volume) { v.Attributes = []volume.Attribute{{Key: "a"}, {Key: "a"}} }},
 	} {
 		v := maskOf([]int{2, 3, 4}, nil)
 		c.spoil(v)

@@ -52,6 +52,8 @@ func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
 		{volume.Resample(2e-5), "would be too large"},
 		{volume.PadOrCrop(1, 2), "3 axes of space: want as many lengths"},
 		{volume.PadOrCrop(1 << 20), "want a smaller shape"},
+		{volume.PadOrCrop(3).Fill(40000), "PadOrCrop(3).Fill(40000): ct is int16, which cannot hold the value"},
+		{volume.PadOrCrop(3).Fill(-0.5), "PadOrCrop(3).Fill(-0.5): ct is int16, which cannot hold the value"},
 		{volume.Flip(3), "axis 3 of 3"},
 		{volume.Rotate90(1, 1, -2), "want two axes"},
 		{volume.Rotate90(1, -4, 0), "axis -4 of 3"},

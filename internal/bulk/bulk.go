@@ -53,9 +53,6 @@ type Buffer struct {
 	want int
 }
 
-// Into makes a buffer over dst.
-func Into(dst []byte) *Buffer { return &Buffer{data: dst[:0:len(dst)], want: len(dst)} }
-
 // Growing makes a buffer for want bytes, which fits an int. It has memory for backed bytes at once, those that the
 // files' sizes make likely, and doubles it when these are full.
 func Growing(want, backed int64) *Buffer {

@@ -96,7 +96,7 @@ func TestFillTellsAnErrorFromTheEnd(t *testing.T) {
 		{io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(io.ErrUnexpectedEOF)), io.ErrUnexpectedEOF},
 		{io.MultiReader(bytes.NewReader([]byte("abc")), idle{}), io.ErrNoProgress},
 	} {
-		b := bulk.Into(make([]byte, 4))
+		b := bulk.Growing(4, 0)
 		if n, err := b.Fill(c.r, 4); n != 3 || !errors.Is(err, c.want) {
 			t.Errorf("got %d, %v, want 3, %v", n, err, c.want)
 		}

@@ -3,7 +3,6 @@ package bulk
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 )
@@ -34,7 +33,7 @@ func Regular(fsys fs.FS, name string) error {
 // which would wait for a writer, is not opened where the file system is a StatFS.
 func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
 	if err := Regular(fsys, name); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -47,7 +46,7 @@ func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
 	}
 	if !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fmt.Errorf("%s: %w", name, ErrIrregular)
+		return nil, ErrIrregular
 	}
 	s := &Source{file: f, size: info.Size()}
 	s.Reader = bufio.NewReaderSize(counter{s}, buffer)

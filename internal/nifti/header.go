@@ -47,11 +47,9 @@ type Header struct {
 
 	Extensions []Extension
 
-	name   string // the file that was asked for
 	file   string // that of the data
 	offset int64  // of the data there, before compression
 	pair   bool   // header and data are two files
-	zipped bool   // the header's file is compressed
 }
 
 // An Extension is a block of data of some program's own, between header and data.
@@ -154,16 +152,6 @@ func (h *Header) Bytes() (int64, error) {
 		return 0, fmt.Errorf("dim: %v elements of type %v are more than memory can hold", h.Dim, h.Datatype)
 	}
 	return n, nil
-}
-
-// Raw says where the data are if they are not compressed: file is a path in the file system that the header came from,
-// offset the first data byte there. Where swap is set, every element's bytes must be reversed, or every part's. It looks
-// at the header's file only: the data of a pair may be compressed all the same.
-func (h *Header) Raw() (file string, offset int64, swap, ok bool) {
-	if h.zipped || h.file == "" {
-		return "", 0, false, false
-	}
-	return h.file, h.offset, h.swapped(), true
 }
 
 // Scale is what a stored value v stands for: slope·v + inter. A slope that is 0 or not finite means none, 1 and 0.

@@ -17,6 +17,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // window is how many bytes of a file are read at a time.
@@ -31,48 +32,19 @@ type Image struct {
 }
 
 // ReadHeader reads the header of the named file, with its extensions. Either file of a pair may be named.
+//
+// Errors do not name the file, which the caller does, but the other one of a pair.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	h, err := readHeader(fsys, name)
+	header := headerOf(fsys, name)
+	h, err := readHeader(fsys, header)
 	if err != nil {
-		return nil, fmt.Errorf("nifti: read %s: %w", name, err)
+		return nil, in(header, name, err)
 	}
 	return h, nil
 }
 
-// Read reads the named file: its header and the data, which are in the other file of a pair. Data of more than limit
-// bytes are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what
-// dim asks for.
-//
-// Memory grows with what is read: a header alone that promises much takes nothing.
-//
-// Complex numbers have an axis of 2 (real, imaginary) before the header's, RGB 3, RGBA 4. The types of 128-bit floats
-// and of single bits are refused.
-func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	m, err := read(fsys, name, limit)
-	if err != nil {
-		return nil, fmt.Errorf("nifti: read %s: %w", name, err)
-	}
-	return m, nil
-}
-
-// Decode reads the data of the file whose header is h, from ReadHeader, into dst, which has exactly Bytes bytes.
-func (h *Header) Decode(fsys fs.FS, dst []byte) error {
-	n, err := h.Bytes()
-	if err == nil && n != int64(len(dst)) {
-		err = fmt.Errorf("%d bytes of memory for %d of data", len(dst), n)
-	}
-	if err == nil {
-		err = h.fill(fsys, n, func(int64) *bulk.Buffer { return bulk.Into(dst) })
-	}
-	if err != nil {
-		return fmt.Errorf("nifti: read %s: %w", h.name, err)
-	}
-	return nil
-}
-
 func readHeader(fsys fs.FS, name string) (*Header, error) {
-	header := headerOf(fsys, name)
-	src, r, zipped, err := open(fsys, header)
+	src, r, zipped, err := open(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +56,10 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 		}
 		return nil, err
 	}
-	h.name, h.file, h.zipped = name, header, zipped
-	if !h.pair {
+	if h.file = name; !h.pair {
 		return h, nil
 	}
-	if h.file, err = imageOf(fsys, header); err != nil {
+	if h.file, err = imageOf(fsys, name); err != nil {
 		return nil, err
 	}
 	switch ended, err := bulk.Ended(r); {
@@ -100,8 +71,24 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 	return h, nil
 }
 
-func read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	h, err := readHeader(fsys, name)
+// in names the file of an error, unless it is the one that was asked for.
+func in(file, asked string, err error) error {
+	if file == asked {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// Read reads the named file: its header and the data, which are in the other file of a pair. Data of more than limit
+// bytes are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what
+// dim asks for.
+//
+// Memory grows with what is read: a header alone that promises much takes nothing.
+//
+// Complex numbers have an axis of 2 (real, imaginary) before the header's, RGB 3, RGBA 4. The types of 128-bit floats
+// and of single bits are refused.
+func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
+	h, err := ReadHeader(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -112,57 +99,54 @@ func read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	if limit > 0 && n > limit {
 		return nil, fmt.Errorf("dim: %d bytes of data, the limit is %d", n, limit)
 	}
-	var b *bulk.Buffer
-	if err := h.fill(fsys, n, func(backed int64) *bulk.Buffer {
-		b = bulk.Growing(n, backed)
-		return b
-	}); err != nil {
-		return nil, err
+	data, err := h.load(fsys, n)
+	if err != nil {
+		return nil, in(h.file, name, err)
 	}
-	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: b.Bytes()}, nil
+	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// fill reads all size bytes of data into the buffer that to makes, told how many bytes the file's size makes likely.
-func (h *Header) fill(fsys fs.FS, size int64, to func(backed int64) *bulk.Buffer) error {
+// load reads all size bytes of data.
+func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	src, r, zipped, err := open(fsys, h.file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer src.Close()
 	backed := src.Size()
 	if zipped {
 		backed = 16 * min(backed, 1<<50) // images shrink less; where masks shrink more, memory is doubled as they are read
 		if _, err := io.CopyN(io.Discard, r, h.offset); err != nil {
-			return fmt.Errorf("%s: byte %d: vox_offset %d: %w", h.file, src.Offset(), h.offset, full(err))
+			return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, full(err))
 		}
 	} else if err := src.Skip(h.offset); err != nil {
-		return fmt.Errorf("%s: byte %d: vox_offset %d: %w", h.file, src.Offset(), h.offset, err)
+		return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, err)
 	}
-	b := to(backed)
+	b := bulk.Growing(size, backed)
 	switch n, err := b.Fill(r, size); {
 	case errors.Is(err, bulk.ErrShort):
-		return fmt.Errorf("%s: byte %d: the data end after %d of %d bytes", h.file, src.Offset(), n, size)
+		return nil, fmt.Errorf("byte %d: the data end after %d of %d bytes", src.Offset(), n, size)
 	case err != nil:
-		return fmt.Errorf("%s: byte %d: %w, after %d of %d bytes of data", h.file, src.Offset(), err, n, size)
+		return nil, fmt.Errorf("byte %d: %w, after %d of %d bytes of data", src.Offset(), err, n, size)
 	}
 	end := src.Offset()
 	switch ended, err := bulk.Ended(r); {
 	case err != nil:
-		return fmt.Errorf("%s: byte %d: %w, behind the data", h.file, end, err)
+		return nil, fmt.Errorf("byte %d: %w, behind the data", end, err)
 	case !ended:
-		return fmt.Errorf("%s: byte %d: more data follow the %d bytes that dim asks for", h.file, end, size)
+		return nil, fmt.Errorf("byte %d: more data follow the %d bytes that dim asks for", end, size)
 	}
 	if h.swapped() {
 		bulk.Swap(b.Bytes(), int(h.Dtype().Size()))
 	}
-	return nil
+	return b.Bytes(), nil
 }
 
 // open opens a file and, if it begins as gzip files do, unzips it. No header begins so; an image that does may be a
 // plain one whose first voxels look like gzip, and is taken for one only if it is named .gz.
 func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, err error) {
 	if src, err = bulk.Open(fsys, name, window); err != nil {
-		return nil, nil, false, err
+		return nil, nil, false, files.Cause(err)
 	}
 	magic, _ := src.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
@@ -170,7 +154,7 @@ func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, 
 	}
 	z, err := gzip.NewReader(src.Reader) // the library is faster on bufio's own type
 	if err != nil {
-		err = fmt.Errorf("%s: byte %d: gzip: %w", name, src.Offset(), full(err))
+		err = fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
 		_ = src.Close()
 		return nil, nil, false, err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -27,8 +26,8 @@ func volume() (*nrrd.Header, []byte) {
 	return h, data
 }
 
-// BenchmarkRead reads volumes into memory of their own and, beside it, gzip with the library alone from the same file
-// into memory that is there already: what Decode may cost at best.
+// BenchmarkRead reads volumes and, compared with it, gzip with the library alone from the same file into memory that is
+// there already.
 func BenchmarkRead(b *testing.B) {
 	dir := b.TempDir()
 	h, data := volume()
@@ -56,20 +55,6 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
-		b.Run("file="+name+"/Decode", func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(data)))
-			h, err := nrrd.ReadHeader(fsys, name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			dst := make([]byte, len(data))
-			for b.Loop() {
-				if err := h.Decode(fsys, dst); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 	b.Run("file=gzip/library", func(b *testing.B) {
 		b.ReportAllocs()
@@ -79,29 +64,6 @@ func BenchmarkRead(b *testing.B) {
 			inflate(b, filepath.Join(dir, "gzip"), dst)
 		}
 	})
-	b.Run("file=gzip/interleaved", func(b *testing.B) { interleaved(b, dir, len(data)) })
-}
-
-// interleaved takes turns between Decode and the library, so that other load meets both alike, and reports how much
-// more time Decode takes.
-func interleaved(b *testing.B, dir string, size int) {
-	h, err := nrrd.ReadHeader(os.DirFS(dir), "gzip")
-	if err != nil {
-		b.Fatal(err)
-	}
-	dst := make([]byte, size)
-	var ours, library time.Duration
-	for b.Loop() {
-		begin := time.Now()
-		if err := h.Decode(os.DirFS(dir), dst); err != nil {
-			b.Fatal(err)
-		}
-		between := time.Now()
-		inflate(b, filepath.Join(dir, "gzip"), dst)
-		ours += between.Sub(begin)
-		library += time.Since(between)
-	}
-	b.ReportMetric(100*(ours.Seconds()/library.Seconds()-1), "%-over-library")
 }
 
 // inflate unzips what follows a file's header, with the library alone.

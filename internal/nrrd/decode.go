@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 const (
@@ -44,7 +45,7 @@ func (h *Header) fill(fsys fs.FS, b *bulk.Buffer, total int64) error {
 func (h *Header) fillFrom(fsys fs.FS, name string, skip int64, b *bulk.Buffer, size int64) error {
 	src, err := bulk.Open(fsys, name, window)
 	if err != nil {
-		return err
+		return files.Cause(err)
 	}
 	defer src.Close()
 	if h.DataFiles.Attached() {

@@ -83,37 +83,6 @@ func compare(t *testing.T, fsys fs.FS, name string, want golden) {
 			t.Errorf("%s: -want +got\n%s", field, diff)
 		}
 	}
-	dst := make([]byte, len(m.Data))
-	h, err := nrrd.ReadHeader(fsys, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Decode(fsys, dst); err != nil || string(dst) != string(m.Data) {
-		t.Errorf("Decode differs from Read: %v", err)
-	}
-	if file, offset, swap, ok := h.Raw(); ok {
-		compareRaw(t, fsys, file, offset, swap, m)
-	}
-}
-
-// compareRaw reads the data from where Raw says they are.
-func compareRaw(t *testing.T, fsys fs.FS, file string, offset int64, swap bool, m *nrrd.Image) {
-	all, err := fs.ReadFile(fsys, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if offset < 0 {
-		offset = int64(len(all) - len(m.Data))
-	}
-	part := all[offset:][:len(m.Data)]
-	if size := int(m.Dtype.Size()); swap {
-		for p := range slices.Chunk(part, size) {
-			slices.Reverse(p)
-		}
-	}
-	if string(part) != string(m.Data) {
-		t.Errorf("Raw says %s from %d on, swap %v: not the data", file, offset, swap)
-	}
 }
 
 // plain is a field as the golden file has it; types and encodings, which have many names, are not compared.

@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // An Image is an array with its header.
@@ -24,64 +25,12 @@ type Image struct {
 }
 
 // ReadHeader reads the header of the named file, attached or detached. Data files are not looked at.
-func ReadHeader(fsys fs.FS, name string) (*Header, error) {
-	h, err := readHeader(fsys, name)
-	if err != nil {
-		return nil, fmt.Errorf("nrrd: read %s: %w", name, err)
-	}
-	return h, nil
-}
-
-// Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
-// are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what sizes
-// ask for, but for a line end behind raw ones.
 //
-// Memory grows with what is read: a header alone that promises much takes nothing.
-func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	m, err := read(fsys, name, limit)
-	if err != nil {
-		return nil, fmt.Errorf("nrrd: read %s: %w", name, err)
-	}
-	return m, nil
-}
-
-// Decode reads the data of the file whose header is h, from ReadHeader, into dst, which has exactly Bytes bytes.
-func (h *Header) Decode(fsys fs.FS, dst []byte) error {
-	n, err := h.Bytes()
-	if err == nil && n != int64(len(dst)) {
-		err = fmt.Errorf("%d bytes of memory for %d of data", len(dst), n)
-	}
-	if err == nil {
-		err = h.fill(fsys, bulk.Into(dst), n)
-	}
-	if err != nil {
-		return fmt.Errorf("nrrd: read %s: %w", h.name, err)
-	}
-	return nil
-}
-
-// Raw says where the data are if they are one stretch of uncompressed bytes in a single file: file is a path in the
-// file system that the header came from, offset the first data byte there, or -1 if it is the file's size less the
-// data's. Where swap is set, every element's bytes must be reversed.
-func (h *Header) Raw() (file string, offset int64, swap, ok bool) {
-	if h.Encoding != Raw || h.LineSkip > 0 || h.files() != 1 {
-		return "", 0, false, false
-	}
-	file, err := h.file(0)
-	if err != nil {
-		return "", 0, false, false
-	}
-	offset = h.skip(0)
-	if offset >= 0 && h.DataFiles.Attached() {
-		offset += h.data
-	}
-	return file, offset, h.swapped(), offset >= -1
-}
-
-func readHeader(fsys fs.FS, name string) (*Header, error) {
+// Errors do not name the file, which the caller does, but data files that it names.
+func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	src, err := bulk.Open(fsys, name, 4<<10)
 	if err != nil {
-		return nil, err
+		return nil, files.Cause(err)
 	}
 	defer src.Close()
 	h, err := parse(src.Reader)
@@ -92,8 +41,13 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 	return h, h.checkFiles()
 }
 
-func read(fsys fs.FS, name string, limit int64) (*Image, error) {
-	h, err := readHeader(fsys, name)
+// Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
+// are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what sizes
+// ask for, but for a line end behind raw ones.
+//
+// Memory grows with what is read: a header alone that promises much takes nothing.
+func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
+	h, err := ReadHeader(fsys, name)
 	if err != nil {
 		return nil, err
 	}

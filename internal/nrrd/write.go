@@ -17,13 +17,6 @@ import (
 // machine's byte order. The encoding is raw or gzip, by h.Encoding; "" is raw. Version, Number, Endian, DataFiles and
 // both skips are not taken from h but follow from what is written. The version is the oldest that has all fields.
 func Write(w io.Writer, h *Header, data []byte) error {
-	if err := write(w, h, data); err != nil {
-		return fmt.Errorf("nrrd: write: %w", err)
-	}
-	return nil
-}
-
-func write(w io.Writer, h *Header, data []byte) error {
 	encoding := h.Encoding
 	if encoding == "" {
 		encoding = Raw

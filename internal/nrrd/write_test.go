@@ -115,7 +115,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 		c.edit(&h)
 		var b bytes.Buffer
 		err := nrrd.Write(&b, &h, []byte("x"))
-		if err == nil || !strings.HasPrefix(err.Error(), "nrrd: write: ") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 		if b.Len() > 0 {

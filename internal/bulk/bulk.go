@@ -51,13 +51,18 @@ func Size(element int, sizes []int) (n int64, ok bool) {
 type Buffer struct {
 	data []byte // what has been read; its capacity is what there is memory for
 	want int
+	part func() float64 // of all that there is to read, nil if unknown
 }
 
 // Growing makes a buffer for want bytes, which fits an int. It has memory for backed bytes at once, those that the
-// files' sizes make likely, and doubles it when these are full.
+// files' sizes make likely, and doubles it when these are full; see [Buffer.Foresee].
 func Growing(want, backed int64) *Buffer {
 	return &Buffer{data: Make(int(min(want, max(backed, First))))[:0], want: int(want)}
 }
+
+// Foresee lets the buffer grow at once to all that is wanted, where the rest of the files, if it holds as much for its
+// size as what part of them has been read, has at least half of it.
+func (b *Buffer) Foresee(part func() float64) { b.part = part }
 
 // Bytes is what has been read so far.
 func (b *Buffer) Bytes() []byte { return b.data }
@@ -92,7 +97,11 @@ func (b *Buffer) Fill(r io.Reader, n int64) (int64, error) {
 }
 
 func (b *Buffer) grow() {
-	grown := Make(min(b.want, 2*cap(b.data)))
+	size := min(b.want, 2*cap(b.data))
+	if b.part != nil && float64(len(b.data)) >= b.part()*float64(b.want)/2 {
+		size = b.want
+	}
+	grown := Make(size)
 	b.data = grown[:copy(grown, b.data)]
 }
 

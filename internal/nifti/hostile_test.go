@@ -43,7 +43,6 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"cut in the header", "byte 347: the header ends after 347 of 348", 1, cut(347)},
 		{"cut in the flag", "byte 350: extension: unexpected EOF", 1, cut(350)},
 		{"cut in the data", "the data end after 47 of 48 bytes", 1, cut(352 + 47)},
-		{"more data", "byte 400: more data follow the 48 bytes", 1, func(b []byte) []byte { return append(b, 0) }},
 		{"another format", "not a NIfTI header", 1, short(0, 349)},
 		{"Analyze", "an Analyze 7.5 file", 1, func(b []byte) []byte { clear(b[344:348]); return b }},
 		{"other magic", `magic: "n+3\x00" is not NIfTI-1's`, 1, func(b []byte) []byte { b[346] = '3'; return b }},
@@ -95,7 +94,6 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"zip cut", "unexpected EOF", 1, func(b []byte) []byte { z := zipped(b); return z[:len(z)-1] }},
 		{"zip of another sum", "invalid checksum", 1, func(b []byte) []byte { z := zipped(b); z[len(z)-8]++; return z }},
 		{"zip cut in the header", "unzipped: byte 100: the header ends", 1, func(b []byte) []byte { return zipped(b[:100]) }},
-		{"bomb", "more data follow the 48 bytes", 1, func(b []byte) []byte { return zipped(append(b, make([]byte, 16<<20)...)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := c.edit(good(t, c.v))
@@ -177,14 +175,12 @@ func TestPairsThatAreNotWholeAreRefused(t *testing.T) {
 	header[345] = 'i'
 	binary.LittleEndian.PutUint32(header[108:], 0)
 	header, data := header[:348], header[352:]
-	longer := append(append([]byte(nil), header...), 0, 0, 0, 0, 7)
 	for _, c := range []struct {
 		want  string
 		limit int64
 		files fstest.MapFS
 	}{
 		{"x.img: file does not exist", 0, fstest.MapFS{"x.hdr": {Data: header}}},
-		{"byte 352: something follows the header", 0, fstest.MapFS{"x.hdr": {Data: longer}, "x.img": {Data: data}}},
 		{"x.img: byte 47: the data end after 47 of 48", 0, fstest.MapFS{"x.hdr": {Data: header}, "x.img": {Data: data[1:]}}},
 		{"dim: 48 bytes of data, the limit is 47", 47, fstest.MapFS{"x.hdr": {Data: header}, "x.img": {Data: data}}},
 	} {

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/bulk"
@@ -49,7 +48,7 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 		return nil, err
 	}
 	defer src.Close()
-	h, end, err := parse(r)
+	h, err := parse(r)
 	if err != nil {
 		if zipped {
 			err = fmt.Errorf("unzipped: %w", err)
@@ -59,16 +58,8 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 	if h.file = name; !h.pair {
 		return h, nil
 	}
-	if h.file, err = imageOf(fsys, name); err != nil {
-		return nil, err
-	}
-	switch ended, err := bulk.Ended(r); {
-	case err != nil:
-		return nil, fmt.Errorf("byte %d: %w", src.Offset(), err)
-	case !ended:
-		return nil, fmt.Errorf("byte %d: something follows the header, but the data are in another file", end)
-	}
-	return h, nil
+	h.file, err = imageOf(fsys, name)
+	return h, err
 }
 
 // in names the file of an error, unless it is the one that was asked for.
@@ -115,7 +106,7 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	defer src.Close()
 	backed := src.Size()
 	if zipped {
-		backed = 16 * min(backed, 1<<50) // images shrink less; where masks shrink more, memory is doubled as they are read
+		backed = bulk.Unzipped(size, backed)
 		if _, err := io.CopyN(io.Discard, r, h.offset); err != nil {
 			return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, full(err))
 		}
@@ -123,18 +114,17 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, err)
 	}
 	b := bulk.Growing(size, backed)
+	b.Foresee(src.Part)
 	switch n, err := b.Fill(r, size); {
 	case errors.Is(err, bulk.ErrShort):
 		return nil, fmt.Errorf("byte %d: the data end after %d of %d bytes", src.Offset(), n, size)
 	case err != nil:
 		return nil, fmt.Errorf("byte %d: %w, after %d of %d bytes of data", src.Offset(), err, n, size)
 	}
-	end := src.Offset()
-	switch ended, err := bulk.Ended(r); {
-	case err != nil:
-		return nil, fmt.Errorf("byte %d: %w, behind the data", end, err)
-	case !ended:
-		return nil, fmt.Errorf("byte %d: more data follow the %d bytes that dim asks for", end, size)
+	if zipped {
+		if err := bulk.Finish(r, max(size, bulk.First)); err != nil {
+			return nil, fmt.Errorf("byte %d: %w, after the data", src.Offset(), full(err))
+		}
 	}
 	if h.swapped() {
 		bulk.Swap(b.Bytes(), int(h.Dtype().Size()))
@@ -152,7 +142,7 @@ func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, 
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
 		return src, src, false, nil
 	}
-	z, err := gzip.NewReader(src.Reader) // the library is faster on bufio's own type
+	z, err := bulk.NewGzip(src.Reader)
 	if err != nil {
 		err = fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
 		_ = src.Close()

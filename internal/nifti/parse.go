@@ -50,11 +50,11 @@ func (f fields) dim(i int) int64 {
 	return int64(f.short(40 + 2*i))
 }
 
-// parse reads a header and its extensions. end is where the extensions end in r.
-func parse(r io.Reader) (h *Header, end int64, err error) {
+// parse reads a header and its extensions.
+func parse(r io.Reader) (*Header, error) {
 	var b [size2]byte
 	if n, err := io.ReadFull(r, b[:4]); err != nil {
-		return nil, 0, fmt.Errorf("byte %d: sizeof_hdr: %w", n, full(err))
+		return nil, fmt.Errorf("byte %d: sizeof_hdr: %w", n, full(err))
 	}
 	f := fields{order: binary.LittleEndian}
 	size := size1
@@ -69,22 +69,22 @@ func parse(r io.Reader) (h *Header, end int64, err error) {
 		case size2:
 			size = size2
 		default:
-			return nil, 0, fmt.Errorf("byte 0: sizeof_hdr: not %d or %d in either byte order: not a NIfTI header", size1, size2)
+			return nil, fmt.Errorf("byte 0: sizeof_hdr: not %d or %d in either byte order: not a NIfTI header", size1, size2)
 		}
 	}
 	if n, err := io.ReadFull(r, b[4:size]); err != nil {
-		return nil, 0, fmt.Errorf("byte %d: the header ends after %d of %d bytes: %w", n+4, n+4, size, full(err))
+		return nil, fmt.Errorf("byte %d: the header ends after %d of %d bytes: %w", n+4, n+4, size, full(err))
 	}
 	f.b, f.wide = b[:size], size == size2
-	h = &Header{Version: 1, BigEndian: f.order == binary.BigEndian}
+	h := &Header{Version: 1, BigEndian: f.order == binary.BigEndian}
 	if f.wide {
 		h.Version = 2
 	}
 	if err := h.magic(f); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if err := h.shape(f); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if f.wide {
 		h.read2(f)
@@ -92,10 +92,9 @@ func parse(r io.Reader) (h *Header, end int64, err error) {
 		h.read1(f)
 	}
 	if _, err := h.Bytes(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	end, err = h.extensions(r, int64(size))
-	return h, end, err
+	return h, h.extensions(r, int64(size))
 }
 
 func (h *Header) magic(f fields) error {
@@ -220,32 +219,33 @@ func (h *Header) units(xyzt int) {
 }
 
 // extensions reads what stands between a header of size bytes and the data, or the end of a pair's header file.
-func (h *Header) extensions(r io.Reader, size int64) (end int64, err error) {
+func (h *Header) extensions(r io.Reader, size int64) error {
 	var flag [4]byte
 	if n, err := io.ReadFull(r, flag[:]); err != nil {
 		if n == 0 && err == io.EOF && h.pair {
-			return size, nil
+			return nil
 		}
-		return 0, fmt.Errorf("byte %d: extension: %w", size+int64(n), full(err))
+		return fmt.Errorf("byte %d: extension: %w", size+int64(n), full(err))
 	}
-	end = size + 4
+	end := size + 4
 	if flag[0] == 0 {
-		return end, nil
+		return nil
 	}
 	var all []byte
+	var err error
 	if h.pair {
 		if all, err = io.ReadAll(io.LimitReader(r, maxExtensions+1)); err == nil && len(all) > maxExtensions {
 			err = fmt.Errorf("more than %d bytes", maxExtensions)
 		}
 	} else if h.offset-end > maxExtensions {
-		return 0, fmt.Errorf("byte %d: extensions: %d bytes up to vox_offset, want at most %d", end, h.offset-end, maxExtensions)
+		return fmt.Errorf("byte %d: extensions: %d bytes up to vox_offset, want at most %d", end, h.offset-end, maxExtensions)
 	} else {
 		b := bulk.Growing(h.offset-end, 0)
 		_, err = b.Fill(r, h.offset-end)
 		all = b.Bytes()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("byte %d: extensions: %w", end+int64(len(all)), err)
+		return fmt.Errorf("byte %d: extensions: %w", end+int64(len(all)), err)
 	}
 	order := binary.ByteOrder(binary.LittleEndian)
 	if h.BigEndian {
@@ -254,19 +254,19 @@ func (h *Header) extensions(r io.Reader, size int64) (end int64, err error) {
 	for rest := all; len(bytes.Trim(rest, "\x00")) > 0; {
 		at := end + int64(len(all)-len(rest))
 		if len(rest) < 8 {
-			return 0, fmt.Errorf("byte %d: extension: %d bytes are no extension", at, len(rest))
+			return fmt.Errorf("byte %d: extension: %d bytes are no extension", at, len(rest))
 		}
 		esize := int64(int32(order.Uint32(rest)))
 		if esize < 8 || esize > int64(len(rest)) {
-			return 0, fmt.Errorf("byte %d: extension: esize %d, want 8 to %d", at, esize, len(rest))
+			return fmt.Errorf("byte %d: extension: esize %d, want 8 to %d", at, esize, len(rest))
 		}
 		if len(h.Extensions) == mostExtended {
-			return 0, fmt.Errorf("byte %d: extension: more than %d", at, mostExtended)
+			return fmt.Errorf("byte %d: extension: more than %d", at, mostExtended)
 		}
 		h.Extensions = append(h.Extensions, Extension{int(int32(order.Uint32(rest[4:]))), rest[8:esize:esize]})
 		rest = rest[esize:]
 	}
-	return end + int64(len(all)), nil
+	return nil
 }
 
 // full is err, which is io.EOF where more was needed.

@@ -2,14 +2,12 @@ package nrrd
 
 import (
 	"bufio"
-	"bytes"
 	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-
-	"github.com/klauspost/compress/gzip"
+	"slices"
 
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
@@ -20,46 +18,71 @@ const (
 	prefix = 1 << 20  // bytes before compressed data that byte skip -1 passes over, or as many as the data have
 )
 
-// fill reads all data into b.
-func (h *Header) fill(fsys fs.FS, b *bulk.Buffer, total int64) error {
+// load reads all data.
+func (h *Header) load(fsys fs.FS, total int64) ([]byte, error) {
+	stored := h.stored(fsys)
+	d := &decoder{Header: h, to: bulk.Growing(total, h.backed(total, stored)), stored: stored}
+	d.to.Foresee(d.part)
 	n := h.files()
 	for i := range n {
 		name, err := h.file(i)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := h.fillFrom(fsys, name, h.skip(i), b, total/n); err != nil {
+		if err := d.file(fsys, name, h.skip(i), total/n); err != nil {
 			if h.DataFiles.Attached() {
-				return fmt.Errorf("data: %w", err)
+				return nil, fmt.Errorf("data: %w", err)
 			}
-			return fmt.Errorf("data file %s: %w", name, err)
+			return nil, fmt.Errorf("data file %s: %w", name, err)
 		}
 	}
 	if h.swapped() {
-		bulk.Swap(b.Bytes(), h.Type.size())
+		bulk.Swap(d.to.Bytes(), h.Type.size())
 	}
-	return nil
+	return d.to.Bytes(), nil
 }
 
-// fillFrom reads the size bytes of one data file.
-func (h *Header) fillFrom(fsys fs.FS, name string, skip int64, b *bulk.Buffer, size int64) error {
+// A decoder reads one data file after the other.
+type decoder struct {
+	*Header
+	to     *bulk.Buffer
+	src    *bulk.Source // the file being read
+	before int64        // bytes of the files before it
+	stored int64        // bytes of all files
+}
+
+func (d *decoder) part() float64 {
+	return float64(d.before+d.src.Offset()) / float64(max(d.stored, 1))
+}
+
+// file reads the size bytes of one data file.
+func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	src, err := bulk.Open(fsys, name, window)
 	if err != nil {
 		return files.Cause(err)
 	}
 	defer src.Close()
-	if h.DataFiles.Attached() {
-		if err := src.Skip(h.data); err != nil {
+	d.src = src
+	defer func() { d.before += src.Size() }()
+	if d.DataFiles.Attached() {
+		if err := src.Skip(d.data); err != nil {
 			return fmt.Errorf("byte %d: the header: %w", src.Offset(), err)
 		}
 	}
-	for i := range h.LineSkip {
+	for i := range d.LineSkip {
 		if err := skipLine(src); err != nil {
-			return fmt.Errorf("byte %d: line skip: line %d of %d: %w", src.Offset(), i+1, h.LineSkip, err)
+			return fmt.Errorf("byte %d: line skip: line %d of %d: %w", src.Offset(), i+1, d.LineSkip, err)
 		}
 	}
-	if h.Encoding == Gzip || h.Encoding == Bzip2 {
-		return h.inflate(src, skip, b, size)
+	switch d.Encoding {
+	case Gzip:
+		z, err := bulk.NewGzip(src.Reader)
+		if err != nil {
+			return fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
+		}
+		return d.inflate(z, skip, size)
+	case Bzip2:
+		return d.inflate(bzip2.NewReader(src.Reader), skip, size)
 	}
 	if skip == -1 {
 		if skip = src.Size() - src.Offset() - size; skip < 0 {
@@ -70,78 +93,69 @@ func (h *Header) fillFrom(fsys fs.FS, name string, skip int64, b *bulk.Buffer, s
 		return fmt.Errorf("byte %d: byte skip %d: %w", src.Offset(), skip, err)
 	}
 	var r io.Reader = src
-	switch h.Encoding {
+	switch d.Encoding {
 	case ASCII:
-		r = &numbers{src: src, kind: h.Type}
+		r = &numbers{src: src, kind: d.Type}
 	case Hex:
 		r = &hexadecimal{src: src}
 	case ZRL:
 		r = &zeroRuns{src: src}
 	}
-	return h.exactly(b, r, size, src)
+	return d.fill(r, size)
 }
 
-// inflate reads the size bytes of one compressed file, and to its end, which a checksum is at.
-func (h *Header) inflate(src *bulk.Source, skip int64, b *bulk.Buffer, size int64) error {
-	var r io.Reader
-	if h.Encoding == Gzip {
-		z, err := gzip.NewReader(src.Reader) // the library is faster on bufio's own type
-		if err != nil {
-			return fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
-		}
-		defer z.Close()
-		r = z
-	} else {
-		r = bzip2.NewReader(src.Reader)
-	}
-	if skip >= 0 {
-		if n, err := io.CopyN(io.Discard, r, skip); err != nil {
-			return fmt.Errorf("byte %d: byte skip: %d of %d bytes: %w", src.Offset(), n, skip, full(err))
-		}
-		return h.exactly(b, r, size, src)
-	}
-	most := size + max(size, prefix)
-	all := bulk.Growing(most, size)
-	n, err := all.Fill(r, most)
-	switch {
-	case err == nil:
-		end, err := bulk.Ended(r)
-		if err != nil {
-			return fmt.Errorf("byte %d: %w", src.Offset(), err)
-		}
-		if !end {
-			return fmt.Errorf("byte %d: byte skip -1: more than %d bytes before the data", src.Offset(), most-size)
-		}
-	case !errors.Is(err, bulk.ErrShort):
-		return fmt.Errorf("byte %d: %w", src.Offset(), err)
-	case n < size:
-		return fmt.Errorf("byte %d: the data end after %d of %d bytes", src.Offset(), n, size)
-	}
-	_, err = b.Fill(bytes.NewReader(all.Bytes()[n-size:]), size)
-	return err
-}
-
-// exactly reads size bytes from r, which must have no more. Raw data may have a line end behind them.
-func (h *Header) exactly(b *bulk.Buffer, r io.Reader, size int64, src *bulk.Source) error {
-	n, err := b.Fill(r, size)
+// fill reads size bytes more from r.
+func (d *decoder) fill(r io.Reader, size int64) error {
+	n, err := d.to.Fill(r, size)
 	if errors.Is(err, bulk.ErrShort) {
-		return fmt.Errorf("byte %d: the data end after %d of %d bytes", src.Offset(), n, size)
+		return fmt.Errorf("byte %d: the data end after %d of %d bytes", d.src.Offset(), n, size)
 	}
 	if err != nil {
-		return fmt.Errorf("byte %d: %w, after %d of %d bytes", src.Offset(), err, n, size)
+		return fmt.Errorf("byte %d: %w, after %d of %d bytes", d.src.Offset(), err, n, size)
 	}
-	if h.Encoding == Raw {
-		if rest, _ := src.Peek(3); string(rest) == "\n" || string(rest) == "\r\n" {
-			return nil // what an editor or a shell leaves behind
+	return nil
+}
+
+// inflate reads the size bytes of one compressed file, and on to its end, which a checksum is at.
+func (d *decoder) inflate(r io.Reader, skip, size int64) error {
+	if skip > 0 {
+		if n, err := io.CopyN(io.Discard, r, skip); err != nil {
+			return fmt.Errorf("byte %d: byte skip: %d of %d bytes: %w", d.src.Offset(), n, skip, full(err))
 		}
 	}
-	end := src.Offset()
-	switch ended, err := bulk.Ended(r); {
-	case err != nil:
-		return fmt.Errorf("byte %d: %w, behind the data", end, err)
-	case !ended:
-		return fmt.Errorf("byte %d: more data follow the %d bytes that sizes ask for", end, size)
+	if err := d.fill(r, size); err != nil {
+		return err
 	}
+	if skip == -1 {
+		return d.last(r, size)
+	}
+	if err := bulk.Finish(r, max(size, bulk.First)); err != nil {
+		return fmt.Errorf("byte %d: %w, after the data", d.src.Offset(), full(err))
+	}
+	return nil
+}
+
+// last reads r to its end, so that the size bytes read last are the last ones of r.
+func (d *decoder) last(r io.Reader, size int64) error {
+	all := d.to.Bytes()
+	ring := all[int64(len(all))-size:]
+	at := 0 // the oldest byte
+	for more := int64(0); ; {
+		n, err := r.Read(ring[at:])
+		at = (at + n) % len(ring)
+		if more += int64(n); more > max(size, prefix) {
+			return fmt.Errorf("byte %d: byte skip -1: more than %d bytes before the data", d.src.Offset(), max(size, prefix))
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("byte %d: %w", d.src.Offset(), err)
+		}
+	}
+	slices.Reverse(ring[:at])
+	slices.Reverse(ring[at:])
+	slices.Reverse(ring)
 	return nil
 }
 

@@ -21,7 +21,7 @@ type Image struct {
 	Header
 	Dtype tensor.Dtype // the kind of an element; blocks are bytes
 	Sizes []int        // the fastest axis first; before those of the header, the bytes of a block
-	Data  []byte       // in the machine's byte order, aligned to 64 bytes, nothing before or behind
+	Data  []byte       // in the machine's byte order, aligned to 64 bytes, nothing before or after
 }
 
 // ReadHeader reads the header of the named file, attached or detached. Data files are not looked at.
@@ -42,8 +42,7 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 }
 
 // Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
-// are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what sizes
-// ask for, but for a line end behind raw ones.
+// are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed over.
 //
 // Memory grows with what is read: a header alone that promises much takes nothing.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
@@ -58,17 +57,16 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	if limit > 0 && n > limit {
 		return nil, fmt.Errorf("sizes: %d bytes of data, the limit is %d", n, limit)
 	}
-	b := bulk.Growing(n, h.backed(fsys))
-	if err := h.fill(fsys, b, n); err != nil {
+	data, err := h.load(fsys, n)
+	if err != nil {
 		return nil, err
 	}
-	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: b.Bytes()}, nil
+	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// backed is how many bytes of data the files' sizes make likely.
-func (h *Header) backed(fsys fs.FS) int64 {
+// stored is how many bytes the data files have, as far as can be told.
+func (h *Header) stored(fsys fs.FS) (n int64) {
 	const asked = 4096 // files
-	var n int64
 	for i := range min(h.files(), asked) {
 		name, err := h.file(i)
 		if err != nil {
@@ -80,11 +78,16 @@ func (h *Header) backed(fsys fs.FS) int64 {
 		}
 		n += info.Size()
 	}
+	return n
+}
+
+// backed is how many of the promised bytes of data make so many stored ones likely.
+func (h *Header) backed(promised, stored int64) int64 {
 	switch h.Encoding {
 	case Gzip, Bzip2:
-		return 16 * min(n, 1<<50) // images shrink less; where masks shrink more, memory is doubled as they are read
+		return bulk.Unzipped(promised, stored)
 	case ASCII:
-		return 4 * min(n, 1<<50) // a digit and a space can be a double
+		return 4 * min(stored, 1<<50) // a digit and a space can be a double
 	}
-	return n
+	return stored
 }

@@ -1,10 +1,10 @@
-// Images loads a folder of pictures the way a model would read them, and shows
+// Images loads a folder of images the way a model would read them, and shows
 // how fast that is and where the time goes.
 //
 //	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N]
 //
-// DIR has a folder per class. Without it, the pictures are the project's own;
-// one of them is damaged on purpose, and left out.
+// DIR has a folder per class. Without it, the images are the project's own; one
+// of them is damaged on purpose, to show that it is left out and named.
 package main
 
 import (
@@ -29,17 +29,20 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	dir := flag.String("dir", "", "folder of pictures, with a folder per class; the project's own by default")
+	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	batch := flag.Int("batch", 16, "pictures per batch")
+	batch := flag.Int("batch", 16, "images per batch")
 	epochs := flag.Int("epochs", 3, "how often to load them all")
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
 	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of pictures the way a model would read them, and shows how fast that is and where the time goes.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images the way a model would read them, and shows how fast that is and where the time goes.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -68,7 +71,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d pictures in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
+	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
 		loader.InFlight(2*max(workers, 0)+2), // one for the sheet beside the usual ones
@@ -80,7 +83,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 
 	progress := mpb.NewWithContext(ctx, mpb.WithOutput(os.Stderr))
 	bar := progress.AddBar(int64(epochs*photos.Len()),
-		mpb.PrependDecorators(decor.Name("pictures "), decor.CountersNoUnit("%d / %d")),
+		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
 	var first *loader.Batch
 	begun := time.Now()
@@ -101,9 +104,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 
 	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
 		float64(s.Samples)/took.Seconds(), workers, s.Wait.First.Round(time.Microsecond), s)
-	for _, failure := range s.Failures {
-		fmt.Println("left out:", failure)
-	}
+	leftOut(s.Failures)
 	if sheet == "" || first == nil {
 		return nil
 	}
@@ -112,4 +113,22 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	}
 	fmt.Println("the first batch is drawn in", sheet)
 	return nil
+}
+
+// leftOut prints the first error of every image that could not be loaded, and in
+// how many epochs it was left out.
+func leftOut(failures []*loader.SampleError) {
+	times := map[int]int{}
+	for _, failure := range failures {
+		times[failure.Index]++
+	}
+	for _, failure := range failures {
+		if n := times[failure.Index]; n > 0 {
+			fmt.Printf("left out %d times: %v\n", n, failure)
+			times[failure.Index] = 0
+		}
+	}
+	if len(failures) > 0 {
+		fmt.Println("(of the project's own images, tiles/truncated.jpg is damaged on purpose)")
+	}
 }

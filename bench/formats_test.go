@@ -17,6 +17,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/idx"
 	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -141,7 +142,7 @@ func npyFiles(b *testing.B) string {
 		}
 		size := item[0].Bytes()
 		for i := range items {
-			one, err := dataset.Tensors(dataset.Named("image", dataset.TensorOver(item[0].Dtype, item[0].Shape, plain[128+i*size:][:size])))
+			one, err := dataset.Tensors(dataset.Named("image", dense.Tensor(item[0].Dtype, item[0].Shape, plain[128+i*size:][:size])))
 			if err != nil {
 				return err
 			}

@@ -69,7 +69,7 @@ func TestCachedPlacesWhatTheDatasetPlaces(t *testing.T) {
 		for w := range 4 {
 			group.Go(func() {
 				r := open(t, c)
-				slot, wanted := newSlot(c.Spec()...), newSlot(c.Spec()...)
+				slot, wanted := dataset.NewSlot(c.Spec()...), dataset.NewSlot(c.Spec()...)
 				plain := open(t, want)
 				for k := range 2 * n {
 					i := (k*(2*w+1) + 37*w) % n
@@ -118,7 +118,7 @@ func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 			return nil
 		})
 	c := cached(t, rows, 450)
-	r, slot := open(t, c), newSlot(rows.Spec()...)
+	r, slot := open(t, c), dataset.NewSlot(rows.Spec()...)
 	for range 3 {
 		for i := range 10 {
 			if err := r.Place(t.Context(), 9-i, slot); err != nil {
@@ -160,14 +160,14 @@ func TestCachedReadsASampleOnceForAllWorkers(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				slot := newSlot(labelField)
+				slot := dataset.NewSlot(labelField)
 				if err := open(t, c).Place(t.Context(), 0, slot); err != nil || dataset.Row[int64](slot, 0)[0] != 7 {
 					t.Errorf("placed %v, %v; want 7", dataset.Row[int64](slot, 0), err)
 				}
 			})
 		}
 		synctest.Wait()
-		go func() { impatient <- open(t, c).Place(ctx, 0, newSlot(labelField)) }()
+		go func() { impatient <- open(t, c).Place(ctx, 0, dataset.NewSlot(labelField)) }()
 		synctest.Wait()
 		cancel()
 		if err := <-impatient; !errors.Is(err, context.Canceled) {
@@ -198,7 +198,7 @@ func TestCachedDoesNotKeepFailures(t *testing.T) {
 		return nil
 	})
 	c := cached(t, ds, 1<<20)
-	r, slot := open(t, c), newSlot(labelField)
+	r, slot := open(t, c), dataset.NewSlot(labelField)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	place := func(ctx context.Context) (err error) {
@@ -239,7 +239,7 @@ func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() {
-				if open(t, c).Place(t.Context(), 0, newSlot(labelField)) != nil {
+				if open(t, c).Place(t.Context(), 0, dataset.NewSlot(labelField)) != nil {
 					failures.Add(1)
 				}
 			})
@@ -267,7 +267,7 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 			}
 			return nil
 		})
-		slot := newSlot(labelField)
+		slot := dataset.NewSlot(labelField)
 		slot.Rand().Uint64() // what is drawn outside the cache does not count
 		if err := open(t, cached(t, ds, 1<<20)).Place(t.Context(), 1, slot); fmt.Sprint(err) != c.want {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
@@ -286,13 +286,13 @@ func TestCachedLeavesTheDrawsRandomNumbersAlone(t *testing.T) {
 	r := open(t, c)
 	var got [2]uint64
 	for k := range got {
-		slot := newSlot(c.Spec()...)
+		slot := dataset.NewSlot(c.Spec()...)
 		if err := r.Place(t.Context(), 1, slot); err != nil {
 			t.Fatal(err)
 		}
 		got[k] = slot.Rand().Uint64()
 	}
-	if want := newSlot(labelField).Rand().Uint64(); got[0] != want || got[1] != want {
+	if want := dataset.NewSlot(labelField).Rand().Uint64(); got[0] != want || got[1] != want {
 		t.Errorf("random numbers %d after a miss and %d after a hit, want %d", got[0], got[1], want)
 	}
 }
@@ -359,7 +359,7 @@ func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
 	c := cached(t, journal{n: 3, log: &log}, 8)
 	r := open(t, c)
 	for i := range 3 {
-		if err := r.Place(t.Context(), i, newSlot(c.Spec()...)); err != nil {
+		if err := r.Place(t.Context(), i, dataset.NewSlot(c.Spec()...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -415,7 +415,7 @@ func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
 func TestCachedServesWithoutAllocation(t *testing.T) {
 	const n = 50
 	c := cached(t, notes(n, make([]atomic.Int32, n)), 1<<20)
-	r, slot := open(t, c), newSlot(c.Spec()...)
+	r, slot := open(t, c), dataset.NewSlot(c.Spec()...)
 	for i := range n {
 		if err := r.Place(t.Context(), i, slot); err != nil {
 			t.Fatal(err)
@@ -452,7 +452,7 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 	}
 	r := open(t, cached(t, datatest.Pairs(t), 100))
 	for _, i := range []int{-1, 5} {
-		if err := r.Place(t.Context(), i, newSlot(datatest.Pairs(t).Spec()...)); err == nil {
+		if err := r.Place(t.Context(), i, dataset.NewSlot(datatest.Pairs(t).Spec()...)); err == nil {
 			t.Errorf("sample %d of 5 gives no error", i)
 		}
 	}

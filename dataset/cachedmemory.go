@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 const (
@@ -84,7 +86,7 @@ func (m *cacheMemory) taken() (samples, bytes int64) {
 // bytes, then the fields. It returns the place, or passed if there is no room.
 func (c *Cache) keep(s Slot) uint64 {
 	size := c.header
-	for _, cell := range s.cells {
+	for _, cell := range slots.Slot(s).Cells() {
 		size += len(cell.Bytes())
 	}
 	place, piece, ok := c.memory.take(size)
@@ -92,9 +94,9 @@ func (c *Cache) keep(s Slot) uint64 {
 		return passed
 	}
 	rest := piece[c.header:]
-	for _, cell := range s.cells {
+	for _, cell := range slots.Slot(s).Cells() {
 		row := cell.Bytes()
-		if cell.Ragged() {
+		if cell.IsRagged() {
 			binary.NativeEndian.PutUint64(piece, uint64(len(row)))
 			piece = piece[lengthBytes:]
 		}
@@ -107,9 +109,9 @@ func (c *Cache) keep(s Slot) uint64 {
 func (c *Cache) serve(place uint64, dst Slot) {
 	lengths := c.memory.at(place)
 	rest := lengths[c.header:]
-	for _, cell := range dst.cells {
+	for _, cell := range slots.Slot(dst).Cells() {
 		row := cell.Bytes()
-		if cell.Ragged() {
+		if cell.IsRagged() {
 			row = cell.Grow(int(binary.NativeEndian.Uint64(lengths)))
 			lengths = lengths[lengthBytes:]
 		}

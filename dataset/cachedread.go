@@ -3,7 +3,8 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // stageWait is while another worker reads the sample that this one wants.
@@ -48,7 +49,7 @@ func (r *cacheReader) fill(ctx context.Context, i int, dst Slot) error {
 	state := uint64(absent)
 	defer func() { r.cache.settle(i, state) }() // also when user code panics
 	r.counts.misses.Add(1)
-	watch := watchDraw(i, dst.draw)
+	watch := watchDraw(i, dst)
 	if err := r.inner.Place(ctx, i, dst); err != nil {
 		return err
 	}
@@ -64,20 +65,18 @@ func (r *cacheReader) Close() error {
 	return r.inner.Close()
 }
 
-// A drawWatch notices whether random numbers of a draw are taken.
+// A drawWatch notices whether a sample is made with random numbers.
 type drawWatch struct {
 	sample int
-	draw   *Draw
-	before rand.PCG
+	slots.Watch
 }
 
-func watchDraw(sample int, d *Draw) drawWatch {
-	d.Rand() // seeds it
-	return drawWatch{sample, d, d.source}
+func watchDraw(sample int, s Slot) drawWatch {
+	return drawWatch{sample, slots.Slot(s).Draw().Watch()}
 }
 
 func (w *drawWatch) check() error {
-	if w.draw == nil || w.draw.source == w.before {
+	if !w.Taken() {
 		return nil
 	}
 	return fmt.Errorf("dataset: Cached: sample %d is made with random numbers, which would be the same in every epoch: want the random transforms on top of the cache", w.sample)
@@ -168,9 +167,9 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 type watchedSlots struct {
 	all    Slots
 	read   part
-	fields int    // of a sample
-	cells  []Cell // of the rows that were asked for, one after the other
-	asked  []int  // of every row, where its cells begin; -1 before it is asked for
+	fields int          // of a sample
+	cells  []slots.Cell // of the rows that were asked for, one after the other
+	asked  []int        // of every row, where its cells begin; -1 before it is asked for
 	draw   drawWatch
 	err    error // the first one
 }
@@ -196,9 +195,9 @@ func (s *watchedSlots) At(k int) Slot {
 	s.fields = slot.Len()
 	if s.asked[k] < 0 {
 		s.asked[k] = len(s.cells)
-		s.cells = append(s.cells, slot.cells...)
+		s.cells = append(s.cells, slots.Slot(slot).Cells()...)
 	}
-	s.draw = watchDraw(s.read.indices[k], slot.draw)
+	s.draw = watchDraw(s.read.indices[k], slot)
 	return slot
 }
 
@@ -208,7 +207,7 @@ func (s *watchedSlots) placed(k int) Slot {
 	if at < 0 {
 		return Slot{}
 	}
-	return Slot{cells: s.cells[at : at+s.fields]}
+	return Slot(slots.New(s.cells[at:at+s.fields], nil))
 }
 
 func (s *watchedSlots) check() error {

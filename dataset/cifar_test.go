@@ -217,7 +217,7 @@ func TestPicturesPlaceWithoutAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	slot := newSlot(train.Spec()...)
+	slot := dataset.NewSlot(train.Spec()...)
 	if got := testing.AllocsPerRun(100, func() {
 		if err := r.Place(t.Context(), 9, slot); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // Each places all samples, one after the other, and hands each to use, whose
@@ -20,17 +22,12 @@ func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	cells := make([]Cell, len(spec))
-	for k, f := range spec {
-		cells[k] = NewCell(f)
-	}
-	draw := new(Draw)
-	s := NewSlot(cells, draw)
+	s := NewSlot(spec...)
 	for i := range ds.Len() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		draw.Reset(0, 0, i)
+		slots.Slot(s).Draw().Reset(0, 0, i)
 		if err := r.Place(ctx, i, s); err != nil {
 			return sampleError(ds, i, err)
 		}

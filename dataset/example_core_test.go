@@ -28,7 +28,7 @@ func (s squares) Open() (dataset.Reader, error)                { return s, nil }
 func (s squares) Close() error                                 { return nil }
 
 func (s squares) Place(ctx context.Context, i int, dst dataset.Slot) error {
-	dst.Stage(dataset.Read)
+	dst.Stage(dataset.StageRead)
 	numbers := dataset.Grow[int32](dst, 0, i)
 	for k := range numbers {
 		numbers[k] = int32(k + 1)
@@ -75,13 +75,11 @@ func ExampleSpec() {
 	// 150528 602112 8
 }
 
-// A dataset that wraps another one gives it a slot with cells of its own.
+// A slot outside any loader.
 func ExampleNewSlot() {
-	inner := squares{10}
-	spec := inner.Spec()
-	cells := []dataset.Cell{dataset.RaggedCell(spec[0], new(dataset.Buffer)), dataset.NewCell(spec[1])}
-	slot := dataset.NewSlot(cells, dataset.NewDraw(nil))
-	if err := inner.Place(context.Background(), 3, slot); err != nil {
+	ds := squares{10}
+	slot := dataset.NewSlot(ds.Spec()...)
+	if err := ds.Place(context.Background(), 3, slot); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(slot.Len(), dataset.Row[int32](slot, 0), dataset.Row[int64](slot.Fields(1, 2), 0))
@@ -91,9 +89,29 @@ func ExampleNewSlot() {
 	// true 12 8
 }
 
+// A dataset that wraps another one: how many numbers there are instead of the
+// numbers, which go into a cell of its own.
+func ExampleSlot_With() {
+	inner := squares{10}
+	own := dataset.NewCell(inner.Spec()[0])
+	place := func(i int, dst dataset.Slot) error {
+		if err := inner.Place(context.Background(), i, dst.With([]dataset.Cell{own, dst.Cell(1)})); err != nil {
+			return err
+		}
+		dataset.Set(dst, 0, int64(len(own.Bytes())/4))
+		return nil
+	}
+	dst := dataset.NewSlot(dataset.Field{Name: "count", Dtype: tensor.Int64}, inner.Spec()[1])
+	if err := place(3, dst); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Row[int64](dst, 0), dataset.Row[int64](dst, 1))
+	// Output: [3] [9]
+}
+
 func ExampleRow() {
 	field := dataset.Field{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}}
-	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(field)}, nil)
+	slot := dataset.NewSlot(field)
 	copy(dataset.Row[float32](slot, 0), []float32{1, 2, 3, 4})
 	fmt.Println(dataset.Row[float32](slot, 0))
 	// Output: [1 2 3 4]
@@ -101,7 +119,7 @@ func ExampleRow() {
 
 func ExampleSet() {
 	field := dataset.Field{Name: "label", Dtype: tensor.Int64}
-	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(field)}, nil)
+	slot := dataset.NewSlot(field)
 	dataset.Set(slot, 0, int64(5))
 	fmt.Println(dataset.Row[int64](slot, 0))
 	// Output: [5]
@@ -109,69 +127,9 @@ func ExampleSet() {
 
 func ExampleGrow() {
 	field := dataset.Field{Name: "text", Dtype: tensor.Uint8, Ragged: true}
-	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(field)}, nil)
+	slot := dataset.NewSlot(field)
 	copy(dataset.Grow[uint8](slot, 0, 5), "hello")
 	copy(dataset.Grow[uint8](slot, 0, 7)[5:], " !")
 	fmt.Printf("%s\n", dataset.Row[uint8](slot, 0))
 	// Output: hello !
-}
-
-func ExampleFixedCell() {
-	field := dataset.Field{Name: "pixel", Dtype: tensor.Uint8, Shape: tensor.Shape{3}}
-	slab := make([]byte, 2*field.Bytes()) // two rows
-	cell := dataset.FixedCell(field, slab[3:6])
-	copy(dataset.Row[uint8](dataset.NewSlot([]dataset.Cell{cell}, nil), 0), "rgb")
-	fmt.Printf("%q\n", slab)
-	// Output: "\x00\x00\x00rgb"
-}
-
-func ExampleTensorOver() {
-	var buffer dataset.Buffer
-	x := dataset.TensorOver(tensor.Int16, tensor.Shape{2, 2}, buffer.Grow(8))
-	buffer.Bytes()[0] = 7
-	fmt.Println(x.Data())
-	// Output: [7 0 0 0]
-}
-
-// The same draw has the same random numbers, whoever asks.
-func ExampleDraw() {
-	draw := dataset.NewDraw(nil)
-	draw.Reset(1, 0, 42)
-	first := draw.Rand().Uint64()
-	draw.Reset(1, 0, 43)
-	second := draw.Rand().Uint64()
-	draw.Reset(1, 0, 42)
-	fmt.Println(draw.Rand().Uint64() == first, first == second)
-	// Output: true false
-}
-
-func ExampleClock() {
-	clock := dataset.NewClock(context.Background())
-	draw := dataset.NewDraw(clock)
-	draw.Stage(dataset.Read)
-	draw.Stage(dataset.Decode)
-	fmt.Println("in", clock.Current())
-	clock.Stop()
-	for _, s := range clock.Times(nil) {
-		fmt.Println(s.Name, s.Count, s.Total >= 0)
-	}
-	// Output:
-	// in decode
-	// read 1 true
-	// decode 1 true
-}
-
-// A batch of two rows, whose cells a loader hands to two workers.
-func ExampleNewColumn() {
-	field := dataset.Field{Name: "pixel", Dtype: tensor.Uint8, Shape: tensor.Shape{3}}
-	slab := make([]byte, 2*field.Bytes())
-	column := dataset.NewColumn(field, slab)
-	copy(column.Cell(1).Bytes(), "rgb")
-	fmt.Printf("%q\n", slab)
-	// Output: "\x00\x00\x00rgb"
-}
-
-func ExampleCast() {
-	fmt.Println(dataset.Cast[int16](tensor.Int16, []byte{1, 0, 0, 1}))
-	// Output: [1 256]
 }

@@ -173,7 +173,7 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
-	dst.Stage(Read)
+	dst.Stage(StageRead)
 	if err := readFile(r.fsys, r.Path(i), dst.Cell(0), r.max); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}

@@ -48,7 +48,7 @@ func BenchmarkFolderPlace(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	slot := newSlot(f.Spec()...)
+	slot := dataset.NewSlot(f.Spec()...)
 	ctx := b.Context()
 	i := 0
 	b.ReportAllocs()

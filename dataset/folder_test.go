@@ -68,7 +68,7 @@ func TestImageFolderPlacesFileAndLabel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slot := newSlot(f.Spec()...)
+	slot := dataset.NewSlot(f.Spec()...)
 	for i, want := range []string{"z", "a", "b", "d", "c", "old"} {
 		if err := r.Place(t.Context(), i, slot); err != nil {
 			t.Fatal(err)
@@ -328,7 +328,7 @@ func TestPlaceOfAFolderAllocatesOnlyToOpenTheFile(t *testing.T) {
 	fsys := os.DirFS(root)
 	f := imageFolder(t, fsys)
 	r, _ := f.Open()
-	slot := newSlot(f.Spec()...)
+	slot := dataset.NewSlot(f.Spec()...)
 	ctx := t.Context()
 	opening := testing.AllocsPerRun(100, func() {
 		file, _ := fsys.Open("cat/a.jpg")

@@ -75,7 +75,7 @@ func (s slots) At(k int) dataset.Slot { return s[k] }
 func newSlots(n int, spec dataset.Spec) slots {
 	s := make(slots, n)
 	for k := range s {
-		s[k] = newSlot(spec...)
+		s[k] = dataset.NewSlot(spec...)
 	}
 	return s
 }

@@ -123,7 +123,7 @@ func (r picturesReader) Place(_ context.Context, i int, dst Slot) error {
 		return err
 	}
 	f, k := r.find(i)
-	image := dst.cells[0].Bytes()
+	image := dst.Cell(0).Bytes()
 	copy(image, f.data[k*f.record+f.skip:][:len(image)])
 	for l, labels := range r.labels {
 		Set(dst, 1+l, labels[i])

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // A Sample is one sample outside any batch: a tensor per field, each with
@@ -30,32 +32,21 @@ func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 
-	cells := make([]Cell, len(spec))
-	for k, f := range spec {
-		cells[k] = NewCell(f)
-	}
-	if err := r.Place(ctx, i, NewSlot(cells, nil)); err != nil {
+	slot := NewSlot(spec...)
+	if err := r.Place(ctx, i, slot); err != nil {
 		return nil, sampleError(ds, i, err)
 	}
 	sample := make(Sample, len(spec))
 	for k, f := range spec {
-		sample[f.Name] = cells[k].tensor(f)
+		sample[f.Name] = slot.Cell(k).tensor(f)
 	}
 	return sample, nil
-}
-
-// NewCell makes a cell for field f with memory of its own.
-func NewCell(f Field) Cell {
-	if f.Ragged {
-		return RaggedCell(f, new(Buffer))
-	}
-	return FixedCell(f, new(Buffer).Grow(f.Bytes()))
 }
 
 func (c Cell) tensor(f Field) *tensor.Dense {
 	shape := f.Shape.Clone()
 	if f.Ragged {
-		shape = append(tensor.Shape{len(c.Bytes()) / max(c.size, 1)}, f.Shape...)
+		shape = append(tensor.Shape{len(c.Bytes()) / f.Bytes()}, f.Shape...)
 	}
-	return TensorOver(f.Dtype, shape, c.Bytes())
+	return dense.Tensor(f.Dtype, shape, c.Bytes())
 }

@@ -75,7 +75,7 @@ func (t *tensors) Place(_ context.Context, i int, dst Slot) error {
 		return err
 	}
 	for f := range t.rows {
-		copy(dst.cells[f].Bytes(), t.rows[f].At(i))
+		copy(dst.Cell(f).Bytes(), t.rows[f].At(i))
 	}
 	return nil
 }

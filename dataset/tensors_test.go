@@ -182,7 +182,7 @@ func placeWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	slot := newSlot(ds.Spec()...)
+	slot := dataset.NewSlot(ds.Spec()...)
 	ctx := t.Context()
 	i := 0
 	allocs := testing.AllocsPerRun(100, func() {
@@ -211,7 +211,7 @@ func BenchmarkTensors(b *testing.B) {
 	}
 	batch := make([]dataset.Slot, rows)
 	for k := range batch {
-		batch[k] = newSlot(ds.Spec()...)
+		batch[k] = dataset.NewSlot(ds.Spec()...)
 	}
 	b.Run("Place", func(b *testing.B) {
 		ctx := b.Context()

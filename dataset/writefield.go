@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // fixedField is the place of a field of fixed size.
@@ -62,7 +64,7 @@ func label(c Cell, classes int) (byte, error) {
 // wholeNumber is the value of c; those below 0 are beyond every label.
 func wholeNumber(c Cell) uint64 {
 	b := c.Bytes()
-	switch c.is.dtype.Kind() {
+	switch slots.Cell(c).Dtype().Kind() {
 	case reflect.Int8:
 		return uint64(int8(b[0]))
 	case reflect.Uint8:

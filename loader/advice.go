@@ -19,7 +19,7 @@ func (l *Loader) advise() {
 	s := l.Stats()
 	var reading, computing time.Duration
 	for _, stage := range s.Stages {
-		if stage.Name == dataset.Read {
+		if stage.Name == dataset.StageRead {
 			reading += stage.Total
 		} else {
 			computing += stage.Total

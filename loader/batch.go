@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
@@ -66,9 +67,9 @@ func (b *Batch) Tensor(field string) *tensor.Dense {
 	f := b.job.slab.spec[i]
 	if f.Ragged {
 		c := &b.job.slab.ragged[i]
-		return dataset.TensorOver(f.Dtype, shape(f, c.ends[b.rows]), c.values)
+		return dense.Tensor(f.Dtype, shape(f, c.ends[b.rows]), c.values)
 	}
-	return dataset.TensorOver(f.Dtype, shape(f, b.rows), b.job.slab.column(i, b.rows))
+	return dense.Tensor(f.Dtype, shape(f, b.rows), b.job.slab.column(i, b.rows))
 }
 
 func shape(f dataset.Field, n int) tensor.Shape {
@@ -82,9 +83,9 @@ func Values[T dataset.Element](b *Batch, field string) []T {
 	f := b.job.slab.spec[i]
 	mustHold[T](f)
 	if f.Ragged {
-		return dataset.Cast[T](f.Dtype, b.job.slab.ragged[i].values)
+		return dense.Cast[T](f.Dtype, b.job.slab.ragged[i].values)
 	}
-	return dataset.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
+	return dense.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
 }
 
 // mustHold panics if the field's kind is not T's.
@@ -112,10 +113,10 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	for r := range b.rows {
 		longest = max(longest, c.ends[r+1]-c.ends[r])
 	}
-	values := dataset.Cast[T](f.Dtype, c.values)
+	values := dense.Cast[T](f.Dtype, c.values)
 	size := f.Elements()
 	bytes := c.padded.Grow(b.rows * longest * f.Bytes())
-	padded := dataset.Cast[T](f.Dtype, bytes)
+	padded := dense.Cast[T](f.Dtype, bytes)
 	for r := range b.rows {
 		row := padded[r*longest*size : (r+1)*longest*size]
 		n := copy(row, values[c.ends[r]*size:c.ends[r+1]*size])
@@ -124,7 +125,7 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 		}
 	}
 	shape := append(tensor.Shape{b.rows, longest}, f.Shape...)
-	return dataset.TensorOver(f.Dtype, shape, bytes)
+	return dense.Tensor(f.Dtype, shape, bytes)
 }
 
 // Strings is a ragged uint8 field as text, one string per sample. They are copies.

@@ -23,9 +23,9 @@ import (
 func TestStatsSayWhereTheTimeWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := &fake{n: 32, place: func(_ context.Context, i int, dst dataset.Slot) error {
-			dst.Stage(dataset.Read)
+			dst.Stage(dataset.StageRead)
 			time.Sleep(3 * time.Millisecond)
-			dst.Stage(dataset.Decode)
+			dst.Stage(dataset.StageDecode)
 			time.Sleep(5 * time.Millisecond)
 			return nil
 		}}
@@ -38,7 +38,7 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 		if s.Samples != 32 || s.Batches != 4 || s.Wait.Count != 4 || s.Workers != 1 || s.Slabs != 3 {
 			t.Errorf("got %+v", s)
 		}
-		want := []dataset.StageTime{{Name: "read", Count: 32, Total: 96 * time.Millisecond}, {Name: "decode", Count: 32, Total: 160 * time.Millisecond}}
+		want := []loader.StageTime{{Name: "read", Count: 32, Total: 96 * time.Millisecond}, {Name: "decode", Count: 32, Total: 160 * time.Millisecond}}
 		if !slices.Equal(s.Stages, want) || s.Busy != 256*time.Millisecond {
 			t.Errorf("stages %v, busy %v", s.Stages, s.Busy)
 		}
@@ -69,7 +69,7 @@ func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
 		}
 	}
 	ds := &fake{n: 400, place: func(_ context.Context, i int, dst dataset.Slot) error {
-		dst.Stage(dataset.Decode)
+		dst.Stage(dataset.StageDecode)
 		spin(200 * time.Microsecond)
 		return nil
 	}}
@@ -102,7 +102,7 @@ func TestStatsPrintAsATable(t *testing.T) {
 		Wait:    loader.Wait{Count: 10, Total: 1234567 * time.Microsecond, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
 		Busy:    2 * time.Second,
 		Workers: 2, Slabs: 5, SlabBytes: 5 * 77_070_336, Ready: 1,
-		Stages: []dataset.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
+		Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}, {Name: "decode", Count: 1280, Total: 1500 * time.Millisecond}},
 	}
 	want := `
 delivered    1280 samples in 10 batches, 2 samples dropped
@@ -153,7 +153,7 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 }
 
 func TestProfilesShowWorkerAndStage(t *testing.T) {
-	for _, stage := range []string{"", dataset.Read} {
+	for _, stage := range []string{"", dataset.StageRead} {
 		var profile bytes.Buffer
 		ds := &fake{n: 1, place: func(_ context.Context, i int, dst dataset.Slot) error {
 			if stage != "" {
@@ -195,7 +195,7 @@ func TestExecutionTracesShowWaitsAndStages(t *testing.T) {
 
 func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for stage, want := range map[string]int{dataset.Decode: 1, dataset.Read: 0} {
+		for stage, want := range map[string]int{dataset.StageDecode: 1, dataset.StageRead: 0} {
 			var text bytes.Buffer
 			ds := &fake{n: 20, place: func(_ context.Context, i int, dst dataset.Slot) error {
 				dst.Stage(stage)

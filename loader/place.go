@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // fill places the rows from up to to.
@@ -151,7 +152,7 @@ func (w *worker) enter(index int) {
 func (w *worker) slot(j *job, row, attempt int) dataset.Slot {
 	j.slab.cells(row, w.cells)
 	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
-	return dataset.NewSlot(w.cells, w.draw)
+	return dataset.Slot(slots.New(w.cells, w.draw))
 }
 
 // maxReplacements bounds how often a sample's replacement is replaced.

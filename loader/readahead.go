@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // slowRead is a time that a read from memory does not take and one from a device does.
@@ -29,8 +30,8 @@ func (w *worker) readAhead(j *job) {
 }
 
 // isFast looks at the stage "read", if the dataset reports one.
-func (a *readAhead) isFast(clock *dataset.Clock) bool {
-	reads, total := clock.Total(dataset.Read)
+func (a *readAhead) isFast(clock *slots.Clock) bool {
+	reads, total := clock.Total(dataset.StageRead)
 	if n := reads - a.reads; n > 0 {
 		a.fast = (total-a.total)/time.Duration(n) < slowRead
 		a.reads, a.total = reads, total

@@ -36,7 +36,7 @@ func TestReadAheadTellsOfTheNextBatchWhereReadsAreSlow(t *testing.T) {
 			{time.Microsecond, []int{2, 3}}, // before there is anything to judge by
 		} {
 			ds := &advised{fake: &fake{n: 8, place: func(_ context.Context, i int, dst dataset.Slot) error {
-				dst.Stage(dataset.Read)
+				dst.Stage(dataset.StageRead)
 				time.Sleep(test.read)
 				return nil
 			}}}

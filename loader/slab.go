@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A slab is the memory of one batch. Every fixed-size field is a column of it;
@@ -15,18 +16,19 @@ type slab struct {
 	memory  Allocator
 	rows    int // capacity
 	bytes   []byte
-	columns []dataset.Column // of fixed-size fields
-	offsets []int            // where each column begins
-	ragged  []raggedColumn   // of ragged fields
-	size    atomic.Int64     // bytes from memory, for Stats
+	fields  []*slots.Field // what their cells know
+	columns []slots.Column // of fixed-size fields
+	offsets []int          // where each column begins
+	ragged  []raggedColumn // of ragged fields
+	size    atomic.Int64   // bytes from memory, for Stats
 }
 
 // A raggedColumn is one ragged field of a batch.
 type raggedColumn struct {
-	rows   []dataset.Buffer
+	rows   []slots.Buffer
 	values []byte // all rows joined, from the slab's Allocator
 	ends   []int  // offsets in elements: row r is [ends[r], ends[r+1])
-	padded dataset.Buffer
+	padded slots.Buffer
 }
 
 // maxBytes bounds a slab, so that no product of rows and bytes can overflow.
@@ -59,6 +61,9 @@ func align(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 
 func newSlab(spec dataset.Spec, rows int, memory Allocator) (*slab, error) {
 	s := &slab{spec: spec, memory: memory}
+	for _, f := range spec {
+		s.fields = append(s.fields, slots.NewField(f.Name, f.Dtype, f.Bytes()))
+	}
 	return s, s.reserve(rows)
 }
 
@@ -75,7 +80,7 @@ func (s *slab) reserve(rows int) error {
 		return fmt.Errorf("loader: slab of %d bytes: %w", slabBytes(s.spec, rows), err)
 	}
 	s.rows, s.bytes = rows, bytes
-	s.columns = make([]dataset.Column, len(s.spec))
+	s.columns = make([]slots.Column, len(s.spec))
 	s.offsets = make([]int, len(s.spec))
 	if s.ragged == nil {
 		s.ragged = make([]raggedColumn, len(s.spec))
@@ -83,23 +88,23 @@ func (s *slab) reserve(rows int) error {
 	at := 0
 	for i, f := range s.spec {
 		if f.Ragged {
-			s.ragged[i].rows = append(s.ragged[i].rows, make([]dataset.Buffer, rows-len(s.ragged[i].rows))...)
+			s.ragged[i].rows = append(s.ragged[i].rows, make([]slots.Buffer, rows-len(s.ragged[i].rows))...)
 			s.ragged[i].ends = make([]int, 1, rows+1)
 			continue
 		}
 		s.offsets[i] = at
 		size := rows * f.Bytes()
-		s.columns[i] = dataset.NewColumn(f, bytes[at:at+size:at+size])
+		s.columns[i] = slots.NewColumn(s.fields[i], bytes[at:at+size:at+size])
 		at += align(size)
 	}
 	return nil
 }
 
 // cells fills in where row's fields are to be written.
-func (s *slab) cells(row int, cells []dataset.Cell) {
+func (s *slab) cells(row int, cells []slots.Cell) {
 	for i := range cells {
 		if s.spec[i].Ragged {
-			cells[i] = dataset.RaggedCell(s.spec[i], &s.ragged[i].rows[row])
+			cells[i] = slots.Ragged(s.fields[i], &s.ragged[i].rows[row])
 		} else {
 			cells[i] = s.columns[i].Cell(row)
 		}

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // Stats is what a loader has done since it was made, and where the time went.
@@ -40,7 +40,7 @@ type Stats struct {
 	// Stages is where Busy went, as the dataset reports it. A large read says
 	// that storage is slow: add workers beyond the number of processors. A large
 	// decode says that processors are: a smaller or preprocessed format helps.
-	Stages []dataset.StageTime
+	Stages []StageTime
 
 	Workers   int   // that the loader has; 0 where the loop's goroutine does the work
 	Slabs     int   // batches that fit into memory at once
@@ -213,11 +213,18 @@ func (l *Loader) Stats() Stats {
 	return s
 }
 
-func addStages(sum, more []dataset.StageTime) []dataset.StageTime {
+// A StageTime is what a stage has taken so far.
+type StageTime struct {
+	Name  string // as given to [dataset.Slot.Stage]
+	Count int64  // how often it was entered
+	Total time.Duration
+}
+
+func addStages(sum []StageTime, more []slots.StageTime) []StageTime {
 	for _, m := range more {
-		i := slices.IndexFunc(sum, func(s dataset.StageTime) bool { return s.Name == m.Name })
+		i := slices.IndexFunc(sum, func(s StageTime) bool { return s.Name == m.Name })
 		if i < 0 {
-			sum = append(sum, m)
+			sum = append(sum, StageTime(m))
 			continue
 		}
 		sum[i].Count += m.Count

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A worker assembles batches. It keeps its Reader from loop to loop.
@@ -19,11 +20,11 @@ type worker struct {
 	id     int
 	run    *run
 	labels context.Context // the goroutine's pprof labels; nil where it is the loop's own
-	clock  *dataset.Clock
+	clock  *slots.Clock
 	own    *job // being built; outlives a goroutine that user code ends
 	ahead  readAhead
-	draw   *dataset.Draw
-	cells  []dataset.Cell
+	draw   *slots.Draw
+	cells  []slots.Cell
 
 	reader dataset.Reader // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader
@@ -40,9 +41,9 @@ func newWorker(l *Loader, id int) *worker {
 	if l.cfg.workers > 0 {
 		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}
-	w.clock = dataset.NewClock(w.labels)
-	w.draw = dataset.NewDraw(w.clock)
-	w.cells = make([]dataset.Cell, len(l.spec))
+	w.clock = slots.NewClock(w.labels)
+	w.draw = slots.NewDraw(w.clock)
+	w.cells = make([]slots.Cell, len(l.spec))
 	return w
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // photos are up to 64 of the shared photos, or a made one.
@@ -53,11 +54,10 @@ func benchmarkPhotos(b *testing.B, steps ...Step) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	draw := dataset.NewDraw(nil)
-	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+	slot := dataset.NewSlot(x.Spec()[:1]...)
 	n := 0
 	place := func() {
-		draw.Reset(0, 0, n)
+		datatest.Reset(slot, 0, 0, n)
 		if err := r.Place(b.Context(), n%len(files), slot); err != nil {
 			b.Fatal(err)
 		}
@@ -98,12 +98,11 @@ func benchmarkPixels(b *testing.B, w, h int, steps ...Step) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	draw := dataset.NewDraw(nil)
-	slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+	slot := dataset.NewSlot(x.Spec()[:1]...)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		draw.Reset(0, 0, n)
+		datatest.Reset(slot, 0, 0, n)
 		if err := r.Place(b.Context(), 0, slot); err != nil {
 			b.Fatal(err)
 		}

@@ -17,8 +17,8 @@ type source interface {
 // An engine takes one picture through the steps. Geometry collects in a view;
 // render does it, when a step needs pixels or at the end.
 type engine struct {
-	limit int // pixels that a picture may have
-	draw  *dataset.Draw
+	limit int          // pixels that a picture may have
+	slot  dataset.Slot // for its stages
 	src   source
 	view  view
 
@@ -40,8 +40,8 @@ type scratch struct {
 }
 
 // begin starts with a picture of w×h pixels that is still in src.
-func (e *engine) begin(src source, w, h int, draw *dataset.Draw) {
-	e.src, e.draw, e.inside = src, draw, false
+func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
+	e.src, e.slot, e.inside = src, slot, false
 	e.view = whole(w, h)
 }
 
@@ -116,7 +116,7 @@ func (e *engine) prepare() error {
 	if err != nil {
 		return err
 	}
-	e.draw.Stage(dataset.Resample)
+	e.slot.Stage(dataset.StageResample)
 	if !ax.Reverse && ax.In == ax.Out {
 		e.mid, e.stride = pixels, stride
 		return nil

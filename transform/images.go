@@ -134,7 +134,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		r.cells[f] = dst.Cell(f)
 	}
 	r.cells[r.field] = r.picture
-	if err := r.inner.Place(ctx, i, dataset.NewSlot(r.cells, dst.Draw())); err != nil {
+	if err := r.inner.Place(ctx, i, dst.With(r.cells)); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -144,7 +144,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		r.storeDirect(dst)
 		return nil
 	}
-	dst.Stage(dataset.Decode)
+	dst.Stage(dataset.StageDecode)
 	if err := r.begin(dst); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 func (r *reader) begin(dst dataset.Slot) error {
 	if r.raw.pixel > 0 {
 		r.raw.pix = r.picture.Bytes()
-		r.engine.begin(&r.raw, r.raw.w, r.raw.h, dst.Draw())
+		r.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
 		return nil
 	}
 	w, h, err := r.files.open(r.picture.Bytes())
@@ -172,10 +172,10 @@ func (r *reader) begin(dst dataset.Slot) error {
 		r.turned.src, r.turned.orientation = &r.files, o
 		r.turned.w, r.turned.h = w, h
 		w, h = r.turned.size()
-		r.engine.begin(&r.turned, w, h, dst.Draw())
+		r.engine.begin(&r.turned, w, h, dst)
 		return nil
 	}
-	r.engine.begin(&r.files, w, h, dst.Draw())
+	r.engine.begin(&r.files, w, h, dst)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func (r *reader) finish(dst dataset.Slot) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Store)
+	dst.Stage(dataset.StageStore)
 	e.row = grow(e.row, 4*w)
 	if !o.float {
 		out := dataset.Row[uint8](dst, r.field)

@@ -114,9 +114,7 @@ func TestOneReaderTakesAllPhotos(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer used.Close()
-	spec := ds.Spec()
-	cells := []dataset.Cell{dataset.NewCell(spec[0]), dataset.NewCell(spec[1])}
-	slot := dataset.NewSlot(cells, nil)
+	slot := dataset.NewSlot(ds.Spec()...)
 	for round := range 2 {
 		for i := range photos.Len() {
 			i = (i * 131 * (round + 1)) % photos.Len() // sizes by turns

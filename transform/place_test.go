@@ -16,6 +16,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
@@ -34,12 +35,11 @@ func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draw := dataset.NewDraw(nil)
-		slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+		slot := dataset.NewSlot(x.Spec()[:1]...)
 		k := 0
 		place := func() {
 			k++
-			draw.Reset(1, 0, k)
+			datatest.Reset(slot, 1, 0, k)
 			if err := r.Place(t.Context(), 0, slot); err != nil {
 				t.Fatal(err)
 			}
@@ -83,12 +83,11 @@ func TestPlacingPhotosAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draw := dataset.NewDraw(nil)
-		slot := dataset.NewSlot([]dataset.Cell{dataset.NewCell(x.Spec()[0])}, draw)
+		slot := dataset.NewSlot(x.Spec()[:1]...)
 		k := 0
 		placeAll := func() {
 			for i := range files {
-				draw.Reset(1, 0, k)
+				datatest.Reset(slot, 1, 0, k)
 				if err := r.Place(t.Context(), i, slot); err != nil {
 					t.Fatal(err)
 				}

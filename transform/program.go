@@ -57,7 +57,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 	if err := e.render(); err != nil {
 		return err
 	}
-	e.draw.Stage(dataset.Augment)
+	e.slot.Stage(dataset.StageAugment)
 	return d.edit(&e.img, r, &e.scratch)
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 func TestRandomResizedCropStaysInsideAndInItsRanges(t *testing.T) {
@@ -41,7 +43,7 @@ func TestRandomCropReachesEveryPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 900 {
 		var e engine
-		e.begin(nil, 3, 3, nil)
+		e.begin(nil, 3, 3, dataset.Slot{})
 		if err := p.ops[0].do(&e, r); err != nil {
 			t.Fatal(err)
 		}

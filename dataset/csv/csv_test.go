@@ -49,7 +49,7 @@ func TestCSVReadsEveryKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slot := datatest.Slot(got.Spec()...)
+		slot := dataset.NewSlot(got.Spec()...)
 		dataset.Grow[uint8](slot, 0, 100)
 		if err := r.Place(t.Context(), i, slot); err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestTablesPlaceWithoutAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	slot := datatest.Slot(table.Spec()...)
+	slot := dataset.NewSlot(table.Spec()...)
 	dataset.Grow[uint8](slot, 1, 100)
 	i := 0
 	if got := testing.AllocsPerRun(100, func() {

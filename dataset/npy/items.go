@@ -86,7 +86,7 @@ func (r *itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Read)
+	dst.Stage(dataset.StageRead)
 	if err := r.place(r.Name(i), dst.Cell(0).Bytes()); err != nil {
 		return fmt.Errorf("npy: %w", err)
 	}

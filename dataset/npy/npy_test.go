@@ -421,7 +421,7 @@ func TestArraysPlaceWithoutAllocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		slot := datatest.Slot(ds.Spec()...)
+		slot := dataset.NewSlot(ds.Spec()...)
 		i := 0
 		allocs := testing.AllocsPerRun(100, func() {
 			i++

@@ -48,7 +48,7 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Read)
+	dst.Stage(dataset.StageRead)
 	if err := readItem(r.FS, r.Name(i), dst, r.record); err != nil {
 		return fmt.Errorf("packed: %w", files.Cause(err))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -26,7 +27,7 @@ func TestDamagedSampleIsNoticedWhenFirstRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, slot := datatest.Open(t, ds), datatest.Slot(ds.Spec()...)
+		r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
 		for i := range 4 {
 			for range 2 {
 				err := r.Place(t.Context(), i, slot)
@@ -152,7 +153,7 @@ func FuzzPacked(f *testing.F) {
 			if ds.Len() == 0 { // its samples may be as large as they like
 				continue
 			}
-			r, slot := datatest.Open(t, ds), datatest.Slot(ds.Spec()...)
+			r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
 			for i := range ds.Len() {
 				err := r.Place(t.Context(), i, slot)
 				if err != nil && !strings.Contains(err.Error(), "is damaged") {

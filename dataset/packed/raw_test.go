@@ -148,7 +148,7 @@ func TestPackedFileThatShrinksIsAnError(t *testing.T) {
 	if err := os.Truncate(name, 8); err != nil {
 		t.Fatal(err)
 	}
-	slot := datatest.Slot(ds.Spec()...)
+	slot := dataset.NewSlot(ds.Spec()...)
 	if err := r.Place(t.Context(), 0, slot); err != nil {
 		t.Errorf("sample that is still there: %v", err)
 	}
@@ -196,7 +196,7 @@ func TestItemsAllocateOnlyToOpenTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := ds.Open()
-	slot := datatest.Slot(ds.Spec()...)
+	slot := dataset.NewSlot(ds.Spec()...)
 	ctx := t.Context()
 	allocs := testing.AllocsPerRun(100, func() {
 		if err := r.Place(ctx, 1, slot); err != nil {

@@ -28,7 +28,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, r.n); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Read)
+	dst.Stage(dataset.StageRead)
 	err := r.place(int64(i)*r.record, dst)
 	if err == nil && r.unchecked(i) {
 		dst.Stage(stageCheck)

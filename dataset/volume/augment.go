@@ -244,10 +244,10 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		copy(v.Shape, r.before[f.at].Shape)
 		clear(v.Axes)
 	}
-	if err := r.inner.Place(ctx, i, dataset.NewSlot(r.cells, dst.Draw())); err != nil {
+	if err := r.inner.Place(ctx, i, dst.With(r.cells)); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Augment)
+	dst.Stage(dataset.StageAugment)
 	r.work.ctx, r.work.rand = ctx, dst.Rand()
 	if err := r.p.run(r.volumes, &r.work); err != nil {
 		return fmt.Errorf("volume: %w", err)

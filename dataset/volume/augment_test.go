@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -71,14 +72,9 @@ func draws(t *testing.T, ds dataset.Dataset, n int, use func(ct []float32, mask 
 		t.Fatal(err)
 	}
 	defer r.Close()
-	var cells []dataset.Cell
-	for _, f := range ds.Spec() {
-		cells = append(cells, dataset.NewCell(f))
-	}
-	draw := dataset.NewDraw(nil)
+	s := dataset.NewSlot(ds.Spec()...)
 	for i := range n {
-		draw.Reset(9, 0, i)
-		s := dataset.NewSlot(cells, draw)
+		datatest.Reset(s, 9, 0, i)
 		if err := r.Place(t.Context(), 0, s); err != nil {
 			t.Fatal(err)
 		}
@@ -185,15 +181,10 @@ func TestSamplesAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	var cells []dataset.Cell
-	for _, f := range x.Spec() {
-		cells = append(cells, dataset.NewCell(f))
-	}
-	draw := dataset.NewDraw(nil)
-	slot := dataset.NewSlot(cells, draw)
+	slot := dataset.NewSlot(x.Spec()...)
 	i := 0
 	place := func() {
-		draw.Reset(1, 0, i)
+		datatest.Reset(slot, 1, 0, i)
 		if err := r.Place(t.Context(), 0, slot); err != nil {
 			t.Fatal(err)
 		}

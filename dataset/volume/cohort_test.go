@@ -55,7 +55,7 @@ func placed(shape ...int) *volume.Volume {
 func asBytes(values any) []byte {
 	d := tensor.New(tensor.WithBacking(values))
 	f := dataset.Field{Name: "x", Dtype: d.Dtype(), Shape: d.Shape()}
-	cell := dataset.NewCell(f)
+	slot := dataset.NewSlot(f)
 	ds, err := dataset.Tensors(dataset.Named("x", tensor.New(tensor.WithShape(append([]int{1}, d.Shape()...)...), tensor.WithBacking(values))))
 	if err != nil {
 		panic(err)
@@ -64,10 +64,10 @@ func asBytes(values any) []byte {
 	if err != nil {
 		panic(err)
 	}
-	if err := r.Place(context.Background(), 0, dataset.NewSlot([]dataset.Cell{cell}, nil)); err != nil {
+	if err := r.Place(context.Background(), 0, slot); err != nil {
 		panic(err)
 	}
-	return cell.Bytes()
+	return slot.Cell(0).Bytes()
 }
 
 func nrrdFile(v *volume.Volume, options ...volume.WriteOption) *fstest.MapFile {
@@ -185,10 +185,10 @@ func TestVolumesAreDecodedOnce(t *testing.T) {
 	ds := cut(t)(cohort.Slices(t.Context()))
 	var group sync.WaitGroup
 	for range 9 {
-		r, cells := opened(t, ds)
+		r, slot := opened(t, ds)
 		group.Go(func() {
 			for i := range ds.Len() {
-				if err := r.Place(t.Context(), i, dataset.NewSlot(cells, nil)); err != nil {
+				if err := r.Place(t.Context(), i, slot); err != nil {
 					t.Error(err)
 				}
 			}
@@ -217,8 +217,8 @@ func TestCutsAllocateNothing(t *testing.T) {
 		cut(t)(cohort.Whole()), cut(t)(cohort.Ragged()), cut(t)(cohort.Slices(t.Context(), volume.Views(volume.Sagittal))),
 		cut(t)(cohort.Patches([]int{2, 2, 9}, volume.PerPatient(3), volume.Positives("tumour", 0.5))),
 	} {
-		r, cells := opened(t, ds)
-		slot, i := dataset.NewSlot(cells, nil), 0
+		r, slot := opened(t, ds)
+		i := 0
 		place := func() {
 			if err := r.Place(t.Context(), i, slot); err != nil {
 				t.Fatal(err)
@@ -236,10 +236,10 @@ func TestCutsAllocateNothing(t *testing.T) {
 
 func TestCanceledPlaceReturns(t *testing.T) {
 	ds := cut(t)(cohortOf(t, patients(1)).Whole())
-	r, cells := opened(t, ds)
+	r, slot := opened(t, ds)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.Place(ctx, 0, dataset.NewSlot(cells, nil)); !errors.Is(err, context.Canceled) {
+	if err := r.Place(ctx, 0, slot); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

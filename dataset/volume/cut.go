@@ -156,7 +156,7 @@ func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := dataset.CheckIndex(i, r.Len()); err != nil {
 		return err
 	}
-	dst.Stage(dataset.Decode)
+	dst.Stage(dataset.StageDecode)
 	patient := r.parts.patient(i)
 	s := r.cohort
 	e, err := s.cache.acquire(ctx, s.patients[patient])
@@ -164,7 +164,7 @@ func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	defer s.cache.release(e)
-	dst.Stage(dataset.Store)
+	dst.Stage(dataset.StageStore)
 	if err := r.parts.part(i, e, dst.Rand(), &r.box); err != nil {
 		return err
 	}

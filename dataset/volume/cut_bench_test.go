@@ -7,8 +7,8 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // benchCohort is one patient of 96×256×256 voxels with a mask: 12.6 MB of int16
@@ -58,16 +58,15 @@ func BenchmarkVolumes(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%s of %v", c.name, kind), func(b *testing.B) {
 				ds := cut(b)(c.make())
-				r, cells := opened(b, ds)
+				r, slot := opened(b, ds)
 				bytes := 0
-				for _, cell := range cells {
-					bytes += len(cell.Bytes())
+				for f := range slot.Len() {
+					bytes += len(slot.Cell(f).Bytes())
 				}
-				draw := dataset.NewDraw(nil)
 				i := 0
 				place := func() {
-					draw.Reset(1, 0, i)
-					if err := r.Place(b.Context(), i%ds.Len(), dataset.NewSlot(cells, draw)); err != nil {
+					datatest.Reset(slot, 1, 0, i)
+					if err := r.Place(b.Context(), i%ds.Len(), slot); err != nil {
 						b.Fatal(err)
 					}
 					i++

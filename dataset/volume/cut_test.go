@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 func TestWholeVolumesAreTheFiles(t *testing.T) {
@@ -170,14 +171,12 @@ func TestEmptySlicesAreDropped(t *testing.T) {
 func TestPatchesAreCutOutAlike(t *testing.T) {
 	ds := cut(t)(cohortOf(t, patients(2)).Patches([]int{2, 3, 9}, volume.PerPatient(20)))
 	starts := map[string]int{}
-	draw := dataset.NewDraw(nil)
-	r, slot := opened(t, ds)
+	r, s := opened(t, ds)
 	for i := range ds.Len() {
-		draw.Reset(1, 2, i)
-		if err := r.Place(t.Context(), i, dataset.NewSlot(slot, draw)); err != nil {
+		datatest.Reset(s, 1, 2, i)
+		if err := r.Place(t.Context(), i, s); err != nil {
 			t.Fatal(err)
 		}
-		s := dataset.NewSlot(slot, draw)
 		ct, mask, start := dataset.Row[float32](s, 0), dataset.Row[uint8](s, 1), dataset.Row[int64](s, 3)
 		p := int(dataset.Row[int64](s, 2)[0])
 		starts[fmt.Sprint(start)]++
@@ -201,18 +200,9 @@ func TestPatchesAreCutOutAlike(t *testing.T) {
 	}
 }
 
-func opened(t testing.TB, ds dataset.Dataset) (dataset.Reader, []dataset.Cell) {
+func opened(t testing.TB, ds dataset.Dataset) (dataset.Reader, dataset.Slot) {
 	t.Helper()
-	r, err := ds.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	var cells []dataset.Cell
-	for _, f := range ds.Spec() {
-		cells = append(cells, dataset.NewCell(f))
-	}
-	return r, cells
+	return datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
 }
 
 func TestPositivesHaveTheirRatio(t *testing.T) {
@@ -227,12 +217,10 @@ func TestPositivesHaveTheirRatio(t *testing.T) {
 		places int
 	}{{nil, 0.25, 3}, {[]int{2}, 0.8, 1}, {[]int{1, 2}, 1, 3}, {nil, 0, 0}} {
 		ds := cut(t)(cohort.Patches([]int{1, 1, 1}, volume.PerPatient(n), volume.Positives("tumour", c.ratio, c.labels...)))
-		r, cells := opened(t, ds)
-		draw := dataset.NewDraw(nil)
+		r, s := opened(t, ds)
 		positive, empty := map[string]int{}, map[string]int{}
 		for i := range ds.Len() {
-			draw.Reset(5, 0, i)
-			s := dataset.NewSlot(cells, draw)
+			datatest.Reset(s, 5, 0, i)
 			if err := r.Place(t.Context(), i, s); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // BenchmarkPrepare takes a scan of 51×256×256 voxels, 2.6×1×1 mm, and its mask
@@ -53,16 +54,12 @@ func BenchmarkSamples(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			var cells []dataset.Cell
-			for _, f := range x.Spec() {
-				cells = append(cells, dataset.NewCell(f))
-			}
-			draw := dataset.NewDraw(nil)
+			slot := dataset.NewSlot(x.Spec()...)
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				draw.Reset(1, 0, i)
-				if err := r.Place(b.Context(), 0, dataset.NewSlot(cells, draw)); err != nil {
+				datatest.Reset(slot, 1, 0, i)
+				if err := r.Place(b.Context(), 0, slot); err != nil {
 					b.Fatal(err)
 				}
 				i++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // made is a volume (1, shape...) whose values are those of golden.py, or of
@@ -35,7 +36,7 @@ func made(name string, mask bool, shape []int, spacing []float64, value func(i i
 	}
 	d := dataset.NewCell(dataset.Field{Name: "x", Dtype: tensor.Int16, Shape: v.Shape})
 	v.Data = d.Bytes()
-	copy(dataset.Cast[int16](tensor.Int16, v.Data), values)
+	copy(dense.Values[int16](v.Data), values)
 	return v
 }
 

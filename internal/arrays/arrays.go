@@ -109,7 +109,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	if r.opened != nil {
-		dst.Stage(dataset.Read)
+		dst.Stage(dataset.StageRead)
 	}
 	for k, f := range r.fields {
 		row := dst.Cell(k).Bytes()
@@ -176,7 +176,7 @@ func (r *batchReader) placeRun(ctx context.Context, i int, dst dataset.Slots, at
 	if err := errors.Join(dataset.CheckIndex(i, r.n), dataset.CheckIndex(i+n-1, r.n)); err != nil {
 		return err
 	}
-	dst.At(at).Stage(dataset.Read)
+	dst.At(at).Stage(dataset.StageRead)
 	for k, f := range r.fields {
 		run := r.scratch[:0]
 		if f.data == nil && f.record <= files.Small {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // Tensors is dataset.Tensors, which must succeed.
@@ -70,13 +71,9 @@ func Open(t testing.TB, ds dataset.Dataset) dataset.Reader {
 	return r
 }
 
-// Slot is a slot with memory of its own.
-func Slot(fields ...dataset.Field) dataset.Slot {
-	cells := make([]dataset.Cell, len(fields))
-	for i, f := range fields {
-		cells[i] = dataset.NewCell(f)
-	}
-	return dataset.NewSlot(cells, nil)
+// Reset moves the slot to another draw, whose random numbers it then has.
+func Reset(s dataset.Slot, seed uint64, epoch, draw int) {
+	slots.Slot(s).Draw().Reset(seed, epoch, draw)
 }
 
 // Slots are the slots of a batch.
@@ -86,7 +83,7 @@ type Slots []dataset.Slot
 func NewSlots(n int, spec dataset.Spec) Slots {
 	s := make(Slots, n)
 	for k := range s {
-		s[k] = Slot(spec...)
+		s[k] = dataset.NewSlot(spec...)
 	}
 	return s
 }
@@ -103,7 +100,7 @@ func Bytes(t testing.TB, ds dataset.Dataset, field string) []byte {
 	t.Helper()
 	var all bytes.Buffer
 	r := Open(t, ds)
-	slot := Slot(ds.Spec()...)
+	slot := dataset.NewSlot(ds.Spec()...)
 	k := ds.Spec().Index(field)
 	for i := range ds.Len() {
 		row := slot.Cell(k).Bytes()
@@ -121,7 +118,7 @@ func Bytes(t testing.TB, ds dataset.Dataset, field string) []byte {
 // PlacesWithoutAllocation places all samples again and again.
 func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 	t.Helper()
-	r, slot := Open(t, ds), Slot(ds.Spec()...)
+	r, slot := Open(t, ds), dataset.NewSlot(ds.Spec()...)
 	ctx := t.Context()
 	all := func() {
 		for i := range ds.Len() {
@@ -139,7 +136,7 @@ func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 // RefusesOtherIndices asks for samples that there are not.
 func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 	t.Helper()
-	r, slot := Open(t, ds), Slot(ds.Spec()...)
+	r, slot := Open(t, ds), dataset.NewSlot(ds.Spec()...)
 	for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
 		if err := r.Place(t.Context(), i, slot); err == nil {
 			t.Errorf("sample %d of %d gives no error", i, ds.Len())

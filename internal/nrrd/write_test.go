@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
 func tensorOf(m *nrrd.Image) *tensor.Dense {
-	return dataset.TensorOver(m.Dtype, tensor.Shape(m.Sizes), m.Data)
+	return dense.Tensor(m.Dtype, tensor.Shape(m.Sizes), m.Data)
 }
 
 // same compares headers but for what Write decides by itself.

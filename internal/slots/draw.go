@@ -1,6 +1,10 @@
-package dataset
+package slots
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/splitmix"
+)
 
 // A Draw is one place in a sampler's global order: it owns the random numbers
 // that belong there and measures what placing the sample takes. A loader has
@@ -26,8 +30,8 @@ func (d *Draw) Reset(seed uint64, epoch, draw int) {
 // Rand gives the random numbers of this draw.
 func (d *Draw) Rand() *rand.Rand {
 	if !d.seeded {
-		h := mix(mix(mix(d.seed)^d.epoch) ^ d.draw)
-		d.source.Seed(h, mix(h))
+		h := splitmix.Mix(splitmix.Mix(splitmix.Mix(d.seed)^d.epoch) ^ d.draw)
+		d.source.Seed(h, splitmix.Mix(h))
 		if d.rand == nil {
 			d.rand = rand.New(&d.source)
 		}
@@ -36,18 +40,24 @@ func (d *Draw) Rand() *rand.Rand {
 	return d.rand
 }
 
-// Stage says what happens from here on; see [Slot.Stage].
+// Stage says what happens from here on.
 func (d *Draw) Stage(name string) {
 	if d.clock != nil {
 		d.clock.Stage(name)
 	}
 }
 
-// mix is splitmix64: a step of Weyl's sequence and its finaliser, a bijection.
-// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// A Watch notices whether random numbers of a draw are taken.
+type Watch struct {
+	draw   *Draw
+	before rand.PCG
 }
+
+// Watch begins to watch. It seeds the draw.
+func (d *Draw) Watch() Watch {
+	d.Rand()
+	return Watch{d, d.source}
+}
+
+// Taken reports whether any were taken since then.
+func (w *Watch) Taken() bool { return w.draw != nil && w.draw.source != w.before }

@@ -1,4 +1,4 @@
-package dataset
+package slots
 
 import (
 	"context"
@@ -7,15 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
-
-// The stages that this module's datasets and transforms report.
-const (
-	Read     = "read"     // bytes from storage
-	Decode   = "decode"   // from the file's format to pixels or values
-	Resample = "resample" // geometry: resize, crop, flip
-	Augment  = "augment"  // transforms that edit pixels
-	Store    = "store"    // conversion and normalisation into the slot
 )
 
 // A Clock adds up the time one worker spends in every stage. Stage and Stop

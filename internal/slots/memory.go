@@ -1,0 +1,49 @@
+package slots
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A Column is one fixed-size field of a whole batch: rows one after the other.
+// It hands out their cells at the cost of a multiplication.
+type Column struct {
+	field *Field
+	base  unsafe.Pointer
+}
+
+// NewColumn lays rows over bytes, which are a multiple of a row's and aligned for
+// the field's dtype.
+func NewColumn(f *Field, bytes []byte) Column {
+	if len(bytes)%f.bytes != 0 {
+		panic(fmt.Sprintf("dataset: column of field %q: %d bytes, want a multiple of %d", f.name, len(bytes), f.bytes))
+	}
+	return Column{f, unsafe.Pointer(unsafe.SliceData(bytes))}
+}
+
+// Cell is the cell of a row, which the caller has checked to be in range.
+func (c *Column) Cell(row int) Cell {
+	return Cell{field: c.field, base: unsafe.Add(c.base, row*c.field.bytes)}
+}
+
+// A Buffer is the reused memory of one ragged row, aligned to 8 bytes. Its zero
+// value is ready to use.
+type Buffer struct{ bytes []byte }
+
+// Grow makes the buffer n bytes long, keeping its beginning, and returns it. It
+// allocates only when n is more than ever before.
+func (b *Buffer) Grow(n int) []byte {
+	if n <= cap(b.bytes) {
+		b.bytes = b.bytes[:n]
+		return b.bytes
+	}
+	// A quarter more than asked for lets sizes that vary settle quickly.
+	words := make([]complex128, (n+n/4+15)/16)
+	grown := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 16*len(words))
+	copy(grown, b.bytes)
+	b.bytes = grown[:n]
+	return b.bytes
+}
+
+// Bytes is the buffer's content.
+func (b *Buffer) Bytes() []byte { return b.bytes }

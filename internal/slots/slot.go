@@ -1,0 +1,124 @@
+// Package slots is what lies under a dataset's Slot: the cells of a sample, the
+// memory that they are cut from, and the draw with its random numbers and its
+// clock. The loader makes them; authors of datasets see dataset.Slot and
+// dataset.Cell, which are these types with methods of their own.
+package slots
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A Slot is the place of one sample: a cell per field, and its draw.
+type Slot struct {
+	cells []Cell
+	draw  *Draw
+}
+
+// New makes a slot over cells, which it shares.
+func New(cells []Cell, draw *Draw) Slot { return Slot{cells, draw} }
+
+// Cells are the slot's cells, which it shares.
+func (s Slot) Cells() []Cell { return s.cells }
+
+// Cell is the cell of field f.
+func (s Slot) Cell(f int) Cell { return s.cells[f] }
+
+// Fields is the slot of the fields from up to, but not including, to.
+func (s Slot) Fields(from, to int) Slot { return Slot{s.cells[from:to:to], s.draw} }
+
+// Draw is the slot's draw.
+func (s Slot) Draw() *Draw { return s.draw }
+
+// Row is the row of field f. It panics if the field does not hold T.
+func Row[T dense.Element](s Slot, f int) []T {
+	c := &s.cells[f]
+	if c.field.dtype != reflect.TypeFor[T]() {
+		panic(wrongType[T](s, f))
+	}
+	if c.ragged != nil {
+		return dense.Values[T](c.ragged.bytes)
+	}
+	return unsafe.Slice((*T)(c.base), c.field.bytes/int(unsafe.Sizeof(*new(T))))
+}
+
+// Grow makes the row of the ragged field f n elements long. It panics if the
+// field is not ragged or does not hold T.
+func Grow[T dense.Element](s Slot, f, n int) []T {
+	c := &s.cells[f]
+	if c.field.dtype != reflect.TypeFor[T]() {
+		panic(wrongType[T](s, f))
+	}
+	if c.ragged == nil {
+		panic(fmt.Sprintf("dataset: Grow of field %s, which is not ragged", nameOf(s, f)))
+	}
+	return dense.Values[T](c.ragged.Grow(n * c.field.bytes))
+}
+
+func wrongType[T dense.Element](s Slot, f int) string {
+	return fmt.Sprintf("dataset: field %s holds %v, not %v", nameOf(s, f), s.cells[f].field.dtype, reflect.TypeFor[T]())
+}
+
+// nameOf is the name of field f in quotes, or its number if it has none.
+func nameOf(s Slot, f int) string {
+	if name := s.cells[f].field.name; name != "" {
+		return strconv.Quote(name)
+	}
+	return strconv.Itoa(f)
+}
+
+// A Field is what cells know of their field, at the cost of a pointer.
+type Field struct {
+	name  string // for errors
+	dtype reflect.Type
+	bytes int // of a row, or of one element where ragged
+}
+
+// NewField makes a field whose rows, or elements where it is ragged, have that
+// many bytes.
+func NewField(name string, dt tensor.Dtype, bytes int) *Field {
+	return &Field{name, dt.Type, bytes}
+}
+
+// A Cell is the place of one field of one sample.
+type Cell struct {
+	field  *Field
+	base   unsafe.Pointer
+	ragged *Buffer
+}
+
+// Fixed is the cell of f in row, which holds exactly a row's bytes, aligned for
+// the field's dtype.
+func Fixed(f *Field, row []byte) Cell {
+	if len(row) != f.bytes {
+		panic(fmt.Sprintf("dataset: cell of field %q: %d bytes, want %d", f.name, len(row), f.bytes))
+	}
+	return Cell{field: f, base: unsafe.Pointer(unsafe.SliceData(row))}
+}
+
+// Ragged is the cell of the ragged field f in buf.
+func Ragged(f *Field, buf *Buffer) Cell { return Cell{field: f, ragged: buf} }
+
+// Bytes is the row as it lies in memory.
+func (c Cell) Bytes() []byte {
+	if c.ragged != nil {
+		return c.ragged.bytes
+	}
+	return unsafe.Slice((*byte)(c.base), c.field.bytes)
+}
+
+// Grow makes a ragged cell n bytes long and returns them. It panics if the
+// cell is not ragged.
+func (c Cell) Grow(n int) []byte { return c.ragged.Grow(n) }
+
+// IsRagged reports whether the cell's length may vary.
+func (c Cell) IsRagged() bool { return c.ragged != nil }
+
+// Dtype is the type of the field's values.
+func (c Cell) Dtype() reflect.Type { return c.field.dtype }

@@ -18,10 +18,10 @@ type consumer struct {
 	want   []uint64
 }
 
-// newConsumer makes room for a number of batches. Its stream ends with the test,
-// behind whatever the test closes later.
-func newConsumer(t testing.TB, batches int) *consumer {
-	c := &consumer{stream: fake.Stream(), sums: make([]uint64, batches)}
+// newConsumer makes room for a number of batches, on a stream in a device's primary
+// context. The stream ends with the test, after whatever the test closes later.
+func newConsumer(t testing.TB, ordinal int32, batches int) *consumer {
+	c := &consumer{stream: fake.Stream(fake.Primary(ordinal)), sums: make([]uint64, batches)}
 	t.Cleanup(func() { fake.EndStream(c.stream) })
 	return c
 }
@@ -68,7 +68,7 @@ func repeated(indices []int) (values []int64) {
 func TestBuffersThatAStreamReadsAreNotOverwritten(t *testing.T) {
 	const batches = 300
 	d := open(t)
-	c := newConsumer(t, batches)
+	c := newConsumer(t, 0, batches)
 	s := staged(t, d, pinned(t, d), numbers(batches*4), 2, shuffled(4)...)
 	for b, err := range s.Epoch(t.Context(), 0) {
 		if err == nil {

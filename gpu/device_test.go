@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 )
 
 func TestMissingDriverIsExplained(t *testing.T) {
@@ -42,7 +43,7 @@ func TestDeviceThatCannotBeTakenIsExplained(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			needFake(t)
 			fake.Fail(call, 1, 100)
-			_, err := gpu.Open(gpu.Library(fake.file))
+			_, err := gpu.Open(gpu.Library(fake.File))
 			var cause *gpu.DriverError
 			if !errors.Is(err, gpu.ErrNoDevice) || !errors.As(err, &cause) {
 				t.Fatalf("got %v, want ErrNoDevice and a DriverError", err)
@@ -51,7 +52,7 @@ func TestDeviceThatCannotBeTakenIsExplained(t *testing.T) {
 			if *cause != want {
 				t.Errorf("got %+v, want %+v", *cause, want)
 			}
-			if !strings.Contains(err.Error(), fake.file) {
+			if !strings.Contains(err.Error(), fake.File) {
 				t.Errorf("%q does not name the library", err)
 			}
 		})
@@ -61,7 +62,7 @@ func TestDeviceThatCannotBeTakenIsExplained(t *testing.T) {
 func TestUnknownErrorCodesAreReported(t *testing.T) {
 	needFake(t)
 	fake.Fail("cuInit", 1, 12345)
-	_, err := gpu.Open(gpu.Library(fake.file))
+	_, err := gpu.Open(gpu.Library(fake.File))
 	if err == nil || !strings.HasSuffix(err.Error(), "cuInit: unknown (12345): unknown") {
 		t.Errorf("got %v", err)
 	}
@@ -70,7 +71,7 @@ func TestUnknownErrorCodesAreReported(t *testing.T) {
 func TestOrdinalBeyondTheDevicesIsNoDevice(t *testing.T) {
 	needFake(t)
 	fake.Devices(2)
-	_, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(2))
+	_, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(2))
 	if !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "there are 2 devices") {
 		t.Errorf("got %v", err)
 	}
@@ -107,12 +108,12 @@ func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
 
 func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 	needFake(t)
-	d, err := gpu.Open(gpu.Library(fake.file))
+	d, err := gpu.Open(gpu.Library(fake.File))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const call = "cuDevicePrimaryCtxRelease_v2"
-	fake.Fail(call, 1, launchFailed)
+	fake.Fail(call, 1, osError)
 	if err := d.Close(); !expected(t, call, err) {
 		t.Error("no error")
 	}
@@ -128,9 +129,9 @@ func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 // contexts, and needFake sees that none is released twice.
 func TestAContextOfOthersIsUsedAndNotReleased(t *testing.T) {
 	owner := open(t)
-	const handle = 0xC0 // the fake's primary context, which owner keeps alive
+	handle := fake.Primary(0) // which owner keeps alive
 	calls := fake.Calls("cuDevicePrimaryCtxRetain")
-	d, err := gpu.Open(gpu.Library(fake.file), gpu.Context(handle))
+	d, err := gpu.Open(gpu.Library(fake.File), gpu.Context(handle))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestAContextOfOthersIsUsedAndNotReleased(t *testing.T) {
 	if got := fake.Calls("cuDevicePrimaryCtxRetain"); got != calls {
 		t.Errorf("the primary context was retained %d times", got-calls)
 	}
-	if got := fake.Live(4); got != 1 {
+	if got := fake.Live(driver.Contexts); got != 1 {
 		t.Errorf("got %d contexts alive, want that of %v", got, owner)
 	}
 }

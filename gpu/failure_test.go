@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -68,7 +69,7 @@ func live(t *testing.T) (errs []error) {
 			}
 		}
 	}
-	d, err := gpu.Open(gpu.Library(fake.file))
+	d, err := gpu.Open(gpu.Library(fake.File))
 	if failed(err) {
 		return errs
 	}
@@ -87,7 +88,7 @@ func live(t *testing.T) (errs []error) {
 	if failed(err) {
 		return errs
 	}
-	c := newConsumer(t, 100)
+	c := newConsumer(t, 0, 100)
 	defer c.check(t)
 	defer end(s)
 	for epoch := range 2 {
@@ -127,15 +128,15 @@ func TestAStageThatCouldNotBeMadeIsFreedWithTheDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	fake.Fail("cuEventCreate", 2, launchFailed)
-	fake.Fail("cuStreamDestroy_v2", 1, launchFailed)
+	fake.Fail("cuEventCreate", 2, osError)
+	fake.Fail("cuStreamDestroy_v2", 1, osError)
 	_, err = gpu.NewStage(d, l)
 	if found := calls(err); len(found) != 2 || found[0].Call != "cuEventCreate" || found[1].Call != "cuStreamDestroy_v2" {
 		t.Errorf("got %v", err)
 	}
-	fake.Fail("cuStreamDestroy_v2", 1, launchFailed)
-	if !expected(t, "cuStreamDestroy_v2", d.Close()) || fake.Live(2) != 1 {
-		t.Errorf("no error, %d streams are left", fake.Live(2))
+	fake.Fail("cuStreamDestroy_v2", 1, osError)
+	if !expected(t, "cuStreamDestroy_v2", d.Close()) || fake.Live(driver.Streams) != 1 {
+		t.Errorf("no error, %d streams are left", fake.Live(driver.Streams))
 	}
 } // and the device's last Close leaves nothing
 
@@ -171,10 +172,10 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s %d of %d", call, k, n), func(t *testing.T) {
 				needFake(t)
-				want := []gpu.DriverError{{Call: call, Code: launchFailed, Name: "CUDA_ERROR_LAUNCH_FAILED", Message: "unspecified launch failure"}}
-				fake.Fail(call, k, launchFailed)
+				want := []gpu.DriverError{{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}}
+				fake.Fail(call, k, osError)
 				if first != "" {
-					fake.Fail(first, 1, launchFailed)
+					fake.Fail(first, 1, osError)
 					other := want[0]
 					other.Call = first
 					switch call {

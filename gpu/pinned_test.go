@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -41,8 +42,8 @@ func TestPinnedMemoryIsCountedAlignedAndFreed(t *testing.T) {
 		slabs = append(slabs, slab)
 		total += int64(n)
 	}
-	if p.Bytes() != total || fake.Live(0) != total {
-		t.Errorf("%d bytes counted, %d taken, want %d", p.Bytes(), fake.Live(0), total)
+	if p.Bytes() != total || fake.Live(driver.PinnedBytes) != total {
+		t.Errorf("%d bytes counted, %d taken, want %d", p.Bytes(), fake.Live(driver.PinnedBytes), total)
 	}
 	for _, slab := range slabs {
 		if err := p.Free(slab); err != nil {
@@ -123,7 +124,7 @@ func TestFailedFreeKeepsTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.Fail("cuMemFreeHost", 1, launchFailed)
+	fake.Fail("cuMemFreeHost", 1, osError)
 	if err := p.Free(slab); err == nil || p.Bytes() != 128 {
 		t.Errorf("got %v, %d bytes", err, p.Bytes())
 	}
@@ -138,11 +139,11 @@ func TestCloseFreesWhatTheDriverWouldNotTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.Fail("cuMemFreeHost", 1, launchFailed)
+	fake.Fail("cuMemFreeHost", 1, osError)
 	if !expected(t, "cuMemFreeHost", p.Free(slab)) {
 		t.Error("Free: no error")
 	}
-	fake.Fail("cuMemFreeHost", 1, launchFailed)
+	fake.Fail("cuMemFreeHost", 1, osError)
 	if !expected(t, "cuMemFreeHost", p.Close()) {
 		t.Error("Close: no error")
 	}
@@ -173,7 +174,7 @@ func TestPinnedServesManyGoroutines(t *testing.T) {
 func TestAutoTakesWhatThereIs(t *testing.T) {
 	needFake(t)
 	for file, want := range map[string]string{
-		fake.file:   "page-locked memory of Fake 0 (device 0, CUDA 12.4)",
+		fake.File:   "page-locked memory of Fake 0 (device 0, CUDA 12.4)",
 		"/nowhere/": "Go's memory: gpu: no CUDA device: load /nowhere/",
 	} {
 		m, err := gpu.Auto(gpu.Library(file))

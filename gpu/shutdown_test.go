@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -18,9 +19,10 @@ import (
 // shut down.
 func TestNoStreamThatNeverFinishesHoldsALoopOrShutdown(t *testing.T) {
 	d := open(t)
+	fake.Drains(false, 0)
 	p := pinned(t, d)
 	s := staged(t, d, p, numbers(400), 2, loader.BatchSize(4))
-	c := newConsumer(t, 2)
+	c := newConsumer(t, 0, 2)
 	fake.Hold(c.stream)
 	defer fake.Release()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,14 +52,14 @@ func TestNoStreamThatNeverFinishesHoldsALoopOrShutdown(t *testing.T) {
 	expired, expire := context.WithCancelCause(t.Context())
 	late := errors.New("too late")
 	expire(late)
-	before := fake.Live(1)
+	before := fake.Live(driver.DeviceBytes)
 	for range 2 {
 		if err := s.Shutdown(expired); !errors.Is(err, late) {
 			t.Errorf("Shutdown: got %v", err)
 		}
 	}
-	if fake.Live(1) != before || before == 0 {
-		t.Errorf("device bytes: %d before, %d behind", before, fake.Live(1))
+	if fake.Live(driver.DeviceBytes) != before || before == 0 {
+		t.Errorf("device bytes: %d before, %d behind", before, fake.Live(driver.DeviceBytes))
 	}
 	for _, err := range s.Epoch(t.Context(), 0) {
 		if !errors.Is(err, gpu.ErrClosed) {
@@ -70,8 +72,8 @@ func TestNoStreamThatNeverFinishesHoldsALoopOrShutdown(t *testing.T) {
 		t.Error(err)
 	}
 	fake.Release()
-	if err := s.Shutdown(t.Context()); err != nil || fake.Live(1) != 0 {
-		t.Errorf("got %v, %d device bytes left", err, fake.Live(1))
+	if err := s.Shutdown(t.Context()); err != nil || fake.Live(driver.DeviceBytes) != 0 {
+		t.Errorf("got %v, %d device bytes left", err, fake.Live(driver.DeviceBytes))
 	}
 	c.check(t)
 }
@@ -131,7 +133,7 @@ func TestSlabsWaitForTheCopiesThatReadThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.Fail("cuEventSynchronize", 1, launchFailed)
+	fake.Fail("cuEventSynchronize", 1, osError)
 	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
 	var last error
 	for _, err := range s.Epoch(t.Context(), 0) {
@@ -160,7 +162,7 @@ func TestSlabsWaitForTheCopiesThatReadThem(t *testing.T) {
 func TestTheNextLoopSettlesWhatAFailedOneLeft(t *testing.T) {
 	d := open(t)
 	s := staged(t, d, pinned(t, d), numbers(40), 2, loader.BatchSize(4), loader.Workers(1), loader.InFlight(1))
-	fake.Fail("cuEventSynchronize", 1, launchFailed)
+	fake.Fail("cuEventSynchronize", 1, osError)
 	fake.Fail("cuStreamSynchronize", 1, outOfMemory)
 	for _, err := range s.Epoch(t.Context(), 0) {
 		if err == nil || len(calls(err)) != 2 {

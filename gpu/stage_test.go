@@ -285,7 +285,7 @@ func TestWrongStageOptionsAreReportedTogether(t *testing.T) {
 func TestEachDeviceHasItsStage(t *testing.T) {
 	first := open(t)
 	fake.Devices(2)
-	second, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(1))
+	second, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -39,7 +40,7 @@ func TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing(t *testing.T
 		d := another(t, rank)
 		order := share(t, sampler.Shuffle(batches*size, 1), rank, devices)
 		s := staged(t, d, pinned(t, d), numbers(batches*size), 2+rank, loader.BatchSize(size), loader.Workers(2), loader.Sampler(order))
-		c := newConsumer(t, batches)
+		c := newConsumer(t, int32(rank), batches)
 		group.Go(func() {
 			defer c.check(t)
 			for b, err := range s.Epoch(t.Context(), 0) {
@@ -77,7 +78,7 @@ func share(t testing.TB, s sampler.Sampler, rank, world int) sampler.Sampler {
 // another is a device of a fake driver that was reset before.
 func another(t testing.TB, ordinal int) *gpu.Device {
 	t.Helper()
-	d, err := gpu.Open(gpu.Library(fake.file), gpu.Ordinal(ordinal))
+	d, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(ordinal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64) {
 	for ordinal := range devices {
 		opened = append(opened, another(t, ordinal))
 	}
-	fake.Fail(call, 1+r.Int64N(100), launchFailed)
+	fake.Fail(call, 1+r.Int64N(100), osError)
 	defer fake.Fail(call, 0, 0) // closing is another test's
 	ds := numbers(200)
 	var group sync.WaitGroup
@@ -134,7 +135,7 @@ func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64) {
 			break
 		}
 		closed(t, s)
-		c := newConsumer(t, 1000)
+		c := newConsumer(t, int32(rank), 1000)
 		own := rand.New(rand.NewPCG(r.Uint64(), 0))
 		group.Go(func() {
 			defer c.check(t)
@@ -191,7 +192,7 @@ func bytesOf(values []int64) []byte {
 // expected reports whether there was an error, which must be the one of that call.
 func expected(t testing.TB, call string, err error) bool {
 	t.Helper()
-	return expectedCode(t, call, "CUDA_ERROR_LAUNCH_FAILED", err)
+	return expectedCode(t, call, "CUDA_ERROR_OPERATING_SYSTEM", err)
 }
 
 func expectedCode(t testing.TB, call, code string, err error) bool {
@@ -235,7 +236,9 @@ func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
 // TestCloseGoesOnBehindFailures: what the driver would not free is all that is
 // left, until Close is called again.
 func TestCloseGoesOnBehindFailures(t *testing.T) {
-	for call, account := range map[string]int32{"cuMemFree_v2": 1, "cuStreamDestroy_v2": 2, "cuEventDestroy_v2": 3} {
+	for call, account := range map[string]int32{
+		"cuMemFree_v2": driver.DeviceBytes, "cuStreamDestroy_v2": driver.Streams, "cuEventDestroy_v2": driver.Events,
+	} {
 		t.Run(call, func(t *testing.T) {
 			d := open(t)
 			s := staged(t, d, pinned(t, d), numbers(80), 2, loader.BatchSize(4))
@@ -244,25 +247,25 @@ func TestCloseGoesOnBehindFailures(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := [4]int64{1: fake.Live(1), 2: fake.Live(2), 3: fake.Live(3)}
-			fake.Fail(call, 1, launchFailed)
+			before := fake.Live(account)
+			fake.Fail(call, 1, osError)
 			if !expected(t, call, s.Close()) {
 				t.Error("no error")
 			}
-			for i := int32(1); i < 4; i++ {
-				left := fake.Live(i)
+			for _, other := range []int32{driver.DeviceBytes, driver.Streams, driver.Events} {
+				left := fake.Live(other)
 				switch {
-				case i == account && (left == 0 || left == before[i] && i != 2):
-					t.Errorf("%s: %d of %d left, want one", accounts[i], left, before[i])
-				case i != account && left != 0:
-					t.Errorf("%s: %d left, want none", accounts[i], left)
+				case other == account && (left == 0 || left == before && other != driver.Streams):
+					t.Errorf("%s: %d of %d left, want one", call, left, before)
+				case other != account && left != 0:
+					t.Errorf("%s: %d left of account %d, want none", call, left, other)
 				}
 			}
 			if d.Close() == nil {
-				t.Error("the device closed below what is left")
+				t.Error("the device closed while something of the stage was left")
 			}
 			if err := s.Close(); err != nil || fake.Live(account) != 0 {
-				t.Errorf("Close again: %v, %d %s left", err, fake.Live(account), accounts[account])
+				t.Errorf("Close again: %v, %d left", err, fake.Live(account))
 			}
 		})
 	}

@@ -21,22 +21,17 @@ func short(t *testing.T) options {
 		side: 8, compute: 100 * time.Microsecond, hidden: 4}
 }
 
-// fakeDriver is the driver of gpu's tests, with what gorgonia asks of one. Its
-// numbers mean nothing; that the program works on it is the test.
+// fakeDriver is the driver of gpu's tests, with the benchmark's kernel. Its numbers
+// mean nothing; that the program works on it is the test.
 func fakeDriver(t *testing.T) string {
 	t.Helper()
-	sources, err := filepath.Glob("../../gpu/testdata/fake/*.c")
-	if err != nil {
-		t.Fatal(err)
+	for _, compiler := range []string{"gcc", "g++"} {
+		if _, err := exec.LookPath(compiler); err != nil {
+			t.Skipf("needs %s, to build the fake CUDA driver", compiler)
+		}
 	}
-	sources = append(sources, "../../gpu/cuda/testdata/fake/driver.c", "../../gpu/cuda/testdata/fake/kernels.c", "-lm")
 	file := filepath.Join(t.TempDir(), "libcuda.so.1")
-	args := append([]string{"-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-pthread", "-I", "../../gpu/testdata/fake", "-o", file}, sources...)
-	out, err := exec.Command("gcc", args...).CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		t.Skip("needs gcc, to build the fake CUDA driver")
-	}
-	if err != nil {
+	if out, err := exec.Command("bash", "../../gpu/internal/fake/build", file, "spin.cu").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file

@@ -3,74 +3,40 @@
 package cuda_test
 
 import (
-	"fmt"
+	"errors"
 	"log"
 	"os"
 	"testing"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/gpu/cuda"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 )
 
-// fake is the driver of gpu/testdata/fake where the program runs with it. A real one
-// has no such functions: tests that need them skip, others look at the results alone.
+// fake is the driver of the tests where the program runs with it. A real one cannot be
+// controlled: tests that need that skip, others look at the results alone.
 var fake struct {
+	*driver.Driver
 	missing error
-
-	Reset    func()
-	Fail     func(call string, n int64, code int32)
-	Live     func(account int32) int64
-	Faults   func() int64
-	Uploads  func() int64
-	Upload   func(i int64, entry *[3]uint64) // source, destination, bytes
-	Calls    func(call string) int64
-	Launches func() int64
-	Syncs    func() int64
 }
 
 func TestMain(m *testing.M) {
-	fake.missing = findFake()
+	fake.Driver, fake.missing = driver.Load("libcuda.so.1") // the one that is loaded
 	if err := kernels(); err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(m.Run())
 }
 
-func findFake() error {
-	handle, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW) // the one that is loaded
-	if err != nil {
-		return err
-	}
-	for name, f := range map[string]any{
-		"fake_reset": &fake.Reset, "fake_fail": &fake.Fail, "fake_live": &fake.Live, "fake_faults": &fake.Faults,
-		"fake_uploads": &fake.Uploads, "fake_upload": &fake.Upload, "fake_calls": &fake.Calls,
-		"fake_launches": &fake.Launches, "fake_syncs": &fake.Syncs,
-	} {
-		if _, err := purego.Dlsym(handle, name); err != nil {
-			return fmt.Errorf("this is no fake driver: %w", err)
-		}
-		purego.RegisterLibFunc(f, handle, name)
-	}
-	return nil
-}
-
-// kernels registers those in PENSTOCK_PTX, a folder of PTX files, or, for the
-// fake driver, their names.
+// kernels registers those in PENSTOCK_PTX, a folder of PTX files.
 func kernels() error {
-	if dir := os.Getenv("PENSTOCK_PTX"); dir != "" {
-		return cuda.AddKernels(os.DirFS(dir))
+	dir := os.Getenv("PENSTOCK_PTX")
+	if dir == "" {
+		return errors.New("PENSTOCK_PTX is not set: it names the folder of PTX files that the script kernels makes, or stubs -fake")
 	}
-	if fake.missing != nil {
-		return fmt.Errorf("PENSTOCK_PTX is not set: it names the folder of PTX files that the script kernels makes (%w)", fake.missing)
-	}
-	return cuda.AddKernels(os.DirFS("testdata/fake/kernels"))
+	return cuda.AddKernels(os.DirFS(dir))
 }
-
-// accounts of fake.Live.
-var accounts = []string{"page-locked bytes", "device bytes", "streams", "events", "contexts"}
 
 // needFake is for tests that make calls fail.
 func needFake(t testing.TB) {
@@ -85,24 +51,9 @@ func needFake(t testing.TB) {
 // was not there before. On a real one it does nothing: New says what is wrong.
 func needDevice(t testing.TB) {
 	t.Helper()
-	if fake.missing != nil {
-		return
+	if fake.missing == nil {
+		fake.Use(t)
 	}
-	fake.Reset()
-	before := make([]int64, len(accounts))
-	for i := range before {
-		before[i] = fake.Live(int32(i))
-	}
-	t.Cleanup(func() {
-		for i, what := range accounts {
-			if n := fake.Live(int32(i)) - before[i]; n != 0 {
-				t.Errorf("%d %s are left", n, what)
-			}
-		}
-		if n := fake.Faults(); n != 0 {
-			t.Errorf("the driver saw %d faults", n)
-		}
-	})
 }
 
 // uploads are the copies to the device since the driver was reset.

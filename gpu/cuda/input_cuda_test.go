@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/gpu"
 	"github.com/penstock-go/penstock/gpu/cuda"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -158,7 +159,7 @@ func TestARunBehindAFailedLaunchIsRight(t *testing.T) {
 	needFake(t)
 	g, got := linear(t)
 	vm := newVM(t, g)
-	fake.Fail("cuLaunchKernel", 1, 719)
+	fake.Fail("cuLaunchKernel", 1, driver.OSError)
 	if err := vm.RunAll(); err == nil || !strings.HasPrefix(err.Error(), "cuda: run: ") {
 		t.Errorf("got %v", err)
 	}

@@ -1,0 +1,154 @@
+//go:build linux && (amd64 || arm64)
+
+package fake
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ebitengine/purego"
+)
+
+// Codes of the CUDA driver API, of which the last two are sticky.
+const (
+	OutOfMemory    = 2
+	NoDevice       = 100
+	OSError        = 304
+	IllegalAddress = 700
+	LaunchFailed   = 719
+)
+
+// Accounts of Live.
+const (
+	PinnedBytes int32 = iota
+	DeviceBytes
+	Streams
+	Events
+	Contexts
+	Pools
+	Modules
+	accounts
+)
+
+var names = [accounts]string{"page-locked bytes", "device bytes", "streams", "events", "contexts", "pools", "modules"}
+
+// A Driver is a loaded fake. Its fields control it; times are in nanoseconds.
+type Driver struct {
+	File string
+
+	Reset   func() // forgets everything but what lives
+	Restart func() // makes cuInit necessary again
+	Devices func(n int32)
+	Pools   func(on bool)                                    // whether devices have stream-ordered memory
+	Speed   func(latency, jitter, bytesPerMicrosecond int64) // of copies
+	Drains  func(on bool, perMB int64)                       // whether taking memory waits, and holds the lock
+	Capture func(on bool)                                    // another thread captures a graph
+	Fail    func(call string, n int64, code int32)           // the n-th call from now; 0 for none
+	Poison  func(code int32, n int64)                        // the n-th copy or kernel that runs from now
+	Live    func(account int32) int64
+	Faults  func() int64 // of what no correct caller does
+	// Failures counts the calls, copies and kernels that failed because they were told to.
+	Failures func() int64
+	Captured func() int64                    // calls that would have broken the capture
+	Uploads  func() int64                    // that have ended
+	Upload   func(i int64, entry *[3]uint64) // source, destination, bytes
+	Calls    func(call string) int64
+	Launches func() int64
+	Pending  func() int64 // copies and kernels that have not ended
+
+	Context    func(device int32) uintptr // of somebody else
+	Primary    func(device int32) uintptr // if it is active
+	EndContext func(context uintptr)
+	Current    func() uintptr                // on the calling thread
+	Stream     func(context uintptr) uintptr // of somebody else, non-blocking
+	EndStream  func(stream uintptr)
+	Drain      func(stream uintptr)
+	Hold       func(stream uintptr) // until Release
+	Release    func()
+	Sum        func(stream, src uintptr, n uintptr, out *uint64, delay int64)
+
+	lastFault func(text *byte, n int64)
+}
+
+//go:embed build driver
+var sources embed.FS
+
+// Build compiles the driver into a folder, with the kernels of .cu files, and loads
+// it. Without gcc the error wraps exec.ErrNotFound.
+func Build(dir string, kernels ...string) (*Driver, error) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(filepath.Join(dir, "fake"), sources); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	file := filepath.Join(dir, "libcuda.so.1")
+	args := append([]string{filepath.Join(dir, "fake", "build"), file}, kernels...)
+	if out, err := exec.Command("bash", args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the fake driver: %w\n%s", err, out)
+	}
+	return Load(file)
+}
+
+// Load controls a fake that was built before, and perhaps loaded. An error says that
+// the file is none.
+func Load(file string) (*Driver, error) {
+	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{File: file}
+	for name, f := range map[string]any{
+		"reset": &d.Reset, "restart": &d.Restart, "devices": &d.Devices, "pools": &d.Pools, "speed": &d.Speed,
+		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "live": &d.Live,
+		"faults": &d.Faults, "failures": &d.Failures, "captured": &d.Captured, "uploads": &d.Uploads, "upload": &d.Upload,
+		"calls": &d.Calls, "launches": &d.Launches, "pending": &d.Pending, "context": &d.Context, "primary": &d.Primary, "end_context": &d.EndContext,
+		"current": &d.Current, "stream": &d.Stream, "end_stream": &d.EndStream, "drain": &d.Drain, "hold": &d.Hold,
+		"release": &d.Release, "sum": &d.Sum, "last_fault": &d.lastFault,
+	} {
+		if _, err := purego.Dlsym(handle, "fake_"+name); err != nil {
+			return nil, fmt.Errorf("%s is no fake driver: %w", file, err)
+		}
+		purego.RegisterLibFunc(f, handle, "fake_"+name)
+	}
+	return d, nil
+}
+
+// Use resets the driver, and at the end of the test sees that nothing is left that
+// was not there before.
+func (d *Driver) Use(t testing.TB) {
+	t.Helper()
+	d.Reset()
+	var before [accounts]int64
+	for i := range before {
+		before[i] = d.Live(int32(i))
+	}
+	t.Cleanup(func() {
+		for i, what := range names {
+			if n := d.Live(int32(i)) - before[i]; n != 0 {
+				t.Errorf("%d %s are left", n, what)
+			}
+		}
+		if n := d.Faults(); n != 0 {
+			t.Errorf("the driver saw %d faults, the last: %s", n, d.LastFault())
+		}
+		if n := d.Captured(); n != 0 {
+			t.Errorf("%d calls would have broken the capture of a graph", n)
+		}
+	})
+}
+
+// LastFault is what the last fault was.
+func (d *Driver) LastFault() string {
+	text := make([]byte, 160)
+	d.lastFault(&text[0], int64(len(text)))
+	s, _, _ := strings.Cut(string(text), "\x00")
+	return s
+}

@@ -89,15 +89,16 @@ func checkMemory(needs []int64) error {
 }
 
 // repairBLAS makes cuBLAS's handle again, in the VM's context: gorgonia makes it on
-// a thread that has none, so that it belongs to another.
+// a thread that has another one or none. It is destroyed in the context in which it
+// was made, which is still that thread's.
 func (m *machine) repairBLAS() (err error) {
 	ctx := m.cuda.Contexts()[0]
 	blas := m.cuda.Engines()[0].BLASContext()
 	ctx.Do(func() error { // an error that is returned would end gorgonia's goroutine
-		if err = cu.SetCurrentContext(ctx.CUDAContext()); err != nil {
+		if err = blas.Close(); err != nil {
 			return nil
 		}
-		if err = blas.Close(); err == nil {
+		if err = cu.SetCurrentContext(ctx.CUDAContext()); err == nil {
 			err = blas.Init(cublas.WithContext(ctx))
 		}
 		return nil

@@ -9,12 +9,12 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
 	"github.com/penstock-go/penstock/internal/bmp"
 	"github.com/penstock-go/penstock/internal/jpeg"
 	"github.com/penstock-go/penstock/internal/pnm"
+	"github.com/penstock-go/penstock/internal/tiff"
 )
 
 // A decoder reads one file after the other. The size is known before any pixel
@@ -35,6 +35,7 @@ type files struct {
 	jpeg   jpegDecoder
 	bmp    bmp.Decoder
 	pnm    pnm.Decoder
+	tiff   tiff.Decoder
 	stream streamDecoder
 }
 
@@ -53,6 +54,9 @@ func (f *files) open(data []byte) (w, h int, err error) {
 		f.now = &f.bmp
 	case "PNM":
 		f.now = &f.pnm
+	case "TIFF":
+		f.tiff.MaxPixels = f.limit
+		f.now = &f.tiff
 	default:
 		f.stream.format = format
 		f.now = &f.stream
@@ -65,14 +69,14 @@ func (f *files) open(data []byte) (w, h int, err error) {
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels", format.name, w, h)
 	case w > f.limit/h:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels, more than the limit of %d (see MaxPixels)", format.name, w, h, f.limit)
-	case format.decode != nil && w*h > f.most(data, w):
+	case format.decode != nil && w*h > f.most(data):
 		return 0, 0, fmt.Errorf("transform: decode: %s: %w: %d bytes are too few for %d×%d pixels", format.name, io.ErrUnexpectedEOF, len(data), w, h)
 	}
 	return w, h, nil
 }
 
-// most is how many pixels a file can have for its length, if they are w wide.
-func (f *files) most(data []byte, w int) int {
+// most is how many pixels a file can have.
+func (f *files) most(data []byte) int {
 	n := f.format.density * len(data)
 	switch f.format.name {
 	case "GIF":
@@ -83,8 +87,6 @@ func (f *files) most(data []byte, w int) int {
 		if lossless(data) {
 			return f.limit // codes of one symbol take no bits
 		}
-	case "TIFF":
-		return max(n, 8*len(data)*w) // a white row takes a bit: ITU-T T.6
 	}
 	return n
 }
@@ -133,7 +135,7 @@ var formats = [...]format{
 	{"GIF", []string{"GIF87a", "GIF89a"}, gif.DecodeConfig, gif.Decode, 4096},
 	{"WebP", []string{"RIFF????WEBPVP8"}, webp.DecodeConfig, webp.Decode, 1024},
 	{"BMP", []string{"BM"}, nil, nil, 0},
-	{"TIFF", []string{"II*\x00", "MM\x00*"}, tiff.DecodeConfig, tiff.Decode, 32768},
+	{"TIFF", []string{"II*\x00", "MM\x00*", "II\x00*", "MM*\x00", "II+\x00", "MM\x00+"}, nil, nil, 0},
 	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, nil, nil, 0},
 }
 

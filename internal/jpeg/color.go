@@ -81,6 +81,16 @@ func colorGray(dst, gray []byte) {
 	}
 }
 
+// colorFour interleaves a row of four components.
+func colorFour(dst, a, b, c, d []byte) {
+	n := len(dst) / 4
+	a, b, c, d = a[:n], b[:n], c[:n], d[:n]
+	for i := range n {
+		p := dst[4*i : 4*i+4 : 4*i+4]
+		p[0], p[1], p[2], p[3] = a[i], b[i], c[i], d[i]
+	}
+}
+
 // colorCMYK converts a row of inverted inks, as Adobe writes them and as
 // Pillow takes all files of four components to be, by Pillow's formula: an
 // ink's share of the light that black leaves, rounded.

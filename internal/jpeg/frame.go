@@ -89,6 +89,10 @@ func (d *Decoder) model() Model {
 		return Gray
 	case 3:
 		switch {
+		case d.Colours == AsStored:
+			return RGB
+		case d.Colours == AsYCbCr:
+			return YCbCr
 		case d.jfif:
 			return YCbCr
 		case d.adobe == 0:
@@ -99,6 +103,9 @@ func (d *Decoder) model() Model {
 			return RGB
 		}
 		return YCbCr
+	}
+	if d.Colours == AsStored {
+		return Four
 	}
 	if d.adobe > 0 {
 		return YCCK

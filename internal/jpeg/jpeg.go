@@ -36,6 +36,13 @@ type Decoder struct {
 	// where black ink is missing from a file of inks.
 	AllowTruncated bool
 
+	// Tables is a stream of tables alone, as a TIFF file has for all of its strips
+	// or tiles. They hold until the file brings others.
+	Tables []byte
+
+	// Colours says what the components are, if not the file.
+	Colours Colours
+
 	data   []byte
 	config Config
 	ready  bool // data holds a picture up to its first scan
@@ -86,6 +93,19 @@ const (
 	RGB
 	CMYK // inverted inks
 	YCCK // inverted inks, three of them coded as YCbCr
+	Four // anything, see AsStored
+)
+
+// Colours is who says what a file's components are.
+type Colours uint8
+
+// Whatever a file says of its colours, AsYCbCr takes 3 components for YCbCr, and
+// AsStored takes them for what they are to be: Decode then writes 3 components
+// like RGB, and 4 of them in the place of red, green, blue and 255.
+const (
+	FromFile Colours = iota
+	AsYCbCr
+	AsStored
 )
 
 // A Config is what a file's headers say about its picture.

@@ -48,6 +48,9 @@ func (d *Decoder) readHeader() error {
 	d.loaded, d.loadError, d.buffered = false, nil, false
 	d.stream.from = -1
 
+	if err := d.readTables(); err != nil {
+		return err
+	}
 	if len(d.data) < 2 {
 		return truncated(len(d.data), "start of image")
 	}
@@ -74,6 +77,24 @@ func (d *Decoder) readHeader() error {
 	}
 	d.buffered = d.config.Progressive || len(d.scan.components) != len(d.components)
 	return nil
+}
+
+// readTables reads Tables, if there are any.
+func (d *Decoder) readTables() error {
+	if len(d.Tables) == 0 {
+		return nil
+	}
+	file := d.data
+	d.data = d.Tables
+	defer func() { d.data = file }()
+	if len(d.data) < 2 || d.data[0] != 0xff || d.data[1] != markerSOI {
+		return corrupt(0, "no tables of a JPEG file: they start with %#x", d.data[:min(2, len(d.data))])
+	}
+	at, err := d.readMarkers(2)
+	if err == nil && (at >= 0 || len(d.components) > 0) {
+		return corrupt(0, "tables with a picture")
+	}
+	return err
 }
 
 // readMarkers reads segments from offset at to the next scan. It returns the

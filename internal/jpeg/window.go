@@ -124,6 +124,8 @@ func (d *Decoder) writeRow(dst []byte, my, y, x int) {
 		colorCMYK(dst, rows[0], rows[1], rows[2], rows[3])
 	case YCCK:
 		colorYCCK(dst, rows[0], rows[1], rows[2], rows[3])
+	case Four:
+		colorFour(dst, rows[0], rows[1], rows[2], rows[3])
 	}
 }
 

@@ -1,0 +1,92 @@
+package tiff
+
+import (
+	"image"
+)
+
+// decodeChunk writes what a target needs of chunk i, whose first pixel is at.
+func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
+	p := &d.picture
+	part := image.Rect(0, 0, p.chunkW, p.rows(i)).Add(at).Intersect(to.window)
+	if p.compression == newJPEG {
+		return d.decodeJPEG(to, i, at, part)
+	}
+	chunk, err := d.samplesOf(i)
+	if err != nil {
+		return err
+	}
+	n := p.rowBytes()
+	if p.kind == lumaChroma {
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			block := chunk[(y-at.Y)/p.subV*n:][:n]
+			pixels := d.pixels(to, part, y)
+			d.ycbcr.row(pixels, block, part.Min.X-at.X, (y-at.Y)%p.subV, p.subH, p.subV)
+			to.turn(part.Min.X, y, pixels)
+		}
+		return nil
+	}
+	if p.planes && p.bands > 1 {
+		d.row = grow(d.row, p.chunkW*p.bands*p.bits/8)
+	}
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		row := chunk[(y-at.Y)*n:]
+		if p.planes && p.bands > 1 {
+			d.interleave(row, p.chunkBytes(i), part.Min.X-at.X, part.Max.X-at.X)
+			row = d.row
+		}
+		pixels := d.pixels(to, part, y)
+		d.convert(pixels, row, part.Min.X-at.X)
+		to.turn(part.Min.X, y, pixels)
+	}
+	return nil
+}
+
+// pixels is where the pixels of a part's row are to be written, from where they
+// have to be turned.
+func (d *Decoder) pixels(to *target, part image.Rectangle, y int) []byte {
+	n := 4 * part.Dx()
+	if to.right == 4 {
+		return to.dst[to.offset(part.Min.X, y):][:n]
+	}
+	d.turned = grow(d.turned, n)
+	return d.turned
+}
+
+// samplesOf returns the samples of chunk i, of one plane after the other.
+func (d *Decoder) samplesOf(i int) ([]byte, error) {
+	p := &d.picture
+	size := p.chunkBytes(i)
+	if p.compression == none && !p.planes && !p.reversed {
+		from, to, err := p.extent(d.data, 0, i)
+		return d.data[from:to], err
+	}
+	d.chunk = grow(d.chunk, size*p.parts())
+	for plane := range p.parts() {
+		from, to, err := p.extent(d.data, plane, i)
+		if err != nil {
+			return nil, err
+		}
+		dst, src := d.chunk[plane*size:][:size], d.data[from:to]
+		if p.compression == none {
+			reverse(dst, src, p.reversed)
+			continue
+		}
+		if err := d.decompress(dst, src); err != nil {
+			return nil, err
+		}
+	}
+	return d.chunk, nil
+}
+
+// interleave puts the samples of pixels from to to of a row into d.row, from
+// planes that are size bytes apart.
+func (d *Decoder) interleave(planes []byte, size, from, to int) {
+	p := &d.picture
+	n := p.bits / 8
+	for b := range p.bands {
+		src := planes[b*size:]
+		for x := from; x < to; x++ {
+			copy(d.row[(x*p.bands+b)*n:][:n], src[x*n:])
+		}
+	}
+}

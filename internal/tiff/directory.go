@@ -1,0 +1,223 @@
+package tiff
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A tag names a field. Source: TIFF 6.0, and its technical notes.
+type tag uint16
+
+const (
+	imageWidth       tag = 256
+	imageLength      tag = 257
+	bitsPerSample    tag = 258
+	compressionTag   tag = 259
+	photometricTag   tag = 262
+	fillOrder        tag = 266
+	stripOffsets     tag = 273
+	orientationTag   tag = 274
+	samplesPerPixel  tag = 277
+	rowsPerStrip     tag = 278
+	stripByteCounts  tag = 279
+	planarConfig     tag = 284
+	t4Options        tag = 292
+	predictorTag     tag = 317
+	colorMap         tag = 320
+	tileWidth        tag = 322
+	tileLength       tag = 323
+	tileOffsets      tag = 324
+	tileByteCounts   tag = 325
+	extraSamples     tag = 338
+	sampleFormat     tag = 339
+	jpegTables       tag = 347
+	ycbcrCoefficient tag = 529
+	ycbcrSubsampling tag = 530
+	referenceBW      tag = 532
+	xmpTag           tag = 700
+	windowsMedia     tag = 0xbc01
+)
+
+// sizes are those of the types of values, by type; 0 where there is no type.
+var sizes = [19]int{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
+
+// The types of values that numbers may have.
+const (
+	typeShort    = 3
+	typeLong     = 4
+	typeRational = 5
+	typeFloat    = 11
+	typeDouble   = 12
+	typeIFD      = 13
+	typeLong8    = 16
+)
+
+// A directory is a file's first, of the picture's fields.
+type directory struct {
+	data    []byte // the whole file
+	order   binary.ByteOrder
+	large   bool   // BigTIFF
+	entries []byte // of 12 bytes, or 20 in BigTIFF
+}
+
+// readDirectory finds the first directory. Bytes of the first two that say a byte
+// order and a version that does not fit it are taken as Pillow takes them.
+func readDirectory(data []byte) (d directory, err error) {
+	d.data = data
+	if len(data) < 8 {
+		return d, io.ErrUnexpectedEOF
+	}
+	switch string(data[:2]) {
+	case "II":
+		d.order = binary.LittleEndian
+	case "MM":
+		d.order = binary.BigEndian
+	default:
+		return d, fmt.Errorf("the file begins with %q", data[:4])
+	}
+	at, size, length := uint64(d.order.Uint32(data[4:])), 12, 2
+	switch version := uint16(data[2]) | uint16(data[3]); {
+	case version == 42 && (data[2] == 0 || data[3] == 0):
+	case d.order.Uint16(data[2:]) == 43:
+		if len(data) < 16 {
+			return d, io.ErrUnexpectedEOF
+		}
+		if d.order.Uint16(data[4:]) != 8 {
+			return d, fmt.Errorf("offsets of %d bytes", d.order.Uint16(data[4:]))
+		}
+		d.large = true
+		at, size, length = d.order.Uint64(data[8:]), 20, 8
+	default:
+		return d, fmt.Errorf("the file begins with %q", data[:4])
+	}
+	if at > uint64(len(data)-length) || len(data) < length {
+		return d, fmt.Errorf("the directory begins at byte %d of %d: %w", at, len(data), io.ErrUnexpectedEOF)
+	}
+	rest := data[at:]
+	n := uint64(d.order.Uint16(rest))
+	if d.large {
+		n = d.order.Uint64(rest)
+	}
+	rest = rest[length:]
+	if n > uint64(len(rest)/size) {
+		return d, fmt.Errorf("the directory ends after %d of %d fields: %w", len(rest)/size, n, io.ErrUnexpectedEOF)
+	}
+	d.entries = rest[:n*uint64(size)]
+	return d, nil
+}
+
+// Values are those of a field, in the file.
+type values struct {
+	data  []byte
+	kind  int
+	order binary.ByteOrder
+}
+
+// len is the number of values.
+func (v values) len() int {
+	if v.kind == 0 {
+		return 0
+	}
+	return len(v.data) / sizes[v.kind]
+}
+
+// uint is the i-th value of integers that are not negative.
+func (v values) uint(i int) uint64 {
+	switch v.kind {
+	case typeShort:
+		return uint64(v.order.Uint16(v.data[2*i:]))
+	case typeLong, typeIFD:
+		return uint64(v.order.Uint32(v.data[4*i:]))
+	}
+	return v.order.Uint64(v.data[8*i:])
+}
+
+// float is the i-th value of numbers of any type that has fractions.
+func (v values) float(i int) float64 {
+	switch v.kind {
+	case typeRational:
+		return float64(v.order.Uint32(v.data[8*i:])) / float64(v.order.Uint32(v.data[8*i+4:]))
+	case typeFloat:
+		return float64(math.Float32frombits(v.order.Uint32(v.data[4*i:])))
+	case typeDouble:
+		return math.Float64frombits(v.order.Uint64(v.data[8*i:]))
+	}
+	return float64(v.uint(i))
+}
+
+var errBeyond = fmt.Errorf("its values lie beyond the file: %w", io.ErrUnexpectedEOF)
+
+// field returns the values of a tag, none where it is missing. The last field of
+// a tag counts.
+func (d *directory) field(t tag) (v values, err error) {
+	size := 12
+	if d.large {
+		size = 20
+	}
+	for e := d.entries; len(e) > 0; e = e[size:] {
+		if tag(d.order.Uint16(e)) != t {
+			continue
+		}
+		kind := int(d.order.Uint16(e[2:]))
+		if kind >= len(sizes) || sizes[kind] == 0 {
+			continue
+		}
+		n, inline := uint64(d.order.Uint32(e[4:])), e[8:12]
+		if d.large {
+			n, inline = d.order.Uint64(e[4:]), e[12:20]
+		}
+		if n == 0 {
+			continue
+		}
+		if n > uint64(len(d.data)) {
+			return v, fmt.Errorf("field %d: %w", t, errBeyond)
+		}
+		length := n * uint64(sizes[kind])
+		v = values{inline, kind, d.order}
+		if length > uint64(len(inline)) {
+			at := uint64(d.order.Uint32(inline))
+			if d.large {
+				at = d.order.Uint64(inline)
+			}
+			if at > uint64(len(d.data)) || length > uint64(len(d.data))-at {
+				return v, fmt.Errorf("field %d: %w", t, errBeyond)
+			}
+			v.data = d.data[at:]
+		}
+		v.data = v.data[:length]
+	}
+	return v, nil
+}
+
+// uints returns a field of integers.
+func (d *directory) uints(t tag) (values, error) {
+	v, err := d.field(t)
+	if err != nil {
+		return v, err
+	}
+	switch v.kind {
+	case 0, typeShort, typeLong, typeIFD, typeLong8:
+		return v, nil
+	}
+	return v, fmt.Errorf("field %d has values of type %d, not integers", t, v.kind)
+}
+
+var errMissing = errors.New("is missing")
+
+// uint returns the first value of a field, at most 1<<31 − 1, or what it is by
+// default, which is negative where it must be there.
+func (d *directory) uint(t tag, byDefault int) (int, error) {
+	v, err := d.uints(t)
+	switch {
+	case err != nil:
+		return 0, err
+	case v.len() > 0:
+		return int(min(v.uint(0), math.MaxInt32)), nil
+	case byDefault < 0:
+		return 0, fmt.Errorf("field %d %w", t, errMissing)
+	}
+	return byDefault, nil
+}

@@ -1,0 +1,108 @@
+package tiff
+
+import (
+	"bytes"
+	"image"
+)
+
+// An orientation is how a stored picture is turned before it is shown, 1 to 8 as
+// in TIFF 6.0. Any other is none.
+type orientation int
+
+// swaps tells whether rows become columns, mirrored whether left and right of
+// the file change sides, and upended whether its top and bottom do.
+func (o orientation) swaps() bool    { return o >= 5 }
+func (o orientation) mirrored() bool { return o == 2 || o == 3 || o == 7 || o == 8 }
+func (o orientation) upended() bool  { return o == 3 || o == 4 || o == 6 || o == 7 }
+
+// size is that of the turned picture.
+func (o orientation) size(w, h int) (int, int) {
+	if o.swaps() {
+		return h, w
+	}
+	return w, h
+}
+
+// readOrientation is the field's, or where it is missing that of XMP, as in
+// Pillow, or 1.
+func readOrientation(d *directory) (int, error) {
+	v, err := d.field(orientationTag)
+	if err != nil || v.kind != 0 {
+		if v, err := d.uint(orientationTag, 1); err == nil {
+			return valid(v), nil
+		}
+		return 1, err
+	}
+	xmp, err := d.field(xmpTag)
+	if err != nil {
+		return 0, err
+	}
+	name := []byte("tiff:Orientation")
+	for rest := xmp.data; ; {
+		i := bytes.Index(rest, name)
+		if i < 0 {
+			return 1, nil
+		}
+		rest = rest[i+len(name):]
+		for _, before := range []string{`="`, ">"} {
+			digit, ok := bytes.CutPrefix(rest, []byte(before))
+			if ok && len(digit) > 0 && digit[0] >= '0' && digit[0] <= '9' {
+				return valid(int(digit[0] - '0')), nil
+			}
+		}
+	}
+}
+
+func valid(o int) int {
+	if o < 1 || o > 8 {
+		return 1
+	}
+	return o
+}
+
+// A target is where the pixels of a stored picture go.
+type target struct {
+	window      image.Rectangle // of the stored picture
+	dst         []byte
+	at          int // in dst, of the window's first pixel
+	right, down int // from it to its neighbours
+}
+
+// target is that of a window of the turned picture of w×h pixels.
+func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h int) target {
+	t := target{window: window, dst: dst, right: 4, down: stride}
+	if o.swaps() {
+		t.window = image.Rect(window.Min.Y, window.Min.X, window.Max.Y, window.Max.X)
+		t.right, t.down = t.down, t.right
+		w, h = h, w
+	}
+	if o.mirrored() {
+		t.window.Min.X, t.window.Max.X = w-t.window.Max.X, w-t.window.Min.X
+		t.at += (t.window.Dx() - 1) * t.right
+		t.right = -t.right
+	}
+	if o.upended() {
+		t.window.Min.Y, t.window.Max.Y = h-t.window.Max.Y, h-t.window.Min.Y
+		t.at += (t.window.Dy() - 1) * t.down
+		t.down = -t.down
+	}
+	return t
+}
+
+// offset is where pixel (x, y) of the stored picture goes.
+func (t *target) offset(x, y int) int {
+	return t.at + (x-t.window.Min.X)*t.right + (y-t.window.Min.Y)*t.down
+}
+
+// turn brings pixels that are in a row of the stored picture, from (x, y) on, to
+// where they go. Those of a row that stays one are there already.
+func (t *target) turn(x, y int, pixels []byte) {
+	if t.right == 4 {
+		return
+	}
+	at := t.offset(x, y)
+	for i := 0; i < len(pixels); i += 4 {
+		copy(t.dst[at:at+4], pixels[i:i+4])
+		at += t.right
+	}
+}

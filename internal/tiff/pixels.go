@@ -1,0 +1,163 @@
+package tiff
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// reverse copies bytes, with their bits the other way round if so wished.
+func reverse(dst, src []byte, wished bool) {
+	if !wished {
+		copy(dst, src)
+		return
+	}
+	for i, b := range src[:len(dst)] {
+		dst[i] = bits.Reverse8(b)
+	}
+}
+
+// convert writes as many pixels as dst has room for, from the x-th of a row of
+// interleaved samples on. Source: Pillow's Unpack.c and Convert.c.
+func (d *Decoder) convert(dst, src []byte, x int) {
+	p := &d.picture
+	step := p.samples
+	if p.planes {
+		step = p.bands
+	}
+	switch p.kind {
+	case indices:
+		d.convertIndices(dst, src, x, step)
+	case gray8:
+		convertGray(dst, src[x*step:], step, p.invert)
+	case colours8:
+		convertColours(dst, src[x*step:], step, 1, 0, p.alpha)
+	case colours16:
+		convertColours(dst, src[2*x*step:], 2*step, 2, btoi(!p.high), p.alpha)
+	case inks8:
+		convertInks(dst, src[x*step:], step, 1, 0)
+	case inks16:
+		convertInks(dst, src[2*x*step:], 2*step, 2, btoi(!p.high))
+	default:
+		for i := 0; i < len(dst); i += 4 {
+			v := p.level(src, x)
+			put(dst[i:], [3]uint8{v, v, v})
+			x++
+		}
+	}
+}
+
+// level is the x-th of samples of more than 8 bits, cut off at 0 and 255.
+func (p *picture) level(src []byte, x int) uint8 {
+	order := binary.ByteOrder(binary.LittleEndian)
+	if p.high {
+		order = binary.BigEndian
+	}
+	switch p.kind {
+	case gray12:
+		at := x / 2 * 3
+		if x%2 == 0 {
+			return cut(int32(src[at])<<4 | int32(src[at+1])>>4)
+		}
+		return cut(int32(src[at+1])&15<<8 | int32(src[at+2]))
+	case gray16:
+		return cut(int32(order.Uint16(src[2*x:])))
+	case signed16:
+		return cut(int32(int16(order.Uint16(src[2*x:]))))
+	case signed32:
+		return cut(int32(order.Uint32(src[4*x:])))
+	}
+	switch v := math.Float32frombits(order.Uint32(src[4*x:])); {
+	case v >= 255:
+		return 255
+	case v > 0:
+		return uint8(v)
+	}
+	return 0 // no number, too
+}
+
+func cut(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
+
+func (d *Decoder) convertIndices(dst, src []byte, x, step int) {
+	if b := d.picture.bits; b < 8 {
+		each, mask := 8/b, byte(1<<b-1)
+		for i := 0; i < len(dst); i += 4 {
+			put(dst[i:], d.palette[src[x/each]>>(8-b-x%each*b)&mask])
+			x++
+		}
+		return
+	}
+	src = src[x*step:]
+	for i := 0; i < len(dst); i += 4 {
+		put(dst[i:], d.palette[src[i/4*step]])
+	}
+}
+
+func convertGray(dst, src []byte, step int, invert bool) {
+	var flip uint8
+	if invert {
+		flip = 255
+	}
+	if step == 1 {
+		for i, v := range src[:len(dst)/4] {
+			v ^= flip
+			put(dst[4*i:], [3]uint8{v, v, v})
+		}
+		return
+	}
+	for i := 0; i < len(dst); i += 4 {
+		v := src[i/4*step] ^ flip
+		put(dst[i:], [3]uint8{v, v, v})
+	}
+}
+
+// convertColours takes the high byte of samples, which is at the given place in
+// each.
+func convertColours(dst, src []byte, step, size, high int, alpha bool) {
+	switch {
+	case alpha:
+		for i := 0; i < len(dst); i += 4 {
+			at := i/4*step + high
+			a := int(src[at+3*size])
+			put(dst[i:], [3]uint8{divide(src[at], a), divide(src[at+size], a), divide(src[at+2*size], a)})
+		}
+	case step == 3:
+		src = src[:len(dst)/4*3]
+		for i := 0; i < len(dst); i += 4 {
+			s := src[:3:3]
+			put(dst[i:], [3]uint8{s[0], s[1], s[2]})
+			src = src[3:]
+		}
+	default:
+		for i := 0; i < len(dst); i += 4 {
+			at := i/4*step + high
+			put(dst[i:], [3]uint8{src[at], src[at+size], src[at+2*size]})
+		}
+	}
+}
+
+// divide undoes the multiplication of a sample by alpha.
+func divide(v uint8, alpha int) uint8 {
+	if alpha == 0 {
+		return 0
+	}
+	return uint8(min(255, int(v)*255/alpha))
+}
+
+// convertInks is Pillow's: what ink leaves of white, times what black leaves.
+func convertInks(dst, src []byte, step, size, high int) {
+	for i := 0; i < len(dst); i += 4 {
+		at := i/4*step + high
+		left := 255 - int(src[at+3*size])
+		for c := range 3 {
+			v := int(src[at+c*size])*left + 128
+			dst[i+c] = uint8(left - (v>>8+v)>>8)
+		}
+		dst[i+3] = 255
+	}
+}
+
+func put(dst []byte, c [3]uint8) {
+	_ = dst[3]
+	dst[0], dst[1], dst[2], dst[3] = c[0], c[1], c[2], 255
+}

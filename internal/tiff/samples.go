@@ -1,0 +1,211 @@
+package tiff
+
+// readSamples reads how samples are laid out, and settles what they become by
+// the table of Pillow's TiffImagePlugin.
+func (p *picture) readSamples(d *directory, separate bool) error {
+	bits, err := d.uints(bitsPerSample)
+	if err != nil {
+		return err
+	}
+	formats, err := d.uints(sampleFormat)
+	if err != nil {
+		return err
+	}
+	extra, err := d.uints(extraSamples)
+	if err != nil {
+		return err
+	}
+	if p.samples, err = d.uint(samplesPerPixel, 1); err != nil {
+		return err
+	}
+	s := sampling{
+		picture: p,
+		bits:    bits.ints(&p.rooms[0]),
+		extra:   extra.ints(&p.rooms[1]),
+		format:  1,
+	}
+	if f := formats.ints(&p.rooms[2]); len(f) > 0 {
+		if s.format = f[0]; !alike(f, s.format) {
+			return unsupported("sample formats %v", f)
+		}
+	}
+	if len(s.bits) == 0 {
+		s.bits = append(s.bits, 1)
+	}
+	p.bands = p.samples
+	if separate && len(s.extra) > 0 && alike(s.extra, 0) { // planes that mean nothing
+		p.bands -= len(s.extra)
+		s.extra = nil
+	}
+	if p.bands < 1 || p.samples > 6 {
+		return unsupported("%d samples per pixel", p.samples)
+	}
+	p.planes = separate && p.samples > 1
+	for len(s.bits) < p.bands && alike(s.bits, s.bits[0]) {
+		s.bits = append(s.bits, s.bits[0])
+	}
+	s.bits = s.bits[:min(len(s.bits), p.bands)]
+	p.bits = s.bits[0]
+	if name := photometrics[p.photometric]; name != "" {
+		return unsupported("colours of photometric interpretation %d (%s)", p.photometric, name)
+	}
+	if !alike(s.bits, p.bits) || len(s.bits) < p.bands || !s.settle() {
+		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d in this byte order",
+			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed))
+	}
+	p.unnamed = p.photometric == rgb && p.bands == 4 && len(s.extra) == 0
+	if p.planes && p.bands > 1 && p.bits < 8 {
+		return unsupported("planes of %d bits per sample", p.bits)
+	}
+	return nil
+}
+
+// photometrics are the names of interpretations that are not read.
+var photometrics = map[int]string{
+	4: "a mask", 8: "CIE L*a*b*", 9: "ICC L*a*b*", 10: "ITU L*a*b*",
+	32803: "a sensor's colour filters", 32844: "LogL", 32845: "LogLuv", 34892: "a sensor's linear values", 51177: "depth",
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A sampling is what decides over a picture's kind.
+type sampling struct {
+	*picture
+	bits, extra []int
+	format      int // 1 unsigned, 2 signed, 3 floating point
+}
+
+// settle sets the kind, and reports whether Pillow knows such samples.
+func (s *sampling) settle() bool {
+	p := s.picture
+	bits := p.bits
+	plain := s.format == 1 && (!p.reversed || bits <= 8 && len(s.bits) == 1)
+	switch p.photometric {
+	case whiteIsZero, blackIsZero:
+		if len(s.bits) == 2 {
+			p.kind = gray8
+			return plain && p.photometric == blackIsZero && bits == 8 && len(s.extra) == 1 && s.extra[0] == 2
+		}
+		return len(s.bits) == 1 && len(s.extra) == 0 && s.settleGray(plain)
+	case rgb:
+		return s.settleColours()
+	case paletted:
+		p.kind = indices
+		switch {
+		case len(s.bits) == 1 && len(s.extra) == 0:
+			return plain && (bits == 1 || bits == 2 || bits == 4 || bits == 8)
+		case len(s.bits) == 2 && len(s.extra) == 1:
+			return plain && bits == 8 && (s.extra[0] == 0 || s.extra[0] == 2)
+		}
+	case separated:
+		p.kind = inks8
+		if bits == 16 {
+			p.kind = inks16
+			return plain && len(s.bits) == 4 && len(s.extra) == 0
+		}
+		return plain && bits == 8 && len(s.bits) == 4+len(s.extra) && alike(s.extra, 0)
+	case ycbcrPhoto:
+		p.kind = lumaChroma
+		return plain && bits == 8 && len(s.extra) == 0 && len(s.bits) == 3
+	}
+	return false
+}
+
+// settleGray is for one sample without others. Inverted gray of more than 8 bits
+// is shown as it is, as in Pillow.
+func (s *sampling) settleGray(plain bool) bool {
+	p := s.picture
+	black := p.photometric == blackIsZero
+	p.invert = !black
+	switch p.bits {
+	case 1, 2, 4:
+		p.kind = indices
+		return plain
+	case 8:
+		p.kind = gray8
+		return plain || s.format == 2 && black && !p.reversed
+	case 12:
+		p.kind = gray12
+		return plain && black && !p.high
+	case 16:
+		p.kind = gray16
+		if s.format == 2 {
+			p.kind = signed16
+			return black && !p.reversed
+		}
+		return s.format == 1 && (black || !p.high && !p.reversed) && !(p.high && p.reversed)
+	case 32:
+		p.kind = signed32
+		switch s.format {
+		case 1:
+			return black && !p.high && !p.reversed
+		case 2:
+			return black && !p.reversed
+		case 3:
+			p.kind = float32s
+			return !p.reversed
+		}
+	}
+	return false
+}
+
+// settleColours is for red, green and blue, with others after them.
+func (s *sampling) settleColours() bool {
+	p := s.picture
+	more := len(s.bits) - 3
+	p.kind = colours8
+	if p.bits == 16 {
+		p.kind = colours16
+	}
+	switch {
+	case s.format != 1 || p.bits != 8 && p.bits != 16:
+		return false
+	case more == 0 && len(s.extra) == 0:
+		return !p.reversed || p.bits == 8
+	case p.reversed || more < 1 || more > 1 && p.bits == 16:
+		return false
+	case more == 1 && len(s.extra) == 0:
+		return true
+	case len(s.extra) != more || !alike(s.extra[1:], 0):
+		return false
+	}
+	p.alpha = s.extra[0] == 1
+	return s.extra[0] <= 2 || s.extra[0] == 999 && more == 1 && p.bits == 8 // Corel Draw 10
+}
+
+// checkMisread refuses what Pillow takes for something else than it is.
+func (p *picture) checkMisread(separate bool) error {
+	if p.compression != none {
+		if p.high && (p.kind == signed16 || p.kind == signed32 || p.kind == float32s) {
+			return unsupported("compressed numbers of %d bits whose highest byte comes first (Pillow takes it for the lowest)", p.bits)
+		}
+		// libtiff takes a sample that is not said to be anything for one that means
+		// nothing, and Pillow takes that for alpha by which the others were multiplied.
+		p.alpha = p.alpha || p.planes && p.unnamed
+		return nil
+	}
+	switch {
+	case p.kind == lumaChroma:
+		return unsupported("YCbCr that is not compressed (Pillow takes it for four samples)")
+	case p.offsets.len() > p.across*p.down*p.parts() && p.across*p.down > 1:
+		return unsupported("%d %ss for %d×%d pixels (Pillow begins again with the first)", p.offsets.len(), p.chunkName(), p.w, p.h)
+	case !separate:
+		return nil
+	}
+	// Of planes Pillow takes the first letter of what it would take pixels for.
+	bytes := p.bits == 8 && !p.reversed
+	switch {
+	case p.bands == 1 && (bytes && !p.invert && (p.kind == gray8 || p.kind == indices) || p.bits == 32 && !p.high):
+		return nil
+	case bytes && p.kind == inks8 && p.bands == 4:
+		return nil
+	case bytes && p.kind == colours8 && !p.alpha && p.bands <= 4 && (!p.unnamed || p.w%p.chunkW == 0):
+		return nil
+	}
+	return unsupported("planes of %d samples of %d bits that are not compressed (Pillow misreads them)", p.bands, p.bits)
+}

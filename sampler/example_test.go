@@ -28,7 +28,7 @@ func ExampleShuffle() {
 	// Output:
 	// 2 3 0 1 4
 	// 1 4 3 0 2
-	// 764078044478
+	// 48410507510
 }
 
 func ExampleTorch() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A job is a batch under construction: rows that workers claim one by one, in a
@@ -151,13 +152,25 @@ func (j *job) closeHoles() {
 	j.indices = j.indices[:to]
 }
 
-// A rowSlots is some rows of a job as [dataset.Slots].
+// A rowSlots is some rows of a job as [dataset.Slots]. Every row has a draw of its
+// own, whose random numbers go on where the slot is asked for again.
 type rowSlots struct {
 	w        *worker
 	j        *job
 	from, to int
+	draws    []slots.Draw
+}
+
+func (s *rowSlots) begin(w *worker, j *job, from, to int) {
+	s.w, s.j, s.from, s.to = w, j, from, to
+	if len(s.draws) < to-from {
+		s.draws = slots.NewDraws(to-from, w.clock)
+	}
+	for k := range to - from {
+		w.reset(&s.draws[k], j, from+k, 0)
+	}
 }
 
 func (s *rowSlots) Len() int { return s.to - s.from }
 
-func (s *rowSlots) At(k int) dataset.Slot { return s.w.slot(s.j, s.from+k, 0) }
+func (s *rowSlots) At(k int) dataset.Slot { return s.w.slot(s.j, s.from+k, &s.draws[k]) }

@@ -67,7 +67,8 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 		}
 	}()
 	w.enter(j.indices[from])
-	err = w.batch.PlaceBatch(w.run.ctx, j.indices[from:to:to], &rowSlots{w, j, from, to})
+	w.rows.begin(w, j, from, to)
+	err = w.batch.PlaceBatch(w.run.ctx, j.indices[from:to:to], &w.rows)
 	for row := from; err == nil && w.l.ragged && row < to; row++ {
 		err = j.slab.checkRow(row)
 	}
@@ -98,7 +99,8 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	if w.l.ragged {
 		j.slab.empty(row)
 	}
-	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, attempt))
+	w.reset(w.draw, j, row, attempt)
+	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, w.draw))
 	if err == nil && w.l.ragged {
 		err = j.slab.checkRow(row)
 	}
@@ -147,12 +149,15 @@ func (w *worker) enter(index int) {
 	w.sample.Store(int64(index) + 1)
 }
 
-// slot is the place of a row, with the random numbers of its draw. Another
-// attempt at the row has others.
-func (w *worker) slot(j *job, row, attempt int) dataset.Slot {
+// slot is the place of a row, with the random numbers of a draw.
+func (w *worker) slot(j *job, row int, draw *slots.Draw) dataset.Slot {
 	j.slab.cells(row, w.cells)
-	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
-	return dataset.Slot(slots.New(w.cells, w.draw))
+	return dataset.Slot(slots.New(w.cells, draw))
+}
+
+// reset makes draw that of a row. Another attempt at the row has another.
+func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
+	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
 }
 
 // maxReplacements bounds how often a sample's replacement is replaced.

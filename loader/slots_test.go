@@ -59,3 +59,36 @@ func TestSlotsThatAreAskedForAgainKeepTheirRaggedFields(t *testing.T) {
 		}
 	}
 }
+
+// noisy is n samples of one random number, placed by whole batches or one by one.
+func noisy(n int, field string, batches bool) dataset.Dataset {
+	spec := dataset.Spec{{Name: field, Dtype: tensor.Uint64}}
+	ds := dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, dst.Rand().Uint64())
+		return nil
+	})
+	if batches {
+		return words{ds}
+	}
+	return ds
+}
+
+func TestRandomNumbersAreTheSameOneByOneAndInBatches(t *testing.T) {
+	load := func(batches bool) (all []uint64) {
+		both, err := dataset.Zip(noisy(6, "left", batches), noisy(6, "right", batches))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, err := range newLoader(t, both, loader.Workers(1), loader.BatchSize(3), loader.Help(false)).Epoch(t.Context(), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, loader.Values[uint64](batch, "left")...)
+			all = append(all, loader.Values[uint64](batch, "right")...)
+		}
+		return all
+	}
+	if got, want := load(true), load(false); !slices.Equal(got, want) {
+		t.Errorf("in batches %x\none by one %x", got, want)
+	}
+}

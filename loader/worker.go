@@ -25,6 +25,7 @@ type worker struct {
 	ahead  readAhead
 	draw   *slots.Draw
 	cells  []slots.Cell
+	rows   rowSlots
 
 	reader dataset.Reader // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader

@@ -21,6 +21,15 @@ type Draw struct {
 // NewDraw makes a draw whose stages are counted by clock, which may be nil.
 func NewDraw(clock *Clock) *Draw { return &Draw{clock: clock} }
 
+// NewDraws makes n of them.
+func NewDraws(n int, clock *Clock) []Draw {
+	draws := make([]Draw, n)
+	for k := range draws {
+		draws[k].clock = clock
+	}
+	return draws
+}
+
 // Reset moves to another draw. The random numbers are seeded when first asked for.
 func (d *Draw) Reset(seed uint64, epoch, draw int) {
 	d.seed, d.epoch, d.draw = seed, uint64(epoch), uint64(draw)

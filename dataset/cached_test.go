@@ -28,16 +28,6 @@ func cached(t testing.TB, ds dataset.Dataset, limit int64) *dataset.Cache {
 	return c
 }
 
-func open(t testing.TB, ds dataset.Dataset) dataset.Reader {
-	t.Helper()
-	r, err := ds.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	return r
-}
-
 // notes has n samples of two ragged fields around a fixed one, some of them
 // empty, and counts how often each is read.
 func notes(n int, reads []atomic.Int32) dataset.Dataset {
@@ -68,9 +58,9 @@ func TestCachedPlacesWhatTheDatasetPlaces(t *testing.T) {
 		var group sync.WaitGroup
 		for w := range 4 {
 			group.Go(func() {
-				r := open(t, c)
+				r := datatest.Open(t, c)
 				slot, wanted := dataset.NewSlot(c.Spec()...), dataset.NewSlot(c.Spec()...)
-				plain := open(t, want)
+				plain := datatest.Open(t, want)
 				for k := range 2 * n {
 					i := (k*(2*w+1) + 37*w) % n
 					if err := errors.Join(r.Place(t.Context(), i, slot), plain.Place(t.Context(), i, wanted)); err != nil {
@@ -118,7 +108,7 @@ func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 			return nil
 		})
 	c := cached(t, rows, 450)
-	r, slot := open(t, c), dataset.NewSlot(rows.Spec()...)
+	r, slot := datatest.Open(t, c), dataset.NewSlot(rows.Spec()...)
 	for range 3 {
 		for i := range 10 {
 			if err := r.Place(t.Context(), 9-i, slot); err != nil {
@@ -161,13 +151,13 @@ func TestCachedReadsASampleOnceForAllWorkers(t *testing.T) {
 		for range 8 {
 			group.Go(func() {
 				slot := dataset.NewSlot(labelField)
-				if err := open(t, c).Place(t.Context(), 0, slot); err != nil || dataset.Row[int64](slot, 0)[0] != 7 {
+				if err := datatest.Open(t, c).Place(t.Context(), 0, slot); err != nil || dataset.Row[int64](slot, 0)[0] != 7 {
 					t.Errorf("placed %v, %v; want 7", dataset.Row[int64](slot, 0), err)
 				}
 			})
 		}
 		synctest.Wait()
-		go func() { impatient <- open(t, c).Place(ctx, 0, dataset.NewSlot(labelField)) }()
+		go func() { impatient <- datatest.Open(t, c).Place(ctx, 0, dataset.NewSlot(labelField)) }()
 		synctest.Wait()
 		cancel()
 		if err := <-impatient; !errors.Is(err, context.Canceled) {
@@ -198,7 +188,7 @@ func TestCachedDoesNotKeepFailures(t *testing.T) {
 		return nil
 	})
 	c := cached(t, ds, 1<<20)
-	r, slot := open(t, c), dataset.NewSlot(labelField)
+	r, slot := datatest.Open(t, c), dataset.NewSlot(labelField)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	place := func(ctx context.Context) (err error) {
@@ -239,7 +229,7 @@ func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() {
-				if open(t, c).Place(t.Context(), 0, dataset.NewSlot(labelField)) != nil {
+				if datatest.Open(t, c).Place(t.Context(), 0, dataset.NewSlot(labelField)) != nil {
 					failures.Add(1)
 				}
 			})
@@ -269,12 +259,12 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 		})
 		slot := dataset.NewSlot(labelField)
 		slot.Rand().Uint64() // what is drawn outside the cache does not count
-		if err := open(t, cached(t, ds, 1<<20)).Place(t.Context(), 1, slot); fmt.Sprint(err) != c.want {
+		if err := datatest.Open(t, cached(t, ds, 1<<20)).Place(t.Context(), 1, slot); fmt.Sprint(err) != c.want {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
-		batch := open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
+		batch := datatest.Open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
 		for _, indices := range [][]int{{0, 1, 2}, {2, 0, 1}} {
-			if err := batch.PlaceBatch(t.Context(), indices, newSlots(3, ds.Spec())); fmt.Sprint(err) != c.want {
+			if err := batch.PlaceBatch(t.Context(), indices, datatest.NewSlots(3, ds.Spec())); fmt.Sprint(err) != c.want {
 				t.Errorf("%s, batch %v: error %v, want %v", name, indices, err, c.want)
 			}
 		}
@@ -283,7 +273,7 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 
 func TestCachedLeavesTheDrawsRandomNumbersAlone(t *testing.T) {
 	c := cached(t, datatest.Pairs(t), 1<<20)
-	r := open(t, c)
+	r := datatest.Open(t, c)
 	var got [2]uint64
 	for k := range got {
 		slot := dataset.NewSlot(c.Spec()...)
@@ -318,7 +308,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	ahead := func(indices ...int) { dataset.ReadAhead(t.Context(), c, indices) }
 	place := func(indices ...int) {
 		t.Helper()
-		got := newSlots(len(indices), c.Spec())
+		got := datatest.NewSlots(len(indices), c.Spec())
 		if err := batch.PlaceBatch(t.Context(), indices, got); err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +325,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	ahead(1, 3)
 	ahead(4, 1)
 	place(4, 3, 0)
-	if err := batch.PlaceBatch(t.Context(), []int{2, 5}, newSlots(2, c.Spec())); err == nil {
+	if err := batch.PlaceBatch(t.Context(), []int{2, 5}, datatest.NewSlots(2, c.Spec())); err == nil {
 		t.Error("a batch with sample 5 of 5 gives no error")
 	}
 	place(2)
@@ -349,7 +339,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 	if _, err := cached(t, journal{refuse: refuse, log: &log}, 0).Open(); !errors.Is(err, refuse) {
 		t.Errorf("Open: %v, want %v", err, refuse)
 	}
-	if _, ok := open(t, cached(t, journal{n: 1, log: &log}, 0)).(dataset.BatchReader); ok {
+	if _, ok := datatest.Open(t, cached(t, journal{n: 1, log: &log}, 0)).(dataset.BatchReader); ok {
 		t.Error("a BatchReader where the dataset beneath has none")
 	}
 }
@@ -357,7 +347,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
 	var log []string
 	c := cached(t, journal{n: 3, log: &log}, 8)
-	r := open(t, c)
+	r := datatest.Open(t, c)
 	for i := range 3 {
 		if err := r.Place(t.Context(), i, dataset.NewSlot(c.Spec()...)); err != nil {
 			t.Fatal(err)
@@ -375,9 +365,9 @@ func TestBatchesWaitForEachOthersSamplesInAnyOrder(t *testing.T) {
 	var group sync.WaitGroup
 	for w := range 8 {
 		group.Go(func() {
-			r := open(t, c).(dataset.BatchReader)
+			r := datatest.Open(t, c).(dataset.BatchReader)
 			indices := rand.New(rand.NewPCG(uint64(w), 0)).Perm(n)
-			batch := newSlots(n, c.Spec())
+			batch := datatest.NewSlots(n, c.Spec())
 			if err := r.PlaceBatch(t.Context(), indices, batch); err != nil {
 				t.Error(err)
 			}
@@ -399,8 +389,8 @@ func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
 		}
 		return nil
 	})
-	r := open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
-	batch := newSlots(4, ds.Spec())
+	r := datatest.Open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
+	batch := datatest.NewSlots(4, ds.Spec())
 	if err := r.PlaceBatch(t.Context(), []int{0, 1, 2, 3}, batch); err == nil {
 		t.Error("no error")
 	}
@@ -415,18 +405,18 @@ func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
 func TestCachedServesWithoutAllocation(t *testing.T) {
 	const n = 50
 	c := cached(t, notes(n, make([]atomic.Int32, n)), 1<<20)
-	r, slot := open(t, c), dataset.NewSlot(c.Spec()...)
+	r, slot := datatest.Open(t, c), dataset.NewSlot(c.Spec()...)
 	for i := range n {
 		if err := r.Place(t.Context(), i, slot); err != nil {
 			t.Fatal(err)
 		}
 	}
-	placeWithoutAllocation(t, c)
+	datatest.PlacesWithoutAllocation(t, c)
 
 	fast := cached(t, gather{datatest.Pairs(t)}, 1<<20)
-	b := open(t, fast).(dataset.BatchReader)
+	b := datatest.Open(t, fast).(dataset.BatchReader)
 	indices, ctx := []int{4, 2, 0}, t.Context()
-	var dst dataset.Slots = newSlots(3, fast.Spec())
+	var dst dataset.Slots = datatest.NewSlots(3, fast.Spec())
 	allocs := testing.AllocsPerRun(100, func() {
 		if err := b.PlaceBatch(ctx, indices, dst); err != nil {
 			t.Fatal(err)
@@ -450,7 +440,7 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("got error %v, want %s", err, c.want)
 		}
 	}
-	r := open(t, cached(t, datatest.Pairs(t), 100))
+	r := datatest.Open(t, cached(t, datatest.Pairs(t), 100))
 	for _, i := range []int{-1, 5} {
 		if err := r.Place(t.Context(), i, dataset.NewSlot(datatest.Pairs(t).Spec()...)); err == nil {
 			t.Errorf("sample %d of 5 gives no error", i)
@@ -489,10 +479,10 @@ func BenchmarkCached(b *testing.B) {
 					group.Wait()
 					return time.Since(begun)
 				}
-				batch := newSlots(64, spec)
+				batch := datatest.NewSlots(64, spec)
 				readers := make([]dataset.Reader, workers)
 				for w := range readers {
-					readers[w] = open(b, c)
+					readers[w] = datatest.Open(b, c)
 				}
 				ctx := b.Context()
 				place := func(w, k, i int) {

@@ -54,7 +54,7 @@ func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
 	if got := train.Classes(); len(got) != 10 || got[3] != "cat" || got[9] != "truck" {
 		t.Errorf("classes %q", got)
 	}
-	s := sample(t, train, 7)
+	s := datatest.Sample(t, train, 7)
 	image := s["image"].Data().([]uint8)
 	if got, want := []byte{image[0], image[31], image[1024], image[2048], image[3071]}, []byte{31, 62, 101, 201, 200}; !bytes.Equal(got, want) {
 		t.Errorf("pixels %v, want %v", got, want)
@@ -87,7 +87,7 @@ func TestCIFAR100HasFineAndCoarseLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sample(t, ds, 0)
+	s := datatest.Sample(t, ds, 0)
 	if s["label"].Data() != int64(99) || s["coarse"].Data() != int64(19) || s["image"].Data().([]uint8)[0] != 1 {
 		t.Errorf("labels %v and %v", s["label"].Data(), s["coarse"].Data())
 	}
@@ -167,14 +167,14 @@ func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
 	image := dataset.Named("image", tensor.New(tensor.WithShape(1, 3, 32, 32), tensor.WithBacking(make([]uint8, 3072))))
 	flat := dataset.Named("image", tensor.New(tensor.WithShape(1, 32, 32, 3), tensor.WithBacking(make([]uint8, 3072))))
 	for want, ds := range map[string]dataset.Dataset{
-		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              tensors(t, image),
-		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  tensors(t, flat),
-		`dataset: field label float32 (): want one whole number`:                          tensors(t, image, dataset.Named("label", []float32{1})),
-		`dataset: field label int64 (2): want one whole number`:                           tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
-		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   tensors(t, image, dataset.Named("label", []uint16{10})),
-		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   tensors(t, image, dataset.Named("label", []int8{-1})),
-		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: tensors(t, image, dataset.Named("label", []int{-1 << 63})),
-		`dataset: write sample 0: field "label": label 65536, want 0 to 9`:                tensors(t, image, dataset.Named("label", []int32{65536})),
+		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              datatest.Tensors(t, image),
+		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  datatest.Tensors(t, flat),
+		`dataset: field label float32 (): want one whole number`:                          datatest.Tensors(t, image, dataset.Named("label", []float32{1})),
+		`dataset: field label int64 (2): want one whole number`:                           datatest.Tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
+		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []uint16{10})),
+		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []int8{-1})),
+		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: datatest.Tensors(t, image, dataset.Named("label", []int{-1 << 63})),
+		`dataset: write sample 0: field "label": label 65536, want 0 to 9`:                datatest.Tensors(t, image, dataset.Named("label", []int32{65536})),
 	} {
 		if got := fmt.Sprint(dataset.WriteCIFAR10(t.Context(), new(bytes.Buffer), ds)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -194,7 +194,7 @@ func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, s := sample(t, train, 3), sample(t, p, 3)
+	raw, s := datatest.Sample(t, train, 3), datatest.Sample(t, p, 3)
 	got := s["image"].Data().([]float32)
 	for i, v := range raw["image"].Data().([]uint8) {
 		want := (float32(v)/255 - mean[i/1024]) / std[i/1024]

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -19,6 +21,29 @@ func must(ds dataset.Dataset, err error) dataset.Dataset {
 		panic(err)
 	}
 	return ds
+}
+
+// twice is the field of a journal with another one before it, its double.
+func twice(j journal) dataset.Spec {
+	return append(dataset.Spec{{Name: "double", Dtype: tensor.Int}}, j.Spec()...)
+}
+
+func double(dst, src dataset.Slot) error {
+	if got := dataset.Row[int](dst, 0)[0]; got != 0 {
+		return fmt.Errorf("a field that is to be made holds %d", got)
+	}
+	dataset.Set(dst, 0, 2*dataset.Row[int](src, 0)[0])
+	return nil
+}
+
+// widened are fields that are made of "a", which is left out.
+var widened = dataset.Spec{{Name: "a", Dtype: tensor.Int64}, {Name: "all", Dtype: tensor.Uint8, Ragged: true}}
+
+func widen(dst, src dataset.Slot) error {
+	a := dataset.Row[int32](src, 0)[0]
+	dataset.Set(dst, 0, int64(a))
+	dataset.Grow[uint8](dst, 1, int(a))
+	return nil
 }
 
 func TestCombinationsPassEverythingOn(t *testing.T) {
@@ -53,13 +78,38 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 			"1: place 0, 1: place 2, 3: batch [0 2] of 2",
 		},
 		{
-			"Zip", must(dataset.Zip(one, renamed{two})), []int{2, 0}, [][]int{{12, 22}, {10, 20}},
+			"Zip", must(dataset.Zip(one, y(two))), []int{2, 0}, [][]int{{12, 22}, {10, 20}},
 			"1.0", "1: ahead [2 0], 2: ahead [2 0]", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
 		},
 		{
-			"Zip partly in batches", must(dataset.Zip(one, renamed{fast})), []int{2, 0}, [][]int{{12, 32}, {10, 30}},
+			"Zip partly in batches", must(dataset.Zip(one, y(fast))), []int{2, 0}, [][]int{{12, 32}, {10, 30}},
 			"1.0", "1: ahead [2 0], 3: ahead [2 0]", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
 			"1: place 2, 1: place 0, 3: batch [2 0] of 2",
+		},
+		{
+			"Map", must(dataset.Map(one, twice(one), double)), []int{2, 0}, [][]int{{24, 12}, {20, 10}},
+			"1.0", "1: ahead [2 0]", "1: place 2, 1: place 0", "",
+		},
+		{
+			"Map in batches", must(dataset.Map(fast, twice(fast), double)), []int{2, 0}, [][]int{{64, 32}, {60, 30}},
+			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
+		},
+		{
+			"Map of a dropped field in batches", must(dataset.Map(fast, twice(fast)[:1], double)), []int{2, 0}, [][]int{{64}, {60}},
+			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
+		},
+		{
+			"Select", must(dataset.Select(must(dataset.Zip(one, y(fast))), "y", "x")), []int{2, 0}, [][]int{{32, 12}, {30, 10}},
+			"1.0", "1: ahead [2 0], 3: ahead [2 0]", "1: place 2, 3: place 2, 1: place 0, 3: place 0",
+			"1: place 2, 1: place 0, 3: batch [2 0] of 2",
+		},
+		{
+			"Select of one field", must(dataset.Select(must(dataset.Zip(one, y(two))), "y")), []int{2, 0}, [][]int{{22}, {20}},
+			"1.0", "1: ahead [2 0], 2: ahead [2 0]", "1: place 2, 2: place 2, 1: place 0, 2: place 0", "",
+		},
+		{
+			"Rename", y(fast), []int{2, 0}, [][]int{{32}, {30}},
+			"3.0", "3: ahead [2 0]", "3: place 2, 3: place 0", "3: batch [2 0] of 2",
 		},
 		{
 			"an empty Concat part", must(dataset.Concat(one, journal{id: 4, log: &log}, two)), []int{3}, [][]int{{20}},
@@ -86,7 +136,7 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			log = nil
-			alone := newSlots(len(c.indices), c.ds.Spec())
+			alone := datatest.NewSlots(len(c.indices), c.ds.Spec())
 			for k, i := range c.indices {
 				if err := r.Place(t.Context(), i, alone[k]); err != nil {
 					t.Fatal(err)
@@ -102,7 +152,7 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 				t.Fatalf("BatchReader: %v", ok)
 			}
 			if ok {
-				batch := newSlots(len(c.indices), c.ds.Spec())
+				batch := datatest.NewSlots(len(c.indices), c.ds.Spec())
 				for range 2 { // nothing is left of an earlier batch
 					log = nil
 					if err := b.PlaceBatch(t.Context(), c.indices, batch); err != nil {
@@ -113,7 +163,7 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 				if got := values(batch); fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("placed %v in a batch, want %v", got, c.want)
 				}
-				if err := b.PlaceBatch(t.Context(), []int{0, c.ds.Len()}, batch); err == nil && !strings.HasPrefix(c.name, "Zip") {
+				if err := b.PlaceBatch(t.Context(), []int{0, c.ds.Len()}, batch); err == nil {
 					t.Error("an index outside gives no error in a batch")
 				}
 			}
@@ -131,7 +181,7 @@ func TestFailedOpenClosesWhatWasOpened(t *testing.T) {
 	bad := journal{id: 2, n: 1, refuse: refuse, log: &log}
 	for name, ds := range map[string]dataset.Dataset{
 		"Concat": must(dataset.Concat(good, bad, good)),
-		"Zip":    must(dataset.Zip(good, renamed{bad})),
+		"Zip":    must(dataset.Zip(good, y(bad))),
 	} {
 		log = nil
 		_, err := ds.Open()
@@ -153,8 +203,10 @@ func TestCloseReportsEveryError(t *testing.T) {
 	second := journal{id: 2, n: 1, stuck: io.ErrNoProgress, log: &log}
 	for name, ds := range map[string]dataset.Dataset{
 		"Concat": must(dataset.Concat(first, second)),
-		"Zip":    must(dataset.Zip(first, renamed{second})),
+		"Zip":    must(dataset.Zip(first, y(second))),
 		"Subset": must(dataset.Subset(must(dataset.Concat(first, second)), []int{0})),
+		"Map":    must(dataset.Map(must(dataset.Concat(first, second)), twice(first), double)),
+		"Rename": y(must(dataset.Concat(first, second))),
 	} {
 		r, err := ds.Open()
 		if err != nil {
@@ -169,7 +221,7 @@ func TestCloseReportsEveryError(t *testing.T) {
 func TestCombinationsSayWhatIsWrong(t *testing.T) {
 	var log []string
 	one, longer := journal{id: 1, n: 2, log: &log}, journal{id: 2, n: 3, log: &log}
-	labels := tensors(t, dataset.Named("label", []int64{1, 2}))
+	labels := datatest.Tensors(t, dataset.Named("label", []int64{1, 2}))
 	failure := func(_ dataset.Dataset, err error) error { return err }
 	for _, c := range []struct {
 		err  error
@@ -180,7 +232,15 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 		{failure(dataset.Concat()), "dataset: Concat of no datasets"},
 		{failure(dataset.Concat(one, labels)), "dataset: Concat: dataset 1 has the fields label int64 (), dataset 0 has x int ()"},
 		{failure(dataset.Zip()), "dataset: Zip of no datasets"},
-		{failure(dataset.Zip(one, longer)), "dataset: Zip: dataset 1 has 3 samples, dataset 0 has 2\n" + `dataset: Zip: dataset 1 has another field "x"`},
+		{failure(dataset.Map(one, one.Spec(), nil)), "dataset: Map: no function"},
+		{failure(dataset.Map(one, nil, double)), "dataset: spec: no fields"},
+		{failure(dataset.Select(one)), "dataset: spec: no fields"},
+		{failure(dataset.Select(one, "x", "x")), `dataset: spec: two fields are named "x"`},
+		{failure(dataset.Select(one, "y")), `dataset: Select: no field "y": the dataset has x int ()`},
+		{failure(dataset.Rename(one, map[string]string{"x": "y", "z": "a"})), `dataset: Rename: no field "z": the dataset has x int ()`},
+		{failure(dataset.Rename(one, map[string]string{"x": ""})), "dataset: spec: field 0 has no name"},
+		{failure(dataset.Rename(must(dataset.Zip(one, y(one))), map[string]string{"x": "y"})), `dataset: spec: two fields are named "y"`},
+		{failure(dataset.Zip(one, longer)), "dataset: Zip: dataset 1 has 3 samples, dataset 0 has 2\n" + `dataset: Zip: dataset 1 has another field "x": Rename one of them`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got error  %v\nwant       %s", c.err, c.want)
@@ -190,16 +250,16 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 
 func TestSubsetKeepsItsIndices(t *testing.T) {
 	indices := []int{1, 0}
-	ds := must(dataset.Subset(tensors(t, dataset.Named("x", []int{5, 6})), indices))
+	ds := must(dataset.Subset(datatest.Tensors(t, dataset.Named("x", []int{5, 6})), indices))
 	indices[0] = 7
-	if got := sample(t, ds, 0)["x"].Data(); got != 6 {
+	if got := datatest.Sample(t, ds, 0)["x"].Data(); got != 6 {
 		t.Errorf("after a change of the argument sample 0 is %v, want 6", got)
 	}
 }
 
 func TestIndexOutsideIsAnError(t *testing.T) {
-	one := tensors(t, dataset.Named("a", []int32{5, 6}))
-	other := tensors(t, dataset.Named("b", []int32{7, 8}))
+	one := datatest.Tensors(t, dataset.Named("a", []int32{5, 6}))
+	other := datatest.Tensors(t, dataset.Named("b", []int32{7, 8}))
 	spec := one.Spec()
 	split, err := dataset.RandomSplit(one, []int{1, 1}, 0)
 	if err != nil {
@@ -213,41 +273,44 @@ func TestIndexOutsideIsAnError(t *testing.T) {
 		"Concat":      must(dataset.Concat(one, one)),
 		"Zip":         must(dataset.Zip(one, other)),
 		"RandomSplit": split[0],
+		"Map":         must(dataset.Map(one, spec, func(_, _ dataset.Slot) error { return nil })),
 	} {
 		t.Run(name, func(t *testing.T) { datatest.RefusesOtherIndices(t, ds) })
 	}
 }
 
 func TestCombinationsPlaceWithoutAllocation(t *testing.T) {
-	one := tensors(t, dataset.Named("a", []int32{5, 6, 7}))
-	other := tensors(t, dataset.Named("b", []int32{7, 8, 9}))
+	one := datatest.Tensors(t, dataset.Named("a", []int32{5, 6, 7}))
+	other := datatest.Tensors(t, dataset.Named("b", []int32{7, 8, 9}))
 	for name, ds := range map[string]dataset.Dataset{
 		"Subset": must(dataset.Subset(one, []int{1, 2})),
 		"Concat": must(dataset.Concat(one, one, one)),
 		"Zip":    must(dataset.Zip(one, other)),
+		"Map":    must(dataset.Map(one, widened, widen)),
 		"Func": dataset.Func(2, one.Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, int32(i))
 			return nil
 		}),
 	} {
-		t.Run(name, func(t *testing.T) { placeWithoutAllocation(t, ds) })
+		t.Run(name, func(t *testing.T) { datatest.PlacesWithoutAllocation(t, ds) })
 	}
 }
 
 func TestBatchesOfCombinationsArePlacedWithoutAllocation(t *testing.T) {
-	fast := gather{tensors(t, dataset.Named("a", []int32{5, 6, 7}))}
-	other := tensors(t, dataset.Named("b", []int32{7, 8, 9}))
+	fast := gather{datatest.Tensors(t, dataset.Named("a", []int32{5, 6, 7}))}
+	other := datatest.Tensors(t, dataset.Named("b", []int32{7, 8, 9}))
 	for name, ds := range map[string]dataset.Dataset{
 		"Subset": must(dataset.Subset(fast, []int{0, 1, 2})),
 		"Concat": must(dataset.Concat(fast, fast)),
 		"Zip":    must(dataset.Zip(fast, other)),
+		"Map":    must(dataset.Map(fast, widened, widen)),
 	} {
 		r, err := ds.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := r.(dataset.BatchReader)
-		batch, indices, ctx := newSlots(4, ds.Spec()), []int{2, 0, 1, 0}, t.Context()
+		batch, indices, ctx := datatest.NewSlots(4, ds.Spec()), []int{2, 0, 1, 0}, t.Context()
 		var dst dataset.Slots = batch
 		allocs := testing.AllocsPerRun(100, func() {
 			if err := b.PlaceBatch(ctx, indices, dst); err != nil {
@@ -286,6 +349,22 @@ func TestFuncOpensOnlyWhatIsRight(t *testing.T) {
 	} {
 		if _, err := ds.Open(); err == nil {
 			t.Errorf("Func of %d samples %v opens", ds.Len(), ds.Spec())
+		}
+	}
+}
+
+func TestZipNamesTheDatasetThatFailed(t *testing.T) {
+	bad := errors.New("bad")
+	var log []string
+	good := journal{id: 1, n: 2, log: &log}
+	fails := journal{id: 2, n: 2, fails: bad, log: &log}
+	for want, ds := range map[string]dataset.Dataset{
+		"dataset: sample 1 (1.1): dataset: Zip: dataset 1 (2.1): bad": must(dataset.Zip(good, y(fails))),
+		"dataset: sample 1 (2.1): bad":                                must(dataset.Zip(y(fails), good)),
+	} {
+		_, err := dataset.At(t.Context(), ds, 1)
+		if err == nil || err.Error() != want || !errors.Is(err, bad) {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // journal is a dataset of one field that writes down what it is asked for. Its
@@ -16,6 +17,7 @@ type journal struct {
 	batches bool  // its Reader is a BatchReader
 	refuse  error // of Open
 	stuck   error // of Close
+	fails   error // of Place
 	log     *[]string
 }
 
@@ -48,7 +50,7 @@ type journalReader struct{ journal }
 func (j journalReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	j.note("place %d", i)
 	dataset.Set(dst, 0, 10*j.id+i)
-	return nil
+	return j.fails
 }
 
 func (j journalReader) Close() error {
@@ -61,26 +63,15 @@ type journalBatchReader struct{ journalReader }
 func (j journalBatchReader) PlaceBatch(_ context.Context, indices []int, dst dataset.Slots) error {
 	j.note("batch %v of %d", indices, dst.Len())
 	for k, i := range indices {
+		if err := dataset.CheckIndex(i, j.n); err != nil {
+			return err
+		}
 		dataset.Set(dst.At(k), 0, 10*j.id+i)
 	}
 	return nil
 }
 
-// slots are the slots of a batch, each with memory of its own.
-type slots []dataset.Slot
-
-func (s slots) Len() int              { return len(s) }
-func (s slots) At(k int) dataset.Slot { return s[k] }
-
-func newSlots(n int, spec dataset.Spec) slots {
-	s := make(slots, n)
-	for k := range s {
-		s[k] = dataset.NewSlot(spec...)
-	}
-	return s
-}
-
-func values(s slots) [][]int {
+func values(s datatest.Slots) [][]int {
 	got := make([][]int, len(s))
 	for k := range s {
 		for f := range s[k].Len() {
@@ -90,7 +81,7 @@ func values(s slots) [][]int {
 	return got
 }
 
-// renamed gives the field of a dataset another name and passes on the rest.
-type renamed struct{ journal }
-
-func (r renamed) Spec() dataset.Spec { return dataset.Spec{{Name: "y", Dtype: tensor.Int}} }
+// y is ds with its field named y.
+func y(ds dataset.Dataset) dataset.Dataset {
+	return must(dataset.Rename(ds, map[string]string{"x": "y"}))
+}

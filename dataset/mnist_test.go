@@ -65,7 +65,7 @@ func TestMNISTFindsItsFiles(t *testing.T) {
 		if got, want := ds.Spec().String(), "image uint8 (1, 2, 2), label int64 ()"; got != want {
 			t.Errorf("spec %s, want %s", got, want)
 		}
-		s := sample(t, ds, 1)
+		s := datatest.Sample(t, ds, 1)
 		if got, want := s["image"].Data().([]uint8), []byte{5, 6, 7, 8}; !bytes.Equal(got, want) || s["label"].Data() != int64(0) {
 			t.Errorf("%v with label %v, want %v with 0", got, s["label"].Data(), want)
 		}
@@ -123,8 +123,8 @@ func TestWriteMNISTRefusesOtherSamples(t *testing.T) {
 	gray := dataset.Named("image", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking(make([]uint8, 4))))
 	out := new(bytes.Buffer)
 	for got, want := range map[error]string{
-		dataset.WriteMNIST(t.Context(), out, out, tensors(t, gray, dataset.Named("label", []int64{256}))): "dataset: write sample 0: label 256, want 0 to 255",
-		dataset.WriteMNIST(t.Context(), out, out, tensors(t, dataset.Named("image", [][2]uint8{{}}))):     "dataset: field image uint8 (2): want uint8 (1, h, w) or (h, w)",
+		dataset.WriteMNIST(t.Context(), out, out, datatest.Tensors(t, gray, dataset.Named("label", []int64{256}))): "dataset: write sample 0: label 256, want 0 to 255",
+		dataset.WriteMNIST(t.Context(), out, out, datatest.Tensors(t, dataset.Named("image", [][2]uint8{{}}))):     "dataset: field image uint8 (2): want uint8 (1, h, w) or (h, w)",
 	} {
 		if fmt.Sprint(got) != want {
 			t.Errorf("got  %v\nwant %s", got, want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // counted has the samples 0 to n-1.
@@ -13,13 +14,13 @@ func counted(t testing.TB, n int) dataset.Dataset {
 	for i := range values {
 		values[i] = i
 	}
-	return tensors(t, dataset.Named("x", values))
+	return datatest.Tensors(t, dataset.Named("x", values))
 }
 
 func contents(t testing.TB, ds dataset.Dataset) []int {
 	got := make([]int, ds.Len())
 	for i := range got {
-		got[i] = sample(t, ds, i)["x"].Data().(int)
+		got[i] = datatest.Sample(t, ds, i)["x"].Data().(int)
 	}
 	return got
 }

@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 func counting(shape ...int) *tensor.Dense {
@@ -15,24 +16,6 @@ func counting(shape ...int) *tensor.Dense {
 		values[i] = float32(i)
 	}
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))
-}
-
-func tensors(t testing.TB, fields ...dataset.Values) dataset.Dataset {
-	t.Helper()
-	ds, err := dataset.Tensors(fields...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ds
-}
-
-func sample(t testing.TB, ds dataset.Dataset, i int) dataset.Sample {
-	t.Helper()
-	s, err := dataset.At(t.Context(), ds, i)
-	if err != nil {
-		t.Fatalf("sample %d: %v", i, err)
-	}
-	return s
 }
 
 func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
@@ -56,7 +39,7 @@ func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
 		{[][][2]uint8{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, "x uint8 (2, 2)", []any{[]uint8{1, 2, 3, 4}, []uint8{5, 6, 7, 8}}},
 		{[]complex128{1i}, "x complex128 ()", []any{1i}},
 	} {
-		ds := tensors(t, dataset.Named("x", c.values))
+		ds := datatest.Tensors(t, dataset.Named("x", c.values))
 		if got := ds.Spec().String(); got != c.field {
 			t.Errorf("%T: field %s, want %s", c.values, got, c.field)
 		}
@@ -64,7 +47,7 @@ func TestTensorsPlacesRowsOfEveryKindOfValues(t *testing.T) {
 			t.Fatalf("%T: %d samples, want %d", c.values, ds.Len(), len(c.rows))
 		}
 		for i, want := range c.rows {
-			if got := sample(t, ds, i)["x"].Data(); fmt.Sprint(got) != fmt.Sprint(want) {
+			if got := datatest.Sample(t, ds, i)["x"].Data(); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%T: sample %d is %v, want %v", c.values, i, got, want)
 			}
 		}
@@ -113,13 +96,13 @@ func TestTensorsPutsStridedTensorsInOrder(t *testing.T) {
 		{"rows", some, [][]float32{{2, 3}, {4, 5}, {6, 7}}},
 		{"column-major", colMajor, [][]float32{{0, 1, 2}, {3, 4, 5}}},
 	} {
-		ds := tensors(t, dataset.Named("x", c.values))
+		ds := datatest.Tensors(t, dataset.Named("x", c.values))
 		if ds.Len() != len(c.want) {
 			t.Errorf("%s: %d samples, want %d", c.name, ds.Len(), len(c.want))
 			continue
 		}
 		for i, want := range c.want {
-			got := fmt.Sprint(sample(t, ds, i)["x"].Data())
+			got := fmt.Sprint(datatest.Sample(t, ds, i)["x"].Data())
 			if got != fmt.Sprint(want) && "["+got+"]" != fmt.Sprint(want) {
 				t.Errorf("%s: sample %d is %v, want %v", c.name, i, got, want)
 			}
@@ -131,11 +114,11 @@ func TestTensorsCopiesNothing(t *testing.T) {
 	image := counting(2, 2)
 	labels := []int64{0, 1}
 	texts := [][]uint8{{'a'}, {'b'}}
-	ds := tensors(t, dataset.Named("image", image), dataset.Named("label", labels), dataset.Named("text", texts))
+	ds := datatest.Tensors(t, dataset.Named("image", image), dataset.Named("label", labels), dataset.Named("text", texts))
 	image.Data().([]float32)[2] = 8
 	labels[1] = 9
 	texts[1][0] = 'c'
-	s := sample(t, ds, 1)
+	s := datatest.Sample(t, ds, 1)
 	got := fmt.Sprint(s["image"].Data(), s["label"].Data(), s["text"].Data())
 	if want := "[8 3] 9 [99]"; got != want {
 		t.Errorf("after a change of the values the sample is %s, want %s", got, want)
@@ -170,30 +153,8 @@ func TestTensorsSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestTensorsPlacesWithoutAllocation(t *testing.T) {
-	ds := tensors(t, dataset.Named("image", counting(4, 3, 8, 8)), dataset.Named("label", []int64{0, 1, 2, 3}))
-	placeWithoutAllocation(t, ds)
-}
-
-// placeWithoutAllocation places samples in an irregular order.
-func placeWithoutAllocation(t *testing.T, ds dataset.Dataset) {
-	t.Helper()
-	r, err := ds.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	slot := dataset.NewSlot(ds.Spec()...)
-	ctx := t.Context()
-	i := 0
-	allocs := testing.AllocsPerRun(100, func() {
-		i = (i + 7) % ds.Len()
-		if err := r.Place(ctx, i, slot); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if allocs != 0 {
-		t.Errorf("%v allocations per sample, want 0", allocs)
-	}
+	ds := datatest.Tensors(t, dataset.Named("image", counting(4, 3, 8, 8)), dataset.Named("label", []int64{0, 1, 2, 3}))
+	datatest.PlacesWithoutAllocation(t, ds)
 }
 
 // BenchmarkTensors places CIFAR-sized samples in random order. Its measure is a
@@ -204,7 +165,7 @@ func BenchmarkTensors(b *testing.B) {
 	for i := range images {
 		images[i][0], labels[i] = uint8(i), int64(i)
 	}
-	ds := tensors(b, dataset.Named("image", images), dataset.Named("label", labels))
+	ds := datatest.Tensors(b, dataset.Named("image", images), dataset.Named("label", labels))
 	r, err := ds.Open()
 	if err != nil {
 		b.Fatal(err)

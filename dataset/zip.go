@@ -9,7 +9,7 @@ import (
 
 // Zip joins datasets of equal length side by side: sample i has the fields of
 // all samples i, as with PyTorch's StackDataset. No two may have a field of the
-// same name. A sample has the first name that one of the datasets gives it.
+// same name; [Rename] gives one another. A sample has the first name that one of the datasets gives it.
 func Zip(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Zip of no datasets")
@@ -22,7 +22,7 @@ func Zip(datasets ...Dataset) (Dataset, error) {
 		}
 		for _, f := range ds.Spec() {
 			if z.spec.Index(f.Name) >= 0 {
-				errs = append(errs, fmt.Errorf("dataset: Zip: dataset %d has another field %q", k, f.Name))
+				errs = append(errs, fmt.Errorf("dataset: Zip: dataset %d has another field %q: Rename one of them", k, f.Name))
 			}
 			z.spec = append(z.spec, f)
 		}
@@ -65,6 +65,14 @@ func (z *zip) Name(i int) string {
 	return ""
 }
 
+// failed names child k's sample i, unless the sample of all has that name.
+func (z *zip) failed(k, i int, err error) error {
+	if name := Name(z.children[k], i); name != "" && name != z.Name(i) {
+		return fmt.Errorf("dataset: Zip: dataset %d (%s): %w", k, name, err)
+	}
+	return err
+}
+
 func (z *zip) ReadAhead(ctx context.Context, indices []int) {
 	for _, ds := range z.children {
 		ReadAhead(ctx, ds, indices)
@@ -94,7 +102,7 @@ func (r zipReader) Place(ctx context.Context, i int, dst Slot) error {
 	}
 	for k, reader := range r.readers {
 		if err := reader.Place(ctx, i, r.zip.fields(k, dst)); err != nil {
-			return err
+			return r.zip.failed(k, i, err)
 		}
 	}
 	return nil

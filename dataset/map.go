@@ -1,0 +1,170 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// Map makes a dataset with other fields of ds: one-hot labels, casts, sums.
+//
+//	dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
+//		dataset.Row[float32](dst, 1)[dataset.Row[int64](src, 1)[0]] = 1
+//		return nil
+//	})
+//
+// For every sample f gets src, with the fields of ds, and dst, with those of
+// spec. A field that spec has as ds has it, of the same name, dtype and shape, is
+// passed on: it is the same memory in both, so f may change it and need not. The
+// others are zeros in dst, or empty if they are ragged, and f writes what is to
+// be there. Both slots have the random numbers of the draw.
+//
+// All workers share f, so it is called by many goroutines at once. It must not
+// keep the slots.
+func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
+	if f == nil {
+		return nil, errors.New("dataset: Map: no function")
+	}
+	return newMapped(ds, spec, f)
+}
+
+// mapped is a dataset of some fields of another one and of fields that are made
+// of them.
+type mapped struct {
+	inner  Dataset
+	before Spec // of inner
+	spec   Spec
+	shared []int // for every field of inner, the one that it is passed on as, or -1
+	made   []int // the other fields of spec
+	f      func(dst, src Slot) error
+}
+
+func newMapped(ds Dataset, spec Spec, f func(dst, src Slot) error) (*mapped, error) {
+	m := &mapped{inner: ds, before: ds.Spec(), spec: slices.Clone(spec), f: f}
+	if err := errors.Join(m.before.Validate(), m.spec.Validate()); err != nil {
+		return nil, err
+	}
+	for _, f := range m.before {
+		k := m.spec.Index(f.Name)
+		if k >= 0 && !sameSpec(Spec{f}, m.spec[k:k+1]) {
+			k = -1
+		}
+		m.shared = append(m.shared, k)
+	}
+	for k := range m.spec {
+		if !slices.Contains(m.shared, k) {
+			m.made = append(m.made, k)
+		}
+	}
+	return m, nil
+}
+
+func (m *mapped) Len() int   { return m.inner.Len() }
+func (m *mapped) Spec() Spec { return m.spec }
+
+func (m *mapped) Name(i int) string { return Name(m.inner, i) }
+
+func (m *mapped) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, m.inner, indices) }
+
+func (m *mapped) Open() (Reader, error) {
+	inner, err := m.inner.Open()
+	if err != nil {
+		return nil, err
+	}
+	one := mapReader{mapped: m, inner: inner, cells: m.cells()}
+	if b, ok := inner.(BatchReader); ok {
+		return &mapBatchReader{mapReader: one, batch: b}, nil
+	}
+	return &one, nil
+}
+
+// cells are those of an inner sample. What is passed on has none yet.
+func (m *mapped) cells() []Cell {
+	cells := make([]Cell, len(m.before))
+	for k, f := range m.before {
+		if m.shared[k] < 0 {
+			cells[k] = NewCell(f)
+		}
+	}
+	return cells
+}
+
+// source is the slot of the inner sample that dst is made of, over cells.
+func (m *mapped) source(cells []Cell, dst Slot) Slot {
+	for k, to := range m.shared {
+		if to >= 0 {
+			cells[k] = dst.Cell(to)
+		}
+	}
+	return dst.With(cells)
+}
+
+// stageMap is while the function of a Map runs.
+const stageMap = "map"
+
+// make makes the fields of dst that are not passed on.
+func (m *mapped) make(dst, src Slot) error {
+	if m.f == nil {
+		return nil
+	}
+	dst.Stage(stageMap)
+	for _, k := range m.made {
+		if c := dst.Cell(k); c.Ragged() {
+			c.Grow(0)
+		} else {
+			clear(c.Bytes())
+		}
+	}
+	return m.f(dst, src)
+}
+
+type mapReader struct {
+	*mapped
+	inner Reader
+	cells []Cell // of the inner slot
+}
+
+func (r *mapReader) Close() error { return r.inner.Close() }
+
+func (r *mapReader) Place(ctx context.Context, i int, dst Slot) error {
+	src := r.source(r.cells, dst)
+	if err := r.inner.Place(ctx, i, src); err != nil {
+		return err
+	}
+	return r.make(dst, src)
+}
+
+type mapBatchReader struct {
+	mapReader
+	batch BatchReader
+	rows  [][]Cell // of the inner slot of every row
+	slots mapSlots
+}
+
+func (r *mapBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slots) error {
+	for len(r.rows) < len(indices) {
+		r.rows = append(r.rows, r.mapped.cells())
+	}
+	r.slots = mapSlots{r, dst}
+	defer func() { r.slots = mapSlots{} }()
+	if err := r.batch.PlaceBatch(ctx, indices, &r.slots); err != nil {
+		return err
+	}
+	for k := range indices {
+		to := dst.At(k)
+		if err := r.make(to, r.source(r.rows[k], to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapSlots are the inner slots of a batch.
+type mapSlots struct {
+	reader *mapBatchReader
+	all    Slots
+}
+
+func (s *mapSlots) Len() int { return s.all.Len() }
+
+func (s *mapSlots) At(k int) Slot { return s.reader.source(s.reader.rows[k], s.all.At(k)) }

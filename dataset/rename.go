@@ -1,0 +1,43 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Rename is ds with other names of fields: those that names maps the old ones to.
+// [Zip] wants it where two datasets have fields of the same name.
+func Rename(ds Dataset, names map[string]string) (Dataset, error) {
+	before := ds.Spec()
+	r := &renamed{ds, slices.Clone(before)}
+	var errs []error
+	for _, old := range slices.Sorted(maps.Keys(names)) {
+		k := before.Index(old)
+		if k < 0 {
+			errs = append(errs, fmt.Errorf("dataset: Rename: no field %q: the dataset has %v", old, before))
+			continue
+		}
+		r.spec[k].Name = names[old]
+	}
+	if err := errors.Join(append(errs, r.spec.Validate())...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// renamed gives out the readers of the other dataset, for which names do not
+// matter.
+type renamed struct {
+	inner Dataset
+	spec  Spec
+}
+
+func (r *renamed) Len() int              { return r.inner.Len() }
+func (r *renamed) Spec() Spec            { return r.spec }
+func (r *renamed) Open() (Reader, error) { return r.inner.Open() }
+func (r *renamed) Name(i int) string     { return Name(r.inner, i) }
+
+func (r *renamed) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, r.inner, indices) }

@@ -1,0 +1,18 @@
+package dataset
+
+import "fmt"
+
+// Select is ds with the named fields alone, in that order. The others are still
+// read, but take no room in a batch.
+func Select(ds Dataset, fields ...string) (Dataset, error) {
+	all := ds.Spec()
+	spec := make(Spec, len(fields))
+	for k, name := range fields {
+		at := all.Index(name)
+		if at < 0 {
+			return nil, fmt.Errorf("dataset: Select: no field %q: the dataset has %v", name, all)
+		}
+		spec[k] = all[at]
+	}
+	return newMapped(ds, spec, nil)
+}

@@ -1,12 +1,38 @@
 // Package dataset defines what a loader loads, and holds what needs no format:
-// folders of pictures (ImageFolder), tensors in memory (Tensors), functions
-// (Func), the classics CIFAR and MNIST, and the ways to combine and keep
-// datasets (Concat, Zip, Subset, RandomSplit, Cached). Every other format has a
-// package of its own below this one: npy, idx, csv, packed, volume.
+// folders of pictures ([ImageFolder]), tensors in memory ([Tensors]), functions
+// ([Func]), the classics [CIFAR10], [CIFAR100] and [MNIST], and the ways to
+// combine, change and keep datasets ([Concat], [Zip], [Subset], [RandomSplit],
+// [Map], [Select], [Rename], [Cached]). Every other format has a package of its
+// own below this one: npy, idx, csv, packed, volume.
 //
 // A [Dataset] says how many samples it has and, in its [Spec], what a sample
 // consists of. Its [Reader] writes one sample at a time into a [Slot], the
 // sample's own piece of a batch, so nothing is copied to collate a batch.
+//
+// # Adding a format
+//
+// [Func] is enough where a function of the index can place a sample, and [Map]
+// where another dataset has what it needs. Otherwise write a package with
+//
+//   - an Open function that finds out, from headers alone if it can, the number
+//     of samples and their [Spec], refuses what it will not be able to read, and
+//     returns a [Dataset]. What a file promises is compared with its size before
+//     memory is taken for it;
+//   - a [Reader] per worker, which holds file handles and scratch memory. Its
+//     Place begins with [CheckIndex], calls [Slot.Stage] with [StageRead] and
+//     [StageDecode], and writes every element through [Row], [Set] and [Grow], or
+//     reads a file straight into [Cell.Bytes]. It allocates nothing in steady
+//     state, and its errors say what is wrong but not with which sample: the
+//     loader and [At] add that from Name;
+//   - Name ([Namer]), a file's path or a record's key, for errors;
+//   - where storage is slow, ReadAhead ([ReadAheader]), which asks for samples
+//     before they are placed;
+//   - where many samples at once are faster than one by one, PlaceBatch
+//     ([BatchReader]). It must place what Place would;
+//   - a Write function over [Each], so that a test can read what it wrote.
+//
+// Test it with samples in random order, twice over the same slot, and with files
+// that are cut short and damaged in every byte; fuzz the headers.
 package dataset
 
 import "context"
@@ -51,8 +77,9 @@ type BatchReader interface {
 	PlaceBatch(ctx context.Context, indices []int, dst Slots) error
 }
 
-// Slots are the slots of consecutive rows of a batch. At is valid until the
-// next call of At.
+// Slots are the slots of consecutive rows of a batch. What At returns is valid
+// until the next call of At. A slot that is asked for again holds what was
+// written, and its random numbers go on.
 type Slots interface {
 	Len() int
 	At(k int) Slot

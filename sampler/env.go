@@ -11,61 +11,156 @@ import (
 //
 //   - torchrun and what imitates it: RANK and WORLD_SIZE
 //   - Open MPI: OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE
+//   - MPICH and Intel MPI: PMI_RANK and PMI_SIZE
 //   - Slurm: SLURM_PROCID and SLURM_NTASKS
 //   - a Kubernetes Indexed Job: JOB_COMPLETION_INDEX and JOB_COMPLETIONS. The
 //     first is set by Kubernetes; the second is not: set it in the pod's
 //     template to the Job's completions.
 //
-// Open MPI comes before Slurm because mpirun inside a Slurm job leaves Slurm's
-// own variables as they were for the whole job. If none is set, this is rank 0
-// of 1. A variable that is missing beside its other half, or does not hold a
-// rank below the world size, is an error that names it. An empty variable
-// counts as not set.
+// MPI comes before Slurm because mpirun inside a Slurm job leaves Slurm's own
+// variables as they were for the whole job. If none is set, this is rank 0 of 1.
+// An empty variable counts as not set.
+//
+// A variable that is missing while its other half is set, or does not hold a rank
+// below the world size, is an error that names it. So is a RANK that contradicts
+// what started the processes, as one left over in a shell does: mpirun or srun
+// gave this process another rank of as many, or started more processes than
+// WORLD_SIZE says. A torchrun that they started may differ.
 //
 // One exception: in a Kubernetes Indexed Job, WORLD_SIZE alone, without RANK,
 // may stand for JOB_COMPLETIONS.
 func FromEnv() (rank, world int, err error) { return fromEnv(os.Getenv) }
 
-// launchers are in order of precedence.
-var launchers = [...]struct{ rank, world string }{
-	{"RANK", "WORLD_SIZE"},
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-	{"SLURM_PROCID", "SLURM_NTASKS"},
-	{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"},
+// LocalRankFromEnv is the rank of this process among those on its machine, such
+// as the number of the device that it is to use. It comes from what decides for
+// [FromEnv], whose errors it gives: LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK,
+// MPI_LOCALRANKID or SLURM_LOCALID. In a Kubernetes Indexed Job it is 0, because
+// every pod has its own devices, and so it is for one rank of one where nothing is
+// set. It is an error if it is not set though there are other ranks, or is not
+// below the number of ranks, of all and of this machine.
+func LocalRankFromEnv() (int, error) { return localFromEnv(os.Getenv) }
+
+// A launcher sets variables for the processes that it starts.
+type launcher struct {
+	rank, world   string
+	local, locals string // rank and number on this machine; empty if it sets none
+}
+
+var (
+	torchrun   = launcher{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
+	openMPI    = launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"}
+	mpich      = launcher{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}
+	slurm      = launcher{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", ""}
+	kubernetes = launcher{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", "", ""}
+)
+
+// deciding is the launcher whose variables count.
+func deciding(get func(name string) string) (l launcher, found bool) {
+	if get(torchrun.rank) == "" && get(torchrun.world) != "" && get(kubernetes.rank) != "" && get(kubernetes.world) == "" {
+		l = kubernetes
+		l.world = torchrun.world
+		return l, true
+	}
+	for _, l := range []launcher{torchrun, openMPI, mpich, slurm, kubernetes} {
+		if get(l.rank) != "" || get(l.world) != "" {
+			return l, true
+		}
+	}
+	return launcher{}, false
 }
 
 func fromEnv(get func(name string) string) (rank, world int, err error) {
-	if get("RANK") == "" && get("WORLD_SIZE") != "" && get("JOB_COMPLETION_INDEX") != "" && get("JOB_COMPLETIONS") == "" {
-		return readRank(get, "JOB_COMPLETION_INDEX", "WORLD_SIZE")
+	l, found := deciding(get)
+	if !found {
+		return 0, 1, nil
 	}
-	for _, l := range launchers {
-		if get(l.rank) != "" || get(l.world) != "" {
-			return readRank(get, l.rank, l.world)
+	rank, world, err = l.read(get)
+	if err != nil {
+		return 0, 0, err
+	}
+	if l == torchrun && get("TORCHELASTIC_RUN_ID") == "" { // torchrun itself counts its own processes
+		for _, other := range []launcher{openMPI, mpich, slurm} {
+			if other == slurm && get("SLURM_STEP_ID") == "" { // not started by srun
+				continue
+			}
+			if err := l.contradicted(get, rank, world, other); err != nil {
+				return 0, 0, err
+			}
 		}
-	}
-	return 0, 1, nil
-}
-
-func readRank(get func(name string) string, rankName, worldName string) (rank, world int, err error) {
-	if rank, err = readNumber(get, rankName, worldName); err != nil {
-		return 0, 0, err
-	}
-	if world, err = readNumber(get, worldName, rankName); err != nil {
-		return 0, 0, err
-	}
-	if world < 1 {
-		return 0, 0, fmt.Errorf("sampler: environment: %s=%d: want 1 or more", worldName, world)
-	}
-	if rank < 0 || rank >= world {
-		return 0, 0, fmt.Errorf("sampler: environment: %s=%d with %s=%d: want a rank from 0 to %d", rankName, rank, worldName, world, world-1)
 	}
 	return rank, world, nil
 }
 
-func readNumber(get func(name string) string, name, beside string) (int, error) {
+// read is the rank and world size that l has set.
+func (l launcher) read(get func(name string) string) (rank, world int, err error) {
+	if rank, err = readNumber(get, l.rank, l.world); err != nil {
+		return 0, 0, err
+	}
+	if world, err = readNumber(get, l.world, l.rank); err != nil {
+		return 0, 0, err
+	}
+	if world < 1 {
+		return 0, 0, fmt.Errorf("sampler: environment: %s=%d: want 1 or more", l.world, world)
+	}
+	if rank < 0 || rank >= world {
+		return 0, 0, fmt.Errorf("sampler: environment: %s=%d with %s=%d: want a rank from 0 to %d", l.rank, rank, l.world, world, world-1)
+	}
+	return rank, world, nil
+}
+
+// contradicted compares what l says with what another launcher does.
+func (l launcher) contradicted(get func(name string) string, rank, world int, other launcher) error {
+	if get(other.rank) == "" || get(other.world) == "" {
+		return nil
+	}
+	itsRank, itsWorld, err := other.read(get)
+	if err != nil {
+		return err
+	}
+	if itsWorld > world || itsWorld == world && itsRank != rank {
+		return fmt.Errorf("sampler: environment: %s=%d of %s=%d contradicts %s=%d of %s=%d: unset one pair",
+			l.rank, rank, l.world, world, other.rank, itsRank, other.world, itsWorld)
+	}
+	return nil
+}
+
+func localFromEnv(get func(name string) string) (int, error) {
+	_, world, err := fromEnv(get)
+	if err != nil {
+		return 0, err
+	}
+	l, found := deciding(get)
+	if !found {
+		l = torchrun // LOCAL_RANK alone may contradict that there is one rank
+	}
+	if l.local == "" || get(l.local) == "" && world == 1 {
+		return 0, nil
+	}
+	local, err := readNumber(get, l.local, l.rank)
+	if err != nil {
+		return 0, err
+	}
+	limit, of := world, l.world
+	if get(l.locals) != "" {
+		locals, err := readNumber(get, l.locals, l.local)
+		if err != nil {
+			return 0, err
+		}
+		if locals < 1 || locals > world {
+			return 0, fmt.Errorf("sampler: environment: %s=%d with a world size of %d: want one from 1 to %d", l.locals, locals, world, world)
+		}
+		limit, of = locals, l.locals
+	}
+	if local < 0 || local >= limit {
+		return 0, fmt.Errorf("sampler: environment: %s=%d with %s of %d: want a rank from 0 to %d", l.local, local, of, limit, limit-1)
+	}
+	return local, nil
+}
+
+func readNumber(get func(name string) string, name, other string) (int, error) {
 	text := get(name)
 	if text == "" {
-		return 0, fmt.Errorf("sampler: environment: %s is not set, but %s is", name, beside)
+		return 0, fmt.Errorf("sampler: environment: %s is not set, but %s is", name, other)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

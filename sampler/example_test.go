@@ -188,6 +188,16 @@ func ExampleFromEnv() {
 	fmt.Println("samples of this rank:", s.Epoch(0).Len())
 }
 
+// Every process takes its own device of the machine.
+func ExampleLocalRankFromEnv() {
+	device, err := sampler.LocalRankFromEnv()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("device of this rank:", device)
+}
+
 // showBatches prints the batches of an epoch.
 func showBatches(b sampler.Batches) {
 	var all []any

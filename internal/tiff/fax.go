@@ -1,6 +1,7 @@
 package tiff
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -23,9 +24,9 @@ var (
 // there is an error, though libtiff shows something.
 type fax struct {
 	src   []byte
-	at    int // byte after those in acc
-	acc   uint64
-	n     uint // bits in acc, from the top
+	at    int    // byte after those in acc
+	acc   uint64 // what follows the first n bits is either right or zero
+	n     uint   // bits in acc, from the top
 	width int
 
 	above, row []int // places where the colour changes, from white on, and 4 times the width
@@ -74,8 +75,14 @@ func (f *fax) decodeRow(mode faxMode, marks bool) error {
 	return nil
 }
 
-// fill makes n 57 or more, with zeros after the end.
+// fill makes n 56 or more, with zeros after the end.
 func (f *fax) fill() {
+	if f.at+8 <= len(f.src) {
+		f.acc |= binary.BigEndian.Uint64(f.src[f.at:]) >> f.n
+		f.at += int(63-f.n) >> 3
+		f.n |= 56
+		return
+	}
 	for f.n <= 56 {
 		if f.at < len(f.src) {
 			f.acc |= uint64(f.src[f.at]) << (56 - f.n)
@@ -131,7 +138,7 @@ func (f *fax) skipMark() bool {
 			return false
 		}
 		k := uint(bits.LeadingZeros64(f.acc))
-		if k >= f.n {
+		if k >= f.n { // all that is known
 			zeros += int(f.n)
 			f.drop(f.n)
 			continue

@@ -1,8 +1,9 @@
 package tiff
 
 import (
-	"bytes"
 	"image"
+
+	"github.com/penstock-go/penstock/internal/exif"
 )
 
 // An orientation is how a stored picture is turned before it is shown, 1 to 8 as
@@ -37,20 +38,7 @@ func readOrientation(d *directory) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	name := []byte("tiff:Orientation")
-	for rest := xmp.data; ; {
-		i := bytes.Index(rest, name)
-		if i < 0 {
-			return 1, nil
-		}
-		rest = rest[i+len(name):]
-		for _, before := range []string{`="`, ">"} {
-			digit, ok := bytes.CutPrefix(rest, []byte(before))
-			if ok && len(digit) > 0 && digit[0] >= '0' && digit[0] <= '9' {
-				return valid(int(digit[0] - '0')), nil
-			}
-		}
-	}
+	return valid(exif.Orientation(nil, xmp.data)), nil
 }
 
 func valid(o int) int {

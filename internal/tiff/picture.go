@@ -261,9 +261,24 @@ func (p *picture) tooFew(n int) error {
 	return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, n, p.w, p.h)
 }
 
-// readPalette sets the colours of indices: those of the field, of which the
-// upper 8 bits count, or gray.
+// readPalette sets the colours of indices.
 func (d *Decoder) readPalette(dir *directory) error {
+	if err := d.readColours(dir); err != nil {
+		return err
+	}
+	if d.picture.bits == 1 {
+		for v := range d.bits {
+			for i := range 8 {
+				put(d.bits[v][4*i:], d.palette[v>>(7-i)&1])
+			}
+		}
+	}
+	return nil
+}
+
+// readColours reads those of the field, of which the upper 8 bits count, or makes
+// them gray.
+func (d *Decoder) readColours(dir *directory) error {
 	p := &d.picture
 	d.palette = [256][3]uint8{}
 	if p.photometric != paletted {

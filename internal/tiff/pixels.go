@@ -78,18 +78,27 @@ func (p *picture) level(src []byte, x int) uint8 {
 
 func cut(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
 
+// convertIndices is for indices of step bytes each, or less.
 func (d *Decoder) convertIndices(dst, src []byte, x, step int) {
-	if b := d.picture.bits; b < 8 {
-		each, mask := 8/b, byte(1<<b-1)
+	b := d.picture.bits
+	if b == 8 {
+		src = src[x*step:]
 		for i := 0; i < len(dst); i += 4 {
-			put(dst[i:], d.palette[src[x/each]>>(8-b-x%each*b)&mask])
-			x++
+			put(dst[i:], d.palette[src[i/4*step]])
 		}
 		return
 	}
-	src = src[x*step:]
-	for i := 0; i < len(dst); i += 4 {
-		put(dst[i:], d.palette[src[i/4*step]])
+	each, mask := 8/b, byte(1<<b-1)
+	for len(dst) > 0 {
+		if x%each == 0 && len(dst) >= 32 && b == 1 {
+			copy(dst[:32], d.bits[src[x/8]][:])
+			dst = dst[32:]
+			x += 8
+			continue
+		}
+		put(dst, d.palette[src[x/each]>>(8-b-x%each*b)&mask])
+		dst = dst[4:]
+		x++
 	}
 }
 
@@ -115,24 +124,43 @@ func convertGray(dst, src []byte, step int, invert bool) {
 // each.
 func convertColours(dst, src []byte, step, size, high int, alpha bool) {
 	switch {
+	case step == 3:
+		convertThree(dst, src)
+	case step == 4 && size == 1:
+		convertFour(dst, src, alpha)
 	case alpha:
 		for i := 0; i < len(dst); i += 4 {
 			at := i/4*step + high
 			a := int(src[at+3*size])
 			put(dst[i:], [3]uint8{divide(src[at], a), divide(src[at+size], a), divide(src[at+2*size], a)})
 		}
-	case step == 3:
-		src = src[:len(dst)/4*3]
-		for i := 0; i < len(dst); i += 4 {
-			s := src[:3:3]
-			put(dst[i:], [3]uint8{s[0], s[1], s[2]})
-			src = src[3:]
-		}
 	default:
 		for i := 0; i < len(dst); i += 4 {
 			at := i/4*step + high
 			put(dst[i:], [3]uint8{src[at], src[at+size], src[at+2*size]})
 		}
+	}
+}
+
+const opaque = 255 << 24
+
+func convertThree(dst, src []byte) {
+	src = src[:len(dst)/4*3]
+	for ; len(src) > 3 && len(dst) > 4; dst, src = dst[4:], src[3:] {
+		binary.LittleEndian.PutUint32(dst, binary.LittleEndian.Uint32(src)|opaque)
+	}
+	put(dst, [3]uint8(src))
+}
+
+func convertFour(dst, src []byte, alpha bool) {
+	src = src[:len(dst)]
+	for i := 0; i+4 <= len(dst) && i+4 <= len(src); i += 4 {
+		v := binary.LittleEndian.Uint32(src[i:])
+		if a := int(v >> 24); alpha && a != 255 {
+			put(dst[i:], [3]uint8{divide(uint8(v), a), divide(uint8(v>>8), a), divide(uint8(v>>16), a)})
+			continue
+		}
+		binary.LittleEndian.PutUint32(dst[i:], v|opaque)
 	}
 }
 

@@ -55,6 +55,14 @@ func sumBytes(row []byte, step int) {
 			c += row[2]
 			row[0], row[1], row[2] = a, b, c
 		}
+	case 4:
+		var sum uint32 // of four bytes side by side
+		const even, odd = 0x00ff00ff, 0xff00ff00
+		for ; len(row) >= 4; row = row[4:] {
+			v := binary.LittleEndian.Uint32(row)
+			sum = (sum+v&even)&even | (sum&odd+v&odd)&odd
+			binary.LittleEndian.PutUint32(row, sum)
+		}
 	default:
 		for i := step; i < len(row); i++ {
 			row[i] += row[i-step]

@@ -37,6 +37,7 @@ type Decoder struct {
 	data    []byte // the whole file, or nil
 	picture picture
 	palette [256][3]uint8
+	bits    [256][32]uint8 // the pixels that 8 indices of a bit stand for
 
 	compressed []byte // a chunk with its bits reversed
 	chunk      []byte // the samples of a chunk, of one plane after the other

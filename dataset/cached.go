@@ -26,7 +26,7 @@ import (
 // instead: transform.Images(cached, …), not the other way around. Random numbers
 // that ds takes from elsewhere cannot be noticed and are frozen.
 //
-// Beside the limit, the cache takes 8 bytes per sample. It lasts as long as the
+// Besides the limit, the cache takes 8 bytes per sample. It lasts as long as the
 // Cache is referred to, beyond the loaders that use it.
 func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if limit < 0 {
@@ -72,7 +72,7 @@ const (
 // CacheStats is what a [Cache] has done since it was made.
 type CacheStats struct {
 	Hits    int64 // samples that came from memory
-	Misses  int64 // samples asked of the dataset beneath
+	Misses  int64 // samples requested from the underlying dataset
 	Samples int64 // samples in memory
 	Bytes   int64 // of memory taken, with what is not yet filled of it
 	Limit   int64 // bytes, as given to [Cached]
@@ -91,13 +91,13 @@ type cacheCounts struct {
 	_            [48]byte // fills a cache line, which the counts of two workers would share
 }
 
-// Len is the number of samples of the dataset beneath when the cache was made.
+// Len is the number of samples of the underlying dataset when the cache was made.
 func (c *Cache) Len() int { return len(c.entries) }
 
-// Spec is that of the dataset beneath.
+// Spec is that of the underlying dataset.
 func (c *Cache) Spec() Spec { return c.inner.Spec() }
 
-// Name is the sample's name in the dataset beneath.
+// Name is the sample's name in the underlying dataset.
 func (c *Cache) Name(i int) string {
 	if CheckIndex(i, c.Len()) != nil {
 		return ""
@@ -137,7 +137,7 @@ func (c *Cache) Stats() CacheStats {
 	return s
 }
 
-// Open opens a Reader of the dataset beneath. It is a [BatchReader] if that one is.
+// Open opens a Reader of the underlying dataset. It is a [BatchReader] if that one is.
 func (c *Cache) Open() (Reader, error) {
 	inner, err := c.inner.Open()
 	if err != nil {

@@ -340,7 +340,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 		t.Errorf("Open: %v, want %v", err, refuse)
 	}
 	if _, ok := datatest.Open(t, cached(t, journal{n: 1, log: &log}, 0)).(dataset.BatchReader); ok {
-		t.Error("a BatchReader where the dataset beneath has none")
+		t.Error("a BatchReader where the underlying dataset has none")
 	}
 }
 

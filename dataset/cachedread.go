@@ -85,7 +85,7 @@ func (w *drawWatch) check() error {
 type cacheBatchReader struct {
 	cacheReader
 	batch   BatchReader
-	read    part  // what the reader beneath has to place
+	read    part  // what the underlying reader has to place
 	claimed []int // places in read
 	others  []int // rows that other readers are placing
 	slots   watchedSlots

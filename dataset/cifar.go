@@ -19,7 +19,7 @@ type CIFAROption struct{ set func(*cifarConfig) }
 type cifarConfig struct{ files []string }
 
 // CIFARFiles names the files to be read instead of those that belong to the
-// part. The files of the classes' names are looked for beside the first.
+// part. The files of the classes' names are looked for next to the first.
 func CIFARFiles(names ...string) CIFAROption {
 	return CIFAROption{func(c *cifarConfig) { c.files = names }}
 }

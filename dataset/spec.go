@@ -13,7 +13,7 @@ import (
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
 	Name  string
-	Dtype tensor.Dtype // a kind of gorgonia.org/tensor of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
+	Dtype tensor.Dtype // one of gorgonia.org/tensor of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
 	// Shape is the shape of one sample, without the batch's dimension; a scalar's
 	// is nil or (). In a ragged field it is the shape of one element.
 	Shape tensor.Shape
@@ -70,7 +70,7 @@ func (s Spec) String() string {
 }
 
 // Validate reports everything that is wrong with the spec: no field at all, a
-// name that is missing or used twice, a kind without fixed size, a dimension
+// name that is missing or used twice, a dtype without fixed size, a dimension
 // below 1, a sample larger than memory can be.
 func (s Spec) Validate() error {
 	var errs []error
@@ -85,7 +85,7 @@ func (s Spec) Validate() error {
 			errs = append(errs, fmt.Errorf("dataset: spec: two fields are named %q", f.Name))
 		}
 		if !dense.Fixed(f.Dtype) {
-			errs = append(errs, fmt.Errorf("dataset: spec: field %q: kind %v has no fixed size", f.Name, f.Dtype.Type))
+			errs = append(errs, fmt.Errorf("dataset: spec: field %q: dtype %v has no fixed size", f.Name, f.Dtype.Type))
 			continue
 		}
 		if err := checkShape(f); err != nil {

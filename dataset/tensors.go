@@ -20,7 +20,7 @@ type Values struct {
 //   - a slice []T, a value per sample, or []([k]T), an array per sample,
 //   - a slice of slices [][]T, all of one length, a row per sample,
 //
-// where T is a type of [Element] or has one of them beneath.
+// where T is a type of [Element] or has one of them as its underlying type.
 func Named(name string, values any) Values { return Values{name, values} }
 
 // Tensors makes a dataset of fields in memory, as PyTorch's TensorDataset does;

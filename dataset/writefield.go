@@ -45,8 +45,7 @@ func labelField(ds Dataset, name string) (int, error) {
 		return 0, err
 	}
 	f := ds.Spec()[k]
-	kind := f.Dtype.Kind()
-	if f.Elements() != 1 || kind < reflect.Int || kind > reflect.Uint64 {
+	if t := f.Dtype.Kind(); f.Elements() != 1 || t < reflect.Int || t > reflect.Uint64 {
 		return 0, fmt.Errorf("dataset: field %v: want one whole number", f)
 	}
 	return k, nil

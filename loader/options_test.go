@@ -91,7 +91,7 @@ func TestBatchLargerThanAnyMemoryIsAnError(t *testing.T) {
 func TestWrongSpecIsAnError(t *testing.T) {
 	ds := &fake{n: 3, spec: dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "x", Dtype: tensor.String}, {Name: "y", Dtype: tensor.Int8, Shape: tensor.Shape{0}}}}
 	_, err := loader.New(ds)
-	for _, want := range []string{`two fields are named "x"`, "kind string has no fixed size", `field "y": shape [0] has a dimension below 1`} {
+	for _, want := range []string{`two fields are named "x"`, "dtype string has no fixed size", `field "y": shape [0] has a dimension below 1`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
 		}

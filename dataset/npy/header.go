@@ -21,7 +21,7 @@ const (
 	maxRank   = 64       // NumPy's own limit
 )
 
-// header is what stands before the data of a file of NumPy's.
+// header is what a file has before the data.
 type header struct {
 	encoding files.Encoding
 	fortran  bool

@@ -38,7 +38,7 @@ type items struct {
 	*files.List
 	spec   dataset.Spec
 	header header // of the first file
-	head   []byte // the same as it stands there
+	head   []byte // the same as the file has it
 }
 
 func (t *items) readFirst(field string) error {

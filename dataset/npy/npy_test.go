@@ -86,7 +86,7 @@ func onlyLittleEndian(t *testing.T) {
 	}
 }
 
-// TestNpyHoldsWhatNumPyWrote reads every kind, byte order, order of dimensions
+// TestNpyHoldsWhatNumPyWrote reads every dtype, byte order, order of dimensions
 // and version, from memory and sample by sample.
 func TestNpyHoldsWhatNumPyWrote(t *testing.T) {
 	onlyLittleEndian(t)
@@ -146,17 +146,17 @@ func TestNpyItemsHoldWhatNumPyWrote(t *testing.T) {
 	}
 }
 
-// TestNpyItemsMayDifferInOrder has files of one kind and shape whose headers differ.
+// TestNpyItemsMayDifferInOrder has files of one dtype and shape whose headers differ.
 func TestNpyItemsMayDifferInOrder(t *testing.T) {
 	onlyLittleEndian(t)
 	g, fsys := readGolden(t)
-	for _, kind := range []string{"f2", "i4", "c16"} {
-		ds, err := npy.Items(fsys, "*"+kind+"-*.npy", "x")
+	for _, dtype := range []string{"f2", "i4", "c16"} {
+		ds, err := npy.Items(fsys, "*"+dtype+"-*.npy", "x")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if ds.Len() != 12 {
-			t.Fatalf("%d files of %s, want 12", ds.Len(), kind)
+			t.Fatalf("%d files of %s, want 12", ds.Len(), dtype)
 		}
 		all := datatest.Bytes(t, ds, "x")
 		size := len(all) / ds.Len()

@@ -120,7 +120,7 @@ func TestRawRecordsSayWhatIsWrong(t *testing.T) {
 		{raw("*.npy", spec), `packed: no file matches "*.npy"`},
 		{raw("[", spec), `packed: match "[": syntax error in pattern`},
 		{raw("*.raw", nil), "packed: dataset: spec: no fields"},
-		{raw("*.raw", dataset.Spec{{Name: "x"}}), `packed: dataset: spec: field "x": kind <nil> has no fixed size`},
+		{raw("*.raw", dataset.Spec{{Name: "x"}}), `packed: dataset: spec: field "x": dtype <nil> has no fixed size`},
 		{raw("*.raw", dataset.Spec{wordsField}), `packed: field "words" is ragged: want a fixed size, so that a sample's place in a file is known`},
 		{one(fsys, "b.raw"), "packed: read b.raw: file of 7 bytes, want a multiple of 6: 1 samples and 1 bytes"},
 		{one(fsys, "c.raw"), "packed: read c.raw: file does not exist"},

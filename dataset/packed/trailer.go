@@ -59,7 +59,7 @@ func byteOrder() string {
 	return "little"
 }
 
-// encode is the trailer as it stands in a file.
+// encode is the trailer as a file has it.
 func (t *trailer) encode() ([]byte, error) {
 	d := description{ByteOrder: byteOrder(), Classes: t.classes}
 	for _, f := range t.spec {

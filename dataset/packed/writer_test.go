@@ -196,7 +196,7 @@ func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
 		t.Errorf("next %d after %d samples, want 1 after 1", q.Next(), q.Len())
 	}
 	pack(t, q, 1, 2)
-	if next := newWriter(t, path).Next(); next != 2 { // the lines behind the damage are gone
+	if next := newWriter(t, path).Next(); next != 2 { // the lines after the damage are gone
 		t.Errorf("next %d, want 2", next)
 	}
 }

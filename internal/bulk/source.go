@@ -90,7 +90,7 @@ func (s *Source) Skip(n int64) error {
 // Close closes the file.
 func (s *Source) Close() error { return s.file.Close() }
 
-// counter reads the file beneath the buffer.
+// counter reads the file under the buffer.
 type counter struct{ s *Source }
 
 func (c counter) Read(p []byte) (int, error) {

@@ -60,7 +60,7 @@ func sumBytes(row []byte, step int) {
 		const even, odd = 0x00ff00ff, 0xff00ff00
 		for ; len(row) >= 4; row = row[4:] {
 			v := binary.LittleEndian.Uint32(row)
-			sum = (sum+v&even)&even | (sum&odd+v&odd)&odd
+			sum = (sum&even+v&even)&even | (sum&odd+v&odd)&odd
 			binary.LittleEndian.PutUint32(row, sum)
 		}
 	default:

@@ -29,7 +29,7 @@ const (
 	cifarBytes = 3 * cifarSide * cifarSide
 )
 
-// cifarLabel is a byte before the picture.
+// cifarLabel is a byte before the image.
 type cifarLabel struct {
 	field   string
 	classes int
@@ -44,7 +44,7 @@ type cifarLabel struct {
 // A record is a byte for the class, 0 to 9, and 3072 of 32×32 pixels, the red
 // plane first, see https://www.cs.toronto.edu/~kriz/cifar.html. Everything,
 // 1 GiB at most, is read into memory and checked at once, as torchvision does.
-func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
+func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	files := []string{"test_batch.bin"}
 	if part == Train {
 		files = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}
@@ -57,7 +57,7 @@ func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
 // field "label" is the fine label, 0 to 99, and a field "coarse", int64, is the
 // superclass, 0 to 19; fine_label_names.txt and coarse_label_names.txt name
 // them. A record is that of CIFAR-10 with the coarse label before the fine one.
-func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) {
+func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	return readCIFAR(fsys, part, []string{string(part) + ".bin"}, []cifarLabel{
 		{"label", 100, "fine_label_names.txt"},
 		{"coarse", 20, "coarse_label_names.txt"},
@@ -65,7 +65,7 @@ func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Pictures, error) 
 }
 
 // readCIFAR reads files whose records begin with a byte per label, the last one first.
-func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, options []CIFAROption) (*Pictures, error) {
+func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, options []CIFAROption) (*Images, error) {
 	c := cifarConfig{files: files}
 	for _, option := range options {
 		if option.set != nil {
@@ -82,8 +82,8 @@ func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, optio
 	for l := range labels {
 		fields[l] = labels[l].field
 	}
-	limit := int64(maxPictures)
-	p := newPictures(tensor.Shape{3, cifarSide, cifarSide}, fields...)
+	limit := int64(maxImageBytes)
+	p := newImages(tensor.Shape{3, cifarSide, cifarSide}, fields...)
 	for _, name := range c.files {
 		if err := p.addCIFAR(fsys, name, labels, &limit); err != nil {
 			return nil, readError(name, otherVersion(fsys, name, err))
@@ -101,7 +101,7 @@ func readCIFAR(fsys fs.FS, part Part, files []string, labels []cifarLabel, optio
 }
 
 // addCIFAR reads one file and checks its labels.
-func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit *int64) error {
+func (p *Images) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit *int64) error {
 	in, err := files.OpenInput(fsys, name)
 	if err != nil {
 		return err
@@ -113,14 +113,14 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 	skip := len(labels)
 	record := skip + cifarBytes
 	if in.Length == 0 {
-		return fmt.Errorf("file of 0 bytes, want a picture or more of %d", record)
+		return fmt.Errorf("file of 0 bytes, want an image or more of %d", record)
 	}
 	if in.Length%int64(record) != 0 {
-		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d pictures and %d bytes",
+		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d images and %d bytes",
 			in.Length, record, in.Length/int64(record), in.Length%int64(record))
 	}
 	if in.Length > int64(*limit) {
-		return fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", in.Length, maxPictures, *limit)
+		return fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", in.Length, maxImageBytes, *limit)
 	}
 	*limit -= in.Length
 	data, err := in.Rest(in.Length)
@@ -132,13 +132,13 @@ func (p *Pictures) addCIFAR(fsys fs.FS, name string, labels []cifarLabel, limit 
 			place := at + skip - 1 - l
 			label := int64(data[place])
 			if label >= int64(labels[l].classes) {
-				return fmt.Errorf("byte %d: %s %d of picture %d, want 0 to %d", place, labels[l].field, label, at/record, labels[l].classes-1)
+				return fmt.Errorf("byte %d: %s %d of image %d, want 0 to %d", place, labels[l].field, label, at/record, labels[l].classes-1)
 			}
 			p.labels[l] = append(p.labels[l], label)
 		}
 	}
 	p.n += len(data) / record
-	p.files = append(p.files, pictureFile{name, data, record, skip, p.n})
+	p.files = append(p.files, imageFile{name, data, record, skip, p.n})
 	return nil
 }
 

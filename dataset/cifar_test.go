@@ -16,7 +16,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// cifarRecord is a picture whose planes begin with r, g and b.
+// cifarRecord is an image whose planes begin with r, g and b.
 func cifarRecord(r, g, b byte, labels ...byte) []byte {
 	record := append(slices.Clone(labels), make([]byte, 3072)...)
 	for c, v := range []byte{r, g, b} {
@@ -62,7 +62,7 @@ func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
 	if got := s["label"].Data(); got != int64(8) {
 		t.Errorf("label %v, want 8", got)
 	}
-	if got, want := train.Name(7), "data_batch_4.bin, picture 1"; got != want || train.Name(10) != "" {
+	if got, want := train.Name(7), "data_batch_4.bin, image 1"; got != want || train.Name(10) != "" {
 		t.Errorf("name %q, want %q", got, want)
 	}
 	test, err := dataset.CIFAR10(cifar10(), dataset.Test)
@@ -113,9 +113,9 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	}{
 		{missing, dataset.Train, nil, "dataset: read data_batch_3.bin: file does not exist"},
 		{python, dataset.Train, nil, "dataset: read data_batch_1.bin: file does not exist, but data_batch_1: this is the version for Python, want the binary version"},
-		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 pictures and 3072 bytes"},
-		{with("data_batch_5.bin", nil), dataset.Train, nil, "dataset: read data_batch_5.bin: file of 0 bytes, want a picture or more of 3073"},
-		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: byte 3073: label 10 of picture 1, want 0 to 9"},
+		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 images and 3072 bytes"},
+		{with("data_batch_5.bin", nil), dataset.Train, nil, "dataset: read data_batch_5.bin: file of 0 bytes, want an image or more of 3073"},
+		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: byte 3073: label 10 of image 1, want 0 to 9"},
 		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
 		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 names of classes, want 10"},
 		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
@@ -207,7 +207,7 @@ func TestCIFARGoesStraightThroughTheTransforms(t *testing.T) {
 	}
 }
 
-func TestPicturesPlaceWithoutAllocation(t *testing.T) {
+func TestImagesPlaceWithoutAllocation(t *testing.T) {
 	train, err := dataset.CIFAR10(cifar10(), dataset.Train)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package dataset defines what a loader loads, and holds what needs no format:
-// folders of pictures ([ImageFolder]), tensors in memory ([Tensors]), functions
+// folders of images ([ImageFolder]), tensors in memory ([Tensors]), functions
 // ([Func]), the classics [CIFAR10], [CIFAR100] and [MNIST], and the ways to
 // combine, change and keep datasets ([Concat], [Zip], [Subset], [RandomSplit],
 // [Map], [Select], [Rename], [Cached]). Every other format has a package of its

@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// colours are n pictures of one colour each, with their labels.
+// colours are n images of one colour each, with their labels.
 func colours(n, channels, side int, labels ...dataset.Values) dataset.Dataset {
 	pixels := make([]uint8, n*channels*side*side)
 	for i := range pixels {
@@ -54,7 +54,7 @@ func ExampleCIFAR10() {
 	fmt.Println(test.Name(1), test.Labels(), test.Classes()[s["label"].Data().(int64)])
 	// Output:
 	// 3 image float32 (3, 32, 32), label int64 ()
-	// test_batch.bin, picture 1 [3 8 3] ship
+	// test_batch.bin, image 1 [3 8 3] ship
 }
 
 func ExampleCIFAR100() {

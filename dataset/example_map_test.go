@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// digits are four pictures of four pixels with their labels.
+// digits are four images of four pixels with their labels.
 func digits() dataset.Dataset {
 	ds, err := dataset.Tensors(
 		dataset.Named("image", [][4]uint8{{0, 51, 102, 255}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}),

@@ -12,10 +12,10 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Folder is a tree of pictures with a folder per class, made by [ImageFolder].
+// A Folder is a tree of images with a folder per class, made by [ImageFolder].
 //
 // A sample has two fields: "image", ragged uint8, the file as it is, and
-// "label", int64, the class. Pictures are numbered class by class.
+// "label", int64, the class. Images are numbered class by class.
 type Folder struct {
 	fsys    fs.FS
 	classes []folderClass
@@ -36,23 +36,23 @@ type FolderOption struct{ set func(*folderConfig) }
 
 type folderConfig struct{ max int64 }
 
-// MaxFileSize sets how many bytes a picture's file may have, so that a file that
-// is no picture cannot take all memory. The default is 256 MiB.
+// MaxFileSize sets how many bytes an image's file may have, so that a file that
+// is no image cannot take all memory. The default is 256 MiB.
 func MaxFileSize(bytes int64) FolderOption {
 	return FolderOption{func(c *folderConfig) { c.max = bytes }}
 }
 
-// ImageFolder finds the pictures of fsys, usually an [os.DirFS], as PyTorch's
+// ImageFolder finds the images of fsys, usually an [os.DirFS], as PyTorch's
 // ImageFolder does: every folder at the top is a class, the classes are sorted
 // by name, and their number is the label. Within a class, folders are sorted by
 // path, the class's own first, and the files of each by name.
 //
-// Pictures are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
+// Images are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
 // .ppm, .pgm, .pbm or .pnm in lower or upper case. Other files and whatever is
 // hidden by a leading dot are skipped. Symbolic links are followed, except those
 // to a folder that they lie in.
 //
-// A class without pictures and a folder that cannot be read are errors that name
+// A class without images and a folder that cannot be read are errors that name
 // it; all of them are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	c := folderConfig{max: 256 << 20}
@@ -82,7 +82,7 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	return f, nil
 }
 
-// Len is the number of pictures.
+// Len is the number of images.
 func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
 
 // Spec is the file, ragged uint8, as "image", and the class, int64, as "label".
@@ -103,21 +103,21 @@ func (f *Folder) Classes() []string {
 }
 
 // Skipped counts the files of the classes that were left out although their names
-// say that they are pictures, by the ending of the name: of formats that this
+// say that they are images, by the ending of the name: of formats that this
 // library does not read, such as ".heic" and ".avif", and JPEG files by endings
 // that PyTorch's ImageFolder skips too. They can be converted or renamed.
 func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
 
-// String says how many pictures and classes there are, and what was skipped:
-// "334 pictures of 10 classes, skipped 12 .heic".
+// String says how many images and classes there are, and what was skipped:
+// "334 images of 10 classes, skipped 12 .heic".
 func (f *Folder) String() string {
-	return fmt.Sprintf("%d pictures of %d classes", f.Len(), len(f.classes)) + skippedText(f.skipped)
+	return fmt.Sprintf("%d images of %d classes", f.Len(), len(f.classes)) + skippedText(f.skipped)
 }
 
-// Label is the class of picture i, which must be below Len.
+// Label is the class of image i, which must be below Len.
 func (f *Folder) Label(i int) int { return sort.SearchInts(f.ends, i+1) }
 
-// Path is where picture i, which must be below Len, lies in the file system,
+// Path is where image i, which must be below Len, lies in the file system,
 // its folders separated by slashes.
 func (f *Folder) Path(i int) string {
 	label := f.Label(i)
@@ -125,7 +125,7 @@ func (f *Folder) Path(i int) string {
 	return files.At(i - f.ends[label] + files.Len())
 }
 
-// Name is the path of picture i, or "" if there is none.
+// Name is the path of image i, or "" if there is none.
 func (f *Folder) Name(i int) string {
 	if CheckIndex(i, f.Len()) != nil {
 		return ""
@@ -133,7 +133,7 @@ func (f *Folder) Name(i int) string {
 	return f.Path(i)
 }
 
-// Labels are the classes of all pictures in their order, for samplers that
+// Labels are the classes of all images in their order, for samplers that
 // balance or stratify.
 func (f *Folder) Labels() []int {
 	labels := make([]int, 0, f.Len())

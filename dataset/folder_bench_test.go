@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// manyFiles makes folders of pictures named as ImageNet's are.
+// manyFiles makes folders of images named as ImageNet's are.
 func manyFiles(b *testing.B, classes, files int, content string) string {
 	dir := b.TempDir()
 	for c := range classes {
@@ -23,7 +23,7 @@ func manyFiles(b *testing.B, classes, files int, content string) string {
 	return dir
 }
 
-// BenchmarkImageFolder scans 50 classes of 400 pictures in a warm directory cache.
+// BenchmarkImageFolder scans 50 classes of 400 images in a warm directory cache.
 func BenchmarkImageFolder(b *testing.B) {
 	const files = 50 * 400
 	fsys := os.DirFS(manyFiles(b, 50, 400, ""))
@@ -41,7 +41,7 @@ func BenchmarkImageFolder(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(f.Len()), "held-B/file")
 }
 
-// BenchmarkFolderPlace reads warm pictures of 107 kB.
+// BenchmarkFolderPlace reads warm images of 107 kB.
 func BenchmarkFolderPlace(b *testing.B) {
 	f := imageFolder(b, os.DirFS(manyFiles(b, 4, 100, strings.Repeat("x", 107_000))))
 	r, err := f.Open()
@@ -61,7 +61,7 @@ func BenchmarkFolderPlace(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
-// BenchmarkReadAhead advises batches of 100 warm pictures of 107 kB: what the
+// BenchmarkReadAhead advises batches of 100 warm images of 107 kB: what the
 // advice costs where it is of no use.
 func BenchmarkReadAhead(b *testing.B) {
 	var ds dataset.ReadAheader = imageFolder(b, os.DirFS(manyFiles(b, 1, 100, strings.Repeat("x", 107_000))))

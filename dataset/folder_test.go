@@ -19,9 +19,9 @@ import (
 var pets = fstest.MapFS{
 	"cat/b.jpg":          {Data: []byte("b")},
 	"cat/a.JPEG":         {Data: []byte("a")},
-	"cat/notes.txt":      {Data: []byte("no picture")},
-	"cat/.hidden.jpg":    {Data: []byte("no picture")},
-	"cat/.cache/x.jpg":   {Data: []byte("no picture")},
+	"cat/notes.txt":      {Data: []byte("no image")},
+	"cat/.hidden.jpg":    {Data: []byte("no image")},
+	"cat/.cache/x.jpg":   {Data: []byte("no image")},
 	"cat/2020/z/old.gif": {Data: []byte("old")},
 	"cat/2020-b/c.Png":   {Data: []byte("c")},
 	"cat/2020/d.webp":    {Data: []byte("d")},
@@ -88,10 +88,10 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 		fsys fs.FS
 		want string
 	}{
-		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of pictures per class at the top, found 1 files and no folder"},
+		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 files and no folder"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: image folder: class cat: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
-				"dataset: image folder: class cow: no picture (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
+			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
+				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
 		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
 		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
 		{"missing root", os.DirFS("no/such/folder"), "dataset: image folder: read no/such/folder: no such file or directory"},
@@ -122,7 +122,7 @@ func (l locked) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(l.FS, name)
 }
 
-func TestImageFolderSaysWhichPicturesItSkips(t *testing.T) {
+func TestImageFolderSaysWhichImagesItSkips(t *testing.T) {
 	f := imageFolder(t, fstest.MapFS{
 		"cat/a.jpg": {}, "cat/b.HEIC": {}, "cat/in/c.heic": {}, "cat/notes.txt": {}, "cat/.x.heic": {},
 		"dog/a.avif": {}, "dog/b.png": {}, "dog/c.jfif": {}, "dog/d.heic/e.png": {}, "top.avif": {},
@@ -130,10 +130,10 @@ func TestImageFolderSaysWhichPicturesItSkips(t *testing.T) {
 	if got, want := f.Skipped(), (map[string]int{".heic": 2, ".avif": 1, ".jfif": 1}); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := f.String(), "3 pictures of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
+	if got, want := f.String(), "3 images of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := imageFolder(t, pets).String(), "6 pictures of 2 classes"; got != want {
+	if got, want := imageFolder(t, pets).String(), "6 images of 2 classes"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err := dataset.ImageFolder(fstest.MapFS{"cat/a.heic": {}})
@@ -147,7 +147,7 @@ func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "caf\xe9"), 0o755); err != nil {
 		t.Skipf("cannot make names that are not UTF-8 here: %v", err)
 	}
-	write(t, filepath.Join(root, "caf\xe9", "na\xefve.jpg"), "picture")
+	write(t, filepath.Join(root, "caf\xe9", "na\xefve.jpg"), "image")
 	f := imageFolder(t, os.DirFS(root))
 	if got, want := f.Path(0), "caf\xe9/na\xefve.jpg"; got != want {
 		t.Errorf("path %q, want %q", got, want)
@@ -156,7 +156,7 @@ func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(s["image"].Data().([]byte)); got != "picture" {
+	if got := string(s["image"].Data().([]byte)); got != "image" {
 		t.Errorf("got %q", got)
 	}
 	f.ReadAhead(t.Context(), []int{0})

@@ -15,25 +15,25 @@ import (
 
 // MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST: fsys is
 // the folder that they lie in, for torchvision's os.DirFS("data/MNIST/raw").
-// Pictures are gray, so "image" is uint8 (1, h, w).
+// Images are gray, so "image" is uint8 (1, h, w).
 //
 // The files are train-images-idx3-ubyte and train-labels-idx1-ubyte, or with
 // t10k or test instead of train for the test part, plain or compressed by gzip
 // as .gz, and idx may follow a dot instead of a dash. Everything, 1 GiB at most,
 // is read into memory and checked at once, as torchvision does.
-func MNIST(fsys fs.FS, part Part) (*Pictures, error) { return readMNIST(fsys, part, "") }
+func MNIST(fsys fs.FS, part Part) (*Images, error) { return readMNIST(fsys, part, "") }
 
 // EMNIST is [MNIST] for a split of EMNIST, all of which share a folder:
 // "balanced", "byclass", "bymerge", "digits", "letters" or "mnist".
 //
-// Pictures are as the files have them: the two sides of every one are exchanged.
+// Images are as the files have them: the two sides of every one are exchanged.
 // The letters' classes count from 1.
-func EMNIST(fsys fs.FS, split string, part Part) (*Pictures, error) {
+func EMNIST(fsys fs.FS, split string, part Part) (*Images, error) {
 	return readMNIST(fsys, part, "emnist-"+split+"-")
 }
 
 // readMNIST reads the files whose names begin with prefix.
-func readMNIST(fsys fs.FS, part Part, prefix string) (*Pictures, error) {
+func readMNIST(fsys fs.FS, part Part, prefix string) (*Images, error) {
 	if err := part.check(); err != nil {
 		return nil, err
 	}
@@ -45,21 +45,21 @@ func readMNIST(fsys fs.FS, part Part, prefix string) (*Pictures, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := int64(maxPictures)
+	limit := int64(maxImageBytes)
 	x, err := readIDX(fsys, images, &limit)
 	if err == nil && (x.dtype != tensor.Uint8 || len(x.shape) != 3) {
-		err = fmt.Errorf("an array of %v %v, want pictures, uint8 of two dimensions each", x.dtype, x.shape)
+		err = fmt.Errorf("an array of %v %v, want images, uint8 of two dimensions each", x.dtype, x.shape)
 	}
 	if err != nil {
 		return nil, readError(images, err)
 	}
-	p := newPictures(tensor.Shape{1, x.shape[1], x.shape[2]}, "label")
+	p := newImages(tensor.Shape{1, x.shape[1], x.shape[2]}, "label")
 	if err := p.spec.Validate(); err != nil {
 		return nil, readError(images, err)
 	}
 	y, err := readIDX(fsys, labels, &limit)
 	if err == nil && len(y.shape) != 1 {
-		err = fmt.Errorf("an array of %v %v, want a number per picture", y.dtype, y.shape)
+		err = fmt.Errorf("an array of %v %v, want a number per image", y.dtype, y.shape)
 	}
 	if err == nil {
 		p.labels[0], err = y.integers()
@@ -69,9 +69,9 @@ func readMNIST(fsys fs.FS, part Part, prefix string) (*Pictures, error) {
 	}
 	p.n = x.shape[0]
 	if n := y.shape[0]; n != p.n {
-		return nil, fmt.Errorf("dataset: MNIST: %s has %d pictures, %s has %d labels", images, p.n, labels, n)
+		return nil, fmt.Errorf("dataset: MNIST: %s has %d images, %s has %d labels", images, p.n, labels, n)
 	}
-	p.files = []pictureFile{{images, x.data, p.spec[0].Bytes(), 0, p.n}}
+	p.files = []imageFile{{images, x.data, p.spec[0].Bytes(), 0, p.n}}
 	return p, nil
 }
 
@@ -129,7 +129,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	if size > *limit {
-		return a, fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", size, maxPictures, *limit)
+		return a, fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", size, maxImageBytes, *limit)
 	}
 	data, err := in.Rest(size)
 	if err != nil {

@@ -72,7 +72,7 @@ func TestMNISTFindsItsFiles(t *testing.T) {
 		if got, want := ds.Labels(), []int{7, 0, 255}; !slices.Equal(got, want) {
 			t.Errorf("labels %v, want %v", got, want)
 		}
-		if got, want := ds.Name(2), c.images+", picture 2"; got != want {
+		if got, want := ds.Name(2), c.images+", image 2"; got != want {
 			t.Errorf("name %q, want %q", got, want)
 		}
 	}
@@ -90,9 +90,9 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist"},
-		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 pictures, train-labels-idx1-ubyte has 3 labels"},
-		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want pictures, uint8 of two dimensions each"},
-		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want a number per picture"},
+		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
+		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images, uint8 of two dimensions each"},
+		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want a number per image"},
 		{with(y, idxFile(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want whole numbers"},
 		{with(y, idxFile(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
 	} {

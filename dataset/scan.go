@@ -16,10 +16,10 @@ import (
 
 const scanDepth = 64 // folders within each other, where a file system cannot tell that links form a circle
 
-var pictureTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
+var imageTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
-// otherPictures are endings of files that are pictures and no samples.
-var otherPictures = []string{
+// otherImages are endings of files that are images and no samples.
+var otherImages = []string{
 	".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif", // ISO base media
 	".jxl", ".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx", ".jxr", ".wdp", // other standards of the JPEG group, and JPEG XR
 	".jfif", ".jpe", ".jif", // JPEG
@@ -28,14 +28,14 @@ var otherPictures = []string{
 	".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", // cameras' raw data
 }
 
-// scanClasses finds the classes, sorted by name, and their pictures.
+// scanClasses finds the classes, sorted by name, and their images.
 func scanClasses(fsys fs.FS) ([]folderClass, error) {
 	top, err := readFolder(fsys, ".")
 	if err != nil {
 		return nil, err
 	}
 	if len(top.folders) == 0 {
-		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of pictures per class at the top, found %d files and no folder", top.entries)
+		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %d files and no folder", top.entries)
 	}
 	classes := make([]folderClass, len(top.folders))
 	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {
@@ -64,7 +64,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 			errs = append(errs, err)
 			continue
 		}
-		found += len(f.pictures)
+		found += len(f.images)
 		for _, ext := range f.skipped {
 			skipped[ext]++
 		}
@@ -72,27 +72,27 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 		pending = append(pending, f.folders...)
 	}
 	if len(errs) == 0 && found == 0 {
-		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no picture (%s)%s", name, strings.Join(pictureTypes, " "), skippedText(skipped)))
+		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no image (%s)%s", name, strings.Join(imageTypes, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
 	}
 	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
-	pictures := make([]string, 0, found)
+	images := make([]string, 0, found)
 	for _, f := range folders {
-		pictures = append(pictures, f.pictures...)
+		images = append(images, f.images...)
 	}
-	return folderClass{name, files.NewPaths(pictures), skipped}, nil
+	return folderClass{name, files.NewPaths(images), skipped}, nil
 }
 
 // folder is what one folder holds, hidden entries left out. Both lists are files.Paths
 // from the root, sorted.
 type folder struct {
-	path     string
-	folders  []string
-	pictures []string
-	skipped  []string // endings of other pictures
-	entries  int
+	path    string
+	folders []string
+	images  []string
+	skipped []string // endings of other images
+	entries int
 }
 
 // place is where at lies, as far as fsys tells: an os.DirFS is its own path.
@@ -124,10 +124,10 @@ func readFolder(fsys fs.FS, at string) (folder, error) {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
 		case !mode.IsRegular():
-		case hasEnding(p, pictureTypes) != "":
-			f.pictures = append(f.pictures, p)
+		case hasEnding(p, imageTypes) != "":
+			f.images = append(f.images, p)
 		default:
-			if ext := hasEnding(p, otherPictures); ext != "" {
+			if ext := hasEnding(p, otherImages); ext != "" {
 				f.skipped = append(f.skipped, ext)
 			}
 		}
@@ -170,7 +170,7 @@ func hasEnding(name string, endings []string) string {
 	return ""
 }
 
-// skippedText is what follows the number of pictures: ", skipped 12 .heic, 3 .avif".
+// skippedText is what follows the number of images: ", skipped 12 .heic, 3 .avif".
 func skippedText(skipped map[string]int) string {
 	text, sep := "", ", skipped "
 	for _, ext := range slices.Sorted(maps.Keys(skipped)) {

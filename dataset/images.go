@@ -24,33 +24,33 @@ func (p Part) check() error {
 	return nil
 }
 
-// maxPictures is how many bytes of pictures are read into memory at most.
-const maxPictures = 1 << 30
+// maxImageBytes is how many bytes of images are read into memory at most.
+const maxImageBytes = 1 << 30
 
-// Pictures are small pictures of one size in memory with their labels, made by
+// Images are small images of one size in memory with their labels, made by
 // [CIFAR10], [CIFAR100] and [MNIST]. All workers share them.
 //
 // The field "image" is uint8 of shape (c, h, w), planes as PyTorch has them,
-// and "label", int64, is the class. The transform package takes such pictures.
-type Pictures struct {
+// and "label", int64, is the class. The transform package takes such images.
+type Images struct {
 	spec   Spec
-	files  []pictureFile
-	labels [][]int64 // per field after the picture
+	files  []imageFile
+	labels [][]int64 // per field after the image
 	names  [][]string
 	n      int
 }
 
-// pictureFile is one file's pictures, a record each.
-type pictureFile struct {
+// imageFile is one file's images, a record each.
+type imageFile struct {
 	name   string
 	data   []byte
 	record int // bytes from one to the next
-	skip   int // bytes of labels before the picture
+	skip   int // bytes of labels before the image
 	end    int // of its samples among all
 }
 
-func newPictures(shape tensor.Shape, labels ...string) *Pictures {
-	p := &Pictures{
+func newImages(shape tensor.Shape, labels ...string) *Images {
+	p := &Images{
 		spec:   Spec{{Name: "image", Dtype: tensor.Uint8, Shape: shape}},
 		labels: make([][]int64, len(labels)),
 		names:  make([][]string, len(labels)),
@@ -61,27 +61,27 @@ func newPictures(shape tensor.Shape, labels ...string) *Pictures {
 	return p
 }
 
-// Len is the number of pictures.
-func (p *Pictures) Len() int { return p.n }
+// Len is the number of images.
+func (p *Images) Len() int { return p.n }
 
 // Spec is "image", uint8 (c, h, w), and "label", int64; CIFAR-100 adds "coarse".
-func (p *Pictures) Spec() Spec { return p.spec }
+func (p *Images) Spec() Spec { return p.spec }
 
 // Classes are the names of the classes, by label, or nil where no file gives them.
-func (p *Pictures) Classes() []string { return slices.Clone(p.names[0]) }
+func (p *Images) Classes() []string { return slices.Clone(p.names[0]) }
 
 // CoarseClasses are the names of CIFAR-100's 20 superclasses, by the field
 // "coarse", or nil where there are none.
-func (p *Pictures) CoarseClasses() []string {
+func (p *Images) CoarseClasses() []string {
 	if len(p.names) < 2 {
 		return nil
 	}
 	return slices.Clone(p.names[1])
 }
 
-// Labels are the classes of all pictures in their order, for samplers that
+// Labels are the classes of all images in their order, for samplers that
 // balance or stratify.
-func (p *Pictures) Labels() []int {
+func (p *Images) Labels() []int {
 	labels := make([]int, p.n)
 	for i, label := range p.labels[0] {
 		labels[i] = int(label)
@@ -89,17 +89,17 @@ func (p *Pictures) Labels() []int {
 	return labels
 }
 
-// Name is the picture's file and its place in it, or "" if there is none.
-func (p *Pictures) Name(i int) string {
+// Name is the image's file and its place in it, or "" if there is none.
+func (p *Images) Name(i int) string {
 	if CheckIndex(i, p.n) != nil {
 		return ""
 	}
 	f, k := p.find(i)
-	return fmt.Sprintf("%s, picture %d", f.name, k)
+	return fmt.Sprintf("%s, image %d", f.name, k)
 }
 
-// find is the file of picture i, and its place in it.
-func (p *Pictures) find(i int) (*pictureFile, int) {
+// find is the file of image i, and its place in it.
+func (p *Images) find(i int) (*imageFile, int) {
 	begin := 0
 	for k := range p.files {
 		f := &p.files[k]
@@ -112,13 +112,13 @@ func (p *Pictures) find(i int) (*pictureFile, int) {
 }
 
 // Open makes a Reader, which holds nothing.
-func (p *Pictures) Open() (Reader, error) { return picturesReader{p}, nil }
+func (p *Images) Open() (Reader, error) { return imagesReader{p}, nil }
 
-type picturesReader struct{ *Pictures }
+type imagesReader struct{ *Images }
 
-func (r picturesReader) Close() error { return nil }
+func (r imagesReader) Close() error { return nil }
 
-func (r picturesReader) Place(_ context.Context, i int, dst Slot) error {
+func (r imagesReader) Place(_ context.Context, i int, dst Slot) error {
 	if err := CheckIndex(i, r.n); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ import (
 // All axes stay as they are in the file, in reverse: the fastest is the last of
 // Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks;
 // limit counts them as they are then.
+//
+// A NIfTI file that tells no place, with both codes 0, has its middle at the world's
+// origin and its first axis to the left, as nibabel takes it.
 func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
 	v, err := read(fsys, name, limit)
 	if err != nil {

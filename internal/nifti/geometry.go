@@ -6,9 +6,10 @@ import "math"
 func (h *Header) World() string { return "RAS" }
 
 // Affine is the matrix from indices to the world, in XYZUnit: the position of voxel (i, j, k) is
-// affine · (i, j, k, 1)ᵀ. It is the sform where SformCode is not 0, else the qform where QformCode is not 0, and else
-// the bare spacing, methods 3, 2 and 1 of nifti1.h. axes is 0, 1, 2, and -1 where the image has fewer. ok is false
-// for method 1, which tells sizes but no place, and where a number is not finite.
+// affine · (i, j, k, 1)ᵀ. It is the sform where SformCode is not 0, else the qform where QformCode is not 0, methods 3
+// and 2 of nifti1.h. Where both are 0 the header tells sizes but no place, and the image is one of Analyze, as nibabel
+// takes it: its first axis runs to the left, the others forward and up, and its middle is the world's origin. axes is
+// 0, 1, 2, and -1 where the image has fewer. ok is false where a number is not finite.
 func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	for i := range axes {
 		if axes[i] = i; i >= len(h.Dim) {
@@ -21,11 +22,7 @@ func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	case h.QformCode > 0:
 		affine = h.Qform()
 	default:
-		for i := range 3 {
-			affine[i][i] = h.step(i)
-		}
-		affine[3][3] = 1
-		return affine, axes, false
+		affine = h.base()
 	}
 	for _, row := range affine {
 		for _, v := range row {
@@ -35,6 +32,22 @@ func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 		}
 	}
 	return affine, axes, true
+}
+
+// base is the matrix of an image whose place is unknown: nibabel's shape_zoom_affine with x_flip.
+func (h *Header) base() (m [4][4]float64) {
+	for i, n := range h.Dim[:min(3, len(h.Dim))] {
+		m[i][i] = h.step(i)
+		if i == 0 {
+			m[i][i] = -m[i][i]
+		}
+		m[i][3] = float64(n-1) / -2 * m[i][i]
+	}
+	for i := len(h.Dim); i < 3; i++ {
+		m[i][i] = 1
+	}
+	m[3][3] = 1
+	return m
 }
 
 // Sform is the matrix of Srow, whatever SformCode says.
@@ -91,7 +104,7 @@ func (h *Header) Spacing() []float64 {
 	return spacing
 }
 
-// Origin is the world's position of the first voxel's center, or nil if the header does not say.
+// Origin is the world's position of the first voxel's center, or nil if it is not finite.
 func (h *Header) Origin() []float64 {
 	affine, _, ok := h.Affine()
 	if !ok {

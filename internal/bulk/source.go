@@ -59,9 +59,6 @@ func (s *Source) Size() int64 { return s.size }
 // Offset is the place in the file of the byte that is read next.
 func (s *Source) Offset() int64 { return s.read - int64(s.Buffered()) }
 
-// Part is how much of the file has been read, 0 to 1.
-func (s *Source) Part() float64 { return float64(s.Offset()) / float64(max(s.size, 1)) }
-
 // Skip passes over n bytes, without reading them where the file can seek.
 func (s *Source) Skip(n int64) error {
 	if b := int64(s.Buffered()); n > b {

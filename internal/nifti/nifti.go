@@ -19,9 +19,6 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// window is how many bytes of a file are read at a time.
-const window = 64 << 10
-
 // An Image is an array with its header.
 type Image struct {
 	Header
@@ -43,11 +40,15 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 }
 
 func readHeader(fsys fs.FS, name string) (*Header, error) {
-	src, r, zipped, err := open(fsys, name)
+	src, err := bulk.Open(fsys, name, 4<<10)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	defer src.Close()
+	r, zipped, err := unzip(src, name)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
 	h, err := parse(r)
 	if err != nil {
 		if zipped {
@@ -99,56 +100,53 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 
 // load reads all size bytes of data.
 func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
-	src, r, zipped, err := open(fsys, h.file)
+	var f bulk.Filler
+	if err := f.Open(fsys, h.file); err != nil {
+		return nil, files.Cause(err)
+	}
+	defer f.Close()
+	r, zipped, err := unzip(f.Source, h.file)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	backed := src.Size()
+	likely := f.Size()
 	if zipped {
-		backed = bulk.Unzipped(size, backed)
-		if _, err := io.CopyN(io.Discard, r, h.offset); err != nil {
-			return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, full(err))
-		}
-	} else if err := src.Skip(h.offset); err != nil {
-		return nil, fmt.Errorf("byte %d: vox_offset %d: %w", src.Offset(), h.offset, err)
+		likely = bulk.Unzipped(size, likely)
+		_, err = io.CopyN(io.Discard, r, h.offset)
+	} else {
+		err = f.Skip(h.offset)
 	}
-	b := bulk.Growing(size, backed)
-	b.Foresee(src.Part)
-	switch n, err := b.Fill(r, size); {
-	case errors.Is(err, bulk.ErrShort):
-		return nil, fmt.Errorf("byte %d: the data end after %d of %d bytes", src.Offset(), n, size)
-	case err != nil:
-		return nil, fmt.Errorf("byte %d: %w, after %d of %d bytes of data", src.Offset(), err, n, size)
+	if err != nil {
+		return nil, fmt.Errorf("byte %d: vox_offset %d: %w", f.Offset(), h.offset, bulk.Unexpected(err))
 	}
+	f.Want(size, likely, f.Size())
 	if zipped {
-		if err := bulk.Finish(r, max(size, bulk.First)); err != nil {
-			return nil, fmt.Errorf("byte %d: %w, after the data", src.Offset(), full(err))
-		}
+		err = f.TakeUnzipped(r, size)
+	} else {
+		err = f.Take(r, size)
 	}
+	if err != nil {
+		return nil, err
+	}
+	data := f.Bytes()
 	if h.swapped() {
-		bulk.Swap(b.Bytes(), int(h.Dtype().Size()))
+		bulk.Swap(data, int(h.Dtype().Size()))
 	}
-	return b.Bytes(), nil
+	return data, nil
 }
 
-// open opens a file and, if it begins as gzip files do, unzips it. No header begins so; an image that does may be a
+// unzip is what src holds, unzipped if it begins as gzip files do. No header begins so; an image that does may be a
 // plain one whose first voxels look like gzip, and is taken for one only if it is named .gz.
-func open(fsys fs.FS, name string) (src *bulk.Source, r io.Reader, zipped bool, err error) {
-	if src, err = bulk.Open(fsys, name, window); err != nil {
-		return nil, nil, false, files.Cause(err)
-	}
+func unzip(src *bulk.Source, name string) (r io.Reader, zipped bool, err error) {
 	magic, _ := src.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
-		return src, src, false, nil
+		return src, false, nil
 	}
 	z, err := bulk.NewGzip(src.Reader)
 	if err != nil {
-		err = fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
-		_ = src.Close()
-		return nil, nil, false, err
+		return nil, false, fmt.Errorf("byte %d: gzip: %w", src.Offset(), bulk.Unexpected(err))
 	}
-	return src, z, true, nil
+	return z, true, nil
 }
 
 // suffixes of a pair's files; a file that has neither is a single one.

@@ -54,7 +54,7 @@ func (f fields) dim(i int) int64 {
 func parse(r io.Reader) (*Header, error) {
 	var b [size2]byte
 	if n, err := io.ReadFull(r, b[:4]); err != nil {
-		return nil, fmt.Errorf("byte %d: sizeof_hdr: %w", n, full(err))
+		return nil, fmt.Errorf("byte %d: sizeof_hdr: %w", n, bulk.Unexpected(err))
 	}
 	f := fields{order: binary.LittleEndian}
 	size := size1
@@ -73,7 +73,7 @@ func parse(r io.Reader) (*Header, error) {
 		}
 	}
 	if n, err := io.ReadFull(r, b[4:size]); err != nil {
-		return nil, fmt.Errorf("byte %d: the header ends after %d of %d bytes: %w", n+4, n+4, size, full(err))
+		return nil, fmt.Errorf("byte %d: the header ends after %d of %d bytes: %w", n+4, n+4, size, bulk.Unexpected(err))
 	}
 	f.b, f.wide = b[:size], size == size2
 	h := &Header{Version: 1, BigEndian: f.order == binary.BigEndian}
@@ -225,7 +225,7 @@ func (h *Header) extensions(r io.Reader, size int64) error {
 		if n == 0 && err == io.EOF && h.pair {
 			return nil
 		}
-		return fmt.Errorf("byte %d: extension: %w", size+int64(n), full(err))
+		return fmt.Errorf("byte %d: extension: %w", size+int64(n), bulk.Unexpected(err))
 	}
 	end := size + 4
 	if flag[0] == 0 {
@@ -267,12 +267,4 @@ func (h *Header) extensions(r io.Reader, size int64) error {
 		rest = rest[esize:]
 	}
 	return nil
-}
-
-// full is err, which is io.EOF where more was needed.
-func full(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -3,11 +3,12 @@ package nrrd
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // DataFiles says which files hold the data of a detached header: those of a list or, where Format is not empty, of a
@@ -185,13 +186,9 @@ func (h *Header) file(i int64) (string, error) {
 	default:
 		return h.name, nil
 	}
-	clean := path.Clean(name)
-	if path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
-		return "", fmt.Errorf("data file: %.200q is not in the header's folder", name)
-	}
-	full := path.Join(path.Dir(h.name), clean)
-	if clean == "." || !fs.ValidPath(full) {
-		return "", fmt.Errorf("data file: %.200q is not a path", name)
+	full, err := files.Below(path.Dir(h.name), name)
+	if err != nil {
+		return "", fmt.Errorf("data file: %w", err)
 	}
 	return full, nil
 }

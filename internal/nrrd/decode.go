@@ -3,7 +3,6 @@ package nrrd
 import (
 	"bufio"
 	"compress/bzip2"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,16 +12,15 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-const (
-	window = 64 << 10 // bytes of a compressed file or a text that are read at a time
-	prefix = 1 << 20  // bytes before compressed data that byte skip -1 passes over, or as many as the data have
-)
+// prefix is how many bytes before compressed data byte skip -1 passes over, or as many as the data have.
+const prefix = 1 << 20
 
 // load reads all data.
 func (h *Header) load(fsys fs.FS, total int64) ([]byte, error) {
 	stored := h.stored(fsys)
-	d := &decoder{Header: h, to: bulk.Growing(total, h.backed(total, stored)), stored: stored}
-	d.to.Foresee(d.part)
+	d := &decoder{Header: h}
+	d.Want(total, h.likely(total, stored), stored)
+	defer d.Close()
 	n := h.files()
 	for i := range n {
 		name, err := h.file(i)
@@ -36,34 +34,25 @@ func (h *Header) load(fsys fs.FS, total int64) ([]byte, error) {
 			return nil, fmt.Errorf("data file %s: %w", name, err)
 		}
 	}
+	data := d.Filler.Bytes()
 	if h.swapped() {
-		bulk.Swap(d.to.Bytes(), h.Type.size())
+		bulk.Swap(data, h.Type.size())
 	}
-	return d.to.Bytes(), nil
+	return data, nil
 }
 
 // A decoder reads one data file after the other.
 type decoder struct {
 	*Header
-	to     *bulk.Buffer
-	src    *bulk.Source // the file being read
-	before int64        // bytes of the files before it
-	stored int64        // bytes of all files
-}
-
-func (d *decoder) part() float64 {
-	return float64(d.before+d.src.Offset()) / float64(max(d.stored, 1))
+	bulk.Filler
 }
 
 // file reads the size bytes of one data file.
 func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
-	src, err := bulk.Open(fsys, name, window)
-	if err != nil {
+	if err := d.Open(fsys, name); err != nil {
 		return files.Cause(err)
 	}
-	defer src.Close()
-	d.src = src
-	defer func() { d.before += src.Size() }()
+	src := d.Source
 	if d.DataFiles.Attached() {
 		if err := src.Skip(d.data); err != nil {
 			return fmt.Errorf("byte %d: the header: %w", src.Offset(), err)
@@ -78,7 +67,7 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	case Gzip:
 		z, err := bulk.NewGzip(src.Reader)
 		if err != nil {
-			return fmt.Errorf("byte %d: gzip: %w", src.Offset(), full(err))
+			return fmt.Errorf("byte %d: gzip: %w", src.Offset(), bulk.Unexpected(err))
 		}
 		return d.inflate(z, skip, size)
 	case Bzip2:
@@ -95,62 +84,47 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	var r io.Reader = src
 	switch d.Encoding {
 	case ASCII:
-		r = &numbers{src: src, kind: d.Type}
+		r = bulk.NewNumbers(src, d.Dtype().Kind())
 	case Hex:
 		r = &hexadecimal{src: src}
 	case ZRL:
 		r = &zeroRuns{src: src}
 	}
-	return d.fill(r, size)
-}
-
-// fill reads size bytes more from r.
-func (d *decoder) fill(r io.Reader, size int64) error {
-	n, err := d.to.Fill(r, size)
-	if errors.Is(err, bulk.ErrShort) {
-		return fmt.Errorf("byte %d: the data end after %d of %d bytes", d.src.Offset(), n, size)
-	}
-	if err != nil {
-		return fmt.Errorf("byte %d: %w, after %d of %d bytes", d.src.Offset(), err, n, size)
-	}
-	return nil
+	return d.Take(r, size)
 }
 
 // inflate reads the size bytes of one compressed file, and on to its end, which a checksum is at.
 func (d *decoder) inflate(r io.Reader, skip, size int64) error {
 	if skip > 0 {
 		if n, err := io.CopyN(io.Discard, r, skip); err != nil {
-			return fmt.Errorf("byte %d: byte skip: %d of %d bytes: %w", d.src.Offset(), n, skip, full(err))
+			return fmt.Errorf("byte %d: byte skip: %d of %d bytes: %w", d.Offset(), n, skip, bulk.Unexpected(err))
 		}
-	}
-	if err := d.fill(r, size); err != nil {
-		return err
 	}
 	if skip == -1 {
 		return d.last(r, size)
 	}
-	if err := bulk.Finish(r, max(size, bulk.First)); err != nil {
-		return fmt.Errorf("byte %d: %w, after the data", d.src.Offset(), full(err))
-	}
-	return nil
+	return d.TakeUnzipped(r, size)
 }
 
-// last reads r to its end, so that the size bytes read last are the last ones of r.
+// last takes the last size bytes of r.
 func (d *decoder) last(r io.Reader, size int64) error {
-	all := d.to.Bytes()
+	if err := d.Take(r, size); err != nil {
+		return err
+	}
+	all := d.Filler.Bytes()
 	ring := all[int64(len(all))-size:]
 	at := 0 // the oldest byte
 	for more := int64(0); ; {
 		n, err := r.Read(ring[at:])
 		at = (at + n) % len(ring)
 		if more += int64(n); more > max(size, prefix) {
-			return fmt.Errorf("byte %d: byte skip -1: more than %d bytes before the data", d.src.Offset(), max(size, prefix))
+			return fmt.Errorf("byte %d: byte skip -1: more than %d bytes before the data", d.Offset(), max(size, prefix))
 		}
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("byte %d: %w", d.src.Offset(), err)
+			return fmt.Errorf("byte %d: %w", d.Offset(), err)
 		}
 	}
 	slices.Reverse(ring[:at])
@@ -166,14 +140,6 @@ func skipLine(src *bulk.Source) error {
 		if err == bufio.ErrBufferFull {
 			continue
 		}
-		return full(err)
+		return bulk.Unexpected(err)
 	}
-}
-
-// full is err, which is io.EOF where more was needed.
-func full(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

@@ -97,7 +97,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"text too large", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 256", `byte 65: "256" is no uint8: value out of range`},
 		{"text negative", head("type: uint16\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 -1", `"-1" is no uint16: value out of range`},
 		{"text no integer", head("type: int\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 1.5", `"1.5" is no int32: invalid syntax`},
-		{"text no number", head("type: float\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 x", `"x" is no float: invalid syntax`},
+		{"text no number", head("type: float\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1 x", `"x" is no float32: invalid syntax`},
 		{"text too long", head("type: float\ndimension: 1\nsizes: 2\nencoding: ascii\n") + strings.Repeat("1", 1e6), "more than 512 characters"},
 		{"text short", head("type: float\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1", "the data end after 4 of 8"},
 		{"runs cut", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: zrl\n") + "\x00", "unexpected EOF"},

@@ -81,8 +81,8 @@ func (h *Header) stored(fsys fs.FS) (n int64) {
 	return n
 }
 
-// backed is how many of the promised bytes of data make so many stored ones likely.
-func (h *Header) backed(promised, stored int64) int64 {
+// likely is how many of the promised bytes of data so many stored ones make likely.
+func (h *Header) likely(promised, stored int64) int64 {
 	switch h.Encoding {
 	case Gzip, Bzip2:
 		return bulk.Unzipped(promised, stored)

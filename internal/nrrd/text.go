@@ -17,7 +17,7 @@ func (t *hexadecimal) Read(p []byte) (int, error) {
 		}
 		low, err := t.digit()
 		if err != nil {
-			return n, full(err)
+			return n, bulk.Unexpected(err)
 		}
 		p[n] = high<<4 | low
 	}
@@ -67,7 +67,7 @@ func (t *zeroRuns) Read(p []byte) (int, error) {
 			continue
 		}
 		if t.left, err = t.count(); err != nil {
-			return n, full(err)
+			return n, bulk.Unexpected(err)
 		}
 	}
 	return len(p), nil

@@ -1,4 +1,4 @@
-package nrrd
+package bulk
 
 import (
 	"bytes"
@@ -7,27 +7,35 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strconv"
-
-	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // longest is how many characters a number in text may have.
 const longest = 512
 
-// numbers turns decimal numbers into elements in the machine's byte order. White space and commas separate them.
-type numbers struct {
-	src  *bulk.Source
-	kind Type
+// Numbers turns decimal numbers into elements in the machine's byte order. White space and commas separate them.
+type Numbers struct {
+	src  *Source
+	kind reflect.Kind
+	size int
 	word []byte  // a number's characters
 	part [8]byte // an element that did not fit the last Read
 	left []byte  // what is left of it
 }
 
-func (t *numbers) Read(p []byte) (int, error) {
+// NewNumbers reads numbers of that kind from src: an integer of fixed size or a float.
+func NewNumbers(src *Source, kind reflect.Kind) *Numbers {
+	sizes := map[reflect.Kind]int{reflect.Int8: 1, reflect.Uint8: 1, reflect.Int16: 2, reflect.Uint16: 2, reflect.Int32: 4,
+		reflect.Uint32: 4, reflect.Int64: 8, reflect.Uint64: 8, reflect.Float32: 4, reflect.Float64: 8}
+	return &Numbers{src: src, kind: kind, size: sizes[kind]}
+}
+
+// Read fills p with elements, of which the last may continue in the next p.
+func (t *Numbers) Read(p []byte) (int, error) {
 	n := copy(p, t.left)
 	t.left = t.left[n:]
-	size := t.kind.size()
+	size := t.size
 	for len(p)-n >= size {
 		if n += t.integers(p[n:]); len(p)-n < size {
 			break
@@ -49,11 +57,11 @@ func (t *numbers) Read(p []byte) (int, error) {
 
 // integers reads into p the integers that are whole in the buffer, and says how many bytes they have. It stops before
 // whatever it has a doubt about, for element to read or refuse.
-func (t *numbers) integers(p []byte) (n int) {
-	if t.kind == Float32 || t.kind == Float64 {
+func (t *Numbers) integers(p []byte) (n int) {
+	if t.kind == reflect.Float32 || t.kind == reflect.Float64 {
 		return 0
 	}
-	size := t.kind.size()
+	size := t.size
 	window, _ := t.src.Peek(t.src.Buffered())
 	read := 0
 	for len(p)-n >= size {
@@ -85,18 +93,18 @@ func (t *numbers) integers(p []byte) (n int) {
 }
 
 // element reads the next number into dst.
-func (t *numbers) element(dst []byte) error {
+func (t *Numbers) element(dst []byte) error {
 	if err := t.next(); err != nil {
 		return err
 	}
 	order := binary.NativeEndian
 	switch t.kind {
-	case Float32, Float64:
+	case reflect.Float32, reflect.Float64:
 		v, err := t.float(8 * len(dst))
 		if err != nil {
 			return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
 		}
-		if t.kind == Float32 {
+		if t.kind == reflect.Float32 {
 			order.PutUint32(dst, math.Float32bits(float32(v)))
 		} else {
 			order.PutUint64(dst, math.Float64bits(v))
@@ -126,8 +134,8 @@ func put(dst []byte, v uint64) {
 }
 
 // most is the largest magnitude of an integer of so many bits.
-func (t *numbers) most(negative bool, bits uint) uint64 {
-	switch signed := t.kind == Int8 || t.kind == Int16 || t.kind == Int32 || t.kind == Int64; {
+func (t *Numbers) most(negative bool, bits uint) uint64 {
+	switch signed := t.kind == reflect.Int8 || t.kind == reflect.Int16 || t.kind == reflect.Int32 || t.kind == reflect.Int64; {
 	case signed && negative:
 		return 1 << (bits - 1)
 	case signed:
@@ -143,7 +151,7 @@ func separates(c byte) bool {
 }
 
 // float is the word as a number of so many bits. A NaN, whose sign C may print, is the one that C and NumPy make.
-func (t *numbers) float(bits int) (float64, error) {
+func (t *Numbers) float(bits int) (float64, error) {
 	if word := bytes.TrimLeft(t.word, "+-"); len(word) == 3 && len(t.word) <= 4 && bytes.EqualFold(word, []byte("nan")) {
 		return math.Float64frombits(0x7ff8 << 48), nil
 	}
@@ -156,7 +164,7 @@ func (t *numbers) float(bits int) (float64, error) {
 }
 
 // integer is the word as an integer of so many bits, in two's complement.
-func (t *numbers) integer(bits uint) (uint64, error) {
+func (t *Numbers) integer(bits uint) (uint64, error) {
 	digits, negative := t.word, false
 	if digits[0] == '-' || digits[0] == '+' {
 		negative = digits[0] == '-'
@@ -184,7 +192,7 @@ func (t *numbers) integer(bits uint) (uint64, error) {
 }
 
 // next reads the next word.
-func (t *numbers) next() error {
+func (t *Numbers) next() error {
 	t.word = t.word[:0]
 	for {
 		c, err := t.src.ReadByte()

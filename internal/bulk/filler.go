@@ -1,0 +1,85 @@
+package bulk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// window is how many bytes of a file of values are read at a time.
+const window = 64 << 10
+
+// A Filler fills memory from files that it opens one after the other. Its errors say at which byte of the open file
+// they were found, and not which file that is.
+type Filler struct {
+	*Buffer
+	*Source       // the open file
+	before  int64 // bytes of the files before it
+	stored  int64 // bytes of all files
+}
+
+// Want takes memory for want bytes of values, of which the files, of stored bytes in all, make so many likely.
+func (f *Filler) Want(want, likely, stored int64) {
+	f.Buffer, f.stored = Growing(want, likely), stored
+	f.Foresee(f.part)
+}
+
+func (f *Filler) part() float64 {
+	return float64(f.before+f.Offset()) / float64(max(f.stored, 1))
+}
+
+// Open opens the next file, and closes the one before.
+func (f *Filler) Open(fsys fs.FS, name string) error {
+	if err := f.Close(); err != nil {
+		return err
+	}
+	src, err := Open(fsys, name, window)
+	if err != nil {
+		return err
+	}
+	f.Source = src
+	return nil
+}
+
+// Close closes the file that is open.
+func (f *Filler) Close() error {
+	if f.Source == nil {
+		return nil
+	}
+	f.before += f.Size()
+	err := f.Source.Close()
+	f.Source = nil
+	return err
+}
+
+// Take takes n bytes more from r, which reads the open file.
+func (f *Filler) Take(r io.Reader, n int64) error {
+	got, err := f.Fill(r, n)
+	if errors.Is(err, ErrShort) {
+		return fmt.Errorf("byte %d: the data end after %d of %d bytes", f.Offset(), got, n)
+	}
+	if err != nil {
+		return fmt.Errorf("byte %d: %w, after %d of %d bytes", f.Offset(), err, got, n)
+	}
+	return nil
+}
+
+// TakeUnzipped takes n bytes more from r, which decompresses the open file, and looks at its checksum; see [Finish].
+func (f *Filler) TakeUnzipped(r io.Reader, n int64) error {
+	if err := f.Take(r, n); err != nil {
+		return err
+	}
+	if err := Finish(r, max(n, First)); err != nil {
+		return fmt.Errorf("byte %d: %w, after the data", f.Offset(), Unexpected(err))
+	}
+	return nil
+}
+
+// Unexpected is err, which is io.EOF where more was needed.
+func Unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

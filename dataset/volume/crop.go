@@ -3,6 +3,7 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -60,7 +61,7 @@ func (c Crop) add(p *program) error {
 const maxSide = 1 << 20
 
 // maxElements bounds a volume that steps make, so that no product overflows.
-const maxElements = 1 << 40
+const maxElements = min(1<<40, math.MaxInt)
 
 // size is what the step makes of axis k of Shape.
 func (c Crop) size(k int) int {

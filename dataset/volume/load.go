@@ -26,7 +26,7 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := read(cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
+		v, err := read(s.decoder(p.files[k]), cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
 		if err == nil {
 			err = v.channelsFirst()
 		}
@@ -113,6 +113,8 @@ type cancelingFS struct {
 }
 
 func (c cancelingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(c.FS, name) }
+
+func (c cancelingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(c.FS, name) }
 
 func (c cancelingFS) Open(name string) (fs.File, error) {
 	if err := c.ctx.Err(); err != nil {

@@ -10,120 +10,112 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/nifti"
-	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-// Read reads a volume of at most limit bytes; a limit of 0 is none. The
-// name tells the format: NRRD is .nrrd or .nhdr, NIfTI is .nii, .hdr or .img,
-// each of the three also with .gz behind it.
+// A Decoder reads volumes of a format. [Read] knows the files' ones by their names;
+// [Using] takes another one, such as that of DICOM series, which are folders. It is
+// used by several goroutines at once.
+type Decoder interface {
+	// ReadHeader reads all but the values, with the Dtype that Read gives.
+	ReadHeader(fsys fs.FS, name string) (*Volume, error)
+	// Read reads a volume of at most limit bytes; a limit of 0 is none. It takes no
+	// memory by a header's promise alone.
+	Read(fsys fs.FS, name string, limit int64) (*Volume, error)
+}
+
+// Read reads a volume of at most limit bytes; a limit of 0 is none. The name tells
+// the format: NRRD is .nrrd or .nhdr, NIfTI is .nii, .hdr or .img, each of the three
+// also with .gz after it, and MetaImage is .mha or .mhd.
 //
 // All axes stay as they are in the file, in reverse: the fastest is the last of
 // Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks;
-// limit counts them as they are then.
+// limit counts them as they are then. What follows the values is passed over.
 //
 // A NIfTI file that tells no place, with both codes 0, has its middle at the world's
 // origin and its first axis to the left, as nibabel takes it.
 func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
-	v, err := read(fsys, name, limit)
+	v, err := read(decoderOf(name), fsys, name, limit)
 	if err != nil {
 		return nil, fmt.Errorf("volume: read %s: %w", name, err)
 	}
 	return v, nil
 }
 
-// ReadHeader reads all but the values. The Dtype is that which [Read]
-// would give.
+// ReadHeader reads all but the values. The Dtype is that which [Read] would give.
 func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
-	v, err := readHeader(fsys, name)
+	v, err := readHeader(decoderOf(name), fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("volume: read %s: %w", name, err)
 	}
 	return v, nil
 }
 
-var errFormat = errors.New("want a file named .nrrd, .nhdr, .nii, .nii.gz, .hdr or .img")
-
-func isNRRD(name string) bool {
-	ext := strings.ToLower(path.Ext(name))
-	return ext == ".nrrd" || ext == ".nhdr"
-}
-
-func isNIfTI(name string) bool {
-	base := strings.TrimSuffix(strings.ToLower(name), ".gz")
-	return slices.Contains([]string{".nii", ".hdr", ".img"}, path.Ext(base))
-}
-
-func read(fsys fs.FS, name string, limit int64) (*Volume, error) {
-	switch {
-	case isNRRD(name):
-		img, err := nrrd.Read(fsys, name, limit)
-		if err != nil {
-			return nil, err
-		}
-		v := ofNRRD(name, &img.Header, img.Sizes)
-		v.Data = img.Data
-		return v, v.check()
-	case isNIfTI(name):
-		img, err := nifti.Read(fsys, name, limit)
-		if err != nil {
-			return nil, err
-		}
-		v := ofNIfTI(name, &img.Header, img.Sizes)
-		v.Dtype, v.Data = img.Dtype, img.Data
-		if err := v.check(); err != nil {
-			return nil, err
-		}
-		if !scaled(&img.Header) {
-			return v, nil
-		}
-		if n := int64(v.Elements()) * int64(tensor.Float32.Size()); limit > 0 && n > limit {
-			return nil, fmt.Errorf("scl_slope: %d bytes of data once scaled, the limit is %d", n, limit)
-		}
-		return v, v.scale(img.Scale())
+// decoderOf is the decoder of the format that the name tells, or nil.
+func decoderOf(name string) Decoder {
+	base := strings.ToLower(name)
+	switch path.Ext(base) {
+	case ".nrrd", ".nhdr":
+		return nrrdDecoder{}
+	case ".mha", ".mhd":
+		return metaImageDecoder{}
 	}
-	return nil, errFormat
-}
-
-func readHeader(fsys fs.FS, name string) (*Volume, error) {
-	switch {
-	case isNRRD(name):
-		h, err := nrrd.ReadHeader(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := sane(h.Bytes()); err != nil {
-			return nil, err
-		}
-		return ofNRRD(name, h, h.Shape()), nil
-	case isNIfTI(name):
-		h, err := nifti.ReadHeader(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		if err := sane(h.Bytes()); err != nil {
-			return nil, err
-		}
-		v := ofNIfTI(name, h, h.Shape())
-		if scaled(h) {
-			v.Dtype = tensor.Float32
-		}
-		return v, nil
+	switch path.Ext(strings.TrimSuffix(base, ".gz")) {
+	case ".nii", ".hdr", ".img":
+		return niftiDecoder{}
 	}
-	return nil, errFormat
+	return nil
 }
 
-// sane refuses what is so large that its size in another kind might overflow.
-func sane(bytes int64, err error) error {
-	if err == nil && bytes > 1<<40 {
-		err = fmt.Errorf("%d bytes of values, more than 1 TiB", bytes)
+var errFormat = errors.New("want a file named .nrrd, .nhdr, .nii, .nii.gz, .hdr, .img, .mha or .mhd")
+
+func read(d Decoder, fsys fs.FS, name string, limit int64) (*Volume, error) {
+	if d == nil {
+		return nil, errFormat
 	}
-	return err
+	v, err := d.Read(fsys, name, limit)
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 && v.Bytes() > limit {
+		return nil, fmt.Errorf("%d bytes of values, the limit is %d", v.Bytes(), limit)
+	}
+	return v, errors.Join(v.checkHeader(), v.check())
 }
 
-// check makes sure of what everything after relies on.
+func readHeader(d Decoder, fsys fs.FS, name string) (*Volume, error) {
+	if d == nil {
+		return nil, errFormat
+	}
+	v, err := d.ReadHeader(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.checkHeader()
+}
+
+// valueDtypes are those of the values of a volume.
+var valueDtypes = append([]tensor.Dtype{tensor.Uint64}, fieldDtypes...)
+
+// checkHeader makes sure of what everything after relies on, whoever has read the volume.
+func (v *Volume) checkHeader() error {
+	if len(v.Axes) != len(v.Shape) || len(v.Shape) == 0 || slices.Min(v.Shape) < 1 {
+		return fmt.Errorf("%d axes for the shape %v", len(v.Axes), dims(v.Shape))
+	}
+	if !slices.Contains(valueDtypes, v.Dtype) {
+		return fmt.Errorf("values of %v, which are no plain numbers", v.Dtype)
+	}
+	const most = min(1<<40, math.MaxInt) // so that no product of sizes overflows
+	bytes := int64(v.Dtype.Size())
+	for _, n := range v.Shape {
+		if bytes > most/int64(n) {
+			return fmt.Errorf("shape %v of %v: more values than memory can hold", dims(v.Shape), v.Dtype)
+		}
+		bytes *= int64(n)
+	}
+	return nil
+}
+
+// check makes sure that the values are there.
 func (v *Volume) check() error {
 	if want := v.Bytes(); int64(len(v.Data)) != want {
 		return fmt.Errorf("%d bytes of data, want %d", len(v.Data), want)
@@ -163,48 +155,6 @@ func (v *Volume) place(world string, origin, spacing []float64, directions [][]f
 	}
 }
 
-func ofNRRD(name string, h *nrrd.Header, sizes []int) *Volume {
-	v := reversed(name, h.Dtype(), sizes)
-	mm := 1.0
-	if len(h.SpaceUnits) > 0 {
-		mm = millimetres(h.SpaceUnits[0])
-	}
-	v.place(h.World(), h.Origin(), h.Spacing(), h.Directions(), mm)
-	for k, kind := range h.Kinds {
-		v.Axes[len(h.Sizes)-1-k].Kind = kind
-	}
-	if extra := len(sizes) - len(h.Sizes); extra > 0 { // a block's bytes
-		v.Axes[len(sizes)-1].Kind = "list"
-	}
-	for _, kv := range h.KeyValues {
-		v.Attributes = append(v.Attributes, Attribute(kv))
-	}
-	return v
-}
-
-func ofNIfTI(name string, h *nifti.Header, sizes []int) *Volume {
-	v := reversed(name, h.Dtype(), sizes)
-	v.place(h.World(), h.Origin(), h.Spacing(), h.Directions(), millimetres(h.XYZUnit))
-	n := len(h.Dim)
-	for k := range h.Dim {
-		kind := "space"
-		switch {
-		case k == 3 && h.TimeUnit != "":
-			kind = "time"
-		case k >= 3:
-			kind = "list"
-		}
-		v.Axes[n-1-k].Kind = kind
-	}
-	for k := n; k < len(v.Axes); k++ { // parts of a number or color
-		v.Axes[k].Kind = "list"
-	}
-	if h.Descrip != "" {
-		v.Attributes = append(v.Attributes, Attribute{"descrip", h.Descrip})
-	}
-	return v
-}
-
 // millimetres is how many of them the unit has; an unknown unit counts as one.
 func millimetres(unit string) float64 {
 	switch strings.ToLower(strings.TrimSpace(unit)) {
@@ -216,32 +166,4 @@ func millimetres(unit string) float64 {
 		return 1e-3
 	}
 	return 1
-}
-
-// scaled reports whether the header asks for values other than those stored.
-// Colors are never scaled (nifti1.h, "DATA SCALING").
-func scaled(h *nifti.Header) bool {
-	if h.Datatype == nifti.RGB24 || h.Datatype == nifti.RGBA32 {
-		return false
-	}
-	slope, inter := h.Scale()
-	return slope != 1 || inter != 0
-}
-
-// scale makes the values slope·v + inter in float32, computed in float64 as
-// nibabel does.
-func (v *Volume) scale(slope, inter float64) error {
-	to := make([]float32, v.Elements())
-	var block [1024]float64
-	for at := 0; at < len(to); at += len(block) {
-		n := min(len(block), len(to)-at)
-		if err := copyNumbers(block[:n], v, at); err != nil {
-			return err
-		}
-		for k, x := range block[:n] {
-			to[at+k] = float32(slope*x + inter)
-		}
-	}
-	v.Dtype, v.Data = tensor.Float32, dense.Bytes(to)
-	return nil
 }

@@ -16,6 +16,15 @@ type source struct {
 	optional bool
 	dtype    tensor.Dtype
 	fill     float64
+	using    Decoder // nil for those that names tell
+}
+
+// decoder is that of the file.
+func (s *source) decoder(file string) Decoder {
+	if s.using != nil {
+		return s.using
+	}
+	return decoderOf(file)
 }
 
 // A SourceOption changes what [Scan] or [Mask] takes.
@@ -58,6 +67,10 @@ func As(dt tensor.Dtype) SourceOption { return SourceOption{func(s *source) { s.
 // Optional allows patients without this volume. Their samples hold the value of
 // [Fill], and a bool field named after the volume, "ct_present", tells.
 func Optional() SourceOption { return SourceOption{func(s *source) { s.optional = true }} }
+
+// Using reads the volume by a decoder, whatever its name tells. The pattern may match
+// a folder, where the decoder reads folders.
+func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.using = d }} }
 
 // Fill sets the value of voxels that lie beyond the volume, where a sample or the
 // grid of another volume goes on, or of a volume that is missing. The default is 0.

@@ -89,31 +89,8 @@ func (p *parser) subdim(words []string) error {
 
 // isPattern reports whether a name has a conversion of C's printf for one integer: % and a width, then d.
 func isPattern(name string) bool {
-	_, _, _, ok := pattern(name)
+	_, ok := files.ParsePattern(name)
 	return ok
-}
-
-// pattern splits a pattern at its conversion. %% is a percent sign.
-func pattern(name string) (before, flags, after string, ok bool) {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] != '%' {
-			b.WriteByte(name[i])
-			continue
-		}
-		rest := name[i+1:]
-		if strings.HasPrefix(rest, "%") {
-			b.WriteByte('%')
-			i++
-			continue
-		}
-		after := strings.TrimLeft(rest, "0123456789")
-		if flags := rest[:len(rest)-len(after)]; strings.HasPrefix(after, "d") && len(flags) <= 3 {
-			return b.String(), flags, strings.ReplaceAll(after[1:], "%%", "%"), true
-		}
-		return "", "", "", false
-	}
-	return "", "", "", false
 }
 
 // pieces is how many files sizes ask for: of a list or pattern whose files span less than all axes exactly so many,
@@ -179,8 +156,8 @@ func (h *Header) file(i int64) (string, error) {
 	var name string
 	switch {
 	case d.Format != "":
-		before, flags, after, _ := pattern(d.Format)
-		name = fmt.Sprintf("%s%"+flags+"d%s", before, d.Min+i*d.Step, after)
+		pattern, _ := files.ParsePattern(d.Format)
+		name = pattern.Name(d.Min + i*d.Step)
 	case len(d.Names) > 0:
 		name = d.Names[i]
 	default:

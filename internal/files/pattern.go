@@ -1,0 +1,39 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Pattern names files by numbers, as C's printf does.
+type Pattern struct{ before, width, after string }
+
+// ParsePattern splits a name at the conversion of one integer: % and a width of up
+// to three digits, then d. %% is a percent sign. ok is false where the name has no
+// conversion, or another one.
+func ParsePattern(name string) (p Pattern, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		rest := name[i+1:]
+		if strings.HasPrefix(rest, "%") {
+			b.WriteByte('%')
+			i++
+			continue
+		}
+		after := strings.TrimLeft(rest, "0123456789")
+		if width := rest[:len(rest)-len(after)]; strings.HasPrefix(after, "d") && len(width) <= 3 {
+			return Pattern{b.String(), width, strings.ReplaceAll(after[1:], "%%", "%")}, true
+		}
+		return p, false
+	}
+	return p, false
+}
+
+// Name is the name with the number n.
+func (p Pattern) Name(n int64) string {
+	return fmt.Sprintf("%s%"+p.width+"d%s", p.before, n, p.after)
+}

@@ -1,0 +1,98 @@
+package metaimage
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/klauspost/compress/zlib"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// load reads all size bytes of data.
+func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
+	var f bulk.Filler
+	defer f.Close()
+	h.want(fsys, &f, size)
+	n := max(h.dataFiles.count, 1)
+	for i := range n {
+		name, err := h.dataFiles.file(i, h.name)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.take(fsys, &f, name, size/n); err != nil {
+			if h.dataFiles.local() {
+				return nil, fmt.Errorf("data: %w", err)
+			}
+			return nil, fmt.Errorf("data file %s: %w", name, err)
+		}
+	}
+	data := f.Bytes()
+	if h.big == bulk.LittleEndian() && h.binary {
+		bulk.Swap(data, int(h.Dtype.Size()))
+	}
+	return data, nil
+}
+
+// want takes the memory that the files' sizes make likely to be needed.
+func (h *Header) want(fsys fs.FS, f *bulk.Filler, size int64) {
+	const asked = 4096 // files
+	stored := int64(0)
+	for i := range min(asked, max(h.dataFiles.count, 1)) {
+		name, err := h.dataFiles.file(i, h.name)
+		if err != nil {
+			break
+		}
+		if info, err := fs.Stat(fsys, name); err == nil {
+			stored += info.Size()
+		}
+	}
+	likely := stored
+	switch {
+	case h.compressed:
+		likely = bulk.Unzipped(size, stored)
+	case !h.binary:
+		likely = 4 * min(stored, 1<<50) // a digit and a space can be a double
+	}
+	f.Want(size, likely, stored)
+}
+
+// take reads the size bytes of one data file.
+func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error {
+	if err := f.Open(fsys, name); err != nil {
+		return files.Cause(err)
+	}
+	skip := h.skip
+	switch {
+	case skip == -1:
+		if skip = f.Size() - size; skip < 0 {
+			return fmt.Errorf("HeaderSize: -1: %d bytes are wanted, but the file has %d", size, f.Size())
+		}
+	case skip == 0 && h.dataFiles.local():
+		skip = h.data
+	}
+	if err := f.Skip(skip); err != nil {
+		return fmt.Errorf("byte %d: %d bytes before the data: %w", f.Offset(), skip, bulk.Unexpected(err))
+	}
+	switch {
+	case h.compressed:
+		z, err := inflate(f.Source)
+		if err != nil {
+			return fmt.Errorf("byte %d: %w", f.Offset(), bulk.Unexpected(err))
+		}
+		return f.TakeUnzipped(z, size)
+	case !h.binary:
+		return f.Take(bulk.NewNumbers(f.Source, h.Dtype.Kind()), size)
+	}
+	return f.Take(f.Source, size)
+}
+
+// inflate tells gzip from zlib by its first byte, as zlib does for MetaIO.
+func inflate(src *bulk.Source) (io.Reader, error) {
+	if magic, err := src.Peek(1); err == nil && magic[0] == 0x1f {
+		return bulk.NewGzip(src.Reader)
+	}
+	return zlib.NewReader(src.Reader)
+}

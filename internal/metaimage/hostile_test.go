@@ -1,0 +1,138 @@
+package metaimage_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/internal/metaimage"
+)
+
+const rank2 = "ObjectType = Image\nNDims = 2\nDimSize = 2 3\nElementType = MET_SHORT\n"
+
+func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
+	deflated := zipped("abcdefghijkl")
+	for _, c := range []struct{ name, file, want string }{
+		{"empty", "", "not a MetaImage: no line of text"},
+		{"another format", "\x89PNG\r\n\x1a\n", "not a MetaImage: the first line is no field"},
+		{"another object", "ObjectType = Tube\n", `line 1: ObjectType: "Tube" is not Image`},
+		{"no field", "ObjectType = Image\nnonsense\n", `line 2: "nonsense" is no field`},
+		{"header without end", rank2, "line 5: the header ends without ElementDataFile"},
+		{"endless line", strings.Repeat("x", 1<<20), "not a MetaImage"},
+		{"endless lines", strings.Repeat("\n", 1<<18), "the header has more than 131072 lines"},
+		{"twice", rank2 + "NDims = 2\n", "line 5: NDims is on line 2 already"},
+		{"two names", rank2 + "Offset = 0 0\nOrigin = 0 0\n", "Origin: only one of Offset, Position and Origin may stand"},
+		{"no axes", "NDims = 0\n", `NDims: "0" axes, want 1 to 10`},
+		{"11 axes", "NDims = 11\n", `NDims: "11" axes`},
+		{"sizes first", "DimSize = 2\n", "DimSize: NDims must come first"},
+		{"few sizes", "NDims = 2\nDimSize = 2\n", "DimSize: 1 numbers for 2 axes"},
+		{"size 0", "NDims = 2\nDimSize = 2 0\n", `DimSize: axis 1: "0" samples, want at least 1`},
+		{"product beyond 64 bits", "NDims = 2\nDimSize = 4294967296 4294967296\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "more than memory can hold"},
+		{"terabytes", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "the data end after 0 of 9999999999999"},
+		{"terabytes of zlib", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nCompressedData = True\nElementDataFile = LOCAL\n" + deflated, "the data end after 12 of 9999999999999"},
+		{"no type", "NDims = 1\nDimSize = 2\nElementDataFile = LOCAL\n", "ElementType is missing"},
+		{"no sizes", "NDims = 1\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "DimSize is missing"},
+		{"unknown type", rank2[:strings.Index(rank2, "ElementType")] + "ElementType = MET_OTHER\n", `ElementType: "MET_OTHER" is not supported`},
+		{"no channels", rank2 + "ElementNumberOfChannels = 0\n", `"0" values, want at least 1`},
+		{"neither", rank2 + "BinaryData = yes\n", `BinaryData: "yes" is neither True nor False`},
+		{"few numbers", rank2 + "ElementSpacing = 1\n", "ElementSpacing: 1 numbers, want 2"},
+		{"no number", rank2 + "ElementSpacing = 1 x\n", `"x" is no finite number`},
+		{"not finite", rank2 + "Offset = 1 inf\n", `"inf" is no finite number`},
+		{"spacing 0", rank2 + "ElementSpacing = 1 0\nElementDataFile = LOCAL\n", "ElementSpacing: axis 1: it is 0"},
+		{"flat", rank2 + "TransformMatrix = 1 1 1 1\nElementDataFile = LOCAL\n", "TransformMatrix: the axes [[1 1] [1 1]] do not span the space"},
+		{"mixed", "NDims = 4\nDimSize = 1 1 1 1\nElementType = MET_CHAR\nTransformMatrix = 1 0 0 1 0 1 0 0 0 0 1 0 0 0 0 1\nElementDataFile = LOCAL\n", "axis 0 is neither of space nor apart from it"},
+		{"short", rank2 + "ElementDataFile = LOCAL\nabcdefghijk", "data: byte 102: the data end after 11 of 12 bytes"},
+		{"zlib short", rank2 + "CompressedData = True\nElementDataFile = LOCAL\n" + zipped("abc"), "the data end after 3 of 12"},
+		{"zlib cut", rank2 + "CompressedData = True\nElementDataFile = LOCAL\n" + deflated[:len(deflated)-1], "unexpected EOF"},
+		{"zlib of another sum", rank2 + "CompressedData = True\nElementDataFile = LOCAL\n" + deflated[:len(deflated)-4] + "abcd", "invalid checksum"},
+		{"no zlib", rank2 + "CompressedData = True\nElementDataFile = LOCAL\nabcdefgh", "zlib: invalid header"},
+		{"text and zlib", rank2 + "CompressedData = True\nBinaryData = False\nElementDataFile = LOCAL\n", "CompressedData: text is not compressed"},
+		{"skip and zlib", rank2 + "CompressedData = True\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize: -1 does not go with CompressedData"},
+		{"skip", rank2 + "HeaderSize = -2\n", `HeaderSize: "-2" is not a number of bytes`},
+		{"backwards beyond the beginning", "NDims = 1\nDimSize = 900\nElementType = MET_CHAR\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize: -1: 900 bytes are wanted"},
+		{"beyond the end", rank2 + "HeaderSize = 4000\nElementDataFile = LOCAL\n", "4000 bytes before the data: unexpected EOF"},
+		{"text too large", rank2 + "BinaryData = False\nElementDataFile = LOCAL\n1 2 3 4 5 40000", `"40000" is no int16: value out of range`},
+		{"nameless", rank2 + "ElementDataFile =\n", "ElementDataFile: it is empty"},
+		{"missing", rank2 + "ElementDataFile = none.raw\n", "data file a/none.raw: file does not exist"},
+		{"outside", rank2 + "ElementDataFile = ../secret\n", `ElementDataFile: "../secret" is not in the header's folder`},
+		{"absolute", rank2 + "ElementDataFile = /a/0\n", "is not in the header's folder"},
+		{"list outside", rank2 + "ElementDataFile = LIST\n0\n../secret\n", "is not in the header's folder"},
+		{"list too short", rank2 + "ElementDataFile = LIST\n0\n0", "line 8: ElementDataFile: 2 files of 1 axes, want 3"},
+		{"list of no axes", rank2 + "ElementDataFile = LIST 0\n", `files of "0" axes, want 1 to 1`},
+		{"list of one axis", "NDims = 1\nDimSize = 2\nElementType = MET_CHAR\nElementDataFile = LIST\n", "0 files of 0 axes, want 2"},
+		{"endless list", "NDims = 2\nDimSize = 1 999999999\nElementType = MET_CHAR\nElementDataFile = LIST\n", "LIST of more than 131072 files"},
+		{"no pattern", rank2 + "ElementDataFile = %s 1\n", `"%s" is no pattern: want one %d in it`},
+		{"pattern without step", rank2 + "ElementDataFile = %d 1 3\n", "1 to 3: the step is missing"},
+		{"pattern of other numbers", rank2 + "ElementDataFile = %d 1 4 1\n", "1 to 4 by 1 are not the numbers of 3 files"},
+		{"pattern of step 0", rank2 + "ElementDataFile = %d 1 3 0\n", "1 to 3 by 0 are not"},
+		{"pattern of many", "NDims = 2\nDimSize = 1 9999999999999\nElementType = MET_CHAR\nElementDataFile = %d.raw\n", "data file a/1.raw: file does not exist"},
+		{"pattern outside", rank2 + "ElementDataFile = ../%d 1\n", "is not in the header's folder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := fstest.MapFS{"a/file.mha": {Data: []byte(c.file)}, "a/0": {Data: []byte("abcd")}, "secret": {Data: []byte("abcd")}}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := metaimage.Read(fsys, "a/file.mha", 0)
+			runtime.ReadMemStats(&after)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := err.Error(); strings.Contains(got, "file.mha") || !strings.Contains(got, c.want) {
+				t.Errorf("got  %s\nwant … %s, without the file, which the caller names", got, c.want)
+			}
+			if got, most := after.TotalAlloc-before.TotalAlloc, uint64(8<<20+8*len(c.file)); got > most {
+				t.Errorf("%d bytes allocated, want at most %d", got, most)
+			}
+		})
+	}
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.String()
+}
+
+func TestLimitIsKeptBeforeAnythingIsRead(t *testing.T) {
+	fsys := fstest.MapFS{"f": {Data: []byte(rank2 + "ElementDataFile = LOCAL\nabcdefghijkl")}}
+	if _, err := metaimage.Read(fsys, "f", 12); err != nil {
+		t.Error(err)
+	}
+	_, err := metaimage.Read(fsys, "f", 11)
+	if want := "DimSize: 12 bytes of data, the limit is 11"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// FuzzRead reads headers with the same data file under two names.
+func FuzzRead(f *testing.F) {
+	names, _ := filepath.Glob("testdata/files/*.m*")
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, b[:len(b)/2])
+	}
+	f.Fuzz(func(t *testing.T, file, data []byte) {
+		const limit = 1 << 20
+		m, err := metaimage.Read(fstest.MapFS{"f": {Data: file}, "p1.raw": {Data: data}, "zlib.raw": {Data: data}}, "f", limit)
+		if err != nil {
+			return
+		}
+		n, err := m.Bytes()
+		if err != nil || n > limit || int64(len(m.Data)) != n {
+			t.Errorf("%d bytes read, want %d, %v", len(m.Data), n, err)
+		}
+		if len(m.Spacing) != len(m.Sizes) || len(m.Origin) != len(m.Directions) {
+			t.Errorf("spacing %v, origin %v, directions %v", m.Spacing, m.Origin, m.Directions)
+		}
+	})
+}

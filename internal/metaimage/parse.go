@@ -1,0 +1,314 @@
+package metaimage
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+const (
+	maxHeader = 16 << 20 // bytes of a header
+	maxLine   = 32 << 10
+	maxLines  = 1 << 17 // of a header, which may be names of data files
+	maxAxes   = 10      // of MetaIO
+)
+
+// A parser reads a header line by line.
+type parser struct {
+	r    *bufio.Reader
+	read int64 // bytes of lines so far
+	line int   // the current line, from 1
+	h    *Header
+	seen map[string]int // field to the line that gave it
+
+	matrix   []float64
+	size     []float64 // ElementSize, which stands for a spacing that is missing
+	elements string    // ElementDataFile
+}
+
+// parse reads a header up to the data after it, or to the end of the names of data files.
+func parse(r *bufio.Reader, name string) (*Header, error) {
+	p := &parser{r: r, seen: map[string]int{}, h: &Header{Channels: 1, binary: true, big: !bulk.LittleEndian(), name: name}}
+	err := p.header()
+	if err == nil {
+		if err = p.dataFiles(); err != nil {
+			err = fmt.Errorf("ElementDataFile: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.line, err)
+	}
+	p.h.data = p.read
+	if err := p.geometry(); err != nil {
+		return nil, err
+	}
+	if p.h.compressed && !p.h.binary {
+		return nil, errors.New("CompressedData: text is not compressed")
+	}
+	if p.h.compressed && p.h.skip != 0 {
+		return nil, fmt.Errorf("HeaderSize: %d does not go with CompressedData", p.h.skip)
+	}
+	_, err = p.h.Bytes()
+	return p.h, err
+}
+
+// header reads all lines up to ElementDataFile, which is the last one.
+func (p *parser) header() error {
+	for p.elements == "" {
+		text, err := p.next()
+		if err != nil {
+			if p.line == 1 {
+				return errors.New("not a MetaImage: no line of text")
+			}
+			return fmt.Errorf("the header ends without ElementDataFile: %w", err)
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		i := strings.IndexAny(text, "=:")
+		if i < 0 {
+			if p.line == 1 {
+				return errors.New("not a MetaImage: the first line is no field")
+			}
+			return fmt.Errorf("%.60q is no field: = is missing", text)
+		}
+		key, value := strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
+		if first, ok := p.seen[key]; ok {
+			return fmt.Errorf("%.60s is on line %d already", key, first)
+		}
+		p.seen[key] = p.line
+		if err := p.field(key, value); err != nil {
+			return fmt.Errorf("%.60s: %w", key, err)
+		}
+	}
+	for _, key := range []string{"DimSize", "ElementType"} {
+		if p.seen[key] == 0 {
+			return fmt.Errorf("%s is missing", key)
+		}
+	}
+	return nil
+}
+
+// next reads a line without its end. io.EOF comes where there is none.
+func (p *parser) next() (string, error) {
+	p.line++
+	if p.line > maxLines {
+		return "", fmt.Errorf("the header has more than %d lines", maxLines)
+	}
+	var line []byte
+	for {
+		part, err := p.r.ReadSlice('\n')
+		p.read += int64(len(part))
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return "", fmt.Errorf("a line of more than %d bytes", maxLine)
+		case p.read > maxHeader:
+			return "", fmt.Errorf("the header has more than %d bytes", maxHeader)
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(line) > 0:
+			err = nil
+		}
+		return strings.TrimRight(string(line), "\r\n"), err
+	}
+}
+
+// types are the elements, of the sizes that MetaIO gives them everywhere.
+var types = map[string]tensor.Dtype{
+	"MET_CHAR": tensor.Int8, "MET_ASCII_CHAR": tensor.Int8, "MET_UCHAR": tensor.Uint8, "MET_SHORT": tensor.Int16, "MET_USHORT": tensor.Uint16,
+	"MET_INT": tensor.Int32, "MET_UINT": tensor.Uint32, "MET_LONG": tensor.Int32, "MET_ULONG": tensor.Uint32,
+	"MET_LONG_LONG": tensor.Int64, "MET_ULONG_LONG": tensor.Uint64, "MET_FLOAT": tensor.Float32, "MET_DOUBLE": tensor.Float64,
+}
+
+// field takes one line. Of several names for one thing MetaIO has the oldest last.
+func (p *parser) field(key, value string) (err error) {
+	h := p.h
+	switch key {
+	case "ObjectType":
+		if !strings.HasPrefix(value, "Image") {
+			return fmt.Errorf("%.60q is not Image", value)
+		}
+	case "NDims":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxAxes {
+			return fmt.Errorf("%.60q axes, want 1 to %d", value, maxAxes)
+		}
+		h.Sizes = make([]int, n)
+	case "DimSize":
+		err = p.dimSize(value)
+	case "ElementNumberOfChannels":
+		if h.Channels, err = strconv.Atoi(value); err != nil || h.Channels < 1 || h.Channels > 1<<20 {
+			return fmt.Errorf("%.60q values, want at least 1", value)
+		}
+	case "ElementType":
+		dtype, ok := types[value]
+		if !ok {
+			return fmt.Errorf("%.60q is not supported", value)
+		}
+		h.Dtype = dtype
+	case "BinaryData":
+		h.binary, err = truth(value)
+	case "BinaryDataByteOrderMSB", "ElementByteOrderMSB":
+		h.big, err = truth(value)
+	case "CompressedData":
+		h.compressed, err = truth(value)
+	case "HeaderSize":
+		if h.skip, err = strconv.ParseInt(value, 10, 62); err != nil || h.skip < -1 {
+			return fmt.Errorf("%.60q is not a number of bytes", value)
+		}
+	case "ElementSpacing":
+		h.Spacing, err = p.numbers(value, 1)
+	case "ElementSize":
+		p.size, err = p.numbers(value, 1)
+		h.Fields = append(h.Fields, Field{key, value})
+	case "Offset", "Position", "Origin":
+		err = p.once(&h.Origin, value, 1, "Offset, Position and Origin")
+	case "TransformMatrix", "Rotation", "Orientation":
+		err = p.once(&p.matrix, value, len(h.Sizes), "TransformMatrix, Rotation and Orientation")
+	case "DistanceUnits":
+		switch value {
+		case "mm", "cm", "um":
+			h.Unit = value
+		default:
+			h.Fields = append(h.Fields, Field{key, value})
+		}
+	case "ElementDataFile":
+		if p.elements = value; value == "" {
+			return errors.New("it is empty")
+		}
+	case "CompressedDataSize": // the data know their end
+	default:
+		h.Fields = append(h.Fields, Field{key, value})
+	}
+	return err
+}
+
+func (p *parser) once(at *[]float64, value string, times int, names string) (err error) {
+	if *at != nil {
+		return fmt.Errorf("only one of %s may stand", names)
+	}
+	*at, err = p.numbers(value, times)
+	return err
+}
+
+func truth(value string) (bool, error) {
+	switch {
+	case value != "" && strings.ContainsRune("Tt1", rune(value[0])):
+		return true, nil
+	case value != "" && strings.ContainsRune("Ff0", rune(value[0])):
+		return false, nil
+	}
+	return false, fmt.Errorf("%.60q is neither True nor False", value)
+}
+
+func (p *parser) dimSize(value string) error {
+	words := strings.Fields(value)
+	if p.h.Sizes == nil {
+		return errors.New("NDims must come first")
+	}
+	if len(words) != len(p.h.Sizes) {
+		return fmt.Errorf("%d numbers for %d axes", len(words), len(p.h.Sizes))
+	}
+	for i, word := range words {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return fmt.Errorf("axis %d: %.60q samples, want at least 1", i, word)
+		}
+		p.h.Sizes[i] = n
+	}
+	return nil
+}
+
+// numbers reads times as many numbers as there are axes.
+func (p *parser) numbers(value string, times int) ([]float64, error) {
+	words := strings.Fields(value)
+	if p.h.Sizes == nil {
+		return nil, errors.New("NDims must come first")
+	}
+	if len(words) != times*len(p.h.Sizes) {
+		return nil, fmt.Errorf("%d numbers, want %d", len(words), times*len(p.h.Sizes))
+	}
+	numbers := make([]float64, len(words))
+	for i, word := range words {
+		v, err := strconv.ParseFloat(word, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%.60q is no finite number", word)
+		}
+		numbers[i] = v
+	}
+	return numbers, nil
+}
+
+// geometry makes Spacing, Origin and Directions of what the header says, as ITK does: an axis of negative spacing runs
+// the other way, and what is missing is 1 and 0.
+func (p *parser) geometry() error {
+	h, n := p.h, len(p.h.Sizes)
+	if h.Spacing == nil {
+		h.Spacing = p.size
+	}
+	if h.Spacing == nil {
+		h.Spacing = slices.Repeat([]float64{1}, n)
+	}
+	if h.Origin == nil {
+		h.Origin = make([]float64, n)
+	}
+	if p.matrix == nil {
+		p.matrix = make([]float64, n*n)
+		for i := range n {
+			p.matrix[i*n+i] = 1
+		}
+	}
+	world := min(n, 3)
+	for i := range n {
+		d := slices.Clone(p.matrix[i*n : (i+1)*n])
+		if h.Spacing[i] == 0 {
+			return fmt.Errorf("ElementSpacing: axis %d: it is 0", i)
+		}
+		if h.Spacing[i] < 0 {
+			h.Spacing[i] = -h.Spacing[i]
+			for k := range d {
+				d[k] = -d[k]
+			}
+		}
+		for k, x := range d {
+			if (i < world) != (k < world) && x != 0 {
+				return fmt.Errorf("TransformMatrix: axis %d is neither of space nor apart from it", i)
+			}
+		}
+		if i < world {
+			h.Directions = append(h.Directions, d[:world])
+		}
+	}
+	h.Origin = h.Origin[:world]
+	if !independent(h.Directions) {
+		return fmt.Errorf("TransformMatrix: the axes %v do not span the space", h.Directions)
+	}
+	return nil
+}
+
+// independent reports whether one to three vectors of as many numbers span their space.
+func independent(v [][]float64) bool {
+	det := 0.0
+	switch len(v) {
+	case 1:
+		det = v[0][0]
+	case 2:
+		det = v[0][0]*v[1][1] - v[0][1]*v[1][0]
+	case 3:
+		for k := range 3 {
+			a, b := (k+1)%3, (k+2)%3
+			det += v[0][k] * (v[1][a]*v[2][b] - v[1][b]*v[2][a])
+		}
+	}
+	return math.Abs(det) > 1e-12
+}

@@ -53,7 +53,7 @@ func (m *cacheMemory) take(n int) (place uint64, piece []byte, ok bool) {
 			}
 			size = int(rest - rest%int64(n))
 		}
-		if size >= 1<<offsetBits {
+		if int64(size) >= 1<<offsetBits {
 			return 0, nil, false
 		}
 		at, offset = len(blocks), 0

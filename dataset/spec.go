@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"gorgonia.org/tensor"
@@ -96,7 +97,7 @@ func (s Spec) Validate() error {
 }
 
 // maxBytes bounds a sample, so that no product of dimensions can overflow.
-const maxBytes = 1 << 40
+const maxBytes = min(1<<40, math.MaxInt)
 
 func checkShape(f Field) error {
 	bytes := int(f.Dtype.Size())

@@ -191,7 +191,7 @@ func (c *config) validate() error {
 }
 
 // defaultBytes bounds the slabs of a loader that was not told how many to have.
-const defaultBytes = 2 << 30
+const defaultBytes = min(2<<30, math.MaxInt)
 
 // slabs is how many slabs of that many bytes the loader has.
 func (c *config) slabs(bytes int) int {

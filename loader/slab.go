@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -32,7 +33,7 @@ type raggedColumn struct {
 }
 
 // maxBytes bounds a slab, so that no product of rows and bytes can overflow.
-const maxBytes = 1 << 47
+const maxBytes = min(1<<47, math.MaxInt)
 
 // checkRows reports a number of rows that no memory can hold.
 func checkRows(spec dataset.Spec, rows int) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -137,7 +138,7 @@ func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 	t.Helper()
 	r, slot := Open(t, ds), dataset.NewSlot(ds.Spec()...)
-	for _, i := range []int{-1, ds.Len(), -1 << 63, 1<<63 - 1} {
+	for _, i := range []int{-1, ds.Len(), math.MinInt, math.MaxInt} {
 		if err := r.Place(t.Context(), i, slot); err == nil {
 			t.Errorf("sample %d of %d gives no error", i, ds.Len())
 		}

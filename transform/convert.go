@@ -26,17 +26,12 @@ func rows(src image.Image) func(dst []byte, x, y int) {
 		return func(dst []byte, x, y int) { rowYCbCr(dst, m, x, y) }
 	case *image.NYCbCrA:
 		return func(dst []byte, x, y int) { rowYCbCr(dst, &m.YCbCr, x, y) }
-	case *video:
-		return func(dst []byte, x, y int) {
-			for i := 0; i < len(dst); i += 4 {
-				r, g, b := m.rgb(x+i/4, y)
-				dst[i], dst[i+1], dst[i+2], dst[i+3] = r, g, b, 255
-			}
-		}
 	case *image.Gray:
 		return func(dst []byte, x, y int) { rowGray(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.Gray16:
-		return func(dst []byte, x, y int) { rowGray16(dst, m.Pix[m.PixOffset(x, y):]) }
+		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):], 2) }
+	case gray16:
+		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):], 8) }
 	case *image.NRGBA:
 		return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA64:
@@ -78,11 +73,12 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowGray16 cuts off above 255, as Pillow does with gray pictures of 16 bits.
-func rowGray16(dst, src []byte) {
+// rowOfGray16 cuts off above 255, as Pillow does with gray pictures of 16 bits:
+// src has them every step bytes.
+func rowOfGray16(dst, src []byte, step int) {
 	for i := 0; i < len(dst); i += 4 {
-		v := src[i/2+1]
-		if src[i/2] > 0 {
+		v := src[i/4*step+1]
+		if src[i/4*step] > 0 {
 			v = 255
 		}
 		dst[i], dst[i+1], dst[i+2], dst[i+3] = v, v, v, 255

@@ -2,11 +2,11 @@ package transform
 
 import "image"
 
-// ExifTranspose turns every JPEG file's picture as its EXIF orientation says,
-// which cameras leave to the viewer: PIL's ImageOps.exif_transpose, which
-// torchvision's datasets do not call. Orientations 5 to 8 exchange width and
-// height. Pictures without an orientation, in other formats and those given as
-// pixels stay as they are.
+// ExifTranspose turns the picture of a JPEG, PNG or WebP file as its Exif data, or
+// else its XMP, say, which cameras leave to the viewer: PIL's
+// ImageOps.exif_transpose, which torchvision's datasets do not call. Orientations
+// 5 to 8 exchange width and height. Pictures without an orientation, in other
+// formats and those given as pixels stay as they are.
 //
 // It must be the first step that concerns pixels.
 func ExifTranspose() Step {

@@ -30,6 +30,19 @@ func TestExifTransposeIsPillows(t *testing.T) {
 	}
 }
 
+func TestOrientationIsFoundWherePillowFindsIt(t *testing.T) {
+	for _, c := range readGolden(t).Turned {
+		data, err := hex.DecodeString(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := result(t, encoded(data), ExifTranspose(), cut{image.Rect(0, 0, c.W, c.H)})
+		if sum(got.Data()) != c.SHA {
+			t.Errorf("%s: other pixels than Pillow's", c.Name)
+		}
+	}
+}
+
 func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
 	plain, err := os.ReadFile("testdata/half.jpg")
 	if err != nil {

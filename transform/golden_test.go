@@ -45,6 +45,10 @@ type golden struct {
 		Orientation, W, H int
 		File, SHA, Small  string
 	}
+	Turned []struct {
+		Name, File, SHA string
+		W, H            int
+	}
 }
 
 func readGolden(t *testing.T) (g golden) {

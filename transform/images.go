@@ -32,14 +32,16 @@ type Pipeline struct {
 // would do, the channels are last.
 //
 // Every picture becomes RGB as PIL's convert("RGB") makes it: gray is repeated,
-// alpha is dropped, of an animation the first frame stays. The result is
+// alpha is dropped, of an animation the first frame stays, and gray of 16 bits
+// is cut off above 255, so that most such pictures become white. The result is
 // float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // otherwise uint8 (h, w, 3). All other fields pass through.
 //
 // The orientation that a file asks for is left to [ExifTranspose]. A file that is
-// damaged or cut short gives an error instead of a picture, where PIL would show
-// what it can of some; see [AllowTruncated] and, for files that promise too
-// much, [MaxPixels].
+// cut short gives an error instead of a picture whatever part of it the steps
+// need, and damaged code where they need it; see [AllowTruncated] and, for files
+// that promise too much, [MaxPixels]. A file in another format is an error that
+// names it and is [errors.ErrUnsupported].
 //
 // Images reports everything that is wrong with the steps at once.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {

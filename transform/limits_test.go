@@ -3,6 +3,7 @@ package transform
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
@@ -30,6 +31,14 @@ func promise(t *testing.T, name string, w, h int) []byte {
 			binary.LittleEndian.PutUint16(data[at:], uint16(w))
 			binary.LittleEndian.PutUint16(data[at+2:], uint16(h))
 		}
+	case "rgb.png":
+		binary.BigEndian.PutUint32(data[16:], uint32(w))
+		binary.BigEndian.PutUint32(data[20:], uint32(h))
+		binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))
+	case "rgb.jpg":
+		at := bytes.Index(data, []byte{0xff, 0xc0}) + 5
+		binary.BigEndian.PutUint16(data[at:], uint16(h))
+		binary.BigEndian.PutUint16(data[at+2:], uint16(w))
 	case "rgb.bmp":
 		binary.LittleEndian.PutUint32(data[18:], uint32(w))
 		binary.LittleEndian.PutUint32(data[22:], uint32(h))
@@ -43,7 +52,7 @@ func promise(t *testing.T, name string, w, h int) []byte {
 }
 
 func TestSmallFilesCannotPromiseManyPixels(t *testing.T) {
-	for _, name := range []string{"lossy.webp", "palette.gif", "rgb.bmp", "lzw.tiff"} {
+	for _, name := range []string{"rgb.png", "lossy.webp", "palette.gif", "rgb.bmp", "lzw.tiff"} {
 		if err := place(t, promise(t, name, 19, 13)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -59,6 +68,25 @@ func TestSmallFilesCannotPromiseManyPixels(t *testing.T) {
 			if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
 				t.Errorf("%s: %d bytes allocated for an error", name, grown)
 			}
+		}
+	}
+}
+
+func TestMaxPixelsIsTheOnlyLimitOfFilesThatAreLongEnough(t *testing.T) {
+	const w, h = 16000, 16000
+	for _, name := range []string{"rgb.jpg", "rgb.png", "lossy.webp", "palette.gif"} {
+		data := append(promise(t, name, w, h), make([]byte, w*h/256)...)
+		if name == "lossy.webp" { // the frame's chunk ends the file
+			binary.LittleEndian.PutUint32(data[4:], uint32(len(data)-8))
+			binary.LittleEndian.PutUint32(data[16:], uint32(len(data)-20))
+		}
+		f := files{limit: defaultMaxPixels}
+		if _, _, err := f.open(data); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
+			t.Errorf("%s: error %v, want the limit by its name", name, err)
+		}
+		f.limit = w * h
+		if _, _, err := f.open(data); err != nil {
+			t.Errorf("%s: %v, though MaxPixels allows it", name, err)
 		}
 	}
 }
@@ -93,6 +121,9 @@ func plain(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	files["lossless WebP"] = webp
+	if files["lossy WebP"], err = os.ReadFile("testdata/plainlossy.webp"); err != nil { // Pillow: Image.new, quality=0
+		t.Fatal(err)
+	}
 
 	// ITU-T T.6: every row is V(0), a bit of 1. A wide TIFF of one strip.
 	const w, h = 20000, 1600

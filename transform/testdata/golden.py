@@ -1,17 +1,16 @@
 """Makes golden.json and the picture files beside it with Pillow and numpy.
 
-    pip install pillow==9.4.0 numpy
+    pip install pillow==12.3.0 numpy
     python golden.py
 
 The pictures are arithmetic, so that the tests make the same ones. Results are
-kept as sha256 of their bytes: height, width, channel. (Pillow 13 runs the
-vertical pass of a resize first where that is cheaper, which rounds differently;
-9.4 is what the results are compared with.)
+kept as sha256 of their bytes: height, width, channel.
 """
 import hashlib
 import io
 import json
 import os
+import zlib
 
 import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
@@ -138,6 +137,13 @@ def files():
         im.save(path, **options)
         rgb_bytes = np.asarray(Image.open(path).convert("RGB")).tobytes()
         yield dict(name=name, w=im.width, h=im.height, rgb=rgb_bytes.hex())
+    with open(os.path.join(here, "gray16.png"), "rb") as f:
+        data = f.read()
+    key = b"tRNS" + int(a[0, 1, 0] * 3).to_bytes(2, "big")
+    path = os.path.join(here, "gray16key.png")
+    with open(path, "wb") as f:
+        f.write(data[:33] + (2).to_bytes(4, "big") + key + zlib.crc32(key).to_bytes(4, "big") + data[33:])
+    yield dict(name="gray16key.png", w=19, h=13, rgb=np.asarray(Image.open(path).convert("RGB")).tobytes().hex())
 
 
 def exif():
@@ -153,9 +159,56 @@ def exif():
         yield dict(orientation=o, w=im.width, h=im.height, file=turned.hex(), sha=sha(im), small=sha(small))
 
 
+def chunk(name, body):
+    return len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
+
+
+def turned():
+    """ImageOps.exif_transpose of files that say in other places which way up they are."""
+    tiff = lambda o, kind=3: (b"II*\0\x08\0\0\0\x01\0\x12\x01" + bytes([kind]) + b"\0\x01\0\0\0" + bytes([o]) + b"\0" * 7)
+    xmp = lambda o: b'<x:xmpmeta tiff:Orientation="%d"/>' % o
+    app1 = lambda body: b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
+    digits = tiff(8).hex().encode()
+    profile = b"\nexif\n      %d\n" % (len(digits) // 2) + digits[:20] + b"\n" + digits[20:] + b"\n"
+    rgb = Image.fromarray(pixels(9, 5))
+
+    def encoded(format, **options):
+        out = io.BytesIO()
+        rgb.save(out, format, **options)
+        return out.getvalue()
+
+    png, jpeg = encoded("PNG"), encoded("JPEG")
+    adobe = b"http://ns.adobe.com/xap/1.0/\0"
+    key = b"XML:com.adobe.xmp\0"
+    early = lambda *c: png[:33] + b"".join(c) + png[33:]
+    late = lambda *c: png[:-12] + b"".join(c) + png[-12:]
+    files = {
+        "PNG, eXIf": early(chunk(b"eXIf", tiff(6))),
+        "PNG, eXIf at the end": late(chunk(b"eXIf", tiff(5))),
+        "PNG, two of eXIf": late(chunk(b"eXIf", tiff(5)), chunk(b"eXIf", tiff(2))),
+        "PNG, text named exif": early(chunk(b"tEXt", b"exif\0" + tiff(3))),
+        "PNG, raw profile": early(chunk(b"tEXt", b"Raw profile type exif\0" + profile)),
+        "PNG, compressed raw profile": early(chunk(b"zTXt", b"Raw profile type exif\0\0" + zlib.compress(profile))),
+        "PNG, raw profile and eXIf": early(chunk(b"tEXt", b"Raw profile type exif\0" + profile), chunk(b"eXIf", tiff(4))),
+        "PNG, XMP": early(chunk(b"iTXt", key + b"\0\0\0\0" + xmp(7))),
+        "PNG, compressed XMP": early(chunk(b"iTXt", key + b"\1\0en\0\0" + zlib.compress(xmp(6)))),
+        "PNG, XMP as plain text": early(chunk(b"tEXt", key + xmp(5))),
+        "PNG, XMP and eXIf": early(chunk(b"iTXt", key + b"\0\0\0\0" + xmp(7)), chunk(b"eXIf", tiff(1))),
+        "WebP, Exif": encoded("WEBP", lossless=True, exif=tiff(6)),
+        "WebP, XMP": encoded("WEBP", lossless=True, xmp=xmp(8)),
+        "WebP, lossy": encoded("WEBP", quality=50, exif=b"Exif\0\0" + tiff(7)),
+        "JPEG, LONG": jpeg[:2] + app1(b"Exif\0\0" + tiff(6, 4)) + jpeg[2:],
+        "JPEG, XMP": jpeg[:2] + app1(adobe + xmp(8)) + jpeg[2:],
+        "JPEG, XMP and Exif": jpeg[:2] + app1(adobe + xmp(8)) + app1(b"Exif\0\0" + tiff(3)) + jpeg[2:],
+    }
+    for name, data in files.items():
+        im = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        yield dict(name=name, w=im.width, h=im.height, file=data.hex(), sha=sha(im))
+
+
 golden = {"pillow": PIL.__version__, "resize": list(resizes()), "eval": list(evals()),
           "colour": list(colours()), "cube": cube(), "files": list(files()),
-          "exif": list(exif())}
+          "exif": list(exif()), "turned": list(turned())}
 with open(os.path.join(here, "golden.json"), "w") as f:
     f.write("{\n" + ",\n".join(
         f' "{k}": ' + (json.dumps(v) if not isinstance(v, list) else "[\n  " + ",\n  ".join(map(json.dumps, v)) + "\n ]")

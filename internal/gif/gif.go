@@ -1,0 +1,261 @@
+// Package gif decodes the first frame of a GIF file, GIF87a or GIF89a, to the
+// pixels of Pillow's convert("RGB").
+//
+// Around a frame that is smaller than the canvas is the colour of transparent
+// pixels, or else the palette's first; a canvas that is smaller than its frame
+// grows. A file without a palette is gray. What Pillow refuses is an error.
+package gif
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+)
+
+// A Decoder decodes one file after the other. The zero value is ready for use by
+// one goroutine at a time.
+type Decoder struct {
+	w, h       int
+	frame      image.Rectangle
+	interlaced bool
+	bits       int    // of the smallest codes, less one
+	code       []byte // the frame's blocks of codes and all that follows, or nil
+	colours    [256][3]uint8
+	background uint8
+	row        []uint8 // of the frame
+	table      table
+}
+
+var (
+	errSignature = errors.New("gif: header: no GIF file")
+	errNoHeader  = errors.New("gif: decode: no header has been read")
+	errRoom      = errors.New("gif: decode: destination is too small for the window")
+)
+
+// Header reads the size of the picture in data, a whole file. The Decoder keeps
+// data until the next call.
+func (d *Decoder) Header(data []byte) (w, h int, err error) {
+	d.code = nil
+	if len(data) < 13 {
+		return 0, 0, short("screen")
+	}
+	if v := string(data[:6]); v != "GIF87a" && v != "GIF89a" {
+		return 0, 0, errSignature
+	}
+	d.w, d.h = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
+	for i := range d.colours {
+		d.colours[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
+	}
+	rest, err := d.palette(data[10], data[13:])
+	if err != nil {
+		return 0, 0, err
+	}
+	if rest, err = d.find(rest); err != nil {
+		return 0, 0, err
+	}
+	if err := d.describe(rest); err != nil {
+		return 0, 0, err
+	}
+	return d.w, d.h, nil
+}
+
+func short(what string) error {
+	return fmt.Errorf("gif: header: %s: %w", what, io.ErrUnexpectedEOF)
+}
+
+// palette reads the colour table that flags announce at the beginning of data.
+// Colours beyond it are black. A table of the darkest grays is as good as none
+// to Pillow.
+func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
+	if flags&0x80 == 0 {
+		return data, nil
+	}
+	n := 2 << (flags & 7)
+	if len(data) < 3*n {
+		return nil, short("colour table")
+	}
+	table := [256][3]uint8{}
+	gray := true
+	for i := range n {
+		table[i] = [3]uint8(data[3*i:])
+		gray = gray && table[i] == [3]uint8{uint8(i), uint8(i), uint8(i)}
+	}
+	if !gray {
+		d.colours = table
+	}
+	return data[3*n:], nil
+}
+
+// find goes to the first frame's descriptor. Bytes that begin nothing are
+// skipped, as Pillow does. Source: GIF89a specification, sections 15 and 23.
+func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
+	const control, comment = 0xf9, 0xfe
+	d.background = 0
+	for len(data) > 0 && data[0] != ';' {
+		introducer := data[0]
+		data = data[1:]
+		switch introducer {
+		case ',':
+			return data, nil
+		case '!':
+			if len(data) == 0 {
+				return nil, short("extension")
+			}
+			label := data[0]
+			var block []byte
+			block, data = next(data[1:])
+			if label == control && len(block) > 0 && block[0]&1 != 0 {
+				if len(block) < 4 {
+					return nil, short("extension")
+				}
+				d.background = block[3]
+			}
+			if label == comment && block == nil {
+				continue
+			}
+			for more := true; more; {
+				block, data = next(data)
+				more = block != nil
+			}
+		}
+	}
+	return nil, errors.New("gif: header: no frame")
+}
+
+// next is the block at the beginning of data, or nil where an empty one ends
+// them.
+func next(data []byte) (block, rest []byte) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	n := min(1+int(data[0]), len(data))
+	if n == 1 {
+		return nil, data[1:]
+	}
+	return data[1:n], data[n:]
+}
+
+// describe reads the frame's descriptor. Source: section 20.
+func (d *Decoder) describe(data []byte) error {
+	if len(data) < 9 {
+		return short("frame")
+	}
+	var v [4]int
+	for i := range v {
+		v[i] = int(binary.LittleEndian.Uint16(data[2*i:]))
+	}
+	if v[2] == 0 || v[3] == 0 {
+		return fmt.Errorf("gif: header: frame of %d×%d pixels", v[2], v[3])
+	}
+	d.frame = image.Rect(v[0], v[1], v[0]+v[2], v[1]+v[3])
+	d.w, d.h = max(d.w, d.frame.Max.X), max(d.h, d.frame.Max.Y)
+	d.interlaced = data[8]&0x40 != 0
+	rest, err := d.palette(data[8], data[9:])
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		return short("frame")
+	}
+	if d.bits = int(rest[0]); d.bits > 12 {
+		return fmt.Errorf("gif: header: codes of %d bits", d.bits+1)
+	}
+	rest = rest[1:]
+	if n := v[2] * v[3]; n > density*len(rest) {
+		return fmt.Errorf("gif: header: %w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(rest), v[2], v[3])
+	}
+	d.code = rest
+	return nil
+}
+
+// density is more than the pixels that a byte of codes can stand for: a code of
+// 12 bits has a string of 4096 at most.
+const density = 4096
+
+// Decode writes a window of the picture to dst, 4 bytes per pixel and stride
+// bytes per row. It may be called again for other windows.
+func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	switch {
+	case d.code == nil:
+		return errNoHeader
+	case window.Empty():
+		return nil
+	case !window.In(image.Rect(0, 0, d.w, d.h)):
+		return fmt.Errorf("gif: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
+		return errRoom
+	}
+	if !window.In(d.frame) {
+		c := d.colours[d.background]
+		for y := range window.Dy() {
+			row := dst[y*stride:][:4*window.Dx()]
+			for x := 0; x < len(row); x += 4 {
+				row[x], row[x+1], row[x+2], row[x+3] = c[0], c[1], c[2], 255
+			}
+		}
+	}
+	return d.rows(func(y int, row []uint8) {
+		y += d.frame.Min.Y
+		if y < window.Min.Y || y >= window.Max.Y {
+			return
+		}
+		from, to := max(d.frame.Min.X, window.Min.X), min(d.frame.Max.X, window.Max.X)
+		if from >= to {
+			return
+		}
+		out := dst[(y-window.Min.Y)*stride+4*(from-window.Min.X):][:4*(to-from)]
+		for i, v := range row[from-d.frame.Min.X : to-d.frame.Min.X] {
+			c := d.colours[v]
+			out[4*i], out[4*i+1], out[4*i+2], out[4*i+3] = c[0], c[1], c[2], 255
+		}
+	})
+}
+
+// rows decodes the frame and hands over every row of it, in the file's order.
+func (d *Decoder) rows(show func(y int, row []uint8)) error {
+	w, h := d.frame.Dx(), d.frame.Dy()
+	if cap(d.row) < w {
+		d.row = make([]uint8, w)
+	}
+	d.row = d.row[:w]
+	d.table.open(d.code, d.bits)
+	x, y, pass := 0, 0, 0
+	for {
+		s, err := d.table.next()
+		if err != nil {
+			return fmt.Errorf("gif: decode: row %d of %d: %w", y, h, err)
+		}
+		for len(s) > 0 {
+			n := copy(d.row[x:], s)
+			s, x = s[n:], x+n
+			if x < w {
+				break
+			}
+			show(y, d.row)
+			x = 0
+			if y, pass = d.after(y, pass); y >= h {
+				return nil // codes for more pixels do not matter
+			}
+		}
+	}
+}
+
+// passes are the first row and the distance of rows in each pass over an
+// interlaced frame: section 20 and appendix E.
+var passes = [...][2]int{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
+
+// after is the row that comes after row y, in which pass; beyond the frame where
+// it was the last one.
+func (d *Decoder) after(y, pass int) (int, int) {
+	if !d.interlaced {
+		return y + 1, pass
+	}
+	y += passes[pass][1]
+	for y >= d.frame.Dy() && pass+1 < len(passes) {
+		pass++
+		y = passes[pass][0]
+	}
+	return y, pass
+}

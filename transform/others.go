@@ -1,0 +1,76 @@
+package transform
+
+import "bytes"
+
+// others are what files in folders of pictures are instead of a picture that can
+// be decoded: ? stands for any byte.
+var others = [...]struct{ magic, what string }{
+	// ISO/IEC 14496-12: a box of any length with the file's type and its brand.
+	{"????ftypavif", "AVIF"},
+	{"????ftypavis", "AVIF"},
+	{"????ftyphe", "HEIC"},
+	{"????ftypmif1", "HEIF (HEIC or AVIF)"},
+	{"????ftypmsf1", "HEIF (HEIC or AVIF)"},
+	{"????ftypcrx ", "Canon raw (CR3)"},
+	{"????ftypjp2 ", "JPEG 2000"},
+	{"????ftypjxl ", "JPEG XL"},
+	{"????ftyp", "a film (MP4 or QuickTime)"},
+	{"\x00\x00\x00\x0cjP  \r\n\x87\n", "JPEG 2000"},
+	{"\xff\x4f\xff\x51", "JPEG 2000"},
+	{"\x00\x00\x00\x0cJXL \r\n\x87\n", "JPEG XL"},
+	{"\xff\x0a", "JPEG XL"},
+	{"II\xbc\x01", "JPEG XR"},
+	{"IIRO", "Olympus raw (ORF)"},
+	{"IIU\x00", "Panasonic raw (RW2)"},
+	{"FUJIFILMCCD-RAW", "Fujifilm raw (RAF)"},
+	{"8BPS", "Photoshop (PSD)"},
+	{"gimp xcf", "GIMP (XCF)"},
+	{"%PDF", "PDF"},
+	{"%!PS", "PostScript"},
+	{"\xc5\xd0\xd3\xc6", "PostScript"},
+	{"\x00\x00\x01\x00", "ICO"},
+	{"\x00\x00\x02\x00", "CUR"},
+	{"icns", "ICNS"},
+	{"DDS ", "DDS"},
+	{"v/1\x01", "OpenEXR"},
+	{"#?RADIANCE", "Radiance HDR"},
+	{"#?RGBE", "Radiance HDR"},
+	{"qoif", "QOI"},
+	{"FLIF", "FLIF"},
+	{"BPG\xfb", "BPG"},
+	{"AT&TFORM", "DjVu"},
+	{"/* XPM */", "XPM"},
+	{"\x0a\x05\x01", "PCX"},
+	{"\x59\xa6\x6a\x95", "Sun raster"},
+	{"\x01\xda", "SGI"},
+	{"\x89JNG\r\n\x1a\n", "JNG"},
+	{"\x8aMNG\r\n\x1a\n", "MNG"},
+	{"\x1a\x45\xdf\xa3", "a film (Matroska or WebM)"},
+	{"RIFF????AVI ", "a film (AVI)"},
+	{"\x93NUMPY", "NumPy"},
+	{"PK\x03\x04", "a ZIP archive"},
+	{"\x1f\x8b", "a gzip file"},
+	{"\x28\xb5\x2f\xfd", "a zstd file"},
+	{"version https://git-lfs", "a pointer of Git LFS (the file itself was not fetched)"},
+}
+
+// text names files of text by what is at their beginning, or is "".
+func text(data []byte) string {
+	head := bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf"))
+	head = bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
+	switch {
+	case bytes.HasPrefix(head, []byte("<svg")):
+		return "SVG"
+	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
+		return "a web page (HTML)"
+	case bytes.HasPrefix(head, []byte("<?xml")), bytes.HasPrefix(head, []byte("<!")):
+		if bytes.Contains(head, []byte("<svg")) || bytes.Contains(head, []byte("doctype svg")) {
+			return "SVG"
+		}
+		if bytes.Contains(head, []byte("<html")) {
+			return "a web page (HTML)"
+		}
+		return "XML"
+	}
+	return ""
+}

@@ -1,0 +1,155 @@
+package transform
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/exif"
+)
+
+// A pngDecoder reads PNG files with the standard library's decoder, which knows
+// only whole pictures.
+type pngDecoder struct {
+	data   []byte
+	reader bytes.Reader
+	w, h   int
+}
+
+// pngDensity is more than the pixels that a byte of a file can stand for: 1032
+// bytes that deflate unpacks, of 8 pixels each.
+const pngDensity = 16384
+
+func (p *pngDecoder) Header(data []byte) (w, h int, err error) {
+	defer recovered(&err)
+	p.data = data
+	p.reader.Reset(data)
+	c, err := png.DecodeConfig(&p.reader)
+	if err != nil {
+		return 0, 0, err
+	}
+	p.w, p.h = c.Width, c.Height
+	return p.w, p.h, dense(data, p.w, p.h, pngDensity*len(data))
+}
+
+// dense is the error of a file that is too short for its pixels, if more than
+// most.
+func dense(data []byte, w, h, most int) error {
+	if w > 0 && h > most/w {
+		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), w, h)
+	}
+	return nil
+}
+
+func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer recovered(&err)
+	p.reader.Reset(p.data)
+	img, err := png.Decode(&p.reader)
+	if err != nil {
+		return err
+	}
+	// The header's bits and colour type.
+	if m, ok := img.(*image.NRGBA64); ok && p.data[24] == 16 && p.data[25] == 0 {
+		img = gray16{m}
+	}
+	convert(dst, stride, img, window)
+	return nil
+}
+
+// gray16 is a gray picture of 16 bits that has a transparent colour.
+type gray16 struct{ *image.NRGBA64 }
+
+// Orientation is that of the file's Exif or XMP: of eXIf, and of texts by the
+// names that ImageMagick and Adobe gave them.
+func (p *pngDecoder) Orientation() int {
+	var info, profile, packet []byte
+	for data := p.data[8:]; len(data) >= 12; {
+		n, name := int64(binary.BigEndian.Uint32(data)), string(data[4:8])
+		if n > int64(len(data)-12) {
+			break
+		}
+		body := data[8 : 8+n]
+		data = data[12+n:]
+		key, value := pngText(name, body)
+		switch {
+		case name == "eXIf":
+			info = body
+		case key == "exif" && name == "tEXt":
+			info = value
+		case key == "Raw profile type exif":
+			profile = value
+		case key == "XML:com.adobe.xmp":
+			packet = value
+		}
+	}
+	if info == nil {
+		info = rawProfile(profile)
+	}
+	return exif.Orientation(info, packet)
+}
+
+// pngText is the key and the value of a chunk of text, or empty. Source: PNG
+// specification, third edition, section 11.3.3.
+func pngText(name string, body []byte) (key string, value []byte) {
+	k, rest, ok := bytes.Cut(body, []byte{0})
+	switch {
+	case !ok:
+		return "", nil
+	case name == "tEXt":
+		return string(k), rest
+	case name == "zTXt" && len(rest) > 0 && rest[0] == 0:
+		return string(k), inflated(rest[1:])
+	case name != "iTXt" || len(rest) < 2:
+		return "", nil
+	}
+	compressed, method := rest[0] != 0, rest[1]
+	parts := bytes.SplitN(rest[2:], []byte{0}, 3) // language, the key in it, text
+	if len(parts) < 3 || compressed && method != 0 {
+		return "", nil
+	}
+	if compressed {
+		return string(k), inflated(parts[2])
+	}
+	return string(k), parts[2]
+}
+
+// inflated is a text of no more than Pillow reads, or nil.
+func inflated(data []byte) []byte {
+	const most = 1 << 20
+	r, err := zlib.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil || len(text) > most {
+		return nil
+	}
+	return text
+}
+
+// rawProfile is what a profile holds in hexadecimal digits after three lines, or
+// nil.
+func rawProfile(text []byte) []byte {
+	lines := strings.SplitN(string(text), "\n", 4)
+	if len(lines) < 4 {
+		return nil
+	}
+	data, err := hex.DecodeString(strings.Join(strings.Fields(lines[3]), ""))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// recovered turns a decoder's panic over a damaged file into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the decoder gave up: %v", p)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"image"
 	"maps"
@@ -68,6 +69,12 @@ func TestSuitesBecomePillowsRGB(t *testing.T) {
 
 // decodeWhole decodes a file, and checks that a window of it is a crop.
 func decodeWhole(t *testing.T, f *files, data []byte, name string) (w, h int, sum string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("%s: panic: %v", name, p)
+			err = errors.New("panic")
+		}
+	}()
 	if w, h, err = f.open(data); err != nil {
 		return 0, 0, "", err
 	}

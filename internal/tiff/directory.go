@@ -150,8 +150,8 @@ func (v values) float(i int) float64 {
 
 var errBeyond = fmt.Errorf("its values lie beyond the file: %w", io.ErrUnexpectedEOF)
 
-// field returns the values of a tag, none where it is missing. The last field of
-// a tag counts.
+// field returns the values of a tag, none where it is missing. Of two fields with
+// one tag Pillow takes the last and libtiff the first, so that they are an error.
 func (d *directory) field(t tag) (v values, err error) {
 	size := 12
 	if d.large {
@@ -171,6 +171,9 @@ func (d *directory) field(t tag) (v values, err error) {
 		}
 		if n == 0 {
 			continue
+		}
+		if v.kind != 0 {
+			return v, fmt.Errorf("field %d is there twice", t)
 		}
 		if n > uint64(len(d.data)) {
 			return v, fmt.Errorf("field %d: %w", t, errBeyond)
@@ -207,14 +210,16 @@ func (d *directory) uints(t tag) (values, error) {
 
 var errMissing = errors.New("is missing")
 
-// uint returns the first value of a field, at most 1<<31 − 1, or what it is by
+// uint returns the value of a field with one, at most 1<<31 − 1, or what it is by
 // default, which is negative where it must be there.
 func (d *directory) uint(t tag, byDefault int) (int, error) {
 	v, err := d.uints(t)
 	switch {
 	case err != nil:
 		return 0, err
-	case v.len() > 0:
+	case v.len() > 1:
+		return 0, fmt.Errorf("field %d has %d values, not one", t, v.len())
+	case v.len() == 1:
 		return int(min(v.uint(0), math.MaxInt32)), nil
 	case byDefault < 0:
 		return 0, fmt.Errorf("field %d %w", t, errMissing)

@@ -217,7 +217,7 @@ func (p *picture) extent(data []byte, plane, i int) (from, to int, err error) {
 	case p.offsets.len() > 1:
 		return 0, 0, p.missing(p.counts.len())
 	}
-	if length > room || offset == 0 {
+	if length > room || offset == 0 || offset > uint64(len(data)) {
 		return 0, 0, fmt.Errorf("%s %d: %d bytes at byte %d of %d: %w", p.chunkName(), i, length, offset, len(data), io.ErrUnexpectedEOF)
 	}
 	return int(offset), int(offset + length), nil

@@ -22,8 +22,10 @@ func (t *ycbcr) read(d *directory) error {
 		}
 		switch v.kind {
 		case typeShort, typeLong, typeRational, typeFloat, typeDouble:
-			for i := range min(len(f.to), v.len()) {
-				f.to[i] = float32(v.float(i))
+			for i := range f.to {
+				if v.len() >= len(f.to) { // libtiff takes no part of it
+					f.to[i] = float32(v.float(i))
+				}
 			}
 		}
 	}

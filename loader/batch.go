@@ -18,14 +18,13 @@ import (
 // called. Methods panic when the batch is no longer valid, or when it has no
 // field of the name.
 type Batch struct {
-	run      *run
-	job      *job
-	plan     *plan
-	k        int
-	rows     int
-	position Position
-	in       *plan        // of the position
-	holders  atomic.Int32 // the loop body and those who keep it
+	l       *Loader
+	job     *job
+	plan    *plan
+	k       int
+	rows    int
+	at      mark         // after it was delivered
+	holders atomic.Int32 // the loop body and those who keep it
 }
 
 // Len is the number of samples: the batch size, or less in the last batch of an
@@ -38,12 +37,9 @@ func (b *Batch) Epoch() int { return b.plan.epoch }
 // Number is the batch's place in its epoch, from 0.
 func (b *Batch) Number() int { return b.plan.number(b.k) }
 
-// Position is the place after the batch, from which [Loader.From] goes on.
-func (b *Batch) Position() Position {
-	p := b.position
-	p.Order = b.in.orders()
-	return p
-}
+// Position is the place after the batch, from which [Loader.From] goes on. It is
+// made when it is asked for, and may be asked for at any time.
+func (b *Batch) Position() Position { return b.at.position(b.l.cfg.seed) }
 
 // Indices are the samples in the dataset, row by row. They are valid as long as
 // the batch.
@@ -54,10 +50,10 @@ func (b *Batch) Indices() []int {
 
 // Name is the dataset's name of the sample in a row, such as a file's path, or
 // "" if the dataset has none (see [dataset.Namer]).
-func (b *Batch) Name(row int) string { return dataset.Name(b.run.l.ds, b.Indices()[row]) }
+func (b *Batch) Name(row int) string { return dataset.Name(b.l.ds, b.Indices()[row]) }
 
 // Spec describes the batch's fields. It is shared: do not change it.
-func (b *Batch) Spec() dataset.Spec { return b.run.l.spec }
+func (b *Batch) Spec() dataset.Spec { return b.l.spec }
 
 // Tensor is a field of all samples, with the shape (Len(), field's shape...),
 // over the batch's memory, without a copy. Of a ragged field it is all samples'
@@ -156,7 +152,7 @@ func (b *Batch) Keep() (release func()) {
 
 func (b *Batch) release() {
 	if b.holders.Add(-1) == 0 {
-		b.run.release(b.job)
+		b.l.release(b.job)
 	}
 }
 

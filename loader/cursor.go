@@ -1,104 +1,55 @@
 package loader
 
-import "fmt"
-
-// A cursor is the next batch to begin.
+// A cursor is the next batch to begin. The loader's mutex guards it, and is never
+// held while a sampler plans an epoch.
 type cursor struct {
-	seq   int
-	plan  *plan
-	k     int // in the plan
-	until int // epoch
+	seq   int   // of the batch in the run, also those that are skipped
+	plan  *plan // nil until the first epoch is planned
+	k     int   // in the plan
+	until int   // epoch
+	skip  []int // batches that an earlier run has delivered, by their seq
+
+	planning bool     // the epoch after plan's, or the first one
+	due      Position // from which it is
+	next     *plan    // of that epoch, once it is planned
+	err      error    // why there is none
 }
 
-// more reports whether batches may be left to begin.
+// more reports whether there is a batch that can be begun.
 func (c *cursor) more() bool {
-	return c.plan != nil && (c.k < c.plan.count || c.plan.epoch+1 < c.until)
+	return c.plan != nil && c.k < c.plan.count || c.next != nil
 }
 
-// advance moves the cursor to a batch that is to be delivered, into another
-// epoch if need be, and reports whether there is one.
+// advance moves the cursor to a batch that is to be delivered, into another epoch
+// if need be, and reports whether there is one now. The caller holds the mutex.
 func (r *run) advance() bool {
 	c := &r.cursor
-	for c.plan != nil && r.ctx.Err() == nil {
+	for {
 		switch {
-		case c.k < c.plan.count && r.delivered[c.seq]:
-			c.seq++
-			c.k++
-		case c.k < c.plan.count:
-			return true
-		case c.plan.epoch+1 >= c.until:
-			return false
-		default:
-			if !r.enter(c.plan.epoch + 1) {
+		case c.plan == nil || c.k == c.plan.count:
+			if c.next == nil {
+				if c.err != nil {
+					r.fail(c.err)
+				}
 				return false
 			}
+			c.next.base = c.seq
+			if c.plan == nil {
+				r.first = c.next
+			}
+			c.plan, c.next, c.k = c.next, nil, 0
+			r.planNext()
+		case len(c.skip) > 0 && c.skip[0] == c.seq:
+			c.skip = c.skip[1:]
+			c.seq++
+			c.k++
+		default:
+			return true
 		}
 	}
-	return false
 }
 
-// enter moves the cursor to the beginning of another epoch. If it cannot be
-// planned, the run ends there.
-func (r *run) enter(epoch int) bool {
-	err := fmt.Errorf("loader: epoch %d: %w", epoch, ErrGoexit) // unless safePlan returns
-	defer func() {
-		if err != nil {
-			r.fail(err)
-		}
-	}()
-	var p *plan
-	if a := r.ahead; a != nil {
-		<-a.done
-		p, err = a.plan, a.err
-	} else {
-		p, err = r.l.safePlan(epoch, 0)
-	}
-	if err == nil {
-		r.cursor.plan, r.cursor.k = p, 0
-		r.planAhead()
-	}
-	return err == nil
-}
-
-// An ahead is the plan of the next epoch, made while this one is loaded, because
-// some samplers take their time.
-type ahead struct {
-	done chan struct{} // closed when the rest is set
-	plan *plan
-	err  error
-}
-
-// planAhead starts planning the epoch behind the cursor's. The caller holds mu.
-func (r *run) planAhead() {
-	r.ahead = nil
-	epoch := r.cursor.plan.epoch + 1
-	if r.l.cfg.workers == 0 || epoch >= r.cursor.until || r.stopped.Load() {
-		return
-	}
-	a := &ahead{done: make(chan struct{}), err: fmt.Errorf("loader: epoch %d: %w", epoch, ErrGoexit)}
-	r.ahead = a
-	r.group.Go(func() {
-		defer close(a.done)
-		a.plan, a.err = r.l.safePlan(epoch, 0)
-	})
-}
-
-// safePlan is newPlan with the sampler's panics as errors.
-func (l *Loader) safePlan(epoch, drawn int) (p *plan, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("loader: epoch %d: %w", epoch, err)
-		}
-	}()
-	defer recovered(&err)
-	return l.newPlan(epoch, drawn), nil
-}
-
-// planFrom plans what remains of a position's epoch.
-func (l *Loader) planFrom(from Position) (p *plan, err error) {
-	if p, err = l.safePlan(from.Epoch, from.Draw); err != nil {
-		return nil, err
-	}
-	defer recovered(&err)
-	return p, p.resumes(from)
+// over reports whether no batch is left to begin. The caller holds the mutex.
+func (r *run) over() bool {
+	return r.fatal != nil || !r.advance() && !r.cursor.planning
 }

@@ -1,10 +1,8 @@
 package loader
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"runtime/trace"
 	"slices"
 	"time"
@@ -22,14 +20,15 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			}
 			return
 		}
+		at := r.ledger.deliver(j, r.first)
 		waited := time.Since(since)
 		emptied, err := r.outcome(j)
 		if emptied {
-			r.release(j)
+			r.l.release(j)
 			continue // the loop goes on waiting
 		}
 		r.l.counts.waited(waited, since == r.begun)
-		if !r.deliver(j, err, waited, yield) {
+		if !r.deliver(j, at, err, waited, yield) {
 			return
 		}
 		since = time.Now()
@@ -46,7 +45,6 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 		return false, &LimitError{Failed: r.failed, Limit: limit, Err: j.failed[len(j.failed)-1].err}
 	case j.rows == 0 && j.err == nil:
 		r.l.counts.emptied()
-		r.position(j) // counts it as delivered
 		return true, nil
 	}
 	return false, j.err
@@ -54,11 +52,10 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 
 // deliver gives the loop body a batch, or the error in its place, and reports
 // whether to go on.
-func (r *run) deliver(j *job, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
-	b := &Batch{run: r, job: j, plan: j.plan, k: j.k, rows: j.rows}
+func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
+	b := &Batch{l: r.l, job: j, plan: j.plan, k: j.k, rows: j.rows, at: at}
 	b.holders.Store(1)
 	defer b.release()
-	b.position, b.in = r.position(j)
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
 		yield(nil, err)
@@ -100,53 +97,49 @@ func (r *run) take() (*job, error) {
 // look takes the batch to be delivered, or tells the workers that the loop
 // waits for it, or reports that it ends.
 func (r *run) look() (j *job, over bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	// Under mu, so that no batch is complete only because its samples saw the context done.
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	// Under the mutex, so that no batch is complete only because its samples saw
+	// the context done.
 	if err := context.Cause(r.ctx); err != nil {
-		return nil, true, r.ended(err)
+		return nil, true, ended(err)
 	}
-	j, over = r.complete()
-	switch {
-	case j != nil:
-	case over && r.fatal != nil:
+	if j = r.complete(); j != nil {
+		return j, false, nil
+	}
+	if len(r.inFlight) == 0 && r.over() {
 		return nil, true, r.fatal
-	case over:
-		if err := context.Cause(r.ctx); err != nil { // perhaps that is why nothing is left
-			return nil, true, r.ended(err)
-		}
-	default:
-		r.waiting = true
-		r.want()
-		r.wakeAnother()
 	}
-	return j, over, nil
+	r.waiting = true
+	r.want()
+	r.wakeAnother()
+	return nil, false, nil
 }
 
 // ended is the error of a loop whose context is done.
-func (r *run) ended(cause error) error {
+func ended(cause error) error {
 	if cause == ErrClosed {
 		return cause
 	}
 	return fmt.Errorf("loader: epoch loop: %w", cause)
 }
 
-// complete takes the batch to be delivered out of flight, if it is complete. It
-// also reports whether there is none and will be none. The caller holds mu.
-func (r *run) complete() (j *job, over bool) {
+// complete takes the batch to be delivered out of flight, if it is complete. The
+// caller holds the mutex.
+func (r *run) complete() *job {
 	for i, j := range r.inFlight {
 		if j.complete {
 			r.inFlight = slices.Delete(r.inFlight, i, i+1)
-			return j, false
+			return j
 		}
 		if !r.l.cfg.unordered {
-			return nil, false
+			break
 		}
 	}
-	return nil, len(r.inFlight) == 0 && (r.fatal != nil || !r.advance())
+	return nil
 }
 
-// want shows the workers which batch the loop waits for. The caller holds mu.
+// want shows the workers which batch the loop waits for. The caller holds the mutex.
 func (r *run) want() {
 	if !r.l.cfg.help || len(r.inFlight) == 0 {
 		return
@@ -162,75 +155,51 @@ func (r *run) want() {
 
 func (r *run) unwant() {
 	r.wanted.Store(nil)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
 	r.waiting = false
 }
 
-// workInline assembles the next batch in the loop's own goroutine. It reports
-// false when there is no slab for it.
+// workInline assembles the next batch in the loop's own goroutine, or plans the
+// next epoch. It reports false when there is no slab for a batch.
 func (r *run) workInline() bool {
-	r.inline.Lock() // Close waits for it
-	defer r.inline.Unlock()
+	if !r.enterInline() {
+		return false
+	}
+	defer r.leaveInline()
+	if r.planInline() {
+		return true
+	}
 	w := r.l.workers[0]
-	w.run = r
-	j, ok := r.openInline(w)
-	if ok {
+	if !w.begin(r) {
+		return true // the run has failed
+	}
+	j := r.nextInline(w)
+	if j != nil && w.prepare(j) {
 		w.build(j)
 	}
 	return j != nil
 }
 
-func (r *run) openInline(w *worker) (j *job, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	j = r.open(w)
-	return j, j != nil && r.prepare(j)
+// enterInline makes the loop's goroutine one that Close waits for.
+func (r *run) enterInline() bool {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	if r.stopped.Load() {
+		return false
+	}
+	r.crew.enter()
+	return true
 }
 
-// position is the place after the delivered batch j, but for its order, which is
-// that of the plan.
-func (r *run) position(j *job) (Position, *plan) {
-	p := r.l.start(j.plan.epoch)
-	p.Draw, p.Samples = j.plan.drawn(j.k+1), j.plan.samples
-	if !r.l.cfg.unordered && len(r.delivered) == 0 { // which belongs to the loop then
-		return p, j.plan
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.delivered[j.seq] = true
-	next := &job{seq: r.cursor.seq, plan: r.cursor.plan, k: r.cursor.k}
-	if len(r.inFlight) > 0 {
-		next = r.inFlight[0]
-	}
-	p.Epoch, p.Draw = next.plan.epoch, next.plan.drawn(next.k)
-	maps.DeleteFunc(r.delivered, func(seq int, _ bool) bool { return seq < next.seq })
-	for _, seq := range slices.Sorted(maps.Keys(r.delivered)) {
-		p.Ahead = append(p.Ahead, seq-next.seq)
-		p.Step = next.plan.step()
-	}
-	return p, next.plan
+func (r *run) leaveInline() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	r.crew.leave()
 }
 
-// timedOut says what the workers are doing.
-func (r *run) timedOut() error {
-	r.mu.Lock()
-	e := &TimeoutError{After: r.l.cfg.timeout, Kept: len(r.l.jobs) - len(r.inFlight) - len(r.free)}
-	if len(r.inFlight) > 0 {
-		j := r.inFlight[0]
-		e.Epoch, e.Batch = j.plan.epoch, j.plan.number(j.k)
-	} else if r.cursor.plan != nil {
-		e.Epoch, e.Batch = r.cursor.plan.epoch, r.cursor.plan.number(r.cursor.k)
-	}
-	r.mu.Unlock()
-	for _, w := range r.l.workers {
-		if s, ok := w.stuck(); ok {
-			e.Stuck = append(e.Stuck, s)
-		}
-	}
-	slices.SortFunc(e.Stuck, func(a, b Stuck) int { return cmp.Compare(b.For, a.For) })
-	if len(e.Stuck) > 0 {
-		e.Stuck[0].Stack = r.l.workers[e.Stuck[0].Worker].stack()
-	}
-	return e
+func (r *run) nextInline(w *worker) *job {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	return r.open(w)
 }

@@ -3,9 +3,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-	"time"
 )
 
 var (
@@ -51,57 +48,6 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
-
-// A TimeoutError says that no batch arrived within [Timeout], and what the
-// workers were doing. It is an [os.ErrDeadlineExceeded].
-type TimeoutError struct {
-	After        time.Duration
-	Epoch, Batch int
-	Stuck        []Stuck // busy workers, those with the oldest sample first
-	Kept         int     // slabs that [Batch.Keep] withholds
-}
-
-// Stuck is a worker that was placing a sample when the time was up.
-type Stuck struct {
-	Worker int
-	Index  int           // the sample
-	Name   string        // as the dataset names it; may be empty
-	Stage  string        // as the dataset reports it: read, decode, …; may be empty
-	For    time.Duration // since the sample was begun
-	Stack  string        // where the worker is; may be empty
-}
-
-func (e *TimeoutError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "loader: epoch %d, batch %d: nothing for %v", e.Epoch, e.Batch, e.After)
-	if len(e.Stuck) == 0 && e.Kept > 0 {
-		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
-	}
-	for i, s := range e.Stuck {
-		if i == 3 {
-			fmt.Fprintf(&b, "; and %d more workers", len(e.Stuck)-i)
-			break
-		}
-		fmt.Fprintf(&b, "; worker %d: sample %d", s.Worker, s.Index)
-		if s.Name != "" {
-			fmt.Fprintf(&b, " (%s)", s.Name)
-		}
-		fmt.Fprintf(&b, " for %v", s.For.Round(time.Millisecond))
-		if s.Stage != "" {
-			fmt.Fprintf(&b, " in stage %s", s.Stage)
-		}
-	}
-	if len(e.Stuck) > 0 && e.Stuck[0].Stack != "" {
-		fmt.Fprintf(&b, "\n\n%s", e.Stuck[0].Stack)
-	}
-	return b.String()
-}
-
-// Is makes the error an os.ErrDeadlineExceeded.
-func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
-
-// Timeout reports true, as of a net.Error.
-func (e *TimeoutError) Timeout() bool { return true }
 
 // A LimitError ends a run in which more samples failed than [OnError] allows.
 type LimitError struct {

@@ -2,14 +2,12 @@ package loader
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A job is a batch under construction: rows that workers claim one by one, in a
@@ -39,7 +37,10 @@ type job struct {
 	rows int // that are good; they come first
 	err  error
 
-	complete bool // guarded by run.mu
+	// The loader's mutex guards these.
+	complete bool
+	strays   int  // workers that are left behind in the middle of it
+	orphan   bool // the run has ended; the last of strays gives the slab back
 }
 
 // A failure is a sample that could not be placed.
@@ -88,6 +89,17 @@ func (j *job) fail(f failure) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.failed = append(j.failed, f)
+}
+
+// refuse makes it a batch that could not be begun.
+func (j *job) refuse(err error) {
+	j.indices, j.failed, j.rows = j.indices[:0], j.failed[:0], 0
+	j.err, j.complete = err, true
+}
+
+// named is an error of the batch.
+func (j *job) named(err error) error {
+	return fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
 }
 
 // breaks records what ends the run in the batch's place.
@@ -151,26 +163,3 @@ func (j *job) closeHoles() {
 	j.rows = to
 	j.indices = j.indices[:to]
 }
-
-// A rowSlots is some rows of a job as [dataset.Slots]. Every row has a draw of its
-// own, whose random numbers go on where the slot is asked for again.
-type rowSlots struct {
-	w        *worker
-	j        *job
-	from, to int
-	draws    []slots.Draw
-}
-
-func (s *rowSlots) begin(w *worker, j *job, from, to int) {
-	s.w, s.j, s.from, s.to = w, j, from, to
-	if len(s.draws) < to-from {
-		s.draws = slots.NewDraws(to-from, w.clock)
-	}
-	for k := range to - from {
-		w.reset(&s.draws[k], j, from+k, 0)
-	}
-}
-
-func (s *rowSlots) Len() int { return s.to - s.from }
-
-func (s *rowSlots) At(k int) dataset.Slot { return s.w.slot(s.j, s.from+k, &s.draws[k]) }

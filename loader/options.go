@@ -71,11 +71,15 @@ func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = o
 func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
 // Timeout sets how long the loop waits for a batch until it gets a
-// [TimeoutError]. The default, 0, is for ever. With Workers(0) it only bounds the
-// wait for a batch that is kept.
+// [TimeoutError], and ends. The default, 0, is for ever. With Workers(0) it only
+// bounds the wait for a batch that is kept.
 //
-// The error arrives in time; the loop itself ends when the stuck call returns,
-// as no goroutine is ever abandoned. Readers that honour their context see to that.
+// However a loop ends, it does not wait for calls of the dataset, an order or a
+// hook that last longer than the Timeout. A worker in such a call is left behind:
+// it keeps its Reader and its slab until the call returns, and another worker
+// with a Reader of its own takes its place in the next loop. [Loader.Close] waits
+// for it, no longer than the Timeout again. Without a Timeout loops wait until
+// calls return, which Readers that honour their context do soon.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
 // A Policy is what a loader does about a sample that cannot be placed.

@@ -1,52 +1,11 @@
 package loader
 
 import (
-	"errors"
-	"runtime"
-	"runtime/debug"
-	"time"
+	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
 )
-
-// fill places the rows from up to to.
-func (w *worker) fill(j *job, from, to int) {
-	row := from
-	defer func() {
-		if row < to {
-			w.abandon(j, from, row, to)
-		}
-	}()
-	again := w.batch != nil
-	if again && w.placeRows(j, from, to) == nil {
-		row = to
-		return
-	}
-	for ; row < to; row++ {
-		var err error
-		if again {
-			err = w.run.ctx.Err() // a cancelled loop does not ask which are to blame
-		}
-		if err == nil {
-			err = w.place(j, row, 0, j.indices[row])
-		}
-		if err != nil {
-			w.failed(j, row, err)
-		}
-	}
-}
-
-// abandon ends the work on the rows from up to to, of which row was being placed
-// when user code ended the goroutine. Hooks may do so again.
-func (w *worker) abandon(j *job, from, row, to int) {
-	defer w.finished(j, to-from)
-	for ; row < to; row++ {
-		f := w.failure(j, row, j.indices[row], ErrGoexit)
-		j.fail(f)
-		defer w.report(f.err)
-	}
-}
 
 // placeRows places several rows by one call. After an error they are placed
 // again one by one, to find out which are to blame.
@@ -61,6 +20,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	}
 	returned := false
 	defer func() {
+		w.call.end()
 		w.clock.Stop()
 		if !returned {
 			err = w.interrupted(recover())
@@ -72,7 +32,6 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	for row := from; err == nil && w.l.ragged && row < to; row++ {
 		err = j.slab.checkRow(row)
 	}
-	w.sample.Store(0)
 	returned = true
 	return err
 }
@@ -84,12 +43,14 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	}
 	if w.reader == nil {
 		if err := w.open(); err != nil {
+			err = fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err)
 			j.breaks(err)
 			return err
 		}
 	}
 	returned := false
 	defer func() {
+		w.call.end()
 		w.yield(w.clock.Stop())
 		if !returned {
 			err = w.interrupted(recover())
@@ -104,49 +65,8 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	if err == nil && w.l.ragged {
 		err = j.slab.checkRow(row)
 	}
-	w.sample.Store(0)
 	returned = true
 	return err
-}
-
-// turn is a time on a processor after which others may have theirs.
-const turn = 50 * time.Microsecond
-
-// yield lets other goroutines run after a sample that took long, as far as the
-// dataset has told: the loop first of all, which else waits for the end of a time
-// slice, and workers that have claimed rows, where there are more than processors.
-func (w *worker) yield(took time.Duration) {
-	if took > turn {
-		w.giveWay()
-	}
-}
-
-// giveWay lets other goroutines run. That time is not the worker's.
-func (w *worker) giveWay() {
-	if w.l.cfg.workers == 0 {
-		return
-	}
-	begun := time.Now()
-	runtime.Gosched()
-	w.busy.Add(-int64(time.Since(begun)))
-}
-
-// interrupted is the error for a call of the reader that did not return. The
-// reader may be in any state, so the worker goes on with another one.
-func (w *worker) interrupted(v any) error {
-	w.sample.Store(0)
-	err := ErrGoexit
-	if v != nil {
-		err = &PanicError{Value: v, Stack: debug.Stack()}
-	}
-	return errors.Join(err, w.close())
-}
-
-func (w *worker) enter(index int) {
-	if w.l.cfg.timeout > 0 {
-		w.since.Store(int64(time.Since(w.l.made)))
-	}
-	w.sample.Store(int64(index) + 1)
 }
 
 // slot is the place of a row, with the random numbers of a draw.
@@ -160,67 +80,25 @@ func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
 	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
 }
 
-// maxReplacements bounds how often a sample's replacement is replaced.
-const maxReplacements = 10
+// A rowSlots is some rows of a job as [dataset.Slots]. Every row has a draw of its
+// own, whose random numbers go on where the slot is asked for again.
+type rowSlots struct {
+	w        *worker
+	j        *job
+	from, to int
+	draws    []slots.Draw
+}
 
-// failed records that a row could not be placed, and replaces it if it should be.
-func (w *worker) failed(j *job, row int, err error) {
-	failure := w.failure(j, row, j.indices[row], err)
-	w.report(failure.err)
-	if w.l.cfg.policy == Replace && w.run.ctx.Err() == nil {
-		for attempt := 1; attempt <= maxReplacements; attempt++ {
-			index, err := w.replacement(j, row, attempt)
-			if err == nil {
-				err = w.place(j, row, attempt, index)
-			}
-			if err == nil {
-				j.indices[row] = index
-				failure.lost = false
-				break
-			}
-			again := w.failure(j, row, index, err)
-			w.report(again.err)
-			again.lost = false
-			j.fail(again)
-		}
+func (s *rowSlots) begin(w *worker, j *job, from, to int) {
+	s.w, s.j, s.from, s.to = w, j, from, to
+	if len(s.draws) < to-from {
+		s.draws = slots.NewDraws(to-from, w.clock)
 	}
-	j.fail(failure)
-}
-
-func (w *worker) failure(j *job, row, index int, err error) failure {
-	return failure{row: row, lost: true, err: &SampleError{
-		Index: index, Name: w.l.name(index), Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Err: err,
-	}}
-}
-
-// report calls the hook for a failure. If the hook panics, that is part of it.
-func (w *worker) report(e *SampleError) {
-	hook := w.l.cfg.trace.SampleFailed
-	if hook == nil || w.run.ctx.Err() != nil {
-		return
+	for k := range to - from {
+		w.reset(&s.draws[k], j, from+k, 0)
 	}
-	var err error
-	defer func() {
-		if err != nil {
-			e.Err = errors.Join(e.Err, err)
-		}
-	}()
-	defer recovered(&err)
-	hook(e)
 }
 
-func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
-	defer recovered(&err)
-	w.draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
-	return j.plan.replacement(j.k, w.draw.Rand().IntN), nil
-}
+func (s *rowSlots) Len() int { return s.to - s.from }
 
-// name is the dataset's name of a sample, if the dataset can tell.
-func (l *Loader) name(index int) (name string) {
-	var err error
-	defer recovered(&err)
-	if index < 0 || index >= l.samples {
-		return ""
-	}
-	return dataset.Name(l.ds, index)
-}
+func (s *rowSlots) At(k int) dataset.Slot { return s.w.slot(s.j, s.from+k, &s.draws[k]) }

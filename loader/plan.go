@@ -13,6 +13,8 @@ type plan struct {
 	epoch   int
 	samples int // in the dataset
 	count   int // batches
+	base    int // the first batch's seq in the run
+	skipped int // batches of the epoch before the first one
 
 	identity func() string // of the sampler; may be empty
 	probed   func() string // newProbe, once
@@ -21,6 +23,7 @@ type plan struct {
 	order sampler.Order
 	part  sampler.Part // order, if it is one rank's share
 	first int          // draws of order that an earlier run has consumed
+	left  int          // draws of order that remain
 	size  int          // samples per batch
 
 	// Of whole batches:
@@ -28,12 +31,19 @@ type plan struct {
 	batchPart sampler.BatchPart // batches, if they know their draws
 }
 
-// newPlan plans what remains of an epoch after its first draws.
-func (l *Loader) newPlan(epoch, drawn int) *plan {
-	p := &plan{epoch: epoch, samples: l.ds.Len(), size: l.cfg.batchSize, identity: l.identity}
+// newPlan plans what remains of an epoch from a position on. It calls the sampler.
+func (l *Loader) newPlan(from Position) *plan {
+	p := l.ordered(from)
+	p.skipped = p.drawn(0) / p.step()
+	return p
+}
+
+func (l *Loader) ordered(from Position) *plan {
+	p := &plan{epoch: from.Epoch, samples: from.Samples, size: l.cfg.batchSize, identity: l.identity}
 	p.probed = sync.OnceValue(p.newProbe)
+	drawn := from.Draw
 	if l.cfg.batchSampler != nil {
-		p.batches = l.cfg.batchSampler.Epoch(epoch)
+		p.batches = l.cfg.batchSampler.Epoch(p.epoch)
 		if part, ok := p.batches.(sampler.BatchPart); ok {
 			if drawn > 0 {
 				part = part.From(drawn)
@@ -45,7 +55,7 @@ func (l *Loader) newPlan(epoch, drawn int) *plan {
 		p.count = p.batches.Len() - p.first
 		return p
 	}
-	p.order = l.cfg.sampler.Epoch(epoch)
+	p.order = l.cfg.sampler.Epoch(p.epoch)
 	if part, ok := p.order.(sampler.Part); ok {
 		if drawn > 0 {
 			part = part.From(drawn)
@@ -54,15 +64,13 @@ func (l *Loader) newPlan(epoch, drawn int) *plan {
 	} else {
 		p.first = min(drawn, p.order.Len())
 	}
-	p.count = p.left() / p.size
-	if !l.cfg.dropLast && p.left()%p.size > 0 {
+	p.left = p.order.Len() - p.first
+	p.count = p.left / p.size
+	if !l.cfg.dropLast && p.left%p.size > 0 {
 		p.count++
 	}
 	return p
 }
-
-// left is the number of samples in the plan.
-func (p *plan) left() int { return p.order.Len() - p.first }
 
 // drawn is the [Position.Draw] before batch k.
 func (p *plan) drawn(k int) int {
@@ -72,7 +80,7 @@ func (p *plan) drawn(k int) int {
 	if p.batches != nil {
 		return p.first + k
 	}
-	own := min(k*p.size, p.left())
+	own := min(k*p.size, p.left)
 	if p.part != nil {
 		return p.part.Consumed(own)
 	}
@@ -93,7 +101,7 @@ func (p *plan) step() int {
 }
 
 // number is batch k's place in the epoch for messages and [Batch.Number].
-func (p *plan) number(k int) int { return p.drawn(0)/p.step() + k }
+func (p *plan) number(k int) int { return p.skipped + k }
 
 // rows appends the samples of batch k and the places of their draws in the
 // global order, from which their random numbers come.
@@ -110,7 +118,7 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 		}
 		return indices, draws
 	}
-	for i := k * p.size; i < min((k+1)*p.size, p.left()); i++ {
+	for i := k * p.size; i < min((k+1)*p.size, p.left); i++ {
 		indices = append(indices, p.order.At(p.first+i))
 		if p.part != nil {
 			draws = append(draws, p.part.Draw(i))
@@ -119,6 +127,20 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 		}
 	}
 	return indices, draws
+}
+
+// changed reports a sampler that breaks its word: an order does not change.
+func (p *plan) changed() error {
+	what, had, has := "batches", p.first+p.count, 0
+	if p.batches != nil {
+		has = p.batches.Len()
+	} else {
+		what, had, has = "samples", p.first+p.left, p.order.Len()
+	}
+	if has != had {
+		return fmt.Errorf("the sampler's order had %d %s when the epoch was planned and has %d now", had, what, has)
+	}
+	return nil
 }
 
 // replacement picks another sample for a row of batch k: one of the global

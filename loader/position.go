@@ -61,14 +61,14 @@ const version = 1
 
 // Position is the place before the first batch of an epoch.
 func (l *Loader) Position(epoch int) Position {
-	p := l.start(epoch)
+	p := l.start(epoch, l.ds.Len())
 	p.Order = l.identity()
 	return p
 }
 
 // start is the beginning of an epoch in whatever order.
-func (l *Loader) start(epoch int) Position {
-	return Position{Version: version, Epoch: epoch, Seed: l.cfg.seed, Samples: l.ds.Len()}
+func (l *Loader) start(epoch, samples int) Position {
+	return Position{Version: version, Epoch: epoch, Seed: l.cfg.seed, Samples: samples}
 }
 
 // check reports why the loader cannot resume at p, as far as can be told without

@@ -29,6 +29,16 @@ func must[S any](s S, err error) S {
 	return s
 }
 
+// text is a position as JSON.
+func text(t *testing.T, p loader.Position) string {
+	t.Helper()
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // middle is the position after the second batch of epoch 1, through JSON.
 func middle(t *testing.T, l *loader.Loader) (p loader.Position) {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
-	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // Stats is what a loader has done since it was made, and where the time went.
@@ -182,37 +181,6 @@ func (c *counts) failed(failed []failure) {
 	}
 }
 
-// Stats reports what the loader has done so far. It may be called while a loop runs.
-func (l *Loader) Stats() Stats {
-	l.counts.mu.Lock()
-	s := Stats{
-		Samples:  l.counts.samples,
-		Batches:  l.counts.batches,
-		Emptied:  l.counts.empty,
-		Dropped:  l.counts.dropped,
-		Failures: slices.Clone(l.counts.failures),
-		Wait:     l.counts.wait,
-		Workers:  l.cfg.workers,
-		Slabs:    len(l.jobs),
-	}
-	l.counts.mu.Unlock()
-	for _, w := range l.workers {
-		s.Busy += time.Duration(w.busy.Load())
-		s.MemoryWait += time.Duration(w.memoryWait.Load())
-		s.Stages = addStages(s.Stages, w.clock.Times(nil))
-	}
-	l.mu.Lock()
-	r := l.run
-	l.mu.Unlock()
-	if r != nil {
-		s.Ready = r.ready()
-	}
-	for _, j := range l.jobs {
-		s.SlabBytes += j.slab.size.Load()
-	}
-	return s
-}
-
 // A StageTime is what a stage has taken so far.
 type StageTime struct {
 	Name  string // as given to [dataset.Slot.Stage]
@@ -220,28 +188,67 @@ type StageTime struct {
 	Total time.Duration
 }
 
-func addStages(sum []StageTime, more []slots.StageTime) []StageTime {
-	for _, m := range more {
-		i := slices.IndexFunc(sum, func(s StageTime) bool { return s.Name == m.Name })
-		if i < 0 {
-			sum = append(sum, StageTime(m))
-			continue
-		}
-		sum[i].Count += m.Count
-		sum[i].Total += m.Total
-	}
-	return sum
+// effort is what workers have done.
+type effort struct {
+	busy, memoryWait time.Duration
+	stages           []StageTime
 }
 
-// ready is the number of complete batches that are not delivered.
-func (r *run) ready() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := 0
-	for _, j := range r.inFlight {
+func (sum *effort) add(w *worker) {
+	sum.busy += time.Duration(w.busy.Load())
+	sum.memoryWait += time.Duration(w.memoryWait.Load())
+	for _, t := range w.clock.Times(nil) {
+		i := slices.IndexFunc(sum.stages, func(s StageTime) bool { return s.Name == t.Name })
+		if i < 0 {
+			sum.stages = append(sum.stages, StageTime(t))
+			continue
+		}
+		sum.stages[i].Count += t.Count
+		sum.stages[i].Total += t.Total
+	}
+}
+
+// Stats reports what the loader has done so far. It may be called while a loop runs.
+func (l *Loader) Stats() Stats {
+	s := l.counts.stats()
+	s.Workers, s.Slabs = l.cfg.workers, len(l.jobs)
+	done, ready := l.effort()
+	s.Busy, s.MemoryWait, s.Stages, s.Ready = done.busy, done.memoryWait, done.stages, ready
+	for _, j := range l.jobs {
+		s.SlabBytes += j.slab.size.Load()
+	}
+	return s
+}
+
+// effort is what all workers have done, and how many batches are complete and not delivered.
+func (l *Loader) effort() (done effort, ready int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	done = l.past
+	done.stages = slices.Clone(done.stages)
+	for _, w := range slices.Concat(l.workers, l.strays) {
+		done.add(w)
+	}
+	if l.run == nil {
+		return done, 0
+	}
+	for _, j := range l.run.inFlight {
 		if j.complete {
-			n++
+			ready++
 		}
 	}
-	return n
+	return done, ready
+}
+
+func (c *counts) stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Stats{
+		Samples:  c.samples,
+		Batches:  c.batches,
+		Emptied:  c.empty,
+		Dropped:  c.dropped,
+		Failures: slices.Clone(c.failures),
+		Wait:     c.wait,
+	}
 }

@@ -21,20 +21,27 @@ type worker struct {
 	run    *run
 	labels context.Context // the goroutine's pprof labels; nil where it is the loop's own
 	clock  *slots.Clock
-	own    *job // being built; outlives a goroutine that user code ends
 	ahead  readAhead
 	draw   *slots.Draw
 	cells  []slots.Cell
 	rows   rowSlots
+
+	// These outlive a goroutine that user code ends.
+	own  *job // being built
+	task task
 
 	reader dataset.Reader // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader
 
 	busy       atomic.Int64 // nanoseconds
 	memoryWait atomic.Int64 // nanoseconds
-	sample     atomic.Int64 // being placed, plus one; 0 between samples
-	since      atomic.Int64 // when it was begun, after l.made; only with a Timeout
+	call       call
+	at         atomic.Pointer[job] // what it works on
 	goroutine  atomic.Int64
+
+	// The loader's mutex guards these.
+	stray bool // a loop has left it behind
+	lost  *job // what it worked on then
 }
 
 func newWorker(l *Loader, id int) *worker {
@@ -50,28 +57,51 @@ func newWorker(l *Loader, id int) *worker {
 
 // main works for a run until it stops. It is a goroutine.
 func (w *worker) main(r *run) {
-	exited := false
+	goexit := false // user code has called it
 	defer func() {
-		if exited { // user code called runtime.Goexit, and what it was called for has failed
-			go w.main(r)
+		if goexit {
+			go w.main(r) // goes on where this goroutine was
 			return
 		}
-		r.group.Done()
+		w.l.leave(w, r)
 	}()
 	pprof.SetGoroutineLabels(w.labels)
-	w.run = r
 	w.goroutine.Store(goroutineID())
-	if w.own == nil && !r.opens(w) {
+	if w.own == nil && w.task.j == nil && !w.begin(r) {
 		return
 	}
-	exited = true
-	if w.own != nil { // place opens the reader
-		w.build(w.own)
+	goexit = true
+	w.resume()
+	for {
+		j, fresh := r.next(w)
+		if j == nil {
+			break
+		}
+		if !fresh || w.prepare(j) {
+			w.build(j)
+		}
 	}
-	for j := r.next(w); j != nil; j = r.next(w) {
-		w.build(j)
-	}
-	exited = false
+	goexit = false
+}
+
+// begin readies the worker for a run. If its reader cannot be opened, the run ends.
+func (w *worker) begin(r *run) bool {
+	w.own, w.task = nil, task{}
+	w.at.Store(nil)
+	err := ErrGoexit // unless open returns
+	defer func() {
+		if err != nil {
+			w.failsToOpen(r, err)
+		}
+	}()
+	err = w.open()
+	return err == nil
+}
+
+func (w *worker) failsToOpen(r *run, err error) {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	r.fail(fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err))
 }
 
 // open opens the reader unless it is open.
@@ -79,12 +109,9 @@ func (w *worker) open() (err error) {
 	if w.reader != nil {
 		return nil
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err)
-		}
-	}()
 	defer recovered(&err)
+	w.enter(opening)
+	defer w.call.end()
 	reader, err := w.l.ds.Open()
 	if err != nil {
 		return err
@@ -108,10 +135,47 @@ func (w *worker) close() (err error) {
 	return reader.Close()
 }
 
+// prepare finds out which samples a fresh batch consists of and opens its rows, or
+// ends the run in the place of the batch.
+func (w *worker) prepare(j *job) (ok bool) {
+	w.at.Store(j)
+	err := ErrGoexit // unless draws returns
+	defer func() {
+		w.call.end()
+		if err != nil {
+			err = j.named(err)
+		}
+		ok = w.run.prepared(j, err)
+	}()
+	w.enter(drawing)
+	err = w.draws(j)
+	return false // the deferred function knows
+}
+
+// draws calls the sampler, the Allocator and hooks.
+func (w *worker) draws(j *job) (err error) {
+	defer recovered(&err)
+	j.begun = time.Now()
+	if err := j.plan.changed(); err != nil {
+		return err
+	}
+	j.indices, j.draws = j.plan.rows(j.k, j.indices[:0], j.draws[:0])
+	if len(j.indices) == 0 {
+		return errors.New("the batch sampler gave an empty batch")
+	}
+	w.readAhead(j)
+	if err := j.slab.reserve(len(j.indices)); err != nil {
+		return err
+	}
+	w.l.cfg.trace.batchBegun(j)
+	return nil
+}
+
 // build works on batch j until nobody needs to claim rows of it. Before every
 // sample it helps the batch that the loop waits for, if that is another one.
 func (w *worker) build(j *job) {
 	w.own = j
+	w.at.Store(j)
 	begun := time.Now()
 	done := 0
 	defer func() {
@@ -124,40 +188,77 @@ func (w *worker) build(j *job) {
 			w.finished(j, done)
 			done = 0
 			w.drain(wanted)
+			w.at.Store(j)
 			continue
 		}
-		from, to := j.claim(chunk)
-		if from == to {
+		n := w.fill(j, chunk)
+		if n == 0 {
 			break
 		}
-		w.fill(j, from, to)
-		done += to - from
+		done += n
 	}
 	w.own = nil
 }
 
 // drain works on the wanted batch until all its rows are claimed.
 func (w *worker) drain(j *job) {
+	w.at.Store(j)
 	done := 0
 	defer func() { w.finished(j, done) }()
 	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
-		from, to := j.claim(chunk)
-		if from == to {
+		n := w.fill(j, chunk)
+		if n == 0 {
 			w.run.wanted.CompareAndSwap(j, nil)
 			return
 		}
-		w.fill(j, from, to)
-		done += to - from
+		done += n
 	}
 }
 
+// resume goes on where a goroutine was that user code has ended.
+func (w *worker) resume() {
+	if j := w.task.j; j != nil {
+		w.at.Store(j)
+		w.finished(j, w.proceed())
+	}
+	if w.own != nil {
+		w.build(w.own)
+	}
+}
+
+// finished counts rows of a batch as done. With the last one it is complete.
 func (w *worker) finished(j *job, rows int) {
-	if j.finished(rows) && w.run.finish(j) {
+	if !j.finished(rows) {
+		return
+	}
+	awaited := false
+	func() {
+		defer func() { awaited = w.run.finish(j) }() // even if a hook calls runtime.Goexit
+		w.seal(j)
+	}()
+	if awaited {
 		// Where workers keep all processors busy, the loop would wait for the end of
 		// a worker's time slice, 10 ms or more. It takes this worker's place.
 		w.giveWay()
 	}
+}
+
+// seal makes the batch ready for delivery. A panic of the Allocator or a hook is
+// an error in its place.
+func (w *worker) seal(j *job) {
+	err := ErrGoexit // unless user code returns
+	defer func() {
+		w.call.end()
+		if err != nil {
+			j.err = j.named(err)
+		}
+	}()
+	defer recovered(&err)
+	w.enter(finishing)
+	j.seal(w.l.cfg.policy)
+	w.l.cfg.trace.batchReady(j)
+	err = nil
 }
 
 // chunk is how many of a batch's rows to claim at once: one, so that no row
@@ -170,6 +271,29 @@ func (w *worker) chunk(rows int) int {
 		return max(1, rows)
 	}
 	// Beyond a few workers per processor, smaller calls cost more than they help.
-	sharers := min(len(w.l.workers), 4*runtime.GOMAXPROCS(0))
+	sharers := max(1, min(w.l.cfg.workers, 4*runtime.GOMAXPROCS(0)))
 	return max(1, (rows+sharers-1)/sharers)
+}
+
+// turn is a time on a processor after which others may have theirs.
+const turn = 50 * time.Microsecond
+
+// yield lets other goroutines run after a sample that took long, as far as the
+// dataset has told: the loop first of all, which otherwise waits for the end of a
+// time slice, and workers that have claimed rows, where there are more than
+// processors.
+func (w *worker) yield(took time.Duration) {
+	if took > turn {
+		w.giveWay()
+	}
+}
+
+// giveWay lets other goroutines run. That time is not the worker's.
+func (w *worker) giveWay() {
+	if w.l.cfg.workers == 0 {
+		return
+	}
+	begun := time.Now()
+	runtime.Gosched()
+	w.busy.Add(-int64(time.Since(begun)))
 }

@@ -1,0 +1,102 @@
+package loader
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// A call is what user code a worker is in: what it does, and since when. Its
+// worker writes it, everybody may read it.
+type call struct {
+	what  atomic.Int64 // a sample's index plus one, or one of the negative ones
+	since atomic.Int64 // when the call began, after Loader.made; only with a Timeout
+}
+
+// What a call does, if it does not place a sample.
+const (
+	opening = -1 - iota
+	drawing
+	reporting
+	finishing
+	closing
+)
+
+func doing(what int64) string {
+	switch what {
+	case opening:
+		return "opening the dataset"
+	case drawing:
+		return "drawing a batch"
+	case reporting:
+		return "reporting a failure"
+	case finishing:
+		return "finishing a batch"
+	case closing:
+		return "closing its Reader"
+	}
+	return "placing a sample"
+}
+
+// enter notes that the worker calls user code, to place the sample with an index
+// from 0 on or something else.
+func (w *worker) enter(index int) {
+	if w.l.cfg.timeout > 0 {
+		w.call.since.Store(int64(time.Since(w.l.made)))
+	}
+	if index >= 0 {
+		index++
+	}
+	w.call.what.Store(int64(index))
+}
+
+func (c *call) end() { c.what.Store(0) }
+
+// lasts is for how long the worker has been in its call, or 0 if it is in none.
+func (w *worker) lasts() time.Duration {
+	if w.call.what.Load() == 0 {
+		return 0
+	}
+	return time.Since(w.l.made) - time.Duration(w.call.since.Load())
+}
+
+// stuck says what call the worker is in.
+func (w *worker) stuck() (s Stuck, ok bool) {
+	what := w.call.what.Load()
+	if what == 0 {
+		return Stuck{}, false
+	}
+	s = Stuck{Worker: w.id, Doing: doing(what), Index: -1, Stage: w.clock.Current(), For: w.lasts()}
+	if what > 0 {
+		s.Index = int(what) - 1
+		s.Name = w.l.name(s.Index, w.run.samples)
+	}
+	return s, true
+}
+
+// stackOf is the call stack of a goroutine.
+func stackOf(goroutine int64) string {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	header := fmt.Appendf(nil, "goroutine %d ", goroutine)
+	for block := range bytes.SplitSeq(all, []byte("\n\n")) {
+		if bytes.HasPrefix(block, header) {
+			return string(block)
+		}
+	}
+	return ""
+}
+
+// goroutineID is the number under which stack dumps show this goroutine.
+func goroutineID() int64 {
+	var buf [64]byte
+	fields := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
+	if len(fields) < 2 {
+		return 0
+	}
+	id, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+	return id
+}

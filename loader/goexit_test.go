@@ -1,0 +1,193 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+func TestGoexitIsReplaced(t *testing.T) {
+	goexit := failing(40, func(i int) bool {
+		if i%3 == 0 {
+			runtime.Goexit()
+		}
+		return false
+	})
+	want := outcome(t, newLoader(t, failing(40, func(i int) bool { return i%3 == 0 }), loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Replace, -1)))
+	for _, workers := range []int{1, 3} {
+		l := newLoader(t, goexit, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
+		if got := outcome(t, l); !slices.Equal(got, want) {
+			t.Errorf("%d workers: got %q, want what other errors give, %q", workers, got, want)
+		}
+		if s := l.Stats(); s.Samples != 40 || !errors.Is(s.Failures[0], loader.ErrGoexit) {
+			t.Errorf("%d workers: %d samples, %v", workers, s.Samples, s.Failures[0])
+		}
+	}
+}
+
+func TestGoexitInABatchCostsItsSampleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, workers := range []int{1, 3} {
+			ds := &gatherer{fake: failing(16, func(i int) bool {
+				if i == 9 || i == 12 {
+					runtime.Goexit()
+				}
+				return false
+			})}
+			l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Skip, -1))
+			got := outcome(t, l)
+			want := []string{"[0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]", "[8 10 11 13 14 15] [8 10 11 13 14 15]"}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d workers: got %q, want %q", workers, got, want)
+			}
+		}
+	})
+}
+
+// A mumbler is a dataset whose Name ends the goroutine.
+type mumbler struct{ *fake }
+
+func (mumbler) Name(int) string { runtime.Goexit(); return "" }
+
+func TestGoexitInNameLeavesTheNameOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoader(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2))
+		got := outcome(t, l)
+		if want := []string{"error: loader: sample 1, epoch 0, batch 0: bad sample"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// inGoroutine calls f where it may call runtime.Goexit.
+func inGoroutine(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
+// TestLoopThatUserCodeEndsLeavesTheLoaderWhole: without workers, user code runs in
+// the loop's own goroutine, which it may end.
+func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
+	broken := true
+	end := func() {
+		if broken {
+			runtime.Goexit()
+		}
+	}
+	for name, options := range map[string][]loader.Option{
+		"epoch": {loader.Sampler(beginning{end})},
+		"order": {loader.Sampler(ending{0, end})},
+		"place": nil,
+		"begun": {loader.Observe(loader.Trace{BatchBegun: func(loader.BatchInfo) { end() }})},
+		"ready": {loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})},
+	} {
+		ds := &fake{n: 8}
+		if name == "place" {
+			ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
+				end()
+				dataset.Set(dst, 0, int64(i))
+				return nil
+			}
+		}
+		l := newLoader(t, ds, append(options, loader.Workers(0), loader.BatchSize(4))...)
+		broken = true
+		inGoroutine(func() {
+			for range l.Epoch(t.Context(), 0) {
+			}
+			t.Errorf("%s: the loop has ended, not its goroutine", name)
+		})
+		broken = false
+		if got := len(collect(t, l, 0, 1)); got != 2 {
+			t.Errorf("%s: %d batches afterwards, want 2", name, got)
+		}
+	}
+}
+
+// A beginning is a sampler that ends somehow in every epoch.
+type beginning struct{ end func() }
+
+func (b beginning) Epoch(int) sampler.Order { b.end(); return sampler.Sequential(8).Epoch(0) }
+
+// A shy dataset panics when it has been asked for its length so many times.
+type shy struct {
+	*fake
+	patience *atomic.Int32
+}
+
+func (s shy) Len() int {
+	if s.patience.Add(-1) == 0 {
+		panic("broken")
+	}
+	return s.fake.Len()
+}
+
+func TestPanicInLenLeavesTheLoaderWhole(t *testing.T) {
+	patience := new(atomic.Int32)
+	l := newLoader(t, shy{&fake{n: 4}, patience}, loader.Workers(2))
+	for patient := range int32(5) {
+		patience.Store(patient)
+		func() {
+			defer func() { recover() }()
+			for range l.Epoch(t.Context(), 0) {
+			}
+		}()
+		patience.Store(0)
+		if got := len(collect(t, l, 0, 1)); got != 4 {
+			t.Errorf("%d batches afterwards, want 4", got)
+		}
+	}
+}
+
+func TestPanicInBatchDeliveredLosesNoSlab(t *testing.T) {
+	memory := new(checked)
+	broken := true
+	l, err := loader.New(&fake{n: 8}, loader.Workers(2), loader.InFlight(2), loader.BatchSize(2), loader.Timeout(10*time.Second), loader.Memory(memory),
+		loader.Observe(loader.Trace{BatchDelivered: func(loader.BatchInfo, time.Duration) {
+			if broken {
+				panic("broken")
+			}
+		}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is lost")
+				}
+			}()
+			for range l.Epoch(t.Context(), 0) {
+			}
+		}()
+	}
+	broken = false
+	if got := len(collect(t, l, 0, 1)); got != 4 {
+		t.Errorf("%d batches afterwards, want 4", got)
+	}
+	if err := l.Close(); err != nil || len(memory.out) != 0 {
+		t.Errorf("Close: %v, %d slabs are not freed", err, len(memory.out))
+	}
+}
+
+func TestFirstBatchWithoutWorkersIsPlacedByOneCall(t *testing.T) {
+	ds := &gatherer{fake: &fake{n: 16}}
+	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(8))
+	collect(t, l, 0, 1)
+	if got := ds.calls.Load(); got != 2 {
+		t.Errorf("%d calls of PlaceBatch, want one a batch", got)
+	}
+}

@@ -1,0 +1,98 @@
+package loader
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// A planning is a call of the sampler for an epoch, which may take its time. It
+// runs in a goroutine of its own, that of the next epoch while the current one is
+// loaded. The goroutine belongs to the loader rather than to the run, so that a
+// loop can end while it lasts; Close waits for it.
+type planning struct {
+	epoch     int
+	begun     time.Time
+	goroutine atomic.Int64
+}
+
+// planNext starts planning the epoch after the cursor's. The caller holds the mutex.
+func (r *run) planNext() {
+	if epoch := r.cursor.plan.epoch + 1; epoch < r.cursor.until {
+		r.planFrom(r.l.start(epoch, r.samples))
+	}
+}
+
+// planFrom starts planning what remains of an epoch. Without workers that is left
+// to the loop. The caller holds the mutex.
+func (r *run) planFrom(from Position) {
+	r.cursor.due, r.cursor.planning = from, true
+	if r.l.cfg.workers == 0 || r.stopped.Load() {
+		return
+	}
+	p := &planning{epoch: from.Epoch, begun: time.Now()}
+	r.l.plannings = append(r.l.plannings, p)
+	r.l.outside.enter()
+	go func() {
+		defer r.l.endPlanning(p)
+		p.goroutine.Store(goroutineID())
+		r.plan(from)
+	}()
+}
+
+func (l *Loader) endPlanning(p *planning) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.plannings = slices.DeleteFunc(l.plannings, func(q *planning) bool { return q == p })
+	l.outside.leave()
+}
+
+// plan plans the first epoch from a position on that has batches.
+func (r *run) plan(from Position) {
+	p, err := (*plan)(nil), fmt.Errorf("loader: epoch %d: %w", from.Epoch, ErrGoexit)
+	defer func() { r.planned(p, err) }() // also if the sampler calls runtime.Goexit
+	p, err = r.l.safePlan(from)
+	for err == nil && p.count == 0 && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
+		p, err = r.l.safePlan(r.l.start(p.epoch+1, r.samples))
+	}
+}
+
+// planned hands a plan to the cursor.
+func (r *run) planned(p *plan, err error) {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	r.cursor.planning = false
+	if err != nil {
+		r.cursor.err = err
+	} else {
+		r.cursor.next = p
+	}
+	r.wakeAnother()
+	r.notify()
+}
+
+// planInline makes a plan that is wanted in the loop's own goroutine. It reports
+// false where none is.
+func (r *run) planInline() bool {
+	r.l.mu.Lock()
+	wanted, from := !r.advance() && r.cursor.planning, r.cursor.due
+	r.l.mu.Unlock()
+	if wanted {
+		r.plan(from)
+	}
+	return wanted
+}
+
+// safePlan plans what remains of an epoch from a position on, with the sampler's
+// panics as errors.
+func (l *Loader) safePlan(from Position) (p *plan, err error) {
+	defer func() {
+		if _, panicked := err.(*PanicError); panicked {
+			err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
+		}
+	}()
+	defer recovered(&err)
+	p = l.newPlan(from)
+	return p, p.resumes(from)
+}

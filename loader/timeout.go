@@ -1,0 +1,134 @@
+package loader
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A TimeoutError says that no batch arrived within [Timeout], and what the
+// workers were doing. It is an [os.ErrDeadlineExceeded].
+type TimeoutError struct {
+	After        time.Duration
+	Epoch, Batch int     // that the loop waited for; -1 and -1 from Close
+	Stuck        []Stuck // calls that last, the oldest first
+	Kept         int     // slabs that [Batch.Keep] withholds
+}
+
+// Stuck is a call of the dataset, the sampler or a hook that had not returned when
+// the time was up.
+type Stuck struct {
+	Worker int           // -1 where it is none, but a goroutine that plans an epoch
+	Doing  string        // what it calls user code for, as in "placing a sample"
+	Index  int           // the sample; -1 if it places none
+	Name   string        // as the dataset names the sample; may be empty
+	Stage  string        // as the dataset reports it: read, decode, …; may be empty
+	For    time.Duration // since the call began
+	Stack  string        // where the goroutine is; only of the first
+}
+
+func (e *TimeoutError) Error() string {
+	var b strings.Builder
+	if e.Batch < 0 {
+		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; what they use is freed when they do", e.After)
+	} else {
+		fmt.Fprintf(&b, "loader: epoch %d, batch %d: nothing for %v", e.Epoch, e.Batch, e.After)
+	}
+	if len(e.Stuck) == 0 && e.Kept > 0 {
+		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
+	}
+	for i, s := range e.Stuck {
+		if i == 3 {
+			fmt.Fprintf(&b, "; and %d more", len(e.Stuck)-i)
+			break
+		}
+		fmt.Fprintf(&b, "; %v", s)
+	}
+	if len(e.Stuck) > 0 && e.Stuck[0].Stack != "" {
+		fmt.Fprintf(&b, "\n\n%s", e.Stuck[0].Stack)
+	}
+	return b.String()
+}
+
+// String describes the call, as "worker 0: sample 5 (cat.jpg) for 1m0s in stage read".
+func (s Stuck) String() string {
+	var b strings.Builder
+	if s.Worker >= 0 {
+		fmt.Fprintf(&b, "worker %d: ", s.Worker)
+	}
+	if s.Index >= 0 {
+		fmt.Fprintf(&b, "sample %d", s.Index)
+	} else {
+		b.WriteString(s.Doing)
+	}
+	if s.Name != "" {
+		fmt.Fprintf(&b, " (%s)", s.Name)
+	}
+	fmt.Fprintf(&b, " for %v", s.For.Round(time.Millisecond))
+	if s.Stage != "" {
+		fmt.Fprintf(&b, " in stage %s", s.Stage)
+	}
+	return b.String()
+}
+
+// Is makes the error an os.ErrDeadlineExceeded.
+func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
+
+// Timeout reports true, as of a net.Error.
+func (e *TimeoutError) Timeout() bool { return true }
+
+// timedOut says what everybody is doing.
+func (r *run) timedOut() error {
+	l := r.l
+	l.mu.Lock()
+	e := &TimeoutError{After: l.cfg.timeout, Kept: len(l.jobs) - len(r.inFlight) - len(l.free)}
+	for _, j := range l.jobs {
+		if j.orphan {
+			e.Kept--
+		}
+	}
+	var plannings []*planning
+	switch c := &r.cursor; {
+	case len(r.inFlight) > 0:
+		j := r.inFlight[0]
+		e.Epoch, e.Batch = j.plan.epoch, j.plan.number(j.k)
+	case c.planning:
+		e.Epoch, plannings = c.due.Epoch, slices.Clone(l.plannings)
+	case c.plan != nil:
+		e.Epoch, e.Batch = c.plan.epoch, c.plan.number(c.k)
+	}
+	workers := slices.Concat(l.workers, l.strays)
+	l.mu.Unlock()
+	e.Stuck = stuck(workers, plannings)
+	return e
+}
+
+// stuck says what workers and samplers are in the middle of.
+func stuck(workers []*worker, plannings []*planning) []Stuck {
+	type call struct {
+		Stuck
+		goroutine int64
+	}
+	var calls []call
+	for _, w := range workers {
+		if s, ok := w.stuck(); ok {
+			calls = append(calls, call{s, w.goroutine.Load()})
+		}
+	}
+	for _, p := range plannings {
+		s := Stuck{Worker: -1, Index: -1, Doing: fmt.Sprintf("planning epoch %d", p.epoch), For: time.Since(p.begun)}
+		calls = append(calls, call{s, p.goroutine.Load()})
+	}
+	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(b.For, a.For) })
+	all := make([]Stuck, len(calls))
+	for i, c := range calls {
+		all[i] = c.Stuck
+	}
+	if len(all) > 0 {
+		all[0].Stack = stackOf(calls[0].goroutine)
+	}
+	return all
+}

@@ -37,51 +37,55 @@ const Side = "penstock"
 // CPU is that of the whole process, and so are allocations, those of the loop's
 // start included.
 func Epoch(ctx context.Context, batches iter.Seq2[*loader.Batch, error], body func(context.Context, *loader.Batch) error) (result.Measured, error) {
-	var m result.Measured
-	m.Waits = make([]float64, 0, 4096)
+	m := result.Measured{Waits: make([]float64, 0, 4096)}
+	err := counted(ctx, &m, func() error {
+		begun := time.Now()
+		free := begun // when the loop was free for the next batch
+		for batch, err := range batches {
+			arrived := time.Now()
+			if err != nil {
+				return err
+			}
+			m.Waits = append(m.Waits, arrived.Sub(free).Seconds())
+			m.Samples += int64(batch.Len())
+			m.LoadingEnd = arrived.Sub(begun).Seconds()
+			free = arrived
+			if body != nil {
+				if err := body(ctx, batch); err != nil {
+					return fmt.Errorf("bench: batch %d: %w", batch.Number(), err)
+				}
+				free = time.Now()
+				m.Compute += free.Sub(arrived).Seconds()
+			}
+		}
+		m.Seconds = time.Since(begun).Seconds()
+		return nil
+	})
+	summed(&m)
+	return m, err
+}
+
+// counted runs f and counts what the process allocates and computes meanwhile.
+func counted(ctx context.Context, m *result.Measured, f func() error) error {
 	var before, after runtime.MemStats
 	cpu := cpuTime(ctx)
 	runtime.ReadMemStats(&before)
-	begun := time.Now()
-	free := begun // when the loop was free for the next batch
-	for batch, err := range batches {
-		arrived := time.Now()
-		if err != nil {
-			return m, err
-		}
-		m.Waits = append(m.Waits, arrived.Sub(free).Seconds())
-		m.Samples += int64(batch.Len())
-		m.LoadingEnd = arrived.Sub(begun).Seconds()
-		free = arrived
-		if body != nil {
-			if err := body(ctx, batch); err != nil {
-				return m, fmt.Errorf("bench: batch %d: %w", batch.Number(), err)
-			}
-			free = time.Now()
-			m.Compute += free.Sub(arrived).Seconds()
-		}
-	}
-	m.Seconds = time.Since(begun).Seconds()
+	err := f()
 	runtime.ReadMemStats(&after)
 	m.CPU = cpuTime(ctx) - cpu
 	m.Allocations = int64(after.Mallocs - before.Mallocs)
 	m.AllocatedBytes = int64(after.TotalAlloc - before.TotalAlloc)
+	return err
+}
+
+// summed adds up the waits.
+func summed(m *result.Measured) {
 	for _, w := range m.Waits {
 		m.Waiting += w
 	}
 	if len(m.Waits) > 0 {
 		m.FirstBatch = m.Waits[0]
 	}
-	return m, nil
-}
-
-// Busy is a loop body that takes d for a batch without using a processor, as
-// one that waits for a device does.
-func Busy(d time.Duration) func(context.Context, *loader.Batch) error {
-	if d <= 0 {
-		return nil
-	}
-	return func(ctx context.Context, _ *loader.Batch) error { return sleep(ctx, d) }
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"context"
 	"flag"
 	"io/fs"
 	"os"
@@ -79,19 +78,6 @@ func repeated(b *testing.B, ds dataset.Dataset, n int) dataset.Dataset {
 	return long
 }
 
-// item is a preprocessed picture: 602,112 bytes.
-var item = data.Picture(224)
-
-const items = 256 // 154 MB, more than any cache but the page cache
-
-func itemFiles(b *testing.B) string {
-	return given(b, func(root string) (string, error) { return data.Items(b.Context(), root, items, 224) })
-}
-
-func packedFile(b *testing.B) string {
-	return given(b, func(root string) (string, error) { return data.Packed(b.Context(), root, items, 224) })
-}
-
 // preprocessed is pictures of the given size, a file each.
 func preprocessed(b *testing.B, size int) dataset.Dataset {
 	b.Helper()
@@ -101,16 +87,6 @@ func preprocessed(b *testing.B, size int) dataset.Dataset {
 		b.Fatal(err)
 	}
 	return ds
-}
-
-func randomItems() dataset.Dataset {
-	return dataset.Func(items, item, func(_ context.Context, i int, dst dataset.Slot) error {
-		row := dataset.Row[float32](dst, 0)
-		for k := range row {
-			row[k] = float32(i*k) / 7
-		}
-		return nil
-	})
 }
 
 // cache is where data lies that is made anew in every run.

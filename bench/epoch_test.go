@@ -12,7 +12,6 @@ import (
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
-	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/bench/model"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/dataset"
@@ -68,7 +67,10 @@ func TestEpochTellsWaitingFromTheBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		m, err := bench.Epoch(t.Context(), l.Epoch(t.Context(), 0), bench.Busy(50*time.Millisecond))
+		m, err := bench.Epoch(t.Context(), l.Epoch(t.Context(), 0), func(context.Context, *loader.Batch) error {
+			time.Sleep(50 * time.Millisecond)
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,15 +89,29 @@ func TestEpochTellsWaitingFromTheBody(t *testing.T) {
 }
 
 func TestTheFirstBatchsProfileEndsWithIt(t *testing.T) {
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{1}}}
-	ds := dataset.Func(640, spec, func(context.Context, int, dataset.Slot) error { return nil })
-	m, err := profiled(t.Context(), ds, result.Config{Batch: 2, Workers: 2, Span: result.FirstBatch})
+	m, err := bench.Run{Study: result.Profile, Config: result.Config{Batch: 2, Workers: 2, Span: result.FirstBatch}, Dataset: blankPictures(640, 8)}.Once(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m.Samples != 2 || len(m.Waits) != 1 || m.Seconds != m.Waiting+m.Transfer {
 		t.Errorf("%d samples in %v s, want 2 in %v s: the end of workers does not count", m.Samples, m.Seconds, m.Waiting+m.Transfer)
 	}
+}
+
+func TestAConsumerTakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looked := 0
+		r := bench.Run{Study: result.EndToEnd, Config: result.Config{Batch: 2, Workers: 0}, Dataset: slowSamples(6),
+			Device: bench.Device{SamplesPerSecond: 20, BytesPerSecond: 80}, Look: func(*loader.Batch) error { looked++; return nil }}
+		defer r.Close()
+		m, err := r.Epoch(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(m.Transfer-0.3) > 1e-9 || math.Abs(m.Compute-0.3) > 1e-9 || math.Abs(m.EndToEnd-0.66) > 1e-9 || looked != 3 {
+			t.Errorf("transfer %v s, compute %v, end to end %v, %d looks: want 0.3, 0.3, 0.66 and 3", m.Transfer, m.Compute, m.EndToEnd, looked)
+		}
+	})
 }
 
 func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
@@ -105,8 +121,7 @@ func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer net.Close()
-	blank := dataset.Func(2*rows+1, data.Picture(modelSize), func(context.Context, int, dataset.Slot) error { return nil })
-	m, err := endToEnd(blank, rows, 2, func(l *loader.Loader) (result.Measured, error) { return fed(l.Epoch(t.Context(), 0), net) })
+	m, err := bench.Run{Study: result.EndToEnd, Config: result.Config{Batch: rows, Workers: 2}, Dataset: blankPictures(2*rows+1, modelSize), Feed: net.Feed.Run}.Once(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,17 +134,13 @@ func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
 }
 
 func TestInferenceRunsWholeBatches(t *testing.T) {
-	net, err := model.Kinds()[0].New(2, modelSize)
+	calls := 0
+	m, err := bench.Inferred(t.Context(), 2, 3, func() error { calls++; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer net.Close()
-	m, err := inferred(net, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Samples != 4 || m.PerItem == 0 || m.PerItem != m.Seconds/4 || m.Allocations == 0 || m.AllocatedBytes == 0 {
-		t.Errorf("measured: %+v, want 4 pictures and allocations", m)
+	if m.Samples != 4 || calls != 3 || m.PerItem == 0 || m.PerItem != m.Seconds/4 {
+		t.Errorf("measured: %+v in %d calls, want 4 pictures in 3", m, calls)
 	}
 }
 
@@ -145,11 +156,15 @@ func TestEpochEndsWithTheFirstError(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	running, cancelled := context.WithCancel(t.Context())
 	if _, err := bench.Epoch(ctx, l.Epoch(ctx, 0), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the loader's error: got %v", err)
 	}
-	if err := bench.Busy(time.Hour)(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a body in vain: got %v", err)
+	r := bench.Run{Config: result.Config{Batch: 1, ConsumerSeconds: 3600}, Dataset: slowSamples(4)}
+	defer r.Close()
+	r.Look = func(*loader.Batch) error { cancelled(); return nil }
+	if _, err := r.Epoch(running, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("a consumer in vain: got %v", err)
 	}
 }
 
@@ -189,11 +204,18 @@ func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
 	}
 }
 
-func TestTimesAreKeptInMicroseconds(t *testing.T) {
-	for have, want := range map[float64]float64{0: 0, 3e-9: 1e-6, 1.23456789e-3: 0.001235, 2: 2} {
-		if got := microseconds(have); got != want {
-			t.Errorf("%v s: %v, want %v", have, got, want)
-		}
+func TestABriefRecordHasFewDigits(t *testing.T) {
+	r := result.Record{Study: result.Loading, Measured: result.Measured{Seconds: 1.23456789, Waits: []float64{0, 0.000012345678}, Usage: []result.Usage{{CPUPercent: 99.98765}},
+		Stages: []result.Stage{{Self: 2e-9}}}}
+	b := bench.Brief(r)
+	if m := b.Measured; m.Seconds != 1.2346 || m.Waits[0] != 0 || m.Waits[1] != 0.00001235 || m.Usage[0].CPUPercent != 99.99 || m.Stages[0].Self != 2e-9 {
+		t.Errorf("got %+v", m)
+	}
+	if r.Measured.Waits[1] != 0.000012345678 || r.Measured.Usage[0].CPUPercent != 99.98765 {
+		t.Error("the record itself has changed")
+	}
+	if r.Study = result.Volumes; bench.Brief(r).Measured.Waits != nil {
+		t.Error("waits are kept that no one looks at")
 	}
 }
 

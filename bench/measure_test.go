@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/analysis"
@@ -56,11 +55,9 @@ func rounds() int {
 
 // A cell is one configuration of a study.
 type cell struct {
-	name   string // of the benchmark
-	config result.Config
-	epoch  int // of the loader that is measured
-	run    func(ctx context.Context) (result.Measured, error)
-	report func(b *testing.B, rounds []result.Measured) // what the study shows besides; may be nil
+	bench.Run
+	run    func(ctx context.Context) (result.Measured, error) // where it is more than Run.Once
+	report func(b *testing.B, rounds []result.Measured)       // what the study shows besides; may be nil
 }
 
 // most is the greatest number of iterations that testing asks for.
@@ -69,11 +66,11 @@ const most = 1e9
 // measure lets cells take turns, every other round backwards, keeps what comes
 // out in the file of -results, and reports every cell as a benchmark, whose
 // iterations are its rounds.
-func measure(b *testing.B, study result.Study, cells []cell) {
+func measure(b *testing.B, cells []cell) {
 	if setting("test.count") != "1" {
 		b.Fatal("use -rounds in place of -count: configurations take turns")
 	}
-	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(setting("test.bench"), b.Name()+"/"+c.name) })
+	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(setting("test.bench"), b.Name()+"/"+named(c.Config)) })
 	measured := make([][]result.Measured, len(cells))
 	for round := range rounds() {
 		for k := range cells {
@@ -81,16 +78,20 @@ func measure(b *testing.B, study result.Study, cells []cell) {
 				k = len(cells) - 1 - k
 			}
 			runtime.GC() // what one cell leaves is not collected in the next
-			m, err := cells[k].run(b.Context())
+			c := cells[k]
+			if c.run == nil {
+				c.run = c.Once
+			}
+			m, err := c.run(b.Context())
 			if err != nil {
-				b.Fatalf("%s: %v", cells[k].name, err)
+				b.Fatalf("%s: %v", named(c.Config), err)
 			}
 			measured[k] = append(measured[k], m)
-			keep(b, study, cells[k], round, m)
+			keep(b, c, round, m)
 		}
 	}
 	for k, c := range cells {
-		b.Run(c.name, func(b *testing.B) {
+		b.Run(named(c.Config), func(b *testing.B) {
 			b.StopTimer() // testing calls again, with greater N, until the last that it allows
 			report(b, measured[k])
 			if c.report != nil {
@@ -104,43 +105,32 @@ func measure(b *testing.B, study result.Study, cells []cell) {
 	}
 }
 
+// show reports the median over rounds.
+func show(b *testing.B, rounds []result.Measured, unit string, of func(m result.Measured) float64) analysis.Figure {
+	values := make([]float64, len(rounds))
+	for i, m := range rounds {
+		values[i] = of(m)
+	}
+	f := analysis.NewFigure(values...)
+	b.ReportMetric(f.Median, unit)
+	return f
+}
+
 // report shows what all studies have in common.
 func report(b *testing.B, rounds []result.Measured) {
-	show := func(unit string, of func(m result.Measured) float64) analysis.Figure {
-		values := make([]float64, len(rounds))
-		for i, m := range rounds {
-			values[i] = of(m)
-		}
-		f := analysis.NewFigure(values...)
-		b.ReportMetric(f.Median, unit)
-		return f
-	}
 	b.ReportMetric(0, "ns/op") // of nothing
-	rate := show("samples/s", func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds })
+	rate := show(b, rounds, "samples/s", func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds })
 	b.ReportMetric(100*(rate.High-rate.Low)/rate.Median, "spread-%")
 	if len(rounds[0].Waits) == 0 {
 		return
 	}
-	show("ms-to-first-batch", func(m result.Measured) float64 { return 1000 * m.FirstBatch })
+	show(b, rounds, "ms-to-first-batch", func(m result.Measured) float64 { return 1000 * m.FirstBatch })
 	if len(rounds[0].Waits) > 1 { // there are others than the first
-		show("median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
-		show("p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
-		show("longest-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Longest })
+		show(b, rounds, "median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
+		show(b, rounds, "p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
+		show(b, rounds, "longest-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Longest })
 	}
-	if rounds[0].Allocations == 0 {
-		return // they were not counted
-	}
-	show("allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
-}
-
-// allocating runs f and counts what the process allocates on Go's heap meanwhile.
-func allocating(m *result.Measured, f func() error) error {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	err := f()
-	runtime.ReadMemStats(&after)
-	m.Allocations, m.AllocatedBytes = int64(after.Mallocs-before.Mallocs), int64(after.TotalAlloc-before.TotalAlloc)
-	return err
+	show(b, rounds, "allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
 }
 
 // wanted tells whether the pattern of -bench chooses a benchmark whose first name
@@ -168,7 +158,7 @@ func wanted(pattern, name string) bool {
 var blank = sync.OnceValues(func() (result.Record, error) { return bench.Blank(context.Background()) })
 
 // keep appends a record to the file of -results, if there is one.
-func keep(b *testing.B, study result.Study, c cell, round int, m result.Measured) {
+func keep(b *testing.B, c cell, round int, m result.Measured) {
 	b.Helper()
 	if *resultsFile == "" {
 		return
@@ -177,47 +167,10 @@ func keep(b *testing.B, study result.Study, c cell, round int, m result.Measured
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.Study, r.Round, r.Epoch, r.Config, r.Measured = study, round, c.epoch, c.config, brief(m)
-	if study != result.Loading {
-		r.Measured.Waits = nil // thousands, that no other study is about
-	}
-	if err := result.AppendFile(*resultsFile, r); err != nil {
+	r.Study, r.Round, r.Config, r.Measured = c.Study, round, c.Config, m
+	if err := result.AppendFile(*resultsFile, bench.Brief(r)); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// brief has its times in as many digits as a clock can be believed.
-func brief(m result.Measured) result.Measured {
-	for _, t := range []*float64{&m.Seconds, &m.FirstBatch, &m.Waiting, &m.Transfer, &m.Compute, &m.LoadingEnd, &m.EndToEnd, &m.CPU} {
-		*t = microseconds(*t)
-	}
-	m.Waits = slices.Clone(m.Waits)
-	for i := range m.Waits {
-		m.Waits[i] = microseconds(m.Waits[i])
-	}
-	for i := range m.Usage {
-		m.Usage[i].Seconds = microseconds(m.Usage[i].Seconds)
-		m.Usage[i].CPUPercent = float64(int(10*m.Usage[i].CPUPercent)) / 10
-	}
-	for i := range m.Stages {
-		m.Stages[i].Self, m.Stages[i].Total = microseconds(m.Stages[i].Self), microseconds(m.Stages[i].Total)
-	}
-	return m
-}
-
-// microseconds rounds seconds; what is shorter than one is not 0.
-func microseconds(s float64) float64 {
-	if s > 0 && s < 1e-6 {
-		return 1e-6
-	}
-	return time.Duration(s * float64(time.Second)).Round(time.Microsecond).Seconds()
-}
-
-func help(on bool) string {
-	if on {
-		return result.HelpOn
-	}
-	return result.HelpOff
 }
 
 // named joins what a benchmark's name says of its configuration.

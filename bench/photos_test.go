@@ -49,3 +49,18 @@ func BenchmarkInFlight(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCachedPhotos loads photos with the evaluation preset: decoded in every
+// epoch, and in a second epoch over a cache of what the preset makes of them.
+func BenchmarkCachedPhotos(b *testing.B) {
+	ds := photos(b, transform.Eval(224))
+	if ds.Len() > 1000 {
+		b.Skip("the cache is for at most a thousand photos")
+	}
+	plain := newLoader(b, ds, loader.Workers(2), loader.BatchSize(16))
+	cached := newLoader(b, fullCache(b, ds), loader.Workers(2), loader.BatchSize(16))
+	n := 0
+	compare(b, ds.Len(),
+		side{"cached", func() time.Duration { n++; return epoch(b, cached, n) }},
+		side{"decoded", func() time.Duration { return epoch(b, plain, n) }})
+}

@@ -19,6 +19,7 @@ func Profiled(m result.Measured, span string, s loader.Stats) result.Measured {
 	}
 	n := int64(len(m.Waits))
 	m.Stages = []result.Stage{
+		{Name: "loop", Self: max(0, m.Seconds-m.Waiting-m.Transfer), Total: m.Seconds, Calls: 1},
 		{Name: "loop: wait", Self: m.Waiting, Total: m.Waiting, Calls: n},
 		{Name: "loop: copy", Self: m.Transfer, Total: m.Transfer, Calls: n},
 	}

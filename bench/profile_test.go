@@ -3,9 +3,7 @@ package bench_test
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
-	"iter"
 	"log/slog"
 	"os"
 	"runtime"
@@ -22,8 +20,8 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// tinyPictures is CIFAR-100's training part as a network takes it.
-func tinyPictures(b *testing.B) dataset.Dataset {
+// tinyPictures is CIFAR-100's training part, as bytes and as a network takes it.
+func tinyPictures(b *testing.B) (bytes, normalized dataset.Dataset) {
 	b.Helper()
 	n := sized(5_000, 50_000, 50_000)
 	dir := given(b, func(root string) (string, error) { return data.CIFAR100(b.Context(), root, n) })
@@ -35,7 +33,7 @@ func tinyPictures(b *testing.B) dataset.Dataset {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return ds
+	return pictures, ds
 }
 
 // BenchmarkProfile is the third study: where loading CIFAR-100 spends its time,
@@ -45,61 +43,19 @@ func tinyPictures(b *testing.B) dataset.Dataset {
 // Workers' times are of the clock, added up: those of more workers than
 // processors hold the time that they waited for one.
 func BenchmarkProfile(b *testing.B) {
-	ds := tinyPictures(b)
+	_, ds := tinyPictures(b)
 	var cells []cell
 	for _, span := range []string{result.FirstBatch, result.Epoch} {
 		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8, 16}, []int{1, 2, 4, 8, 16}) {
 			var once sync.Once
 			config := result.Config{Batch: 64, Workers: workers, Data: "cifar", Device: "cpu", Help: result.HelpOn, Span: span}
-			cells = append(cells, cell{name: named(config), config: config,
-				run: func(ctx context.Context) (result.Measured, error) { return profiled(ctx, ds, config) },
+			cells = append(cells, cell{Run: bench.Run{Study: result.Profile, Config: config, Dataset: ds, Options: []loader.Option{loader.Shuffle(true)}},
 				report: func(b *testing.B, rounds []result.Measured) {
 					once.Do(func() { b.Logf("%s, %d workers\n%s", span, workers, profileSheet(rounds).Markdown()) })
 				}})
 		}
 	}
-	measure(b, result.Profile, cells)
-}
-
-// profiled is an epoch, or its first batch, by its stages.
-func profiled(ctx context.Context, ds dataset.Dataset, c result.Config) (result.Measured, error) {
-	l, err := loader.New(ds, loader.Workers(c.Workers), loader.BatchSize(c.Batch), loader.Shuffle(true))
-	if err != nil {
-		return result.Measured{}, err
-	}
-	defer l.Close()
-	batches := l.Epoch(ctx, 0)
-	if c.Span == result.FirstBatch {
-		batches = head(batches, 1)
-	}
-	device := make([]float32, c.Batch*l.Spec()[0].Shape.TotalSize())
-	for i := range device {
-		device[i] = 1 // the system gives the memory now, not within
-	}
-	m, err := bench.Epoch(ctx, batches, func(_ context.Context, batch *loader.Batch) error {
-		copy(device, loader.Values[float32](batch, "image"))
-		return nil
-	})
-	if err != nil {
-		return m, err
-	}
-	m = bench.Profiled(m, c.Span, l.Stats())
-	rest := max(0, m.Seconds-m.Waiting-m.Transfer)
-	m.Stages = slices.Insert(m.Stages, 0, result.Stage{Name: "loop", Self: rest, Total: m.Seconds, Calls: 1})
-	return m, nil
-}
-
-// head is the first n batches.
-func head(batches iter.Seq2[*loader.Batch, error], n int) iter.Seq2[*loader.Batch, error] {
-	return func(yield func(*loader.Batch, error) bool) {
-		k := 0
-		for b, err := range batches {
-			k++
-			if !yield(b, err) || k == n {
-				return
-			}
-		}
-	}
+	measure(b, cells)
 }
 
 // profileSheet is the profiler's table of the round of the median time, at most
@@ -126,7 +82,7 @@ func profileSheet(rounds []result.Measured) analysis.Sheet {
 // BenchmarkAdvice shows the warning of more workers than processors: epochs of
 // computing pictures until the loader has seen enough to say so.
 func BenchmarkAdvice(b *testing.B) {
-	ds := tinyPictures(b)
+	_, ds := tinyPictures(b)
 	var said bytes.Buffer
 	epochs := 0
 	for b.Loop() {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
-	"time"
 
 	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/data"
@@ -31,34 +30,30 @@ func BenchmarkVolumes(b *testing.B) {
 	var cells []cell
 	for _, batch := range sized([]int{4}, []int{1, 2, 4, 8}, []int{1, 2, 4, 8}) {
 		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8}, []int{1, 2, 4, 8}) {
-			config := result.Config{Batch: batch, Workers: workers, Data: "volumes", Help: result.HelpOn}
-			cells = append(cells, cell{name: named(config), config: config,
+			run := bench.Run{Study: result.Volumes, Options: []loader.Option{loader.Shuffle(true), loader.Memory(memory)},
+				Config: result.Config{Batch: batch, Workers: workers, Data: "volumes", Help: result.HelpOn}}
+			cells = append(cells, cell{Run: run,
 				run: func(ctx context.Context) (result.Measured, error) {
 					debug.FreeOSMemory() // what the cell before had is not this one's memory
-					ds, err := slicesOf(ctx, dir)
-					if err != nil {
+					var err error
+					if run.Dataset, err = slicesOf(ctx, dir); err != nil {
 						return result.Measured{}, err
 					}
-					stop := bench.Watch(ctx, 50*time.Millisecond)
-					m, err := loaded(ctx, ds, nil, loader.Workers(workers), loader.BatchSize(batch), loader.Shuffle(true), loader.Memory(memory))
-					m.Usage = stop()
-					return m, err
+					return run.Once(ctx)
 				},
 				report: func(b *testing.B, rounds []result.Measured) {
-					var cpu, rss []float64
-					for _, m := range rounds {
+					show(b, rounds, "CPU-%", func(m result.Measured) float64 { return 100 * m.CPU / m.Seconds })
+					show(b, rounds, "most-memory-MB", func(m result.Measured) float64 {
 						most := int64(0)
 						for _, u := range m.Usage {
 							most = max(most, u.RSS)
 						}
-						cpu, rss = append(cpu, 100*m.CPU/m.Seconds), append(rss, float64(most)/1e6)
-					}
-					b.ReportMetric(median(cpu), "CPU-%")
-					b.ReportMetric(median(rss), "most-memory-MB")
+						return float64(most) / 1e6
+					})
 				}})
 		}
 	}
-	measure(b, result.Volumes, cells)
+	measure(b, cells)
 }
 
 // slicesOf is all slices of a folder of patients, axial, coronal and sagittal,

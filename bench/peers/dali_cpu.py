@@ -17,15 +17,15 @@ def pipeline(o, photos):
     files, labels = fn.readers.file(
         files=[path for path, _ in drawn],
         labels=[label for _, label in drawn],
-        shuffle_after_epoch=o.work == "train",
+        shuffle_after_epoch=o.shuffle,
         name="reader",
     )
     if o.work == "eval":
         pictures = fn.decoders.image(files, device="cpu", output_type=types.RGB)
         pictures = fn.resize_crop_mirror(
             pictures,
-            resize_shorter=peer.RESIZE,
-            crop=(peer.SIZE, peer.SIZE),
+            resize_shorter=o.resize,
+            crop=(o.size, o.size),
             antialias=True,
             # the nearest to torchvision's: a whole number of pixels, and of two middles the upper left
             subpixel_scale=False,
@@ -41,7 +41,7 @@ def pipeline(o, photos):
             random_aspect_ratio=[3 / 4, 4 / 3],
             num_attempts=10,
         )
-        pictures = fn.resize(pictures, size=(peer.SIZE, peer.SIZE), antialias=True)
+        pictures = fn.resize(pictures, size=(o.size, o.size), antialias=True)
         mirror = fn.random.coin_flip(probability=0.5)
     pictures = fn.crop_mirror_normalize(
         pictures,

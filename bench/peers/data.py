@@ -1,7 +1,6 @@
-"""Makes, once, what sides read besides photos: in $PEERS_CACHE or the user's cache folder, 780 MB.
+"""Makes, once, what only Python's sides can make: in $PEERS_CACHE or the user's cache folder.
 
-The same numbers come out everywhere. A folder appears under its name only when it
-is complete.
+A folder appears under its name only when it is complete.
 """
 
 import hashlib
@@ -15,21 +14,16 @@ from PIL import Image
 
 import works
 
-ITEMS = 512
-ARRAYS = 256  # samples of npy files, twice: in one array and a file each
+ARRAYS = 256  # samples of npy files, twice: in one array and a file each; 310 MB
 
 
-def folder(work, photos, subsampled):
-    """The folder that a side reads for the work."""
-    if work == "preprocessed":
-        return made(f"items-{ITEMS}", write_items)
-    if work == "cifar":
-        return made("cifar", write_tiny_pictures)
-    if work.startswith("npy"):
-        return made(f"npy-{ARRAYS}", write_arrays)
-    if subsampled:
-        return made("photos-420-" + fingerprint(photos), lambda to: write_subsampled(photos, to))
-    return photos
+def arrays():
+    return made(f"npy-{ARRAYS}", write_arrays)
+
+
+def subsampled(photos):
+    """The photos with halved chroma, as most of the web's are."""
+    return made("photos-420-" + fingerprint(photos), lambda to: write_subsampled(photos, to))
 
 
 def made(name, write):
@@ -51,30 +45,15 @@ def user_cache():
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 
 
-def write_items(to):
-    numbers = numpy.random.default_rng(1)
-    size = works.WORKS["preprocessed"].size
-    for i in range(ITEMS):
-        numbers.standard_normal((3, size, size), numpy.float32).tofile(to / f"{i:04d}.bin")
-
-
 def write_arrays(to):
-    size = works.WORKS["preprocessed"].size
-    array = numpy.random.default_rng(3).standard_normal((ARRAYS, 3, size, size), numpy.float32)
+    array = numpy.random.default_rng(3).standard_normal((ARRAYS, 3, 224, 224), numpy.float32)
     numpy.save(to / "array.npy", array)
     (to / "items").mkdir()
     for i, item in enumerate(array):
         numpy.save(to / "items" / f"{i:04d}.npy", item)
 
 
-def write_tiny_pictures(to):
-    numbers = numpy.random.default_rng(2)
-    work = works.WORKS["cifar"]
-    numbers.integers(0, 256, (work.samples, 3, work.size, work.size), numpy.uint8).tofile(to / "pictures.bin")
-
-
 def write_subsampled(photos, to):
-    """Encodes the photos anew with halved chroma, at the quality where most of the web's lie."""
     for path, _ in works.photos(photos):
         copy = to / pathlib.Path(path).relative_to(photos)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -56,9 +56,9 @@ def make(o, photos):
     path = os.path.join(folder.name, "photos.beton")
     DatasetWriter(path, {"image": FileField(), "label": IntField()}, num_workers=1).from_indexed_dataset(Files(photos))
 
-    size = (peer.SIZE, peer.SIZE)
+    size = (o.size, o.size)
     if o.work == "eval":
-        geometry = [CenterCropRGBImageDecoder(size, ratio=peer.SIZE / peer.RESIZE)]
+        geometry = [CenterCropRGBImageDecoder(size, ratio=o.size / o.resize)]
     else:
         geometry = [RandomResizedCropRGBImageDecoder(size), RandomHorizontalFlip()]
     mean, std = 255 * numpy.array(peer.MEAN), 255 * numpy.array(peer.STD)
@@ -66,7 +66,7 @@ def make(o, photos):
         path,
         batch_size=o.batch,
         num_workers=max(1, o.workers),
-        order=OrderOption.RANDOM if o.work == "train" else OrderOption.SEQUENTIAL,
+        order=OrderOption.RANDOM if o.shuffle else OrderOption.SEQUENTIAL,
         indices=[i % len(photos) for i in range(o.samples)],
         drop_last=False,
         custom_fields={"image": RGBImageField},

@@ -2,16 +2,16 @@
 copies into shared memory. numpy.fromfile, which copies once more, is slower.
 """
 
+import math
+
 import torch
 
 import peer
 
-SHAPE = (3, peer.SIZE, peer.SIZE)
-ELEMENTS = 3 * peer.SIZE * peer.SIZE
-
 
 class Items(torch.utils.data.Dataset):
     def __init__(self, o, items):
+        self.shape = (3, o.size, o.size)
         self.draws = [items[i % len(items)] for i in range(o.samples)]
 
     def __len__(self):
@@ -19,7 +19,7 @@ class Items(torch.utils.data.Dataset):
 
     def __getitem__(self, i):
         path, label = self.draws[i]
-        return torch.from_file(path, size=ELEMENTS, dtype=torch.float32).view(SHAPE), label
+        return torch.from_file(path, size=math.prod(self.shape), dtype=torch.float32).view(self.shape), label
 
 
 def make(o, items):

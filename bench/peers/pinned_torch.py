@@ -24,9 +24,16 @@ import time
 
 import torch
 
-import machine
-
 SPIN = pathlib.Path(__file__).resolve().parent.parent / "gpu" / "spin.ptx"
+
+
+def field(path, name):
+    """A value of a file of /proc."""
+    for line in pathlib.Path(path).read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return "0 of unknown"
 
 
 class Cuda:
@@ -241,9 +248,9 @@ def described(device, o):
     if o.results and o.results.exists() and (lines := o.results.read_text().splitlines()):
         return json.loads(lines[0])["machine"]
     found = {
-        "cpu": " ".join(machine.field("/proc/cpuinfo", "model name").split()),
+        "cpu": " ".join(field("/proc/cpuinfo", "model name").split()),
         "processors": len(os.sched_getaffinity(0)),
-        "memory_bytes": int(machine.field("/proc/meminfo", "MemTotal").split()[0]) * 1024,
+        "memory_bytes": int(field("/proc/meminfo", "MemTotal").split()[0]) * 1024,
         "os": "linux",
         "kernel": platform.release().split("-")[0],
         "arch": {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine()),

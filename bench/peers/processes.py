@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import threading
+import time
 
 
 def all_of_them():
@@ -61,3 +63,37 @@ def resident_bytes():
         own += int(fields[1]) - int(fields[2])
         shared = max(shared, int(fields[2]))
     return (own + shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Usage:
+    """What all processes of a side use over time. It looks again and again until stop if always, else
+    at look alone. A single look takes the proportional set size, where pages that processes share
+    count once, in some milliseconds; looks again and again take what is cheap."""
+
+    def __init__(self, always):
+        self.begun = self.at = time.perf_counter()
+        self.first = self.cpu = cpu_seconds()
+        self.looks = []
+        self.end = threading.Event()
+        self.thread = threading.Thread(target=self.watch, daemon=True) if always else None
+        if self.thread:
+            self.thread.start()
+
+    def watch(self):
+        while not self.end.wait(0.25):  # seconds; a look takes 3 ms
+            self.look(resident_bytes)
+
+    def look(self, memory=memory_bytes):
+        cpu, rss, now = cpu_seconds(), memory(), time.perf_counter()
+        # workers that have ended take their time along
+        percent = max(0, 100 * (cpu - self.cpu) / (now - self.at))
+        self.looks.append({"seconds": now - self.begun, "cpu_percent": percent, "rss_bytes": rss})
+        self.cpu, self.at = cpu, now
+
+    def stop(self):
+        """Seconds of processor time since the making, and what was seen."""
+        cpu = max(0, cpu_seconds() - self.first)
+        self.end.set()
+        if self.thread:
+            self.thread.join()
+        return cpu, self.looks

@@ -10,9 +10,9 @@ import peer
 
 def make(o, photos):
     if o.work == "eval":
-        geometry = [transforms.Resize(peer.RESIZE), transforms.CenterCrop(peer.SIZE)]
+        geometry = [transforms.Resize(o.resize), transforms.CenterCrop(o.size)]
     else:
-        geometry = [transforms.RandomResizedCrop(peer.SIZE), transforms.RandomHorizontalFlip()]
+        geometry = [transforms.RandomResizedCrop(o.size), transforms.RandomHorizontalFlip()]
     steps = geometry + [transforms.ToTensor(), transforms.Normalize(peer.MEAN, peer.STD)]
     folder = torchvision.datasets.ImageFolder(o.folder, transforms.Compose(steps))
     if [s[0] for s in folder.samples] != [path for path, _ in photos]:
@@ -21,7 +21,7 @@ def make(o, photos):
     loader = torch.utils.data.DataLoader(
         torch.utils.data.Subset(folder, repeated),
         batch_size=o.batch,
-        shuffle=o.work == "train",
+        shuffle=o.shuffle,
         num_workers=o.workers,
         persistent_workers=o.workers > 0,
     )

@@ -17,9 +17,9 @@ class Pictures(torch.utils.data.Dataset):
     def __init__(self, o, photos):
         self.draws = [photos[i % len(photos)] for i in range(o.samples)]
         if o.work == "eval":
-            self.geometry = v2.Compose([v2.Resize(peer.RESIZE, antialias=True), v2.CenterCrop(peer.SIZE)])
+            self.geometry = v2.Compose([v2.Resize(o.resize, antialias=True), v2.CenterCrop(o.size)])
         else:
-            self.geometry = v2.Compose([v2.RandomResizedCrop(peer.SIZE, antialias=True), v2.RandomHorizontalFlip()])
+            self.geometry = v2.Compose([v2.RandomResizedCrop(o.size, antialias=True), v2.RandomHorizontalFlip()])
 
     def __len__(self):
         return len(self.draws)
@@ -35,11 +35,11 @@ def make(o, photos):
     loader = torch.utils.data.DataLoader(
         Pictures(o, photos),
         batch_size=o.batch,
-        shuffle=o.work == "train",
+        shuffle=o.shuffle,
         num_workers=o.workers,
         persistent_workers=o.workers > 0,
     )
-    normalise = Normalise(o.batch)
+    normalise = Normalise(o.batch, o.size)
 
     def epoch(number):
         for bytes_, labels in loader:
@@ -51,11 +51,11 @@ def make(o, photos):
 class Normalise:
     """(x/255 - mean) / std as one multiplication and one addition. The result is valid until the next call."""
 
-    def __init__(self, batch):
+    def __init__(self, batch, size):
         std = torch.tensor(peer.STD).view(1, 3, 1, 1)
         self.factor = 1 / (255 * std)
         self.offset = -torch.tensor(peer.MEAN).view(1, 3, 1, 1) / std
-        self.out = torch.empty(batch, 3, peer.SIZE, peer.SIZE)
+        self.out = torch.empty(batch, 3, size, size)
 
     def __call__(self, pictures):
         out = self.out[: len(pictures)]

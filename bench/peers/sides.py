@@ -9,26 +9,32 @@ HERE = pathlib.Path(__file__).resolve().parent
 PHOTOS = HERE.parents[2] / "shared" / "photos"
 
 PENSTOCK = "penstock"  # the program that build makes; it does all works
+WITHOUT_HELP = PENSTOCK + " without Help"
 
-
-def photos_by(program):
-    return {"eval": program, "train": program}
-
-
-# Name, the program for each work that the side can do, and the file of $VENV/not-installed that says why it cannot run.
-SIDES = (
-    (PENSTOCK, dict.fromkeys(("eval", "train", "preprocessed", "cifar")), None),
-    ("PyTorch, PIL", {**photos_by("pytorch_pil.py"), "cifar": "cifar_pil.py"}, None),
-    (
-        "PyTorch, tensors",
-        {**photos_by("pytorch_tensor.py"), "preprocessed": "items_tensor.py", "cifar": "cifar_tensor.py"},
-        None,
-    ),
-    ("DALI", photos_by("dali_cpu.py"), "dali"),
-    ("SPDL, FFmpeg", photos_by("spdl_threads.py"), "spdl"),
-    ("FFCV", photos_by("ffcv_loader.py"), "ffcv"),
-)
-NAMES = [name for name, _, _ in SIDES]
+# Who does a work besides, by work, and what $VENV/not-installed names where a side cannot run.
+PROGRAMS = {
+    "eval train": {
+        "PyTorch with PIL": "pytorch_pil.py",
+        "PyTorch with tensors": "pytorch_tensor.py",
+        "DALI": "dali_cpu.py",
+        "SPDL with FFmpeg": "spdl_threads.py",
+        "FFCV": "ffcv_loader.py",
+    },
+    "preprocessed": {"PyTorch with tensors": "items_tensor.py"},
+    "cifar100": {"PyTorch with PIL": "cifar_pil.py", "PyTorch with tensors": "cifar_tensor.py", "NumPy loop": "loops.py"},
+    "npy npy-items": {"PyTorch with NumPy": "npy_torch.py", "NumPy loop": "loops.py"},
+    "npy-cached": {"PyTorch with NumPy": "npy_torch.py", "MONAI": "monai_loader.py", "NumPy loop": "loops.py"},
+    "nrrd": {"PyTorch with pynrrd": "volumes_torch.py", "MONAI": "monai_loader.py", "pynrrd loop": "loops.py"},
+    "volumes-cached": {
+        "PyTorch with tensors": "volumes_torch.py",
+        "MONAI": "monai_loader.py",
+        "MONAI with threads": "monai_loader.py -threads",
+        "NumPy loop": "loops.py",
+    },
+    "volumes": {"PyTorch with pynrrd": "volumes_torch.py"},
+    "nets": {"PyTorch": "nets.py"},
+}
+NEEDS = {"dali_cpu": "dali", "spdl_threads": "spdl", "ffcv_loader": "ffcv", "volumes_torch": "volumes", "monai_loader": "volumes"}
 
 
 def venv():
@@ -48,14 +54,14 @@ def enter():
         os.execv(python(), [python(), os.path.abspath(sys.argv[0])] + sys.argv[1:])
 
 
-def missing(work, wanted=NAMES):
-    """Why sides that would do the work cannot run, name to reason."""
-    reasons = {}
-    for name, programs, need in SIDES:
-        note = venv() / "not-installed" / (need or "")
-        if need and name in wanted and work in programs and note.is_file():
-            reasons[name] = note.read_text().strip()
-    return reasons
+def programs(work):
+    return next(found for works, found in PROGRAMS.items() if work in works.split())
+
+
+def missing(program):
+    """Why a program cannot run here, or nothing."""
+    note = venv() / "not-installed" / NEEDS.get(program.split(".")[0], "-")
+    return note.read_text().strip() if note.is_file() else None
 
 
 def build(folder):
@@ -63,11 +69,12 @@ def build(folder):
     subprocess.run(["go", "build", "-o", os.path.join(folder, PENSTOCK), "./penstock"], cwd=HERE, check=True)
 
 
-def commands(work, folder, wanted=NAMES):
-    """How to start every side that can do the work here, name to command line, with what build has put into folder."""
-    absent = missing(work)
-    return {
-        name: [python(), str(HERE / programs[work])] if programs[work] else [os.path.join(folder, PENSTOCK)]
-        for name, programs, _ in SIDES
-        if name in wanted and work in programs and name not in absent
-    }
+def commands(work, folder, wanted=None, workers=None):
+    """How to start every side that can do the work here, name to command line, with what build has put
+    into folder. Loops have no workers."""
+    found = {PENSTOCK: [os.path.join(folder, PENSTOCK)], WITHOUT_HELP: [os.path.join(folder, PENSTOCK), "-help", "off"]}
+    for name, program in programs(work).items():
+        if not missing(program) and (workers in (None, 0) or not name.endswith("loop")):
+            file, *arguments = program.split()
+            found[name] = [python(), str(HERE / file), *arguments]
+    return {name: command for name, command in found.items() if wanted is None or name in wanted}

@@ -33,18 +33,18 @@ import peer
 from pytorch_tensor import Normalise
 
 
-def eval_filter(width, height):
+def eval_filter(o, width, height):
     short = min(width, height)
-    w, h = (peer.RESIZE * side // short for side in (width, height))
-    left, top = round((w - peer.SIZE) / 2), round((h - peer.SIZE) / 2)
-    return f"scale={w}:{h}:flags=bilinear,crop={peer.SIZE}:{peer.SIZE}:{left}:{top}:exact=1,format=rgb24"
+    w, h = (o.resize * side // short for side in (width, height))
+    left, top = round((w - o.size) / 2), round((h - o.size) / 2)
+    return f"scale={w}:{h}:flags=bilinear,crop={o.size}:{o.size}:{left}:{top}:exact=1,format=rgb24"
 
 
-def train_filter(width, height, r):
+def train_filter(o, width, height, r):
     w, h, left, top = random_crop(width, height, r)
     flip = "hflip," if r.random() < 0.5 else ""
     crop = f"crop={w}:{h}:{left}:{top}:exact=1"
-    return f"{crop},scale={peer.SIZE}:{peer.SIZE}:flags=bilinear,{flip}format=rgb24"
+    return f"{crop},scale={o.size}:{o.size}:flags=bilinear,{flip}format=rgb24"
 
 
 def random_crop(width, height, r):
@@ -61,16 +61,16 @@ def random_crop(width, height, r):
 
 def make(o, photos):
     torch.set_num_threads(1)  # the pipeline's threads have the processors
-    normalise = Normalise(o.batch)
+    normalise = Normalise(o.batch, o.size)
 
     def load(draw):
         k, (path, label), number = draw
         with open(path, "rb") as f:
             packets = spdl.io.demux_image(f.read())
         if o.work == "eval":
-            filters = eval_filter(packets.width, packets.height)
+            filters = eval_filter(o, packets.width, packets.height)
         else:
-            filters = train_filter(packets.width, packets.height, random.Random(number * o.samples + k))
+            filters = train_filter(o, packets.width, packets.height, random.Random(number * o.samples + k))
         return spdl.io.decode_packets(packets, filter_desc=filters), label
 
     def collate(samples):

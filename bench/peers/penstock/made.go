@@ -27,14 +27,15 @@ func makeData(ctx context.Context, what string, w io.Writer) error {
 	switch kind {
 	case "photos":
 		dir, err = data.Photos(ctx, root, n)
-	case "items":
-		dir, err = data.Items(ctx, root, n, 224)
+	case "items64", "items224":
+		size, _ := strconv.Atoi(strings.TrimPrefix(kind, "items"))
+		dir, err = data.Items(ctx, root, n, size)
 	case "cifar100":
 		dir, err = data.CIFAR100(ctx, root, n)
 	case "volumes":
 		dir, err = data.Volumes(ctx, root, n)
 	default:
-		return fmt.Errorf("penstock: -make %s: want photos, items, cifar100 or volumes", what)
+		return fmt.Errorf("penstock: -make %s: want photos, items64, items224, cifar100 or volumes", what)
 	}
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func makeData(ctx context.Context, what string, w io.Writer) error {
 }
 
 // describe prints what every record of this machine says.
-func describe(ctx context.Context, _ options, w io.Writer) error {
+func describe(ctx context.Context, w io.Writer) error {
 	r, err := bench.Blank(ctx)
 	if err != nil {
 		return err

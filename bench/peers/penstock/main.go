@@ -7,190 +7,167 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
-	"time"
 
+	"github.com/penstock-go/penstock/bench"
 	"github.com/penstock-go/penstock/bench/result"
 	"github.com/penstock-go/penstock/loader"
 )
 
+// options are the arguments that all sides take.
+type options struct {
+	folder, work    string
+	size            int
+	samples, epochs int
+	shuffle         bool
+	study           string
+	speed           float64
+	batches         []int // of inference
+	config          result.Config
+}
+
 func main() {
-	o := options{folder: filepath.Join("..", "..", "..", "shared", "photos")}
-	flag.StringVar(&o.work, "work", "eval", "eval, train, preprocessed or cifar; with -study also a format, see formats.go")
-	flag.IntVar(&o.workers, "workers", 2, "workers")
-	flag.IntVar(&o.batch, "batch", 128, "samples of a batch")
-	flag.IntVar(&o.epochs, "epochs", 3, "measured epochs, after a first one that warms up")
+	var o options
+	c := &o.config
+	flag.StringVar(&o.work, "work", "eval", "what is read, see works.go")
+	flag.IntVar(&o.size, "size", 224, "pixels of a side of a picture")
 	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the data again and again")
-	flag.BoolVar(&o.pixels, "pixels", false, "write the evaluation tensors of all photos to standard output")
-	flag.StringVar(&o.study, "study", "", "print records of this study, as package result describes them, instead of lines")
-	flag.StringVar(&o.data, "data", "", "what a record calls the data")
-	flag.StringVar(&o.model, "model", "", "what a record calls the model")
-	flag.StringVar(&o.simulated, "simulated", "", "what of a record is simulated")
-	flag.StringVar(&o.help, "help", result.HelpOn, "with -study: on or off, for loader.Help")
-	flag.BoolVar(&o.shuffle, "shuffle", false, "with -study: in random order")
-	flag.Float64Var(&o.consumer, "consumer", 0, "with -study: seconds that the consumer takes for a batch")
-	flag.Float64Var(&o.speed, "speed", 0, "with -study: samples per second of the consumer")
-	data := flag.String("make", "", "make the data of a benchmark, cifar100:N, volumes:N, items:N or photos:N, print its folder, and end")
+	flag.IntVar(&o.epochs, "epochs", 1, "measured epochs, after a first one, number 0, in which workers start")
+	flag.StringVar(&o.study, "study", "throughput", "the study of the records, see package result; inference reads nothing")
+	flag.BoolVar(&o.shuffle, "shuffle", false, "in random order")
+	flag.Float64Var(&o.speed, "speed", 0, "samples per second of a simulated device")
+	flag.IntVar(&c.Workers, "workers", 2, "workers")
+	flag.StringVar(&c.Data, "data", "", "what records call the data")
+	flag.StringVar(&c.Model, "model", "", "the net that endtoend and inference run, or with -speed a name")
+	flag.StringVar(&c.Simulated, "simulated", "", "what of the records is simulated")
+	flag.StringVar(&c.Help, "help", result.HelpOn, "on or off, for loader.Help")
+	flag.Float64Var(&c.ConsumerSeconds, "consumer", 0, "seconds that the consumer takes for a batch")
+	flag.Func("batch", "samples of a batch; for inference any number of times", func(text string) error {
+		_, err := fmt.Sscan(text, &c.Batch)
+		o.batches = append(o.batches, c.Batch)
+		return err
+	})
+	pixels := flag.Bool("pixels", false, "write the evaluation tensors of all photos to standard output")
+	make := flag.String("make", "", "make the data of a benchmark, as volumes:8, print its folder, and end")
 	machine := flag.Bool("machine", false, "print what a record says of the machine and the versions, and end")
 	flag.Parse()
-	if flag.NArg() > 0 {
-		o.folder = flag.Arg(0)
-	}
-	do := run
+	o.folder = flag.Arg(0)
+	ctx := context.Background()
+	var err error
 	switch {
 	case *machine:
-		do = describe
-	case *data != "":
-		do = func(ctx context.Context, _ options, w io.Writer) error { return makeData(ctx, *data, w) }
+		err = describe(ctx, os.Stdout)
+	case *make != "":
+		err = makeData(ctx, *make, os.Stdout)
+	case *pixels:
+		err = writePixels(ctx, o, os.Stdout)
 	case o.study == string(result.Inference):
-		do = inference
-	case o.study != "":
-		do = records
+		err = inference(ctx, o, os.Stdout)
+	default:
+		err = records(ctx, o, os.Stdout)
 	}
-	if err := do(context.Background(), o, os.Stdout); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-type options struct {
-	folder, work                    string
-	workers, batch, epochs, samples int
-	pixels                          bool
-
-	study, data, model, simulated, help string
-	shuffle                             bool
-	consumer, speed                     float64
+// A line is a record, and what shows that a peer does the same: the mean of a
+// field of the first epoch's middle batch, and how many parameters the net has.
+type line struct {
+	Record     result.Record `json:"record"`
+	Mean       *float64      `json:"mean,omitempty"`
+	Parameters int           `json:"parameters,omitempty"`
 }
 
-func run(ctx context.Context, o options, w io.Writer) error {
-	if o.pixels {
-		o.work = "eval"
-	}
-	ds, err := prepared(o)
-	if err != nil {
-		return err
-	}
-	if !o.pixels {
-		if ds, err = repeated(ds, o.samples); err != nil {
-			return err
-		}
-	}
+func (l line) write(w io.Writer) error {
+	l.Record = bench.Brief(l.Record)
+	return json.NewEncoder(w).Encode(l)
+}
 
-	begun := time.Now()
-	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Shuffle(o.work == "train"))
+// records measures the work, an epoch after the other. Epoch 0 begins with the
+// making of the loader.
+func records(ctx context.Context, o options, w io.Writer) (err error) {
+	ds, err := opened(o.work, o.folder, o.size, o.samples)
 	if err != nil {
 		return err
 	}
-	defer l.Close()
-	if o.pixels {
-		return writePixels(ctx, l, w)
+	blank, err := bench.Blank(ctx)
+	if err != nil {
+		return err
 	}
-	lines := json.NewEncoder(w)
-	for epoch := range o.epochs + 1 {
-		measured := measure
-		if epoch == 0 {
-			measured = warmUp
-		} else {
-			begun = time.Now()
-		}
-		result, err := measured(ctx, l, o, epoch, begun)
+	run := bench.Run{Study: result.Study(o.study), Config: o.config, Dataset: ds, Options: []loader.Option{loader.Shuffle(o.shuffle)}}
+	run.Device = bench.SimulatedDevice(o.speed)
+	parameters := 0
+	if run.Study == result.EndToEnd && o.speed == 0 {
+		net, err := builtNet(o.config.Model, o.config.Batch, o.size)
 		if err != nil {
 			return err
 		}
-		if err := lines.Encode(result); err != nil {
+		defer net.Close()
+		run.Feed, run.Config.Device, parameters = net.Feed.Run, "cpu", net.Parameters()
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	for epoch := range o.epochs + 1 {
+		l := line{Record: blank, Parameters: parameters}
+		var memory []result.Usage
+		run.Look = nil
+		switch {
+		case run.Study == result.Profile:
+			run.Config.Device, run.Config.Span = "cpu", result.FirstBatch
+			if epoch > 0 {
+				run.Config.Span = result.Epoch
+			}
+		case epoch == 0:
+			middle := (ds.Len() + o.config.Batch - 1) / o.config.Batch / 2
+			run.Look = func(b *loader.Batch) error {
+				if b.Number() != middle {
+					return nil
+				}
+				mean := meanOf(loader.Values[float32](b, works[o.work].tell))
+				l.Mean = &mean
+				mb, err := memoryMB()
+				memory = []result.Usage{{RSS: int64(mb * 1e6)}}
+				return err
+			}
+		}
+		m, err := run.Epoch(ctx, epoch)
+		if err != nil {
+			return err
+		}
+		if memory != nil {
+			m.Usage = memory
+		}
+		l.Record.Study, l.Record.Epoch, l.Record.Config, l.Record.Measured = run.Study, epoch, run.Config, m
+		if err := l.write(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A line is what is printed of an epoch. The first one, number 0, has no
-// throughput, the others have no memory and no mean.
-type line struct {
-	Epoch           int               `json:"epoch"`
-	Work            string            `json:"work"`
-	Workers         int               `json:"workers"`
-	Batch           int               `json:"batch"`
-	FirstMs         float64           `json:"first_ms"`
-	ImagesPerSecond float64           `json:"images_per_second,omitempty"`
-	CPUMsPerImage   float64           `json:"cpu_ms_per_image,omitempty"`
-	MemoryMB        float64           `json:"memory_mb,omitempty"`
-	Mean            float64           `json:"mean,omitempty"`
-	Versions        map[string]string `json:"versions"`
-}
-
-func newLine(o options, epoch int) line {
-	return line{
-		Epoch: epoch, Work: o.work, Workers: o.workers, Batch: o.batch,
-		Versions: map[string]string{"go": runtime.Version()},
+func meanOf(values []float32) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += float64(v)
 	}
+	return sum / float64(len(values))
 }
 
-// warmUp is the first epoch, from the making of the loader on. It looks at a
-// batch, which the others do not.
-func warmUp(ctx context.Context, l *loader.Loader, o options, epoch int, begun time.Time) (line, error) {
-	result := newLine(o, epoch)
-	batches, err := l.Len(epoch)
+func writePixels(ctx context.Context, o options, w io.Writer) error {
+	ds, err := opened("eval", o.folder, o.size, 0)
 	if err != nil {
-		return line{}, err
+		return err
 	}
-	for batch, err := range l.Epoch(ctx, epoch) {
-		if err != nil {
-			return line{}, err
-		}
-		if batch.Number() == 0 {
-			result.FirstMs = milliseconds(time.Since(begun))
-		}
-		if batch.Number() == batches/2 {
-			if result.MemoryMB, err = memoryMB(); err != nil {
-				return line{}, err
-			}
-			sum := 0.0
-			values := loader.Values[float32](batch, "image")
-			for _, v := range values {
-				sum += float64(v)
-			}
-			result.Mean = sum / float64(len(values))
-		}
-	}
-	return result, nil
-}
-
-func measure(ctx context.Context, l *loader.Loader, o options, epoch int, begun time.Time) (line, error) {
-	result := newLine(o, epoch)
-	cpu, err := processorTime()
+	l, err := loader.New(ds, loader.BatchSize(16))
 	if err != nil {
-		return line{}, err
+		return err
 	}
-	n := 0
-	for batch, err := range l.Epoch(ctx, epoch) {
-		if err != nil {
-			return line{}, err
-		}
-		if n == 0 {
-			result.FirstMs = milliseconds(time.Since(begun))
-		}
-		n += batch.Len()
-	}
-	took := time.Since(begun)
-	after, err := processorTime()
-	if err != nil {
-		return line{}, err
-	}
-	result.ImagesPerSecond = float64(n) / took.Seconds()
-	result.CPUMsPerImage = milliseconds(after-cpu) / float64(n)
-	return result, nil
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
-
-func writePixels(ctx context.Context, l *loader.Loader, w io.Writer) error {
+	defer l.Close()
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	for batch, err := range l.Epoch(ctx, 0) {
 		if err != nil {

@@ -1,84 +1,114 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/transform"
 )
 
-// prepared is the data of the folder, read once and taken through the work.
-func prepared(o options) (dataset.Dataset, error) {
-	switch o.work {
-	case "eval":
-		return photos(o.folder, transform.Eval(224))
-	case "train":
-		return photos(o.folder, transform.Train(224))
-	case "preprocessed":
-		return items(o.folder)
-	case "cifar":
-		return tinyPictures(o.folder)
-	}
-	return nil, fmt.Errorf("penstock: -work %s: want eval, train, preprocessed or cifar", o.work)
+// A work is a way to read a folder, with the field that tells whether a peer's
+// batches hold the same.
+type work struct {
+	open func(fsys fs.FS, size int) (dataset.Dataset, error)
+	tell string
 }
 
-func photos(folder string, preset transform.Step) (dataset.Dataset, error) {
-	ds, err := dataset.ImageFolder(os.DirFS(folder))
-	if err != nil {
+var works = map[string]work{
+	"eval":  {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Eval(size)) }, "image"},
+	"train": {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Train(size)) }, "image"},
+	// A float32 (3, size, size) from each file, with a label.
+	"preprocessed": {items, "image"},
+	// float32 (3, 224, 224), one array for all, a file each, and kept in memory.
+	"npy":        {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return npy.Open(fsys, "array.npy", "image") }, "image"},
+	"npy-items":  {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return npy.Items(fsys, "items/*.npy", "image") }, "image"},
+	"npy-cached": {npyCached, "image"},
+	"cifar100":   {cifar100, "image"},
+	// A patient each, two scans and two masks, decoded every time and kept in memory.
+	"nrrd":           {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return patients(fsys, volume.CacheSize(0)) }, "ct"},
+	"volumes-cached": {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return patients(fsys) }, "ct"},
+	// Slices of them in all three views, padded to (128, 128).
+	"volumes": {volumeSlices, "ct"},
+}
+
+// opened is the work's data, n samples of it, again and again, from files in the
+// page cache.
+func opened(name, folder string, size, n int) (dataset.Dataset, error) {
+	w, ok := works[name]
+	if !ok {
+		return nil, fmt.Errorf("penstock: -work %s: there is none", name)
+	}
+	fsys := os.DirFS(folder)
+	if err := readAll(fsys); err != nil {
 		return nil, err
 	}
-	for i := range ds.Len() {
-		if _, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(ds.Path(i)))); err != nil {
-			return nil, err
+	ds, err := w.open(fsys, size)
+	if err != nil || n == 0 || n == ds.Len() {
+		return ds, err
+	}
+	indices := make([]int, n)
+	for i := range indices {
+		indices[i] = i % ds.Len()
+	}
+	return dataset.Subset(ds, indices)
+}
+
+// readAll reads all files, so that they are in the page cache.
+func readAll(fsys fs.FS) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		if _, err := fs.ReadFile(fsys, name); err != nil {
+			return fmt.Errorf("penstock: %w", err)
+		}
+		return nil
+	})
+}
+
+func photos(fsys fs.FS, preset transform.Step) (dataset.Dataset, error) {
+	ds, err := dataset.ImageFolder(fsys)
+	if err != nil {
+		return nil, err
 	}
 	return transform.Images(ds, preset)
 }
 
-// items are float32 (3, 224, 224), a file each, with labels.
-func items(folder string) (dataset.Dataset, error) {
-	fsys := os.DirFS(folder)
-	pattern := "*.bin" // as data.py names them
-	names, err := fs.Glob(fsys, pattern)
-	if len(names) == 0 && err == nil {
-		pattern = "*.raw" // as packed.WriteItems does
-		names, err = fs.Glob(fsys, pattern)
-	}
+func items(fsys fs.FS, size int) (dataset.Dataset, error) {
+	ds, err := packed.Items(fsys, "*.raw", data.Picture(size))
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if _, err := fs.ReadFile(fsys, name); err != nil {
-			return nil, err
-		}
+	labels := make([]int64, ds.Len())
+	for i := range labels {
+		labels[i] = int64(i % 10)
 	}
-	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, 224, 224}}}
-	ds, err := packed.Items(fsys, pattern, spec)
+	classes, err := dataset.Tensors(dataset.Named("label", tensor.New(tensor.WithShape(len(labels)), tensor.WithBacking(labels))))
 	if err != nil {
 		return nil, err
 	}
-	labels, err := dataset.Tensors(dataset.Named("label", tenClasses(ds.Len())))
-	if err != nil {
-		return nil, err
-	}
-	return dataset.Zip(ds, labels)
+	return dataset.Zip(ds, classes)
 }
 
-// tinyPictures are uint8 (3, 32, 32) in memory, as CIFAR's, normalised.
-func tinyPictures(folder string) (dataset.Dataset, error) {
-	pixels, err := os.ReadFile(filepath.Join(folder, "pictures.bin"))
+func npyCached(fsys fs.FS, _ int) (dataset.Dataset, error) {
+	ds, err := npy.Items(fsys, "items/*.npy", "image")
 	if err != nil {
 		return nil, err
 	}
-	n := len(pixels) / (3 * 32 * 32)
-	pictures := tensor.New(tensor.WithShape(n, 3, 32, 32), tensor.WithBacking(pixels))
-	ds, err := dataset.Tensors(dataset.Named("image", pictures), dataset.Named("label", tenClasses(n)))
+	return dataset.Cached(ds, int64(ds.Len())*int64(ds.Spec()[0].Bytes()))
+}
+
+func cifar100(fsys fs.FS, _ int) (dataset.Dataset, error) {
+	ds, err := dataset.CIFAR100(fsys, dataset.Train)
 	if err != nil {
 		return nil, err
 	}
@@ -86,22 +116,29 @@ func tinyPictures(folder string) (dataset.Dataset, error) {
 	return transform.Images(ds, transform.ToTensor(), transform.Normalize(half, half))
 }
 
-func tenClasses(n int) []int64 {
-	labels := make([]int64, n)
-	for i := range labels {
-		labels[i] = int64(i % 10)
+func cohort(fsys fs.FS, options ...volume.Option) (*volume.Cohort, error) {
+	for _, v := range data.VolumeNames {
+		source := volume.Scan
+		if v.Mask {
+			source = volume.Mask
+		}
+		options = append(options, source(v.Name, "{patient}/"+v.Name+".nrrd"))
 	}
-	return labels
+	return volume.Open(fsys, options...)
 }
 
-// repeated is n samples of ds, all of them in turn, again and again.
-func repeated(ds dataset.Dataset, n int) (dataset.Dataset, error) {
-	if n == ds.Len() {
-		return ds, nil
+func patients(fsys fs.FS, options ...volume.Option) (dataset.Dataset, error) {
+	c, err := cohort(fsys, options...)
+	if err != nil {
+		return nil, err
 	}
-	indices := make([]int, n)
-	for i := range indices {
-		indices[i] = i % ds.Len()
+	return c.Whole()
+}
+
+func volumeSlices(fsys fs.FS, _ int) (dataset.Dataset, error) {
+	c, err := cohort(fsys)
+	if err != nil {
+		return nil, err
 	}
-	return dataset.Subset(ds, indices)
+	return c.Slices(context.Background(), volume.Views(volume.Axial, volume.Coronal, volume.Sagittal), volume.SliceShape(128, 128))
 }

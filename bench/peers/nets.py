@@ -1,9 +1,7 @@
-"""The nets of bench/model in PyTorch, without loading: a picture's time by batch size. The
-weights are random. PyTorch has as many threads as there are processors; record and
-table say how many.
+"""The nets of bench/model in PyTorch, with random weights, and their time per picture without loading.
+PyTorch has as many threads as there are processors.
 """
 
-import argparse
 import json
 import math
 import time
@@ -12,8 +10,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import peer
+
 CLASSES = 100
-SIZE = 64  # of pictures, in pixels on each side
 
 
 class Gelu(nn.Module):
@@ -98,10 +97,10 @@ class Attending(nn.Module):
 class Rows(nn.Module):
     """Patches through layers; the class from their mean."""
 
-    def __init__(self, side, width, layers, placed):
+    def __init__(self, size, side, width, layers, placed):
         super().__init__()
         self.patches = Patches(side, width)
-        self.place = nn.Parameter(torch.randn(1, (SIZE // side) ** 2, width) / math.sqrt(50)) if placed else None
+        self.place = nn.Parameter(torch.randn(1, (size // side) ** 2, width) / math.sqrt(50)) if placed else None
         self.layers, self.norm, self.head = nn.Sequential(*layers), nn.LayerNorm(width), nn.Linear(width, CLASSES)
 
     def forward(self, x):
@@ -111,38 +110,48 @@ class Rows(nn.Module):
         return self.head(self.norm(self.layers(x)).mean(1))
 
 
+# Name to net for pictures of size×size pixels.
 NETS = {
-    "conv-small": lambda: plain(8, 16, 32),
-    "conv-medium": lambda: plain(16, 32, 64),
-    "resnet-small": lambda: residual(2, 16, 32, 64),
-    "mixer": lambda: Rows(8, 64, [Mixing((SIZE // 8) ** 2, 64) for _ in range(4)], placed=False),
-    "vit": lambda: Rows(8, 64, [Attending(64, 4) for _ in range(4)], placed=True),
+    "conv-small": lambda size: plain(8, 16, 32),
+    "conv-medium": lambda size: plain(16, 32, 64),
+    "resnet-small": lambda size: residual(2, 16, 32, 64),
+    "mixer": lambda size: Rows(size, 8, 64, [Mixing((size // 8) ** 2, 64) for _ in range(4)], placed=False),
+    "vit": lambda size: Rows(size, 8, 64, [Attending(64, 4) for _ in range(4)], placed=True),
 }
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("-model", choices=NETS, default="vit")
-    p.add_argument("-batch", type=int, default=16)
-    p.add_argument("-samples", type=int, default=256, help="at least so many pictures")
-    o, _ = p.parse_known_args()  # the other arguments of a side are about loading
+def built(name, size, batch):
+    """The net as a function of a batch, which has run once; its weights are counted in .parameters."""
     torch.manual_seed(1)
-    net = NETS[o.model]().eval()
-    x = torch.randn(o.batch, 3, SIZE, SIZE)
-    with torch.inference_mode():
+    net = NETS[name](size).eval()
+
+    def infer(x):
+        with torch.inference_mode():
+            return net(x)
+
+    infer.parameters = sum(w.numel() for w in net.parameters())
+    infer(torch.zeros(batch, 3, size, size))
+    return infer
+
+
+def main():
+    o = peer.options()
+    for batch in o.batches:
+        net = built(o.model, o.size, batch)
+        x = torch.randn(batch, 3, o.size, o.size)
         net(x)
         samples, begun = 0, time.perf_counter()
         while samples < o.samples:
             net(x)
-            samples += o.batch
+            samples += batch
         took = time.perf_counter() - begun
-    record = {
-        "study": "inference",
-        "config": {"batch": o.batch, "workers": 0, "data": "random", "model": o.model, "device": "cpu"},
-        "versions": {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())},
-        "measured": {"samples": samples, "seconds": took, "per_item_seconds": took / samples},
-    }
-    print(json.dumps({"record": record, "parameters": sum(w.numel() for w in net.parameters())}))
+        record = {
+            "study": "inference",
+            "config": {"batch": batch, "workers": 0, "data": o.data, "model": o.model, "device": "cpu"},
+            "versions": {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())},
+            "measured": {"samples": samples, "seconds": took, "per_item_seconds": took / samples},
+        }
+        print(json.dumps({"record": record, "parameters": net.parameters}), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,12 @@ type drawer struct {
 	library string
 	vm      *goja.Runtime
 	draw    goja.Callable
+	drawn   map[drawnKey]string
+}
+
+type drawnKey struct {
+	id   string
+	dark bool
 }
 
 func newDrawer() (*drawer, error) {
@@ -26,7 +32,7 @@ func newDrawer() (*drawer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	d := &drawer{library: library, vm: goja.New()}
+	d := &drawer{library: library, vm: goja.New(), drawn: map[drawnKey]string{}}
 	d.vm.Set("setTimeout", func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // it animates nothing
 	for _, source := range []string{library, drawing} {
 		if _, err := d.vm.RunString(source); err != nil {
@@ -40,8 +46,12 @@ func newDrawer() (*drawer, error) {
 	return d, nil
 }
 
-// svg is a chart as a file, with its title.
+// svg is a chart as a file, with its title. A chart's ID stands for the chart.
 func (d *drawer) svg(ch *chart, dark bool) (string, error) {
+	key := drawnKey{ch.ID, dark}
+	if text, ok := d.drawn[key]; ok {
+		return text, nil
+	}
 	text, err := json.Marshal(ch)
 	if err != nil {
 		return "", fmt.Errorf("report: %s: %w", ch.ID, err)
@@ -50,7 +60,8 @@ func (d *drawer) svg(ch *chart, dark bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("report: %s: %w", ch.ID, err)
 	}
-	return v.String(), nil
+	d.drawn[key] = v.String()
+	return d.drawn[key], nil
 }
 
 // write saves a chart into a folder, for light pages and for dark ones.

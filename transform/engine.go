@@ -17,10 +17,11 @@ type source interface {
 // An engine takes one picture through the steps. Geometry collects in a view;
 // render does it, when a step needs pixels or at the end.
 type engine struct {
-	limit int          // pixels that a picture may have
-	slot  dataset.Slot // for its stages
-	src   source
-	view  view
+	limit  int          // pixels that a picture may have
+	pillow int          // the version whose resizing this is
+	slot   dataset.Slot // for its stages
+	src    source
+	view   view
 
 	img    Image // the current picture, unless it is still in src
 	inside bool  // the current picture is img
@@ -28,6 +29,7 @@ type engine struct {
 
 	x, y   *resize.Weights
 	mid    []byte // after the horizontal pass, from row y.Lo
+	tall   []byte // after the vertical pass, where that comes first
 	stride int
 }
 
@@ -121,11 +123,28 @@ func (e *engine) prepare() error {
 		e.mid, e.stride = pixels, stride
 		return nil
 	}
+	rows := need.Dy()
+	if ay.In != ay.Out && v.verticalFirst(e.pillow) {
+		pixels, stride = e.columns(pixels, stride, 4*need.Dx())
+		rows = v.part.Dy()
+	}
 	e.stride = 4 * v.part.Dx()
-	e.wide = grow(e.wide, e.stride*need.Dy())
+	e.wide = grow(e.wide, e.stride*rows)
 	e.mid = e.wide
-	resize.Horizontal(e.mid, e.stride, pixels, stride, need.Dy(), e.x)
+	resize.Horizontal(e.mid, e.stride, pixels, stride, rows, e.x)
 	return nil
+}
+
+// columns runs the vertical pass on n bytes of every row, and leaves nothing of
+// it to rowOf.
+func (e *engine) columns(pixels []byte, stride, n int) ([]byte, int) {
+	rows := e.view.part.Dy()
+	e.tall = grow(e.tall, n*rows)
+	for y := range rows {
+		resize.Vertical(e.tall[n*y:][:n], pixels, stride, e.y, y)
+	}
+	e.y = e.cache.Weights(resize.Axis{In: rows, Out: rows, To: rows})
+	return e.tall, n
 }
 
 // pixels are those of the current picture in r, beginning with its corner.

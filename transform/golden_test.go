@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -53,7 +54,12 @@ type golden struct {
 
 func readGolden(t *testing.T) (g golden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
+	return readGoldenOf(t, "golden.json")
+}
+
+func readGoldenOf(t *testing.T, name string) (g golden) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +122,16 @@ func (c cut) add(p *program) error               { return p.geometry(c, crops) }
 func (c cut) after(_, _ int) (w, h int)          { return c.Dx(), c.Dy() }
 func (c cut) move(e *engine, _ *rand.Rand) error { return e.crop(c.Rectangle, [3]uint8{}) }
 
-func TestResizeIsPillows(t *testing.T) {
+func TestResizeIsPillows(t *testing.T)   { checkResize(t, "golden.json") }
+func TestResizeIsPillow13s(t *testing.T) { checkResize(t, "golden13.json", Pillow(13)) }
+
+func checkResize(t *testing.T, name string, more ...Step) {
 	filters := map[string]Filter{}
 	for f := Bilinear; f <= Hamming; f++ {
 		filters[f.String()] = f
 	}
-	for _, c := range readGolden(t).Resize {
-		steps := []Step{Resize(c.RH, c.RW).Filter(filters[c.Filter]), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])}}
+	for _, c := range readGoldenOf(t, name).Resize {
+		steps := append(slices.Clone(more), Resize(c.RH, c.RW).Filter(filters[c.Filter]), cut{image.Rect(c.Box[0], c.Box[1], c.Box[2], c.Box[3])})
 		if c.Flip {
 			steps = append(steps, RandomHorizontalFlip(1))
 		}

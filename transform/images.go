@@ -108,7 +108,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 		return nil, err
 	}
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw}
-	r.files.limit, r.engine.limit = x.limit, x.limit
+	r.files.limit, r.engine.limit, r.engine.pillow = x.limit, x.limit, x.pillow
 	r.files.jpeg.AllowTruncated = x.cut
 	r.cells = make([]dataset.Cell, len(x.spec))
 	r.picture = dataset.NewCell(x.inner.Spec()[x.field])

@@ -16,6 +16,7 @@ import (
 type program struct {
 	field   string
 	limit   int  // pixels
+	pillow  int  // the version whose resizing this is
 	cut     bool // JPEG files may be cut short
 	upright bool // JPEG files are turned by their orientation
 	ops     []operation
@@ -64,7 +65,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 // compile checks the steps, all of them, for pictures of w×h, or of any size
 // where w and h are 0.
 func compile(steps []Step) (*program, error) {
-	p := &program{field: "image", limit: defaultMaxPixels}
+	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
 	p.output.channels = 3
 	p.addAll(steps)
 	p.endRun()
@@ -207,6 +208,25 @@ func MaxPixels(n int) Step {
 }
 
 const defaultMaxPixels = 178_956_970
+
+// Pillow says which version's resizing is met bit for bit, 12 or 13. They differ
+// in whether rows or columns are resized first, and so in the last bit of some
+// pixels.
+//
+// The default, 12, is Pillow 12.2 and 12.3: rows first, unless the picture is more
+// than 100 times as high as wide and becomes lower. Earlier versions, down to the
+// 9.4 that was compared, do the rows first always. Pillow(13) does the columns
+// first where the height shrinks by more than twice as many pixels as the width,
+// which training's crops often do.
+func Pillow(version int) Step {
+	return setting{call("Pillow", version), func(p *program) error {
+		if version != 12 && version != 13 {
+			return errors.New("want 12 or 13")
+		}
+		p.pillow = version
+		return nil
+	}}
+}
 
 // AllowTruncated takes JPEG files that end too early, as PIL does with
 // ImageFile.LOAD_TRUNCATED_IMAGES: what is missing is gray, or blurred in

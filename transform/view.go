@@ -91,6 +91,16 @@ func (v *view) axes() (x, y resize.Axis) {
 	return x, y
 }
 
+// verticalFirst tells whether a version of Pillow resizes the columns first. With
+// two passes the order decides which values are rounded between them.
+func (v *view) verticalFirst(pillow int) bool {
+	w, h := v.window.Dx(), v.window.Dy()
+	if pillow >= 13 {
+		return h > v.size.Y && h-v.size.Y > 2*(w-v.size.X)
+	}
+	return h > 100*w && h > v.size.Y
+}
+
 func checkSize(w, h, limit int) error {
 	if w < 1 || h < 1 {
 		return fmt.Errorf("transform: a picture would become %d×%d pixels", w, h)

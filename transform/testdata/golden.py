@@ -3,6 +3,8 @@
     pip install pillow==12.3.0 numpy
     python golden.py
 
+and, with pillow==13.0.0, golden13.json, which has resizes alone.
+
 The pictures are arithmetic, so that the tests make the same ones. Results are
 kept as sha256 of their bytes: height, width, channel.
 """
@@ -42,7 +44,12 @@ def sha(im):
 def resizes():
     sizes = [((50, 40), (20, 17)), ((20, 17), (50, 40)), ((33, 21), (33, 10)), ((33, 21), (11, 21)),
              ((64, 64), (63, 65)), ((7, 5), (1, 1)), ((1, 1), (6, 4)), ((500, 375), (341, 256)),
-             ((97, 3), (10, 9)), ((200, 150), (31, 149)), ((16, 16), (16, 16)), ((301, 199), (100, 66))]
+             ((97, 3), (10, 9)), ((200, 150), (31, 149)), ((16, 16), (16, 16)), ((301, 199), (100, 66)),
+             # Whether rows or columns come first: high pictures, and heights that shrink more than widths.
+             ((3, 301), (2, 100)), ((3, 300), (2, 100)), ((3, 350), (7, 349)), ((3, 350), (5, 400)), ((4, 500), (4, 90)),
+             ((30, 90), (20, 20)), ((60, 90), (50, 69)), ((60, 90), (50, 70)), ((60, 90), (90, 89)), ((60, 90), (10, 100)),
+             # Where Hamming's constants of 32 bits show.
+             ((422, 209), (255, 192)), ((366, 107), (137, 67))]
     for name, f in FILTERS.items():
         for (w, h), (rw, rh) in sizes:
             full = picture(w, h).resize((rw, rh), f)
@@ -205,6 +212,11 @@ def turned():
         im = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
         yield dict(name=name, w=im.width, h=im.height, file=data.hex(), sha=sha(im))
 
+
+if int(PIL.__version__.split(".")[0]) >= 13:
+    with open(os.path.join(here, "golden13.json"), "w") as f:
+        json.dump({"pillow": PIL.__version__, "resize": list(resizes())}, f, indent=0)
+    raise SystemExit
 
 golden = {"pillow": PIL.__version__, "resize": list(resizes()), "eval": list(evals()),
           "colour": list(colours()), "cube": cube(), "files": list(files()),

@@ -49,6 +49,8 @@ const (
 	typeShort    = 3
 	typeLong     = 4
 	typeRational = 5
+	typeSShort   = 8
+	typeSLong    = 9
 	typeFloat    = 11
 	typeDouble   = 12
 	typeIFD      = 13
@@ -106,7 +108,7 @@ func readDirectory(data []byte) (d directory, err error) {
 		return d, fmt.Errorf("the directory ends after %d of %d fields: %w", len(rest)/size, n, io.ErrUnexpectedEOF)
 	}
 	d.entries = rest[:n*uint64(size)]
-	return d, nil
+	return d, d.check()
 }
 
 // Values are those of a field, in the file.
@@ -124,12 +126,21 @@ func (v values) len() int {
 	return len(v.data) / sizes[v.kind]
 }
 
-// uint is the i-th value of integers that are not negative.
+// isInteger tells whether uint has values.
+func (v values) isInteger() bool {
+	switch v.kind {
+	case typeShort, typeLong, typeSShort, typeSLong, typeIFD, typeLong8:
+		return true
+	}
+	return false
+}
+
+// uint is the i-th value of integers. Those that are negative become large.
 func (v values) uint(i int) uint64 {
 	switch v.kind {
-	case typeShort:
+	case typeShort, typeSShort:
 		return uint64(v.order.Uint16(v.data[2*i:]))
-	case typeLong, typeIFD:
+	case typeLong, typeSLong, typeIFD:
 		return uint64(v.order.Uint32(v.data[4*i:]))
 	}
 	return v.order.Uint64(v.data[8*i:])
@@ -148,49 +159,67 @@ func (v values) float(i int) float64 {
 	return float64(v.uint(i))
 }
 
-var errBeyond = fmt.Errorf("its values lie beyond the file: %w", io.ErrUnexpectedEOF)
+// entry is a field of the directory.
+type entry struct {
+	tag tag
+	values
+}
+
+// next reads the first of entries, and returns the others. An entry of an unknown
+// type or without values has none.
+func (d *directory) next(entries []byte) (e entry, rest []byte, err error) {
+	size, inline, n := 12, entries[8:12], uint64(d.order.Uint32(entries[4:]))
+	if d.large {
+		size, inline, n = 20, entries[12:20], d.order.Uint64(entries[4:])
+	}
+	e.tag = tag(d.order.Uint16(entries))
+	rest = entries[size:]
+	kind := int(d.order.Uint16(entries[2:]))
+	if kind >= len(sizes) || sizes[kind] == 0 || n == 0 {
+		return e, rest, nil
+	}
+	e.values = values{inline, kind, d.order}
+	if n > uint64(len(inline)/sizes[kind]) {
+		at := uint64(d.order.Uint32(inline))
+		if d.large {
+			at = d.order.Uint64(inline)
+		}
+		if at > uint64(len(d.data)) || n > (uint64(len(d.data))-at)/uint64(sizes[kind]) {
+			return e, rest, fmt.Errorf("the values of field %d lie beyond the file: %w", e.tag, io.ErrUnexpectedEOF)
+		}
+		e.data = d.data[at:]
+	}
+	e.data = e.data[:n*uint64(sizes[kind])]
+	return e, rest, nil
+}
+
+// check sees to it that all fields are in the file. Of those after one that is not
+// Pillow knows nothing.
+func (d *directory) check() error {
+	for rest := d.entries; len(rest) > 0; {
+		var err error
+		if _, rest, err = d.next(rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // field returns the values of a tag, none where it is missing. Of two fields with
 // one tag Pillow takes the last and libtiff the first, so that they are an error.
 func (d *directory) field(t tag) (v values, err error) {
-	size := 12
-	if d.large {
-		size = 20
-	}
-	for e := d.entries; len(e) > 0; e = e[size:] {
-		if tag(d.order.Uint16(e)) != t {
-			continue
+	for rest := d.entries; len(rest) > 0; {
+		var e entry
+		if e, rest, err = d.next(rest); err != nil {
+			return v, err
 		}
-		kind := int(d.order.Uint16(e[2:]))
-		if kind >= len(sizes) || sizes[kind] == 0 {
-			continue
-		}
-		n, inline := uint64(d.order.Uint32(e[4:])), e[8:12]
-		if d.large {
-			n, inline = d.order.Uint64(e[4:]), e[12:20]
-		}
-		if n == 0 {
-			continue
-		}
-		if v.kind != 0 {
+		switch {
+		case e.tag != t || e.kind == 0:
+		case v.kind != 0:
 			return v, fmt.Errorf("field %d is there twice", t)
+		default:
+			v = e.values
 		}
-		if n > uint64(len(d.data)) {
-			return v, fmt.Errorf("field %d: %w", t, errBeyond)
-		}
-		length := n * uint64(sizes[kind])
-		v = values{inline, kind, d.order}
-		if length > uint64(len(inline)) {
-			at := uint64(d.order.Uint32(inline))
-			if d.large {
-				at = d.order.Uint64(inline)
-			}
-			if at > uint64(len(d.data)) || length > uint64(len(d.data))-at {
-				return v, fmt.Errorf("field %d: %w", t, errBeyond)
-			}
-			v.data = d.data[at:]
-		}
-		v.data = v.data[:length]
 	}
 	return v, nil
 }
@@ -201,8 +230,7 @@ func (d *directory) uints(t tag) (values, error) {
 	if err != nil {
 		return v, err
 	}
-	switch v.kind {
-	case 0, typeShort, typeLong, typeIFD, typeLong8:
+	if v.kind == 0 || v.isInteger() {
 		return v, nil
 	}
 	return v, fmt.Errorf("field %d has values of type %d, not integers", t, v.kind)

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"image"
+	"math"
 
 	"github.com/penstock-go/penstock/internal/exif"
 )
@@ -28,11 +29,14 @@ func (o orientation) size(w, h int) (int, int) {
 // Pillow, or 1.
 func readOrientation(d *directory) (int, error) {
 	v, err := d.field(orientationTag)
-	if err != nil || v.kind != 0 {
-		if v, err := d.uint(orientationTag, 1); err == nil {
-			return valid(v), nil
-		}
-		return 1, err
+	switch {
+	case err != nil:
+		return 0, err
+	case v.kind == 0:
+	case v.isInteger():
+		return valid(int(v.uint(0) & math.MaxUint16)), nil
+	default:
+		return 1, nil
 	}
 	xmp, err := d.field(xmpTag)
 	if err != nil {

@@ -51,10 +51,11 @@ func file(pixels int, fields ...field) []byte {
 	return append(data, 0, 0, 0, 0)
 }
 
-// renamed gives a field of a file another tag.
-func renamed(data []byte, from, to uint16) []byte {
-	entry := []byte{byte(from), byte(from >> 8), 4, 0, 1, 0, 0, 0}
-	binary.LittleEndian.PutUint16(data[bytes.Index(data, entry):], to)
+// renamed gives a field of a file another tag and number of values.
+func renamed(data []byte, from, to uint16, values uint32) []byte {
+	entry := data[bytes.Index(data, []byte{byte(from), byte(from >> 8), 4, 0, 1, 0, 0, 0}):]
+	binary.LittleEndian.PutUint16(entry, to)
+	binary.LittleEndian.PutUint32(entry[4:], values)
 	return data
 }
 
@@ -83,8 +84,10 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{file(64, field{322, 16}, field{323, 0}), "tiles of 16×0 pixels", false},
 		{file(64, field{273, 0}), "strip 0: 64 bytes at byte 0", false},
 		{file(64, field{273, 999}), "strip 0: 64 bytes at byte 999", false},
-		{renamed(file(64, field{259, 5}, field{273, 999}), 279, 65000), "strip 0: 0 bytes at byte 999", false},
-		{renamed(file(64), 278, 279), "field 279 is there twice", false},
+		{renamed(file(64, field{259, 5}, field{273, 999}), 279, 65000, 1), "strip 0: 0 bytes at byte 999", false},
+		{renamed(file(64), 278, 279, 1), "field 279 is there twice", false},
+		{renamed(file(64), 278, 282, 99), "the values of field 282 lie beyond the file: unexpected EOF", false},
+		{renamed(file(64), 277, 277, 2), "field 277 has 2 values, not one", false},
 		{file(64, field{259, 5}, field{279, 999}), "strip 0: 999 bytes at byte 8", false},
 		{file(2, field{259, 32773}, field{256, 80}), "unexpected EOF: 2 bytes are too few for 80×8 pixels", false},
 		{file(64, field{262, 3}), "palette of 0 values", false},

@@ -254,7 +254,7 @@ func ExampleGrouped() {
 	for k := range o.Len() {
 		fmt.Print(o.At(k), " ")
 	}
-	// Output: 8 11 9 4 5 10 6 7 2 3 1 0
+	// Output: 7 11 10 5 6 4 9 8 0 3 2 1
 }
 
 func ExampleBatchSize() {
@@ -281,8 +281,8 @@ func ExampleTogether() {
 	show(sampler.Grouped(ends, 1).Epoch(0))
 	show(sampler.Grouped(ends, 1, sampler.Together(len(ends))).Epoch(0))
 	// Output:
-	// 5 3 4 8 6 7 2 1 0
-	// 8 1 7 0 3 4 2 5 6
+	// 3 5 4 6 8 7 1 2 0
+	// 7 2 6 1 4 5 3 0 8
 }
 
 // What each of three ranks gets of seven samples.
@@ -311,4 +311,46 @@ func ExampleMode() {
 	// 0 3 6
 	// 1 4
 	// 2 5
+}
+
+// Two ranks read twelve blocks of three samples, in two lanes: each its own ones.
+func ExampleLanes() {
+	ends := []int{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36}
+	for rank := range 2 {
+		s, err := sampler.Shard(sampler.Grouped(ends, 1, sampler.Lanes(2)), rank, 2, sampler.KeepExact)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		show(s.Epoch(0))
+	}
+	// Output:
+	// 6 8 7 24 26 25 22 23 21 31 32 30 20 19 18 17 16 15
+	// 0 2 1 33 34 35 27 28 29 10 9 11 13 14 12 5 4 3
+}
+
+// How many blocks of a data set sorted by label are to be mixed so that a step's
+// gradient is nearly as good as after a full shuffle.
+func ExampleGroupSampler() {
+	ends := make([]int, 1000)
+	labels := make([]float64, 50*len(ends))
+	for block := range ends {
+		ends[block] = 50 * (block + 1)
+		for i := range 50 {
+			labels[50*block+i] = float64(block / 100)
+		}
+	}
+	s := sampler.Grouped(ends, 1, sampler.Together(16), sampler.Lanes(8))
+	icc, err := s.ICC(labels)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("correlation %.2f, design effect %.2f\n", icc, s.DesignEffect(256, icc))
+	together := s.TogetherFor(256, icc, 1.5)
+	s = sampler.Grouped(ends, 1, sampler.Together(together), sampler.Lanes(8))
+	fmt.Printf("%d together: design effect %.2f\n", together, s.DesignEffect(256, icc))
+	// Output:
+	// correlation 1.00, design effect 2.74
+	// 43 together: design effect 1.49
 }

@@ -1,71 +1,292 @@
 package sampler_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/sampler"
 )
 
-func TestGroupedTakesFewGroupsAtATime(t *testing.T) {
-	ends := []int{3, 3, 10, 14, 20, 21} // one group is empty
-	groupOf := func(i int) int {
-		return slices.IndexFunc(ends, func(end int) bool { return i < end })
+// groupings are where groups end: of equal and of random sizes, empty ones, and
+// few.
+func groupings() map[string][]int {
+	random := make([]int, 200)
+	equal := make([]int, 96)
+	end := 0
+	for i := range random {
+		end += sampler.Random(40, 7).Epoch(i).At(0)
+		random[i] = end
 	}
-	for _, together := range []int{1, 2, 4, 100} {
-		s := sampler.Grouped(ends, 5, sampler.Together(together))
-		first := map[int]bool{}
-		for epoch := range 50 {
-			o := s.Epoch(epoch)
-			if o.Len() != 21 {
-				t.Fatalf("%d samples", o.Len())
-			}
-			seen := map[int]bool{}
-			left := map[int]int{} // samples of open groups that are still to come
-			for k := range o.Len() {
-				i := o.At(k)
-				if seen[i] {
-					t.Fatalf("together %d: sample %d comes twice", together, i)
-				}
-				seen[i] = true
-				group := groupOf(i)
-				if _, open := left[group]; !open {
-					left[group] = ends[group]
-					if group > 0 {
-						left[group] -= ends[group-1]
+	for i := range equal {
+		equal[i] = 25 * (i + 1)
+	}
+	return map[string][]int{
+		"none": nil, "one": {5}, "empty": {0, 0}, "six": {3, 3, 10, 14, 20, 21},
+		"random": random, "equal": equal, "singles": {1, 2, 3, 4, 5, 6, 7, 8},
+	}
+}
+
+// groupOf finds a sample's group.
+func groupOf(ends []int, i int) int {
+	return slices.IndexFunc(ends, func(end int) bool { return i < end })
+}
+
+func TestGroupedIsAPermutation(t *testing.T) {
+	for name, ends := range groupings() {
+		for _, together := range []int{1, 2, 7, 1 << 62} {
+			for _, lanes := range []int{1, 2, 8, 1000, 1 << 61} {
+				s := sampler.Grouped(ends, 5, sampler.Together(together), sampler.Lanes(lanes))
+				for epoch := range 3 {
+					order := indices(s.Epoch(epoch))
+					if n := len(ends); n > 0 && len(order) != ends[n-1] || !isPermutation(order) {
+						t.Fatalf("%s, %d together in %d lanes: %v", name, together, lanes, order)
 					}
 				}
-				if left[group]--; left[group] == 0 {
-					delete(left, group)
-				}
-				if len(left) > together {
-					t.Fatalf("together %d, epoch %d: %d groups are open at draw %d", together, epoch, len(left), k)
+			}
+		}
+	}
+}
+
+func TestLanesGoThroughFewGroupsAtATime(t *testing.T) {
+	for name, ends := range groupings() {
+		for _, together := range []int{1, 2, 7, 100} {
+			for _, lanes := range []int{1, 2, 8} {
+				s := sampler.Grouped(ends, 5, sampler.Together(together), sampler.Lanes(lanes))
+				for epoch := range 20 {
+					order := indices(s.Epoch(epoch))
+					for lane := range min(lanes, len(order)) {
+						left := map[int]int{} // samples of the lane by group
+						for k := lane; k < len(order); k += lanes {
+							left[groupOf(ends, order[k])]++
+						}
+						open := map[int]bool{}
+						for k := lane; k < len(order); k += lanes {
+							group := groupOf(ends, order[k])
+							open[group] = true
+							if len(open) > together {
+								t.Fatalf("%s, %d together, epoch %d: %d groups are open in lane %d of %d", name, together, epoch, len(open), lane, lanes)
+							}
+							if left[group]--; left[group] == 0 {
+								delete(open, group)
+							}
+						}
+					}
 				}
 			}
-			first[o.At(0)] = true
 		}
-		if len(first) < 10 {
-			t.Errorf("together %d: 50 epochs begin with %d samples", together, len(first))
+	}
+}
+
+func TestRanksReadGroupsOfTheirOwn(t *testing.T) {
+	const lanes = 8
+	for _, name := range []string{"random", "equal"} {
+		ends := groupings()[name]
+		s := sampler.Grouped(ends, 5, sampler.Together(4), sampler.Lanes(lanes))
+		want := indices(s.Epoch(1))
+		slices.Sort(want)
+		for _, world := range []int{1, 2, 3, 4, 5, 8} {
+			read := 0
+			var got []int
+			for rank := range world {
+				groups := map[int]bool{}
+				for _, i := range indices(must(sampler.Shard(s, rank, world, sampler.KeepExact)).Epoch(1)) {
+					groups[groupOf(ends, i)] = true
+					got = append(got, i)
+				}
+				read += len(groups)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%s: %d ranks do not read every sample once", name, world)
+			}
+			if lanes%world == 0 && read > len(ends)+lanes-1 {
+				t.Errorf("%s: %d ranks read %d groups, want %d and at most %d that are cut", name, world, read, len(ends), lanes-1)
+			}
+		}
+	}
+}
+
+func TestGroupedMixesAsAShuffleDoes(t *testing.T) {
+	ends := []int{1, 4, 6, 10, 15, 30}
+	const n, epochs = 30, 3000
+	s := sampler.Grouped(ends, 5, sampler.Together(6))
+	places, steps := make([]int, n*n), make([]int, n)
+	for epoch := range epochs {
+		order := indices(s.Epoch(epoch))
+		for k, i := range order {
+			places[k*n+i]++
+			steps[(i-order[(k+1)%n]+n)%n]++
+		}
+	}
+	checkChi(t, "places", places, equally(n*epochs, n*n))
+	checkChi(t, "differences of neighbours", steps[1:], equally(n*epochs, n-1))
+}
+
+func TestEverySampleComesInEveryLane(t *testing.T) {
+	ends := make([]int, 200)
+	for g := range ends {
+		ends[g] = 3*g + 1 + g%3
+	}
+	const lanes, parts, epochs = 3, 5, 1000
+	n := ends[len(ends)-1]
+	s := sampler.Grouped(ends, 5, sampler.Together(4), sampler.Lanes(lanes))
+	places := make([]int, n*lanes*parts)
+	for epoch := range epochs {
+		for k, i := range indices(s.Epoch(epoch)) {
+			places[(i*lanes+k%lanes)*parts+k*parts/n]++
+		}
+	}
+	checkChi(t, "places", places, equally(n*epochs, len(places)))
+}
+
+// The variance of batches' means is what the design effect says.
+func TestDesignEffect(t *testing.T) {
+	const groups, size, batch = 2048, 16, 64
+	ends := make([]int, groups)
+	values := make([]float64, groups*size)
+	for g := range ends {
+		ends[g] = (g + 1) * size
+		for i := range size {
+			values[g*size+i] = float64(g%7) + float64(mixed(g*size+i)%5) // partly of the group
+		}
+	}
+	for _, c := range []struct{ together, lanes int }{{4, 4}, {64, 1}, {8, 8}, {2048, 1}} {
+		s := sampler.Grouped(ends, 5, sampler.Together(c.together), sampler.Lanes(c.lanes))
+		icc := must(s.ICC(values))
+		mean, variance := moments(values)
+		var means []float64
+		for epoch := range 12 {
+			order := indices(s.Epoch(epoch))
+			for k := 0; k+batch <= len(order); k += batch {
+				sum := 0.0
+				for _, i := range order[k : k+batch] {
+					sum += values[i]
+				}
+				means = append(means, sum/batch-mean)
+			}
+		}
+		_, got := moments(means)
+		// Without replacement, from a finite number of samples.
+		got /= variance / batch * (1 - float64(batch)/float64(len(values)))
+		want := s.DesignEffect(batch, icc)
+		t.Logf("%d together in %d lanes, ICC %.3f: %.2f, computed %.2f", c.together, c.lanes, icc, got, want)
+		if math.Abs(got/want-1) > .12 {
+			t.Errorf("%d together in %d lanes: the design effect is %.3f, want %.3f", c.together, c.lanes, got, want)
+		}
+	}
+}
+
+// mixed is for numbers that look random.
+func mixed(i int) int { return sampler.Shuffle(1<<40, 3).Epoch(0).At(i) }
+
+func moments(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(len(values))
+	}
+	return mean, variance
+}
+
+// A design effect by hand, and who recommends Together keeps to it.
+func TestTogetherFor(t *testing.T) {
+	ends := make([]int, 18_000)
+	for i := range ends {
+		ends[i] = 80 * (i + 1)
+	}
+	s := sampler.Grouped(ends, 1, sampler.Together(32), sampler.Lanes(8))
+	if got, want := s.DesignEffect(256, .1), 1+25.5*(1./256-1./18000); math.Abs(got-want) > 1e-12 {
+		t.Errorf("the design effect is %v, want %v", got, want)
+	}
+	for _, c := range []struct {
+		batch       int
+		icc, effect float64
+		want        int
+	}{
+		{256, .1, 1.05, 62}, {256, 1, 1.05, 497}, {256, 0, 1.05, 1}, {256, -.1, 1.05, 1}, {1, 1, 1.05, 1},
+		{256, 1, 1, 2250}, {256, 1, 0, 2250}, {256, 1, 1e9, 1},
+	} {
+		got := s.TogetherFor(c.batch, c.icc, c.effect)
+		if got != c.want {
+			t.Errorf("TogetherFor(%d, %v, %v) is %d, want %d", c.batch, c.icc, c.effect, got, c.want)
+		}
+		if c.effect <= 1 {
+			continue
+		}
+		effect := func(together int) float64 {
+			return sampler.Grouped(ends, 1, sampler.Together(together), sampler.Lanes(8)).DesignEffect(c.batch, c.icc)
+		}
+		if effect(got) > c.effect || got > 1 && effect(got-1) <= c.effect {
+			t.Errorf("TogetherFor(%d, %v, %v) is %d: effects are %v with it and %v with one less", c.batch, c.icc, c.effect, got, effect(got), effect(max(1, got-1)))
+		}
+	}
+}
+
+func TestICC(t *testing.T) {
+	s := sampler.Grouped([]int{2, 4, 4, 6}, 1)
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{1, 1, 2, 2, 5, 5}, 1},
+		{[]float64{0, 1, 0, 1, 0, 1}, -1},
+		{[]float64{3, 3, 3, 3, 3, 3}, 0},
+		{[]float64{1, 2, 2, 3, 5, 6}, 49. / 55}, // mean squares of 26/3 between and 1/2 within
+	} {
+		if got := must(s.ICC(c.values)); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
+		}
+	}
+	for want, c := range map[string]struct {
+		ends   []int
+		values []float64
+	}{
+		"sampler: ICC: 1 values for 2 samples":                                                 {[]int{1, 2}, make([]float64, 1)},
+		"sampler: ICC: 2 samples in 2 groups: want two groups or more, and one of two samples": {[]int{1, 2}, make([]float64, 2)},
+		"sampler: ICC: 3 samples in 1 groups: want two groups or more, and one of two samples": {[]int{3}, make([]float64, 3)},
+		"sampler: ICC: 0 samples in 0 groups: want two groups or more, and one of two samples": {nil, nil},
+	} {
+		if _, err := sampler.Grouped(c.ends, 1).ICC(c.values); err == nil || err.Error() != want {
+			t.Errorf("got error %v, want %s", err, want)
 		}
 	}
 }
 
 func TestGroupedRefusesWrongUse(t *testing.T) {
 	for _, wrong := range []func(){
-		func() { sampler.Grouped([]int{3, 2}, 0, sampler.Together(1)) },
-		func() { sampler.Grouped([]int{-1}, 0, sampler.Together(1)) },
-		func() { sampler.Grouped([]int{3}, 0, sampler.Together(0)) },
+		func() { sampler.Grouped([]int{3, 2}, 0) },
+		func() { sampler.Grouped([]int{-1}, 0) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("want a panic")
-				}
-			}()
-			wrong()
-		}()
+		if !panics(wrong) {
+			t.Error("want a panic")
+		}
 	}
-	if n := sampler.Grouped(nil, 0, sampler.Together(1)).Epoch(0).Len(); n != 0 {
-		t.Errorf("no groups: %d samples", n)
+}
+
+func BenchmarkGrouped(b *testing.B) {
+	ends := make([]int, 18_000) // as many blocks of 8 MiB are 150 GB
+	for i := range ends {
+		ends[i] = 75 * (i + 1)
 	}
+	s := sampler.Grouped(ends, 1, sampler.Together(64), sampler.Lanes(8))
+	b.Run("At", func(b *testing.B) {
+		o := s.Epoch(0)
+		k := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			o.At(k)
+			if k++; k == o.Len() {
+				k = 0
+			}
+		}
+	})
+	b.Run("Epoch", func(b *testing.B) {
+		epoch := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Epoch(epoch)
+			epoch++
+		}
+	})
 }

@@ -101,9 +101,13 @@ func (d *distinct) Identity() string {
 	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(d.weights), weights, d.draws, d.seed)
 }
 
-func (g *grouped) Identity() string {
-	groups := len(g.starts) - 1
-	return fmt.Sprintf("Grouped(%d groups %s, together %d, seed %d)", groups, hashInts(g.starts), g.together, g.seed)
+// Identity is that of an [Identified] sampler.
+func (g *GroupSampler) Identity() string {
+	lanes := ""
+	if g.lanes > 1 {
+		lanes = fmt.Sprintf(", lanes %d", g.lanes)
+	}
+	return fmt.Sprintf("Grouped(%d groups %s, together %d%s, seed %d)", len(g.starts)-1, hashInts(g.starts), g.together, lanes, g.seed)
 }
 
 func (s subset) Identity() string {

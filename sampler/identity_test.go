@@ -27,6 +27,7 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 		"Weighted(4 weights 66896942f9c021be, draws 7, seed 3)":                                       must(sampler.Weighted(weights, 3, sampler.Draws(7))),
 		"WeightedDistinct(4 weights b61359d77b7429cb, draws 2, seed 3)":                               must(sampler.WeightedDistinct(weights, 3, sampler.Draws(2))),
 		"Grouped(2 groups 605ee390932f106f, together 1, seed 3)":                                      sampler.Grouped([]int{4, 10}, 3),
+		"Grouped(2 groups 605ee390932f106f, together 2, lanes 3, seed 3)":                             sampler.Grouped([]int{4, 10}, 3, sampler.Together(2), sampler.Lanes(3)),
 		"Subset(Shuffle(3 samples, seed 3), 3 indices 89d1a767594aeab9)":                              sampler.Subset(sampler.Shuffle(3, 3), []int{7, 1, 4}),
 		"Repeat(Shuffle(10 samples, seed 3), draws 25)":                                               must(sampler.Repeat(shuffle, 25)),
 		"ByLength(5 samples by length fbdb31504098c018, batches of 2, seed 3)":                        sampler.ByLength(lengths, 3, sampler.BatchSize(2)),

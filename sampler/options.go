@@ -62,17 +62,25 @@ func newDraws(name string, otherwise int, options []DrawOption) int {
 // A GroupOption sets one thing of [Grouped].
 type GroupOption struct{ set func(*groupConfig) }
 
-type groupConfig struct{ together int }
+type groupConfig struct{ together, lanes int }
 
-// Together sets how many groups are mixed with each other. The default is 1. An
-// n below 1 panics.
+// Together sets how many groups of a lane are mixed with each other. The default
+// is 1. An n below 1 panics.
 func Together(n int) GroupOption {
 	return GroupOption{func(c *groupConfig) { c.together = n }}
 }
 
+// Lanes sets in how many equal parts the groups are read at the same time. The
+// default is 1. Take a multiple of the number of ranks, better one that several
+// numbers of ranks divide: a rank then needs few groups of others. An n below 1
+// panics.
+func Lanes(n int) GroupOption {
+	return GroupOption{func(c *groupConfig) { c.lanes = n }}
+}
+
 // newGroupConfig applies the options of a constructor of that name.
 func newGroupConfig(name string, options []GroupOption) groupConfig {
-	c := groupConfig{together: 1}
+	c := groupConfig{together: 1, lanes: 1}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(&c)
@@ -80,6 +88,9 @@ func newGroupConfig(name string, options []GroupOption) groupConfig {
 	}
 	if c.together < 1 {
 		panic(fmt.Sprintf("sampler: %s: Together(%d): want 1 or more", name, c.together))
+	}
+	if c.lanes < 1 {
+		panic(fmt.Sprintf("sampler: %s: Lanes(%d): want 1 or more", name, c.lanes))
 	}
 	return c
 }

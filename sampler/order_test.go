@@ -32,6 +32,7 @@ func all() map[string]sampler.Sampler {
 		"Repeat":           must(sampler.Repeat(sampler.Shuffle(5, 1), 12)),
 		"Weighted":         must(sampler.Weighted(weights, 1, sampler.Draws(12))),
 		"WeightedDistinct": must(sampler.WeightedDistinct(weights, 1, sampler.Draws(4))),
+		"Grouped":          sampler.Grouped([]int{2, 3, 5}, 1, sampler.Together(2), sampler.Lanes(2)),
 		"Subset":           sampler.Subset(sampler.Shuffle(3, 1), []int{4, 0, 2}),
 		"Shard":            must(sampler.Shard(sampler.Shuffle(5, 1), 1, 3, sampler.PadToEven)),
 	}
@@ -111,6 +112,7 @@ func TestWrongUsePanics(t *testing.T) {
 		"Fixed of size 0":      func() { sampler.Fixed(sampler.Sequential(1), sampler.BatchSize(0)) },
 		"ByLength of size 0":   func() { sampler.ByLength([]int{1}, 0, sampler.BatchSize(0)) },
 		"Grouped by 0":         func() { sampler.Grouped([]int{3}, 0, sampler.Together(0)) },
+		"Grouped in 0 lanes":   func() { sampler.Grouped([]int{3}, 0, sampler.Lanes(0)) },
 		"From(-1)": func() {
 			must(sampler.Shard(sampler.Sequential(3), 0, 1, sampler.PadToEven)).Epoch(0).(sampler.Part).From(-1)
 		},

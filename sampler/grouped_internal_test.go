@@ -1,0 +1,49 @@
+package sampler
+
+import (
+	"slices"
+	"testing"
+)
+
+// All lanes would need new groups at the same time, did their first parties not
+// differ in length.
+func TestLanesChangePartiesAtDifferentPlaces(t *testing.T) {
+	ends := make([]int, 960)
+	for i := range ends {
+		ends[i] = 10 * (i + 1)
+	}
+	for _, lanes := range []int{2, 8, 16} {
+		o := Grouped(ends, 1, Together(32), Lanes(lanes)).order(0)
+		seen := map[int]bool{}
+		for lane := range lanes {
+			start := o.laneStart(lane)
+			first := slices.IndexFunc(o.partyEnds, func(end int) bool { return end > start })
+			seen[o.partyEnds[first]-start] = true
+		}
+		if len(seen) != lanes {
+			t.Errorf("first parties of %d lanes have %d lengths", lanes, len(seen))
+		}
+	}
+}
+
+// What an order keeps grows with the groups, not with the samples.
+func TestGroupOrderKeepsGroupsOnly(t *testing.T) {
+	ends := make([]int, 1000)
+	for i := range ends {
+		ends[i] = (i + 1) << 40
+	}
+	for _, together := range []int{1, 10} {
+		o := Grouped(ends, 1, Together(together), Lanes(8)).order(0)
+		if words := len(o.groups) + len(o.ends) + len(o.partyEnds) + len(o.partyGroups); words > 4*(len(ends)+8) {
+			t.Errorf("%d together: %d words for %d groups", together, words, len(ends))
+		}
+		seen := map[int]bool{}
+		for k := range 1000 {
+			i := o.At(o.Len()/1000*k + k)
+			if i < 0 || i >= o.n || seen[i] {
+				t.Fatalf("place %d is sample %d", k, i)
+			}
+			seen[i] = true
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package sampler
+
+import (
+	"fmt"
+	"math"
+)
+
+// DesignEffect says how well the order mixes: by how much the variance of a
+// batch's mean is larger than that of as many samples drawn from all, for a
+// quantity whose intraclass correlation in the groups is icc, as
+// [GroupSampler.ICC] has it for labels. Batch is the samples of a step, of
+// all ranks together. 1 is as good as a shuffle of all samples; at 2, a batch
+// tells as much as one of half its size.
+//
+// It is 1 + (batch-1)·icc·(1/w - 1/g), where w groups out of g are mixed at a time:
+// [Together] in each of [Lanes]. Groups are taken to be of similar size. Source:
+// Kish, "Survey Sampling", 1965, with the correction for a finite number of groups.
+func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
+	groups := g.groups()
+	if groups == 0 || batch < 1 {
+		return 1
+	}
+	mixed := math.Min(float64(g.together)*float64(g.lanes), groups)
+	return 1 + float64(batch-1)*icc*(1/mixed-1/groups)
+}
+
+// TogetherFor is the smallest [Together] that, with as many lanes as g has, keeps
+// [GroupSampler.DesignEffect] from exceeding effect, such as 1.05; all groups of a
+// lane if none does.
+func (g *GroupSampler) TogetherFor(batch int, icc, effect float64) int {
+	groups := g.groups()
+	most := max(1, math.Ceil(groups/float64(g.lanes)))
+	excess := float64(batch-1) * icc
+	if !(excess > 0) {
+		return 1
+	}
+	mixed := excess / (math.Max(effect-1, 0) + excess/groups)
+	together := math.Ceil(mixed/float64(g.lanes) - 1e-9)
+	return int(math.Min(math.Max(together, 1), most))
+}
+
+// groups counts those that have samples.
+func (g *GroupSampler) groups() float64 {
+	n := 0
+	for i, start := range g.starts[1:] {
+		if start > g.starts[i] {
+			n++
+		}
+	}
+	return float64(n)
+}
+
+// ICC is the intraclass correlation of values in the groups: 1 if all values of a
+// group are equal, 0 if groups are no more alike than all samples, and a little
+// below 0 if less. Values has a number for every sample, such as its label, or
+// whether it is of a certain class.
+//
+// It is an error if there are not as many values as samples, or less than two
+// groups or no group of two. Source: the estimator of the analysis of variance in
+// Donner, "A review of inference procedures for the intraclass correlation
+// coefficient in the one-way random effects model", 1986.
+func (g *GroupSampler) ICC(values []float64) (float64, error) {
+	n := g.starts[len(g.starts)-1]
+	if len(values) != n {
+		return 0, fmt.Errorf("sampler: ICC: %d values for %d samples", len(values), n)
+	}
+	groups := g.groups()
+	if groups < 2 || groups == float64(n) {
+		return 0, fmt.Errorf("sampler: ICC: %d samples in %v groups: want two groups or more, and one of two samples", n, groups)
+	}
+	mean := meanOf(values)
+	between, within, squares := 0.0, 0.0, 0.0
+	for i, end := range g.starts[1:] {
+		group := values[g.starts[i]:end]
+		if len(group) == 0 {
+			continue
+		}
+		own := meanOf(group)
+		between += float64(len(group)) * (own - mean) * (own - mean)
+		for _, v := range group {
+			within += (v - own) * (v - own)
+		}
+		squares += float64(len(group)) * float64(len(group))
+	}
+	between /= groups - 1
+	within /= float64(n) - groups
+	size := (float64(n) - squares/float64(n)) / (groups - 1)
+	total := between + (size-1)*within
+	if total == 0 { // all values are equal
+		return 0, nil
+	}
+	return (between - within) / total, nil
+}
+
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

@@ -122,7 +122,7 @@ func alone(root fs.FS, file string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// number is what stands behind a key at the beginning of a line.
+// number is what follows a key at the beginning of a line.
 func number(text []byte, key string) (int64, bool) {
 	for line := range bytes.Lines(text) {
 		f := bytes.Fields(line)

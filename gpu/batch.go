@@ -1,7 +1,9 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -67,15 +69,15 @@ func (b *Batch) Epoch() int { return b.epoch }
 // Number is the batch's place in its epoch, from 0.
 func (b *Batch) Number() int { return b.number }
 
-// Position is the place behind the batch, from which [Stage.From] goes on.
-// Batches that are uploaded but not delivered lie behind it.
+// Position is the place after the batch, from which [Stage.From] goes on.
+// Batches that are uploaded but not delivered come after it.
 func (b *Batch) Position() loader.Position { return b.position() }
 
 // Indices are the samples in the dataset, row by row. They stay valid.
 func (b *Batch) Indices() []int { return b.indices }
 
 // Column is a field on the device. Its upload has ended. It panics if the stage
-// uploads no field of the name, or behind the loop body.
+// uploads no field of the name, or after the loop body.
 func (b *Batch) Column(field string) Column { return b.columns[b.field(field)] }
 
 // UsedBy says that the work which a stream (a CUstream of the device's
@@ -83,29 +85,46 @@ func (b *Batch) Column(field string) Column { return b.columns[b.field(field)] }
 // memory is not overwritten, although the loop body has ended. Without it the
 // body itself waits for its work, and so it does after an error. The last call
 // counts, so a batch that several streams use is told of the one that joins them.
+//
+// 0 is the legacy default stream. CU_STREAM_PER_THREAD, the default stream of the
+// calling thread, is refused: here it would be that of another thread. Give such work
+// to a stream that was created, or wait for it.
 func (b *Batch) UsedBy(stream uintptr) error {
 	b.check()
+	if stream == streamPerThread {
+		return fmt.Errorf("gpu: batch %d of epoch %d: UsedBy(%d): that is each thread's own default stream (CU_STREAM_PER_THREAD): "+
+			"want a stream that was created, or 0 for the legacy default stream", b.number, b.epoch, stream)
+	}
 	d := b.stage.device
-	err := d.do(func() error { return d.lib.call(cuEventRecord, b.buffer.used, stream) })
+	err := d.calls.do(func() error { return d.lib.call(cuEventRecord, b.buffer.used, stream) })
+	var failed *DriverError
+	if errors.As(err, &failed) && failed.Code == invalidHandle {
+		err = fmt.Errorf("is the stream of the device's context? %w", err)
+	}
 	if err != nil {
-		return fmt.Errorf("gpu: batch %d of epoch %d: %w", b.number, b.epoch, err)
+		return fmt.Errorf("gpu: batch %d of epoch %d: UsedBy(%#x): %w", b.number, b.epoch, stream, err)
 	}
 	b.buffer.pending = true
 	return nil
 }
 
 // Download copies a field back from the device, to look at it: as many bytes as
-// dst holds, or the column if that has fewer. It returns their number.
+// dst holds, or the column if that has fewer. It returns their number. It waits for no
+// stream but its own: whoever has changed the batch on the device waits for that first.
 func (b *Batch) Download(dst []byte, field string) (int, error) {
 	c := b.Column(field)
 	n := min(len(dst), c.Bytes)
 	if n == 0 {
 		return 0, nil
 	}
-	d := b.stage.device
-	err := d.do(func() error {
-		return d.lib.call(cuMemcpyDtoH, uintptr(unsafe.Pointer(&dst[0])), c.Pointer, uintptr(n))
+	s, lib := b.stage, b.stage.device.lib
+	err := s.device.waits.do(func() error {
+		if err := lib.call(cuMemcpyDtoHAsync, uintptr(unsafe.Pointer(&dst[0])), c.Pointer, uintptr(n), s.back); err != nil {
+			return err
+		}
+		return lib.call(cuStreamSynchronize, s.back)
 	})
+	runtime.KeepAlive(dst)
 	if err != nil {
 		return 0, fmt.Errorf("gpu: download field %s: %w", field, err)
 	}

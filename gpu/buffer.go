@@ -2,16 +2,15 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"unsafe"
 
 	"gorgonia.org/tensor"
 )
 
 // A buffer is the device memory of one batch, column by column. But for vacate,
-// its methods run on the device's thread, and only while no stream uses it.
+// its methods run on a thread of the device's, and only while no stream uses it.
 type buffer struct {
-	device  *Device
+	stage   *Stage
 	columns []memory
 	copied  uintptr // event: the upload has ended
 	used    uintptr // event: the batch is not needed any more
@@ -25,30 +24,17 @@ type memory struct {
 }
 
 func (b *buffer) open() error {
-	if err := b.device.lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.copied)), eventFlags); err != nil {
+	lib := b.stage.device.lib
+	if err := lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.copied)), eventFlags); err != nil {
 		return err
 	}
-	return b.device.lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.used)), eventFlags)
+	return lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.used)), eventFlags)
 }
 
-// close frees everything, even when some of it fails. Called again, it tries what
+// close destroys the events, even when one of them fails. Called again, it tries what
 // has failed once more.
 func (b *buffer) close() error {
-	var errs []error
-	for i := range b.columns {
-		errs = append(errs, b.free(&b.columns[i]))
-	}
-	for _, event := range []*uintptr{&b.copied, &b.used} {
-		if *event == 0 {
-			continue
-		}
-		err := b.device.lib.call(cuEventDestroy, *event)
-		if err == nil {
-			*event = 0
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return join(b.stage.device.destroy(cuEventDestroy, &b.copied), b.stage.device.destroy(cuEventDestroy, &b.used))
 }
 
 // vacate waits until the last batch is not needed any more.
@@ -56,53 +42,57 @@ func (b *buffer) vacate(ctx context.Context) error {
 	if !b.pending {
 		return nil
 	}
-	if err := b.device.await(ctx, b.used); err != nil {
+	if err := b.stage.device.await(ctx, b.used); err != nil {
 		return err
 	}
 	b.pending = false
 	return nil
 }
 
-// reserve makes column i hold n bytes.
+// holds says whether there is room for a batch.
+func (b *buffer) holds(tensors []*tensor.Dense) bool {
+	for i, t := range tensors {
+		if int(t.MemSize()) > b.columns[i].size {
+			return false
+		}
+	}
+	return true
+}
+
+// reserve makes column i hold n bytes. What it outgrows stays until the stage is
+// closed where freeing it might wait for other streams.
 func (b *buffer) reserve(i, n int) error {
 	m := &b.columns[i]
 	if n <= m.size {
 		return nil
 	}
-	size := n
+	s, size := b.stage, n
 	if m.size > 0 {
 		size += n / 4 // a ragged column that grows will grow again
 	}
-	if err := b.free(m); err != nil {
-		return err
+	switch {
+	case m.size == 0:
+	case s.pool == 0:
+		s.outgrown = append(s.outgrown, *m)
+		*m = memory{}
+	default:
+		if err := s.give(m); err != nil {
+			return err
+		}
 	}
-	if err := b.device.lib.call(cuMemAlloc, uintptr(unsafe.Pointer(&m.base)), uintptr(size)); err != nil {
-		return err
+	base, err := s.take(size)
+	if err == nil {
+		*m = memory{base, size}
 	}
-	m.size = size
-	return nil
-}
-
-func (b *buffer) free(m *memory) error {
-	if m.size == 0 {
-		return nil
-	}
-	if err := b.device.lib.call(cuMemFree, m.base); err != nil {
-		return err
-	}
-	*m = memory{}
-	return nil
+	return err
 }
 
 // upload starts the copy of column i. The source stays as it is until the stream
 // has passed it.
-func (b *buffer) upload(i int, t *tensor.Dense, stream uintptr) error {
+func (b *buffer) upload(i int, t *tensor.Dense) error {
 	n := int(t.MemSize())
 	if n == 0 {
 		return nil
 	}
-	if err := b.reserve(i, n); err != nil {
-		return err
-	}
-	return b.device.lib.call(cuMemcpyHtoDAsync, b.columns[i].base, t.Uintptr(), uintptr(n), stream)
+	return b.stage.device.lib.call(cuMemcpyHtoDAsync, b.columns[i].base, t.Uintptr(), uintptr(n), b.stage.stream)
 }

@@ -4,6 +4,7 @@ package gpu_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -21,7 +22,7 @@ type consumer struct {
 // newConsumer makes room for a number of batches, on a stream in a device's primary
 // context. The stream ends with the test, after whatever the test closes later.
 func newConsumer(t testing.TB, ordinal int32, batches int) *consumer {
-	c := &consumer{stream: fake.Stream(fake.Primary(ordinal)), sums: make([]uint64, batches)}
+	c := &consumer{stream: fake.Stream(fake.Primary(ordinal), false), sums: make([]uint64, batches)}
 	t.Cleanup(func() { fake.EndStream(c.stream) })
 	return c
 }
@@ -80,3 +81,5 @@ func TestBuffersThatAStreamReadsAreNotOverwritten(t *testing.T) {
 	}
 	c.check(t)
 }
+
+func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }

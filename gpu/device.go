@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -21,14 +21,16 @@ type Device struct {
 	context uintptr
 	name    string
 	version int
+	pooled  bool // it has stream-ordered memory
 
-	calls chan func()   // run on the one thread that the context is bound to
-	ended chan struct{} // closed behind the last call
+	// Two threads, each with the context bound to it: one for calls that return at
+	// once, and one for those that may wait for the device to finish other work.
+	calls, waits *thread
 
 	mu     sync.Mutex
 	users  int  // open memories and stages
 	closed bool // for new users
-	given  bool // back to the driver, and the thread has ended
+	given  bool // back to the driver, and the threads have ended
 
 	discarded []*Stage // which nobody has, and the driver would not free
 }
@@ -44,29 +46,17 @@ func Open(options ...Option) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{lib: lib, cfg: cfg, calls: make(chan func()), ended: make(chan struct{})}
-	opened := make(chan error)
-	go d.serve(opened)
-	if err := <-opened; err != nil {
-		<-d.ended
+	d := &Device{lib: lib, cfg: cfg}
+	if d.calls, err = start(d.take); err == nil {
+		if d.waits, err = start(d.bind); err != nil {
+			err = errors.Join(err, d.calls.do(d.release))
+			d.calls.end()
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoDevice, cfg.library, err)
 	}
 	return d, nil
-}
-
-// serve runs calls on a thread of its own, which ends with it: it stays locked,
-// because a thread with a context bound to it is of no use to other goroutines.
-func (d *Device) serve(opened chan<- error) {
-	runtime.LockOSThread()
-	defer close(d.ended)
-	err := d.take()
-	opened <- err
-	if err != nil {
-		return
-	}
-	for call := range d.calls {
-		call()
-	}
 }
 
 // take finds the device and binds its context to the thread.
@@ -93,6 +83,13 @@ func (d *Device) take() error {
 	}
 	text, _, _ := bytes.Cut(name, []byte{0})
 	d.name, d.version = string(text), int(version)
+	if d.lib.has(cuMemPoolCreate, cuMemPoolSetAttribute, cuMemPoolDestroy, cuMemAllocFromPoolAsync, cuMemFreeAsync) {
+		var pools int32
+		if err := d.lib.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&pools)), memoryPools, uintptr(d.handle)); err != nil {
+			return err
+		}
+		d.pooled = pools != 0
+	}
 	if err := d.retain(); err != nil {
 		return err
 	}
@@ -103,8 +100,15 @@ func (d *Device) take() error {
 }
 
 // bind makes the context current on the calling thread, which the caller has
-// locked and does not unlock.
-func (d *Device) bind() error { return d.lib.call(cuCtxSetCurrent, d.context) }
+// locked and does not unlock, and lets its calls be while another thread captures a
+// graph: none of them puts work into that thread's streams.
+func (d *Device) bind() error {
+	if err := d.lib.call(cuCtxSetCurrent, d.context); err != nil || !d.lib.has(cuThreadExchangeStreamCaptureMode) {
+		return err
+	}
+	mode := int32(captureRelaxed)
+	return d.lib.call(cuThreadExchangeStreamCaptureMode, uintptr(unsafe.Pointer(&mode)))
+}
 
 // retain takes the context that [Context] names, or else the primary one.
 func (d *Device) retain() error {
@@ -121,14 +125,15 @@ func (d *Device) release() error {
 	return d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle))
 }
 
-// do runs f on the device's thread. The device must be in use; see enter.
-func (d *Device) do(f func() error) (err error) {
-	done := make(chan struct{})
-	d.calls <- func() {
-		err = f()
-		close(done)
+// destroy destroys what a handle stands for, which is 0 afterwards.
+func (d *Device) destroy(f function, handle *uintptr) error {
+	if *handle == 0 {
+		return nil
 	}
-	<-done
+	err := d.lib.call(f, *handle)
+	if gone(err) {
+		*handle = 0
+	}
 	return err
 }
 
@@ -139,17 +144,17 @@ const (
 	longestPause  = 200 * time.Microsecond
 )
 
-// await waits until an event has passed or ctx is done. Meanwhile the device's
-// thread serves others.
+// await waits until an event has passed or ctx is done.
 func (d *Device) await(ctx context.Context, event uintptr) error {
 	var timer *time.Timer
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		var passed bool
-		err := d.do(func() (err error) {
-			passed, err = d.lib.passed(event)
+		var passed atomic.Bool // try may return before the call does
+		err := d.calls.try(ctx, func() error {
+			done, err := d.lib.passed(event)
+			passed.Store(done)
 			return err
 		})
-		if passed || err != nil {
+		if err != nil || passed.Load() {
 			return err
 		}
 		if timer == nil {
@@ -187,7 +192,7 @@ func (d *Device) leave() {
 // Close tries again, because nobody else can.
 func (d *Device) discard(s *Stage) error {
 	err := s.Close()
-	if err != nil {
+	if !gone(err) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.discarded = append(d.discarded, s)
@@ -204,13 +209,14 @@ func (d *Device) closeDiscarded() error {
 	for _, s := range stages {
 		errs = append(errs, d.discard(s))
 	}
-	return errors.Join(errs...)
+	return join(errs...)
 }
 
 // Close gives the device back. It refuses while a [Pinned] or a [Stage] of it is
-// open: close the stage first, then the loader, its memory and the device. Close
-// may be called again: after an error it tries what has failed once more, on a
-// closed device it does nothing.
+// open: close the stage first, then the loader, its memory and the device. It waits
+// until the device has done what it was given, where nobody else uses its primary
+// context. Close may be called again: after an error it tries what has failed once
+// more, on a closed device it does nothing. After [ErrLost] the device is closed.
 func (d *Device) Close() error {
 	if err := d.closeDiscarded(); err != nil {
 		return fmt.Errorf("gpu: close %v: %w", d, err)
@@ -224,12 +230,15 @@ func (d *Device) Close() error {
 		return fmt.Errorf("gpu: close %v: %d memories or stages of it are open", d, d.users)
 	}
 	d.closed = true
-	if err := d.do(d.release); err != nil {
+	err := d.waits.do(d.release)
+	if gone(err) {
+		d.given = true
+		d.calls.end()
+		d.waits.end()
+	}
+	if err != nil {
 		return fmt.Errorf("gpu: close %v: %w", d, err)
 	}
-	d.given = true
-	close(d.calls)
-	<-d.ended
 	return nil
 }
 

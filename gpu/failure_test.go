@@ -145,62 +145,59 @@ func TestAStageThatCouldNotBeMadeIsFreedWithTheDevice(t *testing.T) {
 // is left.
 func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 	needFake(t)
-	made := map[string]int64{}
-	t.Run("none fails", func(t *testing.T) {
-		needFake(t)
-		if errs := live(t); len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		for _, call := range gpu.Symbols() {
-			made[call] = fake.Calls(call)
-		}
-	})
-	// These calls are made where another has failed.
-	behind := map[string]string{
-		"cuGetErrorName": "cuMemAlloc_v2", "cuGetErrorString": "cuMemAlloc_v2", "cuStreamSynchronize": "cuEventSynchronize",
-	}
+	unmade := map[string]bool{}
 	for _, call := range gpu.Symbols() {
-		n, first := made[call], behind[call]
-		if n == 0 && first == "" {
-			t.Errorf("live makes no call of %s", call)
-		}
-		times := []int64{1, 2, n / 2, n}
-		slices.Sort(times)
-		for _, k := range slices.Compact(times) {
-			if k < 1 || k > max(n, 1) {
-				continue
+		unmade[call] = true
+	}
+	for name, pooled := range map[string]bool{"pools": true, "no pools": false} {
+		made := map[string]int64{}
+		t.Run(name, func(t *testing.T) {
+			needFake(t)
+			fake.Pools(pooled)
+			if errs := live(t); len(errs) > 0 {
+				t.Fatal(errs)
 			}
-			t.Run(fmt.Sprintf("%s %d of %d", call, k, n), func(t *testing.T) {
-				needFake(t)
-				want := []gpu.DriverError{{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}}
-				fake.Fail(call, k, osError)
-				if first != "" {
-					fake.Fail(first, 1, osError)
-					other := want[0]
-					other.Call = first
-					switch call {
-					case "cuGetErrorName":
-						other.Name = "unknown"
-						want = nil
-					case "cuGetErrorString":
-						other.Message = "unknown"
-						want = nil
+			for _, call := range gpu.Symbols() {
+				made[call] = fake.Calls(call)
+			}
+		})
+		for call, n := range made {
+			times := []int64{1, 2, n / 2, n}
+			slices.Sort(times)
+			for _, k := range slices.Compact(times) {
+				if k < 1 || k > n {
+					continue
+				}
+				delete(unmade, call)
+				t.Run(fmt.Sprintf("%s/%s %d of %d", name, call, k, n), func(t *testing.T) {
+					needFake(t)
+					fake.Pools(pooled)
+					fake.Fail(call, k, osError)
+					want := gpu.DriverError{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}
+					got := calls(errors.Join(live(t)...))
+					if fake.Failures() == 0 && k > 1 {
+						return // how often it looks whether an event has passed is left to chance
 					}
-					want = append([]gpu.DriverError{other}, want...)
-				}
-				got := calls(errors.Join(live(t)...))
-				if fake.Failures() == 0 && k > 1 {
-					return // how often it looks whether an event has passed is left to chance
-				}
-				if len(got) != len(want) {
-					t.Fatalf("got %v, want %v", got, want)
-				}
-				for i := range want {
-					if *got[i] != want[i] {
-						t.Errorf("got %+v, want %+v", *got[i], want[i])
+					if len(got) != 1 || *got[0] != want {
+						t.Fatalf("got %v, want %v", got, want)
 					}
-				}
-			})
+				})
+			}
 		}
+	}
+	for _, call := range []string{"cuGetErrorName", "cuGetErrorString"} { // these describe failures
+		delete(unmade, call)
+		t.Run(call, func(t *testing.T) {
+			needFake(t)
+			fake.Fail("cuMemcpyHtoDAsync_v2", 1, osError)
+			fake.Fail(call, 1, osError)
+			got := calls(errors.Join(live(t)...))
+			if len(got) != 1 || got[0].Code != osError || (got[0].Name == "unknown") != (call == "cuGetErrorName") || (got[0].Message == "unknown") == (call == "cuGetErrorName") {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	for call := range unmade {
+		t.Errorf("live makes no call of %s", call)
 	}
 }

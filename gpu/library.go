@@ -15,6 +15,7 @@ const (
 	cuDeviceGetCount
 	cuDeviceGet
 	cuDeviceGetName
+	cuDeviceGetAttribute
 	cuDevicePrimaryCtxRetain
 	cuDevicePrimaryCtxRelease
 	cuCtxSetCurrent
@@ -23,7 +24,7 @@ const (
 	cuMemAlloc
 	cuMemFree
 	cuMemcpyHtoDAsync
-	cuMemcpyDtoH
+	cuMemcpyDtoHAsync
 	cuStreamCreate
 	cuStreamDestroy
 	cuStreamSynchronize
@@ -34,17 +35,28 @@ const (
 	cuEventDestroy
 	cuGetErrorName
 	cuGetErrorString
+
+	// Drivers of CUDA 11.0 and 11.1 lack those of pools.
+	cuThreadExchangeStreamCaptureMode
+	cuMemPoolCreate
+	cuMemPoolSetAttribute
+	cuMemPoolDestroy
+	cuMemAllocFromPoolAsync
+	cuMemFreeAsync
 	functions
 )
 
+const firstOptional = cuThreadExchangeStreamCaptureMode
+
 // symbols are the names in the library. Those with _v2 are the present form of
-// functions whose first form took 32 bits for an address.
+// functions whose first form took 32 bits for an address, or had another contract.
 var symbols = [functions]string{
 	"cuInit",
 	"cuDriverGetVersion",
 	"cuDeviceGetCount",
 	"cuDeviceGet",
 	"cuDeviceGetName",
+	"cuDeviceGetAttribute",
 	"cuDevicePrimaryCtxRetain",
 	"cuDevicePrimaryCtxRelease_v2",
 	"cuCtxSetCurrent",
@@ -53,7 +65,7 @@ var symbols = [functions]string{
 	"cuMemAlloc_v2",
 	"cuMemFree_v2",
 	"cuMemcpyHtoDAsync_v2",
-	"cuMemcpyDtoH_v2",
+	"cuMemcpyDtoHAsync_v2",
 	"cuStreamCreate",
 	"cuStreamDestroy_v2",
 	"cuStreamSynchronize",
@@ -64,27 +76,37 @@ var symbols = [functions]string{
 	"cuEventDestroy_v2",
 	"cuGetErrorName",
 	"cuGetErrorString",
+	"cuThreadExchangeStreamCaptureMode",
+	"cuMemPoolCreate",
+	"cuMemPoolSetAttribute",
+	"cuMemPoolDestroy",
+	"cuMemAllocFromPoolAsync",
+	"cuMemFreeAsync",
 }
 
-// Flags of the CUDA driver API.
+// Numbers of the CUDA driver API.
 const (
-	hostAllocPortable   = 1 // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
-	streamNonBlocking   = 1 // CU_STREAM_NON_BLOCKING: does not wait for the default stream
-	eventBlockingSync   = 1 // CU_EVENT_BLOCKING_SYNC: who waits sleeps
-	eventDisableTiming  = 2 // CU_EVENT_DISABLE_TIMING
+	hostAllocPortable   = 1   // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
+	streamNonBlocking   = 1   // CU_STREAM_NON_BLOCKING: does not wait for the default stream
+	streamPerThread     = 2   // CU_STREAM_PER_THREAD, a handle: the calling thread's default stream
+	eventBlockingSync   = 1   // CU_EVENT_BLOCKING_SYNC: who waits sleeps
+	eventDisableTiming  = 2   // CU_EVENT_DISABLE_TIMING
+	captureRelaxed      = 2   // CU_STREAM_CAPTURE_MODE_RELAXED
+	memoryPools         = 115 // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
 	eventFlags          = eventBlockingSync | eventDisableTiming
 	deviceNameBytes     = 256
 	longestDriverString = 1 << 12
 )
 
-// notReady is the code of cuEventQuery for an event that streams have yet to
-// reach (CUDA_ERROR_NOT_READY), which is no failure.
-const notReady = 600
+const (
+	notReady      = 600 // CUDA_ERROR_NOT_READY, of an event that streams have yet to reach: no failure
+	invalidHandle = 400 // CUDA_ERROR_INVALID_HANDLE
+)
 
 // A library is the loaded driver. It is never unloaded: the driver's own
 // threads may run in it.
 type library struct {
-	entry [functions]uintptr
+	entry [functions]uintptr // 0 of an optional one that is not there
 }
 
 // load finds the driver's entry points in a file.
@@ -95,11 +117,21 @@ func load(file string) (*library, error) {
 	}
 	l := new(library)
 	for f, name := range symbols {
-		if l.entry[f], err = symbol(name); err != nil {
+		if l.entry[f], err = symbol(name); err != nil && function(f) < firstOptional {
 			return nil, fmt.Errorf("%w: %s has no %s: %w", ErrNoDevice, file, name, err)
 		}
 	}
 	return l, nil
+}
+
+// has says whether the driver has optional functions.
+func (l *library) has(all ...function) bool {
+	for _, f := range all {
+		if l.entry[f] == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // call calls f. Pointers among args must be converted in the call itself, which

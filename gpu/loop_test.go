@@ -101,23 +101,23 @@ func TestCancelIsOneErrorTheLast(t *testing.T) {
 	s := staged(t, d, pinned(t, d), ds, 2, loader.BatchSize(4), loader.Workers(2), loader.OnError(loader.Skip, loader.NoLimit))
 	for round := range 600 {
 		ctx, cancel := context.WithCancel(t.Context())
-		at, beside := round/2%50, round%2 == 1 // the batches from 50 on are skipped
+		at, elsewhere := round/2%50, round%2 == 1 // the batches from 50 on are skipped
 		var last error
 		came, canceled := 0, 0
 		for _, err := range s.Epoch(ctx, 0) {
 			if last = err; errors.Is(err, context.Canceled) {
 				canceled++
 			}
-			if came++; came == at+1 && beside {
+			if came++; came == at+1 && elsewhere {
 				go cancel()
 			} else if came == at+1 {
 				cancel()
 			}
 		}
 		cancel()
-		if canceled != 1 || !errors.Is(last, context.Canceled) || !beside && came != at+2 {
-			t.Fatalf("canceled in the place of batch %d (beside the loop: %v): %d batches and errors, %d of them the cancel's, the last was %v",
-				at, beside, came, canceled, last)
+		if canceled != 1 || !errors.Is(last, context.Canceled) || !elsewhere && came != at+2 {
+			t.Fatalf("canceled in the place of batch %d (from another goroutine: %v): %d batches and errors, %d of them the cancel's, the last was %v",
+				at, elsewhere, came, canceled, last)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestOneLoopAtATime(t *testing.T) {
 			}
 		}
 		if s.Close() == nil {
-			t.Error("the stage closed below its loop")
+			t.Error("the stage closed while its loop ran")
 		}
 		break
 	}
@@ -199,6 +199,6 @@ func TestStaleBatchesAndUnknownFieldsPanic(t *testing.T) {
 		stale = b
 		panics("an unknown field", func() { b.Column("y") })
 	}
-	panics("a column behind the body", func() { stale.Column("x") })
-	panics("UsedBy behind the body", func() { stale.UsedBy(0) })
+	panics("a column after the body", func() { stale.Column("x") })
+	panics("UsedBy after the body", func() { stale.UsedBy(0) })
 }

@@ -53,7 +53,7 @@ func (m *meter) leave() {
 }
 
 // uploaded says that an upload, which was given to the stream at from, has ended.
-// Uploads run one behind the other, so it began no earlier than the one before ended.
+// Uploads run one after the other, so it began no earlier than the one before ended.
 func (m *meter) uploaded(from reading) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

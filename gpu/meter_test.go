@@ -20,7 +20,7 @@ func TestHiddenTimeIsThatOfUploadsInLoopBodies(t *testing.T) {
 		"begins in a body":      {[]step{{0, "body"}, {1, "begin"}, {3, "leave"}, {8, "end"}}, 7, 2},
 		"ends in a body":        {[]step{{0, "begin"}, {3, "body"}, {8, "end"}, {9, "leave"}}, 8, 5},
 		"over two bodies":       {[]step{{0, "body"}, {1, "begin"}, {3, "leave"}, {4, "body"}, {6, "end"}, {7, "leave"}}, 5, 4},
-		"one behind the other":  {[]step{{0, "begin"}, {1, "begin"}, {4, "body"}, {5, "end"}, {7, "end"}, {8, "leave"}}, 7, 3},
+		"one after the other":   {[]step{{0, "begin"}, {1, "begin"}, {4, "body"}, {5, "end"}, {7, "end"}, {8, "leave"}}, 7, 3},
 		"the second waits half": {[]step{{0, "begin"}, {2, "end"}, {5, "body"}, {6, "begin"}, {8, "end"}, {9, "leave"}}, 4, 2},
 	} {
 		var clock time.Time

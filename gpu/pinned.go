@@ -20,14 +20,16 @@ type Pinned struct {
 
 	mu     sync.Mutex
 	slabs  map[*byte]*block // by address
-	bytes  int64
+	bytes  int64            // of the slabs, and of those that are being taken
+	taking int
 	closed bool
 }
 
 // A block is a slab that is taken.
 type block struct {
-	bytes int
-	given bool // back by its user, but the driver would not have it
+	bytes   int
+	given   bool // back by its user, but the driver would not have it
+	freeing bool
 }
 
 var _ loader.Allocator = (*Pinned)(nil)
@@ -52,24 +54,37 @@ func (p *Pinned) Alloc(n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, fmt.Errorf("gpu: page-locked memory: %w", ErrClosed)
-	}
-	if err := p.check(int64(n)); err != nil {
+	if err := p.reserve(int64(n)); err != nil {
 		return nil, err
 	}
 	var base *byte
-	err := p.device.do(func() error {
+	err := p.device.waits.do(func() error {
 		return p.device.lib.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&base)), uintptr(n), hostAllocPortable)
 	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taking--
 	if err != nil {
+		p.bytes -= int64(n)
 		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory: %w", n, err)
 	}
 	p.slabs[base] = &block{bytes: n}
-	p.bytes += int64(n)
 	return unsafe.Slice(base, n), nil
+}
+
+// reserve counts n more bytes, if there is room for them.
+func (p *Pinned) reserve(n int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return fmt.Errorf("gpu: page-locked memory: %w", ErrClosed)
+	}
+	if err := p.check(n); err != nil {
+		return err
+	}
+	p.bytes += n
+	p.taking++
+	return nil
 }
 
 // check reports that n more bytes are too many.
@@ -88,30 +103,36 @@ func (p *Pinned) check(n int64) error {
 
 // Free gives back what Alloc returned. Of other memory, and of what was freed
 // already, it reports an error and does nothing. What the driver would not take
-// back counts as taken; Close tries again.
+// back counts as taken; Close tries again. After [ErrLost] it is dropped.
 func (p *Pinned) Free(slab []byte) error {
 	if cap(slab) == 0 {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	base := unsafe.SliceData(slab)
+	p.mu.Lock()
 	b, ok := p.slabs[base]
-	if !ok {
-		return fmt.Errorf("gpu: free %d bytes: they are not this memory's", len(slab))
+	if ok = ok && !b.freeing; ok {
+		b.given, b.freeing = true, true
 	}
-	b.given = true
+	p.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("gpu: free %d bytes: they were not taken here, or are freed already", len(slab))
+	}
 	if err := p.free(base, b); err != nil {
 		return fmt.Errorf("gpu: free %d bytes of page-locked memory: %w", b.bytes, err)
 	}
 	return nil
 }
 
+// free frees a block whose freeing is set.
 func (p *Pinned) free(base *byte, b *block) error {
-	err := p.device.do(func() error {
+	err := p.device.waits.do(func() error {
 		return p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
 	})
-	if err == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.freeing = false
+	if gone(err) {
 		delete(p.slabs, base)
 		p.bytes -= int64(b.bytes)
 	}
@@ -129,25 +150,40 @@ func (p *Pinned) Bytes() int64 {
 // whoever holds the slab would read freed memory: close the loader first, and
 // release its batches. Close may be called again.
 func (p *Pinned) Close() error {
+	if err := p.retry(); err != nil {
+		return fmt.Errorf("gpu: close page-locked memory: %w", err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil
 	}
-	for base, b := range p.slabs {
-		if !b.given {
-			continue
-		}
-		if err := p.free(base, b); err != nil {
-			return fmt.Errorf("gpu: close page-locked memory: free %d bytes: %w", b.bytes, err)
-		}
-	}
-	if len(p.slabs) > 0 {
-		return fmt.Errorf("gpu: close page-locked memory: %d slabs of %d bytes are in use", len(p.slabs), p.bytes)
+	if len(p.slabs) > 0 || p.taking > 0 {
+		return fmt.Errorf("gpu: close page-locked memory: %d slabs of %d bytes are in use", len(p.slabs)+p.taking, p.bytes)
 	}
 	p.closed = true
 	p.device.leave()
 	return nil
+}
+
+// retry frees what the driver would not take back before.
+func (p *Pinned) retry() error {
+	p.mu.Lock()
+	again := map[*byte]*block{}
+	for base, b := range p.slabs {
+		if b.given && !b.freeing {
+			b.freeing = true
+			again[base] = b
+		}
+	}
+	p.mu.Unlock()
+	var errs []error
+	for base, b := range again {
+		if err := p.free(base, b); !gone(err) {
+			errs = append(errs, fmt.Errorf("free %d bytes: %w", b.bytes, err))
+		}
+	}
+	return join(errs...)
 }
 
 // String is like "page-locked memory of NVIDIA H200 (device 0, CUDA 12.4)".

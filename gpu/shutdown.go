@@ -2,36 +2,42 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
 // Close waits until no stream uses the device memory any more and gives it back.
 // It refuses while a loop runs. Where a stream that [Batch.UsedBy] named never
 // finishes, Close never returns; [Stage.Shutdown] does. Close may be called again:
-// after an error it tries what has failed once more.
+// after an error it tries what has failed once more. After [ErrLost] the stage is
+// closed.
 func (s *Stage) Close() error { return s.Shutdown(context.Background()) }
 
 // Shutdown is Close with an end: when ctx is done before the streams are, it
 // returns the context's error and leaves all device memory as it is, because the
 // streams may read it. It may be called again, and so may Close; loops get
 // [ErrClosed] from the first call on.
+//
+// Giving memory back may itself wait for all streams of the context, on a device
+// without memory pools; when ctx is done before that has ended, it goes on without
+// its caller.
 func (s *Stage) Shutdown(ctx context.Context) error {
 	if done, err := s.retire(); done || err != nil {
 		return err
 	}
 	err := s.vacate(ctx)
 	if err == nil {
-		err = s.device.do(s.free)
+		err = s.device.waits.try(ctx, s.free)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = ""
+	if gone(err) {
+		s.closed = true
+		s.device.leave()
+	}
 	if err != nil {
 		return fmt.Errorf("gpu: close stage on %v: %w", s.device, err)
 	}
-	s.closed = true
-	s.device.leave()
 	return nil
 }
 
@@ -49,32 +55,48 @@ func (s *Stage) retire() (done bool, err error) {
 	return false, nil
 }
 
-// vacate waits until neither copies nor other streams use the device memory.
+// vacate waits until neither copies nor other streams use the device memory. None
+// does in a context that is lost.
 func (s *Stage) vacate(ctx context.Context) error {
-	if err := s.settle(); err != nil {
+	if err := s.settle(ctx); !gone(err) {
 		return err
 	}
 	for _, b := range s.ring {
-		if err := b.vacate(ctx); err != nil {
+		if err := b.vacate(ctx); !gone(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// free gives everything back, even when some of it fails. It runs on the device's
-// thread.
+// free gives everything back, even when some of it fails. It runs on the thread for
+// calls that wait, which may do so after Shutdown has returned.
 func (s *Stage) free() error {
-	var errs []error
+	held := s.freeMemory()
+	errs := []error{held}
 	for _, b := range s.ring {
 		errs = append(errs, b.close())
 	}
-	if s.stream != 0 {
-		err := s.device.lib.call(cuStreamDestroy, s.stream)
-		if err == nil {
-			s.stream = 0
-		}
-		errs = append(errs, err)
+	errs = append(errs, s.device.destroy(cuStreamDestroy, &s.back))
+	if gone(held) { // else the next call needs them
+		errs = append(errs, s.device.destroy(cuMemPoolDestroy, &s.pool), s.device.destroy(cuStreamDestroy, &s.stream))
 	}
-	return errors.Join(errs...)
+	return join(errs...)
+}
+
+// freeMemory frees all device memory, and waits until that has happened.
+func (s *Stage) freeMemory() error {
+	var errs []error
+	for _, b := range s.ring {
+		for i := range b.columns {
+			errs = append(errs, s.give(&b.columns[i]))
+		}
+	}
+	for i := range s.outgrown {
+		errs = append(errs, s.give(&s.outgrown[i]))
+	}
+	if s.pool != 0 {
+		errs = append(errs, s.device.lib.call(cuStreamSynchronize, s.stream))
+	}
+	return join(errs...)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unsafe"
 
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -24,10 +26,15 @@ type Stage struct {
 	device *Device
 	loader *loader.Loader
 	fields dataset.Spec // those that are uploaded
-	stream uintptr
+	stream uintptr      // for uploads
+	back   uintptr      // for downloads
+	pool   uintptr      // of device memory, 0 where the device has none
 	ring   []*buffer
 	counts counts
 	meter  meter
+
+	reserved bool     // the ring has room for the first batch
+	outgrown []memory // to be freed at the end
 
 	mu       sync.Mutex
 	busy     string // what goes on that lets nothing else begin
@@ -36,8 +43,13 @@ type Stage struct {
 	stranded []func() // release slabs that a copy may still read
 }
 
-// NewStage makes a stage. Device memory is taken when the first batches show how
-// much is needed. Close gives it back.
+// NewStage makes a stage. Device memory, for all its buffers, is taken when the first
+// batch shows how much is needed, and more only when a batch of ragged fields is larger
+// than those before. Close gives it back.
+//
+// Drivers of CUDA 11.2 and later, for devices with memory pools, do that in the order
+// of the stage's stream. Others may wait for everything that streams of the context
+// have been given: a first batch, or a larger one, comes only then.
 func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
 	cfg, err := newStageConfig(options, l.Spec())
 	if err != nil {
@@ -48,17 +60,22 @@ func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, erro
 		return nil, fmt.Errorf("gpu: stage on %v: %w", d, err)
 	}
 	for i := range s.ring {
-		s.ring[i] = &buffer{device: d, columns: make([]memory, len(s.fields))}
+		s.ring[i] = &buffer{stage: s, columns: make([]memory, len(s.fields))}
 	}
-	if err := d.do(s.open); err != nil {
+	if err := d.calls.do(s.open); err != nil {
 		return nil, errors.Join(fmt.Errorf("gpu: stage on %v: %w", d, err), d.discard(s))
 	}
 	return s, nil
 }
 
-// open makes the stream and the events. It runs on the device's thread.
+// open makes the streams and the events. It runs on the device's thread.
 func (s *Stage) open() error {
-	if err := s.device.lib.call(cuStreamCreate, uintptr(unsafe.Pointer(&s.stream)), streamNonBlocking); err != nil {
+	for _, stream := range []*uintptr{&s.stream, &s.back} {
+		if err := s.device.lib.call(cuStreamCreate, uintptr(unsafe.Pointer(stream)), streamNonBlocking); err != nil {
+			return err
+		}
+	}
+	if err := s.openPool(); err != nil {
 		return err
 	}
 	for _, b := range s.ring {
@@ -77,8 +94,8 @@ func (s *Stage) open() error {
 // the loader's do as the loader says. A context that is done ends it with an error
 // in the place of the next batch. However it ends, every goroutine of it has ended
 // then, every copy is done and every slab is back with the loader. That takes no
-// longer than the copies under way: no end of a loop waits for a stream that
-// [Batch.UsedBy] named.
+// longer than the copies, and the calls of the driver, under way: no end of a loop
+// waits for a stream that [Batch.UsedBy] named.
 func (s *Stage) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return s.Epochs(ctx, epoch, epoch+1)
 }
@@ -97,12 +114,31 @@ func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq
 			return
 		}
 		defer s.leave()
-		if err := s.settle(); err != nil {
+		if err := s.settle(ctx); err != nil {
 			yield(nil, fmt.Errorf("gpu: stage: %w", err))
 			return
 		}
 		s.run(ctx, p, until, yield)
 	}
+}
+
+// reserve makes room for a batch in a buffer, and with the first batch in all of them,
+// so that loops over fields that are not ragged take no memory later. It runs on the
+// thread for calls that wait.
+func (s *Stage) reserve(buf *buffer, tensors []*tensor.Dense) error {
+	buffers := []*buffer{buf}
+	if !s.reserved {
+		buffers = s.ring
+	}
+	for _, b := range buffers {
+		for i, t := range tensors {
+			if err := b.reserve(i, int(t.MemSize())); err != nil {
+				return fmt.Errorf("field %s: %w", s.fields[i].Name, err)
+			}
+		}
+	}
+	s.reserved = true
+	return nil
 }
 
 func (s *Stage) enter() error {
@@ -132,8 +168,8 @@ func (s *Stage) strand(release func()) {
 }
 
 // settle waits for all copies, where one has failed since it last did, and then
-// gives stranded slabs back.
-func (s *Stage) settle() error {
+// gives stranded slabs back. A context that is lost copies no more.
+func (s *Stage) settle(ctx context.Context) error {
 	s.mu.Lock()
 	stranded := s.stranded
 	s.stranded = nil
@@ -141,12 +177,12 @@ func (s *Stage) settle() error {
 	if len(stranded) == 0 {
 		return nil
 	}
-	err := s.device.do(func() error { return s.device.lib.call(cuStreamSynchronize, s.stream) })
+	err := s.device.waits.try(ctx, func() error { return s.device.lib.call(cuStreamSynchronize, s.stream) })
 	for _, release := range stranded {
-		if err != nil {
-			s.strand(release)
-		} else {
+		if gone(err) {
 			release()
+		} else {
+			s.strand(release)
 		}
 	}
 	return err

@@ -184,7 +184,7 @@ func TestNoMoreIsUploadedThanHasRoom(t *testing.T) {
 	}
 }
 
-func TestPositionResumesBehindTheDelivered(t *testing.T) {
+func TestPositionResumesAfterTheDelivered(t *testing.T) {
 	d := open(t)
 	s := staged(t, d, pinned(t, d), numbers(40), 3, loader.BatchSize(4))
 	var seen []int

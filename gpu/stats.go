@@ -15,7 +15,7 @@ type Stats struct {
 	Early int64
 	Wait  time.Duration // of the loop, for the loader or the upload
 
-	// Upload is the time that uploads took, one behind the other, from the moment
+	// Upload is the time that uploads took, one after the other, from the moment
 	// they were given to the stream until their end was noticed. Hidden is the part
 	// of it in which a loop body ran. A body that only launches work, and names
 	// its stream to [Batch.UsedBy], hides nothing by this count, although the

@@ -29,6 +29,6 @@ func TestLoopsLeaveNoThreads(t *testing.T) {
 		}
 	}
 	if after := threads(); after > before+100 {
-		t.Errorf("%d threads before, %d behind", before, after)
+		t.Errorf("%d threads before, %d after", before, after)
 	}
 }

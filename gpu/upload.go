@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -39,7 +38,7 @@ type item struct {
 }
 
 func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield func(*Batch, error) bool) {
-	beside, cancel := context.WithCancel(ctx)
+	ahead, cancel := context.WithCancel(ctx)
 	u := &upload{
 		stage:   s,
 		free:    make(chan *buffer, len(s.ring)),
@@ -52,7 +51,7 @@ func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield fun
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { u.submit(beside, s.loader.From(beside, p, until)) })
+	group.Go(func() { u.submit(ahead, s.loader.From(ahead, p, until)) })
 	group.Go(u.wait)
 	for {
 		it, ok := s.counts.receive(u.ready)
@@ -127,8 +126,14 @@ func (u *upload) start(b *loader.Batch, buf *buffer) item {
 			staged.columns[i].Offsets = slices.Clone(b.Offsets(f.Name))
 		}
 	}
-	it := item{batch: staged, buffer: buf, begun: s.meter.read(), release: b.Keep()}
-	if err := s.device.do(func() error { return u.enqueue(buf, tensors) }); err != nil {
+	it := item{batch: staged, buffer: buf, release: b.Keep()}
+	if !buf.holds(tensors) {
+		if err := s.device.waits.do(func() error { return s.reserve(buf, tensors) }); err != nil {
+			return u.failed(it, err)
+		}
+	}
+	it.begun = s.meter.read()
+	if err := s.device.calls.do(func() error { return u.enqueue(buf, tensors) }); err != nil {
 		return u.failed(it, err)
 	}
 	for i := range tensors {
@@ -143,14 +148,14 @@ func (u *upload) start(b *loader.Batch, buf *buffer) item {
 // goes back once no copy runs, which may be later: settle has the word.
 func (u *upload) failed(it item, err error) item {
 	u.stage.strand(it.release)
-	err = errors.Join(err, u.stage.settle())
+	err = join(err, u.stage.settle(context.Background()))
 	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", it.batch.number, it.batch.epoch, err)}
 }
 
 // enqueue puts the copies of a batch on the stream.
 func (u *upload) enqueue(buf *buffer, tensors []*tensor.Dense) error {
 	for i, t := range tensors {
-		if err := buf.upload(i, t, u.stage.stream); err != nil {
+		if err := buf.upload(i, t); err != nil {
 			return fmt.Errorf("field %s: %w", u.stage.fields[i].Name, err)
 		}
 	}

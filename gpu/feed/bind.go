@@ -32,7 +32,7 @@ func (f *Feed) bind(b *loader.Batch) error {
 	return f.weigh(b.Len())
 }
 
-// padded is t with rows of zeros behind it.
+// padded is t with rows of zeros after it.
 func (in input) padded(t *tensor.Dense, rows int) (*tensor.Dense, error) {
 	want := append(tensor.Shape{rows}, in.node.Shape()[1:]...)
 	if !t.Shape().Eq(want) || t.Dtype() != in.node.Dtype() {

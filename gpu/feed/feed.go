@@ -21,12 +21,12 @@
 // What gorgonia v0.9.18 does to its users, and where this package guards them:
 //
 //   - RunAll without Reset does nothing and leaves the old result. A Feed resets the
-//     VM before the first batch and behind every one.
+//     VM before the first batch and after every one.
 //   - Let refuses a value of another shape, such as the short last batch, and its
 //     error is easily missed: the old value stays. A Feed ends the loop with the
 //     error, pads the batch, or drops it, as told.
 //   - Let keeps the memory it is given. Within a Feed's loop body that is the batch's;
-//     the loader gets it back when the VM has run and the body has ended, and behind
+//     the loader gets it back when the VM has run and the body has ended, and after
 //     the loop no input refers to it.
 //
 // What it cannot guard against:
@@ -41,7 +41,7 @@
 //     made, copies it in time.
 //   - BatchNorm given nil makes scale and bias of the shape of a whole batch: pass
 //     nodes of shape (1, C, 1, 1).
-//   - Grad of GlobalAveragePool2D panics; Mean behind Reshape computes the same.
+//   - Grad of GlobalAveragePool2D panics; Mean after Reshape computes the same.
 //   - HeN and HeU panic for float32; Gaussian with the deviation √(2/inputs) does not.
 //   - An operation that panics when it runs does so in a goroutine of the VM, where
 //     nobody can recover it: it ends the program.
@@ -92,7 +92,7 @@ type input struct {
 	own   *tensor.Dense // the node's shape; padded rows, and what is bound outside loops
 }
 
-// New makes a feed. The VM remains the caller's, who closes it behind the last
+// New makes a feed. The VM remains the caller's, who closes it after the last
 // loop. Everything that is wrong with the options is reported at once: no input,
 // a field or a node bound twice, nodes of different graphs or different first
 // dimensions, a mask that is not a float vector of that dimension.
@@ -165,7 +165,7 @@ func (f *Feed) step(b *loader.Batch) error {
 	return nil
 }
 
-// body resets the VM behind the loop body, however that ends: without it the next
+// body resets the VM after the loop body, however that ends: without it the next
 // run would do nothing and leave the old result.
 func (f *Feed) body(b *loader.Batch, yield func(*loader.Batch, error) bool) bool {
 	defer f.vm.Reset()

@@ -140,7 +140,7 @@ func TestInputsReferToNoBatchBehindTheLoop(t *testing.T) {
 		}
 		for _, v := range m.x.Value().Data().([]float64) {
 			if v != 0 {
-				t.Errorf("behind batch %d the input holds %v", last, v)
+				t.Errorf("after batch %d the input holds %v", last, v)
 			}
 		}
 	}
@@ -309,7 +309,7 @@ func TestErrorsOfTheVMEndTheLoopAndTheNextIsWhole(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want(b.Indices()))
 		}
 	}
-	if vm.resets != 1+2+1+4 { // before each loop and behind each run
+	if vm.resets != 1+2+1+4 { // before each loop and after each run
 		t.Errorf("%d resets", vm.resets)
 	}
 }

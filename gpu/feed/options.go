@@ -12,13 +12,13 @@ import (
 type Option struct{ set func(*Feed) }
 
 // Bind gives a field of every batch to an input node, whose shape is (batch size,
-// the field's shape…) and whose kind is the field's. A field may feed one node.
+// the field's shape…) and whose dtype is the field's. A field may feed one node.
 func Bind(field string, node *gorgonia.Node) Option {
 	return Option{func(f *Feed) { f.inputs = append(f.inputs, input{field: field, node: node}) }}
 }
 
 // Pad fills a short batch up with rows of zeros. The mask, an input node of shape
-// (batch size) and kind float32 or float64, is 1 for samples and 0 for these
+// (batch size) and dtype float32 or float64, is 1 for samples and 0 for these
 // rows: multiply the losses by it, and divide by its sum.
 func Pad(mask *gorgonia.Node) Option {
 	return Option{func(f *Feed) { f.short, f.mask = pad, mask }}

@@ -12,7 +12,7 @@ import (
 
 // The tests of this file are about gorgonia v0.9.18 alone. Each holds one of its
 // traps that the package guards against or that its comment names: where one
-// fails behind a new version, the comment, and what guards, can go.
+// fails with a new version, the comment, and what guards, can go.
 
 // plain is a model whose sum counts every row.
 func plain(t testing.TB) *model {
@@ -59,7 +59,7 @@ func TestGorgoniaWithoutResetKeepsTheOldResult(t *testing.T) {
 	m.vm.Reset()
 	runAll(t, m.vm)
 	if got := m.result(); got != sumOf(2) {
-		t.Errorf("behind Reset: got %v, want %v", got, sumOf(2))
+		t.Errorf("after Reset: got %v, want %v", got, sumOf(2))
 	}
 }
 
@@ -82,7 +82,7 @@ func TestGorgoniaReadsTheBoundMemoryItself(t *testing.T) {
 	x.Memset(2.0)
 	runAll(t, m.vm)
 	if got := m.result(); got != sumOf(2) {
-		t.Errorf("got %v, want %v, of what was written behind Let", got, sumOf(2))
+		t.Errorf("got %v, want %v, of what was written after Let", got, sumOf(2))
 	}
 }
 

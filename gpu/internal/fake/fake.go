@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -52,6 +53,7 @@ type Driver struct {
 	Capture func(on bool)                                    // another thread captures a graph
 	Fail    func(call string, n int64, code int32)           // the n-th call from now; 0 for none
 	Poison  func(code int32, n int64)                        // the n-th copy or kernel that runs from now
+	Abandon func()                                           // what a lost context has left, as the process's end would
 	Live    func(account int32) int64
 	Faults  func() int64 // of what no correct caller does
 	// Failures counts the calls, copies and kernels that failed because they were told to.
@@ -66,8 +68,8 @@ type Driver struct {
 	Context    func(device int32) uintptr // of somebody else
 	Primary    func(device int32) uintptr // if it is active
 	EndContext func(context uintptr)
-	Current    func() uintptr                // on the calling thread
-	Stream     func(context uintptr) uintptr // of somebody else, non-blocking
+	Current    func() uintptr                               // on the calling thread
+	Stream     func(context uintptr, blocking bool) uintptr // of somebody else
 	EndStream  func(stream uintptr)
 	Drain      func(stream uintptr)
 	Hold       func(stream uintptr) // until Release
@@ -107,7 +109,7 @@ func Load(file string) (*Driver, error) {
 	d := &Driver{File: file}
 	for name, f := range map[string]any{
 		"reset": &d.Reset, "restart": &d.Restart, "devices": &d.Devices, "pools": &d.Pools, "speed": &d.Speed,
-		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "live": &d.Live,
+		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "abandon": &d.Abandon, "live": &d.Live,
 		"faults": &d.Faults, "failures": &d.Failures, "captured": &d.Captured, "uploads": &d.Uploads, "upload": &d.Upload,
 		"calls": &d.Calls, "launches": &d.Launches, "pending": &d.Pending, "context": &d.Context, "primary": &d.Primary, "end_context": &d.EndContext,
 		"current": &d.Current, "stream": &d.Stream, "end_stream": &d.EndStream, "drain": &d.Drain, "hold": &d.Hold,
@@ -131,6 +133,7 @@ func (d *Driver) Use(t testing.TB) {
 		before[i] = d.Live(int32(i))
 	}
 	t.Cleanup(func() {
+		d.Settle()
 		for i, what := range names {
 			if n := d.Live(int32(i)) - before[i]; n != 0 {
 				t.Errorf("%d %s are left", n, what)
@@ -143,6 +146,13 @@ func (d *Driver) Use(t testing.TB) {
 			t.Errorf("%d calls would have broken the capture of a graph", n)
 		}
 	})
+}
+
+// Settle waits until no copy and no kernel is left to do.
+func (d *Driver) Settle() {
+	for d.Pending() > 0 {
+		runtime.Gosched()
+	}
 }
 
 // LastFault is what the last fault was.

@@ -109,6 +109,7 @@ block *reachable(context *c, uintptr_t p, size_t n);
 // alias is where the host can reach the memory at p.
 uintptr_t alias(uintptr_t p);
 void free_memory_of(context *c);
+void free_memory_of_pool(uintptr_t pool);
 
 // Work of a stream runs in order on its own thread, without the lock. perform
 // returns an error that poisons the context.

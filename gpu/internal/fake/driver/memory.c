@@ -104,6 +104,11 @@ void free_memory_of(context *c) {
 			if (regions[i]->blocks[k]->alive && regions[i]->blocks[k]->owner == c) give(regions[i]->blocks[k]);
 }
 
+void free_memory_of_pool(uintptr_t pool) {
+	for (size_t k = 0; k < device.count; k++)
+		if (device.blocks[k]->alive && device.blocks[k]->pool == pool) give(device.blocks[k]);
+}
+
 static int allocate(context *c, int kind, uintptr_t *p, size_t n) {
 	if (!p || n == 0) return leave(CUDA_ERROR_INVALID_VALUE);
 	drain_locked(c, n);

@@ -5,10 +5,14 @@
 
 #include <stdlib.h>
 
-typedef struct {
+typedef struct pool {
 	int device, alive, closing;
 	int64_t blocks;
+	uintptr_t handle;
+	struct pool *next;
 } pool;
+
+static pool *pools;
 
 // The layout of CUmemPoolProps.
 typedef struct {
@@ -34,7 +38,9 @@ int cuMemPoolCreate(uintptr_t *out, const properties *want) {
 	pool *p = calloc(1, sizeof *p);
 	p->device = want->device, p->alive = 1;
 	account(POOLS, 1);
-	*out = new_handle(POOL, p);
+	*out = p->handle = new_handle(POOL, p);
+	p->next = pools;
+	pools = p;
 	return leave(CUDA_SUCCESS);
 }
 
@@ -89,4 +95,16 @@ int cuMemFreeAsync(uintptr_t at, uintptr_t in) {
 	b->device = -1; // nobody may use it from here on
 	submit(s, run_free, arg);
 	return leave(CUDA_SUCCESS);
+}
+
+// fake_abandon ends pools that were destroyed while memory of theirs could not be
+// freed, because the context is lost: as the process's end would.
+void fake_abandon(void) {
+	pthread_mutex_lock(&fake_lock);
+	for (pool *p = pools; p; p = p->next)
+		if (p->alive && p->closing) {
+			free_memory_of_pool(p->handle);
+			end_pool(p);
+		}
+	leave(0);
 }

@@ -316,11 +316,11 @@ void free_events_of(context *c) {
 
 // Streams of somebody else, and what tests let them do.
 
-// fake_stream is a non-blocking stream of somebody else in the context of a handle.
-uintptr_t fake_stream(uintptr_t in) {
+// fake_stream is a stream of somebody else in the context of a handle.
+uintptr_t fake_stream(uintptr_t in, int blocking) {
 	pthread_mutex_lock(&fake_lock);
 	context *c = object(CONTEXT, in);
-	stream *s = c && c->alive ? new_stream(c, 0) : NULL;
+	stream *s = c && c->alive ? new_stream(c, blocking) : NULL;
 	if (s) s->foreign = 1;
 	leave(0);
 	return s ? s->handle : 0;

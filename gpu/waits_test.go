@@ -1,0 +1,308 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// The driver may wait for all streams of a context when memory is taken or freed, and
+// let no other call in meanwhile. A stranger is a stream that stands still, of which
+// penstock has never heard.
+func newStranger(t testing.TB) {
+	t.Helper()
+	stream := fake.Stream(fake.Primary(0), false)
+	fake.Hold(stream)
+	t.Cleanup(func() {
+		fake.Release()
+		fake.EndStream(stream)
+	})
+}
+
+// soon is for what must not wait for a stranger: a test that does fails, in place of
+// hanging.
+func soon(t testing.TB, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		fake.Release()
+		<-done
+		t.Fatalf("%s waited for a stream that stands still", what)
+	}
+}
+
+// TestLoopsDoNotWaitForStrangers: the ring is taken at the first batch, so that a
+// device without memory pools takes nothing later; with pools larger batches do not
+// wait either.
+func TestLoopsDoNotWaitForStrangers(t *testing.T) {
+	for name, test := range map[string]struct {
+		pools   bool
+		growing bool
+	}{"pools": {true, true}, "no pools": {false, false}} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			fake.Pools(test.pools)
+			ds := numbers(48)
+			if test.growing {
+				ds = growing(48)
+			}
+			var memory loader.Allocator = pinned(t, d)
+			if test.growing {
+				memory = loader.Heap{} // the loader takes larger slabs too
+			}
+			s := staged(t, d, memory, ds, 4, loader.BatchSize(4), loader.Workers(1), loader.InFlight(3))
+			batches := 0
+			soon(t, "the loop", func() {
+				for b, err := range s.Epoch(t.Context(), 0) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if b.Number() == 0 {
+						newStranger(t)
+					}
+					batches++
+				}
+			})
+			if batches != 12 {
+				t.Errorf("%d batches, want 12", batches)
+			}
+			fake.Release()
+		})
+	}
+}
+
+// TestShutdownReturnsWhileTheDriverWaits: on a device without pools giving memory back
+// waits for the stranger, and goes on when Shutdown has returned.
+func TestShutdownReturnsWhileTheDriverWaits(t *testing.T) {
+	needFake(t)
+	fake.Pools(false)
+	d := another(t, 0)
+	s := staged(t, d, pinned(t, d), numbers(40), 2, loader.BatchSize(4))
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	newStranger(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	late := errors.New("too late")
+	soon(t, "Shutdown", func() {
+		go func() {
+			for fake.Calls("cuMemFree_v2") == 0 {
+				runtime.Gosched()
+			}
+			cancel(late)
+		}()
+		for range 2 {
+			if err := s.Shutdown(ctx); !errors.Is(err, late) {
+				t.Errorf("got %v, want %v", err, late)
+			}
+		}
+	})
+	fake.Release()
+	if err := s.Shutdown(t.Context()); err != nil || fake.Live(driver.DeviceBytes) != 0 {
+		t.Errorf("got %v, %d device bytes left", err, fake.Live(driver.DeviceBytes))
+	}
+}
+
+// TestCancelIsPromptWhileTheDriverWaits: the loop waits for a buffer that a stream
+// reads, and somebody takes page-locked memory, for which the driver waits for the
+// same stream and lets nobody in.
+func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
+	d := open(t)
+	p := pinned(t, d)
+	s := staged(t, d, p, numbers(400), 2, loader.BatchSize(4))
+	c := newConsumer(t, 0, 2)
+	fake.Hold(c.stream)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	taken := make(chan error)
+	before := fake.Calls("cuMemHostAlloc")
+	var last error
+	soon(t, "the loop", func() {
+		batches := 0
+		for b, err := range s.Epoch(ctx, 0) {
+			if last = err; err != nil {
+				break
+			}
+			if err := c.use(b, repeated(b.Indices()), 0); err != nil {
+				t.Error(err)
+			}
+			if batches++; batches == 2 {
+				go func() {
+					slab, err := p.Alloc(64)
+					taken <- errors.Join(err, p.Free(slab))
+				}()
+				go func() {
+					for fake.Calls("cuMemHostAlloc") == before {
+						runtime.Gosched()
+					}
+					cancel()
+				}()
+			}
+		}
+	})
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", last)
+	}
+	soon(t, "Shutdown", func() {
+		if err := s.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Shutdown: got %v", err)
+		}
+	})
+	fake.Release()
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+	c.check(t)
+}
+
+// TestOutgrownMemoryIsFreedAtTheEnd: nothing waits for the device in between.
+func TestOutgrownMemoryIsFreedAtTheEnd(t *testing.T) {
+	needFake(t)
+	fake.Pools(false)
+	d := another(t, 0)
+	s := staged(t, d, pinned(t, d), growing(48), 2, loader.BatchSize(4))
+	for _, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken, freed := fake.Calls("cuMemAlloc_v2"), fake.Calls("cuMemFree_v2"); taken < 6 || freed != 0 {
+		t.Errorf("memory was taken %d times and freed %d times, want 6 or more and none", taken, freed)
+	}
+}
+
+// TestDownloadWaitsForNoOtherStream: those that are not non-blocking make the default
+// stream wait.
+func TestDownloadWaitsForNoOtherStream(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(8), 2, loader.BatchSize(4))
+	stream := fake.Stream(fake.Primary(0), true)
+	defer fake.EndStream(stream)
+	defer fake.Release()
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Number() == 1 {
+			fake.Hold(stream)
+		}
+		soon(t, "Download", func() { check(t, b) })
+	}
+}
+
+func TestStreamsThatAreNotTheDevicesAreRefused(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(8), 2, loader.BatchSize(4))
+	elsewhere := fake.Context(0)
+	defer fake.EndContext(elsewhere)
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream, want := range map[uintptr]string{
+			2:                             "want a stream that was created, or 0 for the legacy default stream",
+			fake.Stream(elsewhere, false): "is the stream of the device's context? cuEventRecord: CUDA_ERROR_INVALID_HANDLE",
+		} {
+			if err := b.UsedBy(stream); err == nil || !contains(err, want) {
+				t.Errorf("UsedBy(%#x): got %v, want %q", stream, err, want)
+			}
+		}
+		for _, stream := range []uintptr{0, 1} { // the legacy default stream
+			if err := b.UsedBy(stream); err != nil {
+				t.Errorf("UsedBy(%d): %v", stream, err)
+			}
+		}
+	}
+}
+
+// TestAnotherThreadMayCaptureAGraph from before the device is opened until it is
+// closed: no call breaks the capture, or fails because of it.
+func TestAnotherThreadMayCaptureAGraph(t *testing.T) {
+	needFake(t)
+	fake.Capture(true)
+	if errs := live(t); len(errs) > 0 {
+		t.Error(errs)
+	}
+	fake.Pools(false)
+	if errs := live(t); len(errs) > 0 {
+		t.Error(errs)
+	}
+}
+
+// TestALostContextIsSaidOnceAndDropped: a kernel of somebody else has failed. The next
+// call of the loop reports it, every Close gives up what cannot be given back, and
+// nothing is left for a second one.
+func TestALostContextIsSaidOnceAndDropped(t *testing.T) {
+	for _, pools := range []bool{true, false} {
+		needFake(t)
+		fake.Pools(pools)
+		d, err := gpu.Open(gpu.Library(fake.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Pinned()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := loader.New(numbers(400), loader.Memory(p), loader.BatchSize(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := gpu.NewStage(d, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newConsumer(t, 0, 100)
+		var last error
+		for b, err := range s.Epoch(t.Context(), 0) {
+			if last = err; err != nil {
+				continue
+			}
+			err := c.use(b, repeated(b.Indices()), 0)
+			if b.Number() == 4 {
+				fake.Poison(driver.IllegalAddress, 1)
+			}
+			if err != nil && !errors.Is(err, gpu.ErrLost) {
+				t.Error(err)
+			}
+		}
+		const said = "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the context is lost, perhaps by earlier work: restart the process"
+		if !errors.Is(last, gpu.ErrLost) || !contains(last, said) {
+			t.Errorf("got %v, want ErrLost with %q", last, said)
+		}
+		for _, err := range s.Epoch(t.Context(), 1) {
+			if !errors.Is(err, gpu.ErrLost) {
+				t.Errorf("the next loop: got %v", err)
+			}
+		}
+		for _, end := range []interface{ Close() error }{s, l, p, d} {
+			if err := end.Close(); err != nil && (!errors.Is(err, gpu.ErrLost) || len(calls(err)) == 0) {
+				t.Errorf("%T: Close: got %v", end, err)
+			}
+			if err := end.Close(); err != nil {
+				t.Errorf("%T: Close again: got %v", end, err)
+			}
+		}
+		if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
+			t.Errorf("got %v, want ErrClosed", err)
+		}
+		fake.Abandon()
+	}
+}

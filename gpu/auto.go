@@ -17,8 +17,13 @@ type Memory interface {
 }
 
 // Auto is page-locked memory where there is a CUDA device, which Close then
-// closes too, and Go's own memory where there is none. Its String says which,
-// and why. An error is a wrong option.
+// closes too, and Go's own memory where there is none ([ErrNoDevice]). Its String says
+// which, and why. What else may go wrong in [Open] is an error here too: a driver that
+// does not work is not taken for none.
+//
+// The device's primary context, which it keeps, takes some hundred MB of the device's
+// memory. Where package cuda's VM runs, which has a context of its own, take the
+// memory of its Device instead.
 func Auto(options ...Option) (Memory, error) {
 	d, err := Open(options...)
 	if errors.Is(err, ErrNoDevice) {

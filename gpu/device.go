@@ -35,14 +35,18 @@ type Device struct {
 	discarded []*Stage // which nobody has, and the driver would not free
 }
 
-// Open loads the driver and takes a device. Where that is not possible the error
-// wraps [ErrNoDevice]. Close gives the device back.
+// Open loads the driver and takes a device. Close gives the device back.
+//
+// The error wraps [ErrNoDevice] if there is no driver, or none that knows of a device.
+// A driver that does not work, a device that cannot be used, an [Ordinal] beyond the
+// devices and a [Library] that is not there are other errors, which say what the
+// driver says and, where one is known, the usual cause.
 func Open(options ...Option) (*Device, error) {
 	cfg, err := newConfig(options)
 	if err != nil {
 		return nil, err
 	}
-	lib, err := load(cfg.library)
+	lib, err := load(cfg.library, cfg.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +57,17 @@ func Open(options ...Option) (*Device, error) {
 			d.calls.end()
 		}
 	}
-	if err != nil {
+	var failed *DriverError
+	switch {
+	case err == nil:
+		return d, nil
+	case errors.Is(err, ErrNoDevice):
+		return nil, fmt.Errorf("%w: %s knows of none", ErrNoDevice, cfg.library)
+	case errors.As(err, &failed) && failed.Code == noDevice:
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoDevice, cfg.library, err)
+	default:
+		return nil, fmt.Errorf("gpu: open device %d of %s: %w", cfg.ordinal, cfg.library, hinted(err))
 	}
-	return d, nil
 }
 
 // take finds the device and binds its context to the thread.
@@ -70,6 +81,9 @@ func (d *Device) take() error {
 	}
 	if err := d.lib.call(cuDeviceGetCount, uintptr(unsafe.Pointer(&count))); err != nil {
 		return err
+	}
+	if count == 0 {
+		return ErrNoDevice
 	}
 	if d.cfg.ordinal >= int(count) {
 		return fmt.Errorf("there are %d devices, Ordinal(%d) asks for another", count, d.cfg.ordinal)

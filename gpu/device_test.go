@@ -4,6 +4,9 @@ package gpu_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,14 +14,30 @@ import (
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 )
 
-func TestMissingDriverIsExplained(t *testing.T) {
-	for file, want := range map[string]string{
-		"/nowhere/libcuda.so.1": "load /nowhere/libcuda.so.1",
-		"libc.so.6":             "libc.so.6 has no cuInit",
+// TestOnlyADriverThatNobodyAskedForMayBeMissing: the default file that is not there is
+// no device. One that was asked for, and one that is no driver, are errors of their own.
+func TestOnlyADriverThatNobodyAskedForMayBeMissing(t *testing.T) {
+	notELF := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if err := os.WriteFile(notELF, []byte("not a library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		option gpu.Option
+		none   bool
+		want   string
+	}{
+		{gpu.DefaultLibrary("/nowhere/libcuda.so.1"), true, "gpu: no CUDA device: load /nowhere/libcuda.so.1: "},
+		{gpu.Library("/nowhere/libcuda.so.1"), false, "gpu: load /nowhere/libcuda.so.1: "},
+		{gpu.DefaultLibrary(notELF), false, "gpu: load " + notELF + ": "},
+		{gpu.DefaultLibrary("libc.so.6"), false, "gpu: libc.so.6 has no cuInit: it is no CUDA driver, or one before CUDA 11.0: "},
 	} {
-		d, err := gpu.Open(gpu.Library(file))
-		if d != nil || !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want ErrNoDevice with %q", file, err, want)
+		d, err := gpu.Open(test.option)
+		if d != nil || errors.Is(err, gpu.ErrNoDevice) != test.none || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("got %v, want %q, ErrNoDevice: %v", err, test.want, test.none)
+		}
+		m, err := gpu.Auto(test.option)
+		if (err == nil) != test.none {
+			t.Errorf("Auto: got %v, %v; want an error: %v", m, err, !test.none)
 		}
 	}
 }
@@ -35,27 +54,59 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	}
 }
 
-func TestDeviceThatCannotBeTakenIsExplained(t *testing.T) {
+// TestADeviceThatCannotBeTakenIsExplained: only CUDA_ERROR_NO_DEVICE, and a count of
+// zero, say that there is none.
+func TestADeviceThatCannotBeTakenIsExplained(t *testing.T) {
+	names := map[int]string{
+		46: "CUDA_ERROR_DEVICE_UNAVAILABLE", 100: "CUDA_ERROR_NO_DEVICE", 304: "CUDA_ERROR_OPERATING_SYSTEM", 802: "CUDA_ERROR_SYSTEM_NOT_READY",
+		803: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", 804: "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", 999: "CUDA_ERROR_UNKNOWN",
+	}
 	for _, call := range []string{
-		"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet",
-		"cuDeviceGetName", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+		"cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute",
+		"cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuThreadExchangeStreamCaptureMode",
 	} {
-		t.Run(call, func(t *testing.T) {
-			needFake(t)
-			fake.Fail(call, 1, 100)
-			_, err := gpu.Open(gpu.Library(fake.File))
-			var cause *gpu.DriverError
-			if !errors.Is(err, gpu.ErrNoDevice) || !errors.As(err, &cause) {
-				t.Fatalf("got %v, want ErrNoDevice and a DriverError", err)
-			}
-			want := gpu.DriverError{Call: call, Code: 100, Name: "CUDA_ERROR_NO_DEVICE", Message: "no CUDA-capable device is detected"}
-			if *cause != want {
-				t.Errorf("got %+v, want %+v", *cause, want)
-			}
-			if !strings.Contains(err.Error(), fake.File) {
-				t.Errorf("%q does not name the library", err)
-			}
-		})
+		for code, name := range names {
+			t.Run(fmt.Sprint(call, code), func(t *testing.T) {
+				needFake(t)
+				for n := range int64(2) { // the device has two threads
+					fake.Fail(call, n+1, int32(code))
+					if n == 1 && call != "cuCtxSetCurrent" && call != "cuThreadExchangeStreamCaptureMode" {
+						break
+					}
+					_, err := gpu.Open(gpu.Library(fake.File))
+					var cause *gpu.DriverError
+					if errors.Is(err, gpu.ErrNoDevice) != (code == driver.NoDevice) || !errors.As(err, &cause) {
+						t.Fatalf("got %v, want a DriverError, and ErrNoDevice for %d alone", err, driver.NoDevice)
+					}
+					if cause.Call != call || cause.Code != code || cause.Name != name {
+						t.Errorf("got %+v, want %s of %s", *cause, name, call)
+					}
+					if !strings.Contains(err.Error(), fake.File) {
+						t.Errorf("%q does not name the library", err)
+					}
+					if hint := strings.HasSuffix(err.Error(), ")"); hint != (code != driver.NoDevice) {
+						t.Errorf("%q: a hint: %v", err, hint)
+					}
+					fake.Fail(call, 1, int32(code))
+					if m, err := gpu.Auto(gpu.Library(fake.File)); (err == nil) != (code == driver.NoDevice) {
+						t.Errorf("Auto: got %v, %v", m, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestADriverWithoutDevicesHasNone(t *testing.T) {
+	needFake(t)
+	fake.Devices(0)
+	_, err := gpu.Open(gpu.Library(fake.File))
+	if want := "gpu: no CUDA device: " + fake.File + " knows of none"; err == nil || err.Error() != want || !errors.Is(err, gpu.ErrNoDevice) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	m, err := gpu.Auto(gpu.Library(fake.File))
+	if err != nil || !strings.HasPrefix(m.String(), "Go's memory: ") {
+		t.Errorf("Auto: got %v, %v", m, err)
 	}
 }
 
@@ -63,17 +114,20 @@ func TestUnknownErrorCodesAreReported(t *testing.T) {
 	needFake(t)
 	fake.Fail("cuInit", 1, 12345)
 	_, err := gpu.Open(gpu.Library(fake.File))
-	if err == nil || !strings.HasSuffix(err.Error(), "cuInit: unknown (12345): unknown") {
+	if err == nil || errors.Is(err, gpu.ErrNoDevice) || !strings.HasSuffix(err.Error(), "cuInit: unknown (12345): unknown") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestOrdinalBeyondTheDevicesIsNoDevice(t *testing.T) {
+func TestAnOrdinalBeyondTheDevicesIsAnError(t *testing.T) {
 	needFake(t)
 	fake.Devices(2)
 	_, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(2))
-	if !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "there are 2 devices") {
+	if err == nil || errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "there are 2 devices") {
 		t.Errorf("got %v", err)
+	}
+	if m, err := gpu.Auto(gpu.Library(fake.File), gpu.Ordinal(2)); err == nil {
+		t.Errorf("Auto: got %v, want an error", m)
 	}
 }
 
@@ -84,14 +138,14 @@ func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.Close(); err == nil {
-		t.Fatal("the device closed below its memory")
+		t.Fatal("the device closed while its memory was open")
 	}
 	slab, err := p.Alloc(100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Close(); err == nil {
-		t.Fatal("the memory closed below a slab")
+		t.Fatal("the memory closed while a slab was in use")
 	}
 	for _, err := range []error{p.Free(slab), p.Close(), p.Close(), d.Close(), d.Close()} {
 		if err != nil {
@@ -99,10 +153,10 @@ func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
 		}
 	}
 	if _, err := p.Alloc(100); !errors.Is(err, gpu.ErrClosed) {
-		t.Errorf("Alloc behind Close: got %v", err)
+		t.Errorf("Alloc after Close: got %v", err)
 	}
 	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
-		t.Errorf("Pinned behind Close: got %v", err)
+		t.Errorf("Pinned after Close: got %v", err)
 	}
 }
 
@@ -118,7 +172,7 @@ func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 		t.Error("no error")
 	}
 	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
-		t.Errorf("Pinned behind a Close that failed: got %v", err)
+		t.Errorf("Pinned after a Close that failed: got %v", err)
 	}
 	if err := d.Close(); err != nil {
 		t.Errorf("Close again: %v", err)

@@ -8,7 +8,7 @@ import (
 )
 
 func open(string) (func(name string) (uintptr, error), error) {
-	return nil, fmt.Errorf("not supported on %s/%s", runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("%w: %s/%s", errSystem, runtime.GOOS, runtime.GOARCH)
 }
 
 // invoke is never called: no library opens.

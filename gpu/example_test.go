@@ -26,18 +26,25 @@ func counting(n int) dataset.Dataset {
 }
 
 func ExampleOpen() {
-	_, err := gpu.Open(gpu.Library("/nowhere/libcuda.so.1"), gpu.Ordinal(0))
-	fmt.Println(errors.Is(err, gpu.ErrNoDevice))
-	// Output: true
+	device, err := gpu.Open(gpu.Ordinal(0), gpu.Limit(1<<30))
+	switch {
+	case errors.Is(err, gpu.ErrNoDevice):
+		fmt.Println("this machine has none:", err)
+		return
+	case err != nil: // it has one that cannot be used
+		log.Fatal(err)
+	}
+	defer device.Close()
+	fmt.Println(device)
 }
 
 func ExampleAuto() {
-	memory, err := gpu.Auto(gpu.Library("/nowhere/libcuda.so.1"), gpu.Limit(1<<30))
+	memory, err := gpu.Auto(gpu.Limit(1 << 30))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer memory.Close()
-	// memory.String() says that it is Go's memory, and why.
+	// memory.String() says which memory it is, and why.
 	l, err := loader.New(counting(4), loader.BatchSize(4), loader.Memory(memory))
 	if err != nil {
 		log.Fatal(err)
@@ -144,7 +151,7 @@ func ExampleStage_Shutdown() {
 	_ = end
 }
 
-// Kernels that run on behind the loop body: the batch stays until they are done.
+// Kernels that run on after the loop body: the batch stays until they are done.
 func ExampleBatch_UsedBy() {
 	step := func(stage *gpu.Stage, stream uintptr, launch func(x gpu.Column)) error {
 		for batch, err := range stage.Epoch(context.Background(), 0) {

@@ -1,7 +1,9 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"unsafe"
 )
 
@@ -100,6 +102,7 @@ const (
 
 const (
 	notReady      = 600 // CUDA_ERROR_NOT_READY, of an event that streams have yet to reach: no failure
+	noDevice      = 100 // CUDA_ERROR_NO_DEVICE
 	invalidHandle = 400 // CUDA_ERROR_INVALID_HANDLE
 )
 
@@ -109,19 +112,33 @@ type library struct {
 	entry [functions]uintptr // 0 of an optional one that is not there
 }
 
-// load finds the driver's entry points in a file.
-func load(file string) (*library, error) {
+// errSystem says that no driver can be loaded on the system.
+var errSystem = errors.New("not supported on this system")
+
+// load finds the driver's entry points in a file. Only a file that is not there, and
+// that nobody asked for, is no device.
+func load(file string, asked bool) (*library, error) {
 	symbol, err := open(file)
-	if err != nil {
+	if errors.Is(err, errSystem) || err != nil && !asked && absent(file, err) {
 		return nil, fmt.Errorf("%w: load %s: %w", ErrNoDevice, file, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("gpu: load %s: %w", file, err)
 	}
 	l := new(library)
 	for f, name := range symbols {
 		if l.entry[f], err = symbol(name); err != nil && function(f) < firstOptional {
-			return nil, fmt.Errorf("%w: %s has no %s: %w", ErrNoDevice, file, name, err)
+			return nil, fmt.Errorf("gpu: %s has no %s: it is no CUDA driver, or one before CUDA 11.0: %w", file, name, err)
 		}
 	}
 	return l, nil
+}
+
+// absent says whether the dynamic linker has not found the file itself: of a file
+// that needs another one, which is not there, the message names the other.
+func absent(file string, err error) bool {
+	text := err.Error()
+	return strings.Contains(text, file+": ") && strings.HasSuffix(text, "No such file or directory")
 }
 
 // has says whether the driver has optional functions.

@@ -11,6 +11,7 @@ type Option struct{ set func(*config) }
 type config struct {
 	ordinal int
 	library string
+	asked   bool // for library
 	limit   int64
 	context uintptr
 }
@@ -20,8 +21,11 @@ type config struct {
 func Ordinal(n int) Option { return Option{func(c *config) { c.ordinal = n }} }
 
 // Library is the driver's file. The default is libcuda.so.1 where the system's
-// dynamic linker finds it.
-func Library(path string) Option { return Option{func(c *config) { c.library = path }} }
+// dynamic linker finds it. That a file which was asked for is not there is an error,
+// and not [ErrNoDevice].
+func Library(path string) Option {
+	return Option{func(c *config) { c.library, c.asked = path, true }}
+}
 
 // Limit bounds the bytes that a [Pinned] has taken at any time. The default, 0,
 // is what the system and the process's control group have available: page-locked

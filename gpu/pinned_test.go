@@ -51,7 +51,7 @@ func TestPinnedMemoryIsCountedAlignedAndFreed(t *testing.T) {
 		}
 	}
 	if p.Bytes() != 0 {
-		t.Errorf("%d bytes counted behind Free", p.Bytes())
+		t.Errorf("%d bytes counted after Free", p.Bytes())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestAutoTakesWhatThereIs(t *testing.T) {
 		fake.File:   "page-locked memory of Fake 0 (device 0, CUDA 12.4)",
 		"/nowhere/": "Go's memory: gpu: no CUDA device: load /nowhere/",
 	} {
-		m, err := gpu.Auto(gpu.Library(file))
+		m, err := gpu.Auto(gpu.DefaultLibrary(file))
 		if err != nil {
 			t.Fatal(err)
 		}

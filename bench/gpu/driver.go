@@ -11,8 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"github.com/penstock-go/penstock/gpu"
 )
 
 // spinPTX is a kernel that keeps the device busy for a given time.
@@ -53,7 +51,7 @@ const streamNonBlocking = 1 // CU_STREAM_NON_BLOCKING
 func openDriver(library string) (_ *driver, err error) {
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", gpu.ErrNoDevice, err)
+		return nil, err
 	}
 	d := &driver{}
 	for name, f := range map[string]any{
@@ -65,7 +63,7 @@ func openDriver(library string) (_ *driver, err error) {
 		"cuModuleUnload": &d.cuModuleUnload, "cuModuleGetFunction": &d.cuModuleGetFunction, "cuLaunchKernel": &d.cuLaunchKernel,
 	} {
 		if _, err := purego.Dlsym(handle, name); err != nil {
-			return nil, fmt.Errorf("%w: %s has no %s: %w", gpu.ErrNoDevice, library, name, err)
+			return nil, fmt.Errorf("%s has no %s: %w", library, name, err)
 		}
 		purego.RegisterLibFunc(f, handle, name)
 	}

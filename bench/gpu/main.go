@@ -62,7 +62,7 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	var parts, sizes, batch, workers string
-	flag.StringVar(&o.library, "library", "libcuda.so.1", "the driver's file")
+	flag.StringVar(&o.library, "library", "", "the driver's file, in place of the system's libcuda.so.1")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels, for the tag cuda")
 	flag.StringVar(&o.results, "results", "", "file to append records to, one JSON object per line")
 	flag.StringVar(&parts, "parts", "copy,loop,vm,item", "what to measure")
@@ -107,6 +107,14 @@ func numbers(name, text string) (all []int, err error) {
 		all = append(all, n)
 	}
 	return all, nil
+}
+
+// opening are the options of gpu.Open that the flags stand for.
+func (o options) opening() []gpu.Option {
+	if o.library == "" {
+		return nil
+	}
+	return []gpu.Option{gpu.Library(o.library)}
 }
 
 func (o options) validate() error {
@@ -184,13 +192,13 @@ func newBench(ctx context.Context, o options) (b *benchmark, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	if b.device, err = gpu.Open(gpu.Library(o.library)); err != nil {
+	if b.device, err = gpu.Open(o.opening()...); err != nil {
 		return b, err
 	}
 	if b.pinned, err = b.device.Pinned(); err != nil {
 		return b, err
 	}
-	if b.driver, err = openDriver(o.library); err != nil {
+	if b.driver, err = openDriver(cmp.Or(o.library, "libcuda.so.1")); err != nil {
 		return b, err
 	}
 	if b.machine, err = result.ThisMachine(ctx); err != nil {

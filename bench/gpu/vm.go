@@ -132,7 +132,7 @@ func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result
 		return m, err
 	}
 	defer func() { err = errors.Join(err, vm.Close()) }()
-	device, err := vm.Device(gpu.Library(b.library))
+	device, err := vm.Device(b.opening()...)
 	if err != nil {
 		return m, err
 	}

@@ -37,11 +37,12 @@ type Pipeline struct {
 // float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // otherwise uint8 (h, w, 3). All other fields pass through.
 //
-// The orientation that a file asks for is left to [ExifTranspose]. A file that is
-// cut short gives an error instead of a picture whatever part of it the steps
-// need, and damaged code where they need it; see [AllowTruncated] and, for files
-// that promise too much, [MaxPixels]. A file in another format is an error that
-// names it and is [errors.ErrUnsupported].
+// The orientation that a file asks for is left to [ExifTranspose], but for TIFF
+// files, which PIL turns when it loads them. A file that is cut short gives an
+// error instead of a picture whatever part of it the steps need, and damaged code
+// where they need it; see [AllowTruncated] and, for files that promise too much,
+// [MaxPixels]. A file in another format is an error that names it and is
+// [errors.ErrUnsupported].
 //
 // Images reports everything that is wrong with the steps at once.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {

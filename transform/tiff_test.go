@@ -1,0 +1,29 @@
+package transform
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTIFFIsTurnedWithoutExifTranspose(t *testing.T) {
+	folder := filepath.Join("..", "internal", "tiff", "testdata")
+	for _, name := range []string{"orientation6-deflate.tif", "jpeg-orientation6.tif", "xmp6.tif"} {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f files
+		f.limit = defaultMaxPixels
+		w, h, err := f.open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w >= h {
+			t.Errorf("%s: got %d×%d, want it upright", name, w, h)
+		}
+		if o := f.orientation(); o > 1 {
+			t.Errorf("%s: orientation %d is left to do", name, o)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func photos(b *testing.B) [][]byte {
 		files = append(files, data)
 	}
 	if files == nil {
-		b.Log("../../shared/photos is missing: one made picture of 500×375 instead")
+		b.Log("../../shared/photos is missing: one made image of 500×375 instead")
 		m := image.NewNRGBA(image.Rect(0, 0, 500, 375))
 		for i, v := range pixels(500, 375) {
 			m.Pix[i/3*4+i%3] = v

@@ -7,7 +7,7 @@ import (
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue, in random
-// order, as torchvision does to PIL pictures. The first three are multiplied by
+// order, as torchvision does to PIL images. The first three are multiplied by
 // a factor from max(0, 1-x) to 1+x; hue is shifted by -x to x of the circle, x
 // at most 0.5. What is 0 stays.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
@@ -72,7 +72,7 @@ func adjustContrast(pix []byte, factor float64) {
 	mapColours(pix, &t)
 }
 
-// adjustSaturation blends with the gray picture: Pillow's ImageEnhance.Color.
+// adjustSaturation blends with the gray image: Pillow's ImageEnhance.Color.
 func adjustSaturation(pix []byte, factor float64) {
 	for i := 0; i+4 <= len(pix); i += 4 {
 		p := pix[i : i+4 : i+4]
@@ -122,11 +122,11 @@ func luma(r, g, b uint8) uint8 {
 	return uint8((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 0x8000) >> 16)
 }
 
-// Grayscale makes the picture gray, by Pillow's weights of the colours. The
+// Grayscale makes the image gray, by Pillow's weights of the colours. The
 // field has 1 channel with Grayscale(1) and 3 equal ones with Grayscale(3).
 func Grayscale(channels int) Step { return grayscale{channels, -1} }
 
-// RandomGrayscale makes the picture gray with probability p. It keeps 3 channels.
+// RandomGrayscale makes the image gray with probability p. It keeps 3 channels.
 func RandomGrayscale(p float64) Step { return grayscale{3, p} }
 
 type grayscale struct {

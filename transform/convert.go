@@ -73,7 +73,7 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowOfGray16 cuts off above 255, as Pillow does with gray pictures of 16 bits:
+// rowOfGray16 cuts off above 255, as Pillow does with gray images of 16 bits:
 // src has them every step bytes.
 func rowOfGray16(dst, src []byte, step int) {
 	for i := 0; i < len(dst); i += 4 {

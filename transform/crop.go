@@ -8,7 +8,7 @@ import (
 )
 
 // CenterCrop cuts out the middle, CenterCrop(s) of s×s pixels, CenterCrop(h, w)
-// of h×w, with torchvision's rounding. Where the picture is smaller, black is
+// of h×w, with torchvision's rounding. Where the image is smaller, black is
 // added around it first.
 func CenterCrop(size ...int) Step { return centerCrop{size} }
 
@@ -50,7 +50,7 @@ func centred(n, crop int) int {
 }
 
 // Crop cuts out height×width pixels, the top left at (left, top): torchvision's
-// functional crop. What lies outside the picture is black.
+// functional crop. What lies outside the image is black.
 func Crop(top, left, height, width int) Step { return crop{top, left, height, width} }
 
 type crop struct{ top, left, height, width int }
@@ -71,7 +71,7 @@ func (s crop) move(e *engine, _ *rand.Rand) error {
 }
 
 // RandomCrop cuts out a random part, RandomCrop(s) of s×s pixels,
-// RandomCrop(h, w) of h×w. A picture that is smaller is an error, unless
+// RandomCrop(h, w) of h×w. An image that is smaller is an error, unless
 // PadIfNeeded is asked for.
 func RandomCrop(size ...int) RandomCropping { return RandomCropping{size: size} }
 
@@ -82,7 +82,7 @@ type RandomCropping struct {
 	needed bool
 }
 
-// Padding adds to the picture before cropping, as [Pad] does.
+// Padding adds to the image before cropping, as [Pad] does.
 func (s RandomCropping) Padding(widths ...int) RandomCropping {
 	s.pad.widths = widths
 	return s
@@ -100,7 +100,7 @@ func (s RandomCropping) Mode(m PadMode) RandomCropping {
 	return s
 }
 
-// PadIfNeeded adds to pictures smaller than the crop, on both sides as many
+// PadIfNeeded adds to images smaller than the crop, on both sides as many
 // pixels as are missing, as torchvision does.
 func (s RandomCropping) PadIfNeeded() RandomCropping {
 	s.needed = true
@@ -154,7 +154,7 @@ func (s RandomCropping) move(e *engine, r *rand.Rand) error {
 		w, h = e.size()
 	}
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the picture has only %d×%d pixels (height × width)", s, h, w)
+		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height × width)", s, h, w)
 	}
 	top := r.IntN(h - ch + 1)
 	left := r.IntN(w - cw + 1)

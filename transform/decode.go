@@ -17,9 +17,9 @@ import (
 // A decoder reads one file after the other. The size is known before any pixel
 // is decoded, and only the window that the steps need is asked for.
 type decoder interface {
-	// Header reads the picture's size. It may keep data until the next Header.
+	// Header reads the image's size. It may keep data until the next Header.
 	Header(data []byte) (w, h int, err error)
-	// Decode writes a window of the picture to dst, 4 bytes per pixel.
+	// Decode writes a window of the image to dst, 4 bytes per pixel.
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
@@ -138,7 +138,7 @@ type unread struct{ what string }
 func (u unread) Error() string        { return u.what + ", which penstock does not read" }
 func (u unread) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// unknown says what the file is instead of a picture that can be decoded.
+// unknown says what the file is instead of an image that can be decoded.
 func unknown(data []byte) error {
 	if len(data) == 0 {
 		return errors.New("the file is empty")

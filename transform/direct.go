@@ -2,13 +2,13 @@ package transform
 
 import "github.com/penstock-go/penstock/dataset"
 
-// isDirect reports whether pictures come as planes that only have to be
+// isDirect reports whether images come as planes that only have to be
 // normalised, as CIFAR's do.
 func (x *Pipeline) isDirect() bool {
 	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.norm != nil
 }
 
-// storeDirect normalises the planes that lie in the picture's cell.
+// storeDirect normalises the planes that lie in the image's cell.
 func (r *reader) storeDirect(dst dataset.Slot) {
 	dst.Stage(dataset.StageStore)
 	pix, out := r.picture.Bytes(), dataset.Row[float32](dst, r.field)

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// TestPlanesGiveTheSameAsPixels takes pictures as planes, which go straight into
+// TestPlanesGiveTheSameAsPixels takes images as planes, which go straight into
 // the slot, and as pixels, which do not.
 func TestPlanesGiveTheSameAsPixels(t *testing.T) {
 	const w, h = 13, 9

@@ -9,22 +9,22 @@ import (
 
 // A source gives the pixels of a sample as it was before the first step.
 type source interface {
-	// decode writes a window of the picture to dst, 4 bytes per pixel and
+	// decode writes a window of the image to dst, 4 bytes per pixel and
 	// stride bytes per row.
 	decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// An engine takes one picture through the steps. Geometry collects in a view;
+// An engine takes one image through the steps. Geometry collects in a view;
 // render does it, when a step needs pixels or at the end.
 type engine struct {
-	limit  int          // pixels that a picture may have
+	limit  int          // pixels that an image may have
 	pillow int          // the version whose resizing this is
 	slot   dataset.Slot // for its stages
 	src    source
 	view   view
 
-	img    Image // the current picture, unless it is still in src
-	inside bool  // the current picture is img
+	img    Image // the current image, unless it is still in src
+	inside bool  // the current image is img
 	scratch
 
 	x, y   *resize.Weights
@@ -41,13 +41,13 @@ type scratch struct {
 	spare        Image
 }
 
-// begin starts with a picture of w×h pixels that is still in src.
+// begin starts with an image of w×h pixels that is still in src.
 func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
 	e.src, e.slot, e.inside = src, slot, false
 	e.view = whole(w, h)
 }
 
-// size is that of the picture after the steps so far.
+// size is that of the image after the steps so far.
 func (e *engine) size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
 
 // resample is the step of resizing to w×h.
@@ -67,11 +67,11 @@ func (e *engine) resample(w, h int, f resize.Filter) error {
 	return nil
 }
 
-// maxResampled bounds the side of a resized picture, of which mostly only a
+// maxResampled bounds the side of a resized image, of which mostly only a
 // part is ever computed.
 const maxResampled = 1 << 30
 
-// crop is the step of cutting out r, which may reach beyond the picture.
+// crop is the step of cutting out r, which may reach beyond the image.
 func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 	if !e.view.canCrop(r, fill) {
 		if err := e.render(); err != nil {
@@ -82,7 +82,7 @@ func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 	return nil
 }
 
-// render does the geometry collected so far: afterwards e.img is the picture.
+// render does the geometry collected so far: afterwards e.img is the image.
 func (e *engine) render() error {
 	w, h := e.size()
 	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {
@@ -147,7 +147,7 @@ func (e *engine) columns(pixels []byte, stride, n int) ([]byte, int) {
 	return e.tall, n
 }
 
-// pixels are those of the current picture in r, beginning with its corner.
+// pixels are those of the current image in r, beginning with its corner.
 func (e *engine) pixels(r image.Rectangle) (pix []byte, stride int, err error) {
 	if e.inside {
 		return e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4 * e.img.Width, nil

@@ -8,7 +8,7 @@ import (
 
 // RandomErasing overwrites, with probability p, a random rectangle of the
 // tensor with 0, as torchvision does: up to ten times it draws an area and a
-// ratio and takes the first that is smaller than the picture on both sides. It
+// ratio and takes the first that is smaller than the image on both sides. It
 // goes after ToTensor and Normalize.
 func RandomErasing(p float64) Erasing {
 	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
@@ -22,7 +22,7 @@ type Erasing struct {
 	noise        bool
 }
 
-// Scale sets the least and the greatest area, as fractions of the picture's.
+// Scale sets the least and the greatest area, as fractions of the image's.
 // The default is 0.02 to 0.33.
 func (s Erasing) Scale(least, greatest float64) Erasing {
 	s.scale = span{least, greatest}

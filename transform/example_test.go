@@ -18,7 +18,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// gradient is one picture of 6×8 pixels, red growing to the right and green
+// gradient is one image of 6×8 pixels, red growing to the right and green
 // downwards, with its label.
 func gradient() dataset.Dataset {
 	pix := make([]uint8, 0, 6*8*3)

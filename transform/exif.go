@@ -2,10 +2,10 @@ package transform
 
 import "image"
 
-// ExifTranspose turns the picture of a JPEG, PNG or WebP file as its Exif data, or
+// ExifTranspose turns the image of a JPEG, PNG or WebP file as its Exif data, or
 // else its XMP, say, which cameras leave to the viewer: PIL's
 // ImageOps.exif_transpose, which torchvision's datasets do not call. Orientations
-// 5 to 8 exchange width and height. Pictures without an orientation, in other
+// 5 to 8 exchange width and height. Images without an orientation, in other
 // formats and those given as pixels stay as they are.
 //
 // It must be the first step that concerns pixels.
@@ -22,7 +22,7 @@ func ExifTranspose() Step {
 }
 
 // An upright is a source turned as its orientation says: the steps see the
-// turned picture, and still only what they need of it is decoded.
+// turned image, and still only what they need of it is decoded.
 type upright struct {
 	src         source
 	orientation int // EXIF's, 2 to 8
@@ -30,7 +30,7 @@ type upright struct {
 	pix         []byte
 }
 
-// size is that of the turned picture.
+// size is that of the turned image.
 func (u *upright) size() (w, h int) {
 	if u.swaps() {
 		return u.h, u.w

@@ -54,7 +54,7 @@ func TestOrientationIsLeftAloneUnlessAskedFor(t *testing.T) {
 	}
 	whole := cut{image.Rect(0, 0, 19, 13)}
 	if !bytes.Equal(result(t, encoded(data), whole).Data().([]uint8), result(t, encoded(plain), whole).Data().([]uint8)) {
-		t.Error("the picture was turned")
+		t.Error("the image was turned")
 	}
 }
 

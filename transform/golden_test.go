@@ -69,7 +69,7 @@ func readGoldenOf(t *testing.T, name string) (g golden) {
 	return g
 }
 
-// pixels are those of the picture that golden.py makes.
+// pixels are those of the image that golden.py makes.
 func pixels(w, h int) []uint8 {
 	pix := make([]uint8, 0, 3*w*h)
 	for y := range uint32(h) {
@@ -84,7 +84,7 @@ func pixels(w, h int) []uint8 {
 	return pix
 }
 
-// picture is a dataset of one picture, given as pixels.
+// picture is a dataset of one image, given as pixels.
 func picture(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 	t.Helper()
 	ds, err := dataset.Tensors(dataset.Named("image",
@@ -95,7 +95,7 @@ func picture(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 	return ds
 }
 
-// result is the only picture of ds after steps.
+// result is the only image of ds after steps.
 func result(t testing.TB, ds dataset.Dataset, steps ...Step) *tensor.Dense {
 	t.Helper()
 	x, err := Images(ds, steps...)

@@ -5,7 +5,7 @@ import (
 	"image/color"
 )
 
-// An Image is a picture between steps: red, green and blue of 8 bits. It
+// An Image is what a step gets and leaves: red, green and blue of 8 bits. It
 // belongs to the worker that passes it to [Transform.Apply], until that returns.
 //
 // It is also an [image/draw.Image], for code that knows those; loops over Pix
@@ -23,7 +23,7 @@ func (m *Image) ColorModel() color.Model { return color.NRGBAModel }
 // Bounds begin at (0, 0).
 func (m *Image) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
 
-// At is the colour of a pixel, always opaque; outside the picture it is black.
+// At is the colour of a pixel, always opaque; outside the image it is black.
 func (m *Image) At(x, y int) color.Color {
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
 		return color.NRGBA{A: 255}
@@ -32,7 +32,7 @@ func (m *Image) At(x, y int) color.Color {
 	return color.NRGBA{p[0], p[1], p[2], 255}
 }
 
-// Set changes a pixel; outside the picture it does nothing. Alpha is dropped.
+// Set changes a pixel; outside the image it does nothing. Alpha is dropped.
 func (m *Image) Set(x, y int, c color.Color) {
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
 		return

@@ -1,6 +1,6 @@
-// Package transform prepares pictures: it decodes, resizes, crops, augments and
+// Package transform prepares images: it decodes, resizes, crops, augments and
 // normalises them in the words and with the arithmetic of PyTorch's torchvision
-// on PIL pictures.
+// on PIL images.
 //
 // [Images] takes a list of steps and compiles it. Resizing, cropping and
 // flipping in a row become one window and one resampling of what is kept, and
@@ -16,12 +16,12 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Pipeline is a dataset whose pictures have gone through the steps.
+// A Pipeline is a dataset whose images have gone through the steps.
 type Pipeline struct {
 	inner dataset.Dataset
 	spec  dataset.Spec
 	field int
-	raw   raw // the layout of pictures that are not files
+	raw   raw // the layout of images that are not files
 	*program
 }
 
@@ -31,15 +31,15 @@ type Pipeline struct {
 // (h, w, c) or (c, h, w) with 1, 3 or 4 channels. Where both of the latter
 // would do, the channels are last.
 //
-// Every picture becomes RGB as PIL's convert("RGB") makes it: gray is repeated,
+// Every image becomes RGB as PIL's convert("RGB") makes it: gray is repeated,
 // alpha is dropped, of an animation the first frame stays, and gray of 16 bits
-// is cut off above 255, so that most such pictures become white. The result is
+// is cut off above 255, so that most such images become white. The result is
 // float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // otherwise uint8 (h, w, 3). All other fields pass through.
 //
 // The orientation that a file asks for is left to [ExifTranspose], but for TIFF
 // files, which PIL turns when it loads them. A file that is cut short gives an
-// error instead of a picture whatever part of it the steps need, and damaged code
+// error instead of an image whatever part of it the steps need, and damaged code
 // where they need it; see [AllowTruncated] and, for files that promise too much,
 // [MaxPixels]. A file in another format is an error that names it and is
 // [errors.ErrUnsupported].
@@ -73,16 +73,16 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	return x, nil
 }
 
-// Len is the number of samples, that of the dataset beneath.
+// Len is the number of samples, that of the underlying dataset.
 func (x *Pipeline) Len() int { return x.inner.Len() }
 
-// Spec is that of the dataset beneath, but for the pictures' field.
+// Spec is that of the underlying dataset, but for the images' field.
 func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 
-// Name is the sample's name in the dataset beneath.
+// Name is the sample's name in the underlying dataset.
 func (x *Pipeline) Name(i int) string { return dataset.Name(x.inner, i) }
 
-// ReadAhead passes the advice on to the dataset beneath.
+// ReadAhead passes the advice on to the underlying dataset.
 func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, x.inner, indices)
 }
@@ -128,7 +128,7 @@ type reader struct {
 	engine  engine
 }
 
-// Close closes the reader beneath.
+// Close closes the underlying reader.
 func (r *reader) Close() error { return r.inner.Close() }
 
 // Place places sample i.
@@ -160,7 +160,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return r.finish(dst)
 }
 
-// begin reads the picture's size.
+// begin reads the image's size.
 func (r *reader) begin(dst dataset.Slot) error {
 	if r.raw.pixel > 0 {
 		r.raw.pix = r.picture.Bytes()
@@ -182,7 +182,7 @@ func (r *reader) begin(dst dataset.Slot) error {
 	return nil
 }
 
-// finish runs what geometry is left and stores the picture, row by row.
+// finish runs what geometry is left and stores the image, row by row.
 func (r *reader) finish(dst dataset.Slot) error {
 	e, o := &r.engine, &r.output
 	w, h := e.size()

@@ -142,7 +142,7 @@ func plain(t *testing.T) map[string][]byte {
 
 func TestPlainPicturesMayBeLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("pictures of 16 million pixels take a second")
+		t.Skip("images of 16 million pixels take a second")
 	}
 	for name, data := range plain(t) {
 		if err := place(t, data); err != nil {

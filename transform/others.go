@@ -2,7 +2,7 @@ package transform
 
 import "bytes"
 
-// others are what files in folders of pictures are instead of a picture that can
+// others are what files in folders of images are instead of an image that can
 // be decoded: ? stands for any byte.
 var others = [...]struct{ magic, what string }{
 	// ISO/IEC 14496-12: a box of any length with the file's type and its brand.

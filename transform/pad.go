@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// A PadMode says what is added around a picture.
+// A PadMode says what is added around an image.
 type PadMode uint8
 
 // The modes, by their names in torchvision. A row abc grows by two on each side
@@ -27,7 +27,7 @@ func (m PadMode) String() string {
 	return "unknown"
 }
 
-// Pad adds pixels around the picture: Pad(n) on all sides, Pad(x, y) left and
+// Pad adds pixels around the image: Pad(n) on all sides, Pad(x, y) left and
 // right, above and below, Pad(left, top, right, bottom).
 func Pad(widths ...int) Padding { return Padding{widths: widths} }
 
@@ -86,7 +86,7 @@ func (s Padding) add(p *program) error {
 	return p.geometry(s, pads)
 }
 
-// frame is the padded picture in coordinates of one of w×h.
+// frame is the padded image in coordinates of one of w×h.
 func (s Padding) frame(w, h int) image.Rectangle {
 	d := s.widths
 	switch len(d) {
@@ -110,7 +110,7 @@ func (s Padding) move(e *engine, _ *rand.Rand) error {
 	return s.around(e, s.frame(e.size()))
 }
 
-// around pads the picture to frame.
+// around pads the image to frame.
 func (s Padding) around(e *engine, frame image.Rectangle) error {
 	if s.mode == Constant || frame.Size() == e.view.canvas {
 		return e.crop(frame, s.fill)

@@ -35,7 +35,7 @@ type goldenPhoto struct {
 func TestPhotosAreTorchvisions(t *testing.T) {
 	text, err := os.ReadFile("../../shared/golden/photos.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("../shared, beside the repository, is missing: it holds the photos and their golden sums")
+		t.Skip("../shared, next to the repository, is missing: it holds the photos and their golden sums")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func sharedPhotos(t *testing.T) *dataset.Folder {
 	t.Helper()
 	photos, err := dataset.ImageFolder(os.DirFS("../../shared/photos"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("../shared, beside the repository, is missing: it holds the photos")
+		t.Skip("../shared, next to the repository, is missing: it holds the photos")
 	}
 	if err != nil {
 		t.Fatal(err)

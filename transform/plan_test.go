@@ -56,7 +56,7 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 		"transform: CenterCrop(0): want a positive size",
 		"transform: a step is nil",
 		"transform: Resize(): want a size, or height and width",
-		"transform: Resize(1, 2).MaxSize(3): want a MaxSize only beside the shorter side",
+		"transform: Resize(1, 2).MaxSize(3): want a MaxSize only with the shorter side",
 		"transform: Resize(5).MaxSize(5): want a MaxSize above the shorter side",
 		"transform: RandomCrop(3).Padding(1, 2, 3): want one, two or four widths",
 		"transform: RandomHorizontalFlip(1.5): want a probability from 0 to 1",
@@ -104,7 +104,7 @@ func TestSizeThatVariesSaysWhatToAdd(t *testing.T) {
 		t.Errorf("of a known size: %v", err)
 	}
 	_, err = Images(encoded(nil), Resize(20), ToTensor())
-	want := "transform: the size varies from picture to picture after Resize(20): " +
+	want := "transform: the size varies from image to image after Resize(20): " +
 		"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w)"
 	if fmt.Sprint(err) != want {
 		t.Errorf("got %v\nwant %s", err, want)

@@ -15,7 +15,7 @@ import (
 )
 
 // A pngDecoder reads PNG files with the standard library's decoder, which knows
-// only whole pictures.
+// only whole images.
 type pngDecoder struct {
 	data   []byte
 	reader bytes.Reader
@@ -62,7 +62,7 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 	return nil
 }
 
-// gray16 is a gray picture of 16 bits that has a transparent colour.
+// gray16 is a gray image of 16 bits that has a transparent colour.
 type gray16 struct{ *image.NRGBA64 }
 
 // Orientation is that of the file's Exif or XMP: of eXIf, and of texts by the
@@ -150,6 +150,6 @@ func rawProfile(text []byte) []byte {
 // recovered turns a decoder's panic over a damaged file into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("the decoder gave up: %v", p)
+		*err = fmt.Errorf("the decoder failed: %v", p)
 	}
 }

@@ -12,7 +12,7 @@ var (
 
 // Eval is the usual preparation for evaluation: Resize(int(size·256/224 + 1/2)),
 // CenterCrop(size), ToTensor, Normalize with ImageNet's numbers. Eval(224)
-// resizes to 256. As it normalises already, a Normalize behind it is an error:
+// resizes to 256. As it normalises already, a Normalize after it is an error:
 // for other numbers, write these steps out.
 func Eval(size int) Step {
 	if size < 1 || size > maxSide/2 {
@@ -26,7 +26,7 @@ func Eval(size int) Step {
 
 // Train is the usual preparation for training: RandomResizedCrop(size),
 // RandomHorizontalFlip(0.5), ToTensor, Normalize with ImageNet's numbers. As with
-// Eval, a Normalize behind it is an error.
+// Eval, a Normalize after it is an error.
 func Train(size int) Step {
 	if size < 1 || size > maxSide {
 		return wrong{call("Train", size), errors.New("want a positive size")}

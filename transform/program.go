@@ -12,7 +12,7 @@ import (
 )
 
 // A program is what the steps compile to: operations in order, and how the last
-// picture is stored.
+// image is stored.
 type program struct {
 	field   string
 	limit   int  // pixels
@@ -62,7 +62,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 	return d.edit(&e.img, r, &e.scratch)
 }
 
-// compile checks the steps, all of them, for pictures of w×h, or of any size
+// compile checks the steps, all of them, for images of w×h, or of any size
 // where w and h are 0.
 func compile(steps []Step) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
@@ -145,9 +145,9 @@ func (p *program) endRun() {
 	p.run, p.resized, p.settled = nil, false, false
 }
 
-// sized follows the size of pictures of w×h, or of any where they are 0.
+// sized follows the size of images of w×h, or of any where they are 0.
 func (p *program) sized(w, h int) (int, int) {
-	p.varying = "the pictures of the dataset"
+	p.varying = "the images of the dataset"
 	for _, op := range p.ops {
 		if m, ok := op.(moving); ok {
 			w, h = m.after(w, h)
@@ -157,11 +157,11 @@ func (p *program) sized(w, h int) (int, int) {
 	return w, h
 }
 
-// fieldOf is the field that the pictures become.
+// fieldOf is the field that the images become.
 func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	w, h = p.sized(w, h)
 	if w == 0 || h == 0 {
-		return dataset.Field{}, fmt.Errorf("transform: the size varies from picture to picture after %s: "+
+		return dataset.Field{}, fmt.Errorf("transform: the size varies from image to image after %s: "+
 			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w)", p.varying)
 	}
 	shape := tensor.Shape{h, w, p.output.channels}
@@ -177,7 +177,7 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	return f, dataset.Spec{f}.Validate()
 }
 
-// Field names the field that holds the pictures; "image" is the default. The
+// Field names the field that holds the images; "image" is the default. The
 // result has the same name.
 func Field(name string) Step {
 	return setting{call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
@@ -189,12 +189,12 @@ func Field(name string) Step {
 	}}
 }
 
-// MaxPixels bounds the width times height that a picture may have, before and
+// MaxPixels bounds the width times height that an image may have, before and
 // between the steps. What is larger is an error and takes no memory. The
 // default is 178,956,970, where Pillow refuses too.
 //
 // A file that is too short for its pixels, by what its format can code at best,
-// is an error at once. Some formats hold large plain pictures in a few bytes,
+// is an error at once. Some formats hold large plain images in a few bytes,
 // lossless WebP and the background of GIF any: these take the memory for their
 // pixels, 4 bytes or more each, and MaxPixels is what bounds it.
 func MaxPixels(n int) Step {
@@ -210,10 +210,10 @@ func MaxPixels(n int) Step {
 const defaultMaxPixels = 178_956_970
 
 // Pillow says which version's resizing is met bit for bit, 12 or 13. They differ
-// in whether rows or columns are resized first, and so in the last bit of some
-// pixels.
+// in whether rows or columns are resized first, so that some values differ
+// by 1.
 //
-// The default, 12, is Pillow 12.2 and 12.3: rows first, unless the picture is more
+// The default, 12, is Pillow 12.2 and 12.3: rows first, unless the image is more
 // than 100 times as high as wide and becomes lower. Earlier versions, down to the
 // 9.4 that was compared, do the rows first always. Pillow(13) does the columns
 // first where the height shrinks by more than twice as many pixels as the width,
@@ -242,7 +242,7 @@ func AllowTruncated() Step {
 	}}
 }
 
-// A setting is a step that does nothing to a picture.
+// A setting is a step that does nothing to an image.
 type setting struct {
 	text string
 	set  func(p *program) error

@@ -9,12 +9,12 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// raw is a picture that the dataset gives as pixels.
+// raw is an image that the dataset gives as pixels.
 type raw struct {
 	pix         []byte
 	w, h        int
 	pixel, row  int // bytes from one to the next
-	green, blue int // bytes from red; 0 in gray pictures
+	green, blue int // bytes from red; 0 in gray images
 }
 
 // rawOf reads the layout of a fixed field from its shape.

@@ -11,7 +11,7 @@ import (
 )
 
 // A Filter weighs source pixels in a resize, as Pillow's Resampling of that
-// name does, to the last bit. All but Nearest antialias: where a picture
+// name does, bit for bit. All but Nearest antialias: where an image
 // shrinks, they widen so that every source pixel counts.
 type Filter uint8
 
@@ -19,7 +19,7 @@ type Filter uint8
 const (
 	Bilinear = Filter(resize.Bilinear) // a triangle
 	Nearest  = Filter(resize.Nearest)  // the pixel under the centre, alone
-	Box      = Filter(resize.Box)      // the mean of the pixels beneath
+	Box      = Filter(resize.Box)      // the mean of the pixels it covers
 	Bicubic  = Filter(resize.Bicubic)  // Keys' cubic convolution with a = -0.5
 	Lanczos  = Filter(resize.Lanczos)  // a sinc, windowed at 3 pixels
 	Hamming  = Filter(resize.Hamming)  // a sinc, windowed at 1 pixel: as fast as Bilinear and sharper
@@ -28,10 +28,10 @@ const (
 // String is Pillow's name of the filter in lower case.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
-// Resize scales the picture: Resize(s) makes the shorter side s pixels long and
+// Resize scales the image: Resize(s) makes the shorter side s pixels long and
 // the longer one int(s·long/short), Resize(h, w) makes it h×w (sizes are height
 // first everywhere, as in torchvision). It is torchvision's Resize of a PIL
-// picture, which always antialiases.
+// image, which always antialiases.
 func Resize(size ...int) Resizing { return Resizing{size: size} }
 
 // Resizing is the step that [Resize] makes.
@@ -86,14 +86,14 @@ func (s Resizing) add(p *program) error {
 	}
 	switch {
 	case s.limit != 0 && len(s.size) != 1:
-		return errors.New("want a MaxSize only beside the shorter side")
+		return errors.New("want a MaxSize only with the shorter side")
 	case s.limit != 0 && s.limit <= s.size[0]:
 		return errors.New("want a MaxSize above the shorter side")
 	}
 	return p.geometry(s, resizes)
 }
 
-// after is the size of a picture of w×h once resized.
+// after is the size of an image of w×h once resized.
 func (s Resizing) after(w, h int) (int, int) {
 	if len(s.size) == 2 {
 		return s.size[1], s.size[0]
@@ -132,7 +132,7 @@ type RandomResizedCropping struct {
 }
 
 // Scale sets the least and the greatest area of the part, as fractions of the
-// picture's. The default is 0.08 to 1.
+// image's. The default is 0.08 to 1.
 func (s RandomResizedCropping) Scale(least, greatest float64) RandomResizedCropping {
 	s.scale = span{least, greatest}
 	return s
@@ -185,7 +185,7 @@ func (s RandomResizedCropping) move(e *engine, r *rand.Rand) error {
 	return e.resample(w, h, resize.Filter(s.filter))
 }
 
-// part draws what to cut out of a picture of w×h.
+// part draws what to cut out of an image of w×h.
 func (s RandomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	for range 10 {
 		pw, ph := drawPart(w, h, s.scale, s.ratio, r)

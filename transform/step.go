@@ -16,15 +16,15 @@ type Step interface {
 	add(p *program) error
 }
 
-// A Transform edits one picture. All workers share it and call it at the same
-// time: what it needs per picture lives in img or comes with r, whose numbers
+// A Transform edits one image. All workers share it and call it at the same
+// time: what it needs per image lives in img or comes with r, whose numbers
 // depend on the loader's seed, the epoch and the draw alone.
 type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }
 
 // Apply makes a step of a Transform of one's own. It runs where it stands in
-// the list, on a picture that has been resampled so far, and keeps its size. It
+// the list, on an image that has been resampled so far, and keeps its size. It
 // prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
 

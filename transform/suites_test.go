@@ -17,12 +17,12 @@ import (
 
 var pictures = flag.String("pictures", "", "a folder of pictures with the pillow.json that testdata/pillow.py writes")
 
-// TestSuitesBecomePillowsRGB compares the pictures of a folder with Pillow:
+// TestSuitesBecomePillowsRGB compares the images of a folder with Pillow:
 // other projects' test suites, for one. A file is refused or has Pillow's pixels,
 // in every window.
 func TestSuitesBecomePillowsRGB(t *testing.T) {
 	if *pictures == "" {
-		t.Skip("no -pictures")
+		t.Skip("no -images")
 	}
 	text, err := os.ReadFile(filepath.Join(*pictures, "pillow.json"))
 	if err != nil {
@@ -95,7 +95,7 @@ func decodeWhole(t *testing.T, f *files, data []byte, name string) (w, h int, su
 			got := part[4*y*window.Dx():][:4*window.Dx()]
 			for i := range got {
 				if i%4 < 3 && got[i] != pix[4*((window.Min.Y+y)*w+window.Min.X)+i] {
-					t.Fatalf("%s: window %v differs from the whole picture in row %d", name, window, y)
+					t.Fatalf("%s: window %v differs from the whole image in row %d", name, window, y)
 				}
 			}
 		}

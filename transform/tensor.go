@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
-// Axes is the order of a picture's dimensions.
+// Axes is the order of an image's dimensions.
 type Axes uint8
 
 // The orders: planes of one channel each, as PyTorch has it, or the channels
@@ -29,7 +29,7 @@ func (a Axes) String() string {
 	return "unknown"
 }
 
-// An output says how the last picture becomes values in the slot.
+// An output says how the last image becomes values in the slot.
 type output struct {
 	tensor   bool // ToTensor or PILToTensor was there
 	float    bool
@@ -66,23 +66,23 @@ func (o *output) check() []error {
 }
 
 func (o *output) String() string {
-	axes, kind := HWC, "uint8"
+	axes, dtype := HWC, "uint8"
 	if o.planar() {
 		axes = CHW
 	}
 	if o.float {
-		kind = "float32"
+		dtype = "float32"
 	}
 	text := ""
 	for _, c := range o.calls {
 		text += c + ", "
 	}
-	return fmt.Sprintf("%s%s %v", text, kind, axes)
+	return fmt.Sprintf("%s%s %v", text, dtype, axes)
 }
 
 // ToTensor makes the field float32 from 0 to 1, float32(x)/255, of shape (3, h, w),
 // or (1, h, w) after Grayscale(1). Unlike torchvision's, it never leaves a gray
-// picture with one channel by itself: every picture is RGB.
+// image with one channel by itself: every image is RGB.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
 		if err := p.toTensor("ToTensor()"); err != nil {
@@ -131,7 +131,7 @@ func Layout(a Axes) Step {
 // Normalize subtracts mean[c] from every value of channel c and divides by
 // std[c], in float32 as torch does. It goes after ToTensor. Both have a number
 // per channel, or one for all. Of several, each works on what the one before
-// has made, as in torchvision; behind [Eval] and [Train] it is an error.
+// has made, as in torchvision; after [Eval] and [Train] it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	text := call("Normalize", mean, std)
@@ -170,7 +170,7 @@ func Normalize(mean, std []float32) Step {
 	}}
 }
 
-// store writes row y of the picture, 4 bytes per pixel, as float32.
+// store writes row y of the image, 4 bytes per pixel, as float32.
 func (o *output) storeFloat(out []float32, row []byte, y int) {
 	w := o.w
 	row = row[:4*w]

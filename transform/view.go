@@ -8,10 +8,10 @@ import (
 )
 
 // A view is geometry that has been asked for and not yet done: a window of the
-// current picture is resampled, a part of the result is placed on a canvas,
+// current image is resampled, a part of the result is placed on a canvas,
 // mirrored or not, and the rest of the canvas is filled.
 type view struct {
-	window  image.Rectangle // of the current picture
+	window  image.Rectangle // of the current image
 	size    image.Point     // of the window once resampled
 	filter  resize.Filter
 	part    image.Rectangle // of the resampled window
@@ -22,7 +22,7 @@ type view struct {
 	upended bool // top and bottom
 }
 
-// whole is the view of a picture as it is.
+// whole is the view of an image as it is.
 func whole(w, h int) view {
 	r := image.Rect(0, 0, w, h)
 	return view{window: r, size: r.Max, part: r, at: r, canvas: r.Max}
@@ -39,7 +39,7 @@ func (v *view) canResample() bool {
 	return !v.resampled() && !v.padded() && !v.mirror && !v.upended
 }
 
-// resample sets the size of the picture. The view must allow it.
+// resample sets the size of the image. The view must allow it.
 func (v *view) resample(w, h int, f resize.Filter) {
 	window := v.part.Add(v.window.Min)
 	*v = whole(w, h)
@@ -103,10 +103,10 @@ func (v *view) verticalFirst(pillow int) bool {
 
 func checkSize(w, h, limit int) error {
 	if w < 1 || h < 1 {
-		return fmt.Errorf("transform: a picture would become %d×%d pixels", w, h)
+		return fmt.Errorf("transform: an image would become %d×%d pixels", w, h)
 	}
 	if w > limit/h {
-		return fmt.Errorf("transform: a picture would become %d×%d pixels, more than the limit of %d (see MaxPixels)", w, h, limit)
+		return fmt.Errorf("transform: an image would become %d×%d pixels, more than the limit of %d (see MaxPixels)", w, h, limit)
 	}
 	return nil
 }

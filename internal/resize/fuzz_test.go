@@ -104,7 +104,7 @@ func FuzzPasses(f *testing.F) {
 
 		rows, gap := r.IntN(14), 4*r.IntN(3)
 		stride := 4*(w.Hi-w.Lo) + gap
-		src := edge(r, source, max(rows*stride-gap, 0)) // the last row has no gap behind it
+		src := edge(r, source, max(rows*stride-gap, 0)) // the last row has no gap after it
 		fillNoise(r, src)
 		wide := 4*len(w.First) + gap
 		got := edge(r, destination, rows*wide)
@@ -115,8 +115,8 @@ func FuzzPasses(f *testing.F) {
 			if x := differ(got[y*wide:][:4*len(w.First)], want[y*wide:]); x >= 0 {
 				t.Fatalf("horizontal pass %+v: pixel %d of row %d of %d differs", a, x, y, rows)
 			}
-			if behind := got[(y+1)*wide-gap:][:gap]; !bytes.Equal(behind, make([]byte, gap)) {
-				t.Fatalf("horizontal pass %+v: written behind row %d of %d", a, y, rows)
+			if after := got[(y+1)*wide-gap:][:gap]; !bytes.Equal(after, make([]byte, gap)) {
+				t.Fatalf("horizontal pass %+v: written after row %d of %d", a, y, rows)
 			}
 		}
 

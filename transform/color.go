@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue, in random
@@ -16,7 +18,7 @@ func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 
 type jitter struct{ x [4]float64 }
 
-func (s jitter) String() string { return call("ColorJitter", s.x[0], s.x[1], s.x[2], s.x[3]) }
+func (s jitter) String() string { return steps.Call("ColorJitter", s.x[0], s.x[1], s.x[2], s.x[3]) }
 
 func (s jitter) add(p *program) error {
 	for _, x := range s.x {
@@ -136,14 +138,14 @@ type grayscale struct {
 
 func (s grayscale) String() string {
 	if s.p == -1 {
-		return call("Grayscale", s.channels)
+		return steps.Call("Grayscale", s.channels)
 	}
-	return call("RandomGrayscale", s.p)
+	return steps.Call("RandomGrayscale", s.p)
 }
 
 func (s grayscale) add(p *program) error {
 	if s.p != -1 {
-		if err := checkProbability(s.p); err != nil {
+		if err := steps.CheckProbability(s.p); err != nil {
 			return err
 		}
 		return p.edit(s)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // CenterCrop cuts out the middle, CenterCrop(s) of s×s pixels, CenterCrop(h, w)
@@ -14,7 +16,7 @@ func CenterCrop(size ...int) Step { return centerCrop{size} }
 
 type centerCrop struct{ size []int }
 
-func (s centerCrop) String() string { return call("CenterCrop", ints(s.size)...) }
+func (s centerCrop) String() string { return steps.Call("CenterCrop", steps.Anys(s.size)...) }
 
 func (s centerCrop) add(p *program) error {
 	if _, _, err := extent(s.size); err != nil {
@@ -55,7 +57,7 @@ func Crop(top, left, height, width int) Step { return crop{top, left, height, wi
 
 type crop struct{ top, left, height, width int }
 
-func (s crop) String() string { return call("Crop", s.top, s.left, s.height, s.width) }
+func (s crop) String() string { return steps.Call("Crop", s.top, s.left, s.height, s.width) }
 
 func (s crop) add(p *program) error {
 	if _, _, err := extent([]int{s.height, s.width}); err != nil {
@@ -109,9 +111,9 @@ func (s RandomCropping) PadIfNeeded() RandomCropping {
 
 // String prints the call that made the step.
 func (s RandomCropping) String() string {
-	text := call("RandomCrop", ints(s.size)...)
+	text := steps.Call("RandomCrop", steps.Anys(s.size)...)
 	if s.pad.widths != nil {
-		text += call(".Padding", ints(s.pad.widths)...)
+		text += steps.Call(".Padding", steps.Anys(s.pad.widths)...)
 	}
 	if s.needed {
 		text += ".PadIfNeeded()"
@@ -173,10 +175,10 @@ type flip struct {
 	vertical bool
 }
 
-func (s flip) String() string { return call(s.name, s.p) }
+func (s flip) String() string { return steps.Call(s.name, s.p) }
 
 func (s flip) add(p *program) error {
-	if err := checkProbability(s.p); err != nil {
+	if err := steps.CheckProbability(s.p); err != nil {
 		return err
 	}
 	return p.geometry(s, moves)

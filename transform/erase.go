@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // RandomErasing overwrites, with probability p, a random rectangle of the
@@ -50,7 +52,7 @@ func (s Erasing) Noise() Erasing {
 
 // String prints the call that made the step.
 func (s Erasing) String() string {
-	text := call("RandomErasing", s.p)
+	text := steps.Call("RandomErasing", s.p)
 	if s.scale != (span{0.02, 0.33}) {
 		text += s.scale.call(".Scale")
 	}
@@ -58,7 +60,7 @@ func (s Erasing) String() string {
 		text += s.ratio.call(".Ratio")
 	}
 	if s.value != nil {
-		text += call(".Value", s.value)
+		text += steps.Call(".Value", s.value)
 	}
 	if s.noise {
 		text += ".Noise()"
@@ -67,7 +69,7 @@ func (s Erasing) String() string {
 }
 
 func (s Erasing) add(p *program) error {
-	err := errors.Join(checkProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
+	err := errors.Join(steps.CheckProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
 	switch n := len(s.value); {
 	case err != nil:
 		return err

@@ -82,12 +82,12 @@ func ExampleApply() {
 	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 0 0 0 0]
 }
 
-func ExampleSteps() {
-	mine := transform.Steps(transform.CenterCrop(2), transform.ToTensor())
+func ExampleCompose() {
+	mine := transform.Compose(transform.CenterCrop(2), transform.ToTensor())
 	fmt.Println(mine)
 	fmt.Println(first(mine)["image"].Shape())
 	// Output:
-	// Steps(CenterCrop(2), ToTensor())
+	// Compose(CenterCrop(2), ToTensor())
 	// (3, 2, 2)
 }
 

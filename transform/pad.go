@@ -4,6 +4,8 @@ import (
 	"errors"
 	"image"
 	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A PadMode says what is added around an image.
@@ -51,15 +53,15 @@ func (s Padding) Mode(m PadMode) Padding {
 }
 
 // String prints the call that made the step.
-func (s Padding) String() string { return call("Pad", ints(s.widths)...) + s.options() }
+func (s Padding) String() string { return steps.Call("Pad", steps.Anys(s.widths)...) + s.options() }
 
 func (s Padding) options() string {
 	text := ""
 	if s.fill != [3]uint8{} {
-		text += call(".Fill", s.fill[0], s.fill[1], s.fill[2])
+		text += steps.Call(".Fill", s.fill[0], s.fill[1], s.fill[2])
 	}
 	if s.mode != Constant {
-		text += call(".Mode", s.mode)
+		text += steps.Call(".Mode", s.mode)
 	}
 	return text
 }

@@ -89,7 +89,7 @@ func TestPresetsNormaliseOnce(t *testing.T) {
 		want  string
 	}{
 		{[]Step{Eval(224), again}, "transform: Normalize([0.5], [0.5]): Eval(224)" + already},
-		{[]Step{Steps(Train(96)), RandomErasing(0.5), again}, "transform: Normalize([0.5], [0.5]): Train(96)" + already},
+		{[]Step{Compose(Train(96)), RandomErasing(0.5), again}, "transform: Normalize([0.5], [0.5]): Train(96)" + already},
 		{[]Step{Train(96), RandomErasing(0.5)}, "<nil>"},
 	} {
 		if _, err := Images(encoded(nil), c.steps...); fmt.Sprint(err) != c.want {

@@ -1,6 +1,10 @@
 package transform
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
 
 // ImageNetMean and ImageNetStd are the means and standard deviations of red,
 // green and blue, from 0 to 1, that torchvision's models were trained with.
@@ -16,9 +20,9 @@ var (
 // for other numbers, write these steps out.
 func Eval(size int) Step {
 	if size < 1 || size > maxSide/2 {
-		return wrong{call("Eval", size), errors.New("want a positive size")}
+		return wrong{steps.Call("Eval", size), errors.New("want a positive size")}
 	}
-	return preset{call("Eval", size), list{
+	return preset{steps.Call("Eval", size), list{
 		Resize((size*256 + 112) / 224), CenterCrop(size),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}
@@ -29,9 +33,9 @@ func Eval(size int) Step {
 // Eval, a Normalize after it is an error.
 func Train(size int) Step {
 	if size < 1 || size > maxSide {
-		return wrong{call("Train", size), errors.New("want a positive size")}
+		return wrong{steps.Call("Train", size), errors.New("want a positive size")}
 	}
-	return preset{call("Train", size), list{
+	return preset{steps.Call("Train", size), list{
 		RandomResizedCrop(size), RandomHorizontalFlip(0.5),
 		ToTensor(), Normalize(ImageNetMean, ImageNetStd),
 	}}

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A program is what the steps compile to: operations in order, and how the last
@@ -180,7 +181,7 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 // Field names the field that holds the images; "image" is the default. The
 // result has the same name.
 func Field(name string) Step {
-	return setting{call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
+	return setting{steps.Call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
 		if name == "" {
 			return errors.New("want a name")
 		}
@@ -198,7 +199,7 @@ func Field(name string) Step {
 // lossless WebP and the background of GIF any: these take the memory for their
 // pixels, 4 bytes or more each, and MaxPixels is what bounds it.
 func MaxPixels(n int) Step {
-	return setting{call("MaxPixels", n), func(p *program) error {
+	return setting{steps.Call("MaxPixels", n), func(p *program) error {
 		if n < 1 {
 			return errors.New("want a positive number")
 		}
@@ -219,7 +220,7 @@ const defaultMaxPixels = 178_956_970
 // first where the height shrinks by more than twice as many pixels as the width,
 // which training's crops often do.
 func Pillow(version int) Step {
-	return setting{call("Pillow", version), func(p *program) error {
+	return setting{steps.Call("Pillow", version), func(p *program) error {
 		if version != 12 && version != 13 {
 			return errors.New("want 12 or 13")
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A Filter weighs source pixels in a resize, as Pillow's Resampling of that
@@ -56,9 +57,9 @@ func (s Resizing) MaxSize(n int) Resizing {
 
 // String prints the call that made the step.
 func (s Resizing) String() string {
-	text := call("Resize", ints(s.size)...)
+	text := steps.Call("Resize", steps.Anys(s.size)...)
 	if s.limit != 0 {
-		text += call(".MaxSize", s.limit)
+		text += steps.Call(".MaxSize", s.limit)
 	}
 	return text + filterCall(s.filter)
 }
@@ -67,7 +68,7 @@ func filterCall(f Filter) string {
 	if f == Bilinear {
 		return ""
 	}
-	return call(".Filter", f)
+	return steps.Call(".Filter", f)
 }
 
 func checkFilter(f Filter) error {
@@ -153,7 +154,7 @@ func (s RandomResizedCropping) Filter(f Filter) RandomResizedCropping {
 
 // String prints the call that made the step.
 func (s RandomResizedCropping) String() string {
-	text := call("RandomResizedCrop", ints(s.size)...)
+	text := steps.Call("RandomResizedCrop", steps.Anys(s.size)...)
 	if s.scale != (span{0.08, 1}) {
 		text += s.scale.call(".Scale")
 	}
@@ -229,7 +230,7 @@ func (s span) draw(r *rand.Rand) float64 {
 	return s.least + r.Float64()*(s.greatest-s.least)
 }
 
-func (s span) call(name string) string { return call(name, s.least, s.greatest) }
+func (s span) call(name string) string { return steps.Call(name, s.least, s.greatest) }
 
 func (s span) check(name string) error {
 	if !(s.least > 0 && s.least <= s.greatest && s.greatest < math.Inf(1)) {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A Step is one entry of the list that [Images] compiles: a call of one of this
@@ -30,15 +31,7 @@ func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }
 
-func (c custom) String() string {
-	switch t := c.t.(type) {
-	case nil:
-		return "Apply(nil)"
-	case fmt.Stringer:
-		return t.String()
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", c.t), "*")
-}
+func (c custom) String() string { return steps.Name(c.t) }
 
 func (c custom) add(p *program) error {
 	if c.t == nil {
@@ -59,41 +52,17 @@ func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
 	return nil
 }
 
-// Steps makes one step of several, for presets of one's own.
-func Steps(steps ...Step) Step { return list(steps) }
+// Compose makes one step of several, for presets of one's own, as torchvision's
+// Compose does.
+func Compose(several ...Step) Step { return list(several) }
 
 type list []Step
 
-func (l list) String() string { return "Steps(" + join(l, ", ") + ")" }
+func (l list) String() string { return "Compose(" + steps.Join(l) + ")" }
 
 func (l list) add(p *program) error {
 	p.addAll(l)
 	return nil
-}
-
-func join[T fmt.Stringer](items []T, sep string) string {
-	texts := make([]string, len(items))
-	for i, s := range items {
-		texts[i] = s.String()
-	}
-	return strings.Join(texts, sep)
-}
-
-// call prints a step: its name and arguments.
-func call(name string, args ...any) string {
-	texts := make([]string, len(args))
-	for i, a := range args {
-		texts[i] = fmt.Sprint(a)
-	}
-	return name + "(" + strings.Join(texts, ", ") + ")"
-}
-
-func ints(v []int) []any {
-	args := make([]any, len(v))
-	for i, n := range v {
-		args[i] = n
-	}
-	return args
 }
 
 // extent is the height and width that a step was given: one number for both.
@@ -113,10 +82,3 @@ func extent(size []int) (h, w int, err error) {
 
 // maxSide bounds what steps may ask for, so that no area overflows.
 const maxSide = 1 << 20
-
-func checkProbability(p float64) error {
-	if !(p >= 0 && p <= 1) {
-		return errors.New("want a probability from 0 to 1")
-	}
-	return nil
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/internal/resize"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Axes is the order of an image's dimensions.
@@ -119,7 +120,7 @@ func (p *program) toTensor(call string) error {
 // Layout sets the order of the field's dimensions. The default is CHW after
 // ToTensor or PILToTensor, else HWC.
 func Layout(a Axes) Step {
-	return setting{call("Layout", a), func(p *program) error {
+	return setting{steps.Call("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {
 			return errors.New("want CHW or HWC")
 		}
@@ -134,7 +135,7 @@ func Layout(a Axes) Step {
 // has made, as in torchvision; after [Eval] and [Train] it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
-	text := call("Normalize", mean, std)
+	text := steps.Call("Normalize", mean, std)
 	return setting{text, func(p *program) error {
 		n := p.output.channels
 		switch {

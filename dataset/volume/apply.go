@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A Transform changes the values of volumes in its own way. All workers share it
@@ -22,15 +23,7 @@ func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }
 
-func (c custom) String() string {
-	switch t := c.t.(type) {
-	case nil:
-		return "Apply(nil)"
-	case fmt.Stringer:
-		return t.String()
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", c.t), "*")
-}
+func (c custom) String() string { return steps.Name(c.t) }
 
 func (c custom) add(p *program) error {
 	if c.t == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // An Augmented is a dataset whose samples go through steps, see [Augment].
@@ -88,7 +89,7 @@ type fieldNames struct {
 	mask  bool
 }
 
-func (f fieldNames) String() string { return call(f.call, anys(f.names)...) }
+func (f fieldNames) String() string { return steps.Call(f.call, steps.Anys(f.names)...) }
 
 func (f fieldNames) add(p *program) error {
 	if f.mask {

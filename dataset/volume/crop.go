@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Crop is a step that gives volumes another shape: [PadOrCrop] or [RandomCrop].
@@ -37,9 +39,9 @@ func (c Crop) String() string {
 	if c.random {
 		name = "RandomCrop"
 	}
-	text := call(name, anys(c.shape)...)
+	text := steps.Call(name, steps.Anys(c.shape)...)
 	if c.given {
-		text += call(".Fill", c.value)
+		text += steps.Call(".Fill", c.value)
 	}
 	return text
 }

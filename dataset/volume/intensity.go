@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Intensity is a step that changes values: [Window], [ZScore] or [MinMax]. It
@@ -93,18 +95,18 @@ func (x Intensity) Within(mask string) Intensity {
 
 // String is the call that made the step.
 func (x Intensity) String() string {
-	text := call(x.name, x.args...)
+	text := steps.Call(x.name, x.args...)
 	if x.to {
-		text += call(".To", x.lo, x.hi)
+		text += steps.Call(".To", x.lo, x.hi)
 	}
 	if x.nonzero {
 		text += ".Nonzero()"
 	}
 	if x.within != "" {
-		text += call(".Within", x.within)
+		text += steps.Call(".Within", x.within)
 	}
 	if len(x.only) > 0 {
-		text += call(".Only", anys(x.only)...)
+		text += steps.Call(".Only", steps.Anys(x.only)...)
 	}
 	return text
 }

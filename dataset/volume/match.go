@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // ResampleToMatch puts all volumes of a patient onto the grid of the one of that
@@ -33,7 +35,7 @@ func ResampleToMatch(name string) Step { return matching{name} }
 
 type matching struct{ name string }
 
-func (x matching) String() string { return call("ResampleToMatch", x.name) }
+func (x matching) String() string { return steps.Call("ResampleToMatch", x.name) }
 
 func (x matching) add(p *program) error {
 	if len(p.ops) > 0 {

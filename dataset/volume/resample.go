@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // Resample gives volumes that spacing in mm, one number per axis, the slowest
@@ -26,7 +27,7 @@ func Resample(spacing ...float64) Step { return resampling{slices.Clone(spacing)
 
 type resampling struct{ spacing []float64 }
 
-func (x resampling) String() string { return call("Resample", anys(x.spacing)...) }
+func (x resampling) String() string { return steps.Call("Resample", steps.Anys(x.spacing)...) }
 
 func (x resampling) add(p *program) error {
 	if len(x.spacing) == 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A View is one of the three ways to slice a body. As an option of
@@ -276,7 +277,7 @@ func (p *sliceParts) tell(i int, _ *box, dst dataset.Slot, f int) {
 }
 
 func (p *sliceParts) String() string {
-	texts := []string{join(p.views)}
+	texts := []string{steps.Join(p.views)}
 	if p.filter {
 		texts = append(texts, fmt.Sprintf("NonEmpty(%s)", p.mask))
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/steps"
 )
 
 // A Step is one entry of the lists that [Prepare], [Process] and [Augment] take: a
@@ -136,7 +138,7 @@ func (p *program) checkNames(names []string) error {
 }
 
 // String is the steps in their order.
-func (p *program) String() string { return join(p.ops) }
+func (p *program) String() string { return steps.Join(p.ops) }
 
 // Process takes the volumes of one body through the steps, as [Prepare] does for
 // every patient of a cohort: where a network is used, its input is made as it was
@@ -173,31 +175,6 @@ func Process(ctx context.Context, volumes []*Volume, steps ...Step) error {
 	return nil
 }
 
-func join[T fmt.Stringer](items []T) string {
-	texts := make([]string, len(items))
-	for i, s := range items {
-		texts[i] = s.String()
-	}
-	return strings.Join(texts, ", ")
-}
-
-// call prints a step: its name and arguments.
-func call(name string, args ...any) string {
-	texts := make([]string, len(args))
-	for i, a := range args {
-		texts[i] = fmt.Sprint(a)
-	}
-	return name + "(" + strings.Join(texts, ", ") + ")"
-}
-
-func anys[T any](v []T) []any {
-	args := make([]any, len(v))
-	for i, x := range v {
-		args[i] = x
-	}
-	return args
-}
-
 // rankOf is the number of axes of space.
 func rankOf(vs []*Volume) int { return len(vs[0].Shape) - 1 }
 
@@ -210,11 +187,4 @@ func axisOf(axis, rank int) (int, error) {
 		axis += rank
 	}
 	return axis + 1, nil
-}
-
-func checkProbability(p float64) error {
-	if !(p >= 0 && p <= 1) {
-		return errors.New("want a probability from 0 to 1")
-	}
-	return nil
 }

@@ -5,15 +5,15 @@ import "github.com/penstock-go/penstock/transform"
 // Augmented are the steps to a picture to learn from: a random part, mirrored or
 // not.
 func Augmented(size int) transform.Step {
-	return transform.Steps(transform.Resize(size+size/8), transform.RandomCrop(size),
+	return transform.Compose(transform.Resize(size+size/8), transform.RandomCrop(size),
 		transform.RandomHorizontalFlip(0.5), normal())
 }
 
 // Plain are the steps to a picture to judge.
 func Plain(size int) transform.Step {
-	return transform.Steps(transform.Resize(size+size/8), transform.CenterCrop(size), normal())
+	return transform.Compose(transform.Resize(size+size/8), transform.CenterCrop(size), normal())
 }
 
 func normal() transform.Step {
-	return transform.Steps(transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+	return transform.Compose(transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 }

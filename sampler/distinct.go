@@ -14,8 +14,7 @@ import (
 // It is an error if a weight is negative, NaN or infinite, if none is positive,
 // or fewer are than are to be drawn. An order takes 8 bytes per draw, and 8 bytes
 // per weight and 16 per draw more while it is made, in time that grows with the
-// weights: about 50 ns for each.
-// The sampler keeps the orders of the last two
+// weights: about 50 ns for each. The sampler keeps the orders of the last two
 // epochs. Sources: Efraimidis, Spirakis, "Weighted random sampling with a
 // reservoir", 2006; von Neumann, "Various techniques used in connection with
 // random digits", 1951.

@@ -2,11 +2,15 @@
 //
 // Every order is a random-access function of the epoch: it can be entered
 // anywhere, shared by any number of goroutines, and computed again later with
-// the same result. Orders from [Sequential], [Shuffle] and [Random] take no
-// memory that grows with the number of samples.
+// the same result. Orders from [Sequential], [Shuffle], [Random] and [Grouped]
+// take no memory that grows with the number of samples.
 //
 // A constructor takes what is to be sampled, then a seed where it draws at random,
 // then options. Samplers of equal arguments give equal orders.
+//
+// What an order is for given arguments never changes once a version is tagged, on
+// any machine: an algorithm that has to change gets a constructor of its own. So
+// runs can be repeated, and go on from a position, with later versions.
 //
 // Constructors that take data (weights, lists, ranks) return an error when it is
 // wrong. A negative count or size is wrong use by the program and panics, as

@@ -51,12 +51,12 @@ func checkLengths(lengths []int, n int) error {
 	return nil
 }
 
-// share turns fractions of n into lengths.
-func share(fractions []float64, n int) ([]int, error) {
+// checkFractions is for a function of that name.
+func checkFractions(name string, fractions []float64) error {
 	sum, lost := 0.0, 0.0 // Neumaier's summation
 	for _, f := range fractions {
 		if !(f >= 0 && f <= 1) {
-			return nil, fmt.Errorf("dataset: RandomSplit: fraction %v: want one from 0 to 1", f)
+			return fmt.Errorf("dataset: %s: fraction %v: want one from 0 to 1", name, f)
 		}
 		next := sum + f
 		lost += (max(sum, f) - next) + min(sum, f)
@@ -64,7 +64,15 @@ func share(fractions []float64, n int) ([]int, error) {
 	}
 	sum += lost
 	if sum > 1 || 1-sum > 1e-9 { // 1e-9 is that of math.isclose, by which PyTorch judges
-		return nil, fmt.Errorf("dataset: RandomSplit: fractions %v: want 1 together, not %v", fractions, sum)
+		return fmt.Errorf("dataset: %s: fractions %v: want 1 together, not %v", name, fractions, sum)
+	}
+	return nil
+}
+
+// share turns fractions of n into lengths.
+func share(fractions []float64, n int) ([]int, error) {
+	if err := checkFractions("RandomSplit", fractions); err != nil {
+		return nil, err
 	}
 	counts := make([]int, len(fractions))
 	rest := n

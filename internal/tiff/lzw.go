@@ -19,27 +19,39 @@ type lzw struct {
 	length [lzwMost]int
 }
 
-// decode fills dst.
+// decode fills dst. Before version 3 libtiff began codes with their lowest bit and
+// widened them one code later.
 func (t *lzw) decode(dst, src []byte) error {
-	if len(src) >= 2 && src[0] == 0 && src[1]&1 != 0 {
-		return t.decodeOld(dst, src)
+	old := len(src) >= 2 && src[0] == 0 && src[1]&1 != 0
+	early := 1
+	if old {
+		early = 0
 	}
 	var acc uint64
-	var n uint // bits in acc, from the top
+	var n uint // bits in acc, from the top, or from the lowest in old files
 	width, next, at := uint(9), lzwFirst, 0
 	last, lastLength := -1, 0 // place of the last code's bytes
 	for at < len(dst) {
-		for n <= 56 && len(src) > 0 {
-			acc |= uint64(src[0]) << (56 - n)
+		for ; n <= 56 && len(src) > 0; src = src[1:] {
+			if old {
+				acc |= uint64(src[0]) << n
+			} else {
+				acc |= uint64(src[0]) << (56 - n)
+			}
 			n += 8
-			src = src[1:]
 		}
 		if n < width {
 			return errShort
 		}
-		code := int(acc >> (64 - width))
-		acc <<= width
 		n -= width
+		var code int
+		if old {
+			code = int(acc & (1<<width - 1))
+			acc >>= width
+		} else {
+			code = int(acc >> (64 - width))
+			acc <<= width
+		}
 		if code == lzwClear {
 			width, next, last = 9, lzwFirst, -1
 			continue
@@ -54,7 +66,7 @@ func (t *lzw) decode(dst, src []byte) error {
 		if last >= 0 && next < lzwMost {
 			t.from[next], t.length[next] = last, lastLength+1
 			next++
-			if next >= 1<<width-1 && width < 12 {
+			if next >= 1<<width-early && width < 12 {
 				width++
 			}
 		}
@@ -82,47 +94,4 @@ func (t *lzw) write(dst []byte, at, code, next, last, lastLength int) (int, erro
 		return lastLength + 1, nil
 	}
 	return 0, errLZW
-}
-
-// decodeOld is for codes as libtiff wrote them before version 3: from the lowest
-// bit on, and widened one code later.
-func (t *lzw) decodeOld(dst, src []byte) error {
-	var acc uint64
-	var n uint
-	width, next, at := uint(9), lzwFirst, 0
-	last, lastLength := -1, 0
-	for at < len(dst) {
-		for n <= 56 && len(src) > 0 {
-			acc |= uint64(src[0]) << n
-			n += 8
-			src = src[1:]
-		}
-		if n < width {
-			return errShort
-		}
-		code := int(acc & (1<<width - 1))
-		acc >>= width
-		n -= width
-		if code == lzwClear {
-			width, next, last = 9, lzwFirst, -1
-			continue
-		}
-		if code == lzwEnd {
-			return errShort
-		}
-		length, err := t.write(dst, at, code, next, last, lastLength)
-		if err != nil {
-			return err
-		}
-		if last >= 0 && next < lzwMost {
-			t.from[next], t.length[next] = last, lastLength+1
-			next++
-			if next >= 1<<width && width < 12 {
-				width++
-			}
-		}
-		last, lastLength = at, length
-		at += length
-	}
-	return nil
 }

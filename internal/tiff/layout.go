@@ -1,0 +1,154 @@
+package tiff
+
+import (
+	"fmt"
+	"io"
+)
+
+// readChunks reads how the picture is divided.
+func (p *picture) readChunks(d *directory) (err error) {
+	width, err := d.uint(tileWidth, 0)
+	if err != nil {
+		return err
+	}
+	offsets, counts := stripOffsets, stripByteCounts
+	p.tiled = width > 0
+	if p.tiled {
+		offsets, counts = tileOffsets, tileByteCounts
+		p.chunkW = width
+		if p.chunkH, err = d.uint(tileLength, -1); err != nil {
+			return err
+		}
+	} else {
+		p.chunkW = p.w
+		if p.chunkH, err = d.uint(rowsPerStrip, p.h); err != nil {
+			return err
+		}
+		p.chunkH = min(p.chunkH, p.h)
+	}
+	if p.chunkW < 1 || p.chunkH < 1 || max(p.chunkW, p.chunkH) > longest {
+		return fmt.Errorf("%ss of %d×%d pixels", p.chunkName(), p.chunkW, p.chunkH)
+	}
+	p.across = (p.w + p.chunkW - 1) / p.chunkW
+	p.down = (p.h + p.chunkH - 1) / p.chunkH
+	if p.offsets, err = d.uints(offsets); err != nil {
+		return err
+	}
+	if p.tiled && p.offsets.len() == 0 { // some writers mix the names up
+		if p.offsets, err = d.uints(stripOffsets); err != nil {
+			return err
+		}
+		counts = stripByteCounts
+	}
+	p.counts, err = d.uints(counts)
+	return err
+}
+
+func (p *picture) chunkName() string {
+	if p.tiled {
+		return "tile"
+	}
+	return "strip"
+}
+
+// parts is the number of planes.
+func (p *picture) parts() int {
+	if p.planes {
+		return p.bands
+	}
+	return 1
+}
+
+// rowBytes is the length of a chunk's row, in one plane. Of YCbCr with shared
+// chroma it is that of a row of blocks.
+func (p *picture) rowBytes() int {
+	switch {
+	case p.kind == lumaChroma:
+		return (p.chunkW + p.subH - 1) / p.subH * (p.subH*p.subV + 2)
+	case p.planes:
+		return (p.chunkW*p.bits + 7) / 8
+	}
+	return (p.chunkW*p.bits*p.samples + 7) / 8
+}
+
+// rows is the number of rows that chunk i of a plane holds; in the last strip
+// there may be fewer than in others.
+func (p *picture) rows(i int) int {
+	if p.tiled {
+		return p.chunkH
+	}
+	return min(p.chunkH, p.h-i/p.across*p.chunkH)
+}
+
+// chunkBytes is the length of chunk i of a plane without compression.
+func (p *picture) chunkBytes(i int) int {
+	n := p.rows(i)
+	if p.kind == lumaChroma {
+		n = (n + p.subV - 1) / p.subV
+	}
+	return n * p.rowBytes()
+}
+
+// extent is where chunk i of a plane lies in the file.
+func (p *picture) extent(data []byte, plane, i int) (from, to int, err error) {
+	i += plane * p.across * p.down
+	switch {
+	case p.offsets.len() < (plane+1)*p.across*p.down:
+		return 0, 0, p.missing(p.offsets.len())
+	case p.compression == none && p.across*p.down == 1 && !p.planes:
+		i = p.offsets.len() - 1 // as in Pillow
+	}
+	offset := p.offsets.uint(i)
+	room := uint64(len(data)) - min(offset, uint64(len(data)))
+	length := room
+	switch {
+	case p.compression == none:
+		length = uint64(p.chunkBytes(i % (p.across * p.down)))
+	case i < p.counts.len() && (p.counts.uint(i) > 0 || p.offsets.len() > 1):
+		length = p.counts.uint(i)
+	case p.offsets.len() > 1:
+		return 0, 0, p.missing(p.counts.len())
+	}
+	if length > room || offset == 0 || offset > uint64(len(data)) {
+		return 0, 0, fmt.Errorf("%s %d: %d bytes at byte %d of %d: %w", p.chunkName(), i, length, offset, len(data), io.ErrUnexpectedEOF)
+	}
+	return int(offset), int(offset + length), nil
+}
+
+// check sees to it that all chunks lie in the file and can hold their pixels.
+func (p *picture) check(data []byte, limit int) error {
+	if p.compression != none && p.chunkW > limit/p.chunkH {
+		return fmt.Errorf("%ss of %d×%d pixels, more than the limit of %d (see MaxPixels)", p.chunkName(), p.chunkW, p.chunkH, limit)
+	}
+	if p.across > len(data)/p.down {
+		return p.tooFew(len(data))
+	}
+	var need, most int64
+	for plane := range p.parts() {
+		for i := range p.across * p.down {
+			from, to, err := p.extent(data, plane, i)
+			if err != nil {
+				return err
+			}
+			room := p.compression.most(p, to-from)
+			if int64(p.chunkBytes(i)) > room {
+				return p.tooFew(to - from)
+			}
+			need += int64(p.chunkBytes(i))
+			most = max(most, room)
+		}
+	}
+	// Chunks may share their bytes, but not without end.
+	if need > max(most, p.compression.most(p, len(data))) && p.w > (1<<20)/p.h {
+		return p.tooFew(len(data))
+	}
+	return nil
+}
+
+func (p *picture) missing(n int) error {
+	return fmt.Errorf("%w: %d %ss are too few for %d×%d pixels", io.ErrUnexpectedEOF, n, p.chunkName(), p.w, p.h)
+}
+
+func (p *picture) tooFew(n int) error {
+	return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, n, p.w, p.h)
+}

@@ -25,7 +25,7 @@ func (c *core) outline(p *patient) error {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := readHeader(s.decoder(p.files[k]), c.fsys, p.files[k])
+		v, err := readHeader(s.decoder(c.fsys, p.files[k]), c.fsys, p.files[k])
 		if err == nil {
 			err = v.channelsFirst()
 		}

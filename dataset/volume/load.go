@@ -26,7 +26,7 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := read(s.decoder(p.files[k]), cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
+		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
 		if err == nil {
 			err = v.channelsFirst()
 		}

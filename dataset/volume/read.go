@@ -25,7 +25,8 @@ type Decoder interface {
 
 // Read reads a volume of at most limit bytes; a limit of 0 is none. The name tells
 // the format: NRRD is .nrrd or .nhdr, NIfTI is .nii, .hdr or .img, each of the three
-// also with .gz after it, and MetaImage is .mha or .mhd.
+// also with .gz after it, and MetaImage is .mha or .mhd. A folder is a DICOM series,
+// and .dcm or .ima a slice of one.
 //
 // All axes stay as they are in the file, in reverse: the fastest is the last of
 // Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks;
@@ -33,8 +34,17 @@ type Decoder interface {
 //
 // A NIfTI file that tells no place, with both codes 0, has its middle at the world's
 // origin and its first axis to the left, as nibabel takes it.
+//
+// All files of a series' folder are slices of one stack: of one size and direction,
+// equally far apart. Slices that are missing or come twice, and files of another
+// series or format, are errors that name them; hidden files, DICOMDIR and folders are
+// passed over. Slices follow each other along their normal, by their positions, and
+// the distance of slices is that of their positions. Values are rescaled, to the
+// smallest integers that hold all, or to float32 where a slope or intercept is none or
+// differs from slice to slice. Multi-frame files and those that are compressed, but
+// for RLE, are errors.
 func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
-	v, err := read(decoderOf(name), fsys, name, limit)
+	v, err := read(decoderOf(fsys, name), fsys, name, limit)
 	if err != nil {
 		return nil, fmt.Errorf("volume: read %s: %w", name, err)
 	}
@@ -43,7 +53,7 @@ func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
 
 // ReadHeader reads all but the values. The Dtype is that which [Read] would give.
 func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
-	v, err := readHeader(decoderOf(name), fsys, name)
+	v, err := readHeader(decoderOf(fsys, name), fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("volume: read %s: %w", name, err)
 	}
@@ -51,22 +61,27 @@ func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
 }
 
 // decoderOf is the decoder of the format that the name tells, or nil.
-func decoderOf(name string) Decoder {
+func decoderOf(fsys fs.FS, name string) Decoder {
 	base := strings.ToLower(name)
 	switch path.Ext(base) {
 	case ".nrrd", ".nhdr":
 		return nrrdDecoder{}
 	case ".mha", ".mhd":
 		return metaImageDecoder{}
+	case ".dcm", ".ima":
+		return dicomDecoder{}
 	}
 	switch path.Ext(strings.TrimSuffix(base, ".gz")) {
 	case ".nii", ".hdr", ".img":
 		return niftiDecoder{}
 	}
+	if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
+		return dicomDecoder{}
+	}
 	return nil
 }
 
-var errFormat = errors.New("want a file named .nrrd, .nhdr, .nii, .nii.gz, .hdr, .img, .mha or .mhd")
+var errFormat = errors.New("want a file named .nrrd, .nhdr, .nii, .nii.gz, .hdr, .img, .mha, .mhd or .dcm, or a folder of a DICOM series")
 
 func read(d Decoder, fsys fs.FS, name string, limit int64) (*Volume, error) {
 	if d == nil {

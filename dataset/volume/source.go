@@ -2,6 +2,7 @@ package volume
 
 import (
 	"fmt"
+	"io/fs"
 
 	"gorgonia.org/tensor"
 
@@ -20,11 +21,11 @@ type source struct {
 }
 
 // decoder is that of the file.
-func (s *source) decoder(file string) Decoder {
+func (s *source) decoder(fsys fs.FS, file string) Decoder {
 	if s.using != nil {
 		return s.using
 	}
-	return decoderOf(file)
+	return decoderOf(fsys, file)
 }
 
 // A SourceOption changes what [Scan] or [Mask] takes.

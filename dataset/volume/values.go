@@ -7,6 +7,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -21,7 +22,7 @@ type word interface {
 }
 
 // Values is v's Data as values, without a copy. It panics if they are not of T.
-func Values[T number](v *Volume) []T {
+func Values[T dataset.Element](v *Volume) []T {
 	if v.Dtype.Type != reflect.TypeFor[T]() {
 		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, reflect.TypeFor[T]()))
 	}

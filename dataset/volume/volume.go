@@ -1,6 +1,6 @@
 // Package volume reads, prepares, cuts and augments medical volumes: NRRD, NIfTI
-// and MetaImage files of patients become a [Cohort], and this becomes datasets of
-// slices, patches or whole volumes. Steps are in the words of MONAI and TorchIO.
+// and MetaImage files and DICOM series of patients become a [Cohort], and this
+// becomes datasets of slices, patches or whole volumes. Steps are in the words of MONAI and TorchIO.
 //
 //	cohort, err := volume.Open(os.DirFS("clinic"),
 //		volume.Scan("ct", "{patient}/ct.nrrd"),

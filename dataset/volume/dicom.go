@@ -1,0 +1,321 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/dicom"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// dicomDecoder reads a series, a folder of slices, or one slice.
+type dicomDecoder struct{}
+
+func (dicomDecoder) ReadHeader(fsys fs.FS, name string) (*Volume, error) {
+	s, err := readSeries(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.header(name), nil
+}
+
+func (dicomDecoder) Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
+	s, err := readSeries(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	v := s.header(name)
+	if err := v.checkHeader(); err != nil {
+		return nil, err
+	}
+	if limit > 0 && v.Bytes() > limit {
+		return nil, fmt.Errorf("%d bytes of values, the limit is %d", v.Bytes(), limit)
+	}
+	v.Data = bulk.Make(int(v.Bytes())) // for which there are files: every header was compared with its file's size
+	return v, s.decode(fsys, v)
+}
+
+// A slice is one file of a series.
+type slice struct {
+	*dicom.Image
+	name string // in the folder
+	at   float64
+}
+
+// series are slices in the order of their places, along the normal of their planes.
+type series struct {
+	slices []slice
+	normal []float64
+	step   []float64 // from slice to slice; nil if there is one
+	dtype  tensor.Dtype
+}
+
+// readSeries reads the headers of all files in the folder, or of the one file, and
+// makes sure that they are one stack of slices.
+func readSeries(fsys fs.FS, name string) (*series, error) {
+	names, err := slicesIn(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &series{slices: make([]slice, len(names))}
+	err = files.Scan(len(names), files.Scanners, func(k int) error {
+		m, err := dicom.ReadHeader(fsys, names[k])
+		if err == nil {
+			err = checkPlane(m)
+		}
+		s.slices[k] = slice{Image: m, name: path.Base(names[k])}
+		if err != nil && names[k] != name {
+			return fmt.Errorf("%s: %w", s.slices[k].name, err)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.agree()
+	}
+	if err == nil {
+		err = s.stack()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.chooseDtype()
+	return s, nil
+}
+
+// slicesIn are the files in a folder that are not hidden, or the one file.
+func slicesIn(fsys fs.FS, name string) ([]string, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	entries, err := fs.ReadDir(fsys, name)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "DICOMDIR" {
+			names = append(names, path.Join(name, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("a folder without files: want those of a DICOM series")
+	}
+	return names, nil
+}
+
+// checkPlane tells whether the slice says where it lies.
+func checkPlane(m *dicom.Image) error {
+	switch {
+	case m.Position == nil:
+		return errors.New("ImagePositionPatient is missing")
+	case m.Orientation == nil:
+		return errors.New("ImageOrientationPatient is missing")
+	case m.Spacing == nil:
+		return errors.New("PixelSpacing is missing")
+	case !(m.Spacing[0] > 0 && m.Spacing[1] > 0):
+		return fmt.Errorf("PixelSpacing: %v, want positive numbers", m.Spacing)
+	}
+	row, column := m.Orientation[:3], m.Orientation[3:]
+	a, _ := unitOf(row)
+	b, _ := unitOf(column)
+	if cosine := row[0]*column[0] + row[1]*column[1] + row[2]*column[2]; math.Abs(a-1) > 1e-3 || math.Abs(b-1) > 1e-3 || math.Abs(cosine) > 1e-3 {
+		return fmt.Errorf("ImageOrientationPatient: %v are no two unit vectors at a right angle", m.Orientation)
+	}
+	return nil
+}
+
+// agree finds slices of another series, size, kind or plane than the first's.
+func (s *series) agree() error {
+	const exact = 1e-3 // of directions and spacings, which files tell with few digits
+	var errs []error
+	first := s.slices[0]
+	for _, m := range s.slices[1:] {
+		what := ""
+		switch {
+		case m.Series != first.Series:
+			what = "is of another series than"
+		case m.Rows != first.Rows || m.Columns != first.Columns:
+			what = fmt.Sprintf("has %d×%d values, unlike the %d×%d of", m.Rows, m.Columns, first.Rows, first.Columns)
+		case m.Bits != first.Bits || m.Stored != first.Stored || m.High != first.High || m.Signed != first.Signed:
+			what = "stores values in another way than"
+		case m.FrameOfReference != first.FrameOfReference:
+			what = "has another frame of reference than"
+		case farther(m.Orientation, first.Orientation, exact):
+			what = "lies in another direction than"
+		case farther(m.Spacing, first.Spacing, exact*first.Spacing[0]):
+			what = "has another spacing than"
+		}
+		if what != "" {
+			errs = append(errs, fmt.Errorf("%s %s %s: want one stack of slices per folder", m.name, what, first.name))
+		}
+	}
+	return files.Join(errs)
+}
+
+// farther reports whether two lists of numbers differ by more than that anywhere.
+func farther(a, b []float64, exact float64) bool {
+	for k := range a {
+		if !(math.Abs(a[k]-b[k]) <= exact) {
+			return true
+		}
+	}
+	return false
+}
+
+// stack sorts the slices by their place and makes sure that they are equally far
+// from each other, in one direction.
+func (s *series) stack() error {
+	o := s.slices[0].Orientation
+	n := cross([3]float64(o[:3]), [3]float64(o[3:]))
+	_, s.normal = unitOf(n[:])
+	for k := range s.slices {
+		s.slices[k].at = dot([3]float64(s.slices[k].Position), [3]float64(s.normal))
+	}
+	slices.SortStableFunc(s.slices, func(a, b slice) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return 0
+	})
+	last := len(s.slices) - 1
+	if last == 0 {
+		return nil
+	}
+	gaps := make([]float64, last)
+	for k := range gaps {
+		gaps[k] = s.slices[k+1].at - s.slices[k].at
+	}
+	sorted := slices.Sorted(slices.Values(gaps))
+	usual := sorted[(last-1)/2]
+	exact := max(0.01*usual, 1e-3) // as well as scanners tell positions
+	for k, gap := range gaps {
+		a, b := s.slices[k].name, s.slices[k+1].name
+		switch {
+		case gap < 1e-3:
+			return fmt.Errorf("%s and %s lie at one place: want a folder per time point or echo, and no copies", a, b)
+		case gap > usual+exact:
+			return fmt.Errorf("%s and %s are %.4g mm apart, most slices %.4g: slices are missing between them", a, b, gap, usual)
+		case gap < usual-exact:
+			return fmt.Errorf("%s and %s are %.4g mm apart, most slices %.4g", a, b, gap, usual)
+		}
+	}
+	return s.align(exact)
+}
+
+// align finds the step from slice to slice, which is not along the normal where the
+// gantry was tilted, and makes sure that all lie in its direction.
+func (s *series) align(exact float64) error {
+	first, last := s.slices[0].Position, s.slices[len(s.slices)-1].Position
+	s.step = make([]float64, 3)
+	for d := range s.step {
+		s.step[d] = (last[d] - first[d]) / float64(len(s.slices)-1)
+	}
+	for k, m := range s.slices {
+		expected := make([]float64, 3)
+		for d := range expected {
+			expected[d] = first[d] + float64(k)*s.step[d]
+		}
+		if farther(m.Position, expected, exact) {
+			return fmt.Errorf("%s lies at %v, want %.6g: the slices do not follow each other in one direction", m.name, m.Position, expected)
+		}
+	}
+	return nil
+}
+
+// chooseDtype takes the smallest integers that hold all values where rescaling is one
+// by integers, the same in all slices, and float32 elsewhere.
+func (s *series) chooseDtype() {
+	first := s.slices[0]
+	s.dtype = tensor.Float32
+	for _, m := range s.slices {
+		if m.Slope != first.Slope || m.Intercept != first.Intercept {
+			return
+		}
+	}
+	const most = 1 << 20 // so that products stay integers of 64 bits
+	if a, b := first.Slope, first.Intercept; a != math.Trunc(a) || b != math.Trunc(b) || math.Abs(a) > most || math.Abs(b) > most {
+		return
+	}
+	low, high := first.Range()
+	lo, hi := first.Slope*float64(low)+first.Intercept, first.Slope*float64(high)+first.Intercept
+	for _, dt := range []tensor.Dtype{tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Uint32, tensor.Int32} {
+		if holds(dt, lo) && holds(dt, hi) {
+			s.dtype = dt
+			return
+		}
+	}
+}
+
+func (s *series) header(name string) *Volume {
+	first := s.slices[0]
+	across := Axis{Kind: "space", Spacing: first.Thickness, Direction: s.normal}
+	if s.step != nil {
+		across.Spacing, across.Direction = unitOf(s.step)
+	}
+	_, row := unitOf(first.Orientation[:3])
+	_, column := unitOf(first.Orientation[3:])
+	v := &Volume{Name: name, Dtype: s.dtype, Shape: tensor.Shape{len(s.slices), first.Rows, first.Columns}, World: "LPS", Origin: slices.Clone(first.Position), Axes: []Axis{
+		across, {Kind: "space", Spacing: first.Spacing[0], Direction: column}, {Kind: "space", Spacing: first.Spacing[1], Direction: row}}}
+	for _, a := range []Attribute{{"Modality", first.Modality}, {"SeriesDescription", first.Description}, {"Units", first.Units}, {"SeriesInstanceUID", first.Series}} {
+		if a.Value != "" {
+			v.Attributes = append(v.Attributes, a)
+		}
+	}
+	return v
+}
+
+// decode reads all slices into the volume.
+func (s *series) decode(fsys fs.FS, v *Volume) error {
+	values := make([]int64, v.Shape[1]*v.Shape[2])
+	raw := make([]byte, s.slices[0].Size())
+	size := len(values) * int(v.Dtype.Size())
+	for k, m := range s.slices {
+		if err := m.Decode(fsys, raw); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		m.Values(values, raw)
+		to := v.Data[k*size : (k+1)*size]
+		switch v.Dtype {
+		case tensor.Uint8:
+			rescale(to, values, m.Image)
+		case tensor.Int8:
+			rescale(dense.Values[int8](to), values, m.Image)
+		case tensor.Uint16:
+			rescale(dense.Values[uint16](to), values, m.Image)
+		case tensor.Int16:
+			rescale(dense.Values[int16](to), values, m.Image)
+		case tensor.Uint32:
+			rescale(dense.Values[uint32](to), values, m.Image)
+		case tensor.Int32:
+			rescale(dense.Values[int32](to), values, m.Image)
+		default:
+			for i, x := range values {
+				dense.Values[float32](to)[i] = float32(m.Slope*float64(x) + m.Intercept)
+			}
+		}
+	}
+	return nil
+}
+
+func rescale[T uint8 | int8 | uint16 | int16 | uint32 | int32](to []T, values []int64, m *dicom.Image) {
+	slope, intercept := int64(m.Slope), int64(m.Intercept)
+	for i, x := range values {
+		to[i] = T(slope*x + intercept)
+	}
+}

@@ -1,0 +1,386 @@
+package dicom
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// A tag is a group's number and an element's.
+type tag uint32
+
+// The tags that are read, by PS3.6, and those that give a data set its structure.
+const (
+	transferSyntax   tag = 0x0002_0010
+	modality         tag = 0x0008_0060
+	instanceUID      tag = 0x0008_0018
+	seriesText       tag = 0x0008_103e
+	thickness        tag = 0x0018_0050
+	seriesUID        tag = 0x0020_000e
+	position         tag = 0x0020_0032
+	orientation      tag = 0x0020_0037
+	frameOfReference tag = 0x0020_0052
+	samples          tag = 0x0028_0002
+	photometric      tag = 0x0028_0004
+	frames           tag = 0x0028_0008
+	rows             tag = 0x0028_0010
+	columns          tag = 0x0028_0011
+	pixelSpacing     tag = 0x0028_0030
+	bitsAllocated    tag = 0x0028_0100
+	bitsStored       tag = 0x0028_0101
+	highBit          tag = 0x0028_0102
+	representation   tag = 0x0028_0103
+	intercept        tag = 0x0028_1052
+	slope            tag = 0x0028_1053
+	units            tag = 0x0054_1001
+	floatPixels      tag = 0x7fe0_0008
+	doublePixels     tag = 0x7fe0_0009
+	pixels           tag = 0x7fe0_0010
+
+	item        tag = 0xfffe_e000
+	itemEnd     tag = 0xfffe_e00d
+	sequenceEnd tag = 0xfffe_e0dd
+)
+
+const (
+	metaGroup  = 0x0002         // of the file's meta information
+	delimiters = 0xfffe         // the group of items and their ends
+	undefined  = math.MaxUint32 // a length that only a delimiter tells
+
+	maxValue    = 1 << 10 // bytes of a value that is read
+	maxElements = 1 << 20 // of a file, before its values
+)
+
+// A parser reads a data set, element by element.
+type parser struct {
+	src      *bulk.Source
+	r        *bufio.Reader // src, or what it holds, inflated
+	order    binary.ByteOrder
+	explicit bool
+	count    int
+	found    element // PixelData
+	buffer   [12]byte
+}
+
+// An element is the head of a data element.
+type element struct {
+	tag    tag
+	vr     [2]byte // 0 where it is implicit
+	length uint32
+}
+
+// parse reads up to the values of PixelData.
+func (m *Image) parse(src *bulk.Source) (*parser, error) {
+	p := &parser{src: src, r: src.Reader, order: binary.LittleEndian, explicit: true}
+	var head [132]byte
+	if _, err := io.ReadFull(p.r, head[:]); err != nil || string(head[128:]) != "DICM" {
+		return nil, ErrNotDICOM
+	}
+	err := p.meta(m)
+	if err == nil {
+		err = p.dataSet(m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("byte %d: %w", src.Offset(), err)
+	}
+	return p, nil
+}
+
+// meta reads the file's meta information, which is of explicit VR and little endian always, and goes over to the
+// syntax that it tells.
+func (p *parser) meta(m *Image) error {
+	uid := ""
+	for {
+		group, err := p.r.Peek(2)
+		if err != nil || binary.LittleEndian.Uint16(group) != metaGroup {
+			break
+		}
+		e, err := p.head()
+		if err != nil {
+			return err
+		}
+		if e.tag != transferSyntax {
+			if err := p.skip(e); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := p.value(e)
+		if err != nil {
+			return fmt.Errorf("TransferSyntaxUID: %w", err)
+		}
+		uid = text(value)
+	}
+	var err error
+	if m.syntax, err = syntaxOf(uid); err != nil {
+		return err
+	}
+	p.explicit = m.syntax.explicit
+	if m.syntax.big {
+		p.order = binary.BigEndian
+	}
+	if m.syntax.deflated {
+		p.r = bufio.NewReaderSize(flate.NewReader(p.src.Reader), window)
+	}
+	return nil
+}
+
+// dataSet reads elements up to PixelData.
+func (p *parser) dataSet(m *Image) error {
+	for {
+		e, err := p.head()
+		if err == io.EOF {
+			return errors.New("PixelData is missing: the file has no image")
+		}
+		if err != nil {
+			return err
+		}
+		switch e.tag {
+		case pixels:
+			p.found = e
+			return nil
+		case floatPixels, doublePixels:
+			return errors.New("PixelData is missing: values of floats are not read")
+		}
+		if name := names[e.tag]; name != "" {
+			value, err := p.value(e)
+			if err == nil {
+				err = m.take(e.tag, value, p.order)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			continue
+		}
+		if err := p.skip(e); err != nil {
+			return err
+		}
+	}
+}
+
+// head reads what stands before a value. io.EOF says that the data set has ended.
+func (p *parser) head() (e element, err error) {
+	if p.count++; p.count > maxElements {
+		return e, fmt.Errorf("more than %d elements", maxElements)
+	}
+	b := &p.buffer
+	if _, err := io.ReadFull(p.r, b[:8]); err != nil {
+		return e, err
+	}
+	e.tag = tag(p.order.Uint16(b[:]))<<16 | tag(p.order.Uint16(b[2:]))
+	if !p.explicit || e.tag>>16 == delimiters {
+		e.length = p.order.Uint32(b[4:])
+		return e, nil
+	}
+	e.vr = [2]byte(b[4:6])
+	if !e.explicit() {
+		return e, fmt.Errorf("element %v: %q is no value representation", e.tag, e.vr)
+	}
+	if !e.is("OB OD OF OL OV OW SQ SV UC UN UR UT UV") {
+		e.length = uint32(p.order.Uint16(b[6:]))
+		return e, nil
+	}
+	if _, err := io.ReadFull(p.r, b[8:]); err != nil {
+		return e, bulk.Unexpected(err)
+	}
+	e.length = p.order.Uint32(b[8:])
+	return e, nil
+}
+
+// explicit reports whether the element has a value representation.
+func (e element) explicit() bool {
+	return 'A' <= e.vr[0] && e.vr[0] <= 'Z' && 'A' <= e.vr[1] && e.vr[1] <= 'Z'
+}
+
+// is reports whether the value representation is one of those in list.
+func (e element) is(list string) bool { return strings.Contains(list, string(e.vr[:])) }
+
+// String is the tag as the standard writes it.
+func (t tag) String() string { return fmt.Sprintf("(%04x,%04x)", uint32(t)>>16, uint32(t)&0xffff) }
+
+// value reads a value that is short.
+func (p *parser) value(e element) ([]byte, error) {
+	if e.length > maxValue {
+		return nil, fmt.Errorf("a value of %d bytes", e.length)
+	}
+	b := make([]byte, e.length)
+	_, err := io.ReadFull(p.r, b)
+	return b, bulk.Unexpected(err)
+}
+
+// skip passes over a value, and, where only delimiters tell its end, over all that is in it.
+func (p *parser) skip(e element) error {
+	if e.length != undefined {
+		return p.pass(e.length)
+	}
+	// Of what is open only the number has to be known: every delimiter ends the innermost.
+	explicit, implicitFrom := p.explicit, 0
+	open := 1
+	if e.is("UN") { // whose content is implicit, PS3.5 6.2.2
+		p.explicit, implicitFrom = false, 1
+	}
+	for open > 0 {
+		e, err := p.head()
+		if err != nil {
+			return bulk.Unexpected(err)
+		}
+		switch {
+		case e.tag == itemEnd || e.tag == sequenceEnd:
+			if e.length != 0 {
+				return fmt.Errorf("a delimiter of %d bytes", e.length)
+			}
+			if open == implicitFrom {
+				p.explicit, implicitFrom = explicit, 0
+			}
+			open--
+		case e.length == undefined:
+			open++
+			if e.is("UN") && implicitFrom == 0 {
+				p.explicit, implicitFrom = false, open
+			}
+		default:
+			if err := p.pass(e.length); err != nil {
+				return err
+			}
+		}
+	}
+	p.explicit = explicit
+	return nil
+}
+
+// pass passes over n bytes, without reading them where the file can seek.
+func (p *parser) pass(n uint32) error {
+	if p.r == p.src.Reader {
+		return p.src.Skip(int64(n))
+	}
+	_, err := io.CopyN(io.Discard, p.r, int64(n))
+	return bulk.Unexpected(err)
+}
+
+// fill reads the whole of dst.
+func (p *parser) fill(dst []byte) error {
+	_, err := io.ReadFull(p.r, dst)
+	return bulk.Unexpected(err)
+}
+
+// names are what is read of a data set.
+var names = map[tag]string{
+	modality: "Modality", instanceUID: "SOPInstanceUID", seriesText: "SeriesDescription", thickness: "SliceThickness",
+	seriesUID: "SeriesInstanceUID", position: "ImagePositionPatient", orientation: "ImageOrientationPatient",
+	frameOfReference: "FrameOfReferenceUID", samples: "SamplesPerPixel", photometric: "PhotometricInterpretation",
+	frames: "NumberOfFrames", rows: "Rows", columns: "Columns", pixelSpacing: "PixelSpacing", bitsAllocated: "BitsAllocated",
+	bitsStored: "BitsStored", highBit: "HighBit", representation: "PixelRepresentation", intercept: "RescaleIntercept",
+	slope: "RescaleSlope", units: "Units",
+}
+
+// take keeps a value.
+func (m *Image) take(t tag, value []byte, order binary.ByteOrder) (err error) {
+	short := func() int {
+		if len(value) != 2 {
+			err = fmt.Errorf("%d bytes, want 2", len(value))
+			return 0
+		}
+		return int(order.Uint16(value))
+	}
+	switch t {
+	case modality:
+		m.Modality = text(value)
+	case instanceUID:
+		m.Instance = text(value)
+	case seriesText:
+		m.Description = text(value)
+	case seriesUID:
+		m.Series = text(value)
+	case frameOfReference:
+		m.FrameOfReference = text(value)
+	case units:
+		m.Units = text(value)
+	case thickness:
+		m.Thickness, err = number(value)
+	case position:
+		m.Position, err = numbers(value, 3)
+	case orientation:
+		m.Orientation, err = numbers(value, 6)
+	case pixelSpacing:
+		m.Spacing, err = numbers(value, 2)
+	case samples:
+		if n := short(); err == nil && n != 1 {
+			err = fmt.Errorf("%d values per pixel: only one is read", n)
+		}
+	case photometric:
+		// Of MONOCHROME1 some readers, ITK among them, turn the values round.
+		if s := text(value); s != "MONOCHROME2" {
+			err = fmt.Errorf("%.20q is not read: want MONOCHROME2", s)
+		}
+	case frames:
+		if s := text(value); s != "" && s != "1" {
+			err = fmt.Errorf("%.20q: only files of one are read", s)
+		}
+	case rows:
+		m.Rows = short()
+	case columns:
+		m.Columns = short()
+	case bitsAllocated:
+		m.Bits = short()
+	case bitsStored:
+		m.Stored = short()
+	case highBit:
+		m.High = short()
+	case representation:
+		m.Signed = short() == 1
+	case intercept:
+		m.Intercept, err = number(value)
+	case slope:
+		if text(value) == "" {
+			break
+		}
+		if m.Slope, err = number(value); err == nil && m.Slope == 0 {
+			err = errors.New("it is 0")
+		}
+	}
+	return err
+}
+
+func text(value []byte) string { return string(bytes.Trim(value, " \x00")) }
+
+// number reads a decimal string; an empty one is 0.
+func number(value []byte) (float64, error) {
+	if text(value) == "" {
+		return 0, nil
+	}
+	v, err := numbers(value, 1)
+	if err != nil {
+		return 0, err
+	}
+	return v[0], nil
+}
+
+// numbers reads so many decimal strings; none, where there is no value.
+func numbers(value []byte, n int) ([]float64, error) {
+	if text(value) == "" {
+		return nil, nil
+	}
+	words := strings.Split(text(value), `\`)
+	if len(words) != n {
+		return nil, fmt.Errorf("%d numbers, want %d", len(words), n)
+	}
+	v := make([]float64, n)
+	for i, word := range words {
+		x, err := strconv.ParseFloat(strings.Trim(word, " \x00"), 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("%.40q is no finite number", word)
+		}
+		v[i] = x
+	}
+	return v, nil
+}

@@ -21,7 +21,7 @@ func TestEarliestSorts(t *testing.T) {
 		"high and low": func(h uint64) uint64 { return h & (1<<63 | 0xff) },
 	}
 	for name, shape := range shapes {
-		for _, n := range []int{0, 1, 2, 16, 17, 100, 5000, 100_000} {
+		for _, n := range []int{0, 1, 2, 16, 17, 100, 5000, 50_000} {
 			times := make([]uint64, n)
 			var want []int
 			for i := range times {

@@ -22,6 +22,9 @@ func unequal(n int) []float64 {
 // The first and second draws of many weights have their probabilities. Who is
 // among the first half is compared with drawing one after the other.
 func TestWeightedDistinctOfManyWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws six million samples one after the other")
+	}
 	const n, epochs = 100, 60_000
 	weights := unequal(n)
 	sum := 0.0

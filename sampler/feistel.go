@@ -14,9 +14,9 @@ type feistel struct {
 
 // Two samples that share a half keep their difference where all rounds on that
 // half give nothing to tell them apart. With r such rounds on halves of √n values
-// that happens to a share of n^(1-r/2) of the pairs that chance gives: 4·10⁻⁶
-// with five rounds on each half where a shuffle first needs a network, and less
-// than 10⁻⁵ elsewhere.
+// that happens n^(1-r/2) times as often as chance has it: 4·10⁻⁶ times with five
+// rounds on each half where a shuffle first needs a network, and less than 2·10⁻⁵
+// times anywhere.
 const (
 	fewRounds  = 10 // from 4097 on
 	moreRounds = 12 // from 257 on

@@ -15,15 +15,15 @@ import (
 // With [Lanes] the shuffled groups are cut into as many equal parts, in which
 // parties are formed; place k of the order is of lane k mod lanes. A rank whose
 // world size divides the lanes reads groups of its own, but for those that a cut
-// divides; groups should be many more than lanes. The lanes change parties at different places, so that they do not all
-// need new groups at once.
+// divides; groups should be many more than lanes. The lanes change parties at
+// different places, so that they do not all need new groups at once.
 //
 // Ends are where the samples of every group end: group g has samples ends[g-1]
 // to ends[g]-1, the first from 0 on. Ends in falling order panic. With Together(1)
 // batches are of one group or two per lane; with all groups, the order is a
 // shuffle like any other. An order takes up to 32 bytes per group, and At time
-// that grows with the logarithm of their number; the sampler keeps the orders of the last
-// two epochs.
+// that grows with the logarithm of their number; the sampler keeps the orders of
+// the last two epochs.
 func Grouped(ends []int, seed uint64, options ...GroupOption) *GroupSampler {
 	g := &GroupSampler{groupConfig: newGroupConfig("Grouped", options), seed: seed}
 	g.starts = make([]int, 1, len(ends)+1)

@@ -13,7 +13,7 @@ import (
 // and call it at the same time.
 type Transform interface {
 	// Apply edits one patient's volumes, or one sample's, channels first. It keeps
-	// their shapes and, behind the cut, their kinds and memory. r gives the draw's
+	// their shapes and, after the cut, their dtypes and memory. r gives the draw's
 	// random numbers; it is nil in a preparation, which is the same in every epoch.
 	Apply(volumes []*Volume, r *rand.Rand) error
 }

@@ -103,7 +103,7 @@ func fit(where, preparing string, vs []*Volume, prepare *program, tolerance floa
 	return nil
 }
 
-// spatial checks that volumes are channels of pictures or of stacks of them.
+// spatial checks that volumes are channels of images or of stacks of them.
 func spatial(where string, vs []*Volume) error {
 	var errs []error
 	for _, v := range vs {

@@ -50,7 +50,7 @@ type patient struct {
 // It reads the headers of all files, several at a time. Volumes that are missing,
 // headers that cannot be read, and patients whose volumes differ in shape or
 // place are errors that name the patient; they are reported together. A scan on a
-// grid of its own, as PET has beside CT, takes a preparation that begins with
+// grid of its own, as a PET beside its CT has, takes a [Prepare] that begins with
 // [ResampleToMatch].
 //
 // A volume has two or three spatial axes, in all patients the same number. Other

@@ -219,3 +219,19 @@ func ExampleApply() {
 	show(volume.Apply(halving{}))
 	// Output: [-50 0 50 150] [0 0 1 1]
 }
+
+// Where a network is used, one patient's scan goes through the steps of training.
+func ExampleProcess() {
+	ct, err := volume.Read(twoPatients(), "anna/ct.nrrd", 1<<30)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ct)
+	if err := volume.Process(context.Background(), []*volume.Volume{ct}, volume.Resample(2, 1, 1), volume.Window(160, 320)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ct, volume.Values[float32](ct)[:4])
+	// Output:
+	// anna/ct.nrrd float32 (2, 4, 4), 4×1×1 mm, LPS
+	// anna/ct.nrrd float32 (1, 4, 4, 4), 2×1×1 mm, LPS [0 0.03125 0.0625 0.09375]
+}

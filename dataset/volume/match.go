@@ -13,7 +13,7 @@ import (
 
 // ResampleToMatch puts all volumes of a patient onto the grid of the one of that
 // name, the fixed one: its shape, spacing, origin and directions. It is for scans
-// of one body that were taken on different grids, such as PET beside CT or a mask
+// of one body that were taken on different grids, such as PET and CT, or a mask
 // drawn elsewhere, and must be the first step, as all others want one grid: volumes
 // that lie apart are an error without it.
 //
@@ -29,7 +29,7 @@ import (
 // Like both it does not smooth before it makes a volume coarser.
 //
 // A volume that does not tell its place in the world is an error, as is one that
-// lies entirely outside of the grid. A picture of two axes in a world of three is
+// lies entirely outside of the grid. An image of two axes in a world of three is
 // as thick as its finest spacing.
 func ResampleToMatch(name string) Step { return matching{name} }
 

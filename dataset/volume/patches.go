@@ -34,7 +34,7 @@ func Positives(mask string, ratio float64, labels ...int) PatchOption {
 }
 
 // Patches makes a dataset of random parts of that shape, (z, y, x) of volumes and
-// (y, x) of pictures: anywhere in the volume, all places equally likely, unless
+// (y, x) of images: anywhere in the volume, all places equally likely, unless
 // [Positives] says otherwise. Where a volume is smaller it is padded on both sides.
 //
 // The place depends on the draw alone (see [dataset.Slot.Rand]), so that every epoch has

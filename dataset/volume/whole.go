@@ -30,7 +30,7 @@ func (c *Cohort) Whole() (*Cut, error) {
 // Ragged makes a dataset of a sample per patient, of any shape, in ragged
 // fields. An element is a plane (y, x) where all have the same and one channel,
 // so that a sample is (z, y, x), and otherwise one value. The shape of each
-// sample's volumes is in the field "shape", int64 (3), or (2) of pictures.
+// sample's volumes is in the field "shape", int64 (3), or (2) of images.
 func (c *Cohort) Ragged() (*Cut, error) {
 	if c.Len() == 0 {
 		return nil, errNoPatients

@@ -97,3 +97,24 @@ func TestTransformsOfOnesOwnAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestProcessChecksWhatItIsGiven(t *testing.T) {
+	short := made("ct", false, []int{2, 2}, []float64{1, 1}, nil)
+	short.Data = short.Data[1:]
+	ct, apart := made("ct", false, []int{2, 2}, []float64{1, 1}, nil), made("pet", false, []int{2, 3}, []float64{1, 1}, nil)
+	for want, vs := range map[string][]*volume.Volume{
+		"volume: process: no volumes":                       nil,
+		"volume: process ct: 7 bytes of data, want 8":       {short},
+		"volume: ct has the shape (2, 2), pet has (2, 3); ": {ct, apart},
+	} {
+		if err := volume.Process(t.Context(), vs, volume.Flip()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	defer func() {
+		if got := recover(); got == nil {
+			t.Error("values of another dtype: no panic")
+		}
+	}()
+	volume.Values[float32](ct)
+}

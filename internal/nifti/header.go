@@ -58,7 +58,7 @@ type Extension struct {
 	Data []byte
 }
 
-// A Datatype is the kind of an element, by its number in the format.
+// A Datatype is the type of an element, by its number in the format.
 type Datatype int
 
 // The datatypes.
@@ -129,7 +129,7 @@ func (d Datatype) String() string {
 	return name
 }
 
-// Dtype is the kind of element that holds the datatype's values: of the parts, for complex numbers and colors.
+// Dtype is the dtype that holds the datatype's values: of the parts, for complex numbers and colors.
 func (h *Header) Dtype() tensor.Dtype {
 	dtype, _, _ := h.Datatype.kind()
 	return dtype

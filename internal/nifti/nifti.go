@@ -22,7 +22,7 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // the kind of an element
+	Dtype tensor.Dtype // of an element
 	Sizes []int        // the fastest axis first; before those of the header, the parts of a complex number or a color
 	Data  []byte       // as stored, without slope and intercept; in the machine's byte order, aligned to 64 bytes
 }
@@ -72,8 +72,8 @@ func in(file, asked string, err error) error {
 }
 
 // Read reads the named file: its header and the data, which are in the other file of a pair. Data of more than limit
-// bytes are an error, before anything is allocated for them; a limit of 0 is none. So are data that go on behind what
-// dim asks for.
+// bytes are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed
+// over.
 //
 // Memory grows with what is read: a header alone that promises much takes nothing.
 //

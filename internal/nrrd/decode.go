@@ -133,7 +133,7 @@ func (d *decoder) last(r io.Reader, size int64) error {
 	return nil
 }
 
-// skipLine reads up to the end of a line, or of the file behind one.
+// skipLine reads up to the end of a line, or of the file after one.
 func skipLine(src *bulk.Source) error {
 	for {
 		_, err := src.ReadSlice('\n')

@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// A Type is the kind of an element, under one of the format's names.
+// A Type is the type of an element, under one of the format's names.
 type Type string
 
 // The types of elements.
@@ -110,7 +110,7 @@ func (h *Header) Value(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Dtype is the kind of element that holds the type's values: Uint8 for blocks.
+// Dtype is the dtype that holds the type's values: Uint8 for blocks.
 func (h *Header) Dtype() tensor.Dtype { return h.Type.dtype() }
 
 // Shape is the extents of the decoded data, the fastest axis first: Sizes, and before them BlockSize for blocks.

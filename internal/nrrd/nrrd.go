@@ -19,7 +19,7 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // the kind of an element; blocks are bytes
+	Dtype tensor.Dtype // of an element; blocks are bytes
 	Sizes []int        // the fastest axis first; before those of the header, the bytes of a block
 	Data  []byte       // in the machine's byte order, aligned to 64 bytes, nothing before or after
 }

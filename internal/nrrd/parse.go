@@ -25,7 +25,7 @@ type parser struct {
 	seen map[string]int // field or key to the line that gave it
 }
 
-// parse reads a header up to the data behind it.
+// parse reads a header up to the data after it.
 func parse(r *bufio.Reader) (*Header, error) {
 	p := &parser{r: r, h: &Header{}, seen: map[string]int{}}
 	attached, err := p.header()
@@ -45,7 +45,7 @@ func parse(r *bufio.Reader) (*Header, error) {
 		return p.h, p.blank()
 	}
 	if !attached {
-		return nil, errors.New("the header has no empty line behind it, and no data file")
+		return nil, errors.New("the header has no empty line after it, and no data file")
 	}
 	p.h.data = p.read
 	return p.h, nil

@@ -74,6 +74,29 @@ func benchmarkPhotos(b *testing.B, steps ...Step) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
 }
 
+// BenchmarkSingle is BenchmarkEval without a dataset.
+func BenchmarkSingle(b *testing.B) {
+	files := photos(b)
+	c := compiled(b, Eval(224))
+	dst := make([]float32, 3*224*224)
+	n := 0
+	into := func() {
+		if err := c.Into(dst, File(files[n%len(files)])); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	for range 4 * len(files) * cap(c.lanes) {
+		into()
+	}
+	b.ReportAllocs()
+	n = 0
+	for b.Loop() {
+		into()
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
+}
+
 // BenchmarkResample takes pixels of the usual photo, 500×375, to bytes.
 func BenchmarkResample(b *testing.B) {
 	benchmarkPixels(b, 500, 375, Resize(256), CenterCrop(224), PILToTensor())

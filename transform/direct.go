@@ -16,5 +16,5 @@ func (r *reader) storeDirect(dst dataset.Slot) {
 	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
 		r.output.norm.StorePlane(out[c*n:][:n], pix[from:], c)
 	}
-	r.erase(dst, out)
+	r.output.erase(out, dst.Rand())
 }

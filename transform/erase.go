@@ -87,6 +87,12 @@ func (s Erasing) add(p *program) error {
 	return nil
 }
 
+func (o *output) erase(out []float32, r *rand.Rand) {
+	for k := range o.erasings {
+		o.erasings[k].apply(o, out, r)
+	}
+}
+
 func (s *Erasing) apply(o *output, out []float32, r *rand.Rand) {
 	if r.Float64() >= s.p {
 		return

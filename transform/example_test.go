@@ -82,6 +82,30 @@ func ExampleApply() {
 	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 0 0 0 0]
 }
 
+// A server prepares what it is sent, in as many goroutines as it has requests.
+func ExampleCompile() {
+	prepare, err := transform.Compile(transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(prepare.Spec())
+
+	var upload bytes.Buffer
+	if err := jpeg.Encode(&upload, image.NewGray(image.Rect(0, 0, 8, 6)), nil); err != nil {
+		log.Fatal(err)
+	}
+	input := make([]float32, prepare.Spec()[0].Elements())
+	if err := prepare.Into(input, transform.File(upload.Bytes())); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(input)
+	fmt.Println(prepare.Into(input, transform.File([]byte("\x00\x00\x00 ftypavif"))))
+	// Output:
+	// image float32 (3, 2, 2)
+	// [0 0 0 0 0 0 0 0 0 0 0 0]
+	// transform: decode: AVIF, which penstock does not read
+}
+
 func ExampleCompose() {
 	mine := transform.Compose(transform.CenterCrop(2), transform.ToTensor())
 	fmt.Println(mine)

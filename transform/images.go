@@ -108,9 +108,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw}
-	r.files.limit, r.engine.limit, r.engine.pillow = x.limit, x.limit, x.pillow
-	r.files.jpeg.AllowTruncated = x.cut
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.spec))
 	r.picture = dataset.NewCell(x.inner.Spec()[x.field])
 	return r, nil
@@ -123,9 +121,7 @@ type reader struct {
 	cells   []dataset.Cell // of the inner slot
 	picture dataset.Cell   // what the inner dataset places
 	raw     raw
-	files   files
-	turned  upright
-	engine  engine
+	lane    *lane
 }
 
 // Close closes the underlying reader.
@@ -151,69 +147,24 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := r.begin(dst); err != nil {
 		return err
 	}
-	e := &r.engine
-	for _, op := range r.ops {
-		if err := op.do(e, dst.Rand()); err != nil {
-			return err
-		}
+	if err := r.lane.run(dst.Rand()); err != nil {
+		return err
 	}
-	return r.finish(dst)
+	dst.Stage(dataset.StageStore)
+	if r.output.float {
+		r.lane.storeFloats(dataset.Row[float32](dst, r.field), dst.Rand())
+	} else {
+		r.lane.storeBytes(dataset.Row[uint8](dst, r.field))
+	}
+	return nil
 }
 
 // begin reads the image's size.
 func (r *reader) begin(dst dataset.Slot) error {
 	if r.raw.pixel > 0 {
 		r.raw.pix = r.picture.Bytes()
-		r.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
+		r.lane.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
 		return nil
 	}
-	w, h, err := r.files.open(r.picture.Bytes())
-	if err != nil {
-		return err
-	}
-	if o := r.files.orientation(); r.upright && o > 1 {
-		r.turned.src, r.turned.orientation = &r.files, o
-		r.turned.w, r.turned.h = w, h
-		w, h = r.turned.size()
-		r.engine.begin(&r.turned, w, h, dst)
-		return nil
-	}
-	r.engine.begin(&r.files, w, h, dst)
-	return nil
-}
-
-// finish runs what geometry is left and stores the image, row by row.
-func (r *reader) finish(dst dataset.Slot) error {
-	e, o := &r.engine, &r.output
-	w, h := e.size()
-	if w != o.w || h != o.h {
-		return fmt.Errorf("transform: the steps made %d×%d pixels, not %d×%d", h, w, o.h, o.w)
-	}
-	if err := e.prepare(); err != nil {
-		return err
-	}
-	dst.Stage(dataset.StageStore)
-	e.row = grow(e.row, 4*w)
-	if !o.float {
-		out := dataset.Row[uint8](dst, r.field)
-		for y := range h {
-			e.rowOf(e.row, y)
-			o.storeBytes(out, e.row, y)
-		}
-		return nil
-	}
-	out := dataset.Row[float32](dst, r.field)
-	for y := range h {
-		e.rowOf(e.row, y)
-		o.storeFloat(out, e.row, y)
-	}
-	r.erase(dst, out)
-	return nil
-}
-
-func (r *reader) erase(dst dataset.Slot, out []float32) {
-	o := &r.output
-	for k := range o.erasings {
-		o.erasings[k].apply(o, out, dst.Rand())
-	}
+	return r.lane.file(r.picture.Bytes(), dst)
 }

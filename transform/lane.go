@@ -1,0 +1,77 @@
+package transform
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A lane takes one image after the other through the steps. It keeps its memory
+// between them and belongs to one goroutine at a time.
+type lane struct {
+	*program
+	files  files
+	turned upright
+	engine engine
+}
+
+func newLane(p *program) *lane {
+	l := &lane{program: p}
+	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
+	l.files.jpeg.AllowTruncated = p.cut
+	return l
+}
+
+// file begins with the image of a file.
+func (l *lane) file(data []byte, slot dataset.Slot) error {
+	w, h, err := l.files.open(data)
+	if err != nil {
+		return err
+	}
+	if o := l.files.orientation(); l.upright && o > 1 {
+		l.turned.src, l.turned.orientation = &l.files, o
+		l.turned.w, l.turned.h = w, h
+		w, h = l.turned.size()
+		l.engine.begin(&l.turned, w, h, slot)
+		return nil
+	}
+	l.engine.begin(&l.files, w, h, slot)
+	return nil
+}
+
+// run takes the image through the steps, until it can be stored row by row.
+func (l *lane) run(r *rand.Rand) error {
+	e, o := &l.engine, &l.output
+	for _, op := range l.ops {
+		if err := op.do(e, r); err != nil {
+			return err
+		}
+	}
+	w, h := e.size()
+	if w != o.w || h != o.h {
+		return fmt.Errorf("transform: the steps made %d×%d pixels, not %d×%d", h, w, o.h, o.w)
+	}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	e.row = grow(e.row, 4*w)
+	return nil
+}
+
+func (l *lane) storeBytes(out []uint8) {
+	e := &l.engine
+	for y := range l.output.h {
+		e.rowOf(e.row, y)
+		l.output.storeBytes(out, e.row, y)
+	}
+}
+
+func (l *lane) storeFloats(out []float32, r *rand.Rand) {
+	e := &l.engine
+	for y := range l.output.h {
+		e.rowOf(e.row, y)
+		l.output.storeFloat(out, e.row, y)
+	}
+	l.output.erase(out, r)
+}

@@ -65,9 +65,11 @@ type VM struct {
 	calls chan func() // run on the one thread that the context was made on
 	ended chan struct{}
 
-	mu     sync.Mutex
-	closed bool
-	busy   bool // a loop runs
+	mu      sync.Mutex
+	closed  bool
+	busy    bool // a loop runs
+	devices []*gpu.Device
+	graph   *gorgonia.ExprGraph
 }
 
 var _ gorgonia.VM = (*VM)(nil)
@@ -78,7 +80,9 @@ var _ gorgonia.VM = (*VM)(nil)
 //
 // The VM replaces the one of [gorgonia.NewTapeMachine]. Do not ask for
 // BindDualValues, whose gradients are wrong on a device: [gorgonia.Read] the nodes
-// that [gorgonia.Grad] returns.
+// that [gorgonia.Grad] returns. TraceExec and the watches for NaN and Inf are refused,
+// and so is an operation whose kernel is not there. Do not Clone a value of the
+// device's, which waits for ever.
 func New(g *gorgonia.ExprGraph, options ...gorgonia.VMOpt) (*VM, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func New(g *gorgonia.ExprGraph, options ...gorgonia.VMOpt) (*VM, error) {
 	if err := checkGraph(g); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
 	}
-	v := &VM{calls: make(chan func()), ended: make(chan struct{})}
+	v := &VM{calls: make(chan func()), ended: make(chan struct{}), graph: g}
 	opened := make(chan error)
 	go v.serve(opened, g, options)
 	if err := <-opened; err != nil {
@@ -141,14 +145,20 @@ func (v *VM) RunAll() error {
 	if err := v.made(); err != nil {
 		return err
 	}
-	if err := v.do(v.run); err != nil {
+	if err := v.execute(); err != nil {
 		return fmt.Errorf("cuda: run: %w", err)
 	}
 	return nil
 }
 
+func (v *VM) execute() error {
+	err := v.do(v.run)
+	hide(v.graph)
+	return err
+}
+
 // Reset makes the next RunAll begin anew. Values that were not copied are invalid
-// behind it.
+// after it.
 func (v *VM) Reset() {
 	if v.made() != nil {
 		return
@@ -159,11 +169,20 @@ func (v *VM) Reset() {
 	})
 }
 
-// Close frees what the VM has on the device. Close the device that [VM.Device]
-// gave before.
+// Close frees what the VM has on the device. It closes the devices that [VM.Device]
+// gave first, and refuses while a memory or a stage of one is open: their memory ends
+// with the VM's context. A VM that was not closed stays until the process ends.
 func (v *VM) Close() error {
 	if v.made() != nil {
 		return nil
+	}
+	v.mu.Lock()
+	devices := v.devices
+	v.mu.Unlock()
+	for _, d := range devices {
+		if err := d.Close(); err != nil && !errors.Is(err, gpu.ErrLost) {
+			return fmt.Errorf("cuda: close: %w", err)
+		}
 	}
 	err := v.do(v.machine.close)
 	if errors.Is(err, gpu.ErrClosed) {
@@ -181,8 +200,8 @@ func (v *VM) Close() error {
 }
 
 // Device is the device in the VM's own context, which a [gpu.Stage] for its inputs
-// must use: memory of another context is out of the VM's reach. Close it before the
-// VM.
+// must use: memory of another context is out of the VM's reach. The VM's Close closes
+// it, where that has not happened before.
 func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
 	if err := v.made(); err != nil {
 		return nil, err
@@ -195,5 +214,12 @@ func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device: %w", err)
 	}
-	return gpu.Open(slices.Concat(options, []gpu.Option{gpu.Ordinal(0), gpu.Context(context)})...)
+	d, err := gpu.Open(slices.Concat(options, []gpu.Option{gpu.Ordinal(0), gpu.Context(context)})...)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.devices = append(v.devices, d)
+	return d, nil
 }

@@ -1,3 +1,6 @@
 package cuda
 
-var Entries = entries
+var (
+	Entries      = entries
+	CheckKernels = checkKernels
+)

@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Flush is x, of any shape, behind a point at which the device has been given all
+// Flush is x, of any shape, after a point at which the device has been given all
 // work that lies before. gorgonia queues calls to the device and loses some when
 // over 63 are in the queue, which elementwise operations fill by three each. Matrix
 // products empty it, and so does every step from the device to the processor.

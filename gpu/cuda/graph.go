@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // longestQueue is how many calls gorgonia.org/cu v0.9.6 queues before it gives
-// them to a second goroutine, which then works on them beside the VM's
+// them to a second goroutine, which then works on them at the same time as the VM's
 // (workBufLen-1 of its batch.go).
 const longestQueue = 63
 
@@ -46,7 +47,7 @@ func checkGraph(g *gorgonia.ExprGraph) error {
 		if !onDevice {
 			continue
 		}
-		k := kindOf(n.Op())
+		k := conductOf(n.Op())
 		switch {
 		case k.wrong != "":
 			return fmt.Errorf("gorgonia would compute node %v wrongly: it %s", n, k.wrong)
@@ -64,23 +65,42 @@ func checkGraph(g *gorgonia.ExprGraph) error {
 	return nil
 }
 
+// checkKernels reports the first elementwise operation of one operand whose kernel is
+// not there: gorgonia would compute it on the processor, from memory that holds other
+// values or that the processor cannot read, without an error. Operations of two
+// operands fail when they run.
+func checkKernels(g *gorgonia.ExprGraph, has func(name string) bool) error {
+	for _, n := range g.AllNodes() {
+		if n.Op() == nil || fmt.Sprintf("%T", n.Op()) != "gorgonia.elemUnaryOp" {
+			continue
+		}
+		switch dt := n.Dtype(); {
+		case dt != tensor.Float32 && dt != tensor.Float64:
+			return fmt.Errorf("gorgonia would compute node %v wrongly: its kernels are of float32 and float64, not of %v", n, dt)
+		case !has(fmt.Sprintf("elemunaryop.%v_f%d", n.Op(), 8*dt.Size())):
+			return fmt.Errorf("node %v: AddKernels has not added a kernel %v_f%d, and gorgonia would compute it from other memory", n, n.Op(), 8*dt.Size())
+		}
+	}
+	return nil
+}
+
 func runsOnDevice(n *gorgonia.Node) bool {
 	_, ok := n.Op().(gorgonia.CUDADoer)
 	return ok
 }
 
-// A kind is what an operation does with the queue.
-type kind struct {
+// A conduct is what an operation does with the queue.
+type conduct struct {
 	none    bool   // nothing
 	empties bool   // it gives the queue to the device before it does anything
 	reads   bool   // it works at once, whatever is in the queue
 	wrong   string // why its results are wrong in any graph
 }
 
-// kinds are those of gorgonia v0.9.18's operations, most of whose types it does not
+// conducts are those of gorgonia v0.9.18's operations, most of whose types it does not
 // export, as its files operatorLinAlg.go, op_math_cuda.go and ops/nn/*_cuda.go have
 // them. All others are elementwise.
-var kinds = map[string]kind{
+var conducts = map[string]conduct{
 	"gorgonia.linAlgBinOp":  {empties: true},
 	"gorgonia.reshapeOp":    {none: true},
 	"*nnops.gpuScratchOp":   {none: true},
@@ -93,12 +113,12 @@ var kinds = map[string]kind{
 	"*nnops.dropout":        {wrong: "keeps its state in memory that Reset gives to others; gorgonia.Dropout does not"},
 }
 
-func kindOf(op gorgonia.Op) kind {
+func conductOf(op gorgonia.Op) conduct {
 	switch op.(type) {
 	case flushOp:
-		return kind{empties: true}
+		return conduct{empties: true}
 	case *inputOp:
-		return kind{none: true}
+		return conduct{none: true}
 	}
-	return kinds[fmt.Sprintf("%T", op)]
+	return conducts[fmt.Sprintf("%T", op)]
 }

@@ -39,11 +39,13 @@ func NewInput(g *gorgonia.ExprGraph, field string, dtype tensor.Dtype, shape ...
 }
 
 // Node is where the values enter the graph. An operation over it may change the
-// batch on the device: one loop body, one VM.
+// batch on the device: one loop body, one VM. The processor cannot read the values,
+// nor those of an operation that writes its result over them: [gorgonia.Read] copies
+// them. Their Data panics.
 func (in *Input) Node() *gorgonia.Node { return in.node }
 
 // Set makes a column of a batch the next run's values. It must have the node's
-// shape and kind and stay as it is until [VM.RunAll] has returned.
+// shape and dtype and stay as it is until [VM.RunAll] has returned.
 func (in *Input) Set(c gpu.Column) error {
 	if err := in.set(c); err != nil {
 		return fmt.Errorf("cuda: %w", err)
@@ -60,7 +62,7 @@ func (in *Input) set(c gpu.Column) error {
 }
 
 // Run loops over the batches that the VM has run over, each in the inputs whose
-// fields it has. In the loop body the graph's values are those of the batch; behind
+// fields it has. In the loop body the graph's values are those of the batch; after
 // it the VM is reset. Errors come in the place of their batch. One of an input,
 // which refuses a short batch, or of the VM ends the loop. One loop at a time may
 // run. It panics if the stage does not upload an input's field.
@@ -118,7 +120,7 @@ func (v *VM) step(b *gpu.Batch, inputs []*Input) error {
 			return err
 		}
 	}
-	if err := v.do(v.run); err != nil {
+	if err := v.execute(); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
 	return nil
@@ -136,7 +138,7 @@ func clearAll(inputs []*Input) {
 	}
 }
 
-// An inputOp is the operation behind an Input. That it says it returns no pointer
+// An inputOp is an Input's operation. That it says it returns no pointer
 // and calls nothing keeps gorgonia from setting memory apart for it.
 type inputOp struct {
 	field  string
@@ -173,7 +175,8 @@ func (op *inputOp) CUDADo(extern gorgonia.External, dev gorgonia.Device, _ gorgo
 	if err := bind(extern, dev); err != nil {
 		return nil, err
 	}
-	return tensor.New(tensor.Of(op.dtype), tensor.WithShape(op.shape.Clone()...), tensor.FromMemory(op.memory, uintptr(op.bytes))), nil
+	return tensor.New(tensor.Of(op.dtype), tensor.WithShape(op.shape.Clone()...),
+		tensor.FromMemory(op.memory, uintptr(op.bytes)), tensor.WithEngine(inaccessible{})), nil
 }
 
 func (op *inputOp) ReturnsPtr() bool      { return false }

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"time"
@@ -57,6 +58,23 @@ func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err err
 	if err := m.repairBLAS(); err != nil {
 		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), vm.Close())
 	}
+	if err := errors.Join(checkFlags(vm), checkKernels(g, m.cuda.Engines()[0].HasFunc)); err != nil {
+		return errors.Join(err, vm.Close())
+	}
+	return nil
+}
+
+// checkFlags reports options of the VM that gorgonia v0.9.18 does not survive on a
+// device. That they are given shows in a field alone.
+func checkFlags(vm any) error {
+	const nan, inf, trace = 1 << 2, 1 << 3, 1 << 6 // watchNaN, watchInf, spare2 of its vm.go
+	flags := reflect.ValueOf(vm).Elem().FieldByName("runFlags").Uint()
+	switch {
+	case flags&trace != 0:
+		return errors.New("TraceExec would wait for ever on a device")
+	case flags&(nan|inf) != 0:
+		return errors.New("WithNaNWatch and WithInfWatch would lose the context: their kernels write to no memory of the device")
+	}
 	return nil
 }
 
@@ -95,6 +113,7 @@ func (m *machine) repairBLAS() (err error) {
 	ctx := m.cuda.Contexts()[0]
 	blas := m.cuda.Engines()[0].BLASContext()
 	ctx.Do(func() error { // an error that is returned would end gorgonia's goroutine
+		runtime.LockOSThread() // once more than gorgonia unlocks it: the thread ends with its goroutine
 		if err = blas.Close(); err != nil {
 			return nil
 		}
@@ -107,18 +126,19 @@ func (m *machine) repairBLAS() (err error) {
 }
 
 // run runs the graph. The last kernels may still run when gorgonia has done, also
-// behind an error: hence the wait, before the inputs' memory is used anew.
+// after an error: hence the wait, before the inputs' memory is used anew.
 func (m *machine) run() error {
 	if m.dead {
 		return errDead
 	}
 	failed := m.vm.RunAll()
-	if failed != nil {
-		m.dead = !m.alive()
+	if failed != nil && !m.alive() {
+		m.dead = true
+		runtime.SetFinalizer(m.vm, nil) // it would wait for that goroutine, and stop all others of the process
 	}
 	err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext())
 	if err == nil {
-		err = cu.Synchronize()
+		err = cu.NoStream.Synchronize() // all that gorgonia does is on it; a Stage's copies are not
 	}
 	if failed != nil {
 		return failed // which a failed wait only repeats

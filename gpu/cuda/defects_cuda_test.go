@@ -1,0 +1,242 @@
+//go:build cuda
+
+package cuda_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/gpu/cuda"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// TestValuesOverAnInputSayThatTheyAreOnTheDevice: the processor cannot read a batch
+// there, nor what an operation has written over it; Read can.
+func TestValuesOverAnInputSayThatTheyAreOnTheDevice(t *testing.T) {
+	needDevice(t)
+	g := gorgonia.NewGraph()
+	x, err := cuda.NewInput(g, "x", tensor.Float32, rows, width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	square := gorgonia.Must(gorgonia.Square(x.Node()))
+	var read gorgonia.Value
+	gorgonia.Read(square, &read)
+	gorgonia.NewScalar(g, tensor.Float32, gorgonia.WithName("unused"), gorgonia.WithValue(float32(0)))
+	vm := newVM(t, g)
+	device, err := vm.Device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, device)
+	l := newLoader(t, rows*2, loader.Memory(pinned(t, device)))
+	stage, err := gpu.NewStage(device, l, gpu.Fields("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, stage)
+	for b, err := range vm.Run(stage.Epochs(t.Context(), 0, 2), x) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []*gorgonia.Node{x.Node(), square} {
+			v := n.Value()
+			if v == nil {
+				continue
+			}
+			if got, want := fmt.Sprint(v), fmt.Sprintf("float32 of shape (%d, %d) on the device", rows, width); n == x.Node() && got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			func() {
+				defer func() {
+					if p := recover(); p != nil && !strings.Contains(fmt.Sprint(p), "gorgonia.Read") {
+						t.Errorf("got %v", p)
+					} else if p == nil && n == x.Node() {
+						t.Error("the batch could be read")
+					}
+				}()
+				data := v.Data().([]float32)
+				_ = data[0]
+			}()
+		}
+		values, _ := sample(b.Indices()[0])
+		if got := read.Data().([]float32)[1]; got != values[1]*values[1] {
+			t.Errorf("read: got %v, want %v", got, values[1]*values[1])
+		}
+	}
+}
+
+// TestOperationsWithoutAKernelAreRefused: gorgonia would compute them from whatever
+// the processor finds.
+func TestOperationsWithoutAKernelAreRefused(t *testing.T) {
+	needDevice(t)
+	g := gorgonia.NewGraph()
+	gorgonia.Must(gorgonia.Square(gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(3), gorgonia.WithName("x"))))
+	err := cuda.CheckKernels(g, func(name string) bool { return name != "elemunaryop.square_f32" })
+	if err == nil || !strings.Contains(err.Error(), "has not added a kernel square_f32") {
+		t.Errorf("got %v", err)
+	}
+	if err := cuda.CheckKernels(g, func(name string) bool { return name == "elemunaryop.square_f32" }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptionsThatWouldHangOrLoseTheContextAreRefused(t *testing.T) {
+	needDevice(t)
+	for says, option := range map[string]gorgonia.VMOpt{
+		"TraceExec": gorgonia.TraceExec(), "WithNaNWatch and WithInfWatch": gorgonia.WithNaNWatch(), "and WithInfWatch": gorgonia.WithInfWatch(),
+	} {
+		g, _ := linear(t)
+		if vm, err := cuda.New(g, option); vm != nil || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %q", err, says)
+		}
+	}
+}
+
+// TestAVMDoesNotCloseUnderItsDevicesMemory: its context's end would unmap slabs that
+// workers write to.
+func TestAVMDoesNotCloseUnderItsDevicesMemory(t *testing.T) {
+	needDevice(t)
+	g, _ := linear(t)
+	vm, err := cuda.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	device, err := vm.Device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := device.Pinned()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slab, err := memory.Alloc(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vm.Close(); err == nil || !strings.Contains(err.Error(), "1 memories or stages of it are open") {
+		t.Errorf("got %v", err)
+	}
+	for i := range slab {
+		slab[i] = byte(i)
+	}
+	if err := vm.RunAll(); err != nil { // it is still there
+		t.Error(err)
+	}
+	for _, err := range []error{memory.Free(slab), memory.Close(), vm.Close(), vm.Close(), device.Close()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// finalizers says whether the process still runs finalizers.
+func finalizers() bool {
+	ran := make(chan struct{})
+	func() {
+		p := &struct{ big [64]int }{}
+		runtime.SetFinalizer(p, func(any) { close(ran) })
+	}()
+	for begun := time.Now(); time.Since(begun) < 5*time.Second; {
+		runtime.GC()
+		select {
+		case <-ran:
+			return true
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
+}
+
+// TestDroppedVMsStopNoFinalizers: gorgonia's closes the machine, and one whose
+// goroutine has ended would be waited for on the goroutine of all finalizers.
+func TestDroppedVMsStopNoFinalizers(t *testing.T) {
+	if fake.missing != nil {
+		t.Skip(fake.missing)
+	}
+	func() {
+		g, _ := linear(t)
+		vm, err := cuda.New(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake.Fail("cublasSgemv_v2", 1, 1)
+		if err := vm.RunAll(); err == nil {
+			t.Error("got no error")
+		}
+		vm.Close() // which drops it
+	}()
+	for range 3 {
+		if !finalizers() {
+			t.Fatal("no finalizer runs any more")
+		}
+	}
+}
+
+// TestAVMWorksAfterAnotherWasClosed, on threads on which the other's context, which
+// is destroyed, may be current.
+func TestAVMWorksAfterAnotherWasClosed(t *testing.T) {
+	needDevice(t)
+	for range 30 {
+		g, got := linear(t)
+		vm, err := cuda.New(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := vm.RunAll(); err != nil {
+			t.Fatal(err)
+		}
+		if v := (*got).Data().([]float32); !slices.Equal(v, []float32{-6, -15}) {
+			t.Errorf("got %v, want -6, -15", v)
+		}
+		if err := vm.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestARunWaitsForItsOwnWorkAlone: a Stage's copies, and whatever else is in the
+// context, may go on.
+func TestARunWaitsForItsOwnWorkAlone(t *testing.T) {
+	needFake(t)
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(2, 2), gorgonia.WithName("x"), gorgonia.WithInit(gorgonia.Ones()))
+	gorgonia.Must(gorgonia.Mul(x, x))
+	vm := newVM(t, g)
+	before := fake.Calls("cuCtxSynchronize")
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	if n := fake.Calls("cuCtxSynchronize") - before; n != 0 {
+		t.Errorf("the whole context was waited for %d times", n)
+	}
+}
+
+func TestARunInALostContextEndsWithAnError(t *testing.T) {
+	if fake.missing != nil {
+		t.Skip(fake.missing)
+	}
+	g, _ := linear(t)
+	vm, err := cuda.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.Poison(driver.IllegalAddress, 1)
+	for range 2 {
+		if err := vm.RunAll(); err == nil {
+			t.Error("got no error")
+		}
+		vm.Reset()
+	}
+	vm.Close() // says what it will
+}

@@ -134,7 +134,7 @@ func preferred(side string) int {
 		return 3
 	case strings.HasPrefix(side, "PyTorch"):
 		return 2
-	case strings.Contains(side, "a loop"):
+	case strings.HasSuffix(side, " loop"):
 		return 7
 	}
 	return 4

@@ -61,7 +61,7 @@ func (r *report) markdown() string {
 			fmt.Fprintf(&b, "\n<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"%s-dark.svg\"><img src=\"%s.svg\" alt=\"%s\"></picture>\n",
 				name, name, s.Charts[0].Title)
 		}
-		for _, t := range s.Tables[:min(2, len(s.Tables))] {
+		for _, t := range s.Short() {
 			fmt.Fprintf(&b, "\n%s:\n\n%s", t.Title, t.Markdown())
 		}
 		fmt.Fprintf(&b, "\n%s\n", s.Where)

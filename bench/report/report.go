@@ -44,8 +44,15 @@ type table struct {
 func (t table) Short() table { t.Class = "short"; return t }
 func (t table) Long() table  { t.Title = ""; return t }
 
-// shown is how many charts of a section are seen at once; the page folds the others.
+// shown is how many charts, and tables, of a section are seen at once; the page
+// folds the others.
 const shown = 2
+
+// Short are the tables that are seen at once, and Longer the others.
+func (s *section) Short() []table { return s.Tables[:min(shown, len(s.Tables))] }
+func (s *section) Longer() []table {
+	return append(s.Tables[len(s.Short()):len(s.Tables):len(s.Tables)], s.Details...)
+}
 
 // First are the charts that the page shows at once.
 func (s *section) First() []*chart { return s.Charts[:min(shown, len(s.Charts))] }

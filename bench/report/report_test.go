@@ -109,7 +109,7 @@ func TestAllStudiesAreDrawnForLightAndForDark(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"penstock is 3.", "in 0 of 9 configurations of penstock, 9 of 9 configurations of penstock without Help, 9 of 9 configurations of PyTorch with PIL",
+		"With 8 workers, penstock is ", "penstock in 0 of 9 configurations, penstock without Help in 9 of 9 configurations, PyTorch with PIL in 9 of 9 configurations",
 		"Use loader.BatchSize(128) and loader.Workers(8)", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 		"penstock: the least time per item is with batches of",
 	} {

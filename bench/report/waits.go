@@ -14,10 +14,10 @@ func loading(s *section, cells []analysis.Cell) {
 	rhythms := rhythmSheet(cells)
 	var counts []string
 	for _, row := range rhythms.Rows {
-		counts = append(counts, fmt.Sprintf("%s of %s configurations of %s", row[2], row[1], row[0]))
+		counts = append(counts, fmt.Sprintf("%s in %s of %s configurations", row[0], row[2], row[1]))
 	}
 	if len(counts) > 0 {
-		s.find("With W workers, every W-th batch is waited for long in %s.", strings.Join(counts, ", "))
+		s.find("Batches arrive in bursts, with a long wait for every W-th where there are W workers: %s.", strings.Join(counts, ", "))
 	}
 	s.table("The longest waits, where there are two workers or more", rhythms)
 	s.compared(cells)

@@ -204,21 +204,6 @@ func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
 	}
 }
 
-func TestABriefRecordHasFewDigits(t *testing.T) {
-	r := result.Record{Study: result.Loading, Measured: result.Measured{Seconds: 1.23456789, Waits: []float64{0, 0.000012345678}, Usage: []result.Usage{{CPUPercent: 99.98765}},
-		Stages: []result.Stage{{Self: 2e-9}}}}
-	b := bench.Brief(r)
-	if m := b.Measured; m.Seconds != 1.2346 || m.Waits[0] != 0 || m.Waits[1] != 0.00001235 || m.Usage[0].CPUPercent != 99.99 || m.Stages[0].Self != 2e-9 {
-		t.Errorf("got %+v", m)
-	}
-	if r.Measured.Waits[1] != 0.000012345678 || r.Measured.Usage[0].CPUPercent != 99.98765 {
-		t.Error("the record itself has changed")
-	}
-	if r.Study = result.Volumes; bench.Brief(r).Measured.Waits != nil {
-		t.Error("waits are kept that no one looks at")
-	}
-}
-
 // What the waits that were measured and committed show.
 func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
 	records, err := result.ReadFile("results/throttled.jsonl")

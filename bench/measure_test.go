@@ -167,8 +167,11 @@ func keep(b *testing.B, c cell, round int, m result.Measured) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	if c.Study != result.Loading {
+		m.Waits = nil // thousands, that no other study is about
+	}
 	r.Study, r.Round, r.Config, r.Measured = c.Study, round, c.Config, m
-	if err := result.AppendFile(*resultsFile, bench.Brief(r)); err != nil {
+	if err := result.AppendFile(*resultsFile, r); err != nil {
 		b.Fatal(err)
 	}
 }

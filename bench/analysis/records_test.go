@@ -207,33 +207,26 @@ func TestCSVGivesRecordsOfItsRows(t *testing.T) {
 }
 
 func TestABadRowIsNamedAndCostsItselfAlone(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"", "analysis: b.csv:1: EOF"},
-		{"model,batch,workers\n", `analysis: b.csv:1: no column "seconds"`},
-		{"model,batch,workers,seconds,seconds\n", `analysis: b.csv:1: column "seconds" twice`},
-		{"model,batch,workers,seconds,secs\n", `analysis: b.csv:1: column "secs": want some of model, batch`},
-	} {
-		records, err := analysis.ReadCSV(strings.NewReader(c.text), "b.csv")
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || records != nil {
-			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
-		}
+	if _, err := analysis.ReadCSV(strings.NewReader(""), "b.csv"); err == nil || err.Error() != "analysis: b.csv:1: EOF" {
+		t.Errorf("an empty file: got %v", err)
 	}
 	const text = "model,batch,workers,seconds\n" +
-		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,1e999\ncnn,3\"2,1,1\ncnn,32,1,5\n"
+		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,0\ncnn,3\"2,1,1\ncnn,32,1,5\n"
 	records, err := analysis.ReadCSV(strings.NewReader(text), "b.csv")
 	if err == nil || len(records) != 1 || records[0].Measured.EndToEnd != 5 {
 		t.Fatalf("got %v, %v: want the last row and errors", records, err)
 	}
-	for i, want := range []string{
-		`analysis: b.csv:2: batch: have "0", want a whole number, 1 or more`,
-		`analysis: b.csv:3: workers: have "-1", want a whole number, 0 or more`,
-		`analysis: b.csv:4: seconds: have "NaN", want a time above 0`,
-		`analysis: b.csv:5: 3 fields, want 4`,
-		`analysis: b.csv:6: seconds: have "1e999", want a time above 0`,
-		`analysis: b.csv:7: bare " in non-quoted-field`,
+	for _, want := range []string{
+		"analysis: b.csv:2: config.batch: have 0, want 1 or more", "analysis: b.csv:3: config.workers: have -1, want 0 or more", "analysis: b.csv:4: json: ",
+		"analysis: b.csv:5: wrong number of fields", "analysis: b.csv:6: measured.seconds: have 0, want more than 0", `analysis: b.csv:7: bare " in non-quoted-field`,
 	} {
-		if got := strings.Split(err.Error(), "\n")[i]; got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s in it", err, want)
+		}
+	}
+	for _, head := range []string{"model,batch,workers", "model,batch,workers,seconds,secs"} {
+		if records, err := analysis.ReadCSV(strings.NewReader(head+"\na,1,1,1,1\na,1,1\n"), "b.csv"); err == nil || len(records) > 0 {
+			t.Errorf("columns %s: got %v, %v", head, records, err)
 		}
 	}
 }

@@ -17,9 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -59,11 +57,7 @@ func complete(root, dir string, fill func(dir string) error) error {
 	if err := os.MkdirAll(root, 0o777); err != nil {
 		return err
 	}
-	name := "." + filepath.Base(dir) + "-"
-	if err := sweep(root, name); err != nil {
-		return err
-	}
-	unfinished, err := os.MkdirTemp(root, name)
+	unfinished, err := os.MkdirTemp(root, "."+filepath.Base(dir)+"-")
 	if err != nil {
 		return err
 	}
@@ -79,25 +73,6 @@ func complete(root, dir string, fill func(dir string) error) error {
 		return nil // another process was faster, with the same
 	}
 	return err
-}
-
-// sweep removes folders of names that begin so and are more than a day old: those
-// of processes that were killed before they were done.
-func sweep(root, name string) error {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), name) || time.Since(info.ModTime()) < 24*time.Hour {
-			continue // an error is that of one that has gone
-		}
-		if err := os.RemoveAll(filepath.Join(root, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // each calls do for 0 to n-1, as many at once as there are processors.

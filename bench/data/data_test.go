@@ -5,14 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/bench/data"
 	"github.com/penstock-go/penstock/dataset"
@@ -162,54 +158,6 @@ func TestWhatIsNotCompleteLeavesNothing(t *testing.T) {
 		if _, err := data.Photos(t.Context(), root, n); err == nil {
 			t.Errorf("%d photos: no error", n)
 		}
-	}
-}
-
-func TestWhatAKilledProcessLeftIsRemovedAfterADay(t *testing.T) {
-	root := t.TempDir()
-	for name, age := range map[string]time.Duration{".cifar100-3-v1-1": 25 * time.Hour, ".cifar100-3-v1-2": time.Hour, ".cifar100-30-v1-3": 25 * time.Hour} {
-		dir, then := filepath.Join(root, name), time.Now().Add(-age)
-		if err := os.MkdirAll(filepath.Join(dir, "part"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(dir, then, then); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := data.CIFAR100(t.Context(), root, 3); err != nil {
-		t.Fatal(err)
-	}
-	left, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range left {
-		names = append(names, e.Name())
-	}
-	if want := "[.cifar100-3-v1-2 .cifar100-30-v1-3 cifar100-3-v1]"; fmt.Sprint(names) != want {
-		t.Errorf("left are %v, want %s", names, want)
-	}
-}
-
-func TestTwoThatMakeTheSameAtOnceBothFindIt(t *testing.T) {
-	root := t.TempDir()
-	var group errgroup.Group
-	for range 4 {
-		group.Go(func() error {
-			dir, err := data.CIFAR100(t.Context(), root, 40)
-			if err != nil {
-				return err
-			}
-			_, err = dataset.CIFAR100(os.DirFS(dir), dataset.Train)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(root); err != nil || len(left) != 1 {
-		t.Errorf("left are %v, %v: want one folder", left, err)
 	}
 }
 

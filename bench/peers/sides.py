@@ -11,30 +11,30 @@ PHOTOS = HERE.parents[2] / "shared" / "photos"
 PENSTOCK = "penstock"  # the program that build makes; it does all works
 WITHOUT_HELP = PENSTOCK + " without Help"
 
-# Who does a work besides, by work, and what $VENV/not-installed names where a side cannot run.
+# Who does a work besides, by work.
 PROGRAMS = {
     "eval train": {
-        "PyTorch with PIL": "pytorch_pil.py",
-        "PyTorch with tensors": "pytorch_tensor.py",
+        "PyTorch with PIL": "pytorch.py -pil",
+        "PyTorch with tensors": "pytorch.py",
         "DALI": "dali_cpu.py",
         "SPDL with FFmpeg": "spdl_threads.py",
         "FFCV": "ffcv_loader.py",
     },
-    "preprocessed": {"PyTorch with tensors": "items_tensor.py"},
-    "cifar100": {"PyTorch with PIL": "cifar_pil.py", "PyTorch with tensors": "cifar_tensor.py", "NumPy loop": "loops.py"},
-    "npy npy-items": {"PyTorch with NumPy": "npy_torch.py", "NumPy loop": "loops.py"},
-    "npy-cached": {"PyTorch with NumPy": "npy_torch.py", "MONAI": "monai_loader.py", "NumPy loop": "loops.py"},
-    "nrrd": {"PyTorch with pynrrd": "volumes_torch.py", "MONAI": "monai_loader.py", "pynrrd loop": "loops.py"},
+    "preprocessed": {"PyTorch with tensors": "pytorch.py"},
+    "cifar100": {"PyTorch with PIL": "pytorch.py -pil", "PyTorch with tensors": "pytorch.py", "NumPy loop": "loops.py"},
+    "npy npy-items": {"PyTorch with NumPy": "pytorch.py", "NumPy loop": "loops.py"},
+    "npy-cached": {"PyTorch with NumPy": "pytorch.py", "MONAI": "monai_loader.py", "NumPy loop": "loops.py"},
+    "nrrd": {"PyTorch with pynrrd": "pytorch.py", "MONAI": "monai_loader.py", "pynrrd loop": "loops.py"},
     "volumes-cached": {
-        "PyTorch with tensors": "volumes_torch.py",
+        "PyTorch with tensors": "pytorch.py",
         "MONAI": "monai_loader.py",
         "MONAI with threads": "monai_loader.py -threads",
         "NumPy loop": "loops.py",
     },
-    "volumes": {"PyTorch with pynrrd": "volumes_torch.py"},
+    "volumes": {"PyTorch with pynrrd": "pytorch.py"},
     "nets": {"PyTorch": "nets.py"},
 }
-NEEDS = {"dali_cpu": "dali", "spdl_threads": "spdl", "ffcv_loader": "ffcv", "volumes_torch": "volumes", "monai_loader": "volumes"}
+NEEDS = {"dali_cpu.py": "dali", "spdl_threads.py": "spdl", "ffcv_loader.py": "ffcv", "monai_loader.py": "volumes"}
 
 
 def venv():
@@ -58,10 +58,10 @@ def programs(work):
     return next(found for works, found in PROGRAMS.items() if work in works.split())
 
 
-def missing(program):
-    """Why a program cannot run here, or nothing."""
-    note = venv() / "not-installed" / NEEDS.get(program.split(".")[0], "-")
-    return note.read_text().strip() if note.is_file() else None
+def installed(work, program):
+    """Whether what a program needs is there; install has noted what is not."""
+    need = "volumes" if work in ("nrrd", "volumes-cached", "volumes") else NEEDS.get(program.split()[0], "-")
+    return not (venv() / "not-installed" / need).is_file()
 
 
 def build(folder):
@@ -74,7 +74,7 @@ def commands(work, folder, wanted=None, workers=None):
     into folder. Loops have no workers."""
     found = {PENSTOCK: [os.path.join(folder, PENSTOCK)], WITHOUT_HELP: [os.path.join(folder, PENSTOCK), "-help", "off"]}
     for name, program in programs(work).items():
-        if not missing(program) and (workers in (None, 0) or not name.endswith("loop")):
+        if installed(work, program) and (workers in (None, 0) or not name.endswith("loop")):
             file, *arguments = program.split()
             found[name] = [python(), str(HERE / file), *arguments]
     return {name: command for name, command in found.items() if wanted is None or name in wanted}

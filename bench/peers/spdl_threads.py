@@ -1,7 +1,7 @@
 """SPDL: threads in one process, with FFmpeg's JPEG decoder and scaler.
 
 Pixels differ: the scaler works on luma and chroma, before the conversion to RGB.
-Normalisation is that of pytorch_tensor, in the consumer's thread.
+Normalization is that of pytorch, in the consumer's thread.
 """
 
 import glob
@@ -30,7 +30,7 @@ import torch
 from spdl.pipeline import PipelineBuilder
 
 import peer
-from pytorch_tensor import Normalise
+from pytorch import Normalize
 
 
 def eval_filter(o, width, height):
@@ -61,7 +61,7 @@ def random_crop(width, height, r):
 
 def make(o, photos):
     torch.set_num_threads(1)  # the pipeline's threads have the processors
-    normalise = Normalise(o.batch, o.size)
+    normalize = Normalize(o, (3, o.size, o.size), peer.MEAN, peer.STD)
 
     def load(draw):
         k, (path, label), number = draw
@@ -91,7 +91,7 @@ def make(o, photos):
         )
         with pipeline.auto_stop():
             for pictures, labels in pipeline:
-                yield normalise(spdl.io.to_torch(pictures)), labels
+                yield normalize(spdl.io.to_torch(pictures).permute(0, 3, 1, 2)), labels
 
     return epoch
 

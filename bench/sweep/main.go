@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 		return err
 	}
 	settings := o.settings()
-	p := newProgress(len(settings) * o.rounds)
+	p := newProgress(os.Stderr)
 	all, err := race{rounds: o.rounds, margin: o.margin, measure: m.measure, turn: p.turn}.run(ctx, settings)
 	p.close()
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -2,58 +2,41 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
-	"sync/atomic"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/cwriter"
-	"github.com/vbauerster/mpb/v8/decor"
+	"time"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// progress is a bar, where standard error is a terminal.
+// progress is a line that is written again and again, on a terminal.
 type progress struct {
-	container *mpb.Progress
-	bar       *mpb.Bar
-	last      atomic.Pointer[string]
-	done      int
+	out   io.Writer // nil where there is none
+	begun time.Time
+	done  int
 }
 
-func newProgress(total int) *progress {
-	p := &progress{}
-	if !cwriter.IsTerminal(int(os.Stderr.Fd())) {
-		return p
+func newProgress(f *os.File) *progress {
+	p := &progress{begun: time.Now()}
+	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		p.out = f
 	}
-	p.container = mpb.New(mpb.WithOutput(os.Stderr))
-	p.bar = p.container.AddBar(int64(total),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d measurements")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-			if text := p.last.Load(); text != nil {
-				return *text
-			}
-			return ""
-		}), decor.AverageETA(decor.ET_STYLE_GO)))
 	return p
 }
 
-// turn counts a measurement. The bar's end moves closer with every setting that
-// is stopped.
+// turn counts a measurement, with those that are left at most.
 func (p *progress) turn(s analysis.Setting, seconds float64, left int) {
 	p.done++
-	if p.bar == nil {
+	if p.out == nil {
 		return
 	}
-	text := fmt.Sprintf("%v: %.0f samples/s, ", s, 1/seconds)
-	p.last.Store(&text)
-	p.bar.SetTotal(int64(p.done+left), false)
-	p.bar.SetCurrent(int64(p.done))
+	rest := time.Duration(float64(time.Since(p.begun)) / float64(p.done) * float64(left)).Round(time.Second)
+	fmt.Fprintf(p.out, "\r\x1b[K%d of %d measurements, %v at most; %v: %.0f samples/s", p.done, p.done+left, rest, s, 1/seconds)
 }
 
-// close ends the bar, full or not.
+// close clears the line.
 func (p *progress) close() {
-	if p.container != nil {
-		p.bar.SetTotal(int64(p.done), true)
-		p.container.Wait()
+	if p.out != nil {
+		fmt.Fprint(p.out, "\r\x1b[K")
 	}
 }

@@ -85,7 +85,9 @@ type line struct {
 }
 
 func (l line) write(w io.Writer) error {
-	l.Record = bench.Brief(l.Record)
+	if l.Record.Study != result.Loading {
+		l.Record.Measured.Waits = nil // thousands, that no other study is about
+	}
 	return json.NewEncoder(w).Encode(l)
 }
 

@@ -38,9 +38,9 @@ const (
 // Scalar makes a field of one column: a number or bool of type T.
 //
 // Floats are written as Go, C or Python write them, NaN and Inf included;
-// integers in decimal; bools as 1, t, true, 0, f or false in lower or upper case
-// or capitalised. Spaces around a value do not count. What T cannot hold is an
-// error.
+// integers in decimal, also as 1.0, which pandas writes where a column has gaps;
+// bools as 1, t, true, 0, f or false in lower or upper case or capitalised.
+// Spaces around a value do not count. What T cannot hold is an error.
 func Scalar[T dataset.Element](field, column string) Field {
 	return numbers[T](scalarField, field, []string{column})
 }
@@ -115,17 +115,26 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 		return appendFloat(to, size, v), numberError(text, dtype, err)
 	case reflect.Bool:
 		var v bool
-		if v, err = strconv.ParseBool(text); v {
+		if v, err = strconv.ParseBool(whole(text)); v {
 			word = 1
 		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		word, err = strconv.ParseUint(text, 10, 8*size)
+		word, err = strconv.ParseUint(whole(text), 10, 8*size)
 	default:
 		var v int64
-		v, err = strconv.ParseInt(text, 10, 8*size)
+		v, err = strconv.ParseInt(whole(text), 10, 8*size)
 		word = uint64(v)
 	}
 	return appendWord(to, size, word), numberError(text, dtype, err)
+}
+
+// whole is a whole number without the point and the zeros after it.
+func whole(text string) string {
+	number, zeros, _ := strings.Cut(text, ".")
+	if strings.Trim(zeros, "0") != "" {
+		return text
+	}
+	return number
 }
 
 func numberError(text string, dtype tensor.Dtype, err error) error {

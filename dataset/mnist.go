@@ -14,34 +14,40 @@ import (
 )
 
 // MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST: fsys is
-// the folder that they lie in, for torchvision's os.DirFS("data/MNIST/raw").
-// Images are gray, so "image" is uint8 (1, h, w).
+// the folder that they lie in, or one in which torchvision put them into raw or
+// MNIST/raw: os.DirFS("data"), os.DirFS("data/FashionMNIST"). Images are gray, so
+// "image" is uint8 (1, h, w).
 //
 // The files are train-images-idx3-ubyte and train-labels-idx1-ubyte, or with
 // t10k or test instead of train for the test part, plain or compressed by gzip
 // as .gz, and idx may follow a dot instead of a dash. Everything, 1 GiB at most,
 // is read into memory and checked at once, as torchvision does.
-func MNIST(fsys fs.FS, part Part) (*Images, error) { return readMNIST(fsys, part, "") }
+func MNIST(fsys fs.FS, part Part) (*Images, error) { return readMNIST(fsys, part, "MNIST", "") }
 
-// EMNIST is [MNIST] for a split of EMNIST, all of which share a folder:
-// "balanced", "byclass", "bymerge", "digits", "letters" or "mnist".
+// EMNIST is [MNIST] for a split of EMNIST, all of which share a folder, EMNIST/raw
+// for torchvision: "balanced", "byclass", "bymerge", "digits", "letters" or "mnist".
 //
 // Images are as the files have them: the two sides of every one are exchanged.
 // The letters' classes count from 1.
 func EMNIST(fsys fs.FS, split string, part Part) (*Images, error) {
-	return readMNIST(fsys, part, "emnist-"+split+"-")
+	return readMNIST(fsys, part, "EMNIST", "emnist-"+split+"-")
 }
 
-// readMNIST reads the files whose names begin with prefix.
-func readMNIST(fsys fs.FS, part Part, prefix string) (*Images, error) {
+// readMNIST reads the files whose names begin with prefix, in fsys or where
+// torchvision puts what it downloads.
+func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
 	if err := part.check(); err != nil {
 		return nil, err
 	}
-	images, err := findMNIST(fsys, part, prefix, "images", 3)
+	folder, err := findMNISTFolder(fsys, part, folder, prefix)
 	if err != nil {
 		return nil, err
 	}
-	labels, err := findMNIST(fsys, part, prefix, "labels", 1)
+	images, err := findMNIST(fsys, part, folder+prefix, "images", 3)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := findMNIST(fsys, part, folder+prefix, "labels", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +79,22 @@ func readMNIST(fsys fs.FS, part Part, prefix string) (*Images, error) {
 	}
 	p.files = []imageFile{{images, x.data, p.spec[0].Bytes(), 0, p.n}}
 	return p, nil
+}
+
+// findMNISTFolder is where the images are, with a slash after it: fsys itself,
+// unless they are in one of torchvision's folders.
+func findMNISTFolder(fsys fs.FS, part Part, folder, prefix string) (string, error) {
+	var missing error // from fsys itself
+	for _, at := range []string{"", "raw/", folder + "/raw/"} {
+		_, err := findMNIST(fsys, part, at+prefix, "images", 3)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return at, err
+		}
+		if missing == nil {
+			missing = err
+		}
+	}
+	return "", fmt.Errorf("%w, nor in raw or %s/raw", missing, folder)
 }
 
 // findMNIST finds the file of that content, which has so many dimensions.

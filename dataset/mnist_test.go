@@ -89,7 +89,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		fsys fstest.MapFS
 		want string
 	}{
-		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist"},
+		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
 		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
 		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images, uint8 of two dimensions each"},
 		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want a number per image"},
@@ -145,5 +145,30 @@ func TestWriteMNISTWritesWhatMNISTReads(t *testing.T) {
 	}
 	if !bytes.Equal(images.Bytes(), want[x].Data) || !bytes.Equal(labels.Bytes(), want[y].Data) {
 		t.Errorf("wrote % x and % x", images.Bytes(), labels.Bytes())
+	}
+}
+
+func TestMNISTLooksWhereTorchvisionPutsIt(t *testing.T) {
+	const x, y = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
+	for _, folder := range []string{"", "raw/", "MNIST/raw/"} {
+		ds, err := dataset.MNIST(mnistFiles(folder, x, y), dataset.Test)
+		if err != nil {
+			t.Errorf("%q: %v", folder, err)
+			continue
+		}
+		if got, want := ds.Name(2), folder+x+", image 2"; got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+	both := mnistFiles("", x, y)
+	for name, file := range mnistFiles("MNIST/raw/", x, y) {
+		both[name] = &fstest.MapFile{Data: file.Data[:4]}
+	}
+	if _, err := dataset.MNIST(both, dataset.Test); err != nil {
+		t.Errorf("files at hand are not taken first: %v", err)
+	}
+	letters := mnistFiles("EMNIST/raw/emnist-letters-", "test-images-idx3-ubyte", "test-labels-idx1-ubyte")
+	if _, err := dataset.EMNIST(letters, "letters", dataset.Test); err != nil {
+		t.Error(err)
 	}
 }

@@ -14,13 +14,13 @@ import (
 // fields "image", uint8 (3, 32, 32), and "label", a whole number from 0 to 9.
 // Random augmentations are those of seed 0 and epoch 0.
 func WriteCIFAR10(ctx context.Context, w io.Writer, ds Dataset) error {
-	return writeCIFAR(ctx, w, ds, []cifarLabel{{"label", 10, ""}})
+	return writeCIFAR(ctx, w, ds, []cifarLabel{{field: "label", classes: 10}})
 }
 
 // WriteCIFAR100 is [WriteCIFAR10] for a file of [CIFAR100]: labels are 0 to 99,
 // and a field "coarse" is 0 to 19.
 func WriteCIFAR100(ctx context.Context, w io.Writer, ds Dataset) error {
-	return writeCIFAR(ctx, w, ds, []cifarLabel{{"coarse", 20, ""}, {"label", 100, ""}})
+	return writeCIFAR(ctx, w, ds, []cifarLabel{{field: "coarse", classes: 20}, {field: "label", classes: 100}})
 }
 
 func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabel) error {

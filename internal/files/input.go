@@ -63,6 +63,14 @@ func NewInput(r io.Reader, length int64) *Input {
 // Offset is how many bytes were read so far, after decompression.
 func (in *Input) Offset() int64 { return in.offset }
 
+// Peek is the next n bytes, which stay to be read.
+func (in *Input) Peek(n int) ([]byte, error) {
+	b := make([]byte, n)
+	k, err := io.ReadFull(in.r, b)
+	in.r = io.MultiReader(bytes.NewReader(b[:k]), in.r)
+	return b[:k], Ended(err)
+}
+
 // Tee copies to w what is read from here on.
 func (in *Input) Tee(w io.Writer) { in.r = io.TeeReader(in.r, w) }
 

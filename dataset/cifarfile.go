@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/pickle"
+)
+
+// A cifarFile is what one file holds.
+type cifarFile struct {
+	data   []byte
+	record int // bytes from one image to the next
+	skip   int // bytes before the first image
+	labels [][]int64
+}
+
+// pickled is the first byte of a pickle, which is no label.
+const pickled = 0x80
+
+// parse reads a file of size bytes of either version.
+func (r *cifarReader) parse(in *files.Input, size int64) (*cifarFile, error) {
+	if size > r.limit {
+		return nil, fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", size, maxImageBytes, r.limit)
+	}
+	if err := in.Holds(size); err != nil {
+		return nil, err
+	}
+	r.limit -= size
+	if first, err := in.Peek(1); err == nil && first[0] == pickled {
+		return r.parsePickle(in, size)
+	}
+	return r.parseBinary(in, size)
+}
+
+// parseBinary reads records that begin with a byte per label, the last one first.
+func (r *cifarReader) parseBinary(in *files.Input, size int64) (*cifarFile, error) {
+	skip := len(r.set.labels)
+	record := skip + cifarBytes
+	if size == 0 {
+		return nil, fmt.Errorf("file of 0 bytes, want an image or more of %d", record)
+	}
+	if size%int64(record) != 0 {
+		return nil, fmt.Errorf("file of %d bytes, want a multiple of %d: %d images and %d bytes", size, record, size/int64(record), size%int64(record))
+	}
+	data, err := in.Rest(size)
+	if err != nil {
+		return nil, err
+	}
+	f := &cifarFile{data, record, skip, make([][]int64, skip)}
+	for at := 0; at < len(data); at += record {
+		for l := range f.labels {
+			f.labels[l] = append(f.labels[l], int64(data[at+skip-1-l]))
+		}
+	}
+	return f, f.check(r.set.labels)
+}
+
+// parsePickle reads a dictionary of an array of images and lists of labels.
+func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, error) {
+	dict, err := readDict(in, size)
+	if err != nil {
+		return nil, err
+	}
+	images, ok := dict.Get("data").(*pickle.Array)
+	if !ok {
+		return nil, errors.New(`no array of the key "data"`)
+	}
+	if images.Type != "u1" || images.Fortran || len(images.Shape) != 2 || images.Shape[1] != cifarBytes {
+		return nil, fmt.Errorf("array of %s %v, want images, u1 [n %d]", images.Type, images.Shape, cifarBytes)
+	}
+	f := &cifarFile{data: images.Data, record: cifarBytes, labels: make([][]int64, len(r.set.labels))}
+	for l, label := range r.set.labels {
+		if f.labels[l], err = pickle.Integers(dict.Get(label.lists)); err != nil {
+			return nil, fmt.Errorf("key %q: %w", label.lists, err)
+		}
+		if got, want := len(f.labels[l]), images.Shape[0]; got != want {
+			return nil, fmt.Errorf("key %q: %d labels of %d images", label.lists, got, want)
+		}
+	}
+	return f, f.check(r.set.labels)
+}
+
+func readDict(r io.Reader, size int64) (*pickle.Dict, error) {
+	v, err := pickle.Read(r, size)
+	if err != nil {
+		return nil, err
+	}
+	dict, ok := v.(*pickle.Dict)
+	if !ok {
+		return nil, errors.New("pickle: no dictionary")
+	}
+	return dict, nil
+}
+
+// check compares the labels with the number of classes.
+func (f *cifarFile) check(labels []cifarLabel) error {
+	for l, label := range labels {
+		for k, v := range f.labels[l] {
+			if v < 0 || v >= int64(label.classes) {
+				return fmt.Errorf("image %d: %s %d, want 0 to %d", k, label.field, v, label.classes-1)
+			}
+		}
+	}
+	return nil
+}
+
+// maxNames is how many bytes a file of classes' names may have.
+const maxNames = 64 << 10
+
+// parseNames reads the names of the classes: of label l, one a line, or of all of
+// them from a pickle.
+func (r *cifarReader) parseNames(from io.Reader, v *cifarVersion, l int) error {
+	text, err := io.ReadAll(io.LimitReader(from, maxNames+1))
+	if err == nil && len(text) > maxNames {
+		err = fmt.Errorf("more than %d bytes of names", maxNames)
+	}
+	if err != nil {
+		return err
+	}
+	if v.python {
+		dict, err := readDict(strings.NewReader(string(text)), int64(len(text)))
+		if err != nil {
+			return err
+		}
+		for l, label := range r.set.labels {
+			names, err := pickle.Texts(dict.Get(label.names))
+			if err != nil {
+				return fmt.Errorf("key %q: %w", label.names, err)
+			}
+			if err := r.setNames(l, names); err != nil {
+				return fmt.Errorf("key %q: %w", label.names, err)
+			}
+		}
+		return nil
+	}
+	lines := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	for k := range lines {
+		lines[k] = strings.TrimSpace(lines[k])
+	}
+	return r.setNames(l, slices.DeleteFunc(lines, func(s string) bool { return s == "" }))
+}
+
+func (r *cifarReader) setNames(l int, names []string) error {
+	if want := r.set.labels[l].classes; len(names) != want {
+		return fmt.Errorf("%d names of classes, want %d", len(names), want)
+	}
+	r.names[l] = names
+	return nil
+}

@@ -1,0 +1,192 @@
+package dataset
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A cifarReader finds and reads files of CIFAR.
+type cifarReader struct {
+	fsys  fs.FS
+	set   cifarSet
+	limit int64                 // bytes of images that may still be read
+	read  map[string]*cifarFile // by name
+	names [][]string            // of the classes, per label
+}
+
+// readPart reads the files of a part, or those named, and says their names.
+func (r *cifarReader) readPart(part Part, named []string) ([]string, error) {
+	if named != nil {
+		// What the names of the classes' files are depends on the version, which
+		// the files' contents tell.
+		if err := r.readFiles(named); err != nil {
+			return nil, err
+		}
+		return named, r.readNames(path.Dir(named[0]))
+	}
+	if folder, version := r.findFolder(part); version != nil {
+		var wanted []string
+		for _, name := range version.files(part) {
+			wanted = append(wanted, path.Join(folder, name))
+		}
+		if err := r.readFiles(wanted); err != nil {
+			return nil, err
+		}
+		return wanted, r.readNames(folder)
+	}
+	for k := range r.set.versions {
+		v := &r.set.versions[k]
+		if r.exists(v.archive) {
+			return r.readArchive(v, part)
+		}
+	}
+	return nil, r.notFound(part)
+}
+
+func (r *cifarReader) exists(name string) bool {
+	_, err := fs.Stat(r.fsys, name)
+	return err == nil
+}
+
+// findFolder finds a folder with a file of the part: fsys itself, or one that is
+// named as the archives name it.
+func (r *cifarReader) findFolder(part Part) (string, *cifarVersion) {
+	for _, inside := range []bool{false, true} {
+		for k := range r.set.versions {
+			v, folder := &r.set.versions[k], "."
+			if inside {
+				folder = v.folder
+			}
+			if slices.ContainsFunc(v.files(part), func(name string) bool { return r.exists(path.Join(folder, name)) }) {
+				return folder, v
+			}
+		}
+	}
+	return "", nil
+}
+
+func (r *cifarReader) notFound(part Part) error {
+	var tried []string
+	for k := range r.set.versions {
+		v := &r.set.versions[k]
+		tried = append(tried, v.files(part)[0], v.folder, v.archive)
+	}
+	return fmt.Errorf("dataset: %s: none of %s: %w", r.set.name, strings.Join(tried, ", "), fs.ErrNotExist)
+}
+
+func (r *cifarReader) readFiles(names []string) error {
+	for _, name := range names {
+		if err := r.readFile(name); err != nil {
+			return readError(name, err)
+		}
+	}
+	return nil
+}
+
+func (r *cifarReader) readFile(name string) error {
+	in, err := files.OpenInput(r.fsys, name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if in.Packed {
+		return errors.New("compressed by gzip: want the plain file")
+	}
+	r.read[name], err = r.parse(in, in.Length)
+	return err
+}
+
+// readNames reads the files of the classes' names in a folder, if they are there.
+func (r *cifarReader) readNames(folder string) error {
+	for k := range r.set.versions {
+		v := &r.set.versions[k]
+		for l, name := range v.names {
+			name = path.Join(folder, name)
+			f, _, err := files.Open(r.fsys, name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err == nil {
+				err = r.parseNames(f, v, l)
+				f.Close()
+			}
+			if err != nil {
+				return readError(name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// readArchive reads the files of a part from an archive, in whose order they are
+// not, and says their names.
+func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) {
+	in, err := files.OpenInput(r.fsys, v.archive)
+	if err != nil {
+		return nil, readError(v.archive, err)
+	}
+	defer in.Close()
+	t := tar.NewReader(in)
+	for { // to the end, of which a damaged archive is known
+		h, err := t.Next()
+		if err == io.EOF {
+			_, err = io.Copy(io.Discard, io.LimitReader(in, maxPadding))
+			if err != nil {
+				return nil, readError(v.archive, err)
+			}
+			break
+		}
+		if err == nil && h.Typeflag == tar.TypeReg {
+			err = r.readMember(in, t, h, v, part)
+		}
+		if err != nil {
+			return nil, readError(v.archive, err)
+		}
+	}
+	var wanted []string
+	for _, name := range v.files(part) {
+		name = path.Join(v.archive, v.folder, name)
+		if r.read[name] == nil {
+			return nil, readError(name, fs.ErrNotExist)
+		}
+		wanted = append(wanted, name)
+	}
+	return wanted, nil
+}
+
+// maxPadding is how many bytes may follow an archive's last member.
+const maxPadding = 1 << 20
+
+// readMember reads a file of the archive if it is wanted.
+func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, part Part) error {
+	folder, name := path.Split(path.Clean(h.Name))
+	if path.Clean(folder) != v.folder {
+		return nil
+	}
+	if l := slices.Index(v.names, name); l >= 0 {
+		if err := r.parseNames(t, v, l); err != nil {
+			return fmt.Errorf("%s: %w", h.Name, err)
+		}
+		return nil
+	}
+	if !slices.Contains(v.files(part), name) {
+		return nil
+	}
+	// What the archive says of its members is a promise, as of compressed ones.
+	member := files.NewInput(t, archive.Length)
+	member.Packed = true
+	f, err := r.parse(member, h.Size)
+	if err != nil {
+		return fmt.Errorf("%s: %w", h.Name, err)
+	}
+	r.read[path.Join(v.archive, v.folder, name)] = f
+	return nil
+}

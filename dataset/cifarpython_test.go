@@ -1,0 +1,203 @@
+package dataset_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// pythons are the files that testdata/cifar/make.py wrote, in a folder for every
+// version of Python and protocol.
+func pythons(t testing.TB) fstest.MapFS {
+	t.Helper()
+	f, err := os.Open("testdata/cifar/golden.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return fsys
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			fsys[strings.TrimPrefix(h.Name, "./")] = &fstest.MapFile{Data: data}
+		}
+	}
+}
+
+// packedAs is a .tar.gz of a folder of fsys, its files from the last to the first.
+func packedAs(t testing.TB, fsys fstest.MapFS, folder string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	names, err := fs.Glob(fsys, folder+"/*")
+	if err != nil || len(names) == 0 {
+		t.Fatal(folder, err)
+	}
+	slices.Reverse(names)
+	for _, name := range names {
+		data := fsys[name].Data
+		base := name[strings.LastIndex(folder, "/")+1:]
+		if err := w.WriteHeader(&tar.Header{Name: base, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(data))}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write(data)
+	}
+	w.Close()
+	z.Close()
+	return b.Bytes()
+}
+
+func TestCIFARReadsThePythonVersion(t *testing.T) {
+	all := pythons(t)
+	for _, version := range []string{"python2-2", "python3-2", "python3-3", "python3-4", "python3-5"} {
+		root, err := fs.Sub(all, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := fs.Sub(root, "cifar-10-batches-py")
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := fstest.MapFS{"cifar-10-python.tar.gz": {Data: packedAs(t, all, version+"/cifar-10-batches-py")}}
+		for place, fsys := range map[string]fs.FS{"": files, "cifar-10-batches-py/": root, "cifar-10-python.tar.gz/cifar-10-batches-py/": archive} {
+			train, err := dataset.CIFAR10(fsys, dataset.Train)
+			if err != nil {
+				t.Errorf("%s: %v", version, err)
+				continue
+			}
+			if got, want := train.Labels(), []int{1, 8, 2, 7, 3, 6, 4, 5, 5, 4}; !slices.Equal(got, want) {
+				t.Errorf("%s, %s: labels %v, want %v", version, place, got, want)
+			}
+			if got := train.Classes(); len(got) != 10 || got[9] != "class 9" {
+				t.Errorf("%s, %s: classes %q", version, place, got)
+			}
+			if got, want := train.Name(7), place+"data_batch_4, image 1"; got != want {
+				t.Errorf("%s: name %q, want %q", version, got, want)
+			}
+			image := datatest.Sample(t, train, 7)["image"].Data().([]uint8)
+			if got, want := []byte{image[0], image[1023], image[1024], image[2048], image[3071]}, []byte{41, 41, 104, 201, 201}; !bytes.Equal(got, want) {
+				t.Errorf("%s, %s: pixels %v, want %v", version, place, got, want)
+			}
+		}
+		hundred, err := dataset.CIFAR100(root, dataset.Test)
+		if err != nil {
+			t.Errorf("%s: %v", version, err)
+			continue
+		}
+		s := datatest.Sample(t, hundred, 1)
+		if s["label"].Data() != int64(51) || s["coarse"].Data() != int64(8) || s["image"].Data().([]uint8)[2048] != 201 {
+			t.Errorf("%s: labels %v and %v", version, s["label"].Data(), s["coarse"].Data())
+		}
+		if fine, coarse := hundred.Classes(), hundred.CoarseClasses(); fine[99] != "fine 99" || coarse[19] != "coarse 19" {
+			t.Errorf("%s: classes %q and %q", version, fine, coarse)
+		}
+		one, err := dataset.CIFAR10(files, dataset.Train, dataset.CIFARFiles("data_batch_2"))
+		if err != nil || one.Len() != 2 || one.Classes()[0] != "class 0" {
+			t.Errorf("%s: one file: %v", version, err)
+		}
+	}
+}
+
+func TestCIFARReadsTheBinaryVersionsArchive(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for name, file := range cifar10() {
+		fsys["cifar-10-batches-bin/"+name] = file
+	}
+	want, err := dataset.CIFAR10(cifar10(), dataset.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: packedAs(t, fsys, "cifar-10-batches-bin")}}
+	for _, fsys := range []fs.FS{fsys, archive} {
+		got, err := dataset.CIFAR10(fsys, dataset.Train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		datatest.Same(t, got, want)
+		if !slices.Equal(got.Classes(), want.Classes()) {
+			t.Errorf("classes %q", got.Classes())
+		}
+	}
+}
+
+func TestDamagedPythonVersionsAreErrors(t *testing.T) {
+	all := pythons(t)
+	const folder = "python2-2/cifar-10-batches-py"
+	whole := all[folder+"/test_batch"].Data
+	read := func(name string, data []byte) error {
+		_, err := dataset.CIFAR10(fstest.MapFS{name: {Data: data}}, dataset.Test)
+		return err
+	}
+	for n := range len(whole) - 1 {
+		if n > 250 && n < len(whole)-150 && n%97 > 0 {
+			continue // in the pixels
+		}
+		if err := read("test_batch", whole[:n]); err == nil || !strings.HasPrefix(err.Error(), "dataset: read test_batch: ") {
+			t.Errorf("cut to %d bytes: %v", n, err)
+		}
+	}
+	for at := range whole {
+		if at > 250 && at < len(whole)-150 {
+			continue
+		}
+		for _, bit := range []byte{1, 4, 0x80} {
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= bit
+			read("test_batch", damaged) // may be read, must return
+		}
+	}
+	archive := packedAs(t, all, folder)
+	for n := 0; n < len(archive)-8; n += 7 {
+		if err := read("cifar-10-python.tar.gz", archive[:n]); err == nil {
+			t.Errorf("archive cut to %d bytes is read", n)
+		}
+	}
+	for name, want := range map[string]string{
+		"labels": `key "labels": None, want a list of whole numbers`,
+		"data":   `no array of the key "data"`,
+	} {
+		other := bytes.Replace(whole, []byte(name), []byte(strings.ToUpper(name)), 1)
+		if err := read("test_batch", other); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v, want … %s", err, want)
+		}
+	}
+}
+
+// A tar archive says a megabyte of zeros is a gigabyte.
+func TestPromisesOfArchivesTakeNoMemory(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	const size = 300_000 * 3073
+	w.WriteHeader(&tar.Header{Name: "cifar-10-batches-bin/test_batch.bin", Typeflag: tar.TypeReg, Size: size})
+	w.Write(make([]byte, 1<<20))
+	_, err := dataset.CIFAR10(fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}, dataset.Test)
+	if got, want := fmt.Sprint(err), "unexpected EOF"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want … %s", got, want)
+	}
+}

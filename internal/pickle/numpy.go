@@ -1,0 +1,224 @@
+package pickle
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// An Array is one of NumPy's.
+type Array struct {
+	Type    string // as NumPy names it: "u1", "i8", "f4"
+	Order   byte   // of the bytes: '<', '>' or '|' for none
+	Fortran bool   // the first index varies fastest
+	Shape   []int
+	Data    []byte
+}
+
+// A dtype is the type of an array's values.
+type dtype struct {
+	name  string
+	order byte
+}
+
+// A name is something to be imported.
+type name string
+
+// calls are what may be called, by their places in NumPy 1 and 2.
+var calls = map[name]func(*machine, Tuple) (any, error){
+	"numpy.core.multiarray._reconstruct":  reconstruct,
+	"numpy._core.multiarray._reconstruct": reconstruct,
+	"numpy.core.numeric._frombuffer":      fromBuffer,
+	"numpy._core.numeric._frombuffer":     fromBuffer,
+	"numpy.dtype":                         newDtype,
+	"_codecs.encode":                      encode,
+}
+
+// name pushes a name of two lines or of two texts on the stack.
+func (m *machine) name(op byte) error {
+	var parts [2]string
+	for k := range parts {
+		if op == 'c' {
+			line, err := m.line()
+			if err != nil {
+				return err
+			}
+			parts[k] = line
+			continue
+		}
+		v, err := m.pop()
+		if err != nil {
+			return err
+		}
+		if parts[1-k], err = textOf(v); err != nil {
+			return fmt.Errorf("name: %w", err)
+		}
+		if len(parts[1-k]) > maxName {
+			return fmt.Errorf("a name of more than %d bytes", maxName)
+		}
+	}
+	full := name(parts[0] + "." + parts[1])
+	if calls[full] == nil && full != "numpy.ndarray" {
+		return fmt.Errorf("%.100q, which is refused: a pickle can run any program", string(full))
+	}
+	m.push(full)
+	return nil
+}
+
+func (m *machine) line() (string, error) {
+	var line []byte
+	for len(line) <= maxName {
+		b, err := m.byte()
+		if err != nil {
+			return "", err
+		}
+		if b == '\n' {
+			return string(line), nil
+		}
+		line = append(line, b)
+	}
+	return "", fmt.Errorf("a name of more than %d bytes", maxName)
+}
+
+// call pushes what a name makes of a tuple.
+func (m *machine) call() error {
+	values, err := m.arguments(true, 2)
+	if err != nil {
+		return err
+	}
+	callee, _ := values[0].(name)
+	args, ok := values[1].(Tuple)
+	if calls[callee] == nil || !ok {
+		return fmt.Errorf("call of %s with %s", kindOf(values[0]), kindOf(values[1]))
+	}
+	v, err := calls[callee](m, args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", callee, err)
+	}
+	m.push(v)
+	return nil
+}
+
+var errArguments = errors.New("other arguments than NumPy's")
+
+// reconstruct makes an empty array, which build fills.
+func reconstruct(*machine, Tuple) (any, error) { return new(Array), nil }
+
+func newDtype(_ *machine, args Tuple) (any, error) {
+	if len(args) == 0 {
+		return nil, errArguments
+	}
+	text, err := textOf(args[0])
+	if err != nil {
+		return nil, err
+	}
+	return &dtype{text, '|'}, nil
+}
+
+// encode makes bytes of a text that has one letter for each, as Python 3 writes
+// bytes for Python 2.
+func encode(m *machine, args Tuple) (any, error) {
+	if len(args) != 2 {
+		return nil, errArguments
+	}
+	text, ok := args[0].(string)
+	codec, err := textOf(args[1])
+	if !ok || err != nil || codec != "latin1" {
+		return nil, errArguments
+	}
+	// The same text again and again would take any memory.
+	if m.encoded += int64(len(text)); m.encoded > m.size {
+		return nil, errors.New("more bytes than the pickle has")
+	}
+	b := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xff {
+			return nil, fmt.Errorf("letter %q in latin1", r)
+		}
+		b = append(b, byte(r))
+	}
+	return b, nil
+}
+
+// fromBuffer makes an array of bytes, a dtype, a shape and "C" or "F".
+func fromBuffer(_ *machine, args Tuple) (any, error) {
+	if len(args) != 4 {
+		return nil, errArguments
+	}
+	order, err := textOf(args[3])
+	if err != nil || order != "C" && order != "F" {
+		return nil, errArguments
+	}
+	a := new(Array)
+	return a, a.fill(args[2], args[1], order == "F", args[0])
+}
+
+// build gives an array its values, or a dtype its order of bytes.
+func (m *machine) build() error {
+	v, err := m.pop()
+	if err != nil {
+		return err
+	}
+	state, ok := v.(Tuple)
+	if !ok {
+		return fmt.Errorf("state of %s", kindOf(v))
+	}
+	if a, err := top[*Array](m); err == nil {
+		if len(state) != 5 {
+			return errors.New("an array of another version of NumPy's")
+		}
+		fortran, _ := state[3].(bool)
+		return a.fill(state[1], state[2], fortran, state[4])
+	}
+	d, err := top[*dtype](m)
+	if err != nil {
+		return err
+	}
+	if len(state) < 2 {
+		return errors.New("a dtype of another version of NumPy's")
+	}
+	order, err := textOf(state[1])
+	if err != nil || len(order) != 1 || !strings.Contains("<>|=", order) {
+		return errors.New("a dtype without an order of bytes")
+	}
+	d.order = order[0]
+	return nil
+}
+
+// fill sets what NumPy says of an array, and checks that the bytes are as many
+// as the shape asks for.
+func (a *Array) fill(shape, dt any, fortran bool, data any) error {
+	d, ok := dt.(*dtype)
+	if !ok {
+		return fmt.Errorf("%s, want a dtype", kindOf(dt))
+	}
+	dims, ok := shape.(Tuple)
+	bytes, isBytes := data.([]byte)
+	if !ok || !isBytes {
+		return fmt.Errorf("a shape that is %s and values that are %s, want a tuple and bytes", kindOf(shape), kindOf(data))
+	}
+	if len(d.name) < 2 {
+		return fmt.Errorf("values of type %.20q", d.name)
+	}
+	size, err := strconv.ParseUint(d.name[1:], 10, 16)
+	if err != nil || size == 0 {
+		return fmt.Errorf("values of type %.20q", d.name)
+	}
+	want := int64(size)
+	sides := make([]int, len(dims))
+	for k, v := range dims {
+		side, ok := v.(int64)
+		if !ok || side < 0 || side > 1<<40 || want > 1<<62/max(side, 1) {
+			return fmt.Errorf("a shape of %d numbers, of which number %d is out of range", len(dims), k)
+		}
+		sides[k] = int(side)
+		want *= side
+	}
+	if want != int64(len(bytes)) {
+		return fmt.Errorf("%d bytes for %v values of %d bytes: %w", len(bytes), sides, size, io.ErrUnexpectedEOF)
+	}
+	*a = Array{Type: d.name, Order: d.order, Fortran: fortran, Shape: sides, Data: bytes}
+	return nil
+}

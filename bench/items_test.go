@@ -81,7 +81,7 @@ func BenchmarkNpy(b *testing.B) {
 	}
 }
 
-// oneFile reads items that lie in a file one after another, behind a header.
+// oneFile reads items that lie in a file one after another, after a header.
 func oneFile(b *testing.B, path string, header int64) func(i int, dst []byte) error {
 	f, err := os.Open(path)
 	if err != nil {

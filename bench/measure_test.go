@@ -134,7 +134,7 @@ func report(b *testing.B, rounds []result.Measured) {
 }
 
 // wanted tells whether the pattern of -bench chooses a benchmark whose first name
-// testing has chosen. Where an expression has alternatives beside a slash, all are
+// testing has chosen. Where an expression has alternatives and a slash, all are
 // wanted: measuring too much is better than too little.
 func wanted(pattern, name string) bool {
 	if strings.ContainsAny(pattern, "|()[]") && strings.Contains(pattern, "/") {

@@ -65,7 +65,7 @@ func table(n int, f, phase float64) (sin, cos []float64) {
 	return sin, cos
 }
 
-// A patch is an ellipse that is lighter or darker than what is behind it, and of
+// A patch is an ellipse that is lighter or darker than its background, and of
 // another color.
 type patch struct {
 	x, y, rx, ry float64

@@ -1,4 +1,4 @@
-// Package model holds the nets that the benchmarks run behind a loader, in
+// Package model holds the nets that the benchmarks run after a loader, in
 // gorgonia: convolutional ones of several sizes, an MLP-Mixer and a vision
 // transformer. Their weights are random, which costs as much time as trained
 // ones. They only infer.

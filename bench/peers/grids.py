@@ -9,6 +9,7 @@ import sides
 
 SLICES = 304  # of a patient, in three views
 PYTORCH = ("PyTorch with PIL", "PyTorch with tensors")
+LOOPS = ("NumPy loop", "pynrrd loop")
 NETS = ("conv-small", "conv-medium", "resnet-small", "mixer", "vit")
 
 
@@ -66,30 +67,33 @@ def photos(o, f):
     """The evaluation and the training preset, with photos as they are and as most of the web's."""
     given = f.photos()
     for workers in o.workers or ((1, 2, 4) if o.full else (2,)):
-        yield Cell("throughput", "eval", "photos, evaluation", given, 128, workers, 1024)
-        yield Cell("throughput", "train", "photos, training", given, 128, workers, 1024, shuffle=True)
+        samples = 1024 if o.full else 640
+        yield Cell("throughput", "eval", "photos, evaluation", given, 128, workers, samples)
+        yield Cell("throughput", "train", "photos, training", given, 128, workers, samples, shuffle=True)
         if o.full:
-            yield Cell("throughput", "eval", "4:2:0 photos, evaluation", data.subsampled(given), 128, workers, 1024)
+            yield Cell("throughput", "eval", "4:2:0 photos, evaluation", data.subsampled(given), 128, workers, samples)
 
 
 def formats(o, f):
     """Files of NumPy, CIFAR-100 and NRRD, and what is kept in memory. Loops take part with 0 workers."""
     arrays, items, tiny, patients = data.arrays(), f.made("items224", 512), f.made("cifar100", 50000), f.made("volumes", 8)
     for workers in o.workers or ((0, 1, 2, 4) if o.full else (0, 2)):
-        yield Cell("throughput", "preprocessed", "float32 files", items, 256, workers, 2048)
-        yield Cell("throughput", "npy", "npy, one array", arrays, 32, workers, 4096)
-        yield Cell("throughput", "npy-items", "npy, a file each", arrays, 32, workers, 4096)
-        yield Cell("throughput", "npy-cached", "npy, in memory", arrays, 32, workers, 4096)
-        yield Cell("throughput", "cifar100", "CIFAR-100", tiny, 64, workers, 50000 if o.full else 20000)
-        yield Cell("throughput", "nrrd", "NRRD, gzip", patients, 2, workers, 16)
-        yield Cell("throughput", "volumes-cached", "volumes, in memory", patients, 2, workers, 256)
+        peers = LOOPS if workers == 0 and not o.full else ()
+        few = 1 if o.full else 2
+        yield Cell("throughput", "preprocessed", "float32 files", items, 256, workers, 2048, peers=peers)
+        yield Cell("throughput", "npy", "npy, one array", arrays, 32, workers, 4096 // few, peers=peers)
+        yield Cell("throughput", "npy-items", "npy, a file each", arrays, 32, workers, 4096 // few, peers=peers)
+        yield Cell("throughput", "npy-cached", "npy, in memory", arrays, 32, workers, 4096 // few, peers=peers)
+        yield Cell("throughput", "cifar100", "CIFAR-100", tiny, 64, workers, 20000 // few, peers=peers)
+        yield Cell("throughput", "nrrd", "NRRD, gzip", patients, 2, workers, 16, peers=peers)
+        yield Cell("throughput", "volumes-cached", "volumes, in memory", patients, 2, workers, 256 // few, peers=peers)
 
 
 def loading(o, f):
     """Study 1. Batches for four periods of as many as there are workers; with a slow consumer fewer."""
     works = {"photos": ("eval", f.photos()), "preprocessed": ("preprocessed", f.made("items224", 512))}
     for name, (work, folder) in works.items():
-        for batch in o.batch or ((32, 128, 256, 512, 1024) if o.full else (64,)):
+        for batch in o.batch or ((32, 128, 256, 512, 1024) if o.full else (32,)):
             for workers in o.workers or ((1, 2, 4, 8, 32, 48, 64) if o.full else (1, 2, 4, 8)):
                 batches = max(17, min(4 * workers, workers + 32) + 1)
                 yield Cell("loading", work, name, folder, batch, workers, batch * batches, both=True, peers=PYTORCH)
@@ -101,8 +105,9 @@ def loading(o, f):
 def endtoend(o, f):
     """Study 2, with nets on the processor that workers have too. PyTorch takes its faster way of loading."""
     works = {"photos": ("eval", f.photos()), "preprocessed": ("preprocessed", f.made("items64", 512))}
+    works = works if o.full else {"photos": works["photos"]}
     for name, (work, folder) in works.items():
-        for model in NETS if o.full else ("conv-small", "resnet-small", "vit"):
+        for model in NETS if o.full else ("conv-small", "vit"):
             for batch in o.batch or ((32, 128, 256, 512, 1024) if o.full else (8, 32)):
                 for workers in o.workers or ((1, 2, 4, 8, 12, 16, 32, 48, 64) if o.full else (1, 2)):
                     yield Cell("endtoend", work, name, folder, batch, workers, 4096 if o.full else 128, size=64, model=model, peers=PYTORCH[1:])
@@ -121,16 +126,18 @@ def simulated(o, f):
 def profile(o, f):
     """Study 3: CIFAR-100 in batches of 64, shuffled, the first batch and an epoch."""
     n = 50000 if o.full else 10000
+    folder = f.made("cifar100", 50000)
     for workers in o.workers or (1, 2, 4, 8, 16):
-        yield Cell("profile", "cifar100", "CIFAR-100", f.made("cifar100", 50000), 64, workers, n, shuffle=True)
+        yield Cell("profile", "cifar100", "CIFAR-100", folder, 64, workers, n, shuffle=True)
 
 
 def volumes(o, f):
     """Study 4: slices in three views with annotation maps, shuffled."""
-    n = 64 if o.full else 8
+    n = 64 if o.full else 4
+    folder = f.made("volumes", n)
     for batch in o.batch or ((1, 2, 4, 8) if o.full else (1, 8)):
         for workers in o.workers or ((1, 2, 4, 8) if o.full else (1, 2, 4)):
-            yield Cell("volumes", "volumes", "volumes", f.made("volumes", n), batch, workers, n * SLICES, shuffle=True)
+            yield Cell("volumes", "volumes", "volumes", folder, batch, workers, n * SLICES, shuffle=True)
 
 
 def inference(o, f):

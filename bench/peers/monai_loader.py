@@ -1,4 +1,4 @@
-"""MONAI: LoadImaged with its reader of the format, in its Dataset or CacheDataset, behind
+"""MONAI: LoadImaged with its reader of the format, in its Dataset or CacheDataset, with
 its DataLoader, or its ThreadDataLoader with -threads. It keeps no metadata, which makes
 it faster.
 """

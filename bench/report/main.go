@@ -1,5 +1,5 @@
 // Report draws the results of benchmarks: one HTML page that needs no network,
-// with the charts beside it as SVG.
+// with the charts next to it as SVG.
 //
 //	go run ./bench/report RESULTS…                          # from the project's root, into ./report
 //	go run ./bench/report -o DIR RESULTS…

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
 // WeightedDistinct draws different samples per epoch, all of positive weight or
@@ -47,7 +49,7 @@ func (d *distinct) order(epoch int) written {
 	for i, w := range d.weights {
 		times[i] = never
 		if w > 0 {
-			times[i] = arrivalTime(mix(key^uint64(i)), w)
+			times[i] = arrivalTime(splitmix.Mix(key^uint64(i)), w)
 		}
 	}
 	return earliest(times, d.draws)

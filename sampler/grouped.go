@@ -3,6 +3,8 @@ package sampler
 import (
 	"fmt"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
 // Grouped takes every sample once per epoch, in a random order that goes through
@@ -120,7 +122,7 @@ func (o *groupOrder) At(k int) int {
 	if p+1 < len(o.partyGroups) {
 		last = o.partyGroups[p+1] // found if it is none of the others: a lane's end cuts it
 	}
-	place = begin + permuted(place-begin, end-begin, mix(o.key^uint64(p)))
+	place = begin + permuted(place-begin, end-begin, splitmix.Mix(o.key^uint64(p)))
 	i, _ := slices.BinarySearch(o.ends[first:last], place+1)
 	group := o.groups[first+i]
 	return o.starts[group+1] - (o.ends[first+i] - place)

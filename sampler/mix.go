@@ -1,15 +1,10 @@
 package sampler
 
-import "math/bits"
+import (
+	"math/bits"
 
-// mix is splitmix64: a step of Weyl's sequence and its finaliser, a bijection.
-// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
+	"github.com/penstock-go/penstock/internal/splitmix"
+)
 
 // Every use of a seed has random numbers of its own.
 const (
@@ -22,7 +17,7 @@ const (
 )
 
 func epochKey(use, seed uint64, epoch int) uint64 {
-	return mix(mix(mix(use)^seed) ^ uint64(epoch))
+	return splitmix.Mix(splitmix.Mix(splitmix.Mix(use)^seed) ^ uint64(epoch))
 }
 
 // below turns the random bits h into a number from 0 to n-1, all equally likely.
@@ -31,7 +26,7 @@ func below(h, n uint64) uint64 {
 	high, low := bits.Mul64(h, n)
 	if low < n {
 		for reject := -n % n; low < reject; {
-			h = mix(h)
+			h = splitmix.Mix(h)
 			high, low = bits.Mul64(h, n)
 		}
 	}
@@ -42,8 +37,8 @@ func below(h, n uint64) uint64 {
 type stream uint64
 
 func (s *stream) next() uint64 {
-	h := mix(uint64(*s))
-	*s += 0x9e3779b97f4a7c15
+	h := splitmix.Mix(uint64(*s))
+	*s += splitmix.Gamma
 	return h
 }
 

@@ -1,5 +1,7 @@
 package sampler
 
+import "github.com/penstock-go/penstock/internal/splitmix"
+
 // Random draws n samples per epoch, or as many as [Draws] says, each of the n
 // samples equally likely at every draw and independently of the others, so that
 // some come several times and others not at all. It takes no memory that grows
@@ -33,5 +35,5 @@ func (o *randomOrder) Len() int { return o.draws }
 
 func (o *randomOrder) At(k int) int {
 	mustPlace(k, o.draws)
-	return int(below(mix(o.key^uint64(k)), uint64(o.n)))
+	return int(below(splitmix.Mix(o.key^uint64(k)), uint64(o.n)))
 }

@@ -3,6 +3,8 @@ package sampler
 import (
 	"math"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
 // kept counts the pairs of places in a row of 16 whose samples differ as the
@@ -69,7 +71,7 @@ func TestShuffleKeepsNoDifferences(t *testing.T) {
 // worse, than any for which they are taken. Eight rounds would keep 0.4 % too many.
 func TestNetworkKeepsNoDifferences(t *testing.T) {
 	checkKept(t, 256, 80_000_000, true, func(seed uint64) Order {
-		f := newFeistel(256, mix(seed))
+		f := newFeistel(256, splitmix.Mix(seed))
 		f.rounds = fewRounds
 		return f
 	})
@@ -78,7 +80,7 @@ func TestNetworkKeepsNoDifferences(t *testing.T) {
 func TestSmallNetworksKeepNoDifferences(t *testing.T) {
 	for _, n := range []int{32, 64, 256} {
 		checkKept(t, n, 2_000_000, true, func(seed uint64) Order {
-			return newFeistel(n, mix(seed))
+			return newFeistel(n, splitmix.Mix(seed))
 		})
 	}
 }
@@ -90,7 +92,7 @@ func TestPermutedPutsEveryNumberEverywhere(t *testing.T) {
 		for seed := range uint64(seeds) {
 			seen := make([]bool, n)
 			for k := range n {
-				i := permuted(k, n, mix(seed))
+				i := permuted(k, n, splitmix.Mix(seed))
 				if seen[i] {
 					t.Fatalf("n %d: %d comes twice", n, i)
 				}

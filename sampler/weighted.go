@@ -3,6 +3,8 @@ package sampler
 import (
 	"fmt"
 	"math"
+
+	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
 // Weighted draws as many samples per epoch as there are weights, or as [Draws]
@@ -58,9 +60,9 @@ func (o *weightedOrder) Len() int { return o.draws }
 
 func (o *weightedOrder) At(k int) int {
 	mustPlace(k, o.draws)
-	h := mix(o.key ^ uint64(k))
+	h := splitmix.Mix(o.key ^ uint64(k))
 	i := int(below(h, uint64(len(o.alias))))
-	if c := o.alias[i]; mix(h) >= c.own {
+	if c := o.alias[i]; splitmix.Mix(h) >= c.own {
 		return c.other
 	}
 	return i

@@ -36,10 +36,7 @@ func (z *inflater) decode(dst, src []byte) error {
 }
 
 // A zstdReader decodes frames of Zstandard.
-type zstdReader struct {
-	src    bytes.Reader
-	stream *zstd.Decoder
-}
+type zstdReader struct{ stream *zstd.Decoder }
 
 // decode fills dst.
 func (z *zstdReader) decode(dst, src []byte) (err error) {

@@ -69,7 +69,7 @@ func (b *benchmark) timed(ctx context.Context, target uintptr, from []byte) (m r
 			return m, err
 		}
 		begun := time.Now()
-		if err := b.driver.upload(target, unsafe.Pointer(&from[0]), len(from)); err != nil {
+		if _, err := b.driver.upload(target, unsafe.Pointer(&from[0]), len(from)); err != nil {
 			return m, err
 		}
 		if i > 0 {

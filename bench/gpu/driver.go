@@ -23,6 +23,7 @@ var spinPTX string
 type driver struct {
 	calls
 	context, module, function, stream uintptr
+	begun, ended                      uintptr // events
 }
 
 // calls are entry points of libcuda.so.1; see the CUDA driver API.
@@ -34,10 +35,14 @@ type calls struct {
 	cuCtxSetCurrent              func(context uintptr) int32
 	cuMemAlloc_v2                func(memory *uintptr, bytes uintptr) int32
 	cuMemFree_v2                 func(memory uintptr) int32
-	cuMemcpyHtoD_v2              func(to uintptr, from unsafe.Pointer, bytes uintptr) int32
+	cuMemcpyHtoDAsync_v2         func(to uintptr, from unsafe.Pointer, bytes, stream uintptr) int32
 	cuStreamCreate               func(stream *uintptr, flags uint32) int32
 	cuStreamDestroy_v2           func(stream uintptr) int32
 	cuStreamSynchronize          func(stream uintptr) int32
+	cuEventCreate                func(event *uintptr, flags uint32) int32
+	cuEventRecord                func(event, stream uintptr) int32
+	cuEventElapsedTime           func(ms *float32, begun, ended uintptr) int32
+	cuEventDestroy_v2            func(event uintptr) int32
 	cuModuleLoadData             func(module *uintptr, text *byte) int32
 	cuModuleUnload               func(module uintptr) int32
 	cuModuleGetFunction          func(function *uintptr, module uintptr, name *byte) int32
@@ -57,7 +62,8 @@ func openDriver(library string) (_ *driver, err error) {
 	for name, f := range map[string]any{
 		"cuInit": &d.cuInit, "cuDeviceGet": &d.cuDeviceGet, "cuDevicePrimaryCtxRetain": &d.cuDevicePrimaryCtxRetain,
 		"cuDevicePrimaryCtxRelease_v2": &d.cuDevicePrimaryCtxRelease_v2, "cuCtxSetCurrent": &d.cuCtxSetCurrent,
-		"cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2, "cuMemcpyHtoD_v2": &d.cuMemcpyHtoD_v2,
+		"cuMemAlloc_v2": &d.cuMemAlloc_v2, "cuMemFree_v2": &d.cuMemFree_v2, "cuMemcpyHtoDAsync_v2": &d.cuMemcpyHtoDAsync_v2,
+		"cuEventCreate": &d.cuEventCreate, "cuEventRecord": &d.cuEventRecord, "cuEventElapsedTime": &d.cuEventElapsedTime, "cuEventDestroy_v2": &d.cuEventDestroy_v2,
 		"cuStreamCreate": &d.cuStreamCreate, "cuStreamDestroy_v2": &d.cuStreamDestroy_v2,
 		"cuStreamSynchronize": &d.cuStreamSynchronize, "cuModuleLoadData": &d.cuModuleLoadData,
 		"cuModuleUnload": &d.cuModuleUnload, "cuModuleGetFunction": &d.cuModuleGetFunction, "cuLaunchKernel": &d.cuLaunchKernel,
@@ -89,6 +95,8 @@ func (d *driver) take() error {
 		{"cuModuleLoadData", func() int32 { return d.cuModuleLoadData(&d.module, &text[0]) }},
 		{"cuModuleGetFunction", func() int32 { return d.cuModuleGetFunction(&d.function, d.module, &name[0]) }},
 		{"cuStreamCreate", func() int32 { return d.cuStreamCreate(&d.stream, streamNonBlocking) }},
+		{"cuEventCreate", func() int32 { return d.cuEventCreate(&d.begun, 0) }},
+		{"cuEventCreate", func() int32 { return d.cuEventCreate(&d.ended, 0) }},
 	} {
 		if err := failed(step.call, step.f()); err != nil {
 			return err
@@ -97,18 +105,37 @@ func (d *driver) take() error {
 	return nil
 }
 
-// spin keeps the device busy for d, and waits for its end.
-func (d *driver) spin(duration time.Duration) error {
+// timed gives work to the stream, waits for its end, and returns the seconds that
+// passed on the device, by its events: a call may return before its copy has ended.
+func (d *driver) timed(call string, work func() int32) (seconds float64, err error) {
+	var ms float32
+	for _, step := range []struct {
+		call string
+		f    func() int32
+	}{
+		{"cuEventRecord", func() int32 { return d.cuEventRecord(d.begun, d.stream) }},
+		{call, work},
+		{"cuEventRecord", func() int32 { return d.cuEventRecord(d.ended, d.stream) }},
+		{"cuStreamSynchronize", func() int32 { return d.cuStreamSynchronize(d.stream) }},
+		{"cuEventElapsedTime", func() int32 { return d.cuEventElapsedTime(&ms, d.begun, d.ended) }},
+	} {
+		if err := failed(step.call, step.f()); err != nil {
+			return 0, err
+		}
+	}
+	return float64(ms) / 1e3, nil
+}
+
+// spin keeps the device busy for a time, and returns how long that took there.
+func (d *driver) spin(duration time.Duration) (seconds float64, err error) {
 	ns := uint64(duration)
 	arg := unsafe.Pointer(&ns)
 	var pinner runtime.Pinner
 	pinner.Pin(&ns)
 	defer pinner.Unpin()
-	code := d.cuLaunchKernel(d.function, 1, 1, 1, 1, 1, 1, 0, d.stream, &arg, nil)
-	if err := failed("cuLaunchKernel", code); err != nil {
-		return err
-	}
-	return failed("cuStreamSynchronize", d.cuStreamSynchronize(d.stream))
+	return d.timed("cuLaunchKernel", func() int32 {
+		return d.cuLaunchKernel(d.function, 1, 1, 1, 1, 1, 1, 0, d.stream, &arg, nil)
+	})
 }
 
 // alloc takes device memory.
@@ -119,15 +146,20 @@ func (d *driver) alloc(bytes int) (memory uintptr, err error) {
 
 func (d *driver) free(memory uintptr) error { return failed("cuMemFree", d.cuMemFree_v2(memory)) }
 
-// upload copies to the device and waits for the copy's end.
-func (d *driver) upload(to uintptr, from unsafe.Pointer, bytes int) error {
-	return failed("cuMemcpyHtoD", d.cuMemcpyHtoD_v2(to, from, uintptr(bytes)))
+// upload copies to the device, waits for the copy's end and returns how long it took.
+func (d *driver) upload(to uintptr, from unsafe.Pointer, bytes int) (seconds float64, err error) {
+	return d.timed("cuMemcpyHtoDAsync", func() int32 { return d.cuMemcpyHtoDAsync_v2(to, from, uintptr(bytes), d.stream) })
 }
 
 // close gives everything back that take has taken.
 func (d *driver) close() error {
 	defer runtime.UnlockOSThread()
 	var errs []error
+	for _, event := range []uintptr{d.begun, d.ended} {
+		if event != 0 {
+			errs = append(errs, failed("cuEventDestroy", d.cuEventDestroy_v2(event)))
+		}
+	}
 	if d.stream != 0 {
 		errs = append(errs, failed("cuStreamDestroy", d.cuStreamDestroy_v2(d.stream)))
 	}

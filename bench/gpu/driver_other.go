@@ -14,8 +14,8 @@ type driver struct{}
 
 func openDriver(string) (*driver, error) { return nil, gpu.ErrNoDevice }
 
-func (*driver) spin(time.Duration) error                  { return gpu.ErrNoDevice }
-func (*driver) alloc(int) (uintptr, error)                { return 0, gpu.ErrNoDevice }
-func (*driver) free(uintptr) error                        { return nil }
-func (*driver) upload(uintptr, unsafe.Pointer, int) error { return gpu.ErrNoDevice }
-func (*driver) close() error                              { return nil }
+func (*driver) spin(time.Duration) (float64, error)                  { return 0, gpu.ErrNoDevice }
+func (*driver) alloc(int) (uintptr, error)                           { return 0, gpu.ErrNoDevice }
+func (*driver) free(uintptr) error                                   { return nil }
+func (*driver) upload(uintptr, unsafe.Pointer, int) (float64, error) { return 0, gpu.ErrNoDevice }
+func (*driver) close() error                                         { return nil }

@@ -103,14 +103,16 @@ func (b *benchmark) copying(ctx context.Context, batch, workers int, memory load
 			return m, err
 		}
 		image := batch.Tensor("image")
-		if err := b.driver.upload(target, unsafe.Pointer(&image.Float32s()[0]), bytes); err != nil {
+		copied, err := b.driver.upload(target, unsafe.Pointer(&image.Float32s()[0]), bytes)
+		if err != nil {
 			return m, err
 		}
-		m.Transfer += c.lap()
-		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
+		busy, err := b.driver.spin(time.Duration(batch.Len()) * b.compute)
+		if err != nil {
 			return m, err
 		}
-		c.computed(&m, batch.Len())
+		m.Transfer += copied
+		c.computed(&m, batch.Len(), busy)
 	}
 	c.end(&m)
 	return m, nil
@@ -134,10 +136,11 @@ func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Me
 		if err != nil {
 			return m, err
 		}
-		if err := b.driver.spin(time.Duration(batch.Len()) * b.compute); err != nil {
+		busy, err := b.driver.spin(time.Duration(batch.Len()) * b.compute)
+		if err != nil {
 			return m, err
 		}
-		c.computed(&m, batch.Len())
+		c.computed(&m, batch.Len(), busy)
 	}
 	c.end(&m)
 	stats := s.Stats()
@@ -170,8 +173,15 @@ func (c *clock) arrived(m *result.Measured) {
 	m.LoadingEnd = c.last.Sub(c.begun).Seconds()
 }
 
-// computed notes that the device has computed since the last lap.
-func (c *clock) computed(m *result.Measured, samples int) {
+// computed notes for how many seconds the device has computed since the last lap.
+func (c *clock) computed(m *result.Measured, samples int, seconds float64) {
+	c.lap()
+	m.Compute += seconds
+	m.Samples += int64(samples)
+}
+
+// ran notes that a VM has run since the last lap: all of that counts as computing.
+func (c *clock) ran(m *result.Measured, samples int) {
 	m.Compute += c.lap()
 	m.Samples += int64(samples)
 }

@@ -113,7 +113,7 @@ type timedVM struct {
 func (t *timedVM) RunAll() error {
 	t.clock.arrived(t.measured)
 	err := t.VM.RunAll()
-	t.clock.computed(t.measured, 0)
+	t.clock.ran(t.measured, 0)
 	return err
 }
 
@@ -156,7 +156,7 @@ func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result
 		if err != nil {
 			return m, err
 		}
-		c.computed(&m, batch.Len())
+		c.ran(&m, batch.Len())
 		vm.Reset()
 	}
 	c.end(&m)

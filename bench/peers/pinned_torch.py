@@ -147,20 +147,24 @@ def copies(device, o):
 
 
 def inline(device, batches, o):
-    """Every batch is copied in the loop body, which waits for the copy and then for the kernel."""
+    """Every batch is copied in the loop body, which waits for the copy and then for the kernel. Both
+    are timed by the device's events, as in bench/gpu."""
     m = {"waits_seconds": [], "samples": 0, "transfer_seconds": 0.0, "compute_seconds": 0.0}
     begun = asked = time.perf_counter()
     for images in batches:
         arrived = time.perf_counter()
         m["waits_seconds"].append(arrived - asked)
+        first = device.mark()
         images.to(device.name, non_blocking=True)
+        there = device.mark()
         device.wait()
-        there = time.perf_counter()
+        begin = device.mark()
         device.spin(len(images) * o.compute / 1e6)
+        last = device.mark()
         device.wait()
         asked = time.perf_counter()
-        m["transfer_seconds"] += there - arrived
-        m["compute_seconds"] += asked - there
+        m["transfer_seconds"] += device.between(first, there)
+        m["compute_seconds"] += device.between(begin, last)
         m["samples"] += len(images)
     return m | {"seconds": asked - begun, "loading_end_seconds": arrived - begun}
 

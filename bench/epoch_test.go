@@ -204,23 +204,26 @@ func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
 	}
 }
 
-// What the waits that were measured and committed show.
+// What the waits that were measured and committed show, in nine rounds of ten.
 func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
 	records, err := result.ReadFile("results/throttled.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := map[string]int{}
+	rounds, with := map[string]int{}, map[string]int{}
 	for _, r := range records {
 		if r.Config.Workers < 2 {
 			continue
 		}
 		rounds[r.Config.Help]++
-		if got, want := analysis.NewRhythm(r.Measured.Waits, r.Config.Workers).Peaks(), r.Config.Help == result.HelpOff; got != want {
-			t.Errorf("%d workers, Help %s, round %d: peaks %v, want %v", r.Config.Workers, r.Config.Help, r.Round, got, want)
+		if analysis.NewRhythm(r.Measured.Waits, r.Config.Workers).Peaks() {
+			with[r.Config.Help]++
 		}
 	}
-	if rounds[result.HelpOn] < 3 || rounds[result.HelpOn] != rounds[result.HelpOff] {
-		t.Errorf("rounds: %v", rounds)
+	if n := rounds[result.HelpOn]; n < 12 || 10*with[result.HelpOn] > n {
+		t.Errorf("with Help: peaks in %d of %d rounds, want next to none", with[result.HelpOn], n)
+	}
+	if n := rounds[result.HelpOff]; n < 12 || 10*with[result.HelpOff] < 9*n {
+		t.Errorf("without Help: peaks in %d of %d rounds, want them in nearly all", with[result.HelpOff], n)
 	}
 }

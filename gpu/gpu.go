@@ -4,7 +4,7 @@
 //
 // It is experimental: nobody has run it on a device so far. Its tests use a fake
 // driver that is as strict as NVIDIA's documentation allows. gpu/README.md says what
-// is verified on what, and how to check it on a device of your own in five minutes.
+// is verified on what.
 //
 //	device, err := gpu.Open()
 //	…

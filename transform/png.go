@@ -35,16 +35,10 @@ func (p *pngDecoder) Header(data []byte) (w, h int, err error) {
 		return 0, 0, err
 	}
 	p.w, p.h = c.Width, c.Height
-	return p.w, p.h, dense(data, p.w, p.h, pngDensity*len(data))
-}
-
-// dense is the error of a file that is too short for its pixels, if more than
-// most.
-func dense(data []byte, w, h, most int) error {
-	if w > 0 && h > most/w {
-		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), w, h)
+	if int64(p.w)*int64(p.h) > pngDensity*int64(len(data)) {
+		return 0, 0, fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), p.w, p.h)
 	}
-	return nil
+	return p.w, p.h, nil
 }
 
 func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {

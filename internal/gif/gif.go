@@ -163,7 +163,7 @@ func (d *Decoder) describe(data []byte) error {
 		return fmt.Errorf("gif: header: codes of %d bits", d.bits+1)
 	}
 	rest = rest[1:]
-	if n := v[2] * v[3]; n > density*len(rest) {
+	if int64(v[2])*int64(v[3]) > density*int64(len(rest)) {
 		return fmt.Errorf("gif: header: %w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(rest), v[2], v[3])
 	}
 	d.code = rest

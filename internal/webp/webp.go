@@ -43,7 +43,7 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("webp: header: %w", err)
 	}
-	if w, h := f.frame.Dx(), f.frame.Dy(); f.lossy && w*h > density*len(f.stream) {
+	if w, h := f.frame.Dx(), f.frame.Dy(); f.lossy && int64(w)*int64(h) > density*int64(len(f.stream)) {
 		return 0, 0, fmt.Errorf("webp: header: %w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(f.stream), w, h)
 	}
 	d.file = f

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ type Batch struct {
 	k       int
 	rows    int
 	at      mark         // after it was delivered
+	own     bool         // its memory is not the loader's
 	holders atomic.Int32 // the loop body and those who keep it
 }
 
@@ -60,31 +62,27 @@ func (b *Batch) Spec() dataset.Spec { return b.l.spec }
 // elements, one after the other; [Batch.Offsets] tells them apart.
 func (b *Batch) Tensor(field string) *tensor.Dense {
 	i := b.field(field)
-	f := b.job.slab.spec[i]
+	f, n := b.job.slab.spec[i], b.rows
 	if f.Ragged {
-		c := &b.job.slab.ragged[i]
-		return dense.Tensor(f.Dtype, shape(f, c.ends[b.rows]), c.values)
+		n = b.job.slab.ragged[i].ends[b.rows]
 	}
-	return dense.Tensor(f.Dtype, shape(f, b.rows), b.job.slab.column(i, b.rows))
+	return dense.Tensor(f.Dtype, shape(f, n), b.Bytes(field))
 }
 
 func shape(f dataset.Field, n int) tensor.Shape {
 	return append(tensor.Shape{n}, f.Shape...)
 }
 
-// Values is what [Batch.Tensor] holds as a flat slice of its kind, which must
-// be T's.
+// Values is what [Batch.Tensor] holds as a flat slice of its dtype, which must be
+// T's.
 func Values[T dataset.Element](b *Batch, field string) []T {
 	i := b.field(field)
 	f := b.job.slab.spec[i]
 	mustHold[T](f)
-	if f.Ragged {
-		return dense.Cast[T](f.Dtype, b.job.slab.ragged[i].values)
-	}
-	return dense.Cast[T](f.Dtype, b.job.slab.column(i, b.rows))
+	return dense.Cast[T](f.Dtype, b.Bytes(field))
 }
 
-// mustHold panics if the field's kind is not T's.
+// mustHold panics if the field's dtype is not T's.
 func mustHold[T dataset.Element](f dataset.Field) {
 	if want := reflect.TypeFor[T](); f.Dtype.Type != want {
 		panic(fmt.Sprintf("loader: field %q holds %v, not %v", f.Name, f.Dtype, want))
@@ -98,7 +96,7 @@ func (b *Batch) Offsets(field string) []int {
 }
 
 // Padded is a ragged field as a rectangle: of shape (Len(), longest sample's
-// number of elements, field's shape...), with pad behind shorter samples. The
+// number of elements, field's shape...), with pad after shorter samples. The
 // memory belongs to the batch and is reused by another call for the same field.
 func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	i := b.field(field)
@@ -111,7 +109,7 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	}
 	values := dense.Cast[T](f.Dtype, c.values)
 	size := f.Elements()
-	bytes := c.padded.Grow(b.rows * longest * f.Bytes())
+	bytes := b.job.slab.pad(c, b.rows*longest*f.Bytes())
 	padded := dense.Cast[T](f.Dtype, bytes)
 	for r := range b.rows {
 		row := padded[r*longest*size : (r+1)*longest*size]
@@ -122,6 +120,16 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	}
 	shape := append(tensor.Shape{b.rows, longest}, f.Shape...)
 	return dense.Tensor(f.Dtype, shape, bytes)
+}
+
+// Bytes is the memory of a field of all samples, in the machine's byte order: what
+// [Batch.Tensor] lies over.
+func (b *Batch) Bytes(field string) []byte {
+	i := b.field(field)
+	if b.job.slab.spec[i].Ragged {
+		return slices.Clip(b.job.slab.ragged[i].values)
+	}
+	return b.job.slab.column(i, b.rows)
 }
 
 // Strings is a ragged uint8 field as text, one string per sample. They are copies.
@@ -145,15 +153,29 @@ func (b *Batch) Keep() (release func()) {
 	var released atomic.Bool
 	return func() {
 		if released.CompareAndSwap(false, true) {
-			b.release()
+			b.giveUp()
 		}
 	}
 }
 
-func (b *Batch) release() {
-	if b.holders.Add(-1) == 0 {
-		b.l.release(b.job)
+// giveUp is release by those who have no use for its error, which Close reports.
+func (b *Batch) giveUp() {
+	if err := b.release(); err != nil {
+		b.l.fails(err)
 	}
+}
+
+// release is the end of one holder. The last one gives the memory back.
+func (b *Batch) release() error {
+	switch left := b.holders.Add(-1); {
+	case left > 0:
+		return nil
+	case b.own:
+		b.job.spoil()
+		return b.job.slab.free()
+	}
+	b.l.release(b.job)
+	return nil
 }
 
 func (b *Batch) check() {

@@ -1,6 +1,15 @@
 package loader
 
-import "testing"
+import (
+	"context"
+	"math"
+	"sync"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
 
 func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 	for _, test := range []struct {
@@ -9,7 +18,7 @@ func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 		want    int
 	}{
 		{[]Option{Workers(64)}, 128 << 20, 16},
-		{[]Option{Workers(64)}, 4 << 30, 3},
+		{[]Option{Workers(64)}, math.MaxInt32, 3},
 		{[]Option{Workers(64)}, 0, 129},
 		{[]Option{Workers(64), Prefetch(2)}, 128 << 20, 129}, // said is said
 	} {
@@ -17,5 +26,46 @@ func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 		if got := c.slabs(test.bytes); got != test.want {
 			t.Errorf("%d bytes per slab: %d slabs, want %d", test.bytes, got, test.want)
 		}
+	}
+}
+
+// TestRaggedBatchesStayWithinTheDefault loads batches of 80 KB within 400 KB.
+func TestRaggedBatchesStayWithinTheDefault(t *testing.T) {
+	var l *Loader
+	var mu sync.Mutex
+	most, ready := 0, 0
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}
+	ds := dataset.Func(800, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Grow[uint8](dst, 0, 10_000)
+		mu.Lock()
+		defer mu.Unlock()
+		most = max(most, l.stocks.used())
+		return nil
+	})
+	var err error
+	l, err = New(ds, Workers(10), BatchSize(8), Option{func(c *config) { c.budget = 400_000 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 2 {
+		n := 0
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += b.Len()
+			ready = max(ready, l.Stats().Ready)
+		}
+		if n != 800 {
+			t.Errorf("%d samples, want 800", n)
+		}
+	}
+	// Chunks of rows are cut before their batch's size is known.
+	if most > 600_000 || ready > 5 {
+		t.Errorf("%d bytes in use and %d batches ready, want at most 600000 and 5", most, ready)
+	}
+	if got := l.Stats().Slabs; got != 21 {
+		t.Errorf("%d slabs", got)
 	}
 }

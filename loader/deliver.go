@@ -55,7 +55,7 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
 	b := &Batch{l: r.l, job: j, plan: j.plan, k: j.k, rows: j.rows, at: at}
 	b.holders.Store(1)
-	defer b.release()
+	defer b.giveUp()
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
 		yield(nil, err)

@@ -49,7 +49,9 @@ type Loader struct {
 
 	identity func() string // of the sampler; may be empty
 
-	jobs []*job // all, one per slab
+	jobs   []*job // all, one per slab
+	fixed  int    // bytes of all slabs, without ragged fields
+	stocks stocks // of memory for ragged fields
 
 	counts  counts
 	advised sync.Once
@@ -109,10 +111,19 @@ func (l *Loader) allocate() error {
 	if err != nil {
 		return err
 	}
+	bytes := slabBytes(l.spec, rows)
+	count := l.cfg.slabs(bytes)
+	if err := l.cfg.affordable(count, bytes); err != nil {
+		return err
+	}
+	l.fixed = saturated(count, bytes)
+	l.stocks.pieces = stock{memory: Heap{}, batches: min(count, l.cfg.workers+1)}
+	l.stocks.values = stock{memory: l.cfg.memory, batches: count}
+	l.stocks.padded = stock{memory: Heap{}, batches: 2} // one in the loop body, one that is kept
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))
-	for range l.cfg.slabs(slabBytes(l.spec, rows)) {
-		s, err := newSlab(l.spec, rows, l.cfg.memory)
+	for range count {
+		s, err := newSlab(l.spec, rows, &l.stocks)
 		if err != nil {
 			group.Wait()
 			return errors.Join(err, l.Close())
@@ -120,8 +131,11 @@ func (l *Loader) allocate() error {
 		j := &job{slab: s}
 		l.jobs = append(l.jobs, j)
 		l.free = append(l.free, j)
+		if _, poisoned := l.cfg.memory.(poison); poisoned {
+			continue // it has touched them
+		}
 		group.Go(func() error {
-			touch(s.bytes)
+			touch(s.block)
 			return nil
 		})
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"math/bits"
 	"runtime"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -29,7 +31,8 @@ func BatchSize(n int) Option {
 }
 
 // Prefetch sets how many batches per worker may be ahead of the loop body. The
-// default is 2, or less where that would take more than 2 GiB.
+// default is 2, or less where that would take more than 2 GiB, also while batches
+// of ragged fields turn out to.
 //
 // Together with the batch in the loop body that makes k·Workers+1 slabs of memory.
 func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
@@ -141,6 +144,8 @@ type config struct {
 	trace        Trace
 	logger       *slog.Logger
 
+	budget int // of bytes, for a loader that was not told how many slabs to have
+
 	set struct{ batchSize, prefetch, inFlight, sampler, batchSampler bool }
 }
 
@@ -152,6 +157,7 @@ func newConfig(options []Option) config {
 		help:      true,
 		memory:    Heap{},
 		readAhead: 1,
+		budget:    min(2<<30, math.MaxInt),
 	}
 	for _, option := range options {
 		if option.set != nil {
@@ -176,6 +182,7 @@ func (c *config) validate() error {
 	wrong(c.prefetch > math.MaxInt32, "Prefetch(%d): want %d at most", c.prefetch, math.MaxInt32)
 	wrong(c.set.prefetch && c.workers == 0, "Prefetch(%d): nothing is prefetched with Workers(0)", c.prefetch)
 	wrong(c.set.inFlight && c.inFlight < 1, "InFlight(%d): want 1 or more", c.inFlight)
+	wrong(c.inFlight > math.MaxInt32, "InFlight(%d): want %d at most", c.inFlight, math.MaxInt32)
 	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
 	wrong(c.readAhead < 0, "ReadAhead(%d): want 0 or more", c.readAhead)
@@ -194,8 +201,9 @@ func (c *config) validate() error {
 	return errors.Join(errs...)
 }
 
-// defaultBytes bounds the slabs of a loader that was not told how many to have.
-const defaultBytes = min(2<<30, math.MaxInt)
+// fewest is how many slabs a loader has that was not told how many to have, however
+// large they are: one to be consumed, one that is ready and one to be assembled.
+const fewest = 3
 
 // slabs is how many slabs of that many bytes the loader has.
 func (c *config) slabs(bytes int) int {
@@ -207,9 +215,30 @@ func (c *config) slabs(bytes int) int {
 	case c.set.prefetch:
 		return c.prefetch*c.workers + 1
 	}
-	// Three let one be consumed, one be ready and one be assembled.
-	affordable := max(3, defaultBytes/max(bytes, 1))
-	return min(c.prefetch*c.workers+1, affordable)
+	return min(c.prefetch*c.workers+1, max(fewest, c.budget/max(bytes, 1)))
+}
+
+// bounded reports whether the number of slabs follows from their size.
+func (c *config) bounded() bool { return !c.set.inFlight && !c.set.prefetch && c.workers > 0 }
+
+// affordable reports slabs that the machine cannot hold. Go ends a program that
+// asks for them.
+func (c *config) affordable(slabs, bytes int) error {
+	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // else the Allocator says it
+		return nil
+	}
+	if err := checkMachine(saturated(slabs, bytes)); err != nil {
+		return fmt.Errorf("loader: %d slabs of %s are %w", slabs, figures.Bytes(int64(bytes)), err)
+	}
+	return nil
+}
+
+// saturated is the product of two numbers from 0 on, or the largest one.
+func saturated(a, b int) int {
+	if high, low := bits.Mul(uint(a), uint(b)); high == 0 && low <= math.MaxInt {
+		return int(low)
+	}
+	return math.MaxInt
 }
 
 // chosen fills in the sampler that the other options imply.

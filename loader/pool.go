@@ -2,6 +2,20 @@ package loader
 
 import "errors"
 
+// room reports whether there is a slab for another batch. Where the number of slabs
+// follows from their size, ragged fields count too, as far as their sizes are known:
+// some slabs stay empty while the others hold large batches. The caller holds the
+// mutex.
+func (l *Loader) room() bool {
+	switch taken := len(l.jobs) - len(l.free); {
+	case len(l.free) == 0:
+		return false
+	case !l.ragged || taken < fewest || !l.cfg.bounded():
+		return true
+	}
+	return l.fixed+l.stocks.used()+l.stocks.values.typical() <= l.cfg.budget
+}
+
 // take takes a free slab, of which there is one. The caller holds the mutex.
 func (l *Loader) take() *job {
 	last := len(l.free) - 1
@@ -14,14 +28,21 @@ func (l *Loader) take() *job {
 // closed loader frees it.
 func (l *Loader) release(j *job) {
 	j.claims.Store(0) // rows of an unfinished batch
-	if l.reuse(j) {
-		return
+	j.spoil()
+	err := j.slab.vacate()
+	if !l.reuse(j) {
+		err = errors.Join(err, j.slab.free())
 	}
-	if err := j.slab.free(); err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.late = errors.Join(l.late, err)
+	if err != nil {
+		l.fails(err)
 	}
+}
+
+// fails notes an error for Close to report.
+func (l *Loader) fails(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.late = errors.Join(l.late, err)
 }
 
 // reuse makes a slab free and wakes who waits for one, unless the loader is closed.

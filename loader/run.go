@@ -88,7 +88,7 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 // sleep waits for work. Where the reason is that all slabs are taken, the time
 // counts. The caller holds the mutex.
 func (r *run) sleep(w *worker) {
-	short := r.cursor.more() && len(r.l.free) == 0
+	short := r.cursor.more() && !r.l.room()
 	begun := time.Now()
 	r.idle++
 	r.work.Wait()
@@ -101,7 +101,7 @@ func (r *run) sleep(w *worker) {
 // wakeAnother wakes one more worker if there is more to do. That one does the
 // same, so that as many wake as find work. The caller holds the mutex.
 func (r *run) wakeAnother() {
-	if r.idle > 0 && (r.cursor.more() && len(r.l.free) > 0 || r.toHelp() != nil) {
+	if r.idle > 0 && (r.cursor.more() && r.l.room() || r.toHelp() != nil) {
 		r.work.Signal()
 	}
 }
@@ -121,7 +121,7 @@ func (r *run) toHelp() *job {
 
 // open takes a slab for the next batch, if there are both. The caller holds the mutex.
 func (r *run) open(w *worker) *job {
-	if r.fatal != nil || r.ctx.Err() != nil || len(r.l.free) == 0 || !r.advance() {
+	if r.fatal != nil || r.ctx.Err() != nil || !r.l.room() || !r.advance() {
 		return nil
 	}
 	j := r.l.take()

@@ -11,25 +11,19 @@ import (
 )
 
 // A slab is the memory of one batch. Every fixed-size field is a column of it;
-// ragged fields have a buffer per row, which pack joins.
+// ragged fields come and go with the batch.
 type slab struct {
 	spec    dataset.Spec
 	memory  Allocator
 	rows    int // capacity
-	bytes   []byte
+	block   []byte
 	fields  []*slots.Field // what their cells know
 	columns []slots.Column // of fixed-size fields
-	offsets []int          // where each column begins
+	offsets []int          // where each column begins in block
 	ragged  []raggedColumn // of ragged fields
-	size    atomic.Int64   // bytes from memory, for Stats
-}
-
-// A raggedColumn is one ragged field of a batch.
-type raggedColumn struct {
-	rows   []slots.Buffer
-	values []byte // all rows joined, from the slab's Allocator
-	ends   []int  // offsets in elements: row r is [ends[r], ends[r+1])
-	padded slots.Buffer
+	arena   arena          // of their rows, until the batch is complete
+	from    *stocks        // for the rest of them
+	size    atomic.Int64   // of block, for Stats
 }
 
 // maxBytes bounds a slab, so that no product of rows and bytes can overflow.
@@ -60,8 +54,10 @@ func slabBytes(spec dataset.Spec, rows int) int {
 
 func align(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 
-func newSlab(spec dataset.Spec, rows int, memory Allocator) (*slab, error) {
-	s := &slab{spec: spec, memory: memory}
+func newSlab(spec dataset.Spec, rows int, from *stocks) (*slab, error) {
+	s := &slab{spec: spec, memory: from.values.memory, from: from}
+	s.arena.stock = &from.pieces
+	s.ragged = make([]raggedColumn, len(spec))
 	for _, f := range spec {
 		s.fields = append(s.fields, slots.NewField(f.Name, f.Dtype, f.Bytes()))
 	}
@@ -76,29 +72,32 @@ func (s *slab) reserve(rows int) error {
 	if err := checkRows(s.spec, rows); err != nil {
 		return err
 	}
-	bytes, err := s.exchange(s.bytes, slabBytes(s.spec, rows))
-	if err != nil {
+	if err := s.exchange(slabBytes(s.spec, rows)); err != nil {
 		return fmt.Errorf("loader: slab of %d bytes: %w", slabBytes(s.spec, rows), err)
 	}
-	s.rows, s.bytes = rows, bytes
+	s.lay(rows)
 	s.columns = make([]slots.Column, len(s.spec))
-	s.offsets = make([]int, len(s.spec))
-	if s.ragged == nil {
-		s.ragged = make([]raggedColumn, len(s.spec))
-	}
-	at := 0
 	for i, f := range s.spec {
 		if f.Ragged {
-			s.ragged[i].rows = append(s.ragged[i].rows, make([]slots.Buffer, rows-len(s.ragged[i].rows))...)
-			s.ragged[i].ends = make([]int, 1, rows+1)
-			continue
+			s.ragged[i].reserve(rows, &s.arena)
+		} else {
+			s.columns[i] = slots.NewColumn(s.fields[i], s.column(i, rows))
 		}
-		s.offsets[i] = at
-		size := rows * f.Bytes()
-		s.columns[i] = slots.NewColumn(s.fields[i], bytes[at:at+size:at+size])
-		at += align(size)
 	}
 	return nil
+}
+
+// lay finds out where the columns of that many rows begin.
+func (s *slab) lay(rows int) {
+	s.rows = rows
+	s.offsets = make([]int, len(s.spec))
+	at := 0
+	for i, f := range s.spec {
+		if !f.Ragged {
+			s.offsets[i] = at
+			at += align(rows * f.Bytes())
+		}
+	}
 }
 
 // cells fills in where row's fields are to be written.
@@ -125,7 +124,7 @@ func (s *slab) empty(row int) {
 func (s *slab) column(i, rows int) []byte {
 	from := s.offsets[i]
 	to := from + rows*s.spec[i].Bytes()
-	return s.bytes[from:to:to]
+	return s.block[from:to:to]
 }
 
 // move copies row from to row to.
@@ -141,77 +140,44 @@ func (s *slab) move(to, from int) {
 	}
 }
 
-// pack joins the first rows of every ragged field.
-func (s *slab) pack(rows int) error {
-	for i, f := range s.spec {
-		if f.Ragged {
-			if err := s.packField(f, &s.ragged[i], rows); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (s *slab) packField(f dataset.Field, c *raggedColumn, rows int) error {
-	total := 0
-	for r := range rows {
-		total += len(c.rows[r].Bytes())
-	}
-	if total > cap(c.values) {
-		values, err := s.exchange(c.values[:cap(c.values)], total+total/4)
-		if err != nil {
-			return fmt.Errorf("loader: %d bytes of field %q: %w", total, f.Name, err)
-		}
-		c.values = values
-	}
-	c.values = c.values[:0]
-	c.ends = append(c.ends[:0], 0)
-	for r := range rows {
-		c.values = append(c.values, c.rows[r].Bytes()...)
-		c.ends = append(c.ends, len(c.values)/f.Bytes())
-	}
-	return nil
-}
-
-// checkRow reports a ragged row that ends within an element.
-func (s *slab) checkRow(row int) error {
-	for i := range s.ragged {
-		f := &s.spec[i]
-		if !f.Ragged {
-			continue
-		}
-		if n := len(s.ragged[i].rows[row].Bytes()); n%f.Bytes() != 0 {
-			return fmt.Errorf("field %v has %d bytes, want a multiple of %d", f, n, f.Bytes())
-		}
-	}
-	return nil
-}
-
-// exchange gives old back to the Allocator for n bytes of memory.
-func (s *slab) exchange(old []byte, n int) (memory []byte, err error) {
+// exchange gives the block back to the Allocator for one of n bytes.
+func (s *slab) exchange(n int) error {
+	var block []byte
 	if n > 0 {
-		if memory, err = s.memory.Alloc(n); err != nil {
-			return nil, err
-		}
-		memory = memory[:n:n]
-	}
-	s.size.Add(int64(n - len(old)))
-	if len(old) > 0 {
-		if err := s.memory.Free(old); err != nil {
-			return nil, errors.Join(fmt.Errorf("free: %w", err), s.memory.Free(memory))
+		var err error
+		if block, err = alloc(s.memory, n); err != nil {
+			return err
 		}
 	}
-	return memory, nil
+	old := s.block
+	s.block = block
+	s.size.Store(int64(len(block)))
+	if len(old) == 0 {
+		return nil
+	}
+	if err := s.memory.Free(old); err != nil {
+		return fmt.Errorf("free: %w", err)
+	}
+	return nil
 }
 
-// free gives all memory back to its Allocator.
-func (s *slab) free() error {
-	_, err := s.exchange(s.bytes, 0)
+// vacate gives back what the batch's ragged fields took.
+func (s *slab) vacate() (err error) {
+	s.arena.reset()
 	for i := range s.ragged {
-		values := s.ragged[i].values
-		_, valuesErr := s.exchange(values[:cap(values)], 0)
-		err = errors.Join(err, valuesErr)
+		c := &s.ragged[i]
+		for r := range c.rows {
+			c.rows[r].Drop()
+		}
+		s.from.padded.put(c.padded) // to the heap, which always takes it
+		err = errors.Join(err, s.from.values.put(c.block))
+		c.block, c.values, c.padded = nil, nil, nil
 	}
 	return err
+}
+
+// free gives all memory back.
+func (s *slab) free() error {
+	s.rows = 0
+	return errors.Join(s.vacate(), s.exchange(0))
 }

@@ -43,7 +43,7 @@ type Stats struct {
 
 	Workers   int   // that the loader has; 0 where the loop's goroutine does the work
 	Slabs     int   // batches that fit into memory at once
-	SlabBytes int64 // all slabs together
+	SlabBytes int64 // all slabs together, with what ragged fields take beyond them
 
 	// Ready is the number of batches that are complete and wait for the loop
 	// body. Near 0, the loop is about to wait; near Slabs, workers are.
@@ -214,10 +214,18 @@ func (l *Loader) Stats() Stats {
 	s.Workers, s.Slabs = l.cfg.workers, len(l.jobs)
 	done, ready := l.effort()
 	s.Busy, s.MemoryWait, s.Stages, s.Ready = done.busy, done.memoryWait, done.stages, ready
-	for _, j := range l.jobs {
-		s.SlabBytes += j.slab.size.Load()
-	}
+	s.SlabBytes = l.slabBytes()
 	return s
+}
+
+func (l *Loader) slabBytes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bytes := l.stocks.size()
+	for _, j := range l.jobs {
+		bytes += j.slab.size.Load()
+	}
+	return bytes
 }
 
 // effort is what all workers have done, and how many batches are complete and not delivered.

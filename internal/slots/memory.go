@@ -26,15 +26,35 @@ func (c *Column) Cell(row int) Cell {
 	return Cell{field: c.field, base: unsafe.Add(c.base, row*c.field.bytes)}
 }
 
-// A Buffer is the reused memory of one ragged row, aligned to 8 bytes. Its zero
-// value is ready to use.
-type Buffer struct{ bytes []byte }
+// A Buffer is the memory of one ragged row, aligned to 8 bytes. Its zero value is
+// ready to use and keeps memory of its own.
+type Buffer struct {
+	bytes []byte
+	from  Source
+}
+
+// A Source has the memory of many rows.
+type Source interface {
+	// Grow makes a row n bytes long, which is more than its capacity, and keeps
+	// its beginning.
+	Grow(row []byte, n int) []byte
+}
+
+// NewBuffer makes a buffer whose memory comes from a source.
+func NewBuffer(from Source) Buffer { return Buffer{from: from} }
+
+// Drop forgets the memory, because its source has other use for it.
+func (b *Buffer) Drop() { b.bytes = nil }
 
 // Grow makes the buffer n bytes long, keeping its beginning, and returns it. It
-// allocates only when n is more than ever before.
+// asks for memory only when n is more than ever before.
 func (b *Buffer) Grow(n int) []byte {
 	if n <= cap(b.bytes) {
 		b.bytes = b.bytes[:n]
+		return b.bytes
+	}
+	if b.from != nil {
+		b.bytes = b.from.Grow(b.bytes, n)
 		return b.bytes
 	}
 	// A quarter more than asked for lets sizes that vary settle quickly.

@@ -1,0 +1,223 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+func TestCopiesAndDetachedBatchesOutliveTheLoader(t *testing.T) {
+	for _, poisoned := range []bool{false, true} {
+		memory := new(checked)
+		var a loader.Allocator = memory
+		if poisoned {
+			a = loader.Poison(memory)
+		}
+		l, err := loader.New(augmented(40), loader.Workers(3), loader.BatchSize(6), loader.Memory(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		var batches []*loader.Batch
+		var frees []func() error
+		var releases []func()
+		for b, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, content(b))
+			switch b.Number() % 3 {
+			case 0:
+				b = b.Copy()
+			case 1:
+				free, err := b.Detach()
+				if err != nil {
+					t.Fatal(err)
+				}
+				frees = append(frees, free)
+			case 2:
+				releases = append(releases, b.Keep()) // to compare with
+			}
+			batches = append(batches, b)
+		}
+		if s := l.Stats(); s.Slabs != 7 || s.Batches != 14 {
+			t.Errorf("%d slabs, %d batches, want 7 and 14", s.Slabs, s.Batches)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for k, b := range batches {
+			if got := content(b); got != want[k] {
+				t.Errorf("poisoned %v: got %s, want %s", poisoned, got, want[k])
+			}
+			if free, err := b.Copy().Detach(); err != nil || free() != nil {
+				t.Errorf("a copy of %v: %v", b, err)
+			}
+		}
+		for _, free := range frees {
+			if err := errors.Join(free(), free()); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, release := range releases {
+			release()
+		}
+		if len(memory.out) != 0 {
+			t.Errorf("%d pieces of memory are not freed", len(memory.out))
+		}
+		if !panics(func() { batches[1].Tensor("x") }) {
+			t.Error("a batch whose memory is freed can be used")
+		}
+	}
+}
+
+func panics(f func()) (panics bool) {
+	defer func() { panics = recover() != nil }()
+	f()
+	return
+}
+
+func TestDetachedBatchIsFreedAfterItsLastUse(t *testing.T) {
+	memory := new(checked)
+	l, err := loader.New(augmented(8), loader.Workers(1), loader.BatchSize(4), loader.Memory(memory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := content(b)
+		free, err := b.Detach()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := free(); err != nil {
+			t.Error(err)
+		}
+		if got := content(b); got != before {
+			t.Errorf("in its loop body: got %s, want %s", got, before)
+		}
+	}
+	if err := l.Close(); err != nil || len(memory.out) != 0 {
+		t.Errorf("Close: %v, %d pieces of memory are not freed", err, len(memory.out))
+	}
+}
+
+func TestDetachWithoutMemoryChangesNothing(t *testing.T) {
+	memory := &scarce{end: func() error { return errBad }}
+	memory.left.Store(2)
+	l := newLoader(t, &fake{n: 8}, loader.Workers(1), loader.InFlight(2), loader.BatchSize(2), loader.Memory(memory))
+	for range 2 {
+		n := 0
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Detach(); !errors.Is(err, errBad) || !strings.HasPrefix(err.Error(), "loader: Detach: loader: slab of 64 bytes") {
+				t.Errorf("got %v", err)
+			}
+			n += b.Len()
+		}
+		if n != 8 {
+			t.Errorf("%d samples, want 8", n)
+		}
+	}
+}
+
+func TestBytesAreTheTensorsMemory(t *testing.T) {
+	l := newLoader(t, augmented(7), loader.Workers(2), loader.BatchSize(3))
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range b.Spec() {
+			bytes, x := b.Bytes(f.Name), b.Tensor(f.Name)
+			if uintptr(len(bytes)) != x.MemSize() || cap(bytes) != len(bytes) || len(bytes) > 0 && fmt.Sprintf("%p", bytes) != fmt.Sprintf("%#x", x.Uintptr()) {
+				t.Errorf("field %s: %d bytes at %p, the tensor has %d at %#x", f.Name, len(bytes), bytes, x.MemSize(), x.Uintptr())
+			}
+		}
+	}
+}
+
+// TestPoisonShowsMemoryThatOutlivesItsBatch: kept slices hold later batches' data
+// in a real run, and nothing that could be mistaken for data in a test.
+func TestPoisonShowsMemoryThatOutlivesItsBatch(t *testing.T) {
+	l := newLoader(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	var x, indices, ends []int
+	var noise []float32
+	var words []uint16
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range loader.Values[float32](b, "noise") {
+			if math.IsNaN(float64(v)) {
+				t.Fatalf("%v holds NaN in its loop body", b)
+			}
+		}
+		if b.Number() == 0 {
+			for _, v := range loader.Values[int64](b, "x") {
+				x = append(x, int(v)) // copied
+			}
+			noise, words = loader.Values[float32](b, "noise"), loader.Values[uint16](b, "words")
+			indices, ends = b.Indices(), b.Offsets("words")
+			continue
+		}
+		break
+	}
+	if !slices.Equal(x, []int{0, 1, 2, 3}) {
+		t.Errorf("the copy holds %v", x)
+	}
+	if slices.ContainsFunc(noise, func(v float32) bool { return v == v }) || slices.ContainsFunc(words, func(v uint16) bool { return v != math.MaxUint16 }) {
+		t.Errorf("kept slices hold %v and %v", noise, words)
+	}
+	for _, i := range slices.Concat(indices, ends) {
+		if i != -1 {
+			t.Errorf("kept indices %v, offsets %v", indices, ends)
+			break
+		}
+	}
+}
+
+// TestPoisonShowsElementsThatAreNotWritten, even in the first batch.
+func TestPoisonShowsElementsThatAreNotWritten(t *testing.T) {
+	ds := &fake{n: 4, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{2}}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Row[float64](dst, 0)[i%2] = 1
+		return nil
+	}}
+	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	for b := range l.Epoch(t.Context(), 0) {
+		for k, v := range loader.Values[float64](b, "x") {
+			if written := k%2 == k/2%2; written != !math.IsNaN(v) {
+				t.Errorf("element %d is %v", k, v)
+			}
+		}
+	}
+}
+
+func TestMemoryThatNoMachineHasIsAnError(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" || math.MaxInt == math.MaxInt32 {
+		t.Skip("how much there is is not known here")
+	}
+	vast := &fake{n: 1 << 20, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1 << 30}}}}
+	for want, options := range map[string][]loader.Option{
+		"loader: slab of 4398046511104 bytes: 4 TiB of memory: the machine has ": {loader.BatchSize(1 << 12), loader.InFlight(1)},
+		"loader: 4096 slabs of 1 GiB are 4 TiB of memory: the machine has ":      {loader.InFlight(1 << 12)},
+	} {
+		_, err := loader.New(vast, options...)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+	}
+}

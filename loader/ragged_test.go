@@ -1,0 +1,111 @@
+package loader_test
+
+import (
+	"context"
+	"flag"
+	"runtime"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+var unscaled = flag.Bool("unscaled", false, "measure ragged memory with samples of 10 KB and 8 MB rather than a tenth of it")
+
+// outliers is n samples of small bytes, but one in 400 that has 800 times as many.
+func outliers(n, small int) *fake {
+	return &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		size := small - i%(small/10)
+		if i%400 == 399 {
+			size = 800 * small
+		}
+		row := dataset.Grow[uint8](dst, 0, size)
+		row[0], row[size-1] = uint8(i), uint8(i)
+		return nil
+	}}
+}
+
+// TestRaggedMemoryStaysNearWhatBatchesNeed: rows that were large once do not stay so.
+func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
+	small, epochs := 1000, 100
+	if testing.Short() {
+		epochs = 20
+	}
+	if *unscaled {
+		small *= 10
+	}
+	for _, padded := range []bool{false, true} {
+		before := live()
+		l := newLoader(t, outliers(4400, small), loader.Workers(4), loader.BatchSize(64), loader.InFlight(9), loader.Shuffle(true))
+		epoch := func(e int) {
+			for b, err := range l.Epoch(t.Context(), e) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ends := b.Offsets("x"); padded && ends[b.Len()] < 100*small {
+					loader.Padded(b, "x", uint8(0))
+				}
+				for row, i := range b.Indices() {
+					values, ends := loader.Values[uint8](b, "x"), b.Offsets("x")
+					if v := values[ends[row]:ends[row+1]]; v[0] != uint8(i) || v[len(v)-1] != uint8(i) {
+						t.Fatalf("sample %d holds %d and %d", i, v[0], v[len(v)-1])
+					}
+				}
+			}
+		}
+		epoch(0)
+		first := live() - before
+		for e := 1; e < epochs; e++ {
+			epoch(e)
+			if e%10 != 9 {
+				continue
+			}
+			heap, counted := live()-before, l.Stats().SlabBytes
+			if heap > first+first/2 {
+				t.Errorf("padded %v: %d KB of heap after epoch %d, %d after the first", padded, heap>>10, e, first>>10)
+			}
+			if heap > counted+1<<20 {
+				t.Errorf("padded %v: %d KB of heap after epoch %d, of which Stats counts %d", padded, heap>>10, e, counted>>10)
+			}
+			t.Logf("padded %v: %d KB after the first epoch, %d after epoch %d; counted %d", padded, first>>10, heap>>10, e, counted>>10)
+		}
+		runtime.KeepAlive(l)
+	}
+}
+
+func TestRaggedBatchesOfSimilarSizesAllocateNothing(t *testing.T) {
+	ds := &fake{n: 1 << 12, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true}, {Name: "y", Dtype: tensor.Uint8, Ragged: true}}}
+	ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Grow[float32](dst, 0, 100+i%40)
+		for n := range i % 7 {
+			dataset.Grow[uint8](dst, 1, 10*n)
+		}
+		return nil
+	}
+	for _, workers := range []int{0, 1, 3} {
+		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(64), loader.Shuffle(true))
+		epoch := func(e int) {
+			for b, err := range l.Epoch(t.Context(), e) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				loader.Padded(b, "x", float32(0))
+			}
+		}
+		epoch(0)
+		epoch(1)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for e := range 10 {
+			epoch(e)
+		}
+		runtime.ReadMemStats(&after)
+		batches := uint64(10 * ds.n / 64)
+		// A batch has 60 KB; the batch itself and the tensor take some hundred bytes.
+		if got := (after.TotalAlloc - before.TotalAlloc) / batches; got > 3000 {
+			t.Errorf("%d workers: %d bytes allocated per batch", workers, got)
+		}
+	}
+}

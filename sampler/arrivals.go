@@ -8,14 +8,14 @@ type arrival struct {
 	index int
 }
 
-// never is no arrival's time.
+// never is the time of what does not arrive.
 const never = 1<<64 - 1
 
-// earliest is the n earliest arrivals, in their order; times has them by index.
-// Those of the same time come in the order of their indices. There must be n.
+// earliest sorts the indices of times by time, then by index, and returns the
+// first n. At least n times must not be never.
 //
-// All are distributed to short ranges of time, of which those are sorted that are
-// needed. This takes 24 bytes for every arrival in them.
+// The times are distributed to short ranges, and only the ranges with the first n
+// are sorted. This takes 24 bytes for every arrival in these ranges.
 func earliest(times []uint64, n int) written {
 	if n == 0 {
 		return nil
@@ -59,13 +59,13 @@ func earliest(times []uint64, n int) written {
 	return order
 }
 
-// ranges are times from the least on, cut into equal parts.
+// ranges cuts the times from least on into equal parts.
 type ranges struct {
 	least        uint64
 	shift, count int
 }
 
-// newRanges cuts n times into some n/4 ranges, but not more than most.
+// newRanges cuts n times into about n/4 ranges, but not more than most.
 func newRanges(least, greatest uint64, n, most int) ranges {
 	width := bits.Len(uint(max(1, min(n/4, most/2))))
 	shift := max(0, bits.Len64(greatest-least)-width)
@@ -74,8 +74,8 @@ func newRanges(least, greatest uint64, n, most int) ranges {
 
 func (r ranges) of(time uint64) int { return int((time - r.least) >> r.shift) }
 
-// sortArrivals needs as much scratch as there are arrivals, and keeps those of
-// the same time in their order.
+// sortArrivals is a stable sort by time. It needs as much scratch as there are
+// arrivals.
 func sortArrivals(list, scratch []arrival) {
 	const most = 1 << 10
 	if len(list) <= 16 {

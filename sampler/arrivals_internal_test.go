@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Times of all shapes: spread evenly, over all exponents, in few values, around
+// Times in all distributions: uniform, over all exponents, of few values, around
 // one value with some far away, and with gaps.
 func TestEarliestSorts(t *testing.T) {
 	shapes := map[string]func(h uint64) uint64{
@@ -63,8 +63,8 @@ func TestExponentialVariates(t *testing.T) {
 	}
 }
 
-// Arrival times compare as variate/weight does where that is a float64, and as it
-// would elsewhere.
+// Arrival times compare as the quotients variate/weight do, also where a float64
+// cannot hold these.
 func TestArrivalTimesCompareAsQuotients(t *testing.T) {
 	weights := []float64{1, 3, 1e300, math.MaxFloat64, 1e-300, 0x1p-1022, 0x1.8p-1023, math.SmallestNonzeroFloat64, 7 * math.SmallestNonzeroFloat64}
 	log := func(h uint64, w float64) float64 { return math.Log2(exponential(h)) - math.Log2(w) } // Log is wrong for the smallest

@@ -90,7 +90,8 @@ func batchSequences(size int) map[string]sampler.BatchSampler {
 	}
 }
 
-// Whatever some ranks have consumed, other ranks take the rest of, each draw once.
+// After some ranks consumed any number of draws, other ranks take the rest, each
+// draw once.
 func TestSharedBatchesContinueOnAnotherWorldSize(t *testing.T) {
 	for name, global := range batchSequences(5) {
 		share := func(rank, world int, mode sampler.Mode) sampler.BatchPart {

@@ -7,16 +7,18 @@ import (
 
 // ByLength puts samples of similar length into a batch, so that little is spent
 // on padding them to the longest, and gives the batches in random order. Every
-// epoch takes each of len(lengths) samples once and groups them anew: a batch is
-// drawn from four batches' worth of neighbours in length. One batch, at a random
-// place among the lengths, is shorter where [BatchSize] does not divide the number of
-// samples; [DropLast] leaves it out.
+// epoch takes each of len(lengths) samples once, in new batches: a batch is drawn
+// at random from four batches' worth of samples of neighbouring lengths.
 //
-// With 10,000 samples whose lengths spread evenly from 1 to 1,000, and batches
-// of 32, padding is 1.5 % of all elements; batches at random have 48 %.
+// If [BatchSize] does not divide the number of samples, one batch is shorter. Its
+// samples may be of any length, so [DropLast], which leaves it out, prefers no
+// length.
 //
-// Lengths are in any unit. An order takes 8 bytes per sample; the sampler keeps
-// those of the last two epochs.
+// With 10,000 samples whose lengths spread evenly from 1 to 1,000, and batches of
+// 32, padding is 1.5 % of all elements. In random batches it is 48 %.
+//
+// Lengths are in any unit. The batches of an epoch take 8 bytes per sample. The
+// sampler keeps the last two epochs.
 func ByLength(lengths []int, seed uint64, options ...BatchOption) BatchSampler {
 	c := newBatchConfig("ByLength", options)
 	sorted := make([]int, len(lengths))
@@ -44,8 +46,8 @@ func (l *byLength) group(epoch int) *lengthBatches {
 	random := stream(key)
 	n := len(l.sorted)
 
-	// The buckets begin elsewhere in every epoch, so that neighbours which a
-	// boundary separates now meet later.
+	// The buckets begin at another place in every epoch, so that neighbours that
+	// a boundary separates now can share a batch later.
 	samples := slices.Clone(l.sorted)
 	bucket := l.size
 	if l.size <= n { // else n·bucketBatches might overflow, and one bucket holds all
@@ -67,7 +69,8 @@ func (l *byLength) group(epoch int) *lengthBatches {
 	return b
 }
 
-// lengthBatches cuts samples into batches, of which number short is shorter.
+// lengthBatches cuts samples into batches. Batch short has rest samples, if rest
+// is not 0.
 type lengthBatches struct {
 	samples           []int
 	order             Order // of batches

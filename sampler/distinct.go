@@ -8,18 +8,20 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// WeightedDistinct draws different samples per epoch, all of positive weight or
-// as many as [Draws] says: at every draw, each sample that is left with a
-// probability of its weight over the sum of the weights left, as PyTorch's
-// WeightedRandomSampler without replacement. A sample of weight 0 is never drawn.
+// WeightedDistinct draws samples without replacement: in an epoch each sample of
+// positive weight once, or as many as [Draws] sets. At every draw, a sample that
+// is left has a probability of its weight divided by the sum of the weights that
+// are left. This is PyTorch's WeightedRandomSampler with replacement=False. A
+// sample of weight 0 is never drawn.
 //
 // It is an error if a weight is negative, NaN or infinite, if none is positive,
-// or fewer are than are to be drawn. An order takes 8 bytes per draw, and 8 bytes
-// per weight and 16 per draw more while it is made, in time that grows with the
-// weights: about 50 ns for each. The sampler keeps the orders of the last two
-// epochs. Sources: Efraimidis, Spirakis, "Weighted random sampling with a
-// reservoir", 2006; von Neumann, "Various techniques used in connection with
-// random digits", 1951.
+// or if fewer are positive than Draws sets.
+//
+// An order takes 8 bytes per draw. Making it takes about 50 ns per weight, and
+// for that time 8 bytes per weight and 16 bytes per draw more. The sampler keeps
+// the orders of the last two epochs. Sources: Efraimidis, Spirakis, "Weighted
+// random sampling with a reservoir", 2006; von Neumann, "Various techniques used
+// in connection with random digits", 1951.
 func WeightedDistinct(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
 	positive, err := checkWeights("WeightedDistinct", weights)
 	if err != nil {
@@ -41,8 +43,8 @@ type distinct struct {
 
 func (d *distinct) Epoch(epoch int) Order { return d.orders.of(epoch, d.order) }
 
-// order sorts by the time until a first event that happens at the rate of the
-// weight.
+// order sorts the samples by arrival: that of a sample is an exponential variate
+// whose rate is its weight.
 func (d *distinct) order(epoch int) written {
 	key := epochKey(forDistinct, d.seed, epoch)
 	times := make([]uint64, len(d.weights))
@@ -55,10 +57,10 @@ func (d *distinct) order(epoch int) written {
 	return earliest(times, d.draws)
 }
 
-// arrivalTime is an exponential variate of rate w as a number that only compares:
-// a floating-point number whose exponent has 12 bits, so that tiny and huge
-// weights stay apart. It takes correctly rounded operations only, so that every
-// machine computes the same.
+// arrivalTime is an exponential variate of rate w, encoded so that times compare
+// as integers: a floating-point number whose exponent has 12 bits, so that tiny
+// and huge weights stay apart. It uses correctly rounded operations only, so that
+// every machine computes the same.
 func arrivalTime(h uint64, w float64) uint64 {
 	const exponent = 0x7ff << 52 // of a float64
 	e := math.Float64bits(exponential(h))
@@ -72,10 +74,10 @@ func arrivalTime(h uint64, w float64) uint64 {
 	return math.Float64bits(q) + (e&exponent - v&exponent + 1200<<52)
 }
 
-// exponential is a variate of rate 1, above 0, by von Neumann's comparisons: the
-// first of a falling run of random numbers is its fraction if the run is even,
-// counting the number that ends it, else the next run is tried for a variate
-// greater by 1.
+// exponential is an exponential variate of rate 1, above 0, by von Neumann's
+// comparisons. It takes runs of falling random numbers. If the length of a run,
+// with the number that ends it, is even, the run's first number is the fraction
+// of the variate. Its whole part is the number of runs before.
 func exponential(h uint64) float64 {
 	random := stream(h)
 	for whole := 0.0; ; whole++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// unequal are n weights that spread over three orders of magnitude.
+// unequal are n weights over three orders of magnitude.
 func unequal(n int) []float64 {
 	weights := make([]float64, n)
 	for i := range weights {
@@ -19,8 +19,9 @@ func unequal(n int) []float64 {
 	return weights
 }
 
-// The first and second draws of many weights have their probabilities. Who is
-// among the first half is compared with drawing one after the other.
+// The first and second draws from many weights have the right probabilities. The
+// first half of all draws is compared with a simulation that draws one sample
+// after the other.
 func TestWeightedDistinctOfManyWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws six million samples one after the other")

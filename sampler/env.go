@@ -6,10 +6,11 @@ import (
 	"strconv"
 )
 
-// FromEnv is the rank of this process and the number of ranks, as told by what
-// started it. The first of these whose rank or world size is set decides:
+// FromEnv reads the rank of this process and the world size from the environment
+// variables of the launcher that started it. The first of these launchers whose
+// rank or world size is set decides:
 //
-//   - torchrun and what imitates it: RANK and WORLD_SIZE
+//   - torchrun and launchers that set the same variables: RANK and WORLD_SIZE
 //   - Open MPI: OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE
 //   - MPICH and Intel MPI: PMI_RANK and PMI_SIZE
 //   - Slurm: SLURM_PROCID and SLURM_NTASKS
@@ -17,27 +18,31 @@ import (
 //     first is set by Kubernetes; the second is not: set it in the pod's
 //     template to the Job's completions.
 //
-// MPI comes before Slurm because mpirun inside a Slurm job leaves Slurm's own
-// variables as they were for the whole job. If none is set, this is rank 0 of 1.
-// An empty variable counts as not set.
+// MPI comes before Slurm because mpirun in a Slurm job does not change Slurm's
+// variables, which describe the whole job. If no variable is set, the rank is 0
+// and the world size 1. An empty variable counts as not set.
 //
-// A variable that is missing while its other half is set, or does not hold a rank
-// below the world size, is an error that names it. So is a RANK that contradicts
-// what started the processes, as one left over in a shell does: mpirun or srun
-// gave this process another rank of as many, or started more processes than
-// WORLD_SIZE says. A torchrun that they started may differ.
+// It is an error that names the variable if only one of rank and world size is
+// set, if one is not a whole number, or if the rank is not below the world size.
 //
-// One exception: in a Kubernetes Indexed Job, WORLD_SIZE alone, without RANK,
-// may stand for JOB_COMPLETIONS.
+// It is also an error if RANK and WORLD_SIZE contradict MPI or Slurm, for example
+// because they are left over in a shell: mpirun or srun started more processes
+// than WORLD_SIZE, or as many and gave this one another rank. RANK and WORLD_SIZE
+// of a torchrun that mpirun or srun started are not compared.
+//
+// One exception: in a Kubernetes Indexed Job, WORLD_SIZE alone, without RANK, may
+// replace JOB_COMPLETIONS.
 func FromEnv() (rank, world int, err error) { return fromEnv(os.Getenv) }
 
-// LocalRankFromEnv is the rank of this process among those on its machine, such
-// as the number of the device that it is to use. It comes from what decides for
-// [FromEnv], whose errors it gives: LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK,
-// MPI_LOCALRANKID or SLURM_LOCALID. In a Kubernetes Indexed Job it is 0, because
-// every pod has its own devices, and so it is for one rank of one where nothing is
-// set. It is an error if it is not set though there are other ranks, or is not
-// below the number of ranks, of all and of this machine.
+// LocalRankFromEnv reads the rank of this process among those on its machine,
+// which can choose its device. It is LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK,
+// MPI_LOCALRANKID or SLURM_LOCALID, of the launcher that decides for [FromEnv].
+// It is 0 in a Kubernetes Indexed Job, because every pod has its own devices, and
+// where the world size is 1 and nothing is set.
+//
+// The errors are those of FromEnv. It is also an error if the variable is not set
+// and the world size is above 1, or if the local rank is not below both the world
+// size and the number of ranks on this machine, where the launcher sets it.
 func LocalRankFromEnv() (int, error) { return localFromEnv(os.Getenv) }
 
 // A launcher sets variables for the processes that it starts.
@@ -91,7 +96,7 @@ func fromEnv(get func(name string) string) (rank, world int, err error) {
 	return rank, world, nil
 }
 
-// read is the rank and world size that l has set.
+// read returns the rank and world size that l has set.
 func (l launcher) read(get func(name string) string) (rank, world int, err error) {
 	if rank, err = readNumber(get, l.rank, l.world); err != nil {
 		return 0, 0, err

@@ -61,7 +61,8 @@ func ExampleTorchGenerator() {
 	// 7 4 5 0 9 1 3 2 8 6
 }
 
-// The same with num_workers=1 and persistent_workers=True.
+// torch.manual_seed(42), then DataLoader(dataset, shuffle=True, num_workers=1,
+// persistent_workers=True).
 func ExamplePersistentWorkers() {
 	s := sampler.TorchManualSeed(10, 42, sampler.PersistentWorkers(true))
 	for epoch := range 3 {
@@ -84,7 +85,7 @@ func ExampleRepeat() {
 		fmt.Println(err)
 		return
 	}
-	show(s.Epoch(0)) // twice all three, and one more
+	show(s.Epoch(0)) // all three twice, then one more
 	// Output: 0 1 2 1 2 0 2
 }
 
@@ -117,8 +118,8 @@ func ExampleSubset() {
 	// 10 30 20 40
 }
 
-// Every rank of a training takes its share; the validation loses and repeats
-// no sample.
+// Every rank takes its share. Training repeats samples so that all ranks have
+// equally many; validation repeats and drops none.
 func ExampleShard() {
 	rank, world := 1, 3 // or from FromEnv
 	training, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.PadToEven)
@@ -138,7 +139,7 @@ func ExampleShard() {
 	// 1 4
 }
 
-// Four ranks stop after two samples each, and two ranks do the rest.
+// Four ranks stop after two samples each, and two ranks continue the epoch.
 func ExamplePart() {
 	all := sampler.Sequential(13)
 	before, err := sampler.Shard(all, 0, 4, sampler.KeepExact)
@@ -160,7 +161,8 @@ func ExamplePart() {
 	// 9 11
 }
 
-// Two ranks stop after a batch of four each, and one goes on in batches of six.
+// Two ranks stop after one batch of four each, and one rank continues in batches
+// of six.
 func ExampleBatchPart() {
 	all := sampler.Sequential(17)
 	before, err := sampler.ShardBatches(sampler.Fixed(all, sampler.BatchSize(4)), 0, 2, sampler.KeepExact)
@@ -188,7 +190,7 @@ func ExampleFromEnv() {
 	fmt.Println("samples of this rank:", s.Epoch(0).Len())
 }
 
-// Every process takes its own device of the machine.
+// Every process uses its own device of the machine.
 func ExampleLocalRankFromEnv() {
 	device, err := sampler.LocalRankFromEnv()
 	if err != nil {
@@ -275,7 +277,8 @@ func ExampleDraws() {
 	// 50
 }
 
-// Three patients, one after the other, and all mixed.
+// Three patients of three slices each: one patient after the other, then all
+// mixed.
 func ExampleTogether() {
 	ends := []int{3, 6, 9}
 	show(sampler.Grouped(ends, 1).Epoch(0))
@@ -285,7 +288,7 @@ func ExampleTogether() {
 	// 7 2 6 1 4 5 3 0 8
 }
 
-// What each of three ranks gets of seven samples.
+// The share of each of three ranks in seven samples.
 func ExampleMode() {
 	for _, mode := range []sampler.Mode{sampler.PadToEven, sampler.DropToEven, sampler.KeepExact} {
 		fmt.Println(mode)
@@ -313,7 +316,8 @@ func ExampleMode() {
 	// 2 5
 }
 
-// Two ranks read twelve blocks of three samples, in two lanes: each its own ones.
+// Two ranks read twelve blocks of three samples in two lanes: each block is read
+// by one rank.
 func ExampleLanes() {
 	ends := []int{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36}
 	for rank := range 2 {
@@ -329,8 +333,8 @@ func ExampleLanes() {
 	// 0 2 1 33 34 35 27 28 29 10 9 11 13 14 12 5 4 3
 }
 
-// How many blocks of a data set sorted by label are to be mixed so that a step's
-// gradient is nearly as good as after a full shuffle.
+// How many blocks of a data set sorted by label must be mixed, so that a batch's
+// mean varies little more than after a full shuffle.
 func ExampleGroupSampler() {
 	ends := make([]int, 1000)
 	labels := make([]float64, 50*len(ends))

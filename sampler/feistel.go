@@ -12,18 +12,18 @@ type feistel struct {
 	keys   [manyRounds]uint64
 }
 
-// Two samples that share a half keep their difference where all rounds on that
-// half give nothing to tell them apart. With r such rounds on halves of √n values
-// that happens n^(1-r/2) times as often as chance has it: 4·10⁻⁶ times with five
-// rounds on each half where a shuffle first needs a network, and less than 2·10⁻⁵
-// times anywhere.
+// Two samples that share a half keep their difference if all rounds on that half
+// give both the same number. With r such rounds on halves of √n values, this
+// makes a kept difference more frequent than chance by a factor of n^(1-r/2): by
+// 4·10⁻⁶ with five rounds on each half at n = 4097, and by less than 2·10⁻⁵ for
+// all n.
 const (
-	fewRounds  = 10 // from 4097 on
-	moreRounds = 12 // from 257 on
-	manyRounds = 24 // from 17 on
+	fewRounds = 10 // for n from 4097 on
+	moreRounds = 12 // for n from 257 on
+	manyRounds = 24 // for n from 17 on
 )
 
-// newFeistel needs an n of 17 or more.
+// newFeistel needs n from 17 on.
 func newFeistel(n int, key uint64) *feistel {
 	f := new(feistel)
 	f.set(n, key)
@@ -55,8 +55,8 @@ func (f *feistel) At(k int) int {
 	}
 	for {
 		x = f.apply(x)
-		// Values outside are walked through until one is inside, which keeps
-		// the bijection and is rare: a share of less than 1/count is outside.
+		// A value outside is mapped again until one is inside, which keeps the
+		// bijection. It is rare: less than 1/count of the values are outside.
 		if x < f.n {
 			return int(x)
 		}
@@ -76,13 +76,13 @@ func (f *feistel) apply(x uint64) uint64 {
 	return upper<<width | lower
 }
 
-// spread lets every bit of x count in the upper bits.
+// spread makes the upper bits depend on every bit of x.
 func spread(x uint64) uint64 {
 	x *= 0xbf58476d1ce4e5b9
 	return (x ^ x>>32) * 0x94d049bb133111eb
 }
 
-// permuted is place k of a random permutation of n numbers.
+// permuted is number k of a random permutation of 0 to n-1.
 func permuted(k, n int, key uint64) int {
 	if n > 16 {
 		var f feistel

@@ -1,9 +1,11 @@
 package sampler
 
-// Fixed puts every [BatchSize] samples of s into a batch. The last batch may be
-// shorter; [DropLast] leaves it out then. Its Batches are [BatchPart]s, also of
-// the rank whose share s is: what remains of an epoch can go on in batches of
-// another size, and over s on another number of ranks.
+// Fixed puts [BatchSize] consecutive samples of s into each batch. The last batch
+// may be shorter; [DropLast] then leaves it out.
+//
+// Its Batches implement [BatchPart]. So the rest of an epoch can continue in
+// batches of another size, and if s comes from [Shard], on another number of
+// ranks.
 func Fixed(s Sampler, options ...BatchOption) BatchSampler {
 	return fixed{s, newBatchConfig("Fixed", options)}
 }
@@ -28,8 +30,8 @@ type fixedBatches struct {
 	batchConfig
 	whole Order // with all its draws
 	order Order
-	part  Part // order, if it is one rank's share
-	first int  // draws of order that were consumed before, if it is none
+	part  Part // order, if it is a Part, otherwise nil
+	first int  // draws of order that were consumed before, if part is nil
 	count int  // batches
 }
 

@@ -7,25 +7,29 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Grouped takes every sample once per epoch, in a random order that goes through
-// few groups at a time: the groups are shuffled, every [Together] of them in a
-// row form a party, and the samples of a party are shuffled. What is expensive to
-// have at hand, such as a patient's decoded volumes or a block of a record shard,
-// is so needed once per epoch where there is room for one party, or two while the
-// loader crosses from one party to the next.
+// Grouped takes every sample once per epoch, in a random order that reads few
+// groups at a time. The groups are shuffled, each [Together] consecutive ones
+// form a pool, and the samples of a pool are shuffled.
 //
-// With [Lanes] the shuffled groups are cut into as many equal parts, in which
-// parties are formed; place k of the order is of lane k mod lanes. A rank whose
-// world size divides the lanes reads groups of its own, but for those that a cut
-// divides; groups should be many more than lanes. The lanes change parties at
-// different places, so that they do not all need new groups at once.
+// A group is what is expensive to load, such as a patient's decoded volumes or a
+// block of a record shard. If memory has room for the groups of two pools in each
+// lane, each group is loaded once per epoch. The second pool is needed while the
+// loader goes from one pool to the next.
 //
-// Ends are where the samples of every group end: group g has samples ends[g-1]
-// to ends[g]-1, the first from 0 on. Ends in falling order panic. With Together(1)
-// batches are of one group or two per lane; with all groups, the order is a
-// shuffle like any other. An order takes up to 32 bytes per group, and At time
-// that grows with the logarithm of their number; the sampler keeps the orders of
-// the last two epochs.
+// [Lanes] cuts the shuffled groups into equal parts, the lanes, and forms pools
+// in each lane. Place k of the order is in lane k mod lanes. If the world size
+// divides the number of lanes, ranks share no groups except those that a cut
+// divides, so there should be many more groups than lanes. The lanes change pools
+// at different places, so that they do not all need new groups at once.
+//
+// Ends says where each group ends: group g has samples ends[g-1] to ends[g]-1,
+// and group 0 begins at sample 0. Grouped panics if ends decrease. With
+// Together(1) a lane reads one group after the other; with Together(len(ends))
+// the order is a shuffle of all samples.
+//
+// An order takes up to 32 bytes per group, and the time of At grows with the
+// logarithm of the number of groups. The sampler keeps the orders of the last two
+// epochs.
 func Grouped(ends []int, seed uint64, options ...GroupOption) *GroupSampler {
 	g := &GroupSampler{groupConfig: newGroupConfig("Grouped", options), seed: seed}
 	g.starts = make([]int, 1, len(ends)+1)
@@ -41,7 +45,7 @@ func Grouped(ends []int, seed uint64, options ...GroupOption) *GroupSampler {
 // A GroupSampler is a [Sampler] made by [Grouped].
 type GroupSampler struct {
 	groupConfig
-	starts []int // of every group, and the number of samples
+	starts []int // of the groups, then the number of samples
 	seed   uint64
 	orders recent[*groupOrder]
 }
@@ -49,8 +53,8 @@ type GroupSampler struct {
 // Epoch gives every epoch its own order.
 func (g *GroupSampler) Epoch(epoch int) Order { return g.orders.of(epoch, g.order) }
 
-// groupOrder lays the shuffled groups on a line of all samples, of which lanes are
-// equal parts and parties are parts of lanes.
+// groupOrder lays the shuffled groups on a line of all samples. Lanes are equal
+// parts of the line, and pools are parts of lanes.
 type groupOrder struct {
 	n, lanes int
 	starts   []int // of the groups in the data set
@@ -58,8 +62,8 @@ type groupOrder struct {
 	ends     []int // of groups on the line
 	key      uint64
 
-	partyEnds   []int // on the line
-	partyGroups []int // the first of every party, in groups
+	poolEnds   []int // on the line
+	poolGroups []int // the first of every pool, in groups
 }
 
 func (g *GroupSampler) order(epoch int) *groupOrder {
@@ -82,8 +86,8 @@ func (g *GroupSampler) order(epoch int) *groupOrder {
 	return o
 }
 
-// form makes parties of so many groups together. The first party of a lane is
-// shorter by its share of them.
+// form makes pools of together groups. The first pool of lane i has i/lanes of
+// them less.
 func (o *groupOrder) form(together int) {
 	group := 0
 	for lane := range min(o.lanes, o.n) {
@@ -91,10 +95,10 @@ func (o *groupOrder) form(together int) {
 		last, _ := slices.BinarySearch(o.ends, end) // the lane's last group
 		room := together - lane*together/o.lanes
 		for begin := o.laneStart(lane); begin < end; room = together {
-			o.partyGroups = append(o.partyGroups, group)
+			o.poolGroups = append(o.poolGroups, group)
 			group = min(group+room-1, last)
 			begin = min(o.ends[group], end)
-			o.partyEnds = append(o.partyEnds, begin)
+			o.poolEnds = append(o.poolEnds, begin)
 			if o.ends[group] <= end { // else it goes on in the next lane
 				group++
 			}
@@ -102,8 +106,8 @@ func (o *groupOrder) form(together int) {
 	}
 }
 
-// laneStart is where a lane begins on the line. The first lanes have a sample
-// more where the lanes do not divide them.
+// laneStart is where a lane begins on the line. The first lanes have one sample
+// more if the number of lanes does not divide that of samples.
 func (o *groupOrder) laneStart(lane int) int {
 	return o.n/o.lanes*lane + min(lane, o.n%o.lanes)
 }
@@ -113,14 +117,14 @@ func (o *groupOrder) Len() int { return o.n }
 func (o *groupOrder) At(k int) int {
 	mustPlace(k, o.n)
 	place := o.laneStart(k%o.lanes) + k/o.lanes
-	p, _ := slices.BinarySearch(o.partyEnds, place+1)
-	begin, end := 0, o.partyEnds[p]
+	p, _ := slices.BinarySearch(o.poolEnds, place+1)
+	begin, end := 0, o.poolEnds[p]
 	if p > 0 {
-		begin = o.partyEnds[p-1]
+		begin = o.poolEnds[p-1]
 	}
-	first, last := o.partyGroups[p], len(o.groups)
-	if p+1 < len(o.partyGroups) {
-		last = o.partyGroups[p+1] // found if it is none of the others: a lane's end cuts it
+	first, last := o.poolGroups[p], len(o.groups)
+	if p+1 < len(o.poolGroups) {
+		last = o.poolGroups[p+1] // a group that a lane's end cuts: found if the sample is in none before
 	}
 	place = begin + permuted(place-begin, end-begin, splitmix.Mix(o.key^uint64(p)))
 	i, _ := slices.BinarySearch(o.ends[first:last], place+1)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// All lanes would need new groups at the same time, did their first parties not
-// differ in length.
-func TestLanesChangePartiesAtDifferentPlaces(t *testing.T) {
+// If their first pools did not differ in length, all lanes would need new groups
+// at the same time.
+func TestLanesChangePoolsAtDifferentPlaces(t *testing.T) {
 	ends := make([]int, 960)
 	for i := range ends {
 		ends[i] = 10 * (i + 1)
@@ -17,16 +17,16 @@ func TestLanesChangePartiesAtDifferentPlaces(t *testing.T) {
 		seen := map[int]bool{}
 		for lane := range lanes {
 			start := o.laneStart(lane)
-			first := slices.IndexFunc(o.partyEnds, func(end int) bool { return end > start })
-			seen[o.partyEnds[first]-start] = true
+			first := slices.IndexFunc(o.poolEnds, func(end int) bool { return end > start })
+			seen[o.poolEnds[first]-start] = true
 		}
 		if len(seen) != lanes {
-			t.Errorf("first parties of %d lanes have %d lengths", lanes, len(seen))
+			t.Errorf("first pools of %d lanes have %d lengths", lanes, len(seen))
 		}
 	}
 }
 
-// What an order keeps grows with the groups, not with the samples.
+// The memory of an order grows with the groups, not with the samples.
 func TestGroupOrderKeepsGroupsOnly(t *testing.T) {
 	ends := make([]int, 1000)
 	for i := range ends {
@@ -34,7 +34,7 @@ func TestGroupOrderKeepsGroupsOnly(t *testing.T) {
 	}
 	for _, together := range []int{1, 10} {
 		o := Grouped(ends, 1, Together(together), Lanes(8)).order(0)
-		if words := len(o.groups) + len(o.ends) + len(o.partyEnds) + len(o.partyGroups); words > 4*(len(ends)+8) {
+		if words := len(o.groups) + len(o.ends) + len(o.poolEnds) + len(o.poolGroups); words > 4*(len(ends)+8) {
 			t.Errorf("%d together: %d words for %d groups", together, words, len(ends))
 		}
 		seen := map[int]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// groupings are where groups end: of equal and of random sizes, empty ones, and
+// groupings say where groups end: of equal and of random sizes, some empty, and
 // few.
 func groupings() map[string][]int {
 	random := make([]int, 200)
@@ -189,7 +189,8 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// A design effect by hand, and who recommends Together keeps to it.
+// The design effect is one computed by hand, and TogetherFor keeps below its
+// limit.
 func TestTogetherFor(t *testing.T) {
 	ends := make([]int, 18_000)
 	for i := range ends {
@@ -243,9 +244,9 @@ func TestICC(t *testing.T) {
 		values []float64
 	}{
 		"sampler: ICC: 1 values for 2 samples":                                                 {[]int{1, 2}, make([]float64, 1)},
-		"sampler: ICC: 2 samples in 2 groups: want two groups or more, and one of two samples": {[]int{1, 2}, make([]float64, 2)},
-		"sampler: ICC: 3 samples in 1 groups: want two groups or more, and one of two samples": {[]int{3}, make([]float64, 3)},
-		"sampler: ICC: 0 samples in 0 groups: want two groups or more, and one of two samples": {nil, nil},
+		"sampler: ICC: 2 samples in 2 groups: want two groups or more, and two samples or more in one of them": {[]int{1, 2}, make([]float64, 2)},
+		"sampler: ICC: 3 samples in 1 groups: want two groups or more, and two samples or more in one of them": {[]int{3}, make([]float64, 3)},
+		"sampler: ICC: 0 samples in 0 groups: want two groups or more, and two samples or more in one of them": {nil, nil},
 	} {
 		if _, err := sampler.Grouped(c.ends, 1).ICC(c.values); err == nil || err.Error() != want {
 			t.Errorf("got error %v, want %s", err, want)

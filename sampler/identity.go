@@ -7,20 +7,20 @@ import (
 	"math"
 )
 
-// Identified is a [Sampler] or [BatchSampler] that says what its orders depend
-// on, so that a place in one order is not taken for a place in another. All
-// samplers of this package do, except those over samplers that do not.
+// Identified is a [Sampler] or [BatchSampler] with an identity, so that a saved
+// place in one order is not used in another. All samplers of this package have
+// one, except those over a sampler without one.
 type Identified interface {
-	// Identity names everything that the orders of all epochs depend on, in words:
-	// algorithm, numbers, seed, and a hash of what is too long to be written down,
-	// as in "Weighted(1000 weights 1ae1cf4a1be5ed34, draws 1000, seed 7)". Samplers
-	// whose global orders differ have different identities, in all versions of the
-	// program. What a rank takes from the global order does not belong to it. It is
-	// empty where the sampler cannot tell, such as over another that does not.
+	// Identity names everything that the orders of all epochs depend on:
+	// algorithm, numbers, seed, and a hash of long data, as in "Weighted(1000
+	// weights 1ae1cf4a1be5ed34, draws 1000, seed 7)". Samplers whose global
+	// orders differ have different identities, in all versions of the program.
+	// Rank, world size and mode do not change it. It is empty if the sampler does
+	// not know it, such as over a sampler that is not Identified.
 	Identity() string
 }
 
-// identity is that of a Sampler or BatchSampler, or empty.
+// identity is that of a Sampler or BatchSampler, or empty if it has none.
 func identity(s any) string {
 	if s, ok := s.(Identified); ok {
 		return s.Identity()
@@ -28,7 +28,8 @@ func identity(s any) string {
 	return ""
 }
 
-// over completes the identity of something over s, if s has one.
+// over is the identity of a sampler over s, or empty if s has none. The identity
+// of s is the first value for format.
 func over(s any, format string, args ...any) string {
 	inner := identity(s)
 	if inner == "" {
@@ -37,8 +38,8 @@ func over(s any, format string, args ...any) string {
 	return fmt.Sprintf(format, append([]any{inner}, args...)...)
 }
 
-// hash is the first 64 bits of SHA-256 over what is added for every item: uint64s
-// in little-endian order.
+// hash is the first 64 bits of SHA-256 over the numbers that item adds for every
+// item, each a uint64 in little-endian order.
 func hash[T any](list []T, item func(add func(uint64), x T)) string {
 	sum := sha256.New()
 	block := make([]byte, 0, 4096)
@@ -101,7 +102,8 @@ func (d *distinct) Identity() string {
 	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(d.weights), weights, d.draws, d.seed)
 }
 
-// Identity is that of an [Identified] sampler.
+// Identity names the groups by a hash, and together, lanes and seed. See
+// [Identified].
 func (g *GroupSampler) Identity() string {
 	lanes := ""
 	if g.lanes > 1 {
@@ -134,7 +136,7 @@ func (l *byLength) Identity() string {
 	return fmt.Sprintf("ByLength(%d samples by length %s, batches of %d%s, seed %d)", len(l.sorted), hashInts(l.sorted), l.size, drop, l.seed)
 }
 
-// Identity names the batches by a hash.
+// Identity names the batches by a hash. See [Identified].
 func (l List) Identity() string {
 	return fmt.Sprintf("List(%d batches %s)", len(l), hash(l, func(add func(uint64), batch []int) {
 		add(uint64(len(batch)))
@@ -144,8 +146,8 @@ func (l List) Identity() string {
 	}))
 }
 
-// Global is the order that is cut, of all ranks. A loader probes it where nobody
-// says what it depends on.
+// Global is the order that is cut, of all ranks. A loader samples it if there is
+// no identity.
 func (b *fixedBatches) Global() Order {
 	if part, ok := b.whole.(Part); ok {
 		return part.Global()

@@ -7,9 +7,10 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// TestIdentitiesStayTheSame pins the identities, which are in positions that were
-// saved. One that changes refuses them all: an algorithm that changes is to get
-// another name, and one that does not is to keep its identity.
+// TestIdentitiesStayTheSame pins the identities, because saved positions contain
+// them. If an identity changes, its saved positions no longer load. An algorithm
+// that changes must get another name, and one that does not must keep its
+// identity.
 func TestIdentitiesStayTheSame(t *testing.T) {
 	shuffle := sampler.Shuffle(10, 3)
 	weights := []float64{0.5, 0, 2, 1}
@@ -49,7 +50,7 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 	}
 }
 
-// A mute sampler does not say what its orders depend on.
+// A mute sampler has no identity.
 type mute struct{}
 
 func (mute) Epoch(int) sampler.Order { return sampler.Sequential(4).Epoch(0) }

@@ -6,7 +6,7 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Every use of a seed has random numbers of its own.
+// Every use of a seed has its own random numbers.
 const (
 	forShuffle uint64 = iota + 1
 	forRandom
@@ -33,7 +33,7 @@ func below(h, n uint64) uint64 {
 	return high
 }
 
-// stream is a sequence of random numbers, for what is computed in one go.
+// stream is a sequence of random numbers, for what is computed in sequence.
 type stream uint64
 
 func (s *stream) next() uint64 {
@@ -42,7 +42,7 @@ func (s *stream) next() uint64 {
 	return h
 }
 
-// shuffle is Fisher and Yates's.
+// shuffle is the shuffle of Fisher and Yates.
 func shuffle[T any](s *stream, list []T) {
 	for i := len(list) - 1; i > 0; i-- {
 		j := below(s.next(), uint64(i)+1)

@@ -5,16 +5,19 @@ import (
 	"math"
 )
 
-// DesignEffect says how well the order mixes: by how much the variance of a
-// batch's mean is larger than that of as many samples drawn from all, for a
-// quantity whose intraclass correlation in the groups is icc, as
-// [GroupSampler.ICC] has it for labels. Batch is the samples of a step, of
-// all ranks together. 1 is as good as a shuffle of all samples; at 2, a batch
-// tells as much as one of half its size.
+// DesignEffect says how well the order mixes. It is the variance of a batch's
+// mean divided by that of a batch of the same size from a shuffle of all samples:
+// 1 is as good as that shuffle, and at 2 a batch tells as much as a shuffled one
+// of half its size.
 //
-// It is 1 + (batch-1)·icc·(1/w - 1/g), where w groups out of g are mixed at a time:
-// [Together] in each of [Lanes]. Groups are taken to be of similar size. Source:
-// Kish, "Survey Sampling", 1965, with the correction for a finite number of groups.
+// Batch is the number of samples in a step, of all ranks together. The mean is
+// that of any number that samples have, such as their label, and icc is its
+// intraclass correlation in the groups: see [GroupSampler.ICC].
+//
+// The design effect is 1 + (batch-1)·icc·(1/w - 1/g), where w of g groups are
+// mixed at a time: [Together] times [Lanes]. It assumes groups of similar size.
+// Source: Kish, "Survey Sampling", 1965, with the correction for a finite number
+// of groups.
 func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
 	groups := g.groups()
 	if groups == 0 || batch < 1 {
@@ -24,9 +27,9 @@ func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
 	return 1 + float64(batch-1)*icc*(1/mixed-1/groups)
 }
 
-// TogetherFor is the smallest [Together] that, with as many lanes as g has, keeps
-// [GroupSampler.DesignEffect] from exceeding effect, such as 1.05; all groups of a
-// lane if none does.
+// TogetherFor is the smallest [Together] whose [GroupSampler.DesignEffect], with
+// the lanes of g, is at most effect, such as 1.05. If there is none, it is the
+// number of groups in a lane.
 func (g *GroupSampler) TogetherFor(batch int, icc, effect float64) int {
 	groups := g.groups()
 	most := max(1, math.Ceil(groups/float64(g.lanes)))
@@ -39,7 +42,7 @@ func (g *GroupSampler) TogetherFor(batch int, icc, effect float64) int {
 	return int(math.Min(math.Max(together, 1), most))
 }
 
-// groups counts those that have samples.
+// groups is the number of groups that have samples.
 func (g *GroupSampler) groups() float64 {
 	n := 0
 	for i, start := range g.starts[1:] {
@@ -50,15 +53,17 @@ func (g *GroupSampler) groups() float64 {
 	return float64(n)
 }
 
-// ICC is the intraclass correlation of values in the groups: 1 if all values of a
-// group are equal, 0 if groups are no more alike than all samples, and a little
-// below 0 if less. Values has a number for every sample, such as its label, or
-// whether it is of a certain class.
+// ICC is the intraclass correlation of values in the groups. It is 1 if values
+// differ only between groups, and about 0, also a little below it, if groups are
+// random sets of samples. If all values are equal, it is 0.
 //
-// It is an error if there are not as many values as samples, or less than two
-// groups or no group of two. Source: the estimator of the analysis of variance in
-// Donner, "A review of inference procedures for the intraclass correlation
-// coefficient in the one-way random effects model", 1986.
+// Values has a number for every sample, such as its label, or 1 if it is in a
+// certain class and 0 if not.
+//
+// It is an error if the numbers of values and samples differ, if there are fewer
+// than two groups, or if no group has two samples. Source: the estimator of the
+// analysis of variance in Donner, "A review of inference procedures for the
+// intraclass correlation coefficient in the one-way random effects model", 1986.
 func (g *GroupSampler) ICC(values []float64) (float64, error) {
 	n := g.starts[len(g.starts)-1]
 	if len(values) != n {
@@ -66,7 +71,7 @@ func (g *GroupSampler) ICC(values []float64) (float64, error) {
 	}
 	groups := g.groups()
 	if groups < 2 || groups == float64(n) {
-		return 0, fmt.Errorf("sampler: ICC: %d samples in %v groups: want two groups or more, and one of two samples", n, groups)
+		return 0, fmt.Errorf("sampler: ICC: %d samples in %v groups: want two groups or more, and two samples or more in one of them", n, groups)
 	}
 	mean := meanOf(values)
 	between, within, squares := 0.0, 0.0, 0.0

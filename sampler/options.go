@@ -2,7 +2,7 @@ package sampler
 
 import "fmt"
 
-// A BatchOption sets one thing of [Fixed] and [ByLength].
+// A BatchOption is an option of [Fixed] and [ByLength].
 type BatchOption struct{ set func(*batchConfig) }
 
 type batchConfig struct {
@@ -10,17 +10,18 @@ type batchConfig struct {
 	dropLast bool
 }
 
-// BatchSize sets the samples per batch. The default is 1. One below 1 panics.
+// BatchSize sets the samples per batch. The default is 1. An n below 1 panics.
 func BatchSize(n int) BatchOption {
 	return BatchOption{func(c *batchConfig) { c.size = n }}
 }
 
-// DropLast sets whether a batch that is shorter than the others is left out.
+// DropLast sets whether a batch that is shorter than the others is left out. The
+// default is false.
 func DropLast(on bool) BatchOption {
 	return BatchOption{func(c *batchConfig) { c.dropLast = on }}
 }
 
-// newBatchConfig applies the options of a constructor of that name.
+// newBatchConfig applies the options of the named constructor.
 func newBatchConfig(name string, options []BatchOption) batchConfig {
 	c := batchConfig{size: 1}
 	for _, o := range options {
@@ -34,18 +35,20 @@ func newBatchConfig(name string, options []BatchOption) batchConfig {
 	return c
 }
 
-// A DrawOption sets one thing of [Random], [Weighted] and [WeightedDistinct].
+// A DrawOption is an option of [Random], [Weighted] and [WeightedDistinct].
 type DrawOption struct{ set func(*drawConfig) }
 
 type drawConfig struct{ draws int }
 
-// Draws sets the samples per epoch. A negative n panics.
+// Draws sets the samples per epoch. The default is n for [Random], the number of
+// weights for [Weighted], and the number of positive weights for
+// [WeightedDistinct]. A negative n panics.
 func Draws(n int) DrawOption {
 	return DrawOption{func(c *drawConfig) { c.draws = n }}
 }
 
-// newDraws is the number of draws that the options of a constructor of that name
-// ask for, or otherwise.
+// newDraws is the number of draws that the options of the named constructor set,
+// by default otherwise.
 func newDraws(name string, otherwise int, options []DrawOption) int {
 	c := drawConfig{otherwise}
 	for _, o := range options {
@@ -59,7 +62,7 @@ func newDraws(name string, otherwise int, options []DrawOption) int {
 	return c.draws
 }
 
-// A GroupOption sets one thing of [Grouped].
+// A GroupOption is an option of [Grouped].
 type GroupOption struct{ set func(*groupConfig) }
 
 type groupConfig struct{ together, lanes int }
@@ -70,15 +73,15 @@ func Together(n int) GroupOption {
 	return GroupOption{func(c *groupConfig) { c.together = n }}
 }
 
-// Lanes sets in how many equal parts the groups are read at the same time. The
-// default is 1. Take a multiple of the number of ranks, better one that several
-// numbers of ranks divide: a rank then needs few groups of others. An n below 1
-// panics.
+// Lanes cuts the shuffled groups into n equal parts, the lanes, and takes a
+// sample from each lane in turn. The default is 1. Use a multiple of the world
+// size, so that ranks share few groups. If a run may resume on other world sizes,
+// use a multiple of all of them. An n below 1 panics.
 func Lanes(n int) GroupOption {
 	return GroupOption{func(c *groupConfig) { c.lanes = n }}
 }
 
-// newGroupConfig applies the options of a constructor of that name.
+// newGroupConfig applies the options of the named constructor.
 func newGroupConfig(name string, options []GroupOption) groupConfig {
 	c := groupConfig{together: 1, lanes: 1}
 	for _, o := range options {

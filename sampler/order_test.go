@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// must is for samplers that are right.
+// must is for samplers whose arguments are right.
 func must[S any](s S, err error) S {
 	if err != nil {
 		panic(err)
@@ -17,7 +17,8 @@ func must[S any](s S, err error) S {
 	return s
 }
 
-// all are samplers of every kind, with the highest index they may give plus one.
+// all has a sampler of every constructor, with the highest index that it may give
+// plus one.
 func all() map[string]sampler.Sampler {
 	weights := []float64{1, 0, 3, 2, .5}
 	return map[string]sampler.Sampler{
@@ -38,7 +39,7 @@ func all() map[string]sampler.Sampler {
 	}
 }
 
-func TestEpochsComeAgainInAnyOrderOfAsking(t *testing.T) {
+func TestEpochsAreTheSameInAnyOrderOfCalls(t *testing.T) {
 	again := all()
 	for name, s := range all() {
 		var first [4][]int

@@ -9,8 +9,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// digest is the first 64 bits of SHA-256 over the samples of epochs 0, 1 and 7, and
-// of where orders and batches end.
+// digest is the first 64 bits of SHA-256 over the samples of epochs 0, 1 and 7,
+// with the lengths of orders and batches.
 func digest(epoch func(epoch int) [][]int) string {
 	sum := sha256.New()
 	add := func(n int) {
@@ -29,9 +29,8 @@ func digest(epoch func(epoch int) [][]int) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// TestOrdersStayTheSame pins the orders, which runs that are to be repeated and
-// positions that were saved depend on. An algorithm that changes is to get a name
-// of its own.
+// TestOrdersStayTheSame pins the orders, because repeated runs and saved
+// positions depend on them. An algorithm that changes must get a new name.
 func TestOrdersStayTheSame(t *testing.T) {
 	weights := make([]float64, 500)
 	lengths := make([]int, 500)

@@ -2,17 +2,18 @@ package sampler
 
 import "github.com/penstock-go/penstock/internal/splitmix"
 
-// Random draws n samples per epoch, or as many as [Draws] says, each of the n
-// samples equally likely at every draw and independently of the others, so that
-// some come several times and others not at all. It takes no memory that grows
-// with n or the draws. A negative n, or draws from no samples, panic.
+// Random draws n samples per epoch, or as many as [Draws] sets, with replacement:
+// at every draw each of the n samples is equally likely, so that some come
+// several times and others not at all. It takes no memory that grows with n or
+// the draws. A negative n panics, and so do draws from no samples.
 //
-// Without replacement, take [Shuffle], and [Repeat] for another number than n.
+// Without replacement, use [Shuffle], and [Repeat] for another number of draws
+// than n.
 func Random(n int, seed uint64, options ...DrawOption) Sampler {
-	mustCount("Random", n)
+	mustCount("Random", "n", n)
 	r := random{n, newDraws("Random", n, options), seed}
 	if n == 0 && r.draws > 0 {
-		panic("sampler: Random draws from no samples")
+		panic("sampler: Random: n is 0: no samples to draw from")
 	}
 	return r
 }

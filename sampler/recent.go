@@ -2,10 +2,10 @@ package sampler
 
 import "sync"
 
-// recent keeps what was computed for the last epochs, so that asking twice
-// costs once. It is bounded: a loop needs the current epoch and the next.
+// recent keeps what was computed for the last two epochs, so that it is computed
+// once: a loop needs the current epoch and the next.
 type recent[T any] struct {
-	mu     sync.Mutex // held while computing: whoever asks for the same waits
+	mu sync.Mutex // held while computing: who needs the same epoch waits
 	epochs [2]int
 	values [2]T
 	filled int // entries; the newest is the first
@@ -26,7 +26,7 @@ func (r *recent[T]) of(epoch int, compute func(epoch int) T) T {
 	return v
 }
 
-// written is an order that is written down.
+// written is an order in memory.
 type written []int
 
 func (l written) Len() int     { return len(l) }

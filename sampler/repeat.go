@@ -2,18 +2,19 @@ package sampler
 
 import "fmt"
 
-// Repeat takes draws samples per epoch from successive epochs of s: with orders
-// of n samples, ⌊draws/n⌋ of them and the first draws mod n samples of one
-// more. Over a [Shuffle] it is PyTorch's RandomSampler without replacement with
-// num_samples=draws. Epoch e takes the epochs of s from e·⌈draws/n⌉ on. Over
-// [Torch], [TorchManualSeed] and [TorchGenerator] the orders are RandomSampler's
-// own, whose passes within an epoch go on with one generator.
+// Repeat takes draws samples per epoch, from consecutive epochs of s. If these
+// have n samples, it takes ⌊draws/n⌋ whole epochs of s, then the first draws mod
+// n samples of one more. Epoch e begins with epoch e·⌈draws/n⌉ of s. Over a
+// [Shuffle] it does what PyTorch's RandomSampler with num_samples=draws does.
 //
-// All epochs of s must be as long as its epoch 0. An order holds ⌈draws/n⌉
-// orders of s. It is an error if s is empty and draws is not 0; a negative
-// draws panics.
+// Over [Torch], [TorchManualSeed] and [TorchGenerator] the orders are those of
+// RandomSampler itself, which draws all permutations of an epoch from one
+// generator.
+//
+// All epochs of s must be as long as its epoch 0. An order holds ⌈draws/n⌉ orders
+// of s. It is an error if s is empty and draws is not 0. A negative draws panics.
 func Repeat(s Sampler, draws int) (Sampler, error) {
-	mustCount("Repeat: draws", draws)
+	mustCount("Repeat", "draws", draws)
 	own, ok := s.(repeater)
 	var n int
 	if ok {

@@ -2,10 +2,10 @@ package sampler
 
 import "fmt"
 
-// Sequential takes the samples 0 to n-1 in this order, in every epoch. A
+// Sequential takes the samples 0 to n-1 in ascending order, in every epoch. A
 // negative n panics.
 func Sequential(n int) Sampler {
-	mustCount("Sequential", n)
+	mustCount("Sequential", "n", n)
 	return sequential(n)
 }
 
@@ -19,9 +19,9 @@ func (s sequential) At(k int) int {
 	return k
 }
 
-func mustCount(name string, n int) {
+func mustCount(name, what string, n int) {
 	if n < 0 {
-		panic(fmt.Sprintf("sampler: %s of %d samples", name, n))
+		panic(fmt.Sprintf("sampler: %s: %s is %d: want 0 or more", name, what, n))
 	}
 }
 
@@ -36,5 +36,5 @@ func mustPlace(k, n int) {
 type outside struct{ k, n int }
 
 func (o outside) Error() string {
-	return fmt.Sprintf("sampler: place %d of an order of %d", o.k, o.n)
+	return fmt.Sprintf("sampler: At(%d): index out of range with length %d", o.k, o.n)
 }

@@ -2,18 +2,20 @@ package sampler
 
 import "fmt"
 
-// A Mode says what becomes of samples that do not divide evenly among ranks.
+// A Mode says what happens to the last samples if their number does not divide
+// evenly among the ranks.
 type Mode int
 
 const (
-	// PadToEven repeats samples from the head of the global order, so that all
-	// ranks have equally many. It is PyTorch's default, for training.
+	// PadToEven repeats samples from the beginning of the global order, so that
+	// all ranks have equally many. It is for training, and the default of
+	// PyTorch's DistributedSampler.
 	PadToEven Mode = iota
 	// DropToEven leaves out the last samples of the global order, so that all
-	// ranks have equally many: PyTorch's drop_last.
+	// ranks have equally many: drop_last=True of DistributedSampler.
 	DropToEven
-	// KeepExact gives every sample to exactly one rank, for evaluation; some
-	// ranks have one more than others.
+	// KeepExact gives every sample to exactly one rank, so some ranks may have
+	// one sample more than others. It is for evaluation.
 	KeepExact
 )
 
@@ -30,13 +32,13 @@ func (m Mode) String() string {
 	return fmt.Sprintf("Mode(%d)", int(m))
 }
 
-// Shard gives one of world ranks its share of s: the places rank, rank+world,
-// rank+2·world and so on of the global order, which is PyTorch's
-// DistributedSampler. Its orders are [Part]s. All ranks need the same s; seed
-// and epoch then give them the same global order.
+// Shard gives rank its share of s: the places rank, rank+world, rank+2·world and
+// so on of the global order, as PyTorch's DistributedSampler does. Its orders
+// implement [Part]. All ranks must use the same s with the same seed, so that
+// their global orders are equal.
 //
-// It is an error if world is below 1, rank is not from 0 to world-1, or mode is
-// none of the three.
+// It is an error if world is below 1, if rank is not from 0 to world-1, or if
+// mode is not one of the constants.
 func Shard(s Sampler, rank, world int, mode Mode) (Sampler, error) {
 	if err := checkShare("Shard", rank, world, mode); err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ type share struct {
 	mode        Mode
 }
 
-// of is how many of n things the rank gets.
+// of is how many of n samples the rank gets.
 func (s share) of(n int) int {
 	per, rest := n/s.world, n%s.world
 	if s.mode == PadToEven && rest > 0 || s.mode == KeepExact && s.rank < rest {

@@ -1,9 +1,9 @@
 package sampler
 
-// ShardBatches gives one of world ranks its share of whole batches: batches
-// rank, rank+world, rank+2·world and so on. [PadToEven] repeats batches from the
-// head, [DropToEven] leaves out the last ones, [KeepExact] does neither. Its
-// Batches are [BatchPart]s. The errors are those of [Shard].
+// ShardBatches gives rank its share of the batches of s: batches rank,
+// rank+world, rank+2·world and so on. [PadToEven] repeats batches from the
+// beginning, [DropToEven] leaves out the last ones, [KeepExact] does neither. Its
+// Batches implement [BatchPart]. The errors are those of [Shard].
 func ShardBatches(s BatchSampler, rank, world int, mode Mode) (BatchSampler, error) {
 	if err := checkShare("ShardBatches", rank, world, mode); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (b *sharedBatches) At(k int, dst []int) []int {
 	return b.rest.At(place, dst)
 }
 
-// place is that of batch k among those of all ranks.
+// place is the place of batch k among those of all ranks.
 func (b *sharedBatches) place(k int) int { return k*b.world + b.rank }
 
 func (b *sharedBatches) Draw(k, row int) int { return b.rest.Draw(b.place(k), row) }
@@ -57,11 +57,10 @@ func (b *sharedBatches) From(draw int) BatchPart {
 	return newSharedBatches(b.whole, b.whole.From(draw), b.share)
 }
 
-// listed are what remains of batches that no order tells more of. Their draws
-// count batches.
+// listed is the rest of batches that are no BatchPart. A draw is a batch.
 type listed struct {
 	of       Batches
-	first, n int // batches consumed before, and all
+	first, n int // the batches consumed before, and the number of all
 }
 
 func (l listed) Len() int { return l.n - l.first }

@@ -1,19 +1,18 @@
 package sampler
 
-// Shuffle takes every sample from 0 to n-1 once per epoch, in a random order
-// that depends on seed and epoch alone. It takes neither memory nor time that
-// grows with n: an order of more than 4096 samples is a keyed bijection, so that
-// At computes its value. A negative n, or one above 2⁶², panics.
+// Shuffle takes every sample from 0 to n-1 once per epoch, in a random order that
+// depends on n, seed and epoch alone. An order takes at most 8 KiB and making it
+// some microseconds, for any n. A negative n panics, and so does one above 2⁶².
 //
-// Up to 4096 samples an order is written down in 8 KiB, as Fisher and Yates
-// shuffle. Above that the bijection is a Feistel network on the two halves of a
-// place's bits, of which the upper one has its own size; it has as good
-// statistics, but is no cipher. Source: Black, Rogaway, "Ciphers with arbitrary
-// finite domains", 2002.
+// Up to 4096 samples an order is a table that is shuffled by the method of Fisher
+// and Yates. Above that it is a keyed bijection, a Feistel network on the bits of
+// a place, and At computes its value. It passes the same statistical tests, but
+// is no cipher. Source: Black, Rogaway, "Ciphers with arbitrary finite domains",
+// 2002.
 func Shuffle(n int, seed uint64) Sampler {
-	mustCount("Shuffle", n)
+	mustCount("Shuffle", "n", n)
 	if uint64(n) > 1<<62 {
-		panic("sampler: Shuffle of more than 2⁶² samples")
+		panic("sampler: Shuffle: n is above 2⁶²")
 	}
 	return shuffled{n, seed}
 }
@@ -33,7 +32,7 @@ func (s shuffled) Epoch(epoch int) Order {
 
 const tableSize = 1 << 12
 
-// table is a permutation that is small enough to be written down.
+// table is a permutation that is small enough to be kept in memory.
 type table []uint16
 
 func newTable(n int, key uint64) table {

@@ -7,12 +7,12 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// kept counts the pairs of places in a row of 16 whose samples differ as the
-// places do, compared with the one of n-1 that chance gives, roughly. Differences
-// are XORs, or are subtracted. A Feistel network whose halves are a row's number
-// and the place in it adds the same to both of a pair in its first round,
-// and keeps their difference where all rounds on the row's number give nothing to
-// tell them apart.
+// kept counts the pairs of places in a row of 16 whose samples have the same
+// difference as the places. By chance this happens about once in n-1 pairs.
+// Differences are XORs or subtractions. A Feistel network whose halves are a
+// row's number and the place in the row adds the same number to both of a pair in
+// its first round. It keeps their difference if all rounds on the row's number
+// give both the same number.
 func kept(n, seeds int, xor bool, order func(seed uint64) Order) (excess, standardError float64) {
 	const row = 16
 	moved := func(k, i int) int {
@@ -67,8 +67,9 @@ func TestShuffleKeepsNoDifferences(t *testing.T) {
 	checkKept(t, 272, 80_000_000, false, func(seed uint64) Order { return Shuffle(272, seed).Epoch(0) })
 }
 
-// With the fewest rounds the network keeps none at a size that is smaller, and so
-// worse, than any for which they are taken. Eight rounds would keep 0.4 % too many.
+// With the fewest rounds the network keeps no difference even at a size that is
+// smaller, and so worse, than all sizes that use them. Eight rounds would keep
+// 0.4 % too many.
 func TestNetworkKeepsNoDifferences(t *testing.T) {
 	checkKept(t, 256, 80_000_000, true, func(seed uint64) Order {
 		f := newFeistel(256, splitmix.Mix(seed))

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// checkChi fails if counts are further from what is expected than chance
-// explains: χ² is more than five standard deviations above its mean. Seeds are
+// checkChi fails if χ² is more than five standard deviations above its mean: then
+// counts are further from the expected ones than chance explains. Seeds are
 // fixed, so that a test passes always or never. Expected counts below 5 are
-// pooled, since χ² does not hold there.
+// pooled, because χ² does not hold there.
 func checkChi(t *testing.T, what string, counts []int, expected func(i int) float64) {
 	t.Helper()
 	chi, cells := 0.0, 0
@@ -41,7 +41,8 @@ func equally(total, cells int) func(int) float64 {
 	return func(int) float64 { return float64(total) / float64(cells) }
 }
 
-// checkNear fails if a mean of many is more than five standard errors away.
+// checkNear fails if a mean of many numbers is more than five standard errors
+// away.
 func checkNear(t *testing.T, what string, got, want, standardError float64) {
 	t.Helper()
 	if math.Abs(got-want) > 5*standardError {

@@ -2,10 +2,10 @@ package sampler
 
 import "slices"
 
-// Subset takes the listed samples in the order that s gives to their places in
-// the list: Subset(Sequential(len(indices)), indices) keeps the list's order,
-// and with a [Shuffle] it is PyTorch's SubsetRandomSampler. s draws places from
-// 0 to len(indices)-1; an order panics where s draws another one.
+// Subset takes only the samples in indices: where s gives k, it gives indices[k].
+// Subset(Sequential(len(indices)), indices) keeps the order of indices. With a
+// [Shuffle] of len(indices) it is PyTorch's SubsetRandomSampler. At panics if s
+// gives a number that is not from 0 to len(indices)-1. Subset copies indices.
 func Subset(s Sampler, indices []int) Sampler {
 	return subset{s, slices.Clone(indices)}
 }

@@ -1,38 +1,45 @@
 package sampler
 
 // Torch takes every sample from 0 to n-1 once per epoch, in PyTorch's order, so
-// that an experiment can move without changing it. Epoch e is what
-// torch.randperm(n, generator=g) gives after g.manual_seed(seed+e), as with
-// DistributedSampler; [Shard] completes that one. Like PyTorch's generator it
-// uses the low 32 bits of seed+e only. [Repeat] gives the order of
-// RandomSampler(num_samples=draws, generator=g) after the same g.manual_seed.
+// that an experiment can move to Go with the same order. Epoch e is
+// torch.randperm(n, generator=g) after g.manual_seed(seed+e). Like PyTorch's
+// generator it uses only the low 32 bits of seed+e.
 //
-// An order takes 8·n bytes and time that grows with n; the sampler keeps those
-// of the last two epochs. [Shuffle] needs neither. A negative n panics.
+// [Shard] over Torch gives the order of DistributedSampler. [Repeat] over Torch
+// gives that of RandomSampler(num_samples=draws, generator=g) after the same
+// g.manual_seed.
+//
+// An order takes 8·n bytes, and making it takes time that grows with n. The
+// sampler keeps the orders of the last two epochs. [Shuffle] needs neither. A
+// negative n panics.
 func Torch(n int, seed uint64) Sampler {
 	return newTorch("Torch", n, torchEpochs{seed})
 }
 
-// TorchManualSeed takes every sample once per epoch, in the orders of PyTorch's
-// DataLoader(dataset, shuffle=True) after torch.manual_seed(seed), as long as
-// nothing else draws from PyTorch's global generator: every epoch draws a base
-// seed for its workers first, then the sampler's own. [Repeat] gives the orders of
-// DataLoader(dataset, sampler=RandomSampler(dataset, num_samples=draws)).
+// TorchManualSeed takes every sample from 0 to n-1 once per epoch, in the orders
+// of PyTorch's DataLoader(dataset, shuffle=True) after torch.manual_seed(seed).
+// In every epoch the DataLoader draws two seeds from PyTorch's global generator:
+// the base seed of its workers, then the seed of its sampler. If the program
+// draws other numbers from that generator, its orders differ from these.
+//
+// [Repeat] over TorchManualSeed gives the orders of DataLoader(dataset,
+// sampler=RandomSampler(dataset, num_samples=draws)).
 //
 // Memory, time and panics are those of [Torch].
 func TorchManualSeed(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchManualSeed", n, torchSeeds{seed, newTorchConfig(options)})
 }
 
-// TorchGenerator takes every sample once per epoch, in the orders of PyTorch's
-// DataLoader(dataset, shuffle=True, generator=g) after g.manual_seed(seed). All
-// epochs go on with the one generator, through every epoch to its end. [Repeat]
-// gives the orders of DataLoader(dataset, generator=g,
-// sampler=RandomSampler(dataset, num_samples=draws, generator=g)).
+// TorchGenerator takes every sample from 0 to n-1 once per epoch, in the orders
+// of PyTorch's DataLoader(dataset, shuffle=True, generator=g) after
+// g.manual_seed(seed). All epochs draw from this one generator, so the orders are
+// PyTorch's if every epoch is read to its end.
 //
-// Memory and panics are those of [Torch]. An epoch that does not follow the last
-// one asked for takes the time of finding its place: some nanoseconds for every
-// sample of the epochs before it.
+// [Repeat] over TorchGenerator gives the orders of DataLoader(dataset,
+// generator=g, sampler=RandomSampler(dataset, num_samples=draws, generator=g)).
+//
+// Memory and panics are those of [Torch]. An epoch that does not follow the one
+// before takes some nanoseconds more for every sample of all epochs before it.
 func TorchGenerator(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchGenerator", n, &torchContinued{seed: seed, torchConfig: newTorchConfig(options)})
 }
@@ -45,12 +52,12 @@ type torch struct {
 }
 
 func newTorch(name string, n int, from torchSource) *torch {
-	mustCount(name, n)
+	mustCount(name, "n", n)
 	return &torch{n: n, draws: n, from: from}
 }
 
-// samples and repeat are what [Repeat] needs, because RandomSampler goes on with
-// one generator.
+// samples and repeat make it a repeater, because RandomSampler draws all
+// permutations of an epoch from one generator.
 func (t *torch) samples() int { return t.n }
 
 func (t *torch) repeat(draws int) Sampler { return &torch{n: t.n, draws: draws, from: t.from.fresh()} }

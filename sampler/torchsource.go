@@ -6,13 +6,14 @@ import (
 	"github.com/penstock-go/penstock/internal/torchrand"
 )
 
-// A TorchOption sets one thing of [TorchManualSeed] and [TorchGenerator].
+// A TorchOption is an option of [TorchManualSeed] and [TorchGenerator].
 type TorchOption struct{ set func(*torchConfig) }
 
 type torchConfig struct{ persistent bool }
 
-// PersistentWorkers sets whether the DataLoader whose orders are wanted has
-// persistent_workers=True. It draws a base seed in its first epoch only then.
+// PersistentWorkers sets whether the PyTorch DataLoader has
+// persistent_workers=True. It then draws a base seed in its first epoch only. The
+// default is false.
 func PersistentWorkers(on bool) TorchOption {
 	return TorchOption{func(c *torchConfig) { c.persistent = on }}
 }
@@ -34,17 +35,17 @@ func (c torchConfig) drawBaseSeed(g *torchrand.Generator, epoch int) {
 	}
 }
 
-// A torchSource has the generators from which permutations come.
+// A torchSource gives every epoch the generator of its permutations.
 type torchSource interface {
-	// generator is the one before the first permutation of an epoch. Every epoch
-	// takes so many permutations of n numbers.
+	// generator is in the state before the first permutation of an epoch. Every
+	// epoch takes the given number of permutations of n numbers.
 	generator(epoch, n, permutations int) *torchrand.Generator
 
 	// fresh is the same source for another number of permutations.
 	fresh() torchSource
 }
 
-// torchEpochs is seeded by epoch.
+// torchEpochs seeds a generator with seed+epoch.
 type torchEpochs struct{ seed uint64 }
 
 func (s torchEpochs) fresh() torchSource { return s }
@@ -53,8 +54,8 @@ func (s torchEpochs) generator(epoch, _, _ int) *torchrand.Generator {
 	return torchrand.New(s.seed + uint64(epoch))
 }
 
-// torchSeeds is seeded by a global generator, from which nothing else comes but
-// base seeds.
+// torchSeeds draws the seed of every epoch from a global generator, which
+// otherwise gives only base seeds.
 type torchSeeds struct {
 	seed uint64
 	torchConfig
@@ -72,14 +73,14 @@ func (s torchSeeds) generator(epoch, _, _ int) *torchrand.Generator {
 	return torchrand.New(global.Seed())
 }
 
-// torchContinued is one generator for all epochs.
+// torchContinued uses one generator for all epochs.
 type torchContinued struct {
 	seed uint64
 	torchConfig
 
 	mu    sync.Mutex
-	epoch int                  // the one to come
-	next  *torchrand.Generator // as it is before epoch; nil if not known
+	epoch int                  // that next is for
+	next  *torchrand.Generator // in its state before epoch; nil at first
 }
 
 func (s *torchContinued) fresh() torchSource {

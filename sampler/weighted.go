@@ -7,16 +7,17 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Weighted draws as many samples per epoch as there are weights, or as [Draws]
-// says, each independently of the others and sample i with a probability of
-// weights[i] over the sum of all weights, as PyTorch's WeightedRandomSampler with replacement. The weights need not sum to
-// 1 and may be as many as memory holds: the probabilities are exact to float64
-// rounding for any number of them. A sample of weight 0 is never drawn.
+// Weighted draws samples with replacement, in an epoch as many as there are
+// weights, or as [Draws] sets. At every draw, sample i has a probability of
+// weights[i] divided by the sum of all weights. This is PyTorch's
+// WeightedRandomSampler. The weights need not sum to 1, and there may be more
+// than the 2²⁴ to which PyTorch limits them: the probabilities are exact up to
+// float64 rounding. A sample of weight 0 is never drawn.
 //
-// It is an error if a weight is negative, NaN or infinite, or none is positive.
-// The sampler takes 16 bytes per weight; an order takes
-// none, and At takes constant time. Source: Vose, "A linear algorithm for
-// generating random numbers with a given distribution", 1991.
+// It is an error if a weight is negative, NaN or infinite, or if none is
+// positive. The sampler takes 16 bytes per weight, an order takes none, and At
+// takes constant time. Source: Vose, "A linear algorithm for generating random
+// numbers with a given distribution", 1991.
 func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
 	n := newDraws("Weighted", len(weights), options)
 	if _, err := checkWeights("Weighted", weights); err != nil {
@@ -25,11 +26,11 @@ func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, e
 	return &weighted{newAlias(weights), n, seed}, nil
 }
 
-// checkWeights counts the positive ones.
+// checkWeights returns the number of positive weights.
 func checkWeights(name string, weights []float64) (positive int, err error) {
 	for i, w := range weights {
 		if !(w >= 0) || math.IsInf(w, 1) {
-			return 0, fmt.Errorf("sampler: %s: weight %d is %v: want a finite number from 0 on", name, i, w)
+			return 0, fmt.Errorf("sampler: %s: weight %d is %v: want a finite number, 0 or more", name, i, w)
 		}
 		if w > 0 {
 			positive++
@@ -70,12 +71,12 @@ func (o *weightedOrder) At(k int) int {
 
 // A category shares its column of the table with another one.
 type category struct {
-	own   uint64 // its part of the column, of 2⁶⁴
-	other int    // has the rest; itself where the column is all its own
+	own   uint64 // its part of the column, in units of 1/2⁶⁴
+	other int    // has the rest; itself if it has the whole column
 }
 
-// newAlias makes columns of equal height: who has less than the mean shares its
-// column with one who has more.
+// newAlias makes columns of equal height: a category that has less than the mean
+// shares its column with one that has more.
 func newAlias(weights []float64) []category {
 	n := len(weights)
 	heaviest, sum := 0, 0.0
@@ -85,14 +86,14 @@ func newAlias(weights []float64) []category {
 		}
 	}
 	scale := weights[heaviest] // so that no sum overflows
-	carry := 0.0               // of Kahan's summation
+	carry := 0.0               // Kahan summation
 	for _, w := range weights {
 		y := w/scale - carry
 		t := sum + y
 		carry = (t - sum) - y
 		sum = t
 	}
-	height := make([]float64, n) // of 1 on average
+	height := make([]float64, n) // the mean is 1
 	for i, w := range weights {
 		height[i] = w / scale / sum * float64(n)
 	}
@@ -123,7 +124,7 @@ func newAlias(weights []float64) []category {
 	for _, i := range order[tall:] {
 		table[i].other = i
 	}
-	for _, i := range order[:short] { // rounding left no tall one for them
+	for _, i := range order[:short] { // rounding left no tall column for them
 		table[i] = category{part(height[i]), heaviest}
 	}
 	return table

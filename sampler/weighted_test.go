@@ -16,9 +16,9 @@ func TestWeightedRandomSampler(t *testing.T) {
 			draws          int
 			with, distinct string // what is wrong
 		}{
-			{[]float64{1, -1}, 1, "weight 1 is -1: want a finite number from 0 on", "same"},
-			{[]float64{nan}, 1, "weight 0 is NaN: want a finite number from 0 on", "same"},
-			{[]float64{1, 2, inf}, 1, "weight 2 is +Inf: want a finite number from 0 on", "same"},
+			{[]float64{1, -1}, 1, "weight 1 is -1: want a finite number, 0 or more", "same"},
+			{[]float64{nan}, 1, "weight 0 is NaN: want a finite number, 0 or more", "same"},
+			{[]float64{1, 2, inf}, 1, "weight 2 is +Inf: want a finite number, 0 or more", "same"},
 			{[]float64{0, 0}, 1, "none of 2 weights is positive", "same"},
 			{nil, 0, "none of 0 weights is positive", "same"},
 			{[]float64{1, 0, 1}, 3, "", "3 draws from 2 samples of positive weight"},
@@ -108,8 +108,8 @@ func TestWeightedRandomSampler(t *testing.T) {
 	})
 }
 
-// PyTorch stops at 2²⁴ categories, and loses small weights among many before
-// that: half of all draws here go to weights of which each is a 2²⁵th.
+// PyTorch allows 2²⁴ categories, and loses small weights among many before that.
+// Here half of all draws go to weights of 1/2²⁵ each.
 func TestWeightsBeyondTheCapOfPyTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 700 MB")
@@ -139,7 +139,7 @@ func TestWeightsBeyondTheCapOfPyTorch(t *testing.T) {
 }
 
 // A tiny weight is not rounded up to something that shows.
-func TestTinyWeightsBesideLargeOnesStayTiny(t *testing.T) {
+func TestTinyWeightsNextToLargeOnesStayTiny(t *testing.T) {
 	const n, draws = 1 << 16, 2_000_000
 	weights := make([]float64, n)
 	for i := range weights {

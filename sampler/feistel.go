@@ -18,7 +18,7 @@ type feistel struct {
 // 4·10⁻⁶ with five rounds on each half at n = 4097, and by less than 2·10⁻⁵ for
 // all n.
 const (
-	fewRounds = 10 // for n from 4097 on
+	fewRounds  = 10 // for n from 4097 on
 	moreRounds = 12 // for n from 257 on
 	manyRounds = 24 // for n from 17 on
 )

@@ -243,7 +243,7 @@ func TestICC(t *testing.T) {
 		ends   []int
 		values []float64
 	}{
-		"sampler: ICC: 1 values for 2 samples":                                                 {[]int{1, 2}, make([]float64, 1)},
+		"sampler: ICC: 1 values for 2 samples": {[]int{1, 2}, make([]float64, 1)},
 		"sampler: ICC: 2 samples in 2 groups: want two groups or more, and two samples or more in one of them": {[]int{1, 2}, make([]float64, 2)},
 		"sampler: ICC: 3 samples in 1 groups: want two groups or more, and two samples or more in one of them": {[]int{3}, make([]float64, 3)},
 		"sampler: ICC: 0 samples in 0 groups: want two groups or more, and two samples or more in one of them": {nil, nil},

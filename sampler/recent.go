@@ -5,7 +5,7 @@ import "sync"
 // recent keeps what was computed for the last two epochs, so that it is computed
 // once: a loop needs the current epoch and the next.
 type recent[T any] struct {
-	mu sync.Mutex // held while computing: who needs the same epoch waits
+	mu     sync.Mutex // held while computing: who needs the same epoch waits
 	epochs [2]int
 	values [2]T
 	filled int // entries; the newest is the first

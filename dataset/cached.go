@@ -9,25 +9,26 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// Cached keeps the samples of ds in memory, in the form in which ds places
-// them, up to limit bytes. A sample is read from ds when it is first asked for,
-// once, however many workers ask at the same time, and copied from memory
-// from then on. So a loader's first epoch runs at the speed of ds, and later
-// ones at that of memory.
+// Cached keeps the samples of ds in memory, up to limit bytes, in the form in
+// which ds places them. The first request for a sample reads it from ds. This
+// happens once, even if several workers request it at the same time. Later
+// requests copy it from memory. So a loader's first epoch runs at the speed of
+// ds, and later epochs at the speed of memory.
 //
-// Samples are kept in the order in which they are first read, until one does
-// not fit; it and its like are read from ds every time, while smaller ones may
-// still fit. Which ones are kept depends on which worker was first, but what is
-// placed does not. A sample that fails is not kept: the next one who asks
-// tries again.
+// Samples are kept in the order in which they are first read. A sample that no
+// longer fits is read from ds every time; smaller ones may still fit. Which
+// samples are kept depends on which worker was first, but the content of
+// batches does not. A sample that fails is not kept: the next request tries
+// again.
 //
-// A sample that ds makes with random numbers (see [Slot.Rand]) would be the same
-// in every epoch, so it is an error. Augment what comes out of the cache
-// instead: transform.Images(cached, …), not the other way around. Random numbers
-// that ds takes from elsewhere cannot be noticed and are frozen.
+// It is an error if ds makes a sample with the random numbers of [Slot.Rand],
+// because the sample would be the same in every epoch. Put random augmentations
+// after the cache instead: transform.Images(cached, …). Cached cannot notice
+// random numbers from elsewhere: such a sample stays as it was first made.
 //
-// Besides the limit, the cache takes 8 bytes per sample. It lasts as long as the
-// Cache is referred to, beyond the loaders that use it.
+// The cache takes 8 bytes per sample in addition to the limit. Its memory is
+// free for garbage collection when the program no longer refers to the Cache;
+// it may outlive the loaders that use it.
 func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)
@@ -47,8 +48,8 @@ func Cached(ds Dataset, limit int64) (*Cache, error) {
 	return c, nil
 }
 
-// A Cache is a dataset whose samples stay in memory once they were read, made
-// by [Cached].
+// A Cache is a dataset that keeps its samples in memory after they were first
+// read. [Cached] makes it.
 type Cache struct {
 	inner   Dataset
 	header  int             // bytes before a sample's own: a length per ragged field
@@ -74,7 +75,7 @@ type CacheStats struct {
 	Hits    int64 // samples that came from memory
 	Misses  int64 // samples requested from the underlying dataset
 	Samples int64 // samples in memory
-	Bytes   int64 // of memory taken, with what is not yet filled of it
+	Bytes   int64 // of memory allocated, including the part that is not filled yet
 	Limit   int64 // bytes, as given to [Cached]
 }
 
@@ -94,7 +95,7 @@ type cacheCounts struct {
 // Len is the number of samples of the underlying dataset when the cache was made.
 func (c *Cache) Len() int { return len(c.entries) }
 
-// Spec is that of the underlying dataset.
+// Spec is the spec of the underlying dataset.
 func (c *Cache) Spec() Spec { return c.inner.Spec() }
 
 // Name is the sample's name in the underlying dataset.
@@ -105,7 +106,8 @@ func (c *Cache) Name(i int) string {
 	return Name(c.inner, i)
 }
 
-// ReadAhead passes on which samples are wanted that are not in memory.
+// ReadAhead passes on the indices that are not in memory to the underlying
+// dataset.
 func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
 	r, ok := c.inner.(ReadAheader)
 	if !ok {
@@ -122,8 +124,8 @@ func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
-// Stats says what the cache holds and how it was used, by all Readers together.
-// It may be called at any time.
+// Stats reports what the cache holds, and its hits and misses by all Readers
+// together. It may be called at any time.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	s := c.closed
@@ -137,7 +139,8 @@ func (c *Cache) Stats() CacheStats {
 	return s
 }
 
-// Open opens a Reader of the underlying dataset. It is a [BatchReader] if that one is.
+// Open opens a Reader. It is a [BatchReader] if the underlying dataset's Reader
+// is one.
 func (c *Cache) Open() (Reader, error) {
 	inner, err := c.inner.Open()
 	if err != nil {
@@ -164,21 +167,21 @@ func (c *Cache) forget(r *cacheCounts) {
 	}
 }
 
-// settle ends the claim on sample i, which is now in that state, and wakes who
-// waits for it.
+// settle ends the claim on sample i, sets its state, and wakes the readers that
+// wait for it.
 func (c *Cache) settle(i int, state uint64) {
 	c.entries[i].Store(state)
 	c.waiting.wake(i)
 }
 
-// waitingList is who waits for samples that others are reading.
+// waitingList holds the readers that wait for samples which others are reading.
 type waitingList struct {
 	mu    sync.Mutex
 	calls map[int]chan struct{} // closed when the sample is settled
 }
 
-// wait returns once entry, that of sample i, is no longer being read, or with
-// the context's error.
+// wait returns once sample i is no longer being read, or with the context's error.
+// entry is the sample's state.
 func (w *waitingList) wait(ctx context.Context, i int, entry *atomic.Uint64) error {
 	w.mu.Lock()
 	if entry.Load() != reading { // wake takes the lock after the entry has changed

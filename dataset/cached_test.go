@@ -248,7 +248,7 @@ func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
 		use  func(r *rand.Rand)
 		want string
 	}{
-		"drawn":     {func(r *rand.Rand) { r.Float64() }, "dataset: Cached: sample 1 is made with random numbers, which would be the same in every epoch: want the random transforms on top of the cache"},
+		"drawn":     {func(r *rand.Rand) { r.Float64() }, "dataset: Cached: sample 1 is made with random numbers, which would be the same in every epoch: want the random transforms after the cache"},
 		"not drawn": {func(*rand.Rand) {}, "<nil>"},
 	} {
 		ds := dataset.Func(3, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {

@@ -16,12 +16,12 @@ const (
 )
 
 // cacheMemory hands out pieces of a few large blocks, which the garbage
-// collector need not look into. A block is as large as all before it, within
-// minBlock and maxBlock; what would take more than an eighth of one gets a
-// block of its own.
+// collector need not scan. A new block is as large as all earlier ones
+// together, but at least minBlock and at most maxBlock. A piece larger than an
+// eighth of that gets a block of its own.
 type cacheMemory struct {
 	limit  int64                    // bytes of all blocks together
-	blocks atomic.Pointer[[][]byte] // appended to under mu, read without
+	blocks atomic.Pointer[[][]byte] // appended to with mu held, read without it
 
 	mu      sync.Mutex
 	bytes   int64 // of all blocks
@@ -45,7 +45,7 @@ func (m *cacheMemory) take(n int) (place uint64, piece []byte, ok bool) {
 		if own {
 			size = n
 		} else {
-			size -= size % n // of samples of one size none is left over
+			size -= size % n // no bytes are left over if all samples have one size
 		}
 		if rest := m.limit - m.bytes; int64(size) > rest {
 			if int64(n) > rest {
@@ -71,7 +71,7 @@ func (m *cacheMemory) take(n int) (place uint64, piece []byte, ok bool) {
 	return uint64(at+1)<<offsetBits | uint64(offset), blocks[at][offset : offset+n : offset+n], true
 }
 
-// at is what lies at a place and after it.
+// at returns the memory from a place on.
 func (m *cacheMemory) at(place uint64) []byte {
 	return (*m.blocks.Load())[place>>offsetBits-1][place&(1<<offsetBits-1):]
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// stageWait is while another worker reads the sample that this one wants.
+// stageWait lasts while another worker reads the sample that this one wants.
 const stageWait = "wait"
 
 type cacheReader struct {
@@ -79,7 +79,7 @@ func (w *drawWatch) check() error {
 	if !w.Taken() {
 		return nil
 	}
-	return fmt.Errorf("dataset: Cached: sample %d is made with random numbers, which would be the same in every epoch: want the random transforms on top of the cache", w.sample)
+	return fmt.Errorf("dataset: Cached: sample %d is made with random numbers, which would be the same in every epoch: want the random transforms after the cache", w.sample)
 }
 
 type cacheBatchReader struct {
@@ -102,7 +102,8 @@ func (r *cacheBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Sl
 	if err := r.placeMissing(ctx, indices, dst); err != nil {
 		return err
 	}
-	// Only now that nobody waits for us: else two readers might for each other.
+	// Wait only now that nobody waits for us: otherwise two readers might wait for
+	// each other.
 	for _, row := range r.others {
 		if err := r.Place(ctx, indices[row], dst.At(row)); err != nil {
 			return err
@@ -111,8 +112,8 @@ func (r *cacheBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Sl
 	return nil
 }
 
-// placeMissing places what is in memory, and by one call what nobody else is
-// reading.
+// placeMissing places the samples that are in memory, and by one call those that
+// nobody else is reading.
 func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst Slots) error {
 	c := r.cache
 	r.read.indices, r.read.rows, r.claimed = r.read.indices[:0], r.read.rows[:0], r.claimed[:0]
@@ -161,15 +162,15 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 	return nil
 }
 
-// watchedSlots are some rows of others, each of which is watched for random
-// numbers until the next is asked for. They remember the rows' cells, because to
-// ask for a slot again may empty its ragged fields.
+// watchedSlots are some rows of a batch. Each of them is watched for random
+// numbers until the next one is requested. They remember the cells of the rows,
+// because a second request for a slot may empty its ragged fields.
 type watchedSlots struct {
 	all    Slots
 	read   part
 	fields int          // of a sample
-	cells  []slots.Cell // of the rows that were asked for, one after the other
-	asked  []int        // of every row, where its cells begin; -1 before it is asked for
+	cells  []slots.Cell // of the requested rows, one row after the other
+	asked  []int        // of every row, where its cells begin; -1 before it is requested
 	draw   drawWatch
 	err    error // the first one
 }
@@ -181,7 +182,7 @@ func (s *watchedSlots) watch(all Slots, read part) {
 	}
 }
 
-// forget keeps the memory alone.
+// forget drops everything but the memory.
 func (s *watchedSlots) forget() {
 	clear(s.cells)
 	*s = watchedSlots{cells: s.cells[:0], asked: s.asked[:0]}
@@ -201,7 +202,7 @@ func (s *watchedSlots) At(k int) Slot {
 	return slot
 }
 
-// placed is the slot of a row that was asked for, or else one without fields.
+// placed is the slot of a row that was requested, or else a slot without fields.
 func (s *watchedSlots) placed(k int) Slot {
 	at := s.asked[k]
 	if at < 0 {

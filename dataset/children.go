@@ -26,7 +26,7 @@ func closeAll(readers []Reader) error {
 	return errors.Join(errs...)
 }
 
-// anyBatchReader reports whether it is of use to place whole batches.
+// anyBatchReader reports whether one of the readers can place whole batches.
 func anyBatchReader(readers []Reader) bool {
 	for _, r := range readers {
 		if _, ok := r.(BatchReader); ok {

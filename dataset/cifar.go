@@ -12,11 +12,11 @@ type CIFAROption struct{ set func(*cifarConfig) }
 
 type cifarConfig struct{ files []string }
 
-// CIFARFiles names the files to be read instead of those that belong to the
-// part. The files of the classes' names are looked for next to the first.
+// CIFARFiles names the files to read instead of the usual files of the part.
+// The files with the names of the classes are looked for next to the first one.
 func CIFARFiles(names ...string) CIFAROption {
 	return CIFAROption{func(c *cifarConfig) {
-		c.files = append([]string{}, names...) // not nil, which stands for the part's
+		c.files = append([]string{}, names...) // not nil, which means the files of the part
 	}}
 }
 
@@ -25,20 +25,21 @@ const (
 	cifarBytes = 3 * cifarSide * cifarSide
 )
 
-// CIFAR10 makes a dataset of CIFAR-10, of its binary version or the one for
-// Python: fsys is the folder of the files, os.DirFS("cifar-10-batches-py") for
-// one, or the folder that this one or the archive, cifar-10-python.tar.gz, lies
-// in, such as torchvision's root.
+// CIFAR10 makes a dataset of CIFAR-10, of its binary version or its Python
+// version. fsys is the folder of the files, such as
+// os.DirFS("cifar-10-batches-py"). It may also be the folder that contains this
+// one or the archive cifar-10-python.tar.gz, such as the root of torchvision.
 //
-// The training part is the files data_batch_1 to data_batch_5, the test part
-// test_batch, all with .bin at the end in the binary version; batches.meta or
-// batches.meta.txt gives the classes' names, if it is there. In the binary version
-// a record is a byte for the class, 0 to 9, and 3072 of 32×32 pixels, the red
-// plane first, see https://www.cs.toronto.edu/~kriz/cifar.html. The other one is
-// pickled; nothing of it is executed.
+// The training part is data_batch_1 to data_batch_5 and the test part
+// test_batch, with .bin at the end in the binary version. If batches.meta
+// (batches.meta.txt in the binary version) exists, it gives the names of the
+// classes. A record of the binary version is one byte for the class, 0 to 9,
+// and 3072 bytes for an image of 32×32 pixels: the red plane, then green, then
+// blue. See https://www.cs.toronto.edu/~kriz/cifar.html. The Python version is
+// a pickle, of which nothing is executed.
 //
-// Everything, 1 GiB at most, is read into memory and checked at once, as
-// torchvision does.
+// All files, 1 GiB at most, are read into memory and checked before CIFAR10
+// returns.
 func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	return readCIFAR(fsys, part, cifarSet{
 		name:   "CIFAR-10",
@@ -58,12 +59,12 @@ func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	}, options)
 }
 
-// CIFAR100 is [CIFAR10] for CIFAR-100, whose folders are cifar-100-binary and
-// cifar-100-python and whose parts are files named train and test. The field
-// "label" is the fine label, 0 to 99, and a field "coarse", int64, is the
-// superclass, 0 to 19; meta, or fine_label_names.txt and coarse_label_names.txt,
-// name them. A record of the binary version is that of CIFAR-10 with the coarse
-// label before the fine one.
+// CIFAR100 is [CIFAR10] for CIFAR-100. The folders are cifar-100-binary and
+// cifar-100-python, and the files of the parts are train and test. The field
+// "label" is the fine label, 0 to 99. A further field "coarse", int64, is the
+// superclass, 0 to 19. If meta (fine_label_names.txt and coarse_label_names.txt
+// in the binary version) exists, it gives the names of both. A record of the
+// binary version has the coarse label before the fine one.
 func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	return readCIFAR(fsys, part, cifarSet{
 		name: "CIFAR-100",
@@ -84,7 +85,7 @@ func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 	}, options)
 }
 
-// A cifarSet says what the files are called.
+// A cifarSet describes the files of CIFAR-10 or CIFAR-100.
 type cifarSet struct {
 	name     string
 	labels   []cifarLabel

@@ -37,12 +37,12 @@ func (r *cifarReader) parse(in *files.Input, size int64) (*cifarFile, error) {
 	return r.parseBinary(in, size)
 }
 
-// parseBinary reads records that begin with a byte per label, the last one first.
+// parseBinary reads records that begin with a byte per label, in reverse order.
 func (r *cifarReader) parseBinary(in *files.Input, size int64) (*cifarFile, error) {
 	skip := len(r.set.labels)
 	record := skip + cifarBytes
 	if size == 0 {
-		return nil, fmt.Errorf("file of 0 bytes, want an image or more of %d", record)
+		return nil, fmt.Errorf("file of 0 bytes, want at least one image of %d", record)
 	}
 	if size%int64(record) != 0 {
 		return nil, fmt.Errorf("file of %d bytes, want a multiple of %d: %d images and %d bytes", size, record, size/int64(record), size%int64(record))
@@ -68,10 +68,10 @@ func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, erro
 	}
 	images, ok := dict.Get("data").(*pickle.Array)
 	if !ok {
-		return nil, errors.New(`no array of the key "data"`)
+		return nil, errors.New(`key "data" is missing or not an array`)
 	}
 	if images.Type != "u1" || images.Fortran || len(images.Shape) != 2 || images.Shape[1] != cifarBytes {
-		return nil, fmt.Errorf("array of %s %v, want images, u1 [n %d]", images.Type, images.Shape, cifarBytes)
+		return nil, fmt.Errorf("array of %s %v, want images: u1 [n %d]", images.Type, images.Shape, cifarBytes)
 	}
 	f := &cifarFile{data: images.Data, record: cifarBytes, labels: make([][]int64, len(r.set.labels))}
 	for l, label := range r.set.labels {
@@ -79,7 +79,7 @@ func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, erro
 			return nil, fmt.Errorf("key %q: %w", label.lists, err)
 		}
 		if got, want := len(f.labels[l]), images.Shape[0]; got != want {
-			return nil, fmt.Errorf("key %q: %d labels of %d images", label.lists, got, want)
+			return nil, fmt.Errorf("key %q: %d labels for %d images", label.lists, got, want)
 		}
 	}
 	return f, f.check(r.set.labels)
@@ -92,7 +92,7 @@ func readDict(r io.Reader, size int64) (*pickle.Dict, error) {
 	}
 	dict, ok := v.(*pickle.Dict)
 	if !ok {
-		return nil, errors.New("pickle: no dictionary")
+		return nil, errors.New("pickle: not a dictionary")
 	}
 	return dict, nil
 }
@@ -109,11 +109,11 @@ func (f *cifarFile) check(labels []cifarLabel) error {
 	return nil
 }
 
-// maxNames is how many bytes a file of classes' names may have.
+// maxNames is the maximum size of a file of class names, in bytes.
 const maxNames = 64 << 10
 
-// parseNames reads the names of the classes: of label l, one a line, or of all of
-// them from a pickle.
+// parseNames reads class names: those of label l, one per line, or those of all
+// labels from a pickle.
 func (r *cifarReader) parseNames(from io.Reader, v *cifarVersion, l int) error {
 	text, err := io.ReadAll(io.LimitReader(from, maxNames+1))
 	if err == nil && len(text) > maxNames {
@@ -147,7 +147,7 @@ func (r *cifarReader) parseNames(from io.Reader, v *cifarVersion, l int) error {
 
 func (r *cifarReader) setNames(l int, names []string) error {
 	if want := r.set.labels[l].classes; len(names) != want {
-		return fmt.Errorf("%d names of classes, want %d", len(names), want)
+		return fmt.Errorf("%d class names, want %d", len(names), want)
 	}
 	r.names[l] = names
 	return nil

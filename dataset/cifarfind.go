@@ -22,11 +22,11 @@ type cifarReader struct {
 	names [][]string            // of the classes, per label
 }
 
-// readPart reads the files of a part, or those named, and says their names.
+// readPart reads the files of a part, or those named, and returns their names.
 func (r *cifarReader) readPart(part Part, named []string) ([]string, error) {
 	if named != nil {
-		// What the names of the classes' files are depends on the version, which
-		// the files' contents tell.
+		// The version, which decides where the class names are, is known from the
+		// contents of the files.
 		if err := r.readFiles(named); err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func (r *cifarReader) exists(name string) bool {
 	return err == nil
 }
 
-// findFolder finds a folder with a file of the part: fsys itself, or one that is
-// named as the archives name it.
+// findFolder finds a folder with a file of the part: fsys itself, or a folder with
+// the name that the archives give it.
 func (r *cifarReader) findFolder(part Part) (string, *cifarVersion) {
 	for _, inside := range []bool{false, true} {
 		for k := range r.set.versions {
@@ -104,7 +104,7 @@ func (r *cifarReader) readFile(name string) error {
 	return err
 }
 
-// readNames reads the files of the classes' names in a folder, if they are there.
+// readNames reads the files of class names in a folder, if there are any.
 func (r *cifarReader) readNames(folder string) error {
 	for k := range r.set.versions {
 		v := &r.set.versions[k]
@@ -126,8 +126,8 @@ func (r *cifarReader) readNames(folder string) error {
 	return nil
 }
 
-// readArchive reads the files of a part from an archive, in whose order they are
-// not, and says their names.
+// readArchive reads the files of a part from an archive, where they may be in any
+// order, and returns their names.
 func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) {
 	in, err := files.OpenInput(r.fsys, v.archive)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) 
 	}
 	defer in.Close()
 	t := tar.NewReader(in)
-	for { // to the end, of which a damaged archive is known
+	for { // to the end, because only there damage is noticed
 		h, err := t.Next()
 		if err == io.EOF {
 			_, err = io.Copy(io.Discard, io.LimitReader(in, maxPadding))
@@ -162,7 +162,7 @@ func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) 
 	return wanted, nil
 }
 
-// maxPadding is how many bytes may follow an archive's last member.
+// maxPadding is how many bytes may follow the last member of an archive.
 const maxPadding = 1 << 20
 
 // readMember reads a file of the archive if it is wanted.
@@ -180,7 +180,7 @@ func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Hea
 	if !slices.Contains(v.files(part), name) {
 		return nil
 	}
-	// What the archive says of its members is a promise, as of compressed ones.
+	// The sizes of members are promises, as those of compressed files are.
 	member := files.NewInput(t, archive.Length)
 	member.Packed = true
 	f, err := r.parse(member, h.Size)

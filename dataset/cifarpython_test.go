@@ -180,7 +180,7 @@ func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"labels": `key "labels": None, want a list of whole numbers`,
-		"data":   `no array of the key "data"`,
+		"data":   `key "data" is missing or not an array`,
 	} {
 		other := bytes.Replace(whole, []byte(name), []byte(strings.ToUpper(name)), 1)
 		if err := read("test_batch", other); err == nil || !strings.HasSuffix(err.Error(), want) {

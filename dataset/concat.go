@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// Concat is the samples of all datasets, one dataset after the other. Their
-// specs must be equal. Every Reader opens all of them at once.
+// Concat joins datasets one after the other, as PyTorch's ConcatDataset does.
+// Their specs must be equal. Every Reader opens all of the datasets.
 func Concat(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Concat of no datasets")
@@ -45,7 +45,7 @@ type concat struct {
 func (c *concat) Len() int   { return c.ends[len(c.ends)-1] }
 func (c *concat) Spec() Spec { return c.children[0].Spec() }
 
-// locate finds sample i, which must be in range: its dataset and its index there.
+// locate finds the dataset of sample i, which must be in range, and its index there.
 func (c *concat) locate(i int) (child, local int) {
 	child = sort.SearchInts(c.ends, i+1)
 	if child > 0 {
@@ -78,7 +78,7 @@ type part struct {
 	rows    []int // in the batch
 }
 
-// divide appends every sample to its child's part, up to the first that is outside.
+// divide appends every index to its child's part, up to the first that is out of range.
 func (c *concat) divide(parts []part, indices []int) error {
 	for row, i := range indices {
 		if err := CheckIndex(i, c.Len()); err != nil {
@@ -144,7 +144,7 @@ func (r *concatBatchReader) PlaceBatch(ctx context.Context, indices []int, dst S
 	return nil
 }
 
-// someSlots are some rows of others.
+// someSlots are some rows of a batch.
 type someSlots struct {
 	all  Slots
 	rows []int

@@ -8,10 +8,11 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// Each places all samples, one after the other, and hands each to use, whose
-// error ends it. It is for writing datasets to files, not for loading them. The
-// slot is the same one for all samples. Random augmentations are those of seed
-// 0, epoch 0 and the sample's own place.
+// Each places all samples, one after the other, and calls use for each of them.
+// It stops at the first error of use and returns it. It is for writing datasets
+// to files, not for loading them. All calls get the same slot. Random
+// transforms draw the numbers of seed 0, epoch 0, with sample i at place i of
+// the order.
 func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err error) {
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
@@ -38,7 +39,7 @@ func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err e
 	return nil
 }
 
-// sampleError names the sample that an error of a Reader is about.
+// sampleError adds the sample's index and name to an error of a Reader.
 func sampleError(ds Dataset, i int, err error) error {
 	if name := Name(ds, i); name != "" {
 		return fmt.Errorf("dataset: sample %d (%s): %w", i, name, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A dataset whose samples take long to make is asked once for each of them.
+// Every sample is made once, in the first epoch.
 func ExampleCached() {
 	made := 0
 	slow := dataset.Func(3, dataset.Spec{{Name: "x", Dtype: tensor.Float64}},

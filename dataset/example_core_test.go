@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// squares is a dataset of its own kind: the numbers up to i, and i squared.
+// squares implements Dataset and Reader: sample i is the numbers 1 to i, and i².
 type squares struct{ n int }
 
 func (s squares) Len() int { return s.n }
@@ -60,7 +60,7 @@ func ExampleAt() {
 	fmt.Println(err)
 	// Output:
 	// (3) 9
-	// dataset: sample 10 of 10
+	// dataset: sample 10 is out of range: there are 10
 }
 
 func ExampleSpec() {
@@ -75,7 +75,7 @@ func ExampleSpec() {
 	// 150528 602112 8
 }
 
-// A slot outside any loader.
+// A slot reads a sample without a loader.
 func ExampleNewSlot() {
 	ds := squares{10}
 	slot := dataset.NewSlot(ds.Spec()...)
@@ -89,8 +89,8 @@ func ExampleNewSlot() {
 	// true 12 8
 }
 
-// A dataset that wraps another one: how many numbers there are instead of the
-// numbers, which go into a cell of its own.
+// A dataset that wraps another one replaces the numbers by their count. The
+// underlying dataset places the numbers in scratch memory.
 func ExampleSlot_With() {
 	inner := squares{10}
 	own := dataset.NewCell(inner.Spec()[0])

@@ -29,7 +29,7 @@ func first(ds dataset.Dataset) dataset.Sample {
 	return s
 }
 
-// Labels as one-hot vectors. The image is passed on.
+// Labels become one-hot vectors. The image is passed on.
 func ExampleMap() {
 	ds := digits()
 	spec := dataset.Spec{ds.Spec()[0], {Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{3}}}
@@ -47,7 +47,7 @@ func ExampleMap() {
 	// [0 51 102 255] [0 0 1]
 }
 
-// Bytes as floats from 0 to 1.
+// Bytes become floats from 0 to 1.
 func ExampleMap_cast() {
 	ds := digits()
 	spec := dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{4}}, ds.Spec()[1]}
@@ -64,6 +64,7 @@ func ExampleMap_cast() {
 	// Output: [0 0.2 0.4 1] 2
 }
 
+// Select leaves the label out.
 func ExampleSelect() {
 	images, err := dataset.Select(digits(), "image")
 	if err != nil {
@@ -73,7 +74,7 @@ func ExampleSelect() {
 	// Output: image uint8 (4)
 }
 
-// Two views of one dataset side by side.
+// Rename lets Zip join two datasets with fields of the same name.
 func ExampleRename() {
 	images, err := dataset.Select(digits(), "image")
 	if err != nil {

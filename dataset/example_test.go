@@ -55,7 +55,7 @@ func ExampleTensors() {
 	// [0.3 0.4] 8
 }
 
-// A dataset of noise: the label says how loud it is.
+// A function makes noise; the label is its standard deviation.
 func ExampleFunc() {
 	spec := dataset.Spec{
 		{Name: "noise", Dtype: tensor.Float64, Shape: tensor.Shape{1000}},
@@ -133,7 +133,7 @@ func ExampleZip() {
 	// a1 b2 c3
 }
 
-// A third of the vowels and a third of the others are for validation.
+// A third of the vowels and a third of the other letters are for validation.
 func ExampleStratifiedSplit() {
 	labels := []string{"vowel", "other", "other", "other", "vowel", "other", "other", "other", "vowel"}
 	parts, err := dataset.StratifiedSplit(letters("x", "abcdefghi"), labels, []float64{2. / 3, 1. / 3}, 1)

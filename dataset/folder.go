@@ -12,10 +12,10 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Folder is a tree of images with a folder per class, made by [ImageFolder].
+// A Folder is a dataset of images in a folder per class, made by [ImageFolder].
 //
-// A sample has two fields: "image", ragged uint8, the file as it is, and
-// "label", int64, the class. Images are numbered class by class.
+// A sample has two fields: "image", ragged uint8, holds the encoded file, and
+// "label", int64, the class. The images of a class have consecutive indices.
 type Folder struct {
 	fsys    fs.FS
 	classes []folderClass
@@ -36,24 +36,26 @@ type FolderOption struct{ set func(*folderConfig) }
 
 type folderConfig struct{ max int64 }
 
-// MaxFileSize sets how many bytes an image's file may have, so that a file that
-// is no image cannot take all memory. The default is 256 MiB.
+// MaxFileSize sets how many bytes an image file may have. A larger file is an
+// error when it is read, so that no file can take all memory. The default is
+// 256 MiB.
 func MaxFileSize(bytes int64) FolderOption {
 	return FolderOption{func(c *folderConfig) { c.max = bytes }}
 }
 
-// ImageFolder finds the images of fsys, usually an [os.DirFS], as PyTorch's
-// ImageFolder does: every folder at the top is a class, the classes are sorted
-// by name, and their number is the label. Within a class, folders are sorted by
-// path, the class's own first, and the files of each by name.
+// ImageFolder makes a dataset of the images in fsys, usually an [os.DirFS], as
+// PyTorch's ImageFolder does. Every folder at the top is a class. The classes
+// are sorted by name, and the index of a class is its label. Within a class,
+// files at the top come first, then those of its folders, sorted by path. Files
+// of one folder are sorted by name.
 //
 // Images are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
-// .ppm, .pgm, .pbm or .pnm in lower or upper case. Other files and whatever is
-// hidden by a leading dot are skipped. Symbolic links are followed, except those
-// to a folder that they lie in.
+// .ppm, .pgm, .pbm or .pnm, in lower or upper case. Other files are skipped,
+// and so are files and folders whose names begin with a dot. Symbolic links are
+// followed, except a link to a folder that contains it.
 //
-// A class without images and a folder that cannot be read are errors that name
-// it; all of them are reported together.
+// A class without images is an error, and so is a folder that cannot be read.
+// All of these errors are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	c := folderConfig{max: 256 << 20}
 	for _, option := range options {
@@ -85,7 +87,8 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 // Len is the number of images.
 func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
 
-// Spec is the file, ragged uint8, as "image", and the class, int64, as "label".
+// Spec is "image", ragged uint8, the encoded file, and "label", int64, the
+// class.
 func (f *Folder) Spec() Spec {
 	return Spec{
 		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
@@ -102,10 +105,10 @@ func (f *Folder) Classes() []string {
 	return names
 }
 
-// Skipped counts the files of the classes that were left out although their names
-// say that they are images, by the ending of the name: of formats that this
-// library does not read, such as ".heic" and ".avif", and JPEG files by endings
-// that PyTorch's ImageFolder skips too. They can be converted or renamed.
+// Skipped counts the image files that were left out, by the ending of their
+// names. These are files of formats that this library does not read, such as
+// ".heic" and ".avif", and JPEG files with an ending that PyTorch's ImageFolder
+// skips too, such as ".jfif". Convert or rename them to load them.
 func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
 
 // String says how many images and classes there are, and what was skipped:
@@ -114,18 +117,18 @@ func (f *Folder) String() string {
 	return fmt.Sprintf("%d images of %d classes", f.Len(), len(f.classes)) + skippedText(f.skipped)
 }
 
-// Label is the class of image i, which must be below Len.
+// Label is the class of image i, which must be from 0 to Len()-1.
 func (f *Folder) Label(i int) int { return sort.SearchInts(f.ends, i+1) }
 
-// Path is where image i, which must be below Len, lies in the file system,
-// its folders separated by slashes.
+// Path is the path of image i in fsys, separated by slashes. i must be from 0
+// to Len()-1.
 func (f *Folder) Path(i int) string {
 	label := f.Label(i)
 	files := &f.classes[label].files
 	return files.At(i - f.ends[label] + files.Len())
 }
 
-// Name is the path of image i, or "" if there is none.
+// Name is the path of image i, or "" if i is out of range.
 func (f *Folder) Name(i int) string {
 	if CheckIndex(i, f.Len()) != nil {
 		return ""
@@ -133,8 +136,8 @@ func (f *Folder) Name(i int) string {
 	return f.Path(i)
 }
 
-// Labels are the classes of all images in their order, for samplers that
-// balance or stratify.
+// Labels are the classes of all images, in the order of the images, for
+// [StratifiedSplit] and samplers that balance classes.
 func (f *Folder) Labels() []int {
 	labels := make([]int, 0, f.Len())
 	for label, c := range f.classes {
@@ -145,14 +148,15 @@ func (f *Folder) Labels() []int {
 	return labels
 }
 
-// Open makes a Reader, which holds no resources between two samples.
+// Open makes a Reader. It holds no open file between two samples.
 func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
 
-// ReadAhead asks the operating system (Linux or macOS) to read the files. It
-// opens each of them, 7 µs on Linux where all is in memory already, a third of
-// what reading a photo of 107 kB takes there. So it pays for storage that is
-// slow, and costs for files that are cached. Files that an [fs.FS] of another
-// kind holds are not opened again.
+// ReadAhead asks the operating system (Linux or macOS) to read the files ahead.
+// It opens each of them, which takes 7 µs on Linux for a file in the page
+// cache. That is a third of the time to read a JPEG photo of 107 kB from there.
+// So it pays for slow storage, and costs time for files that are cached. It
+// does nothing for an [fs.FS] whose files are not files of the operating
+// system.
 func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
 	for _, i := range indices {
 		if ctx.Err() != nil {

@@ -206,7 +206,7 @@ func TestImageFolderFollowsLinksButNotInCircles(t *testing.T) {
 
 func TestImageFolderGivesUpOnEndlessNesting(t *testing.T) {
 	_, err := dataset.ImageFolder(endless{})
-	if err == nil || !strings.HasSuffix(err.Error(), "more than 64 folders within each other") {
+	if err == nil || !strings.HasSuffix(err.Error(), "more than 64 nested folders") {
 		t.Errorf("got error %v", err)
 	}
 }

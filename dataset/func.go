@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// Func makes a dataset of n samples that a function places. All workers share
-// the function, so it is called by many goroutines at once; place follows the
-// rules of [Reader.Place] and is only called with indices from 0 to n-1. What a
-// worker wants to keep from sample to sample needs a Dataset of its own.
+// Func makes a dataset of n samples that the function place writes. All workers
+// share place, so many goroutines call it at once. It follows the rules of
+// [Reader.Place] and only gets indices from 0 to n-1. If n is below 0 or spec
+// is invalid, Open of the dataset returns an error. For state per worker,
+// implement [Dataset] instead.
 func Func(n int, spec Spec, place func(ctx context.Context, i int, dst Slot) error) Dataset {
 	return &function{n, spec, place}
 }

@@ -8,10 +8,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Part is the part of a dataset that its makers set apart for one purpose.
+// Part is a part of a dataset, as its authors divided it.
 type Part string
 
-// The parts that [CIFAR10], [CIFAR100] and [MNIST] have.
+// The parts of [CIFAR10], [CIFAR100], [MNIST] and [EMNIST].
 const (
 	Train Part = "train"
 	Test  Part = "test"
@@ -24,14 +24,15 @@ func (p Part) check() error {
 	return nil
 }
 
-// maxImageBytes is how many bytes of images are read into memory at most.
+// maxImageBytes is the maximum size of all images in memory.
 const maxImageBytes = 1 << 30
 
-// Images are small images of one size in memory with their labels, made by
-// [CIFAR10], [CIFAR100] and [MNIST]. All workers share them.
+// Images is a dataset of small images of one size, held in memory with their
+// labels. [CIFAR10], [CIFAR100], [MNIST] and [EMNIST] make it. All workers
+// share the memory.
 //
-// The field "image" is uint8 of shape (c, h, w), planes as PyTorch has them,
-// and "label", int64, is the class. The transform package takes such images.
+// The field "image" is uint8 of shape (c, h, w), channels first as in PyTorch.
+// "label", int64, is the class. The transform package accepts such images.
 type Images struct {
 	spec   Spec
 	files  []imageFile
@@ -67,11 +68,13 @@ func (p *Images) Len() int { return p.n }
 // Spec is "image", uint8 (c, h, w), and "label", int64; CIFAR-100 adds "coarse".
 func (p *Images) Spec() Spec { return p.spec }
 
-// Classes are the names of the classes, by label, or nil where no file gives them.
+// Classes are the names of the classes; a label is an index into them. They are
+// nil where no file gives the names.
 func (p *Images) Classes() []string { return slices.Clone(p.names[0]) }
 
-// CoarseClasses are the names of CIFAR-100's 20 superclasses, by the field
-// "coarse", or nil where there are none.
+// CoarseClasses are the names of the 20 superclasses of CIFAR-100; the field
+// "coarse" is an index into them. They are nil for other datasets and where no
+// file gives the names.
 func (p *Images) CoarseClasses() []string {
 	if len(p.names) < 2 {
 		return nil
@@ -79,8 +82,8 @@ func (p *Images) CoarseClasses() []string {
 	return slices.Clone(p.names[1])
 }
 
-// Labels are the classes of all images in their order, for samplers that
-// balance or stratify.
+// Labels are the classes of all images, in the order of the images, for
+// [StratifiedSplit] and samplers that balance classes.
 func (p *Images) Labels() []int {
 	labels := make([]int, p.n)
 	for i, label := range p.labels[0] {
@@ -89,7 +92,8 @@ func (p *Images) Labels() []int {
 	return labels
 }
 
-// Name is the image's file and its place in it, or "" if there is none.
+// Name is the image's file and its index there, "test_batch.bin, image 1", or
+// "" if i is out of range.
 func (p *Images) Name(i int) string {
 	if CheckIndex(i, p.n) != nil {
 		return ""
@@ -98,7 +102,7 @@ func (p *Images) Name(i int) string {
 	return fmt.Sprintf("%s, image %d", f.name, k)
 }
 
-// find is the file of image i, and its place in it.
+// find is the file of image i, and its index there.
 func (p *Images) find(i int) (*imageFile, int) {
 	begin := 0
 	for k := range p.files {
@@ -111,7 +115,7 @@ func (p *Images) find(i int) (*imageFile, int) {
 	panic("unreachable: the last file ends at p.n")
 }
 
-// Open makes a Reader, which holds nothing.
+// Open makes a Reader. It holds no resources.
 func (p *Images) Open() (Reader, error) { return imagesReader{p}, nil }
 
 type imagesReader struct{ *Images }

@@ -2,11 +2,11 @@ package dataset
 
 import "fmt"
 
-// CheckIndex is the error of a Reader that is asked for sample i of n and does
-// not have it, or nil.
+// CheckIndex returns nil if i is from 0 to n-1, and otherwise the error that a
+// Reader of n samples returns for sample i.
 func CheckIndex(i, n int) error {
 	if i < 0 || i >= n {
-		return fmt.Errorf("dataset: sample %d of %d", i, n)
+		return fmt.Errorf("dataset: sample %d is out of range: there are %d", i, n)
 	}
 	return nil
 }

@@ -6,21 +6,22 @@ import (
 	"slices"
 )
 
-// Map makes a dataset with other fields of ds: one-hot labels, casts, sums.
+// Map makes a dataset with other fields computed from those of ds: one-hot
+// labels, casts, sums. spec lists its fields.
 //
 //	dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
 //		dataset.Row[float32](dst, 1)[dataset.Row[int64](src, 1)[0]] = 1
 //		return nil
 //	})
 //
-// For every sample f gets src, with the fields of ds, and dst, with those of
-// spec. A field that spec has as ds has it, of the same name, dtype and shape, is
-// passed on: it is the same memory in both, so f may change it and need not. The
-// others are zeros in dst, or empty if they are ragged, and f writes what is to
-// be there. Both slots have the random numbers of the draw.
+// For every sample f gets src, with the fields of ds, and dst, with the fields
+// of spec. A field with the same name, dtype and shape in both is passed on:
+// src and dst share its memory, so f may change it but need not copy it. All
+// other fields of dst are zeros, or empty if they are ragged, until f writes
+// them. Both slots have the random numbers of the sample.
 //
-// All workers share f, so it is called by many goroutines at once. It must not
-// keep the slots.
+// All workers share f, so many goroutines call it at once. It must not keep the
+// slots.
 func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
 	if f == nil {
 		return nil, errors.New("dataset: Map: no function")
@@ -28,13 +29,13 @@ func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
 	return newMapped(ds, spec, f)
 }
 
-// mapped is a dataset of some fields of another one and of fields that are made
-// of them.
+// mapped is a dataset of some fields of another one and of fields that are computed
+// from them.
 type mapped struct {
 	inner  Dataset
 	before Spec // of inner
 	spec   Spec
-	shared []int // for every field of inner, the one that it is passed on as, or -1
+	shared []int // for every field of inner, its index in spec if it is passed on, or -1
 	made   []int // the other fields of spec
 	f      func(dst, src Slot) error
 }
@@ -78,7 +79,7 @@ func (m *mapped) Open() (Reader, error) {
 	return &one, nil
 }
 
-// cells are those of an inner sample. What is passed on has none yet.
+// cells makes the cells of an inner sample. Fields that are passed on have none yet.
 func (m *mapped) cells() []Cell {
 	cells := make([]Cell, len(m.before))
 	for k, f := range m.before {
@@ -89,7 +90,7 @@ func (m *mapped) cells() []Cell {
 	return cells
 }
 
-// source is the slot of the inner sample that dst is made of, over cells.
+// source is the slot of the inner sample from which dst is computed. It uses cells.
 func (m *mapped) source(cells []Cell, dst Slot) Slot {
 	for k, to := range m.shared {
 		if to >= 0 {
@@ -99,10 +100,10 @@ func (m *mapped) source(cells []Cell, dst Slot) Slot {
 	return dst.With(cells)
 }
 
-// stageMap is while the function of a Map runs.
+// stageMap lasts while the function of a Map runs.
 const stageMap = "map"
 
-// make makes the fields of dst that are not passed on.
+// make computes the fields of dst that are not passed on.
 func (m *mapped) make(dst, src Slot) error {
 	if m.f == nil {
 		return nil

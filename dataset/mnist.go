@@ -13,22 +13,24 @@ import (
 	"github.com/penstock-go/penstock/internal/idx"
 )
 
-// MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST: fsys is
-// the folder that they lie in, or one in which torchvision put them into raw or
-// MNIST/raw: os.DirFS("data"), os.DirFS("data/FashionMNIST"). Images are gray, so
-// "image" is uint8 (1, h, w).
+// MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST. fsys is
+// the folder that holds them, or a folder where they are in raw or MNIST/raw,
+// as torchvision downloads them: os.DirFS("data"),
+// os.DirFS("data/FashionMNIST"). Images are gray, so "image" is uint8 (1, h,
+// w).
 //
-// The files are train-images-idx3-ubyte and train-labels-idx1-ubyte, or with
-// t10k or test instead of train for the test part, plain or compressed by gzip
-// as .gz, and idx may follow a dot instead of a dash. Everything, 1 GiB at most,
-// is read into memory and checked at once, as torchvision does.
+// The training part is train-images-idx3-ubyte and train-labels-idx1-ubyte. The
+// test part has t10k or test in place of train. The files may be compressed by
+// gzip, named .gz, and "idx" may follow a dot instead of a dash. All files, 1
+// GiB at most, are read into memory and checked before MNIST returns.
 func MNIST(fsys fs.FS, part Part) (*Images, error) { return readMNIST(fsys, part, "MNIST", "") }
 
-// EMNIST is [MNIST] for a split of EMNIST, all of which share a folder, EMNIST/raw
-// for torchvision: "balanced", "byclass", "bymerge", "digits", "letters" or "mnist".
+// EMNIST is [MNIST] for a split of EMNIST: "balanced", "byclass", "bymerge",
+// "digits", "letters" or "mnist". All splits share one folder, EMNIST/raw in
+// torchvision.
 //
-// Images are as the files have them: the two sides of every one are exchanged.
-// The letters' classes count from 1.
+// Images are as the files store them, with rows and columns exchanged. The
+// classes of the letters split begin at 1.
 func EMNIST(fsys fs.FS, split string, part Part) (*Images, error) {
 	return readMNIST(fsys, part, "EMNIST", "emnist-"+split+"-")
 }
@@ -54,7 +56,7 @@ func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
 	limit := int64(maxImageBytes)
 	x, err := readIDX(fsys, images, &limit)
 	if err == nil && (x.dtype != tensor.Uint8 || len(x.shape) != 3) {
-		err = fmt.Errorf("an array of %v %v, want images, uint8 of two dimensions each", x.dtype, x.shape)
+		err = fmt.Errorf("an array of %v %v, want images: uint8 of shape (n, h, w)", x.dtype, x.shape)
 	}
 	if err != nil {
 		return nil, readError(images, err)
@@ -65,7 +67,7 @@ func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
 	}
 	y, err := readIDX(fsys, labels, &limit)
 	if err == nil && len(y.shape) != 1 {
-		err = fmt.Errorf("an array of %v %v, want a number per image", y.dtype, y.shape)
+		err = fmt.Errorf("an array of %v %v, want labels: shape (n)", y.dtype, y.shape)
 	}
 	if err == nil {
 		p.labels[0], err = y.integers()
@@ -81,8 +83,8 @@ func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
 	return p, nil
 }
 
-// findMNISTFolder is where the images are, with a slash after it: fsys itself,
-// unless they are in one of torchvision's folders.
+// findMNISTFolder is the folder of the images with a slash at its end, "" for fsys
+// itself, or one of torchvision's folders.
 func findMNISTFolder(fsys fs.FS, part Part, folder, prefix string) (string, error) {
 	var missing error // from fsys itself
 	for _, at := range []string{"", "raw/", folder + "/raw/"} {
@@ -97,7 +99,7 @@ func findMNISTFolder(fsys fs.FS, part Part, folder, prefix string) (string, erro
 	return "", fmt.Errorf("%w, nor in raw or %s/raw", missing, folder)
 }
 
-// findMNIST finds the file of that content, which has so many dimensions.
+// findMNIST finds the file of images or labels; rank is its number of dimensions.
 func findMNIST(fsys fs.FS, part Part, prefix, content string, rank int) (string, error) {
 	parts := []string{"train"}
 	if part == Test {
@@ -129,7 +131,7 @@ type idxArray struct {
 	data  []byte
 }
 
-// readIDX reads a whole file and takes its bytes from the limit.
+// readIDX reads a whole file and subtracts its size from the limit.
 func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 	in, err := files.OpenInput(fsys, name)
 	if err != nil {
@@ -162,7 +164,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 	return idxArray{encoding.Dtype, shape, data}, nil
 }
 
-// integers are the values, which must be whole numbers.
+// integers converts the values, which must be integers.
 func (a idxArray) integers() ([]int64, error) {
 	switch a.dtype {
 	case tensor.Uint8:
@@ -174,7 +176,7 @@ func (a idxArray) integers() ([]int64, error) {
 	case tensor.Int32:
 		return widen(dense.Values[int32](a.data)), nil
 	}
-	return nil, fmt.Errorf("labels of %v, want whole numbers", a.dtype)
+	return nil, fmt.Errorf("labels of %v, want integers", a.dtype)
 }
 
 func widen[T int8 | uint8 | int16 | int32](from []T) []int64 {

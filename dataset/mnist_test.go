@@ -91,9 +91,9 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 	}{
 		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
 		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
-		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images, uint8 of two dimensions each"},
-		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want a number per image"},
-		{with(y, idxFile(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want whole numbers"},
+		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
+		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
+		{with(y, idxFile(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want integers"},
 		{with(y, idxFile(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
 	} {
 		_, err := dataset.MNIST(c.fsys, dataset.Train)

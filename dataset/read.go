@@ -8,15 +8,15 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// readFile makes the file the content of a ragged uint8 cell. A file that grows
-// meanwhile is read to its end, and of one that shrinks what is left.
+// readFile reads a file into a ragged uint8 cell. A file that grows meanwhile
+// is read to its new end, and one that shrinks as far as it goes.
 func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 	f, size, err := files.OpenSample(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	// The byte more is there to find the end of the file without growing again.
+	// One byte more finds the end of the file without growing again.
 	buf := cell.Grow(int(min(size, limit)) + 1)
 	n := 0
 	for size <= limit {
@@ -37,8 +37,8 @@ func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 	return fmt.Errorf("file of %d bytes, more than MaxFileSize(%d)", size, limit)
 }
 
-// readError says that the file of that name could not be read. What the cause
-// repeats of it is left out.
+// readError says which file could not be read. It does not repeat a name that
+// err already has.
 func readError(name string, err error) error {
 	return fmt.Errorf("dataset: read %s: %w", name, files.Cause(err))
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Rename is ds with other names of fields: those that names maps the old ones to.
-// [Zip] wants it where two datasets have fields of the same name.
+// Rename gives fields of ds new names: names maps old names to new ones. Use it
+// before [Zip] where two datasets have a field of the same name.
 func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 	before := ds.Spec()
 	r := &renamed{ds, slices.Clone(before)}
@@ -28,8 +28,8 @@ func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 	return r, nil
 }
 
-// renamed gives out the readers of the other dataset, for which names do not
-// matter.
+// renamed uses the readers of the underlying dataset, because readers do not
+// know names.
 type renamed struct {
 	inner Dataset
 	spec  Spec

@@ -3,24 +3,23 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A Sample is one sample outside any batch: a tensor per field, each with
-// memory of its own. A ragged field of n elements has the shape (n, …). Where n
-// is 0, its tensor has no Data to ask for: gorgonia's method panics then.
+// A Sample is one sample outside a batch: a tensor per field, each with memory
+// of its own. A ragged field of n elements has the shape (n, …). If n is 0, do
+// not call Data of its tensor: gorgonia's method panics for an empty one.
 type Sample map[string]*tensor.Dense
 
-// At reads sample i by itself, as indexing a dataset does in PyTorch. It opens
-// a Reader for it, so it is for looking at data, not for loading it. Random
-// augmentations are those of draw 0, epoch 0, seed 0.
+// At reads sample i, as indexing a dataset does in PyTorch. It opens a Reader
+// for each call, so it is for looking at data, not for loading it. Random
+// transforms draw the numbers of seed 0, epoch 0 and place 0 of the order.
 func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
-	if i < 0 || i >= ds.Len() {
-		return nil, fmt.Errorf("dataset: sample %d of %d", i, ds.Len())
+	if CheckIndex(i, ds.Len()) != nil {
+		return nil, CheckIndex(i, ds.Len())
 	}
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {

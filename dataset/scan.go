@@ -14,11 +14,11 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-const scanDepth = 64 // folders within each other, where a file system cannot tell that links form a circle
+const scanDepth = 64 // nested folders, for file systems that cannot tell that links form a cycle
 
 var imageTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
-// otherImages are endings of files that are images and no samples.
+// otherImages are endings of image files that do not become samples.
 var otherImages = []string{
 	".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif", // ISO base media
 	".jxl", ".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx", ".jxr", ".wdp", // other standards of the JPEG group, and JPEG XR
@@ -56,7 +56,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 		at := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
 		if strings.Count(at, "/") >= scanDepth {
-			errs = append(errs, fmt.Errorf("dataset: image folder: %s: more than %d folders within each other", at, scanDepth))
+			errs = append(errs, fmt.Errorf("dataset: image folder: %s: more than %d nested folders", at, scanDepth))
 			break
 		}
 		f, err := readFolder(fsys, at)
@@ -85,8 +85,8 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 	return folderClass{name, files.NewPaths(images), skipped}, nil
 }
 
-// folder is what one folder holds, hidden entries left out. Both lists are files.Paths
-// from the root, sorted.
+// folder is what one folder holds without hidden entries. folders and images are
+// paths from the root, sorted.
 type folder struct {
 	path    string
 	folders []string
@@ -95,7 +95,8 @@ type folder struct {
 	entries int
 }
 
-// place is where at lies, as far as fsys tells: an os.DirFS is its own path.
+// place is the path of at. It begins with the root if fsys is an os.DirFS, which is
+// a string.
 func place(fsys fs.FS, at string) string {
 	if root := reflect.ValueOf(fsys); root.Kind() == reflect.String {
 		return path.Join(root.String(), at)
@@ -135,9 +136,9 @@ func readFolder(fsys fs.FS, at string) (folder, error) {
 	return f, nil
 }
 
-// followLink is the type of what the link at p points to. A link that leads
-// nowhere counts as a file, which cannot be read; a link to a folder that it
-// lies in counts as nothing.
+// followLink is the type of the target of the link at p. A link whose target does
+// not exist counts as a file, which cannot be read. A link to a folder that contains
+// it is ignored.
 func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 	target, err := fs.Stat(fsys, p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +171,7 @@ func hasEnding(name string, endings []string) string {
 	return ""
 }
 
-// skippedText is what follows the number of images: ", skipped 12 .heic, 3 .avif".
+// skippedText follows the number of images: ", skipped 12 .heic, 3 .avif".
 func skippedText(skipped map[string]int) string {
 	text, sep := "", ", skipped "
 	for _, ext := range slices.Sorted(maps.Keys(skipped)) {

@@ -14,17 +14,17 @@ import (
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
 	Name  string
-	Dtype tensor.Dtype // one of gorgonia.org/tensor of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
-	// Shape is the shape of one sample, without the batch's dimension; a scalar's
-	// is nil or (). In a ragged field it is the shape of one element.
+	Dtype tensor.Dtype // of gorgonia.org/tensor, of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
+	// Shape is the shape of one sample, without the batch dimension. It is nil for
+	// a scalar. In a ragged field it is the shape of one element.
 	Shape tensor.Shape
 	// Ragged fields hold a varying number of elements: a sample of n elements
 	// has the shape (n, Shape...). Text and encoded files are ragged uint8.
 	Ragged bool
 }
 
-// Elements is the number of values in one sample of the field, or, where it is
-// ragged, in one of its elements.
+// Elements is the number of values in one sample of the field. In a ragged
+// field it is the number of values in one element.
 func (f Field) Elements() int {
 	n := 1
 	for _, d := range f.Shape {
@@ -33,7 +33,7 @@ func (f Field) Elements() int {
 	return n
 }
 
-// Bytes is [Field.Elements] in bytes.
+// Bytes is the size of the values that [Field.Elements] counts.
 func (f Field) Bytes() int { return f.Elements() * int(f.Dtype.Size()) }
 
 // String prints the field as "image float32 (3, 224, 224)" or "text uint8 (n)".
@@ -51,7 +51,7 @@ func (f Field) String() string {
 // A Spec describes the samples of a dataset, field by field.
 type Spec []Field
 
-// Index is the position of the field of that name, or -1.
+// Index is the index of the field with that name, or -1.
 func (s Spec) Index(name string) int {
 	for i, f := range s {
 		if f.Name == name {
@@ -70,9 +70,9 @@ func (s Spec) String() string {
 	return strings.Join(fields, ", ")
 }
 
-// Validate reports everything that is wrong with the spec: no field at all, a
-// name that is missing or used twice, a dtype without fixed size, a dimension
-// below 1, a sample larger than memory can be.
+// Validate reports everything that is wrong with the spec: no fields, a name
+// that is missing or used twice, a dtype without a fixed size, a dimension
+// below 1, a shape of more than 1 TiB.
 func (s Spec) Validate() error {
 	var errs []error
 	if len(s) == 0 {

@@ -6,15 +6,16 @@ import (
 	"github.com/penstock-go/penstock/internal/torchrand"
 )
 
-// RandomSplit divides ds at random into datasets of the given lengths, which add
-// up to its own, or fractions, which add up to 1. The same seed gives the same
-// datasets, and those of PyTorch's random_split with a generator of that seed,
-// for any number of samples. It takes 8 bytes per sample.
+// RandomSplit divides ds at random into datasets, as PyTorch's random_split
+// does. lengths are numbers of samples, which add up to ds.Len(), or fractions,
+// which add up to 1. The same seed gives the same datasets. They are also those
+// of PyTorch with generator=torch.Generator().manual_seed(seed). It takes 8
+// bytes per sample.
 //
-// A fraction's length is rounded down; the samples that remain are given away
-// one each, beginning with the first dataset. As there, fractions may lack a
-// billionth, but one too much is an error. They are added up as Python does
-// since 3.12, to the nearest float64.
+// The length of a fraction is rounded down. The samples that remain are given
+// out one by one, beginning with the first dataset. The sum of fractions may be
+// up to 1e-9 below 1, as in PyTorch, but not above 1. It is rounded once, to
+// the nearest float64, as Python's sum does since 3.12.
 func RandomSplit[L int | float64](ds Dataset, lengths []L, seed uint64) ([]Dataset, error) {
 	n := ds.Len()
 	var counts []int
@@ -41,17 +42,17 @@ func checkLengths(lengths []int, n int) error {
 	rest := n
 	for _, l := range lengths {
 		if l < 0 || l > rest {
-			return fmt.Errorf("dataset: RandomSplit: lengths %v: want 0 or more each, %d together", lengths, n)
+			return fmt.Errorf("dataset: RandomSplit: lengths %v: want 0 or more each, and a sum of %d", lengths, n)
 		}
 		rest -= l
 	}
 	if rest != 0 {
-		return fmt.Errorf("dataset: RandomSplit: lengths %v: want %d together", lengths, n)
+		return fmt.Errorf("dataset: RandomSplit: lengths %v: want a sum of %d", lengths, n)
 	}
 	return nil
 }
 
-// checkFractions is for a function of that name.
+// checkFractions checks the fractions given to the function called name.
 func checkFractions(name string, fractions []float64) error {
 	sum, lost := 0.0, 0.0 // Neumaier's summation
 	for _, f := range fractions {
@@ -63,8 +64,8 @@ func checkFractions(name string, fractions []float64) error {
 		sum = next
 	}
 	sum += lost
-	if sum > 1 || 1-sum > 1e-9 { // 1e-9 is that of math.isclose, by which PyTorch judges
-		return fmt.Errorf("dataset: %s: fractions %v: want 1 together, not %v", name, fractions, sum)
+	if sum > 1 || 1-sum > 1e-9 { // 1e-9 is the tolerance of math.isclose, which PyTorch uses
+		return fmt.Errorf("dataset: %s: fractions %v: want a sum of 1, not %v", name, fractions, sum)
 	}
 	return nil
 }

@@ -87,20 +87,20 @@ func TestRandomSplitSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for want, lengths := range map[string][]int{
-		"dataset: RandomSplit: lengths [3 6]: want 10 together":                                   {3, 6},
-		"dataset: RandomSplit: lengths []: want 10 together":                                      {},
-		"dataset: RandomSplit: lengths [3 8]: want 0 or more each, 10 together":                   {3, 8},
-		"dataset: RandomSplit: lengths [11 -1]: want 0 or more each, 10 together":                 {11, -1},
-		"dataset: RandomSplit: lengths [9223372036854775807 3]: want 0 or more each, 10 together": {1<<63 - 1, 3},
+		"dataset: RandomSplit: lengths [3 6]: want a sum of 10":                                   {3, 6},
+		"dataset: RandomSplit: lengths []: want a sum of 10":                                      {},
+		"dataset: RandomSplit: lengths [3 8]: want 0 or more each, and a sum of 10":                   {3, 8},
+		"dataset: RandomSplit: lengths [11 -1]: want 0 or more each, and a sum of 10":                 {11, -1},
+		"dataset: RandomSplit: lengths [9223372036854775807 3]: want 0 or more each, and a sum of 10": {1<<63 - 1, 3},
 	} {
 		_, err := dataset.RandomSplit(counted(t, 10), lengths, 0)
 		check(err, want)
 	}
 	for want, fractions := range map[string][]float64{
-		"dataset: RandomSplit: fractions [0.5 0.4]: want 1 together, not 0.9":                        {.5, .4},
-		"dataset: RandomSplit: fractions []: want 1 together, not 0":                                 {},
-		"dataset: RandomSplit: fractions [0.5 0.5000000001]: want 1 together, not 1.0000000001":      {.5, .5000000001}, // PyTorch bears too little, not too much
-		"dataset: RandomSplit: fractions [0.5 0.499999999]: want 1 together, not 0.9999999989999999": {.5, .499999999},
+		"dataset: RandomSplit: fractions [0.5 0.4]: want a sum of 1, not 0.9":                        {.5, .4},
+		"dataset: RandomSplit: fractions []: want a sum of 1, not 0":                                 {},
+		"dataset: RandomSplit: fractions [0.5 0.5000000001]: want a sum of 1, not 1.0000000001":      {.5, .5000000001}, // PyTorch bears too little, not too much
+		"dataset: RandomSplit: fractions [0.5 0.499999999]: want a sum of 1, not 0.9999999989999999": {.5, .499999999},
 		"dataset: RandomSplit: fraction -0.5: want one from 0 to 1":                                  {1, -.5},
 	} {
 		_, err := dataset.RandomSplit(counted(t, 10), fractions, 0)

@@ -7,16 +7,17 @@ import (
 	"github.com/penstock-go/penstock/internal/torchrand"
 )
 
-// StratifiedSplit divides ds at random into datasets of the given fractions, which
-// add up to 1, so that every label has the same fractions too, as exactly as
-// whole samples allow: of a label with m samples, a dataset of fraction f gets m·f
-// rounded up or down. Labels has one for every sample. The samples of a dataset
-// keep the order of ds. The same arguments give the same datasets.
+// StratifiedSplit divides ds at random into datasets of the given fractions,
+// which add up to 1. Every label is divided by the same fractions, as exactly
+// as whole samples allow: of a label with m samples, a dataset of fraction f
+// gets m·f, rounded up or down. labels has the label of every sample. The
+// samples of a dataset keep the order of ds. The same arguments give the same
+// datasets.
 //
-// Where a label's samples do not divide evenly, those that remain go to the
-// datasets that lack most so far, so that rare labels do not all end in the first.
-// [RandomSplit] says when fractions are an error; as many labels as samples
-// must be given.
+// Where the samples of a label do not divide evenly, those that remain go to
+// the datasets that are the furthest below their fractions so far. So rare
+// labels do not all go to the first dataset. [RandomSplit] says when fractions
+// are an error. The number of labels must be ds.Len().
 func StratifiedSplit[L comparable](ds Dataset, labels []L, fractions []float64, seed uint64) ([]Dataset, error) {
 	const name = "StratifiedSplit"
 	classes, err := classify(name, "labels", ds, labels)
@@ -42,8 +43,8 @@ func StratifiedSplit[L comparable](ds Dataset, labels []L, fractions []float64, 
 	return inParts(ds, part, len(fractions)), nil
 }
 
-// shareOfClass turns fractions of n into lengths. Lacks is by how much the parts
-// are shorter than their fractions before, and then after.
+// shareOfClass turns fractions of n into lengths. lacks is how many samples the
+// datasets are below their fractions; shareOfClass updates it.
 func shareOfClass(n int, fractions, lacks []float64) []int {
 	counts := make([]int, len(fractions))
 	up := make([]bool, len(fractions)) // rounded up
@@ -74,16 +75,16 @@ func shareOfClass(n int, fractions, lacks []float64) []int {
 }
 
 // GroupedSplit divides ds at random into datasets of about the given fractions,
-// which add up to 1, without dividing a group: a patient's samples, or a
-// video's frames, are all in one dataset, so that none of them is tested on
-// what another one has taught. Groups names the group of every sample. The
-// samples of a dataset keep the order of ds. The same arguments give the same
-// datasets.
+// which add up to 1, without dividing a group. A patient's samples, or the
+// frames of a video, are all in one dataset, so that no test sample is from a
+// patient seen in training. groups has the group of every sample. The samples
+// of a dataset keep the order of ds. The same arguments give the same datasets.
 //
-// Groups in random order go where most samples are lacking, so that no dataset is
-// larger than its fraction by more than the largest group. It is an error if a
-// dataset of a fraction above 0 gets no group. [RandomSplit] says when fractions
-// are an error; as many names of groups as samples must be given.
+// Groups are taken in random order. Each goes to the dataset that lacks the
+// most samples, so no dataset exceeds its fraction by more than the largest
+// group. It is an error if a dataset with a fraction above 0 gets no group.
+// [RandomSplit] says when fractions are an error. The number of groups given
+// must be ds.Len().
 func GroupedSplit[G comparable](ds Dataset, groups []G, fractions []float64, seed uint64) ([]Dataset, error) {
 	const name = "GroupedSplit"
 	members, err := classify(name, "groups", ds, groups)
@@ -123,8 +124,8 @@ func GroupedSplit[G comparable](ds Dataset, groups []G, fractions []float64, see
 	return inParts(ds, part, len(fractions)), nil
 }
 
-// classify lists the samples of every class, in the order in which they first
-// come.
+// classify lists the samples of every class. Classes are in the order of their
+// first samples.
 func classify[C comparable](name, what string, ds Dataset, of []C) ([][]int, error) {
 	if len(of) != ds.Len() {
 		return nil, fmt.Errorf("dataset: %s: %d %s for %d samples", name, len(of), what, ds.Len())
@@ -143,7 +144,7 @@ func classify[C comparable](name, what string, ds Dataset, of []C) ([][]int, err
 	return classes, nil
 }
 
-// inParts has a dataset for each of n parts; part is that of every sample.
+// inParts makes a dataset of each of n parts. part has the part of every sample.
 func inParts(ds Dataset, part []int, n int) []Dataset {
 	indices := make([][]int, n)
 	for i, k := range part {

@@ -146,7 +146,7 @@ func TestSplitsByLabelSayWhatIsWrong(t *testing.T) {
 		"dataset: StratifiedSplit: 3 labels for 4 samples": func() ([]dataset.Dataset, error) {
 			return dataset.StratifiedSplit(ds, []int{1, 2, 3}, []float64{1}, 0)
 		},
-		"dataset: StratifiedSplit: fractions [0.5 0.6]: want 1 together, not 1.1": func() ([]dataset.Dataset, error) {
+		"dataset: StratifiedSplit: fractions [0.5 0.6]: want a sum of 1, not 1.1": func() ([]dataset.Dataset, error) {
 			return dataset.StratifiedSplit(ds, []int{1, 2, 3, 4}, []float64{.5, .6}, 0)
 		},
 		"dataset: GroupedSplit: 0 groups for 4 samples": func() ([]dataset.Dataset, error) {

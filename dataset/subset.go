@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Subset is the samples of ds at indices, in that order; an index may occur more
-// than once. An index outside ds is an error.
+// Subset is the samples of ds at indices, in that order, as PyTorch's Subset.
+// An index may occur more than once. An index out of range is an error.
 func Subset(ds Dataset, indices []int) (Dataset, error) {
 	n := ds.Len()
 	for k, i := range indices {
@@ -40,7 +40,7 @@ func (s *subset) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
-// translate appends the inner dataset's indices, up to the first that is outside.
+// translate appends the inner dataset's indices, up to the first that is out of range.
 func (s *subset) translate(to, indices []int) ([]int, error) {
 	for _, i := range indices {
 		if err := CheckIndex(i, s.Len()); err != nil {

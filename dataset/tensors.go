@@ -8,27 +8,27 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// Values are one field of all samples in memory, made by [Named].
+// Values are one field of all samples, in memory. [Named] makes them.
 type Values struct {
 	name   string
 	values any
 }
 
-// Named makes a field of values, whose first dimension counts the samples:
+// Named names values, whose first dimension is the number of samples. They are
 //
 //   - a *tensor.Dense of shape (n, …),
 //   - a slice []T, a value per sample, or []([k]T), an array per sample,
 //   - a slice of slices [][]T, all of one length, a row per sample,
 //
-// where T is a type of [Element] or has one of them as its underlying type.
+// where T is a type of [Element], or a type whose underlying type is one.
 func Named(name string, values any) Values { return Values{name, values} }
 
-// Tensors makes a dataset of fields in memory, as PyTorch's TensorDataset does;
-// all have the same number of samples.
+// Tensors makes a dataset of fields in memory, as PyTorch's TensorDataset does.
+// All fields have the same number of samples.
 //
 // The values are not copied, so they must not change while the dataset is used.
-// Only a tensor that is transposed, sliced or column-major is copied, once, into
-// the order of its indices.
+// The exception is a tensor that is transposed, sliced or column-major: it is
+// copied once, into row-major order.
 func Tensors(fields ...Values) (Dataset, error) {
 	t := new(tensors)
 	if len(fields) == 0 {

@@ -10,15 +10,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// WriteCIFAR10 writes all samples of ds to w as a file of [CIFAR10]: their
-// fields "image", uint8 (3, 32, 32), and "label", a whole number from 0 to 9.
-// Random augmentations are those of seed 0 and epoch 0.
+// WriteCIFAR10 writes all samples of ds to w as a file that [CIFAR10] reads.
+// They have the fields "image", uint8 (3, 32, 32), and "label", an integer from
+// 0 to 9. Random transforms draw the numbers of seed 0 and epoch 0.
 func WriteCIFAR10(ctx context.Context, w io.Writer, ds Dataset) error {
 	return writeCIFAR(ctx, w, ds, []cifarLabel{{field: "label", classes: 10}})
 }
 
-// WriteCIFAR100 is [WriteCIFAR10] for a file of [CIFAR100]: labels are 0 to 99,
-// and a field "coarse" is 0 to 19.
+// WriteCIFAR100 is [WriteCIFAR10] for a file that [CIFAR100] reads. Labels are
+// 0 to 99, and a field "coarse" is an integer from 0 to 19.
 func WriteCIFAR100(ctx context.Context, w io.Writer, ds Dataset) error {
 	return writeCIFAR(ctx, w, ds, []cifarLabel{{field: "coarse", classes: 20}, {field: "label", classes: 100}})
 }
@@ -53,7 +53,7 @@ func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabe
 	return flushed(out)
 }
 
-// written writes bytes of sample i.
+// written writes bytes of sample i to w.
 func written(i int, w io.Writer, bytes []byte) error {
 	if _, err := w.Write(bytes); err != nil {
 		return fmt.Errorf("dataset: write sample %d: %w", i, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// fixedField is the place of a field of fixed size.
+// fixedField is the index of a field, which must be of fixed size.
 func fixedField(ds Dataset, name string) (int, error) {
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
@@ -26,7 +26,8 @@ func fixedField(ds Dataset, name string) (int, error) {
 	return k, nil
 }
 
-// imageField is the place of "image", uint8, of which check judges the shape.
+// imageField is the index of "image", which must be uint8 and of a shape that check
+// accepts.
 func imageField(ds Dataset, want string, check func(shape tensor.Shape) bool) (int, error) {
 	k, err := fixedField(ds, "image")
 	if err != nil {
@@ -38,7 +39,7 @@ func imageField(ds Dataset, want string, check func(shape tensor.Shape) bool) (i
 	return k, nil
 }
 
-// labelField is the place of a field of one whole number.
+// labelField is the index of a field, which must be one integer.
 func labelField(ds Dataset, name string) (int, error) {
 	k, err := fixedField(ds, name)
 	if err != nil {
@@ -46,12 +47,12 @@ func labelField(ds Dataset, name string) (int, error) {
 	}
 	f := ds.Spec()[k]
 	if t := f.Dtype.Kind(); f.Elements() != 1 || t < reflect.Int || t > reflect.Uint64 {
-		return 0, fmt.Errorf("dataset: field %v: want one whole number", f)
+		return 0, fmt.Errorf("dataset: field %v: want one integer", f)
 	}
 	return k, nil
 }
 
-// label is the whole number in c, which is to be below classes.
+// label is the integer in c, which must be below classes.
 func label(c Cell, classes int) (byte, error) {
 	v := wholeNumber(c)
 	if v >= uint64(classes) {
@@ -60,7 +61,7 @@ func label(c Cell, classes int) (byte, error) {
 	return byte(v), nil
 }
 
-// wholeNumber is the value of c; those below 0 are beyond every label.
+// wholeNumber is the integer in c. Negative ones become larger than any label.
 func wholeNumber(c Cell) uint64 {
 	b := c.Bytes()
 	switch slots.Cell(c).Dtype().Kind() {

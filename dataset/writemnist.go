@@ -11,10 +11,10 @@ import (
 	"github.com/penstock-go/penstock/internal/idx"
 )
 
-// WriteMNIST writes all samples of ds to two files of [MNIST]: to images the
-// field "image", uint8 (1, h, w) or (h, w), and to labels the field "label", a
-// whole number from 0 to 255. Random augmentations are those of seed 0 and
-// epoch 0.
+// WriteMNIST writes all samples of ds as the two files that [MNIST] reads. The
+// field "image", uint8 (1, h, w) or (h, w), goes to images. The field "label",
+// an integer from 0 to 255, goes to labels. Random transforms draw the numbers
+// of seed 0 and epoch 0.
 func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error {
 	image, err := imageField(ds, "(1, h, w) or (h, w)", func(s tensor.Shape) bool {
 		return len(s) == 2 || len(s) == 3 && s[0] == 1

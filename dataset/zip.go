@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// Zip joins datasets of equal length side by side: sample i has the fields of
-// all samples i, as with PyTorch's StackDataset. No two may have a field of the
-// same name; [Rename] gives one another. A sample has the first name that one of the datasets gives it.
+// Zip joins datasets of equal length side by side, as PyTorch's StackDataset
+// does: sample i has the fields of sample i of every dataset. Two datasets must
+// not have a field of the same name; [Rename] changes one. The name of a sample
+// is the first that one of the datasets gives.
 func Zip(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Zip of no datasets")
@@ -44,7 +45,7 @@ type zip struct {
 func (z *zip) Len() int   { return z.n }
 func (z *zip) Spec() Spec { return z.spec }
 
-// fields are child k's part of a slot.
+// fields is the part of a slot that belongs to child k.
 func (z *zip) fields(k int, s Slot) Slot {
 	start := 0
 	if k > 0 {
@@ -65,7 +66,8 @@ func (z *zip) Name(i int) string {
 	return ""
 }
 
-// failed names child k's sample i, unless the sample of all has that name.
+// failed adds the name of child k's sample i to err, unless z gives sample i that
+// name.
 func (z *zip) failed(k, i int, err error) error {
 	if name := Name(z.children[k], i); name != "" && name != z.Name(i) {
 		return fmt.Errorf("dataset: Zip: dataset %d (%s): %w", k, name, err)
@@ -126,7 +128,7 @@ func (r *zipBatchReader) PlaceBatch(ctx context.Context, indices []int, dst Slot
 	return nil
 }
 
-// fieldSlots are one child's fields of other slots.
+// fieldSlots are one child's fields of a batch's slots.
 type fieldSlots struct {
 	all   Slots
 	zip   *zip

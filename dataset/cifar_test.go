@@ -170,8 +170,8 @@ func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
 	for want, ds := range map[string]dataset.Dataset{
 		`dataset: no field "label": the dataset has image uint8 (3, 32, 32)`:              datatest.Tensors(t, image),
 		`dataset: field image uint8 (32, 32, 3): want uint8 (3, 32, 32)`:                  datatest.Tensors(t, flat),
-		`dataset: field label float32 (): want one integer`:                          datatest.Tensors(t, image, dataset.Named("label", []float32{1})),
-		`dataset: field label int64 (2): want one integer`:                           datatest.Tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
+		`dataset: field label float32 (): want one integer`:                               datatest.Tensors(t, image, dataset.Named("label", []float32{1})),
+		`dataset: field label int64 (2): want one integer`:                                datatest.Tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
 		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []uint16{10})),
 		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []int8{-1})),
 		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: datatest.Tensors(t, image, dataset.Named("label", []int{-1 << 63})),

@@ -87,8 +87,8 @@ func TestRandomSplitSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for want, lengths := range map[string][]int{
-		"dataset: RandomSplit: lengths [3 6]: want a sum of 10":                                   {3, 6},
-		"dataset: RandomSplit: lengths []: want a sum of 10":                                      {},
+		"dataset: RandomSplit: lengths [3 6]: want a sum of 10":                                       {3, 6},
+		"dataset: RandomSplit: lengths []: want a sum of 10":                                          {},
 		"dataset: RandomSplit: lengths [3 8]: want 0 or more each, and a sum of 10":                   {3, 8},
 		"dataset: RandomSplit: lengths [11 -1]: want 0 or more each, and a sum of 10":                 {11, -1},
 		"dataset: RandomSplit: lengths [9223372036854775807 3]: want 0 or more each, and a sum of 10": {1<<63 - 1, 3},

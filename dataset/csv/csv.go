@@ -1,4 +1,5 @@
-// Package csv reads tables of comma-separated values as datasets.
+// Package csv reads files of comma-separated values as datasets, a sample per
+// row.
 package csv
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Table is a file of comma-separated values in memory, made by [Open]. All
-// workers share it.
+// A Table is a dataset of the rows of a CSV file, held in memory. [Open] makes
+// it. All workers share the memory.
 type Table struct {
 	file   string
 	spec   dataset.Spec
@@ -21,7 +22,7 @@ type Table struct {
 	lines  []int // of every sample
 }
 
-// tableField is a field of all samples: rows of one size, or texts.
+// tableField is one field of all samples: values of one size, or texts.
 type tableField struct {
 	data    []byte
 	size    int   // bytes of a row
@@ -29,17 +30,18 @@ type tableField struct {
 	classes []string
 }
 
-// Open reads a file of comma-separated values (RFC 4180, as [encoding/csv] reads
-// it, plain or compressed by gzip) into memory and makes samples of its rows:
+// Open reads a CSV file into memory and makes a sample of each row:
 //
 //	csv.Open(os.DirFS("data"), "iris.csv", []csv.Field{
 //		csv.Vector[float32]("features", "sepal length", "sepal width"),
 //		csv.Category("label", "species"),
 //	})
 //
-// The first row names the columns. Those that no field asks for are skipped.
-// What is wrong is told with its file, line and column. [MemoryLimit] bounds
-// the values, not the file; a row has at most 16 MiB and 2²⁰ delimiters.
+// The format is RFC 4180, as [encoding/csv] reads it. The file may be
+// compressed by gzip. The first row names the columns, unless [NoHeader] is
+// given. Columns that no field uses are skipped. Errors name the file, the line
+// and the column. [MemoryLimit] limits the values, not the file. A row has at
+// most 16 MiB and 2²⁰ delimiters.
 func Open(fsys fs.FS, file string, fields []Field, options ...Option) (*Table, error) {
 	c := &config{limit: 1 << 30, comma: ','}
 	for _, option := range options {
@@ -73,13 +75,15 @@ func (t *Table) read(fsys fs.FS, c *config, fields []Field) error {
 	return newReader(in, c, fields, t).readAll()
 }
 
-// Len is the number of rows, those that were dropped left out.
+// Len is the number of rows, without those that [DropMissing] left out.
 func (t *Table) Len() int { return len(t.lines) }
 
-// Spec has the fields in the order in which they were given.
+// Spec lists the fields in the order in which they were given to the function
+// Open.
 func (t *Table) Spec() dataset.Spec { return t.spec }
 
-// Name is the row's file and line, or "" if there is none.
+// Name is the file and line of row i, "iris.csv, line 5", or "" if i is out of
+// range.
 func (t *Table) Name(i int) string {
 	if dataset.CheckIndex(i, t.Len()) != nil {
 		return ""
@@ -87,8 +91,8 @@ func (t *Table) Name(i int) string {
 	return fmt.Sprintf("%s, line %d", t.file, t.lines[i])
 }
 
-// Classes are the texts of a field made by [Category], by their indices, or nil
-// if it is no such field.
+// Classes are the class names of a field made by [Category]; its values are
+// indices into them. They are nil for any other field.
 func (t *Table) Classes(field string) []string {
 	k := t.spec.Index(field)
 	if k < 0 {
@@ -97,7 +101,7 @@ func (t *Table) Classes(field string) []string {
 	return slices.Clone(t.fields[k].classes)
 }
 
-// Open makes a Reader, which holds nothing.
+// Open makes a Reader. It holds no resources.
 func (t *Table) Open() (dataset.Reader, error) { return tableReader{t}, nil }
 
 type tableReader struct{ *Table }

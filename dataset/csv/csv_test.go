@@ -139,7 +139,7 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		options []csv.Option
 		want    string
 	}{
-		{"", a, nil, "csv: read t.csv: no row"},
+		{"", a, nil, "csv: read t.csv: the file is empty"},
 		{"a,b\n1,2\n3\n", a, nil, "csv: read t.csv: record on line 3: wrong number of fields"},
 		{"a,b\n1,\"2\n3,4\n", a, nil, "csv: read t.csv: record on line 2; parse error on line 3, column 5: extraneous or missing \" in quoted-field"},
 		{"a,b\n1,2\"\n", a, nil, "csv: read t.csv: parse error on line 2, column 4: bare \" in non-quoted-field"},

@@ -11,6 +11,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/csv"
 )
 
+// Features and a label come from named columns. A row with a missing value is
+// dropped.
 func ExampleOpen() {
 	const iris = `sepal length,sepal width,petal length,species
 5.1,3.5,1.4,setosa
@@ -39,7 +41,8 @@ func ExampleOpen() {
 	// iris.csv, line 5
 }
 
-// A file without names of columns, in which gaps are filled.
+// A file without a header has its columns by index. A missing number becomes
+// NaN.
 func ExampleNoHeader() {
 	const people = "# age;smokes;note\n31;true;\"a; b\"\n?;false;c\n"
 	table, err := csv.Open(fstest.MapFS{"people.csv": {Data: []byte(people)}}, "people.csv", []csv.Field{

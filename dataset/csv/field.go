@@ -15,8 +15,8 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A Field is a field of a table's samples, made of columns by [Scalar],
-// [Vector], [Category] or [Text].
+// A Field says how a field of the samples is made of columns. [Scalar],
+// [Vector], [Category] and [Text] make one.
 type Field struct {
 	name    string
 	columns []string
@@ -37,16 +37,17 @@ const (
 
 // Scalar makes a field of one column: a number or bool of type T.
 //
-// Floats are written as Go, C or Python write them, NaN and Inf included;
-// integers in decimal, also as 1.0, which pandas writes where a column has gaps;
-// bools as 1, t, true, 0, f or false in lower or upper case or capitalised.
-// Spaces around a value do not count. What T cannot hold is an error.
+// Floats are read as Go, C and Python write them, including NaN and Inf.
+// Integers are decimal. They may end in ".0", which pandas writes where a
+// column has missing values. Bools are 1, t, true, 0, f or false, in lower or
+// upper case or capitalised. Spaces around a value are ignored. A value that T
+// cannot hold is an error. Complex types are an error.
 func Scalar[T dataset.Element](field, column string) Field {
 	return numbers[T](scalarField, field, []string{column})
 }
 
 // Vector makes a field of several columns, of shape (len(columns)): the
-// features of tabular data. [Scalar] says how values are written.
+// features of tabular data. Values are written as for [Scalar].
 func Vector[T dataset.Element](field string, columns ...string) Field {
 	return numbers[T](vectorField, field, columns)
 }
@@ -59,15 +60,15 @@ func numbers[T dataset.Element](kind fieldKind, field string, columns []string) 
 	return Field{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
 }
 
-// Category makes a field of one column of text: its index in classes, int64. A
-// text that is not there is an error. Without classes they are the texts found,
-// sorted, as [Table.Classes] gives them.
+// Category makes an int64 field of one column of text. The value is the index
+// of the text in classes; any other text is an error. Without classes, they are
+// the texts found in the column, sorted; [Table.Classes] returns them.
 func Category(field, column string, classes ...string) Field {
 	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: tensor.Int64, classes: classes}
 }
 
-// Text makes a ragged uint8 field of one column: its text as it is, in UTF-8 if
-// the file is.
+// Text makes a ragged uint8 field of one column. It holds the bytes of the text
+// as they are in the file, usually UTF-8.
 func Text(field, column string) Field {
 	return Field{name: field, columns: []string{column}, kind: textField, dtype: tensor.Uint8}
 }
@@ -99,7 +100,7 @@ func (f Field) check() error {
 	return nil
 }
 
-// appendValue appends the value of text as memory holds it.
+// appendValue appends the value that text says, in the machine's byte order.
 func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	size := int(dtype.Size())
@@ -128,7 +129,7 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 	return appendWord(to, size, word), numberError(text, dtype, err)
 }
 
-// whole is a whole number without the point and the zeros after it.
+// whole cuts off a decimal point that only zeros follow.
 func whole(text string) string {
 	number, zeros, _ := strings.Cut(text, ".")
 	if strings.Trim(zeros, "0") != "" {

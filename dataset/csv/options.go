@@ -19,30 +19,31 @@ type config struct {
 	fill     *float64
 }
 
-// MemoryLimit sets how many bytes of values may be held in memory, where all
-// workers share them. The default is 1 GiB; more is an error.
+// MemoryLimit sets how many bytes of values the table may hold in memory. More
+// is an error. The default is 1 GiB.
 func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
-// Delimiter sets what separates the columns. The default is a comma.
+// Delimiter sets the character between columns. The default is a comma.
 func Delimiter(r rune) Option { return Option{func(c *config) { c.comma = r }} }
 
-// Comment makes lines that begin with r count as nothing.
+// Comment skips lines that begin with r. By default no line is skipped.
 func Comment(r rune) Option { return Option{func(c *config) { c.comment = r }} }
 
-// NoHeader says that the first row is a sample. Columns are then named by their
-// numbers: "0", "1" and so on.
+// NoHeader says that the first row is a sample. The names of the columns are
+// then their indices: "0", "1" and so on.
 func NoHeader() Option { return Option{func(c *config) { c.noHeader = true }} }
 
-// Missing are the texts that say that a value is missing, besides an empty one:
-// "NA", "?". Spaces around them do not count. For [Text], an empty one is a value.
+// Missing sets the texts that mean a missing value, such as "NA" or "?". Spaces
+// around them are ignored. An empty text is a missing value too, except for
+// [Text].
 func Missing(texts ...string) Option { return Option{func(c *config) { c.missing = texts }} }
 
-// DropMissing leaves rows out where a value that a field needs is missing. By
-// default that is an error.
+// DropMissing skips rows in which a field has a missing value. The default is
+// an error.
 func DropMissing() Option { return Option{func(c *config) { c.drop = true }} }
 
-// FillMissing puts v, which may be NaN, in the place of missing floats. A
-// missing value of another dtype stays an error.
+// FillMissing replaces missing values of float fields by v, which may be NaN. A
+// missing value of another dtype is still an error.
 func FillMissing(v float64) Option { return Option{func(c *config) { c.fill = &v }} }
 
 func (c *config) check() error {

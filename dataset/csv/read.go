@@ -23,7 +23,7 @@ type reader struct {
 	guard   *guard
 	rows    *csv.Reader
 	fields  []Field
-	places  [][]int // of every field's columns, in a row
+	places  [][]int // indices of every field's columns in a row
 	indices []map[string]int64
 	table   *Table
 	missing map[string]bool
@@ -62,11 +62,11 @@ func newReader(in *files.Input, c *config, fields []Field, t *Table) *reader {
 
 const (
 	maxRow    = 16 << 20 // bytes of a row
-	maxCommas = 1 << 20  // of a row: each takes 40 bytes of memory to take apart
+	maxCommas = 1 << 20  // of a row: encoding/csv takes 40 bytes of memory for each
 )
 
-// A guard bounds what a row may take: a quote without end would else take
-// the whole file.
+// A guard limits the size of a row: without it a missing closing quote would make
+// a row of the whole file.
 type guard struct {
 	r     io.Reader
 	limit int64
@@ -94,7 +94,7 @@ func (g *guard) Read(p []byte) (int, error) {
 func (r *reader) readAll() error {
 	row, err := r.next()
 	if err == io.EOF {
-		return fmt.Errorf("no row")
+		return errors.New("the file is empty")
 	}
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (r *reader) readAll() error {
 	return nil
 }
 
-// next is the next row, until io.EOF.
+// next returns the next row, and io.EOF after the last.
 func (r *reader) next() ([]string, error) {
 	r.guard.begin()
 	row, err := r.rows.Read()
@@ -176,7 +176,7 @@ func (r *reader) findColumns(header []string) error {
 	return errors.Join(errs...)
 }
 
-// some quotes the first of the names.
+// some quotes the first names, at most limit.
 func some(names []string, limit int) string {
 	more := ""
 	if len(names) > limit {
@@ -189,7 +189,7 @@ func some(names []string, limit int) string {
 	return strings.Join(quoted, ", ") + more
 }
 
-// isMissing reports whether field k has no value in text.
+// isMissing reports whether text means a missing value of field k.
 func (r *reader) isMissing(k int, text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" && r.fields[k].kind != textField || r.missing[text]
@@ -250,7 +250,7 @@ func (r *reader) addValue(k int, text string) (err error) {
 	return err
 }
 
-// class is the index of a text, a new one if classes are to be found.
+// class is the index of the class text. It adds a class if none were given.
 func (r *reader) class(k int, text string) (int64, error) {
 	if index, ok := r.indices[k][text]; ok {
 		return index, nil
@@ -267,7 +267,7 @@ func (r *reader) class(k int, text string) (int64, error) {
 	return index, nil
 }
 
-// sortClasses sorts the classes found and numbers samples accordingly.
+// sortClasses sorts the classes that were found and renumbers the samples.
 func (r *reader) sortClasses() {
 	for k, f := range r.fields {
 		if f.kind != categoryField || f.classes != nil {

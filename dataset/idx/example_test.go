@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/idx"
 )
 
-// A file of any type and rank.
+// An array is written as an IDX file and read again.
 func Example() {
 	ctx := context.Background()
 	signals, err := dataset.Tensors(dataset.Named("signal", [][4]float32{{1, 2, 3, 4}, {5, 6, 7, 8}}))

@@ -1,6 +1,6 @@
-// Package idx reads and writes arrays in the format of MNIST, IDX, which
-// http://yann.lecun.com/exdb/mnist/ describes. The pictures and labels of MNIST
-// itself are a dataset of their own, [dataset.MNIST].
+// Package idx reads and writes arrays in IDX, the format of MNIST. It is
+// described at http://yann.lecun.com/exdb/mnist/. For the images and labels of
+// MNIST itself use [dataset.MNIST].
 package idx
 
 import (
@@ -21,18 +21,19 @@ type Option struct{ set func(*config) }
 type config struct{ limit int64 }
 
 // MemoryLimit sets how many bytes of samples may be held in memory, where all
-// workers share them. The default is 1 GiB. What must be in memory and does not
-// fit is an error, before memory is taken for it.
+// workers share them. Samples that must be in memory and do not fit are an
+// error, which comes before any memory is allocated. The default is 1 GiB.
 func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
-// Open makes a dataset of an IDX file, plain or compressed by gzip. Its first
-// dimension counts the samples; they become the field of that name, of the
-// file's dtype: uint8 (type 0x08), int8 (0x09), int16 (0x0B), int32 (0x0C),
-// float32 (0x0D) or float64 (0x0E). [dataset.Zip] joins several.
+// Open makes a dataset of the array in an IDX file, which may be compressed by
+// gzip. The first dimension of the array is the number of samples. field is the
+// name of the dataset's only field. Its dtype is that of the file: uint8 (type
+// 0x08), int8 (0x09), int16 (0x0B), int32 (0x0C), float32 (0x0D) or float64
+// (0x0E). [dataset.Zip] joins several.
 //
-// Samples of up to 16 KiB are held in memory if all fit (see [MemoryLimit]),
-// larger ones are read straight into their slots. A compressed file is
-// decompressed once, into memory.
+// Samples of up to 16 KiB are held in memory if all of them fit (see
+// [MemoryLimit]). Larger samples are read straight into their slots. The
+// samples of a compressed file are always held in memory.
 func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, error) {
 	c := config{limit: 1 << 30}
 	for _, option := range options {
@@ -68,9 +69,10 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 	return a, a.Attach(in, limit)
 }
 
-// Write writes a field of all samples of ds to w as a file of [Open]. The field
-// is uint8, int8, int16, int32, float32 or float64, and not ragged. It writes as
-// it reads. Random augmentations are those of seed 0 and epoch 0.
+// Write writes a field of all samples of ds to w as a file that [Open] reads.
+// The field must be uint8, int8, int16, int32, float32 or float64, and not
+// ragged. Samples are written one by one as they are read. Random transforms
+// draw the numbers of seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
 	k, err := arrays.Field(ds.Spec(), field)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/npy"
 )
 
-// Two arrays of NumPy's as the fields of one dataset.
+// Two .npy files become the fields of one dataset.
 func ExampleOpen() {
 	ctx := context.Background()
 	all, err := dataset.Tensors(
@@ -51,6 +51,7 @@ func ExampleOpen() {
 	// [3 4] 1
 }
 
+// Every sample is a file.
 func ExampleItems() {
 	ctx := context.Background()
 	fsys := fstest.MapFS{} // usually an os.DirFS
@@ -77,6 +78,7 @@ func ExampleItems() {
 	// Output: 2 x float32 (2, 2) items/1.npy [5 6 7 8]
 }
 
+// Two of the three arrays of an .npz file become fields.
 func ExampleOpenNpz() {
 	ctx := context.Background()
 	all, err := dataset.Tensors(

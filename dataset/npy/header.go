@@ -21,7 +21,7 @@ const (
 	maxRank   = 64       // NumPy's own limit
 )
 
-// header is what a file has before the data.
+// header is what precedes the data in a file.
 type header struct {
 	encoding files.Encoding
 	fortran  bool
@@ -72,8 +72,8 @@ func readHeader(in *files.Input) (header, error) {
 	return h, nil
 }
 
-// parser reads the header's text, a dictionary as Python writes it. It stops
-// at what an error is about.
+// parser reads the header's text, which is a Python dictionary. After an error, at
+// is the place of the error.
 type parser struct {
 	text string
 	at   int
@@ -133,7 +133,7 @@ func (p *parser) header() (header, error) {
 	return h, checkSize(h)
 }
 
-// checkSize refuses shapes whose bytes cannot be counted.
+// checkSize refuses shapes whose size in bytes overflows an int.
 func checkSize(h header) error {
 	bytes := h.encoding.Size
 	for _, d := range h.shape {
@@ -173,7 +173,7 @@ func (p *parser) next() string {
 	return strconv.Quote(p.text[p.at:min(len(p.text), p.at+16)])
 }
 
-// quoted is a string without escapes, of which these headers need none.
+// quoted reads a string without escapes, which these headers do not need.
 func (p *parser) quoted() (string, error) {
 	p.space()
 	for _, quote := range []byte{'\'', '"'} {
@@ -182,7 +182,7 @@ func (p *parser) quoted() (string, error) {
 		}
 		n := strings.IndexAny(p.text[p.at:], string(quote)+"\\\n")
 		if n < 0 || p.text[p.at+n] != quote {
-			return "", errors.New("a string without end, or with an escape")
+			return "", errors.New("a string without a closing quote, or with an escape")
 		}
 		s := p.text[p.at : p.at+n]
 		p.at += n + 1
@@ -202,7 +202,7 @@ func (p *parser) boolean() (bool, error) {
 	return false, fmt.Errorf("want True or False, not %s", p.next())
 }
 
-// tuple is a tuple of whole numbers, 0 or more.
+// tuple reads a tuple of integers, 0 or more.
 func (p *parser) tuple() ([]int, error) {
 	if err := p.expect('('); err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (p *parser) number() (int, error) {
 	rest := p.text[p.at:]
 	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	if digits == 0 || digits > 1 && rest[0] == '0' {
-		return 0, fmt.Errorf("want a whole number from 0, not %s", p.next())
+		return 0, fmt.Errorf("want an integer of 0 or more, not %s", p.next())
 	}
 	n, err := strconv.ParseInt(rest[:digits], 10, 0)
 	if err != nil {
@@ -249,8 +249,8 @@ func (p *parser) number() (int, error) {
 	return int(n), nil
 }
 
-// descr is the dtype of the values: a letter for the byte order, one for the
-// kind of number, and the bytes that a value takes.
+// descr reads the dtype: a character for the byte order, a letter for the type of
+// number, and the size of a value in bytes.
 func (p *parser) descr() (files.Encoding, error) {
 	p.space()
 	begin := p.at

@@ -16,12 +16,13 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Items makes a dataset of arrays that NumPy's save wrote, a file per sample:
-// the files of fsys that match pattern (see [fs.Glob]), sorted by name. They
-// become the field of that name.
+// Items makes a dataset of files of numpy.save, one per sample: the files of
+// fsys that match pattern (see [fs.Glob]), sorted by name. field is the name of
+// the dataset's only field.
 //
-// All have the dtype and shape of the first, which alone is opened at once. Byte
-// order, and C or Fortran order, may differ.
+// All arrays must have the dtype and shape of the first one. Items opens only
+// the first file; the others are checked when they are read. Byte order, and C
+// or Fortran order, may differ.
 func Items(fsys fs.FS, pattern, field string) (dataset.Dataset, error) {
 	list, err := files.NewList(fsys, pattern)
 	if err != nil {
@@ -38,7 +39,7 @@ type items struct {
 	*files.List
 	spec   dataset.Spec
 	header header // of the first file
-	head   []byte // the same as the file has it
+	head   []byte // the bytes of header in the file
 }
 
 func (t *items) readFirst(field string) error {
@@ -100,7 +101,7 @@ func (r *itemReader) place(name string, row []byte) error {
 		return err
 	}
 	defer f.Close()
-	// Files of one dtype and shape mostly have the same header, which was read already.
+	// Files of one dtype and shape usually have equal headers, so it need not be parsed.
 	n, err := io.ReadFull(f, r.head)
 	if err == nil && bytes.Equal(r.head, r.items.head) {
 		return r.fill(row, f, size, int64(n), &r.header)

@@ -1,11 +1,11 @@
-// Package npy reads and writes NumPy's arrays: the .npy files of numpy.save, one
-// for all samples ([Open]) or one for each ([Items]), and the .npz files of
-// numpy.savez ([OpenNpz]).
+// Package npy reads and writes files of NumPy: .npy files with one array of all
+// samples ([Open]) or one array per sample ([Items]), and .npz files with
+// several arrays ([OpenNpz]).
 //
-// Dtypes are the file's: bool, int8 to int64, uint8 to uint64, float32, float64,
-// complex64 or complex128, of either byte order. A float16 becomes float32,
-// exactly. Python objects, structured types, text and times are refused, and so
-// is data after the array.
+// The dtype of a field is the dtype in the file: bool, int8 to int64, uint8 to
+// uint64, float32, float64, complex64 or complex128, in either byte order.
+// float16 becomes float32, exactly. Arrays of Python objects, structured types,
+// text and times are errors, and so are bytes after the array.
 package npy
 
 import (
@@ -24,8 +24,8 @@ type Option struct{ set func(*config) }
 type config struct{ limit int64 }
 
 // MemoryLimit sets how many bytes of samples may be held in memory, where all
-// workers share them. The default is 1 GiB. What must be in memory and does not
-// fit is an error, before memory is taken for it.
+// workers share them. Samples that must be in memory and do not fit are an
+// error, which comes before any memory is allocated. The default is 1 GiB.
 func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 func configOf(options []Option) (*config, error) {
@@ -41,13 +41,15 @@ func configOf(options []Option) (*config, error) {
 	return c, nil
 }
 
-// Open makes a dataset of an array that NumPy's save wrote, plain or compressed
-// by gzip. Its first dimension counts the samples; they become the field of that
-// name. [dataset.Zip] joins several.
+// Open makes a dataset of the array in a file of numpy.save, which may be
+// compressed by gzip. The first dimension of the array is the number of
+// samples. field is the name of the dataset's only field. [dataset.Zip] joins
+// several.
 //
-// Samples of up to 16 KiB are held in memory if all fit (see [MemoryLimit]),
-// larger ones are read straight into their slots. A compressed file is
-// decompressed, and an array in Fortran order put in C order, once, in memory.
+// Samples of up to 16 KiB are held in memory if all of them fit (see
+// [MemoryLimit]). Larger samples are read straight into their slots. The
+// samples of a compressed file or of an array in Fortran order are always held
+// in memory.
 func Open(fsys fs.FS, file, field string, options ...Option) (dataset.Dataset, error) {
 	c, err := configOf(options)
 	if err != nil {
@@ -74,14 +76,14 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 	return a, a.Attach(in, limit)
 }
 
-// arrayIn reads a header, whose array has samples to count.
+// arrayIn reads the header of an array, which must have a first dimension.
 func arrayIn(in *files.Input, field string) (*arrays.Array, error) {
 	h, err := readHeader(in)
 	if err != nil {
 		return nil, err
 	}
 	if len(h.shape) == 0 {
-		return nil, errors.New("an array of shape (): want a first dimension that counts the samples")
+		return nil, errors.New("an array of shape (): want a first dimension, the number of samples")
 	}
 	return arrays.New(field, h.encoding, h.shape, h.fortran)
 }

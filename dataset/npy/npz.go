@@ -15,13 +15,13 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// OpenNpz makes a dataset of arrays that NumPy's savez or savez_compressed wrote
-// to one file: each is a field, named as there, and its first dimension counts
-// the samples, equally many in all. With nil members they are all arrays of the
-// file in its order, otherwise those named, in that order.
+// OpenNpz makes a dataset of arrays in a file of numpy.savez or
+// numpy.savez_compressed. Each array is a field, with the name of the array.
+// Its first dimension is the number of samples, the same in all arrays. members
+// selects arrays and their order; nil takes all, in the order of the file.
 //
-// Compressed arrays are decompressed once, into memory, and checked by their
-// checksums; stored ones are read as by [Open].
+// Compressed arrays are decompressed into memory, where all workers share them,
+// and their checksums are checked. Other arrays are read as [Open] reads them.
 func OpenNpz(fsys fs.FS, file string, members []string, options ...Option) (dataset.Dataset, error) {
 	c, err := configOf(options)
 	if err != nil {
@@ -65,7 +65,7 @@ func openNpz(fsys fs.FS, file string, members []string, limit *int64) (dataset.D
 	return arrays.Dataset("npy", fields...)
 }
 
-// fieldOf is the name that NumPy knows a member by.
+// fieldOf is the name that NumPy gives the array of a member.
 func fieldOf(m *zip.File) string { return strings.TrimSuffix(m.Name, ".npy") }
 
 func chooseMembers(z *zip.Reader, names []string) ([]*zip.File, error) {
@@ -83,13 +83,13 @@ func chooseMembers(z *zip.Reader, names []string) ([]*zip.File, error) {
 		names = all
 	}
 	if len(names) == 0 {
-		return nil, errors.New("no member")
+		return nil, errors.New("no members")
 	}
 	var chosen []*zip.File
 	for _, name := range names {
 		m := byName[name]
 		if m == nil {
-			return nil, fmt.Errorf("no member %q, only %q", name, all[:min(len(all), 20)])
+			return nil, fmt.Errorf("no member %q: there are %q", name, all[:min(len(all), 20)])
 		}
 		chosen = append(chosen, m)
 	}
@@ -120,7 +120,7 @@ func openMember(m *zip.File, size int64, limit *int64) (*arrays.Array, error) {
 	return a, a.Attach(in, limit)
 }
 
-// findStored finds where a member lies that is not compressed.
+// findStored finds the bytes of a member that is not compressed.
 func findStored(in *files.Input, m *zip.File, size int64) error {
 	start, err := m.DataOffset()
 	if err != nil {

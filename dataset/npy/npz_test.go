@@ -130,7 +130,7 @@ func TestNpzSaysWhatIsWrong(t *testing.T) {
 		{"empty", npzFile(zip.Store), nil, "npy: read x.npz: no member"},
 		{"other lengths", npzFile(zip.Deflate, "x.npy", x, "y.npy", longer), nil, `npy: read x.npz: field "y" has 3 samples, field "x" has 2`},
 		{"two of a name", npzFile(zip.Deflate, "x.npy", x, "x", x), nil, `npy: read x.npz: two members are named "x"`},
-		{"a name missing", stored, []string{"x", "z"}, `npy: read x.npz: no member "z", only ["x"]`},
+		{"a name missing", stored, []string{"x", "z"}, `npy: read x.npz: no member "z": there are ["x"]`},
 		{"the same twice", stored, []string{"x", "x"}, `dataset: spec: two fields are named "x"`},
 		{"a promise", npzFile(zip.Store, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data from byte 128, the file has 0: unexpected EOF`},
 		{"a deflated promise", npzFile(zip.Deflate, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data, more than`},

@@ -17,9 +17,10 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Write writes a field of all samples of ds, which is not ragged, to w as one
-// array of shape (n, …), a file of [Open] that NumPy's load reads. It writes as
-// it reads. Random augmentations are those of seed 0 and epoch 0.
+// Write writes a field of all samples of ds to w as one array of shape (n, …),
+// which [Open] and numpy.load read. The field must not be ragged. Samples are
+// written one by one as they are read. Random transforms draw the numbers of
+// seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
 	if err := write(ctx, w, ds, field); err != nil {
 		return fmt.Errorf("npy: %w", err)
@@ -36,9 +37,10 @@ func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 	return arrays.Write(ctx, w, headerOf(f, ds.Len()), ds, k, files.EncodingOf(f.Dtype, !bulk.LittleEndian()))
 }
 
-// WriteNpz writes all fields of ds, none of which is ragged, to w as a file of
-// [OpenNpz] that NumPy's load reads, an array each, not compressed. It reads ds
-// once per field. Random augmentations are those of seed 0 and epoch 0.
+// WriteNpz writes all fields of ds to w as a .npz file, which [OpenNpz] and
+// numpy.load read: an array per field, not compressed. No field may be ragged.
+// It reads ds once per field. Random transforms draw the numbers of seed 0 and
+// epoch 0.
 func WriteNpz(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
 	var errs []error
 	for _, f := range ds.Spec() {
@@ -64,8 +66,8 @@ func WriteNpz(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
 	return nil
 }
 
-// headerOf is a header of version 1.0, or 2.0 if it is long, padded so that the
-// data begins at a multiple of 64 bytes.
+// headerOf makes a header of version 1.0, or 2.0 if it is long. It is padded so that
+// the data begins at a multiple of 64 bytes.
 func headerOf(f dataset.Field, n int) []byte {
 	shape := fmt.Sprint(n, ",")
 	for i, d := range f.Shape {
@@ -91,7 +93,7 @@ func headerOf(f dataset.Field, n int) []byte {
 	return append(b, text...)
 }
 
-// descrOf is the name of a dtype in this machine's byte order.
+// descrOf is NumPy's name of a dtype in the machine's byte order.
 func descrOf(dt tensor.Dtype) string {
 	size := int(dt.Size())
 	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dt.Name(), "0123456789")]

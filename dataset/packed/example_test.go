@@ -13,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
-// Five samples are packed by a program that is killed after the second one and
-// started again.
+// A program packs five samples. It is killed after the second one and started
+// again.
 func ExampleCreate() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -69,7 +69,7 @@ func ExampleCreate() {
 	// train.packed, record 3 [4 0.5]
 }
 
-// Preprocessing once, into one file.
+// Preprocessed samples are stored once, in one file.
 func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
@@ -105,7 +105,7 @@ func ExampleOpen() {
 	// Output: train.packed, record 2 [5 6]
 }
 
-// Preprocessing once, a file per sample.
+// Preprocessed samples are stored once, a file per sample.
 func ExampleItems() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")

@@ -13,9 +13,10 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Items makes a dataset of raw records, a file per sample: the files of fsys
-// that match pattern (see [fs.Glob]), sorted by name. Each holds what [OpenRaw]
-// says of a sample. NumPy's tofile writes such files, and so does [WriteItems].
+// Items makes a dataset of files with one raw record each: the files of fsys
+// that match pattern (see [fs.Glob]), sorted by name. A record is one sample of
+// that spec, as in [OpenRaw]. NumPy's tofile writes such files, and so does
+// [WriteItems].
 func Items(fsys fs.FS, pattern string, spec dataset.Spec) (dataset.Dataset, error) {
 	record, err := recordSize(spec)
 	if err != nil {
@@ -55,8 +56,8 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-// readItem reads a file that holds one sample and nothing else. A new file is
-// at its beginning, so reading on gets what pread would.
+// readItem reads a file that holds one sample and nothing else. It reads in sequence,
+// so the file need not implement io.ReaderAt.
 func readItem(fsys fs.FS, name string, dst dataset.Slot, record int64) error {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -84,10 +85,10 @@ func readItem(fsys fs.FS, name string, dst dataset.Slot, record int64) error {
 	return nil
 }
 
-// WriteItems writes all samples of ds into dir, which it makes if there is none,
-// as [Items] reads them: a file per sample, named 00000000.raw and so on, so
-// that names sort as samples do. Random augmentations are those of seed 0 and
-// epoch 0.
+// WriteItems writes every sample of ds to a file of its own in dir, for
+// [Items]. It makes dir if it does not exist. The names are 00000000.raw and so
+// on, so that they sort in the order of the samples. Random transforms draw the
+// numbers of seed 0 and epoch 0.
 func WriteItems(ctx context.Context, dir string, ds dataset.Dataset) error {
 	if _, err := recordSize(ds.Spec()); err != nil {
 		return fmt.Errorf("packed: %w", err)

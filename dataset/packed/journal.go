@@ -15,7 +15,7 @@ import (
 )
 
 // The journal of a Writer is text. Every line begins with the CRC-32C of what
-// follows its first space, so that a line cut short is known as such:
+// follows its first space, so that a line that is cut short is noticed:
 //
 //	8f3a00c1 penstock journal 1 <SHA-256 of fields, classes and source>
 //	21bd94e0 0 5a3c0f77                      the source's sample 0, and its CRC-32C
@@ -33,7 +33,7 @@ func appendLine(to []byte, format string, args ...any) []byte {
 	return append(to, '\n')
 }
 
-// identity stands for the fields, classes and source.
+// identity is a hash of the fields, classes and source.
 func (p *Writer) identity() (string, error) {
 	end, err := (&trailer{spec: p.spec, record: p.record, classes: p.classes}).encode()
 	if err != nil {
@@ -46,8 +46,8 @@ func (p *Writer) identity() (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-// resume reads the journal and the samples that it tells of, up to the first
-// that is not as it says, and cuts both files there.
+// resume reads the journal and the samples that it lists, up to the first one whose
+// checksum is wrong, and cuts both files there.
 func (p *Writer) resume(ctx context.Context) error {
 	identity, err := p.identity()
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *Writer) resume(ctx context.Context) error {
 	lines := bufio.NewReaderSize(p.journal, maxLine)
 	text, kept, ok := nextLine(lines, 0)
 	if ok && text != journalName+identity {
-		return errors.New("its .part and .journal are there already, with other fields, classes or another source: remove them to begin anew")
+		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to begin anew")
 	}
 	if !ok {
 		if err := p.beginsAnew(int64(len(journalName) + len(identity) + 10)); err != nil {
@@ -78,8 +78,8 @@ func (p *Writer) resume(ctx context.Context) error {
 	return err
 }
 
-// beginsAnew makes sure that no work and no other file is lost where the journal
-// does not begin with a whole line, which has that many bytes.
+// beginsAnew makes sure that no work and no other file is overwritten if the journal
+// does not begin with a whole line. line is the size of that line in bytes.
 func (p *Writer) beginsAnew(line int64) error {
 	samples, err := p.part.Stat()
 	if err != nil {
@@ -90,13 +90,13 @@ func (p *Writer) beginsAnew(line int64) error {
 		return err
 	}
 	if samples.Size() > 0 || journal.Size() >= line {
-		return errors.New("its .part and .journal are there already, but the journal is not one of a packed file: remove them to begin anew")
+		return errors.New("its .part and .journal exist already, but the journal is not that of a packed file: remove them to begin anew")
 	}
 	return nil
 }
 
-// resumeSamples takes up what the lines tell of, and says where the last of
-// them ends.
+// resumeSamples restores the samples that the lines list. It returns where the last
+// valid line ends.
 func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept int64) (int64, error) {
 	samples := bufio.NewReaderSize(p.part, 256<<10)
 	for {
@@ -129,12 +129,12 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 	}
 }
 
-// nextLine is the text of the next line if it is whole, and where it ends when
-// it begins at start.
+// nextLine returns the text of the next line, which begins at start, and where it
+// ends. ok is false if the line is not whole.
 func nextLine(lines *bufio.Reader, start int64) (text string, end int64, ok bool) {
 	line, err := lines.ReadSlice('\n')
 	if err != nil {
-		return "", start, false // what could not be read is done again
+		return "", start, false // samples of lines that cannot be read are written again
 	}
 	sum, text, ok := strings.Cut(string(line[:len(line)-1]), " ")
 	if !ok || sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli())) {
@@ -166,7 +166,7 @@ func parseEntry(text string) (e journalEntry, ok bool) {
 	return e, err == nil
 }
 
-// cut ends the file at size and goes there.
+// cut truncates the file to size and seeks to its end.
 func cut(f *os.File, size int64) error {
 	if err := f.Truncate(size); err != nil {
 		return err

@@ -1,11 +1,11 @@
-// Package packed keeps preprocessed samples as they lie in memory: ready to be
-// read straight into a batch.
+// Package packed stores preprocessed samples in the layout that they have in
+// memory, so that they can be read straight into a batch.
 //
-// A packed file holds all samples and describes itself. [Write] writes one of a
-// dataset; [Create] writes one batch by batch and goes on after an interruption.
-// [Open] checks every sample against its checksum when it is first read, so the
-// first epoch finds all damage and later ones lose no time. The layout, all
-// numbers little-endian:
+// A packed file holds all samples and a description of them. [Write] writes a
+// whole dataset to one. [Create] writes one batch by batch and can continue
+// after an interruption. [Open] compares every sample with its checksum when it
+// is first read. So the first epoch finds all damage, and later epochs lose no
+// time. The layout is as follows; all numbers are little-endian:
 //
 //	n × record     the samples, in the byte order that the description names
 //	n × uint32     a checksum per sample: CRC-32C (RFC 3720, section 12.1)
@@ -16,12 +16,12 @@
 //	11 bytes       "\x89penstock\r\n"
 //	uint8          version of the layout: 1
 //
-// A record is the fields' rows in the order of the spec, one right after the
-// other and nothing else.
+// A record is the values of all fields, in the order of the spec, without
+// padding.
 //
-// Raw records alone, which other programs write (NumPy's tofile), describe
-// nothing and have no checksums: [OpenRaw] reads a file of them, [Items] a file
-// for each.
+// Other programs write raw records (numpy.tofile). They have no description and
+// no checksums. [OpenRaw] reads a file of many records, [Items] reads files of
+// one record each.
 package packed
 
 import (
@@ -38,9 +38,9 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A File is a dataset of one file that holds all samples, made by [Open] or
-// [OpenRaw]. Every Reader opens the file once and reads samples straight into
-// their slots, without allocation.
+// A File is a dataset in one file, made by [Open] or [OpenRaw]. Every Reader
+// opens the file once and reads samples straight into their slots, without
+// allocation.
 type File struct {
 	fsys    fs.FS
 	name    string
@@ -50,11 +50,11 @@ type File struct {
 	size    int64 // of the file, in bytes
 	classes []string
 	sums    []uint32        // of every sample; nil if there are none
-	checked []atomic.Uint32 // a bit per sample: it was read and is not damaged
+	checked []atomic.Uint32 // a bit per sample: set once its checksum was right
 }
 
-// Open opens a file that [Write] or a [Writer] wrote. The file must offer
-// io.ReaderAt or io.Seeker, as an os.File does.
+// Open opens a file that [Write] or a [Writer] wrote. Files of fsys must
+// implement io.ReaderAt or io.Seeker, as an os.File does.
 func Open(fsys fs.FS, name string) (*File, error) {
 	p := &File{fsys: fsys, name: name}
 	if err := p.describe(); err != nil {
@@ -69,18 +69,18 @@ func (p *File) describe() error {
 		return err
 	}
 	if t == nil {
-		return fmt.Errorf("file of %d bytes is no packed file, or only the beginning of one; OpenRaw reads records alone", p.size)
+		return fmt.Errorf("file of %d bytes is not a packed file, or is cut short; OpenRaw reads raw records", p.size)
 	}
 	p.spec, p.record, p.n, p.classes = t.spec, t.record, len(t.sums), t.classes
 	p.sums, p.checked = t.sums, make([]atomic.Uint32, (p.n+31)/32)
 	return nil
 }
 
-// OpenRaw opens a file that holds samples of that spec one right after the other
-// and nothing else, as they lie in memory: in the machine's byte order, which is
-// little-endian on amd64 and arm64. NumPy's tofile writes such files, and so does
-// [WriteRaw]. No field may be ragged. A size that is no multiple of a sample's is
-// an error, and so is a file of [Open].
+// OpenRaw opens a file of raw records: samples of that spec, without padding or
+// anything else, in the machine's byte order (little-endian on amd64 and
+// arm64). NumPy's tofile writes such files, and so does [WriteRaw]. No field
+// may be ragged. It is an error if the size of the file is not a multiple of
+// the size of a sample, or if it is a file for [Open].
 func OpenRaw(fsys fs.FS, name string, spec dataset.Spec) (*File, error) {
 	record, err := recordSize(spec)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *File) measure() error {
 		return err
 	}
 	if t != nil {
-		return errors.New("a packed file: want Open")
+		return errors.New("it is a packed file: want Open")
 	}
 	p.n = int(p.size / p.record)
 	if rest := p.size % p.record; rest != 0 {
@@ -108,7 +108,7 @@ func (p *File) measure() error {
 	return nil
 }
 
-// trailer reads what the file says about itself, if anything, and its size.
+// trailer reads the file's size and its trailer, or nil if it has none.
 func (p *File) trailer() (*trailer, error) {
 	f, size, err := files.Open(p.fsys, p.name)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *File) trailer() (*trailer, error) {
 	return readTrailer(at, size)
 }
 
-// recordSize is how many bytes the fields of a sample take together.
+// recordSize is the size of a sample in bytes.
 func recordSize(spec dataset.Spec) (int64, error) {
 	if err := spec.Validate(); err != nil {
 		return 0, err
@@ -132,7 +132,7 @@ func recordSize(spec dataset.Spec) (int64, error) {
 	var size int64
 	for _, f := range spec {
 		if f.Ragged {
-			errs = append(errs, fmt.Errorf("field %q is ragged: want a fixed size, so that a sample's place in a file is known", f.Name))
+			errs = append(errs, fmt.Errorf("field %q is ragged: want a fixed size", f.Name))
 		}
 		size += int64(f.Bytes())
 	}
@@ -142,14 +142,15 @@ func recordSize(spec dataset.Spec) (int64, error) {
 // Len is the number of samples.
 func (p *File) Len() int { return p.n }
 
-// Spec is the file's own, or the one given to [OpenRaw].
+// Spec is the spec stored in the file, or the one given to [OpenRaw].
 func (p *File) Spec() dataset.Spec { return p.spec }
 
-// Classes are the names of the classes, of which labels are indices, if the file
-// holds them.
+// Classes are the names of the classes; labels are indices into them. They are
+// nil if the file has none.
 func (p *File) Classes() []string { return slices.Clone(p.classes) }
 
-// Name is the file's name with the number of the sample, or "" if there is none.
+// Name is the file's name and the number of sample i, "train.packed, record 2",
+// or "" if i is out of range.
 func (p *File) Name(i int) string {
 	if dataset.CheckIndex(i, p.n) != nil {
 		return ""
@@ -157,12 +158,13 @@ func (p *File) Name(i int) string {
 	return fmt.Sprintf("%s, record %d", p.name, i)
 }
 
-// ReadAhead asks the operating system (Linux or macOS) to read the samples.
+// ReadAhead asks the operating system (Linux or macOS) to read the samples
+// ahead.
 func (p *File) ReadAhead(ctx context.Context, indices []int) {
 	files.Records{Size: p.record, N: p.n}.Advise(ctx, p.fsys, p.name, indices)
 }
 
-// Open opens the file.
+// Open makes a Reader, which opens the file.
 func (p *File) Open() (dataset.Reader, error) {
 	f, at, err := p.open()
 	if err != nil {
@@ -187,15 +189,15 @@ func (p *File) open() (fs.File, io.ReaderAt, error) {
 	return f, at, nil
 }
 
-// castagnoli is the polynomial of CRC-32C. Processors compute it.
+// castagnoli is the table of CRC-32C, which processors compute in hardware.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// unchecked reports whether sample i is still to be checked.
+// unchecked reports whether the checksum of sample i is still to be compared.
 func (p *File) unchecked(i int) bool {
 	return p.sums != nil && p.checked[i/32].Load()&(1<<(i%32)) == 0
 }
 
-// check compares sample i's checksum and notes that it is right.
+// check compares the checksum of sample i and notes if it is right.
 func (p *File) check(i int, sum uint32) error {
 	if want := p.sums[i]; sum != want {
 		return fmt.Errorf("the sample at byte %d is damaged: its CRC-32C is %08x, want %08x", int64(i)*p.record, sum, want)

@@ -111,14 +111,14 @@ func TestHostileTrailersAreErrors(t *testing.T) {
 		{described(text(`{"name":"x","dtype":"int16","ragged":true}`)), `unknown field "ragged"`},
 		{described("{"), "description at byte 10: unexpected EOF"},
 		{described(text(strings.Repeat(`{},`, 1000) + `{}`)), "1001 fields: want at most 1000"},
-		{six[:5], "file of 5 bytes is no packed file, or only the beginning of one; OpenRaw reads records alone"},
+		{six[:5], "file of 5 bytes is not a packed file, or is cut short; OpenRaw reads raw records"},
 	} {
 		_, err := openBytes(c.data)
 		if err == nil || !strings.HasPrefix(err.Error(), "packed: read f: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got error  %v\nwant       %s", err, c.want)
 		}
 	}
-	want := "packed: read f: a packed file: want Open"
+	want := "packed: read f: it is a packed file: want Open"
 	if _, err := packed.OpenRaw(fstest.MapFS{"f": {Data: described(good)}}, "f", datatest.Pairs(t).Spec()); err == nil || err.Error() != want {
 		t.Errorf("read as raw records: got %v, want %s", err, want)
 	}

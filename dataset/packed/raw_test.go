@@ -121,7 +121,7 @@ func TestRawRecordsSayWhatIsWrong(t *testing.T) {
 		{raw("[", spec), `packed: match "[": syntax error in pattern`},
 		{raw("*.raw", nil), "packed: dataset: spec: no fields"},
 		{raw("*.raw", dataset.Spec{{Name: "x"}}), `packed: dataset: spec: field "x": dtype <nil> has no fixed size`},
-		{raw("*.raw", dataset.Spec{wordsField}), `packed: field "words" is ragged: want a fixed size, so that a sample's place in a file is known`},
+		{raw("*.raw", dataset.Spec{wordsField}), `packed: field "words" is ragged: want a fixed size`},
 		{one(fsys, "b.raw"), "packed: read b.raw: file of 7 bytes, want a multiple of 6: 1 samples and 1 bytes"},
 		{one(fsys, "c.raw"), "packed: read c.raw: file does not exist"},
 		{one(fsys, "d"), "packed: read d: not a file"},
@@ -153,7 +153,7 @@ func TestPackedFileThatShrinksIsAnError(t *testing.T) {
 		t.Errorf("sample that is still there: %v", err)
 	}
 	err = r.Place(t.Context(), 1, slot)
-	if want := "packed: file ended at byte 8, but had 12 when it was opened: unexpected EOF"; err == nil || err.Error() != want {
+	if want := "packed: file ended at byte 8, but had 12 bytes when it was opened: unexpected EOF"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	if !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// stageCheck is while a sample's checksum is computed.
+// stageCheck lasts while a sample's checksum is computed.
 const stageCheck = "check"
 
 type reader struct {
@@ -71,7 +71,7 @@ func (r *reader) read(to []byte, offset int64) error {
 		return nil // even if that was the end of the file
 	}
 	if err == io.EOF || err == nil {
-		err = fmt.Errorf("file ended at byte %d, but had %d when it was opened: %w", offset+int64(n), r.size, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("file ended at byte %d, but had %d bytes when it was opened: %w", offset+int64(n), r.size, io.ErrUnexpectedEOF)
 	}
 	return files.Cause(err)
 }

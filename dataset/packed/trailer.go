@@ -31,7 +31,7 @@ const (
 	tailName        = 20
 )
 
-// A trailer is what a packed file says about itself after its samples.
+// A trailer follows the samples of a packed file and describes them.
 type trailer struct {
 	spec    dataset.Spec
 	record  int64
@@ -59,7 +59,7 @@ func byteOrder() string {
 	return "little"
 }
 
-// encode is the trailer as a file has it.
+// encode is the trailer's bytes in a file.
 func (t *trailer) encode() ([]byte, error) {
 	d := description{ByteOrder: byteOrder(), Classes: t.classes}
 	for _, f := range t.spec {
@@ -84,7 +84,8 @@ func (t *trailer) encode() ([]byte, error) {
 	return append(to, tailVersion), nil
 }
 
-// readTrailer reads the trailer of a file of that size; nil if there is none.
+// readTrailer reads the trailer of a file of that size. It returns nil if there is
+// none.
 func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 	if size < tailBytes {
 		return nil, nil
@@ -99,8 +100,8 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 	if v := tail[tailBytes-1]; v != tailVersion {
 		return nil, fmt.Errorf("byte %d: version %d of the layout: want %d", size-1, v, tailVersion)
 	}
-	// The samples are still to be compared with the rest of the file; until then
-	// there is at least a checksum for each.
+	// The number of samples is compared with the size of the file below. Until then
+	// it is only known that the file has room for their checksums.
 	described := binary.LittleEndian.Uint64(tail[tailDescription:])
 	samples := binary.LittleEndian.Uint64(tail[tailSamples:])
 	rest := uint64(size - tailBytes)
@@ -111,8 +112,8 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 		return nil, fmt.Errorf("byte %d: %d samples in %d bytes", size-tailBytes+tailSamples, samples, rest)
 	}
 	start := int64(rest - sumBytes*samples)
-	// ReadAll takes memory as it reads, so a file that only claims its size cannot
-	// take more than it delivers.
+	// ReadAll allocates as it reads, so a file that only claims its size takes no
+	// more memory than the bytes it has.
 	table, err := io.ReadAll(io.NewSectionReader(at, start, size-start-tailBytes))
 	if err == nil && int64(len(table)) < size-start-tailBytes {
 		err = io.ErrUnexpectedEOF
@@ -144,7 +145,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// parse takes the description apart. Whatever is not known is an error.
+// parse reads the description. Unknown keys are errors.
 func (t *trailer) parse(text []byte) error {
 	var d description
 	from := json.NewDecoder(bytes.NewReader(text))

@@ -9,10 +9,10 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// Write writes all samples of ds to w as a file of [Open], in the order of ds and
-// with the names of the classes, if there are any. It writes a row at a time, so
-// a w without a buffer suits large samples. Random augmentations are those of
-// seed 0 and epoch 0.
+// Write writes all samples of ds to w as a file that [Open] reads, in the order
+// of ds. classes are the names of the classes, if there are any. Write calls
+// w.Write once per field of a sample, so use a bufio.Writer if samples are
+// small. Random transforms draw the numbers of seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, classes ...string) error {
 	t := &trailer{spec: ds.Spec(), classes: classes}
 	var err error
@@ -39,9 +39,9 @@ func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, classes ...stri
 	return nil
 }
 
-// WriteRaw writes all samples of ds to w as a file of [OpenRaw], without
-// checksums or description. It writes a row at a time. Random augmentations are
-// those of seed 0 and epoch 0.
+// WriteRaw writes all samples of ds to w as a file that [OpenRaw] reads,
+// without checksums or description. It calls w.Write once per field of a
+// sample. Random transforms draw the numbers of seed 0 and epoch 0.
 func WriteRaw(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
 	if _, err := recordSize(ds.Spec()); err != nil {
 		return fmt.Errorf("packed: %w", err)

@@ -19,15 +19,15 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Writer is a file of [Open] in the making, which survives a kill of the
-// program: what was appended stays in two files next to it, path.part and
-// path.journal, and the next Writer of that path goes on after it. [Writer.Finish]
-// gives the file its name, so whatever has that name is whole, and the same
-// however often the work was interrupted.
+// A Writer writes a file for [Open] step by step. If the program is killed, the
+// appended samples remain in two files next to it, path.part and path.journal,
+// and the next Writer of that path continues after them. Only [Writer.Finish]
+// gives the file its name, so a file of that name is complete. Its bytes do not
+// depend on interruptions.
 //
-// Samples come from a source in which they are numbered; they are appended in
-// its order, but some may be left out. One Writer at a time may write a path,
-// and one goroutine at a time may use it.
+// Samples have indices in a source. They are appended in the order of the
+// indices, but some may be left out. Only one Writer at a time may write a
+// path, and only one goroutine at a time may use it.
 type Writer struct {
 	path     string
 	spec     dataset.Spec
@@ -39,14 +39,14 @@ type Writer struct {
 	journal  *os.File
 	sums     []uint32  // of the samples in part
 	skipped  []Skipped // in the journal
-	noted    []Skipped // to be written before the next sample that they precede
+	noted    []Skipped // not yet in the journal; written before the next sample
 	lines    []byte    // of the journal, while a batch is appended
 	next     int       // in the source
 	err      error     // of writing, after which nothing more is written
 	finished bool
 }
 
-// Skipped is a sample of the source that a [Writer] leaves out.
+// Skipped is a sample of the source that [Writer.Skip] left out.
 type Skipped struct {
 	Index  int // in the source
 	Reason string
@@ -55,26 +55,27 @@ type Skipped struct {
 // An Option changes what [Create] does.
 type Option struct{ set func(*Writer) }
 
-// Classes sets what [File.Classes] will be.
+// Classes sets the names of the classes, which [File.Classes] returns.
 func Classes(names ...string) Option {
 	return Option{func(p *Writer) { p.classes = slices.Clone(names) }}
 }
 
-// Source describes where samples come from and how they are made: the files,
-// the transforms. Only a Writer of the same source, fields and classes goes on
-// where another one has stopped.
+// Source describes where the samples come from and how they are made: the
+// files, the transforms. A Writer continues the work of another one only if
+// both have the same source, fields and classes.
 func Source(description string) Option {
 	return Option{func(p *Writer) { p.source = description }}
 }
 
-// Create begins the file at path, or goes on with it: it reads what there is and
-// keeps it up to the first sample that does not have its checksum, so that
-// [Writer.Next] is the first one to append. What belongs to another source is an
-// error. A file of that name stays as it is until Finish replaces it.
+// Create begins the file at path, or continues it. To continue, it reads the
+// samples that exist and keeps them up to the first one with a wrong checksum.
+// [Writer.Next] is then the first index to append. It is an error if path.part
+// belongs to another source, fields or classes. A finished file at path stays
+// as it is until [Writer.Finish] replaces it.
 func Create(ctx context.Context, path string, spec dataset.Spec, options ...Option) (*Writer, error) {
 	record, err := recordSize(spec)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("packed: %w", err)
 	}
 	p := &Writer{path: path, spec: spec, record: record}
 	for _, option := range options {
@@ -98,7 +99,7 @@ func Create(ctx context.Context, path string, spec dataset.Spec, options ...Opti
 	return p, nil
 }
 
-// wrote says which file an error is about.
+// wrote adds the name of the file to an error.
 func (p *Writer) wrote(err error) error {
 	name := p.path
 	if e := (*os.PathError)(nil); errors.As(err, &e) {
@@ -111,7 +112,7 @@ func (p *Writer) trailer() *trailer {
 	return &trailer{spec: p.spec, record: p.record, classes: p.classes, sums: p.sums}
 }
 
-// Next is the source's first sample that was neither appended nor skipped.
+// Next is the first index of the source that was neither appended nor skipped.
 func (p *Writer) Next() int {
 	next := p.next
 	for _, s := range p.noted {
@@ -122,14 +123,16 @@ func (p *Writer) Next() int {
 	return next
 }
 
-// Len is the number of samples appended.
+// Len is the number of appended samples, including those before an
+// interruption.
 func (p *Writer) Len() int { return len(p.sums) }
 
-// Skipped are the samples left out, also before an interruption.
+// Skipped are the samples that were left out, including those before an
+// interruption.
 func (p *Writer) Skipped() []Skipped { return slices.Concat(p.skipped, p.noted) }
 
-// Skip notes that a sample of the source is left out. It is written with the
-// samples after it.
+// Skip notes that a sample of the source is left out, and why. Indices must
+// increase. The note becomes durable with the next Append or Close.
 func (p *Writer) Skip(index int, reason string) error {
 	last := p.next - 1
 	if len(p.noted) > 0 {
@@ -142,10 +145,10 @@ func (p *Writer) Skip(index int, reason string) error {
 	return nil
 }
 
-// Append writes a batch: samples of the source in rising order, with a tensor
-// of shape (len(indices), …) for every field of the spec, in its order. Samples
-// are safe from a kill of the program, though not of the machine, when Append
-// returns.
+// Append writes a batch of samples. indices are their indices in the source,
+// which must increase. fields has a tensor of shape (len(indices), …) for every
+// field of the spec, in its order. When Append returns, the samples survive a
+// kill of the program, but not a crash of the machine.
 func (p *Writer) Append(indices []int, fields ...*tensor.Dense) error {
 	if p.err != nil {
 		return p.err
@@ -181,7 +184,7 @@ func (p *Writer) append(indices []int, columns []dense.Rows) error {
 	}
 	lines = p.flushNoted(lines, p.Next())
 	p.lines = lines
-	// The journal tells only of what is there.
+	// The journal must list only samples that are in the file.
 	if err := p.samples.Flush(); err != nil {
 		return err
 	}
@@ -189,7 +192,7 @@ func (p *Writer) append(indices []int, columns []dense.Rows) error {
 	return err
 }
 
-// flushNoted appends a line for every noted sample before the one of that index.
+// flushNoted appends a line for every noted sample with an index below before.
 func (p *Writer) flushNoted(lines []byte, before int) []byte {
 	for len(p.noted) > 0 && p.noted[0].Index < before {
 		s := p.noted[0]
@@ -199,8 +202,7 @@ func (p *Writer) flushNoted(lines []byte, before int) []byte {
 	return lines
 }
 
-// inOrder checks that the samples follow each other and those before them, and
-// that none was skipped.
+// inOrder checks that indices increase and that none of the samples was skipped.
 func (p *Writer) inOrder(indices []int) error {
 	last := p.next - 1
 	for _, i := range indices {
@@ -234,7 +236,7 @@ func (p *Writer) columns(n int, fields []*tensor.Dense) ([]dense.Rows, error) {
 	return columns, nil
 }
 
-// Finish completes the file and gives it its name. The Writer is closed then.
+// Finish completes the file, gives it its name and closes the Writer.
 func (p *Writer) Finish() error {
 	if p.err != nil {
 		return p.err
@@ -268,21 +270,22 @@ func (p *Writer) finish() error {
 	if err := os.Rename(p.path+".part", p.path); err != nil {
 		return err
 	}
-	if dir, err := os.Open(filepath.Dir(p.path)); err == nil { // makes the name last; not all systems can
+	if dir, err := os.Open(filepath.Dir(p.path)); err == nil { // makes the name durable, on systems that can
 		_ = dir.Sync()
 		dir.Close()
 	}
 	return os.Remove(p.path + ".journal")
 }
 
-// Close ends the work. Unless it is finished, the next Writer goes on with it.
+// Close closes the files. If the Writer is not finished, the next one
+// continues.
 func (p *Writer) Close() error {
 	if p.finished {
 		return nil
 	}
 	var err error
 	if p.err == nil {
-		// Not those after a gap: the samples in it may still be appended.
+		// Notes after a gap are dropped: the samples in the gap may still be appended.
 		_, err = p.journal.Write(p.flushNoted(nil, p.Next()))
 		p.err = fmt.Errorf("packed: write %s: closed", p.path)
 	}

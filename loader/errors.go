@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -26,11 +27,11 @@ type SampleError struct {
 }
 
 func (e *SampleError) Error() string {
-	name := ""
-	if e.Name != "" {
+	cause, name := fmt.Sprint(e.Err), ""
+	if e.Name != "" && !strings.Contains(cause, e.Name) { // an error of a file names it
 		name = " (" + e.Name + ")"
 	}
-	return fmt.Sprintf("loader: sample %d%s, epoch %d, batch %d: %v", e.Index, name, e.Epoch, e.Batch, e.Err)
+	return fmt.Sprintf("loader: sample %d%s, epoch %d, batch %d: %s", e.Index, name, e.Epoch, e.Batch, cause)
 }
 
 func (e *SampleError) Unwrap() error { return e.Err }

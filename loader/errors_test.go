@@ -8,8 +8,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
@@ -61,6 +64,58 @@ func TestSampleErrorSaysWhichSample(t *testing.T) {
 		return
 	}
 	t.Error("no error")
+}
+
+func TestPathIsInAnErrorOnce(t *testing.T) {
+	ds := &fake{n: 2, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		_, err := fs.ReadFile(fstest.MapFS{}, fmt.Sprintf("sample-%d", i))
+		return err
+	}}
+	got := outcome(t, newLoader(t, ds, loader.Workers(1)))
+	if want := []string{"error: loader: sample 0, epoch 0, batch 0: open sample-0: file does not exist"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestReadersKnowTheirWorker, through wrappers and in batches, and the same one as
+// long as they live.
+func TestReadersKnowTheirWorker(t *testing.T) {
+	for _, workers := range []int{0, 1, 4} {
+		var mu sync.Mutex
+		seen := map[int]bool{}
+		ds := &fake{n: 64, place: func(ctx context.Context, i int, dst dataset.Slot) error {
+			id, ok := dataset.Worker(ctx)
+			if !ok {
+				return errors.New("no worker")
+			}
+			time.Sleep(10 * time.Microsecond)
+			mu.Lock()
+			defer mu.Unlock()
+			seen[id] = true
+			return nil
+		}}
+		both, err := dataset.Concat(ds, &gatherer{fake: ds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLoader(t, both, loader.Workers(workers), loader.BatchSize(4))
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id := range seen {
+			if id < 0 || id >= max(1, workers) {
+				t.Errorf("%d workers: one has the number %d", workers, id)
+			}
+		}
+		if len(seen) == 0 {
+			t.Error("nothing was placed")
+		}
+	}
+	if id, ok := dataset.Worker(t.Context()); ok {
+		t.Errorf("worker %d outside a loader", id)
+	}
 }
 
 func TestSkipShortensTheBatch(t *testing.T) {

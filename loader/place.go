@@ -28,7 +28,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	}()
 	w.enter(j.indices[from])
 	w.rows.begin(w, j, from, to)
-	err = w.batch.PlaceBatch(w.run.ctx, j.indices[from:to:to], &w.rows)
+	err = w.batch.PlaceBatch(w.ctx, j.indices[from:to:to], &w.rows)
 	for row := from; err == nil && w.l.ragged && row < to; row++ {
 		err = j.slab.checkRow(row)
 	}
@@ -61,7 +61,7 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 		j.slab.empty(row)
 	}
 	w.reset(w.draw, j, row, attempt)
-	err = w.reader.Place(w.run.ctx, index, w.slot(j, row, w.draw))
+	err = w.reader.Place(w.ctx, index, w.slot(j, row, w.draw))
 	if err == nil && w.l.ragged {
 		err = j.slab.checkRow(row)
 	}

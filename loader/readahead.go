@@ -26,7 +26,7 @@ func (w *worker) readAhead(j *job) {
 		return
 	}
 	j.ahead, j.aheadDraws = j.plan.rows(j.k+w.l.cfg.readAhead, j.ahead[:0], j.aheadDraws[:0])
-	ahead.ReadAhead(w.run.ctx, j.ahead)
+	ahead.ReadAhead(w.ctx, j.ahead)
 }
 
 // isFast looks at the stage "read", if the dataset reports one.

@@ -87,7 +87,11 @@ func (s Stats) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	samples, batches := figures.Count(s.Samples, "sample", "samples"), figures.Count(s.Batches, "batch", "batches")
-	fmt.Fprintf(w, "delivered\t%s in %s, %s dropped\n", samples, batches, figures.Count(s.Dropped, "sample", "samples"))
+	fmt.Fprintf(w, "delivered\t%s in %s, %s dropped", samples, batches, figures.Count(s.Dropped, "sample", "samples"))
+	if s.Emptied > 0 {
+		fmt.Fprintf(w, ", %s emptied by that", figures.Count(s.Emptied, "batch", "batches"))
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", round(s.Wait.Total), round(s.Wait.Longest), round(s.Wait.First))
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))

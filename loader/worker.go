@@ -19,6 +19,7 @@ type worker struct {
 	l      *Loader
 	id     int
 	run    *run
+	ctx    context.Context // of run, with the worker's number
 	labels context.Context // the goroutine's pprof labels; nil where it is the loop's own
 	clock  *slots.Clock
 	ahead  readAhead
@@ -86,6 +87,7 @@ func (w *worker) main(r *run) {
 
 // begin readies the worker for a run. If its reader cannot be opened, the run ends.
 func (w *worker) begin(r *run) bool {
+	w.ctx = slots.WithWorker(r.ctx, w.id)
 	w.own, w.task = nil, task{}
 	w.at.Store(nil)
 	err := ErrGoexit // unless open returns

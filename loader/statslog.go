@@ -1,0 +1,30 @@
+package loader
+
+import "log/slog"
+
+// LogValue makes a group of the statistics, for [slog]: numbers and durations by
+// name, without the list of failures.
+func (s Stats) LogValue() slog.Value {
+	stages := make([]slog.Attr, len(s.Stages))
+	for i, stage := range s.Stages {
+		stages[i] = slog.Duration(stage.Name, stage.Total)
+	}
+	return slog.GroupValue(
+		slog.Int64("samples", s.Samples),
+		slog.Int64("batches", s.Batches),
+		slog.Int64("emptied", s.Emptied),
+		slog.Int64("dropped", s.Dropped),
+		slog.Any("wait", slog.GroupValue(
+			slog.Duration("total", s.Wait.Total),
+			slog.Duration("longest", s.Wait.Longest),
+			slog.Duration("first", s.Wait.First),
+		)),
+		slog.Int("workers", s.Workers),
+		slog.Duration("busy", s.Busy),
+		slog.Duration("memory_wait", s.MemoryWait),
+		slog.Any("stages", slog.GroupValue(stages...)),
+		slog.Int("slabs", s.Slabs),
+		slog.Int64("slab_bytes", s.SlabBytes),
+		slog.Int("ready", s.Ready),
+	)
+}

@@ -8,10 +8,11 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// ColorJitter changes brightness, contrast, saturation and hue, in random
-// order, as torchvision does to PIL images. The first three are multiplied by
-// a factor from max(0, 1-x) to 1+x; hue is shifted by -x to x of the circle, x
-// at most 0.5. What is 0 stays.
+// ColorJitter changes brightness, contrast, saturation and hue in random order,
+// as torchvision does with PIL images. An argument x of the first three
+// multiplies by a random factor from max(0, 1-x) to 1+x. Hue is shifted by a
+// random part of the colour circle, from -hue to hue, where hue is at most 0.5.
+// An argument of 0 changes nothing.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 	return jitter{[4]float64{brightness, contrast, saturation, hue}}
 }
@@ -23,7 +24,7 @@ func (s jitter) String() string { return steps.Call("ColorJitter", s.x[0], s.x[1
 func (s jitter) add(p *program) error {
 	for _, x := range s.x {
 		if !(x >= 0 && x < math.MaxFloat32) {
-			return errors.New("want numbers of 0 or more")
+			return errors.New("want finite numbers, 0 or more")
 		}
 	}
 	if s.x[3] > 0.5 {
@@ -124,11 +125,13 @@ func luma(r, g, b uint8) uint8 {
 	return uint8((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 0x8000) >> 16)
 }
 
-// Grayscale makes the image gray, by Pillow's weights of the colours. The
-// field has 1 channel with Grayscale(1) and 3 equal ones with Grayscale(3).
+// Grayscale makes the image gray, with Pillow's weights of red, green and blue.
+// The result has 1 channel with Grayscale(1) and 3 equal channels with
+// Grayscale(3).
 func Grayscale(channels int) Step { return grayscale{channels, -1} }
 
-// RandomGrayscale makes the image gray with probability p. It keeps 3 channels.
+// RandomGrayscale makes the image gray with probability p. The result has 3
+// channels.
 func RandomGrayscale(p float64) Step { return grayscale{3, p} }
 
 type grayscale struct {

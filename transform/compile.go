@@ -12,19 +12,20 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Compiled list of steps prepares single images, without a dataset and a loader:
-// for a server that answers with a model's output. Any number of goroutines may
-// use it; as many images are worked on at a time as there were processors when
-// it was compiled, and further calls wait for one of them. In steady state
-// neither files of JPEG, GIF, BMP, TIFF and PNM nor pixels take an allocation.
+// Compiled is a compiled list of steps for single images, without a dataset and a
+// loader, such as in a server. [Compile] makes it.
+//
+// Any number of goroutines may use it. GOMAXPROCS images, as of Compile, are
+// processed at a time, and further calls wait. In steady state there is no
+// allocation for JPEG, GIF, BMP, TIFF and PNM files and for pixels.
 type Compiled struct {
 	*program
 	field dataset.Field
 	lanes chan *single
 }
 
-// Compile checks the steps, which end in one size of image, and compiles them as
-// [Images] does, with the same results bit for bit.
+// Compile checks the steps and compiles them as [Images] does, with the same
+// results bit for bit. The steps must give all images the same size.
 func Compile(list ...Step) (*Compiled, error) {
 	p, err := compile(list)
 	if err != nil {
@@ -41,11 +42,12 @@ func Compile(list ...Step) (*Compiled, error) {
 	return c, nil
 }
 
-// Spec is the image that the steps make: one field of dtype float32 or uint8, and
-// its shape.
+// Spec is the result of the steps: one field with its name, dtype (float32 or
+// uint8) and shape.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
-// String is the plan: what is done to an image and what comes out.
+// String describes the compiled steps: what is done to an image and what is
+// stored.
 func (c *Compiled) String() string {
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
 	for _, line := range c.plan {
@@ -54,9 +56,10 @@ func (c *Compiled) String() string {
 	return text + "  store     " + c.output.String()
 }
 
-// Into writes the image that the steps make of one to dst, as many values as the
-// shape in Spec has. The steps must end in float32, with [ToTensor]. After an
-// error dst is undefined.
+// Into takes an image through the steps and writes the result to dst. It is an
+// error if dst has not exactly the number of values that Spec says, or if the
+// result is not float32: the steps need [ToTensor]. After an error the content of
+// dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != tensor.Float32 {
 		return errors.New("transform: into: the steps make uint8: use IntoBytes, or add ToTensor")
@@ -72,7 +75,7 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	return err
 }
 
-// IntoBytes is Into for steps that end in uint8.
+// IntoBytes is Into for steps whose result is uint8, so without [ToTensor].
 func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
 	if c.field.Dtype != tensor.Uint8 {
 		return errors.New("transform: into: the steps make float32: use Into")
@@ -88,17 +91,17 @@ func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
 	return err
 }
 
-// A single is the memory for one image at a time.
+// A single holds the memory to process one image at a time.
 type single struct {
 	lane  *lane
-	slot  dataset.Slot // of nothing: the engine tells it its stages
+	slot  dataset.Slot // has no cells: the engine reports its stages to it
 	pcg   rand.PCG
 	rand  *rand.Rand
 	raw   raw
 	image decoded
 }
 
-// run takes an image through the steps. The single has to be released.
+// run takes an image through the steps. The caller must release the single.
 func (c *Compiled) run(from Source) (s *single, err error) {
 	s = <-c.lanes
 	defer func() {
@@ -118,7 +121,7 @@ func (c *Compiled) run(from Source) (s *single, err error) {
 	return s, s.lane.run(s.rand)
 }
 
-// release gives back the memory, which then belongs to another call.
+// release gives the memory back for the next call.
 func (c *Compiled) release(s *single) {
 	if s != nil {
 		s.raw.pix, s.image.Image = nil, nil
@@ -150,7 +153,8 @@ func (s *single) begin(from Source) error {
 	return nil
 }
 
-// A Source is an image to begin with: [File], [Decoded] or [RGB].
+// A Source is the input image of a [Compiled]: [File], [Decoded] or [RGB]. The
+// memory it was made from must not change during the call.
 type Source struct {
 	file  []byte
 	image image.Image
@@ -158,28 +162,28 @@ type Source struct {
 	seed  uint64
 }
 
-// File is the image in a file, whose bytes these are, of any format that [Images]
-// reads.
+// File is an encoded image: data is the content of a file in any format that
+// [Images] reads.
 func File(data []byte) Source { return Source{file: data} }
 
-// Decoded is an image that Go has decoded, as PIL would convert it to RGB: alpha
-// is dropped. Of JPEG files the pixels of image/jpeg are not quite those of PIL:
-// give the [File].
+// Decoded is an image of the standard library. It is converted to RGB as PIL
+// does: alpha is dropped. For JPEG use [File], because image/jpeg decodes to
+// slightly other pixels than PIL.
 func Decoded(m image.Image) Source { return Source{image: m} }
 
-// RGB is an image of w×h pixels, 3 bytes each and row by row.
+// RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {
 	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2}}
 }
 
-// Seed sets what random steps draw from. The default is 0: they draw the same
-// for every image.
+// Seed returns s with another seed for the random steps. Equal seeds give equal
+// random numbers, and the default is 0.
 func (s Source) Seed(seed uint64) Source {
 	s.seed = seed
 	return s
 }
 
-// decoded is an image of the standard library's.
+// decoded is an image of the standard library as a source.
 type decoded struct{ image.Image }
 
 func (d *decoded) decode(dst []byte, stride int, window image.Rectangle) error {

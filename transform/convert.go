@@ -5,8 +5,8 @@ import (
 	"image/color"
 )
 
-// convert writes a window of src to dst as Pillow's convert("RGB") does: alpha
-// is dropped, not blended, and of colours with 16 bits the upper 8 stay.
+// convert writes a window of src to dst as Pillow's convert("RGB") does: alpha is
+// dropped, not blended, and colours of 16 bits keep the upper 8.
 func convert(dst []byte, stride int, src image.Image, window image.Rectangle) {
 	window = window.Intersect(src.Bounds())
 	w := window.Dx()
@@ -73,8 +73,8 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowOfGray16 cuts off above 255, as Pillow does with gray images of 16 bits:
-// src has them every step bytes.
+// rowOfGray16 makes values above 255 to 255, as Pillow does with gray images of
+// 16 bits. In src they are step bytes apart.
 func rowOfGray16(dst, src []byte, step int) {
 	for i := 0; i < len(dst); i += 4 {
 		v := src[i/4*step+1]
@@ -104,7 +104,8 @@ func paletted(m *image.Paletted) func(dst []byte, x, y int) {
 	}
 }
 
-// rowCMYK is Pillow's: what ink leaves of white, times what black leaves.
+// rowCMYK converts as Pillow does: the light that the ink leaves, times the light
+// that black leaves.
 func rowCMYK(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
 		left := 255 - int(src[i+3])

@@ -9,9 +9,9 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// CenterCrop cuts out the middle, CenterCrop(s) of s×s pixels, CenterCrop(h, w)
-// of h×w, with torchvision's rounding. Where the image is smaller, black is
-// added around it first.
+// CenterCrop cuts out the middle: CenterCrop(s) s×s pixels, CenterCrop(h, w) h×w.
+// It rounds as torchvision does. An image that is smaller is first padded with
+// black.
 func CenterCrop(size ...int) Step { return centerCrop{size} }
 
 type centerCrop struct{ size []int }
@@ -37,9 +37,9 @@ func (s centerCrop) move(e *engine, _ *rand.Rand) error {
 	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
 }
 
-// centred is where a crop begins in n pixels: half of what is over, where a half
-// pixel goes to the even neighbour, or, where pixels are missing, minus the
-// rounded-down half of them.
+// centred is where a crop begins in n pixels: at half of the pixels that are too
+// many, rounded to even, or at minus half of those that are missing, rounded
+// down.
 func centred(n, crop int) int {
 	if crop > n {
 		return -((crop - n) / 2)
@@ -51,8 +51,8 @@ func centred(n, crop int) int {
 	return begin
 }
 
-// Crop cuts out height×width pixels, the top left at (left, top): torchvision's
-// functional crop. What lies outside the image is black.
+// Crop cuts out height×width pixels, beginning at row top and column left, as
+// torchvision's functional crop does. Outside the image it is black.
 func Crop(top, left, height, width int) Step { return crop{top, left, height, width} }
 
 type crop struct{ top, left, height, width int }
@@ -72,9 +72,9 @@ func (s crop) move(e *engine, _ *rand.Rand) error {
 	return e.crop(image.Rect(s.left, s.top, s.left+s.width, s.top+s.height), [3]uint8{})
 }
 
-// RandomCrop cuts out a random part, RandomCrop(s) of s×s pixels,
-// RandomCrop(h, w) of h×w. An image that is smaller is an error, unless
-// PadIfNeeded is asked for.
+// RandomCrop cuts out a random part: RandomCrop(s) s×s pixels, RandomCrop(h, w)
+// h×w. An image that is smaller is an error, unless [RandomCropping.PadIfNeeded]
+// is set.
 func RandomCrop(size ...int) RandomCropping { return RandomCropping{size: size} }
 
 // RandomCropping is the step that [RandomCrop] makes.
@@ -84,26 +84,26 @@ type RandomCropping struct {
 	needed bool
 }
 
-// Padding adds to the image before cropping, as [Pad] does.
+// Padding pads the image before the crop, with the arguments of [Pad].
 func (s RandomCropping) Padding(widths ...int) RandomCropping {
 	s.pad.widths = widths
 	return s
 }
 
-// Fill sets the colour of what is added, black by default.
+// Fill sets the colour of the padding. The default is black.
 func (s RandomCropping) Fill(r, g, b uint8) RandomCropping {
 	s.pad.fill = [3]uint8{r, g, b}
 	return s
 }
 
-// Mode sets what is added, [Constant] by default.
+// Mode sets how the padding is filled. The default is [Constant].
 func (s RandomCropping) Mode(m PadMode) RandomCropping {
 	s.pad.mode = m
 	return s
 }
 
-// PadIfNeeded adds to images smaller than the crop, on both sides as many
-// pixels as are missing, as torchvision does.
+// PadIfNeeded pads images that are smaller than the crop. As in torchvision, both
+// sides get all the pixels that are missing.
 func (s RandomCropping) PadIfNeeded() RandomCropping {
 	s.needed = true
 	return s
@@ -156,7 +156,7 @@ func (s RandomCropping) move(e *engine, r *rand.Rand) error {
 		w, h = e.size()
 	}
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height × width)", s, h, w)
+		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height×width)", s, h, w)
 	}
 	top := r.IntN(h - ch + 1)
 	left := r.IntN(w - cw + 1)

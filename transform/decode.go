@@ -14,8 +14,8 @@ import (
 	"github.com/penstock-go/penstock/internal/webp"
 )
 
-// A decoder reads one file after the other. The size is known before any pixel
-// is decoded, and only the window that the steps need is asked for.
+// A decoder reads one file after the other. The size is known before any pixel is
+// decoded, and only the window that the steps need is decoded.
 type decoder interface {
 	// Header reads the image's size. It may keep data until the next Header.
 	Header(data []byte) (w, h int, err error)
@@ -23,8 +23,8 @@ type decoder interface {
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// files decodes files of all formats, told apart by their first bytes. Its zero
-// value is ready to use.
+// files decodes files of all formats, which it recognises by their first bytes.
+// Its zero value is ready to use.
 type files struct {
 	limit  int
 	format *format
@@ -56,7 +56,7 @@ var formats = [...]format{
 	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *files) decoder { return &f.pnm }},
 }
 
-// open begins with a file and returns its size.
+// open reads the header of a file and returns the image's size.
 func (f *files) open(data []byte) (w, h int, err error) {
 	format := sniff(data)
 	if format == nil {
@@ -64,7 +64,7 @@ func (f *files) open(data []byte) (w, h int, err error) {
 	}
 	f.format = format
 	f.now = format.decoder(f)
-	f.jpeg.MaxPixels = math.MaxInt // the limit is looked at below
+	f.jpeg.MaxPixels = math.MaxInt // the limit is checked below
 	f.tiff.MaxPixels = f.limit
 	w, h, err = f.now.Header(data)
 	switch {
@@ -85,8 +85,7 @@ func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
 	return nil
 }
 
-// orientation is what the open file says of it, 1 to 8, or 0 where it says
-// nothing.
+// orientation is that of the open file, 1 to 8, or 0 if it has none.
 func (f *files) orientation() int {
 	if d, ok := f.now.(interface{ Orientation() int }); ok {
 		return d.Orientation()
@@ -132,13 +131,13 @@ func (j *jpegDecoder) Header(data []byte) (w, h int, err error) {
 func (j *jpegDecoder) Orientation() int { return j.orientation }
 
 // unread is the error of a file in a format that this package does not read. It
-// is errors.ErrUnsupported.
+// wraps errors.ErrUnsupported.
 type unread struct{ what string }
 
 func (u unread) Error() string        { return u.what + ", which penstock does not read" }
 func (u unread) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// unknown says what the file is instead of an image that can be decoded.
+// unknown is the error of a file that is not in a format of files.
 func unknown(data []byte) error {
 	if len(data) == 0 {
 		return errors.New("the file is empty")

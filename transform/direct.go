@@ -2,8 +2,8 @@ package transform
 
 import "github.com/penstock-go/penstock/dataset"
 
-// isDirect reports whether images come as planes that only have to be
-// normalised, as CIFAR's do.
+// isDirect reports whether images are planes that only have to be normalised, as
+// those of CIFAR are.
 func (x *Pipeline) isDirect() bool {
 	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.norm != nil
 }

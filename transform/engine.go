@@ -7,15 +7,15 @@ import (
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
-// A source gives the pixels of a sample as it was before the first step.
+// A source gives the pixels of an image before the first step.
 type source interface {
 	// decode writes a window of the image to dst, 4 bytes per pixel and
 	// stride bytes per row.
 	decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// An engine takes one image through the steps. Geometry collects in a view;
-// render does it, when a step needs pixels or at the end.
+// An engine takes one image through the steps. It collects geometry in a view.
+// Render does it when a step needs pixels, or at the end.
 type engine struct {
 	limit  int          // pixels that an image may have
 	pillow int          // the version whose resizing this is
@@ -47,7 +47,7 @@ func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
 	e.view = whole(w, h)
 }
 
-// size is that of the image after the steps so far.
+// size is the size of the image after the steps so far.
 func (e *engine) size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
 
 // resample is the step of resizing to w×h.
@@ -82,7 +82,7 @@ func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 	return nil
 }
 
-// render does the geometry collected so far: afterwards e.img is the image.
+// render does the geometry collected so far. After it, e.img is the image.
 func (e *engine) render() error {
 	w, h := e.size()
 	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {

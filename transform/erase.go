@@ -8,10 +8,10 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// RandomErasing overwrites, with probability p, a random rectangle of the
-// tensor with 0, as torchvision does: up to ten times it draws an area and a
-// ratio and takes the first that is smaller than the image on both sides. It
-// goes after ToTensor and Normalize.
+// RandomErasing overwrites, with probability p, a random rectangle of the tensor
+// with 0, as torchvision does. It draws an area and a ratio until the rectangle
+// is smaller than the image on both sides; after ten times it erases nothing. It
+// must come after [ToTensor] and [Normalize].
 func RandomErasing(p float64) Erasing {
 	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
 }
@@ -24,27 +24,29 @@ type Erasing struct {
 	noise        bool
 }
 
-// Scale sets the least and the greatest area, as fractions of the image's.
+// Scale sets the least and the greatest area, as fractions of the image's area.
 // The default is 0.02 to 0.33.
 func (s Erasing) Scale(least, greatest float64) Erasing {
 	s.scale = span{least, greatest}
 	return s
 }
 
-// Ratio sets the least and the greatest height divided by width. The default is
+// Ratio sets the least and the greatest ratio of height to width. The default is
 // 0.3 to 3.3.
 func (s Erasing) Ratio(least, greatest float64) Erasing {
 	s.ratio = span{least, greatest}
 	return s
 }
 
-// Value sets what is written: a value per channel, or one for all.
+// Value sets what is written: one value per channel, or one for all. The default
+// is 0.
 func (s Erasing) Value(v ...float32) Erasing {
 	s.value = slices.Clone(v)
 	return s
 }
 
-// Noise writes random numbers of the standard normal distribution.
+// Noise writes random numbers from the standard normal distribution instead of a
+// value.
 func (s Erasing) Noise() Erasing {
 	s.noise = true
 	return s

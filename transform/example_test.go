@@ -82,7 +82,7 @@ func ExampleApply() {
 	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 0 0 0 0]
 }
 
-// A server prepares what it is sent, in as many goroutines as it has requests.
+// A server prepares the images that it receives, in a goroutine per request.
 func ExampleCompile() {
 	prepare, err := transform.Compile(transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
 	if err != nil {
@@ -126,7 +126,7 @@ func ExampleLayout() {
 func ExampleField() {
 	_, err := transform.Images(gradient(), transform.Field("mask"))
 	fmt.Println(err)
-	// Output: transform: the dataset has no field "mask": it has image uint8 (6, 8, 3), label int64 ()
+	// Output: transform: the dataset has no field "mask", only image uint8 (6, 8, 3), label int64 ()
 }
 
 func ExampleMaxPixels() {

@@ -2,13 +2,13 @@ package transform
 
 import "image"
 
-// ExifTranspose turns the image of a JPEG, PNG or WebP file as its Exif data, or
-// else its XMP, say, which cameras leave to the viewer: PIL's
+// ExifTranspose turns or mirrors the image of a JPEG, PNG or WebP file by the
+// orientation in its Exif data or, without one there, in its XMP. It is PIL's
 // ImageOps.exif_transpose, which torchvision's datasets do not call. Orientations
 // 5 to 8 exchange width and height. Images without an orientation, in other
-// formats and those given as pixels stay as they are.
+// formats, or given as pixels stay as they are.
 //
-// It must be the first step that concerns pixels.
+// It must come before all steps that change the image.
 func ExifTranspose() Step {
 	const text = "ExifTranspose()"
 	return setting{text, func(p *program) error {
@@ -21,8 +21,8 @@ func ExifTranspose() Step {
 	}}
 }
 
-// An upright is a source turned as its orientation says: the steps see the
-// turned image, and still only what they need of it is decoded.
+// An upright is a source turned by its orientation. The steps see the turned
+// image, and only the part that they need is decoded.
 type upright struct {
 	src         source
 	orientation int // EXIF's, 2 to 8
@@ -30,7 +30,7 @@ type upright struct {
 	pix         []byte
 }
 
-// size is that of the turned image.
+// size is the size of the turned image.
 func (u *upright) size() (w, h int) {
 	if u.swaps() {
 		return u.h, u.w
@@ -38,8 +38,8 @@ func (u *upright) size() (w, h int) {
 	return u.w, u.h
 }
 
-// swaps tells whether rows become columns, mirrored whether left and right of
-// the file change sides, and upended whether its top and bottom do.
+// swaps reports whether rows become columns, mirrored whether left and right are
+// exchanged, and upended whether top and bottom are.
 func (u *upright) swaps() bool    { return u.orientation >= 5 }
 func (u *upright) mirrored() bool { o := u.orientation; return o == 2 || o == 3 || o == 7 || o == 8 }
 func (u *upright) upended() bool  { o := u.orientation; return o == 3 || o == 4 || o == 6 || o == 7 }

@@ -28,7 +28,7 @@ func toHSV(r, g, b uint8) (h, s, v uint8) {
 	return uint8(int(float64(hue) * 255)), uint8(int(float64(saturation) * 255)), most
 }
 
-// fromHSV is Pillow's way back to RGB.
+// fromHSV converts back to RGB as Pillow does.
 func fromHSV(h, s, v uint8) (r, g, b uint8) {
 	if s == 0 {
 		return v, v, v

@@ -5,25 +5,25 @@ import (
 	"image/color"
 )
 
-// An Image is what a step gets and leaves: red, green and blue of 8 bits. It
-// belongs to the worker that passes it to [Transform.Apply], until that returns.
+// An Image is what a [Transform] edits: red, green and blue of 8 bits each. A
+// Transform must not keep it after Apply returns.
 //
-// It is also an [image/draw.Image], for code that knows those; loops over Pix
-// are much faster.
+// It implements [image/draw.Image], for code that takes those. Loops over Pix are
+// much faster.
 type Image struct {
-	// Pix holds 4 bytes per pixel: red, green, blue, and one that nobody reads.
+	// Pix holds 4 bytes per pixel: red, green, blue, and one that is not used.
 	// The pixel (x, y) begins at 4*(y*Width+x).
 	Pix           []uint8
 	Width, Height int
 }
 
-// ColorModel is that of opaque colours without premultiplication.
+// ColorModel is [color.NRGBAModel].
 func (m *Image) ColorModel() color.Model { return color.NRGBAModel }
 
-// Bounds begin at (0, 0).
+// Bounds is the rectangle from (0, 0) to (Width, Height).
 func (m *Image) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
 
-// At is the colour of a pixel, always opaque; outside the image it is black.
+// At is the colour of a pixel, always opaque. Outside the image it is black.
 func (m *Image) At(x, y int) color.Color {
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
 		return color.NRGBA{A: 255}
@@ -32,7 +32,7 @@ func (m *Image) At(x, y int) color.Color {
 	return color.NRGBA{p[0], p[1], p[2], 255}
 }
 
-// Set changes a pixel; outside the image it does nothing. Alpha is dropped.
+// Set changes a pixel, and drops alpha. Outside the image it does nothing.
 func (m *Image) Set(x, y int, c color.Color) {
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
 		return
@@ -42,7 +42,7 @@ func (m *Image) Set(x, y int, c color.Color) {
 	p[0], p[1], p[2] = v.R, v.G, v.B
 }
 
-// resize gives the image memory for w×h pixels, whose content is undefined.
+// resize gives the image memory for w×h pixels, with undefined content.
 func (m *Image) resize(w, h int) {
 	m.Width, m.Height = w, h
 	m.Pix = grow(m.Pix, 4*w*h)

@@ -1,10 +1,11 @@
 // Package transform prepares images: it decodes, resizes, crops, augments and
-// normalises them in the words and with the arithmetic of PyTorch's torchvision
-// on PIL images.
+// normalises them. Its steps have the names of torchvision's transforms, and
+// compute what those compute on PIL images.
 //
-// [Images] takes a list of steps and compiles it. Resizing, cropping and
-// flipping in a row become one window and one resampling of what is kept, and
-// conversion and normalisation become part of writing the result into the batch.
+// [Images] compiles a list of steps for a dataset, [Compile] for single images.
+// Consecutive resizes, crops and flips become one resampling, which reads only
+// the part of the image that is kept. Conversion and normalisation happen while
+// the result is written into the batch.
 package transform
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Pipeline is a dataset whose images have gone through the steps.
+// A Pipeline is a dataset whose images went through the steps. [Images] makes it.
 type Pipeline struct {
 	inner dataset.Dataset
 	spec  dataset.Spec
@@ -25,26 +26,27 @@ type Pipeline struct {
 	*program
 }
 
-// Images makes a dataset of ds with its field "image" (see [Field]) taken
-// through the steps. That field is either a file, ragged uint8 (JPEG, PNG, GIF,
-// WebP, BMP, TIFF or PNM, whatever its name), or pixels, uint8 of shape (h, w),
-// (h, w, c) or (c, h, w) with 1, 3 or 4 channels. Where both of the latter
-// would do, the channels are last.
+// Images returns ds with the steps applied to its field "image", or another one
+// named by [Field]. The field holds either files or pixels. Files are ragged
+// uint8: JPEG, PNG, GIF, WebP, BMP, TIFF or PNM, recognised by their first bytes.
+// Pixels are uint8 of shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4
+// channels. A shape that fits both of the last two is (h, w, c).
 //
-// Every image becomes RGB as PIL's convert("RGB") makes it: gray is repeated,
-// alpha is dropped, of an animation the first frame stays, and gray of 16 bits
-// is cut off above 255, so that most such images become white. The result is
+// Every image becomes RGB as with PIL's convert("RGB"): gray is repeated, alpha
+// is dropped, and an animation gives its first frame. Gray values of 16 bits
+// above 255 become 255, so that most such images become white. The result is
 // float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
-// otherwise uint8 (h, w, 3). All other fields pass through.
+// otherwise uint8 (h, w, 3). All other fields stay as they are.
 //
-// The orientation that a file asks for is left to [ExifTranspose], but for TIFF
-// files, which PIL turns when it loads them. A file that is cut short gives an
-// error instead of an image whatever part of it the steps need, and damaged code
-// where they need it; see [AllowTruncated] and, for files that promise too much,
-// [MaxPixels]. A file in another format is an error that names it and is
-// [errors.ErrUnsupported].
+// TIFF files are turned by their orientation, as PIL does when it loads them. For
+// other formats this is a step: [ExifTranspose].
 //
-// Images reports everything that is wrong with the steps at once.
+// A file that ends too early is an error, even if the steps need only its
+// beginning; see [AllowTruncated]. Damaged data is an error if the steps need it.
+// An image that is too large is an error: see [MaxPixels]. A file in another
+// format is an error that names the format and wraps [errors.ErrUnsupported].
+//
+// The error of Images joins everything that is wrong with the steps.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	p, err := compile(steps)
 	if err != nil {
@@ -53,7 +55,7 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	spec := slices.Clone(ds.Spec())
 	x := &Pipeline{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {
-		return nil, fmt.Errorf("transform: the dataset has no field %q: it has %v", p.field, spec)
+		return nil, fmt.Errorf("transform: the dataset has no field %q, only %v", p.field, spec)
 	}
 	f := spec[x.field]
 	if f.Ragged {
@@ -73,21 +75,22 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	return x, nil
 }
 
-// Len is the number of samples, that of the underlying dataset.
+// Len is the number of samples in the underlying dataset.
 func (x *Pipeline) Len() int { return x.inner.Len() }
 
-// Spec is that of the underlying dataset, but for the images' field.
+// Spec is that of the underlying dataset, except for the field of the images.
 func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 
 // Name is the sample's name in the underlying dataset.
 func (x *Pipeline) Name(i int) string { return dataset.Name(x.inner, i) }
 
-// ReadAhead passes the advice on to the underlying dataset.
+// ReadAhead passes the indices on to the underlying dataset, if that reads ahead.
 func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, x.inner, indices)
 }
 
-// String is the plan: what is read, what is done to it and what comes out.
+// String describes the compiled steps: what is read, what is done to it and what
+// is stored.
 func (x *Pipeline) String() string {
 	in := x.inner.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
@@ -102,7 +105,7 @@ func (x *Pipeline) String() string {
 	return text + "  store     " + x.output.String()
 }
 
-// Open makes a Reader with memory of its own.
+// Open makes a Reader. Readers share no memory, so each goroutine can use one.
 func (x *Pipeline) Open() (dataset.Reader, error) {
 	inner, err := x.inner.Open()
 	if err != nil {
@@ -114,7 +117,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	return r, nil
 }
 
-// A reader is one worker's way through the steps.
+// A reader takes samples through the steps for one worker.
 type reader struct {
 	*Pipeline
 	inner   dataset.Reader

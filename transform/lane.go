@@ -23,7 +23,7 @@ func newLane(p *program) *lane {
 	return l
 }
 
-// file begins with the image of a file.
+// file begins with an encoded image.
 func (l *lane) file(data []byte, slot dataset.Slot) error {
 	w, h, err := l.files.open(data)
 	if err != nil {
@@ -50,7 +50,7 @@ func (l *lane) run(r *rand.Rand) error {
 	}
 	w, h := e.size()
 	if w != o.w || h != o.h {
-		return fmt.Errorf("transform: the steps made %d×%d pixels, not %d×%d", h, w, o.h, o.w)
+		return fmt.Errorf("transform: the steps made %d×%d pixels (height×width), want %d×%d", h, w, o.h, o.w)
 	}
 	if err := e.prepare(); err != nil {
 		return err

@@ -2,8 +2,8 @@ package transform
 
 import "bytes"
 
-// others are what files in folders of images are instead of an image that can
-// be decoded: ? stands for any byte.
+// others are formats that this package does not decode, by the first bytes of a
+// file: ? is any byte.
 var others = [...]struct{ magic, what string }{
 	// ISO/IEC 14496-12: a box of any length with the file's type and its brand.
 	{"????ftypavif", "AVIF"},
@@ -54,7 +54,7 @@ var others = [...]struct{ magic, what string }{
 	{"version https://git-lfs", "a pointer of Git LFS (the file itself was not fetched)"},
 }
 
-// text names files of text by what is at their beginning, or is "".
+// text names a text file by its beginning, or is "".
 func text(data []byte) string {
 	head := bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf"))
 	head = bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))

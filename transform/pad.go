@@ -8,16 +8,16 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A PadMode says what is added around an image.
+// A PadMode says how padding is filled.
 type PadMode uint8
 
-// The modes, by their names in torchvision. A row abc grows by two on each side
-// to  ··abc··  aaabccc  cbabcba (with two steps)  baabccb.
+// The modes, with torchvision's names. The comments show a row abc that is padded
+// by two on each side.
 const (
-	Constant  PadMode = iota // the fill colour
-	Edge                     // the pixel at the edge
-	Reflect                  // mirrored at the edge's pixel, which is not repeated
-	Symmetric                // mirrored at the edge, whose pixel is repeated
+	Constant  PadMode = iota // the fill colour: ··abc··
+	Edge                     // the pixel at the edge: aaabccc
+	Reflect                  // mirrored, without repeating the pixel at the edge: cbabcba
+	Symmetric                // mirrored, repeating the pixel at the edge: baabccb
 )
 
 // String is torchvision's name of the mode.
@@ -29,8 +29,9 @@ func (m PadMode) String() string {
 	return "unknown"
 }
 
-// Pad adds pixels around the image: Pad(n) on all sides, Pad(x, y) left and
-// right, above and below, Pad(left, top, right, bottom).
+// Pad adds pixels around the image: Pad(n) adds n on all sides, Pad(x, y) adds x
+// left and right and y above and below, and Pad(left, top, right, bottom) sets
+// every side.
 func Pad(widths ...int) Padding { return Padding{widths: widths} }
 
 // Padding is the step that [Pad] makes.
@@ -40,13 +41,13 @@ type Padding struct {
 	mode   PadMode
 }
 
-// Fill sets the colour of what is added, black by default.
+// Fill sets the colour of the padding. The default is black.
 func (s Padding) Fill(r, g, b uint8) Padding {
 	s.fill = [3]uint8{r, g, b}
 	return s
 }
 
-// Mode sets what is added, [Constant] by default.
+// Mode sets how the padding is filled. The default is [Constant].
 func (s Padding) Mode(m PadMode) Padding {
 	s.mode = m
 	return s
@@ -141,7 +142,7 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 	return nil
 }
 
-// index is the pixel of n that stands at position i, which may be outside.
+// index is the pixel of n that is at position i, which may be outside.
 func (m PadMode) index(i, n int) int {
 	period := 2 * n
 	switch m {

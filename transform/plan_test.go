@@ -73,8 +73,8 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 		"transform: Pad(-1): want widths of 0 or more",
 		"transform: ToTensor(): want only one conversion to a tensor",
 		"transform: Resize(3): want it before ToTensor",
-		"transform: Normalize([1 2], [1]): want a mean and a deviation per channel, of 3, or one for all",
-		"transform: Normalize([1], [0]): want finite deviations other than 0",
+		"transform: Normalize([1 2], [1]): want a mean and a standard deviation per channel, of 3, or one for all",
+		"transform: Normalize([1], [0]): want finite standard deviations other than 0",
 	}
 	if diff := cmp.Diff(strings.Join(want, "\n"), fmt.Sprint(err)); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
@@ -83,7 +83,7 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 
 func TestPresetsNormaliseOnce(t *testing.T) {
 	again := Normalize([]float32{0.5}, []float32{0.5})
-	const already = " has normalised already: for other numbers, write its steps out"
+	const already = " has normalised already: for other numbers, list its steps yourself"
 	for _, c := range []struct {
 		steps []Step
 		want  string

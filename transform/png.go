@@ -22,8 +22,8 @@ type pngDecoder struct {
 	w, h   int
 }
 
-// pngDensity is more than the pixels that a byte of a file can stand for: 1032
-// bytes that deflate unpacks, of 8 pixels each.
+// pngDensity is an upper limit of pixels per byte of a file: deflate makes up to
+// 1032 bytes of one, with 8 pixels each.
 const pngDensity = 16384
 
 func (p *pngDecoder) Header(data []byte) (w, h int, err error) {
@@ -59,8 +59,8 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 // gray16 is a gray image of 16 bits that has a transparent colour.
 type gray16 struct{ *image.NRGBA64 }
 
-// Orientation is that of the file's Exif or XMP: of eXIf, and of texts by the
-// names that ImageMagick and Adobe gave them.
+// Orientation is that of the file's Exif or XMP: in eXIf, and in texts with the
+// names that ImageMagick and Adobe use.
 func (p *pngDecoder) Orientation() int {
 	var info, profile, packet []byte
 	for data := p.data[8:]; len(data) >= 12; {
@@ -113,7 +113,7 @@ func pngText(name string, body []byte) (key string, value []byte) {
 	return string(k), parts[2]
 }
 
-// inflated is a text of no more than Pillow reads, or nil.
+// inflated is an uncompressed text, or nil if it is longer than Pillow reads.
 func inflated(data []byte) []byte {
 	const most = 1 << 20
 	r, err := zlib.NewReader(bytes.NewReader(data))
@@ -141,7 +141,7 @@ func rawProfile(text []byte) []byte {
 	return data
 }
 
-// recovered turns a decoder's panic over a damaged file into an error.
+// recovered turns a decoder's panic on a damaged file into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the decoder failed: %v", p)

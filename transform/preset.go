@@ -6,18 +6,18 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// ImageNetMean and ImageNetStd are the means and standard deviations of red,
-// green and blue, from 0 to 1, that torchvision's models were trained with.
-// Steps copy them: changing them changes only steps made afterwards.
+// ImageNetMean and ImageNetStd are the means and standard deviations with which
+// torchvision's models were trained: of red, green and blue, on a scale from 0 to
+// 1. Steps copy them, so a change has an effect only on steps made after it.
 var (
 	ImageNetMean = []float32{0.485, 0.456, 0.406}
 	ImageNetStd  = []float32{0.229, 0.224, 0.225}
 )
 
-// Eval is the usual preparation for evaluation: Resize(int(size·256/224 + 1/2)),
-// CenterCrop(size), ToTensor, Normalize with ImageNet's numbers. Eval(224)
-// resizes to 256. As it normalises already, a Normalize after it is an error:
-// for other numbers, write these steps out.
+// Eval is the usual list of steps for evaluation: Resize(int(size·256/224 +
+// 1/2)), CenterCrop(size), ToTensor(), Normalize([ImageNetMean], [ImageNetStd]).
+// Eval(224) resizes to 256. Another [Normalize] after it is an error: for other
+// numbers, list these steps yourself.
 func Eval(size int) Step {
 	if size < 1 || size > maxSide/2 {
 		return wrong{steps.Call("Eval", size), errors.New("want a positive size")}
@@ -28,9 +28,9 @@ func Eval(size int) Step {
 	}}
 }
 
-// Train is the usual preparation for training: RandomResizedCrop(size),
-// RandomHorizontalFlip(0.5), ToTensor, Normalize with ImageNet's numbers. As with
-// Eval, a Normalize after it is an error.
+// Train is the usual list of steps for training: RandomResizedCrop(size),
+// RandomHorizontalFlip(0.5), ToTensor(), Normalize([ImageNetMean],
+// [ImageNetStd]). As with [Eval], another [Normalize] after it is an error.
 func Train(size int) Step {
 	if size < 1 || size > maxSide {
 		return wrong{steps.Call("Train", size), errors.New("want a positive size")}
@@ -41,7 +41,8 @@ func Train(size int) Step {
 	}}
 }
 
-// A preset is a list that normalises at its end, so nothing else has to.
+// A preset is a list of steps whose last one normalises, so that no other step
+// may.
 type preset struct {
 	text  string
 	steps list

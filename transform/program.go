@@ -12,13 +12,13 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A program is what the steps compile to: operations in order, and how the last
+// A program is a compiled list of steps: operations in order, and how the last
 // image is stored.
 type program struct {
 	field   string
 	limit   int  // pixels
 	pillow  int  // the version whose resizing this is
-	cut     bool // JPEG files may be cut short
+	cut     bool // JPEG files may end too early
 	upright bool // JPEG files are turned by their orientation
 	ops     []operation
 	output  output
@@ -31,7 +31,7 @@ type program struct {
 	settled bool     // another resize needs another run
 }
 
-// An operation is one step at work.
+// An operation is one step of a program.
 type operation interface {
 	do(e *engine, r *rand.Rand) error
 }
@@ -63,8 +63,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 	return d.edit(&e.img, r, &e.scratch)
 }
 
-// compile checks the steps, all of them, for images of w×h, or of any size
-// where w and h are 0.
+// compile checks all steps, and joins their errors.
 func compile(steps []Step) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
 	p.output.channels = 3
@@ -127,7 +126,7 @@ func (p *program) beforeTensor() error {
 	return nil
 }
 
-// first is the error of a step that has to come before all that see pixels.
+// first is the error of a step that must come before all steps that see pixels.
 func (p *program) first() error {
 	if len(p.ops) > 0 || p.upright {
 		return errors.New("want it once, before all other steps")
@@ -178,8 +177,8 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	return f, dataset.Spec{f}.Validate()
 }
 
-// Field names the field that holds the images; "image" is the default. The
-// result has the same name.
+// Field sets the name of the field that holds the images. The result has the same
+// name. The default is "image".
 func Field(name string) Step {
 	return setting{steps.Call("Field", fmt.Sprintf("%q", name)), func(p *program) error {
 		if name == "" {
@@ -190,14 +189,15 @@ func Field(name string) Step {
 	}}
 }
 
-// MaxPixels bounds the width times height that an image may have, before and
-// between the steps. What is larger is an error and takes no memory. The
-// default is 178,956,970, where Pillow refuses too.
+// MaxPixels sets the greatest number of pixels, width times height, that an image
+// may have before and between the steps. A larger image is an error and takes no
+// memory. The default is 178,956,970, which is Pillow's limit.
 //
-// A file that is too short for its pixels, by what its format can code at best,
-// is an error at once. Some formats hold large plain images in a few bytes,
-// lossless WebP and the background of GIF any: these take the memory for their
-// pixels, 4 bytes or more each, and MaxPixels is what bounds it.
+// A file that is too short for its pixels, with the best compression of its
+// format, is an error before memory is taken. But some formats hold large images
+// of one colour in a few bytes, such as lossless WebP and the background of GIF.
+// These take memory for their pixels, 4 bytes or more each, which only MaxPixels
+// limits.
 func MaxPixels(n int) Step {
 	return setting{steps.Call("MaxPixels", n), func(p *program) error {
 		if n < 1 {
@@ -210,15 +210,15 @@ func MaxPixels(n int) Step {
 
 const defaultMaxPixels = 178_956_970
 
-// Pillow says which version's resizing is met bit for bit, 12 or 13. They differ
-// in whether rows or columns are resized first, so that some values differ
+// Pillow sets which version of Pillow resizing equals bit for bit: 12 or 13. They
+// differ in whether rows or columns are resized first, so that some values differ
 // by 1.
 //
-// The default, 12, is Pillow 12.2 and 12.3: rows first, unless the image is more
-// than 100 times as high as wide and becomes lower. Earlier versions, down to the
-// 9.4 that was compared, do the rows first always. Pillow(13) does the columns
-// first where the height shrinks by more than twice as many pixels as the width,
-// which training's crops often do.
+// The default is 12, which is Pillow 12.2 and 12.3. They resize rows first,
+// unless the image is more than 100 times as high as wide and becomes lower.
+// Earlier versions, compared down to 9.4, always resize rows first. Pillow(13)
+// resizes columns first if the height shrinks by more than twice as many pixels
+// as the width, as it often does in training.
 func Pillow(version int) Step {
 	return setting{steps.Call("Pillow", version), func(p *program) error {
 		if version != 12 && version != 13 {
@@ -229,13 +229,13 @@ func Pillow(version int) Step {
 	}}
 }
 
-// AllowTruncated takes JPEG files that end too early, as PIL does with
-// ImageFile.LOAD_TRUNCATED_IMAGES: what is missing is gray, or blurred in
-// progressive files. Without it they are errors. Files of other formats that
-// end too early always are.
+// AllowTruncated accepts JPEG files that end too early, as PIL does with
+// ImageFile.LOAD_TRUNCATED_IMAGES. The missing part is gray, or blurred in
+// progressive files. Without this step such a file is an error. In other formats
+// it always is.
 //
-// Damage is no truncation: a code in the middle of a file that means nothing is
-// an error even so, where PIL shows what its decoder made of it.
+// An invalid code in the middle of a file stays an error, while PIL shows what
+// its decoder made of it.
 func AllowTruncated() Step {
 	return setting{"AllowTruncated()", func(p *program) error {
 		p.cut = true
@@ -243,7 +243,7 @@ func AllowTruncated() Step {
 	}}
 }
 
-// A setting is a step that does nothing to an image.
+// A setting is a step that does not change an image.
 type setting struct {
 	text string
 	set  func(p *program) error

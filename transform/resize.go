@@ -11,28 +11,28 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Filter weighs source pixels in a resize, as Pillow's Resampling of that
-// name does, bit for bit. All but Nearest antialias: where an image
-// shrinks, they widen so that every source pixel counts.
+// A Filter is the interpolation of a resize. Results are those of Pillow's filter
+// of the same name, bit for bit. All filters except Nearest antialias: when an
+// image shrinks, every source pixel counts.
 type Filter uint8
 
-// The filters, Bilinear being the default everywhere.
+// The filters. The default is Bilinear everywhere.
 const (
 	Bilinear = Filter(resize.Bilinear) // a triangle
-	Nearest  = Filter(resize.Nearest)  // the pixel under the centre, alone
+	Nearest  = Filter(resize.Nearest)  // the pixel at the centre
 	Box      = Filter(resize.Box)      // the mean of the pixels it covers
 	Bicubic  = Filter(resize.Bicubic)  // Keys' cubic convolution with a = -0.5
-	Lanczos  = Filter(resize.Lanczos)  // a sinc, windowed at 3 pixels
-	Hamming  = Filter(resize.Hamming)  // a sinc, windowed at 1 pixel: as fast as Bilinear and sharper
+	Lanczos  = Filter(resize.Lanczos)  // a sinc with a Lanczos window of ±3 pixels
+	Hamming  = Filter(resize.Hamming)  // a sinc with a Hamming window of ±1 pixel: as fast as Bilinear and sharper
 )
 
-// String is Pillow's name of the filter in lower case.
+// String is Pillow's name of the filter, in lower case.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
-// Resize scales the image: Resize(s) makes the shorter side s pixels long and
-// the longer one int(s·long/short), Resize(h, w) makes it h×w (sizes are height
-// first everywhere, as in torchvision). It is torchvision's Resize of a PIL
-// image, which always antialiases.
+// Resize scales the image, as torchvision's Resize does with a PIL image, always
+// with antialiasing. Resize(s) makes the shorter side s pixels long and the
+// longer one int(s·long/short). Resize(h, w) makes the image h×w: the height
+// comes first, as everywhere in torchvision.
 func Resize(size ...int) Resizing { return Resizing{size: size} }
 
 // Resizing is the step that [Resize] makes.
@@ -48,8 +48,8 @@ func (s Resizing) Filter(f Filter) Resizing {
 	return s
 }
 
-// MaxSize bounds the longer side where only the shorter one was given: if it
-// would be longer than n, it is n, and the shorter side is int(n·short/long).
+// MaxSize limits the longer side of Resize(s) to n pixels. If it would be longer,
+// it becomes n, and the shorter side int(n·short/long).
 func (s Resizing) MaxSize(n int) Resizing {
 	s.limit = n
 	return s
@@ -94,7 +94,7 @@ func (s Resizing) add(p *program) error {
 	return p.geometry(s, resizes)
 }
 
-// after is the size of an image of w×h once resized.
+// after is the size of an image of w×h after the resize.
 func (s Resizing) after(w, h int) (int, int) {
 	if len(s.size) == 2 {
 		return s.size[1], s.size[0]
@@ -118,9 +118,9 @@ func (s Resizing) move(e *engine, _ *rand.Rand) error {
 }
 
 // RandomResizedCrop cuts out a random part and resizes it: RandomResizedCrop(s)
-// to s×s, RandomResizedCrop(h, w) to h×w. It is torchvision's: up to ten times
-// it draws an area and an aspect ratio, and takes the first that fits; otherwise
-// the central part whose ratio is nearest to the allowed ones.
+// to s×s, RandomResizedCrop(h, w) to h×w. As in torchvision, it draws an area and
+// an aspect ratio until the part fits into the image. After ten times it takes
+// the central part with the allowed ratio that is nearest to the image's.
 func RandomResizedCrop(size ...int) RandomResizedCropping {
 	return RandomResizedCropping{size: size, scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
 }
@@ -133,14 +133,14 @@ type RandomResizedCropping struct {
 }
 
 // Scale sets the least and the greatest area of the part, as fractions of the
-// image's. The default is 0.08 to 1.
+// image's area. The default is 0.08 to 1.
 func (s RandomResizedCropping) Scale(least, greatest float64) RandomResizedCropping {
 	s.scale = span{least, greatest}
 	return s
 }
 
-// Ratio sets the least and the greatest width of the part divided by its
-// height. The default is 3/4 to 4/3.
+// Ratio sets the least and the greatest ratio of the part's width to its height.
+// The default is 3/4 to 4/3.
 func (s RandomResizedCropping) Ratio(least, greatest float64) RandomResizedCropping {
 	s.ratio = span{least, greatest}
 	return s
@@ -207,15 +207,16 @@ func (s RandomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	return image.Rect(left, top, left+pw, top+ph)
 }
 
-// drawPart draws the size of a part with an area in scale and a ratio of its
-// sides in ratio, evenly on a logarithmic scale.
+// drawPart draws the size of a part: its area uniformly in scale, its ratio
+// uniformly in the logarithm of ratio.
 func drawPart(w, h int, scale, ratio span, r *rand.Rand) (pw, ph int) {
 	area := float64(w) * float64(h) * scale.draw(r)
 	aspect := math.Exp(span{math.Log(ratio.least), math.Log(ratio.greatest)}.draw(r))
 	return round(math.Sqrt(area * aspect)), round(math.Sqrt(area / aspect))
 }
 
-// round is Python's: halves go to the even neighbour. What no int holds is -1.
+// round rounds as Python does: halves go to the even neighbour. Numbers that no
+// int can hold give -1.
 func round(v float64) int {
 	if !(v < math.MaxInt32) {
 		return -1
@@ -223,7 +224,7 @@ func round(v float64) int {
 	return int(math.RoundToEven(v))
 }
 
-// A span is a range to draw from.
+// A span is a range of numbers.
 type span struct{ least, greatest float64 }
 
 func (s span) draw(r *rand.Rand) float64 {

@@ -8,25 +8,25 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Step is one entry of the list that [Images] compiles: a call of one of this
-// package's functions, or [Apply] around a [Transform] of one's own. It prints
-// as the call that made it.
+// A Step is one entry of the list for [Images] or [Compile]. The functions of
+// this package make them, and [Apply] makes one of your own [Transform]. A Step
+// prints as the call that made it.
 type Step interface {
 	fmt.Stringer
-	// add checks the step and puts it into the program.
+	// add checks the step and adds it to the program.
 	add(p *program) error
 }
 
-// A Transform edits one image. All workers share it and call it at the same
-// time: what it needs per image lives in img or comes with r, whose numbers
-// depend on the loader's seed, the epoch and the draw alone.
+// A Transform edits one image. All workers call it at the same time, so it must
+// not change its own fields. Random numbers come from r: they depend only on the
+// loader's seed, the epoch and the draw.
 type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }
 
-// Apply makes a step of a Transform of one's own. It runs where it stands in
-// the list, on an image that has been resampled so far, and keeps its size. It
-// prints as the Transform does.
+// Apply makes a step of your own Transform. It runs at its place in the list,
+// after the geometry of all steps before it. It must keep the image's size,
+// otherwise the sample is an error. The step prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }
@@ -46,14 +46,14 @@ func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
 		return fmt.Errorf("transform: %v: %w", c, err)
 	}
 	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {
-		return fmt.Errorf("transform: %v: made %d×%d pixels (%d bytes) of %d×%d: want the same size",
+		return fmt.Errorf("transform: %v: made %d×%d pixels (%d bytes) from %d×%d: want the same size",
 			c, img.Width, img.Height, len(img.Pix), w, h)
 	}
 	return nil
 }
 
-// Compose makes one step of several, for presets of one's own, as torchvision's
-// Compose does.
+// Compose makes one step of several, as torchvision's Compose does: for your own
+// presets.
 func Compose(several ...Step) Step { return list(several) }
 
 type list []Step
@@ -65,7 +65,8 @@ func (l list) add(p *program) error {
 	return nil
 }
 
-// extent is the height and width that a step was given: one number for both.
+// extent is the height and width of a size argument, where one number is for
+// both.
 func extent(size []int) (h, w int, err error) {
 	if len(size) != 1 && len(size) != 2 {
 		return 0, 0, errors.New("want a size, or height and width")
@@ -80,5 +81,5 @@ func extent(size []int) (h, w int, err error) {
 	return h, w, nil
 }
 
-// maxSide bounds what steps may ask for, so that no area overflows.
+// maxSide limits the sizes of steps, so that no area overflows.
 const maxSide = 1 << 20

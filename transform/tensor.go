@@ -12,8 +12,8 @@ import (
 // Axes is the order of an image's dimensions.
 type Axes uint8
 
-// The orders: planes of one channel each, as PyTorch has it, or the channels
-// of every pixel together.
+// The orders: CHW has one plane per channel, as in PyTorch, and HWC has the
+// channels of a pixel together.
 const (
 	CHW Axes = iota + 1
 	HWC
@@ -30,11 +30,11 @@ func (a Axes) String() string {
 	return "unknown"
 }
 
-// An output says how the last image becomes values in the slot.
+// An output says how the last image is stored in the slot.
 type output struct {
 	tensor   bool // ToTensor or PILToTensor was there
 	float    bool
-	axes     Axes // 0: not asked for
+	axes     Axes // 0: the default
 	channels int
 	w, h     int
 
@@ -52,7 +52,8 @@ func (o *output) planar() bool {
 	return o.axes == CHW || o.axes == 0 && o.tensor
 }
 
-// check is called last. It reports what is wrong, and chooses how to store.
+// check is called after all steps. It reports what is wrong, and chooses how to
+// store.
 func (o *output) check() []error {
 	if o.norms == 0 {
 		o.std = [3]float32{1, 1, 1}
@@ -81,9 +82,9 @@ func (o *output) String() string {
 	return fmt.Sprintf("%s%s %v", text, dtype, axes)
 }
 
-// ToTensor makes the field float32 from 0 to 1, float32(x)/255, of shape (3, h, w),
-// or (1, h, w) after Grayscale(1). Unlike torchvision's, it never leaves a gray
-// image with one channel by itself: every image is RGB.
+// ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after
+// Grayscale(1), with values float32(x)/255, so from 0 to 1. Unlike in
+// torchvision, gray images have 3 channels too, because every image becomes RGB.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
 		if err := p.toTensor("ToTensor()"); err != nil {
@@ -99,9 +100,9 @@ func ToTensor() Step {
 	}}
 }
 
-// PILToTensor makes the field uint8 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1). Without ToTensor and
-// PILToTensor it is uint8 of shape (h, w, 3).
+// PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after
+// Grayscale(1). Without [ToTensor] and PILToTensor it is uint8 of shape (h, w,
+// 3).
 func PILToTensor() Step {
 	return setting{"PILToTensor()", func(p *program) error {
 		return p.toTensor("PILToTensor()")
@@ -117,8 +118,8 @@ func (p *program) toTensor(call string) error {
 	return nil
 }
 
-// Layout sets the order of the field's dimensions. The default is CHW after
-// ToTensor or PILToTensor, else HWC.
+// Layout sets the order of the result's dimensions. The default is CHW with
+// [ToTensor] or [PILToTensor], and otherwise HWC.
 func Layout(a Axes) Step {
 	return setting{steps.Call("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {
@@ -130,9 +131,9 @@ func Layout(a Axes) Step {
 }
 
 // Normalize subtracts mean[c] from every value of channel c and divides by
-// std[c], in float32 as torch does. It goes after ToTensor. Both have a number
-// per channel, or one for all. Of several, each works on what the one before
-// has made, as in torchvision; after [Eval] and [Train] it is an error.
+// std[c], in float32 as PyTorch does. Mean and std have a number per channel, or
+// one for all. It must come after [ToTensor]. Several apply one after the other,
+// as in torchvision, but after [Eval] and [Train] it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	text := steps.Call("Normalize", mean, std)
@@ -142,11 +143,11 @@ func Normalize(mean, std []float32) Step {
 		case !p.output.float:
 			return errors.New("want ToTensor before it")
 		case p.output.preset != "":
-			return fmt.Errorf("%s has normalised already: for other numbers, write its steps out", p.output.preset)
+			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.output.preset)
 		case len(p.output.erasings) > 0:
 			return errors.New("want it before RandomErasing")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
-			return fmt.Errorf("want a mean and a deviation per channel, of %d, or one for all", n)
+			return fmt.Errorf("want a mean and a standard deviation per channel, of %d, or one for all", n)
 		}
 		for _, v := range mean {
 			if v-v != 0 {
@@ -155,7 +156,7 @@ func Normalize(mean, std []float32) Step {
 		}
 		for _, v := range std {
 			if v-v != 0 || v == 0 {
-				return errors.New("want finite deviations other than 0")
+				return errors.New("want finite standard deviations other than 0")
 			}
 		}
 		p.output.norms++

@@ -7,9 +7,9 @@ import (
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
-// A view is geometry that has been asked for and not yet done: a window of the
-// current image is resampled, a part of the result is placed on a canvas,
-// mirrored or not, and the rest of the canvas is filled.
+// A view is geometry that is not yet done: a window of the current image is
+// resampled, a part of the result is placed on a canvas, mirrored or not, and the
+// rest of the canvas is filled.
 type view struct {
 	window  image.Rectangle // of the current image
 	size    image.Point     // of the window once resampled
@@ -46,13 +46,13 @@ func (v *view) resample(w, h int, f resize.Filter) {
 	v.window, v.filter = window, f
 }
 
-// canCrop reports whether r of the canvas can join the view. What of it is
-// outside is filled, and a view has only one fill.
+// canCrop reports whether a crop to r of the canvas can join the view. The part
+// of r that is outside is filled, and a view has only one fill.
 func (v *view) canCrop(r image.Rectangle, fill [3]uint8) bool {
 	return r.In(image.Rectangle{Max: v.canvas}) || !v.padded() || v.fill == fill
 }
 
-// crop makes r of the canvas the canvas. The view must allow it.
+// crop reduces the canvas to r. The view must allow it.
 func (v *view) crop(r image.Rectangle, fill [3]uint8) {
 	if !r.In(image.Rectangle{Max: v.canvas}) {
 		v.fill = fill
@@ -84,15 +84,15 @@ func (v *view) flipY() {
 	v.at.Min.Y, v.at.Max.Y = v.canvas.Y-v.at.Max.Y, v.canvas.Y-v.at.Min.Y
 }
 
-// axes are what the two passes have to do. The view must show some part.
+// axes says what the two passes have to do. The view must show some part.
 func (v *view) axes() (x, y resize.Axis) {
 	x = resize.Axis{Filter: v.filter, In: v.window.Dx(), Out: v.size.X, From: v.part.Min.X, To: v.part.Max.X, Reverse: v.mirror}
 	y = resize.Axis{Filter: v.filter, In: v.window.Dy(), Out: v.size.Y, From: v.part.Min.Y, To: v.part.Max.Y, Reverse: v.upended}
 	return x, y
 }
 
-// verticalFirst tells whether a version of Pillow resizes the columns first. With
-// two passes the order decides which values are rounded between them.
+// verticalFirst reports whether a version of Pillow resizes the columns first.
+// With two passes the order decides which values are rounded between them.
 func (v *view) verticalFirst(pillow int) bool {
 	w, h := v.window.Dx(), v.window.Dy()
 	if pillow >= 13 {

@@ -9,16 +9,17 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Transform changes the values of volumes in its own way. All workers share it
-// and call it at the same time.
+// A Transform changes the values of volumes. Implement it for steps that this
+// package does not have. All workers share it and call it at the same time.
 type Transform interface {
-	// Apply edits one patient's volumes, or one sample's, channels first. It keeps
-	// their shapes and, after the cut, their dtypes and memory. r gives the draw's
-	// random numbers; it is nil in a preparation, which is the same in every epoch.
+	// Apply edits the volumes of one patient (in Prepare) or one sample (in
+	// Augment), channels first. It must keep their shapes; in Augment it must also
+	// keep their dtypes and memory. r gives the sample's random numbers. It is nil
+	// in Prepare, whose result is the same in every epoch.
 	Apply(volumes []*Volume, r *rand.Rand) error
 }
 
-// Apply makes a step of a Transform of one's own. It prints as the Transform does.
+// Apply makes a step of a [Transform]. The step prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }

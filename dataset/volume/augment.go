@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// An Augmented is a dataset whose samples go through steps, see [Augment].
+// An Augmented is a dataset whose samples go through steps, made by [Augment].
 type Augmented struct {
 	inner  dataset.Dataset
 	before dataset.Spec
@@ -23,20 +23,24 @@ type Augmented struct {
 	fields []field
 }
 
-// field is one that holds volumes.
+// field is a field that holds volumes.
 type field struct {
 	at   int // in the spec
 	name string
 	mask bool
 }
 
-// Augment makes a dataset of ds whose volumes go through the steps, sample by
-// sample. Which fields hold volumes a [Cut] knows; for another dataset [ScanFields]
-// and [MaskFields] name them. They are of fixed shape, channels first, and share the
-// shape after it. All other fields pass through.
+// Augment makes a dataset of the samples of ds whose volumes go through the
+// steps.
 //
-// Steps that keep the shape work in the slot itself, of the others the last one
-// writes there. Augment reports everything that is wrong with the steps at once.
+// If ds is a [Cut], its volumes are known. For other datasets, [ScanFields] and
+// [MaskFields] name the fields that hold volumes. These must be of fixed shape,
+// with channels first and equal shapes after the channels. All other fields
+// pass through.
+//
+// Steps that keep the shape work in the slot. If other steps change the shape,
+// the last of them writes into the slot, and the steps before it use memory of
+// the worker. Augment reports all errors of the steps together.
 func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 	p := compile(steps, true)
 	x := &Augmented{inner: ds, before: ds.Spec(), spec: slices.Clone(ds.Spec()), p: p}
@@ -73,12 +77,12 @@ func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 	return x, x.spec.Validate()
 }
 
-// ScanFields names fields that hold measured values.
+// ScanFields names the fields of measured values for [Augment].
 func ScanFields(names ...string) Step {
 	return fieldNames{"ScanFields", slices.Clone(names), false}
 }
 
-// MaskFields names fields that hold labels.
+// MaskFields names the fields of labels for [Augment].
 func MaskFields(names ...string) Step {
 	return fieldNames{"MaskFields", slices.Clone(names), true}
 }
@@ -100,7 +104,7 @@ func (f fieldNames) add(p *program) error {
 	return nil
 }
 
-// fields are those that the steps name.
+// fields are the fields that ScanFields and MaskFields name.
 func (p *program) fields() []field {
 	var all []field
 	for _, n := range p.scans {
@@ -118,7 +122,7 @@ func (x *Augmented) findFields() []error {
 		all = of.volumes()
 	}
 	if len(all) == 0 {
-		return []error{fmt.Errorf("volume: which fields of %v hold volumes? ScanFields and MaskFields name them", x.before)}
+		return []error{fmt.Errorf("volume: which fields of %v hold volumes? Name them with ScanFields and MaskFields", x.before)}
 	}
 	var errs []error
 	for _, f := range all {
@@ -153,10 +157,10 @@ func (f field) volume(of dataset.Field) Volume {
 		Shape: of.Shape.Clone(), Axes: make([]Axis, len(of.Shape))}
 }
 
-// Len is the number of samples, that of the underlying dataset.
+// Len is the number of samples of the underlying dataset.
 func (x *Augmented) Len() int { return x.inner.Len() }
 
-// Spec is that of the underlying dataset, but for the shapes of volumes.
+// Spec is the spec of the underlying dataset with the shapes after all steps.
 func (x *Augmented) Spec() dataset.Spec { return x.spec }
 
 // Name is the sample's name in the underlying dataset.
@@ -169,7 +173,7 @@ func (x *Augmented) ReadAhead(ctx context.Context, indices []int) {
 
 func (x *Augmented) volumes() []field { return x.fields }
 
-// String is the plan: that of the underlying dataset, the steps and what comes out.
+// String is the plan: that of the underlying dataset, the steps and the result.
 func (x *Augmented) String() string {
 	texts := make([]string, len(x.fields))
 	for k, f := range x.fields {
@@ -214,7 +218,7 @@ func (x *Augmented) Open() (dataset.Reader, error) {
 	return r, nil
 }
 
-// A reader is one worker's way through the steps.
+// A reader takes samples through the steps, for one worker.
 type reader struct {
 	*Augmented
 	inner   dataset.Reader
@@ -261,7 +265,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-// buffers are a worker's memory for results on their way to the slot.
+// buffers are a worker's memory for intermediate results.
 type buffers struct {
 	last   int // the operation that writes into the slot
 	of     []fieldMemory
@@ -274,7 +278,7 @@ type fieldMemory struct {
 	turn  int
 }
 
-// next is n bytes for volume k that hold neither the volume nor anything else in use.
+// next returns n bytes for the result of volume k. They are not in use.
 func (b *buffers) next(op, k, n int) []byte {
 	m := &b.of[k]
 	if op == b.last {

@@ -237,18 +237,18 @@ func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 		steps []volume.Step
 		want  string
 	}{
-		{nil, "hold volumes? ScanFields and MaskFields name them"},
+		{nil, "hold volumes? Name them with ScanFields and MaskFields"},
 		{[]volume.Step{volume.ScanFields("w")}, `no field "w"`},
 		{[]volume.Step{volume.ScanFields("z")}, "want (channels, z, y, x)"},
 		{[]volume.Step{volume.ScanFields("x", "x")}, "want it named once"},
 		{[]volume.Step{volume.ScanFields("y"), volume.ZScore()}, "ZScore(): field y uint16 (1, 2, 2): want float32"},
 		{[]volume.Step{volume.ScanFields("x"), volume.Resample(1)}, "it is for whole volumes: give it to Prepare"},
-		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(3)}, "want a part of it, after PadOrCrop"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(3)}, "which is smaller: want PadOrCrop before this step"},
 		{[]volume.Step{volume.ScanFields("x"), volume.PadOrCrop(2, 3), volume.RandomRotate90(1, 0, 1)}, "axes of 2 and 3 voxels"},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(2), volume.RandomFlip(1, 2)}, "want a probability from 0 to 1"},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(1, 2)}, "axis 2 of 2"},
 		{[]volume.Step{volume.ScanFields("x"), volume.MinMax().Only("y")}, `no volume is named "y"`},
-		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(1).Fill(2)}, "want Fill of PadOrCrop"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(1).Fill(2)}, "Fill is for PadOrCrop only"},
 	} {
 		if _, err := volume.Augment(ds, c.steps...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want %q in it", c.steps, err, c.want)

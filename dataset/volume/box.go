@@ -2,17 +2,16 @@ package volume
 
 import "gorgonia.org/tensor"
 
-// A box is a part of a volume (c, z, y, x) or (c, y, x): all channels, from start
-// on, as many voxels along every spatial axis as size says. It may reach beyond
-// the volume.
+// A box is a part of a volume (c, z, y, x) or (c, y, x): all channels, and size
+// voxels from start on along every spatial axis. It may reach outside the volume.
 type box struct {
 	start, size [3]int
 }
 
-// moves plans the copy of the box, a part of a volume of that shape, into memory
-// that holds just the box. Loops of one round are dropped and loops that continue
-// each other joined, so that a whole plane is one loop. padded says that the box
-// reaches beyond the volume, nothing that it lies beyond entirely.
+// moves plans the copy of the box from a volume of that shape into memory of the size
+// of the box. It drops loops of one round and joins loops over contiguous memory, so
+// that a whole plane is one loop. padded is true if the box reaches outside the
+// volume, nothing if it lies outside entirely.
 func (b *box) moves(shape []int) (m moves, padded, nothing bool) {
 	srcStep, dstStep := 1, 1
 	at := 3
@@ -51,8 +50,8 @@ func (b *box) moves(shape []int) (m moves, padded, nothing bool) {
 	return m, padded, false
 }
 
-// copyBox copies box b of v to dst, which holds values of dtype to. What lies
-// beyond the volume becomes beyond. Dtypes differ only where to is a float or int64.
+// copyBox copies box b of v to dst, which holds values of dtype to. Voxels outside the
+// volume become beyond. Dtypes differ only where to is a float or int64.
 func copyBox(dst []byte, to tensor.Dtype, v *Volume, b *box, beyond float64) error {
 	m, padded, nothing := b.moves(v.Shape)
 	if padded {
@@ -64,8 +63,8 @@ func copyBox(dst []byte, to tensor.Dtype, v *Volume, b *box, beyond float64) err
 	return m.convert(dst, to, v.Data, v.Dtype)
 }
 
-// centered is where a part of that size begins to have the middle of n voxels,
-// below 0 where it is larger: MONAI's CenterSpatialCrop and SpatialPad.
+// centered is where a part of that size begins if its middle is that of n voxels. It
+// is below 0 if the part is larger. MONAI: CenterSpatialCrop and SpatialPad.
 func centered(n, size int) int {
 	if size > n {
 		return -((size - n) / 2)

@@ -11,14 +11,14 @@ import (
 
 // CacheStats counts what the cache of a [Cohort] has done.
 type CacheStats struct {
-	Hits   int64 // requests for a patient that was there, or that another worker was just loading
-	Misses int64 // patients loaded: more than Cohort.Len means that volumes are decoded again
-	// Evictions are patients given up to keep within the limit. Many of them mean
-	// that the limit is small for the order of samples; see [CacheSize].
+	Hits   int64 // requests for a patient in the cache, or that another worker was loading
+	Misses int64 // patients loaded; more than Cohort.Len means that volumes were decoded again
+	// Evictions counts patients dropped to stay within the limit. A large number
+	// means that the limit is too small for the order of samples; see [CacheSize].
 	Evictions int64
-	Patients  int   // held now
-	Bytes     int64 // held now, those in use beyond the limit included
-	Limit     int64
+	Patients  int   // in the cache now
+	Bytes     int64 // in the cache now, including patients in use beyond the limit
+	Limit     int64 // bytes, as set by [CacheSize]
 }
 
 // String is one line: "2 patients in 1.5 GiB, limit 2 GiB, 40 hits, 3 misses, 1 eviction".
@@ -28,16 +28,16 @@ func (s CacheStats) String() string {
 		figures.Count(s.Hits, "hit", "hits"), figures.Count(s.Misses, "miss", "misses"), figures.Count(s.Evictions, "eviction", "evictions"))
 }
 
-// A cache holds patients' volumes, each loaded once however many ask at
-// the same time. What is in use stays; the rest is held up to the limit, the
-// one used last the longest.
+// A cache holds the volumes of patients. Several requests for a patient at the same
+// time load it once. Patients in use stay in the cache. The others are kept up to the
+// limit; the least recently used one is dropped first.
 type cache struct {
 	load func(ctx context.Context, patient int) (*patientVolumes, error)
 
 	mu      sync.Mutex
 	entries map[int]*cacheEntry
-	idle    cacheEntry // head of the ring of entries that nobody uses: next is the latest
-	held    int64      // bytes that count against the limit: those of entries that fit it
+	idle    cacheEntry // head of the ring of unused entries; next is the most recently used
+	held    int64      // bytes that count against the limit: of entries no larger than it
 	stats   CacheStats
 }
 
@@ -48,7 +48,7 @@ type cacheEntry struct {
 	ready      chan struct{} // closed once volumes or err is set
 	volumes    *patientVolumes
 	err        error
-	abandoned  bool // the one who loaded was canceled or panicked: load again
+	abandoned  bool // the loading goroutine was canceled or panicked: load again
 	bytes      int64
 	prev, next *cacheEntry // in the ring, or nil
 }
@@ -60,9 +60,9 @@ func newCache(limit int64, load func(context.Context, int) (*patientVolumes, err
 	return c
 }
 
-// acquire is the patient's volumes, to be given back by release. Whoever asks
-// first loads them, in its own goroutine and under its own context; the others
-// wait. An error goes to all who waited for it, and to nobody who asks later.
+// acquire returns the patient's volumes, to be given back by release. The first
+// request loads them, in its own goroutine and with its own context; the others
+// wait. An error goes to all requests that waited for it, and to no later one.
 func (c *cache) acquire(ctx context.Context, patient int) (*cacheEntry, error) {
 	for {
 		c.mu.Lock()
@@ -94,7 +94,7 @@ func (c *cache) acquire(ctx context.Context, patient int) (*cacheEntry, error) {
 			c.mu.Unlock()
 			return e, nil
 		}
-		// The entry has left the map, so that nothing needs to be given back.
+		// The entry is no longer in the map, so it need not be released.
 		if !e.abandoned {
 			return nil, e.err
 		}
@@ -147,15 +147,15 @@ func (c *cache) release(e *cacheEntry) {
 	c.evict()
 }
 
-// grow counts bytes that an entry in use has taken more.
+// grow counts further bytes of an entry in use.
 func (c *cache) grow(e *cacheEntry, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(e, bytes)
 }
 
-// count adds to what an entry in use takes. One larger than the limit cannot
-// stay, so it drives out nothing.
+// count adds to the size of an entry in use. An entry larger than the limit cannot
+// stay, so it evicts no other.
 func (c *cache) count(e *cacheEntry, bytes int64) {
 	if e.fits(c) {
 		c.held -= e.bytes
@@ -170,8 +170,8 @@ func (c *cache) count(e *cacheEntry, bytes int64) {
 
 func (e *cacheEntry) fits(c *cache) bool { return e.bytes <= c.stats.Limit }
 
-// evict drops what was used longest ago until the limit is kept or all that is
-// left is in use.
+// evict drops the least recently used entries until the limit is kept or all that
+// remain are in use.
 func (c *cache) evict() {
 	for c.held > c.stats.Limit && c.idle.prev != &c.idle {
 		c.drop(c.idle.prev)
@@ -196,7 +196,7 @@ func (e *cacheEntry) unlink() {
 	}
 }
 
-// has reports whether the patient is there or on its way.
+// has reports whether the patient is in the cache or being loaded.
 func (c *cache) has(patient int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

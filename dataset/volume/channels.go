@@ -8,7 +8,7 @@ import (
 )
 
 // channelsFirst makes the volume one of (channels, z, y, x) or (channels, y, x).
-// Values are moved only where the channels of a voxel lie side by side.
+// Values are moved only if the channels of a voxel are contiguous.
 func (v *Volume) channelsFirst() error {
 	spatial := v.spatialAxes()
 	n := 0

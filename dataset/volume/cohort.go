@@ -10,16 +10,18 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Cohort is a set of patients with named volumes that are loaded together, made
-// by [Open]. It is no dataset itself: [Cohort.Whole], [Cohort.Ragged],
-// [Cohort.Slices] and [Cohort.Patches] make datasets of it, which share its cache.
+// A Cohort is a set of patients, each with the same named volumes, made by
+// [Open]. It is not a dataset itself. [Cohort.Whole], [Cohort.Ragged],
+// [Cohort.Slices] and [Cohort.Patches] make datasets of it, which share its
+// cache.
 //
-// A volume is decoded, taken through the steps of [Prepare] and kept in the cache;
-// from there every sample is copied, and converted, straight into its slot. So put
-// what is the same for every sample of a patient (resampling, windowing) into
-// Prepare, and what differs (random flips) into [Augment].
+// A volume is decoded, taken through the steps of [Prepare] and kept in the
+// cache. Samples are copied from there into their slots and converted to the
+// dtype of the field. So put steps with the same result for every sample of a
+// patient (resampling, windowing) in Prepare, and others (random flips) in
+// [Augment].
 //
-// Cohort, its datasets and their readers may be used by several goroutines.
+// A Cohort, its datasets and their Readers may be used by several goroutines.
 type Cohort struct {
 	*core
 	patients []int // of the core
@@ -36,7 +38,7 @@ type core struct {
 	advisor  files.Advisor
 }
 
-// patient is one of a cohort, as far as headers tell.
+// patient is what the headers tell about a patient.
 type patient struct {
 	name     string
 	files    []string  // per source; "" where the patient has none
@@ -44,18 +46,18 @@ type patient struct {
 	shape    []int     // (z, y, x) or (y, x), of all volumes
 }
 
-// Open makes a cohort of the volumes in fsys, usually an [os.DirFS], in any format
-// that [Read] reads. At least one option is a [Scan] or a [Mask].
+// Open makes a cohort of the volumes in fsys, usually an [os.DirFS], in any
+// format of [Read]. At least one option must be a [Scan] or a [Mask].
 //
-// It reads the headers of all files, several at a time. Volumes that are missing,
-// headers that cannot be read, and patients whose volumes differ in shape or
-// place are errors that name the patient; they are reported together. A scan on a
-// grid of its own, as a PET beside its CT has, takes a [Prepare] that begins with
-// [ResampleToMatch].
+// It reads the headers of all files, several at a time. Missing volumes,
+// unreadable headers, and patients whose volumes differ in shape or place are
+// errors that name the patient. All errors are reported together. If volumes of
+// a patient are on different grids, as PET and CT scans are, [Prepare] must
+// begin with [ResampleToMatch].
 //
-// A volume has two or three spatial axes, in all patients the same number. Other
-// axes, such as time or the components of a vector, become channels; there are
-// equally many of them in every patient.
+// A volume has two or three spatial axes, the same number for all patients.
+// Other axes, such as time or the components of a vector, become channels. All
+// patients must have the same number of channels.
 func Open(fsys fs.FS, options ...Option) (*Cohort, error) {
 	c := &core{fsys: fsys, config: newConfig(options)}
 	if len(c.steps) > 0 {
@@ -81,7 +83,7 @@ func Open(fsys fs.FS, options ...Option) (*Cohort, error) {
 // Len is the number of patients.
 func (c *Cohort) Len() int { return len(c.patients) }
 
-// Names are the patients' names, in their order.
+// Names are the names of the patients, in the order of their indices.
 func (c *Cohort) Names() []string {
 	names := make([]string, len(c.patients))
 	for i := range names {
@@ -92,9 +94,9 @@ func (c *Cohort) Names() []string {
 
 func (c *Cohort) patient(i int) *patient { return &c.all[c.patients[i]] }
 
-// Subset is the cohort of some of the patients, given by their places in Names,
-// with the same cache: training and validation are best parted by patient, not
-// by slice.
+// Subset is a cohort of some of the patients, given by their indices in
+// [Cohort.Names]. It shares the cache. Use it to split training and validation
+// by patient, not by slice.
 func (c *Cohort) Subset(patients []int) (*Cohort, error) {
 	s := &Cohort{core: c.core}
 	for _, i := range patients {
@@ -113,9 +115,9 @@ func (c *Cohort) checkPatient(i int) error {
 	return nil
 }
 
-// Headers are the prepared volumes of patient i, which must be below Len, without
-// values: their dtypes, shapes and geometry. A volume that the patient does not
-// have is nil.
+// Headers are the prepared volumes of patient i without their values: their
+// dtypes, shapes and geometry, in the order of the options of Open. A volume
+// that the patient does not have is nil. i must be from 0 to Len()-1.
 func (c *Cohort) Headers(i int) []*Volume {
 	outlines := c.patient(i).outlines
 	headers := make([]*Volume, len(outlines))
@@ -127,8 +129,8 @@ func (c *Cohort) Headers(i int) []*Volume {
 	return headers
 }
 
-// Bytes is what the prepared volumes of all patients take in memory, the limit
-// that [CacheSize] would need to keep them.
+// Bytes is the size of the prepared volumes of all patients. A [CacheSize] of
+// as many bytes keeps all of them.
 func (c *Cohort) Bytes() int64 {
 	var n int64
 	for i := range c.patients {
@@ -141,12 +143,14 @@ func (c *Cohort) Bytes() int64 {
 	return n
 }
 
-// Stats is what the cache has done so far, for all datasets of the cohort and its subsets.
+// Stats reports on the cache, for all datasets of the cohort and its subsets
+// together.
 func (c *Cohort) Stats() CacheStats { return c.cache.snapshot() }
 
-// Load is the prepared volumes of patient i, from the cache if they are there;
-// nil for one that the patient does not have. They are shared and must not be
-// changed. They stay in memory until release is called, which is due once.
+// Load returns the prepared volumes of patient i, from the cache if they are
+// there, in the order of the options of Open. A volume that the patient does
+// not have is nil. The volumes are shared, so they must not be changed. They
+// stay in memory until release is called, which must be done once.
 func (c *Cohort) Load(ctx context.Context, i int) (volumes []*Volume, release func(), err error) {
 	if err := c.checkPatient(i); err != nil {
 		return nil, nil, err
@@ -158,8 +162,8 @@ func (c *Cohort) Load(ctx context.Context, i int) (volumes []*Volume, release fu
 	return slices.Clone(e.volumes.list), func() { c.cache.release(e) }, nil
 }
 
-// String is the way of the volumes as far as the cut: what is read, what is done
-// to it and how much is kept.
+// String is the plan up to the cut: what is read, how it is prepared and how
+// much is cached.
 func (c *Cohort) String() string {
 	text := figures.Count(len(c.patients), "patient", "patients") + "\n"
 	for _, s := range c.sources {

@@ -9,25 +9,27 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Crop is a step that gives volumes another shape: [PadOrCrop] or [RandomCrop].
+// Crop is a step that changes the shape of volumes, made by [PadOrCrop] or
+// [RandomCrop].
 type Crop struct {
 	random bool
 	shape  []int
 	value  float64
-	given  bool // value was
+	given  bool // value was set
 }
 
-// PadOrCrop gives every volume that shape, one number per axis or one for all,
-// around its middle: axes that are longer are cut on both sides, shorter ones
-// padded on both sides, as MONAI's ResizeWithPadOrCrop does.
+// PadOrCrop gives every volume a fixed shape, as MONAI's ResizeWithPadOrCrop
+// does. shape has a length in voxels per axis, or one for all axes. Longer axes
+// are cropped on both sides, shorter axes padded on both sides.
 func PadOrCrop(shape ...int) Crop { return Crop{shape: slices.Clone(shape)} }
 
-// RandomCrop cuts out a part of that shape, one number per axis or one for all,
-// all places equally likely. It must fit into the volume.
+// RandomCrop cuts out a part of fixed shape at a random place; all places are
+// equally likely. shape has a length in voxels per axis, or one for all axes.
+// It is an error if the part is larger than the volume.
 func RandomCrop(shape ...int) Crop { return Crop{random: true, shape: slices.Clone(shape)} }
 
-// Fill sets the value of what PadOrCrop adds to volumes that are no masks; to
-// masks it adds 0, which is the default.
+// Fill sets the value of voxels that PadOrCrop adds to scans. Masks are padded
+// with 0, and so are scans by default.
 func (c Crop) Fill(value float64) Crop {
 	c.value, c.given = value, true
 	return c
@@ -54,18 +56,18 @@ func (c Crop) add(p *program) error {
 		return p.add(c, anywhere, true)
 	}
 	if c.given {
-		return errors.New("want Fill of PadOrCrop")
+		return errors.New("Fill is for PadOrCrop only")
 	}
 	return p.add(c, perSample, true)
 }
 
-// maxSide bounds what steps may ask for.
+// maxSide bounds the lengths of axes that steps make.
 const maxSide = 1 << 20
 
 // maxElements bounds a volume that steps make, so that no product overflows.
 const maxElements = min(1<<40, math.MaxInt)
 
-// size is what the step makes of axis k of Shape.
+// size is the length of axis k of Shape after the step.
 func (c Crop) size(k int) int {
 	if len(c.shape) == 1 {
 		return c.shape[0]
@@ -79,13 +81,13 @@ func (c Crop) check(v *Volume) error {
 		return fmt.Errorf("volumes have %d axes of space: want as many lengths, or one", rank)
 	}
 	if !v.Mask && !holds(v.Dtype, c.value) {
-		return fmt.Errorf("%s is %v, which cannot hold the value", v.Name, v.Dtype)
+		return fmt.Errorf("%s is %v, which cannot hold the value of Fill", v.Name, v.Dtype)
 	}
 	elements := v.Shape[0]
 	for k := 1; k <= rank; k++ {
 		n := c.size(k)
 		if c.random && n > v.Shape[k] {
-			return fmt.Errorf("the volume has the shape %v: want a part of it, after PadOrCrop", []int(v.Shape[1:]))
+			return fmt.Errorf("the volume has the shape %v, which is smaller: want PadOrCrop before this step", []int(v.Shape[1:]))
 		}
 		if elements > maxElements/n {
 			return errors.New("want a smaller shape")
@@ -130,7 +132,7 @@ func (c Crop) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// cut makes the box of volume i all of it.
+// cut crops volume i to the box.
 func (c Crop) cut(v *Volume, i int, b *box, w *work) {
 	m, padded, _ := b.moves(v.Shape)
 	for k := 1; k < len(v.Shape); k++ {
@@ -145,7 +147,7 @@ func (c Crop) cut(v *Volume, i int, b *box, w *work) {
 	v.Data = to
 }
 
-// beyond is the value of what is added to the volume.
+// beyond is the value of voxels that are added to the volume.
 func (c Crop) beyond(v *Volume) float64 {
 	if v.Mask {
 		return 0

@@ -13,15 +13,17 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Cut is a dataset of parts of a cohort's volumes: wholes, slices or patches.
-// All volumes of a sample are cut alike.
+// A Cut is a dataset of parts of a cohort's volumes: whole volumes, slices or
+// patches. All volumes of a patient are cut at the same place.
 //
-// Its fields are the cohort's volumes by their names, (channels, z, y, x) or, of a
-// slice, (channels, rows, columns); a bool "…_present" for each that is optional;
-// "patient", int64, the patient's place in [Cohort.Names]; and what the kind of
-// cut adds. It prints its plan with %v.
+// It has a field for every volume of the cohort, with the name of the volume
+// and the shape (channels, z, y, x), or (channels, rows, columns) of a slice.
+// An optional volume has a further field, a bool named "…_present". The field
+// "patient", int64, is the index of the patient in [Cohort.Names].
+// [Cohort.Ragged], [Cohort.Slices] and [Cohort.Patches] add fields of their
+// own. A Cut prints its plan with %v.
 //
-// Samples are ordered by patient. Reading them allocates nothing once the
+// Samples are ordered by patient. Reading a sample allocates nothing if its
 // patient is in the cohort's cache.
 type Cut struct {
 	cohort *Cohort
@@ -30,15 +32,15 @@ type Cut struct {
 	parts  parts
 }
 
-// parts is a way to cut.
+// parts says how volumes are cut.
 type parts interface {
 	fmt.Stringer
 	len() int
 	patient(i int) int // in the cohort
 	name(i int) string // without the patient's
-	// part is sample i of the volumes in e.
+	// part sets b to the place of sample i in the volumes of e.
 	part(i int, e *cacheEntry, r *rand.Rand, b *box) error
-	// tell sets the cut's own fields, from field f on.
+	// tell writes the fields that this cut adds, from field f on.
 	tell(i int, b *box, dst dataset.Slot, f int)
 }
 
@@ -69,7 +71,8 @@ func (c *Cut) Len() int { return c.parts.len() }
 // Spec describes the fields, see [Cut].
 func (c *Cut) Spec() dataset.Spec { return c.spec }
 
-// Name is the patient's name and the part: "p07, axial slice 12".
+// Name is the name of the patient and the part, "p07, axial slice 12", or "" if
+// i is out of range.
 func (c *Cut) Name(i int) string {
 	if dataset.CheckIndex(i, c.Len()) != nil {
 		return ""
@@ -81,12 +84,12 @@ func (c *Cut) Name(i int) string {
 	return name
 }
 
-// Cohort is what was cut.
+// Cohort is the cohort that was cut.
 func (c *Cut) Cohort() *Cohort { return c.cohort }
 
-// Ends are, for every patient of the cohort, where its samples end, that is one
-// more than the last one's index. sampler.Grouped takes them, to go through few
-// patients at a time where the cache cannot hold all.
+// Ends has, for every patient of the cohort, the index after that of its last
+// sample. sampler.Grouped takes it to go through a few patients at a time, if
+// the cache cannot hold all.
 func (c *Cut) Ends() []int {
 	ends := make([]int, c.cohort.Len())
 	n := c.Len()
@@ -105,7 +108,8 @@ func (c *Cut) Ends() []int {
 	return ends
 }
 
-// String is the plan: what is read, prepared, kept and cut, and what comes out.
+// String is the plan: what is read, prepared, cached and cut, and the resulting
+// fields.
 func (c *Cut) String() string {
 	fields := make([]string, c.first)
 	for k, f := range c.spec[:c.first] {
@@ -114,9 +118,9 @@ func (c *Cut) String() string {
 	return fmt.Sprintf("%v\n  cut       %v: %d samples\n  store     %s", c.cohort, c.parts, c.Len(), strings.Join(fields, ", "))
 }
 
-// ReadAhead asks the operating system (Linux or macOS) to read the files of
-// patients that are not in the cache. Data files of detached headers are not
-// among them.
+// ReadAhead asks the operating system (Linux or macOS) to read ahead the files
+// of patients that are not in the cache. It does not do so for data files of
+// detached headers.
 func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 	last := -1
 	for _, i := range indices {
@@ -139,7 +143,7 @@ func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
-// Open makes a Reader, which holds no resources between two samples.
+// Open makes a Reader. It holds no resources between two samples.
 func (c *Cut) Open() (dataset.Reader, error) { return &cutReader{Cut: c}, nil }
 
 type cutReader struct {
@@ -183,7 +187,7 @@ func (r *cutReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-// store copies the box of one volume.
+// store copies the box of one volume into its cell.
 func (r *cutReader) store(cell dataset.Cell, source int, v *Volume) error {
 	s := &r.cohort.sources[source]
 	if cell.Ragged() {
@@ -200,11 +204,11 @@ func (r *cutReader) store(cell dataset.Cell, source int, v *Volume) error {
 	return copyBox(cell.Bytes(), s.dtype, v, &r.box, s.fill)
 }
 
-// maskNamed is the place of the volume with that name, which has to be a mask.
+// maskNamed is the index of the volume with that name, which must be a mask.
 func (c *Cohort) maskNamed(name string) (int, error) {
 	k := slices.IndexFunc(c.sources, func(s source) bool { return s.name == name })
 	if k < 0 {
-		return 0, fmt.Errorf("the cohort has no %q", name)
+		return 0, fmt.Errorf("the cohort has no volume %q", name)
 	}
 	if !c.sources[k].mask {
 		return 0, fmt.Errorf("%q is a Scan: want a Mask", name)

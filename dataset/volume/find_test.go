@@ -265,7 +265,7 @@ func TestWrongCutsAreReported(t *testing.T) {
 		{func() (*volume.Cut, error) {
 			return s.Patches(nil, volume.PerPatient(0), volume.Positives("lung", 2))
 		}, "volume: patches: shape (): want 3 positive numbers\nvolume: patches: PerPatient(0): want 1 or more\n" +
-			"volume: patches: Positives: the cohort has no \"lung\"\nvolume: patches: Positives(lung, 2): want a ratio from 0 to 1"},
+			"volume: patches: Positives: the cohort has no volume \"lung\"\nvolume: patches: Positives(lung, 2): want a ratio from 0 to 1"},
 	} {
 		if _, err := c.make(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q in it", err, c.want)

@@ -1,6 +1,7 @@
-// Package volume reads, prepares, cuts and augments medical volumes: NRRD, NIfTI
-// and MetaImage files and DICOM series of patients become a [Cohort], and this
-// becomes datasets of slices, patches or whole volumes. Steps are in the words of MONAI and TorchIO.
+// Package volume makes datasets of medical volumes: it reads, prepares, cuts
+// and augments them. NRRD, NIfTI and MetaImage files and DICOM series of
+// patients become a [Cohort]. A cohort becomes datasets of slices, patches or
+// whole volumes. The steps have the names that they have in MONAI and TorchIO.
 //
 //	cohort, err := volume.Open(os.DirFS("clinic"),
 //		volume.Scan("ct", "{patient}/ct.nrrd"),
@@ -9,16 +10,17 @@
 //	patches, err := cohort.Patches([]int{32, 96, 96}, volume.Positives("tumour", 0.5))
 //	ds, err := volume.Augment(patches, volume.RandomFlip(0.5)) // for every sample
 //
-// What is the same in every epoch and expensive is a step of [Prepare]; its result
-// is cached. What is random is a step of [Augment].
+// Expensive steps that give the same result in every epoch belong in [Prepare];
+// the result is cached. Random steps belong in [Augment].
 //
-// All volumes of a patient are on one grid, on that of the scan which
-// [ResampleToMatch] names if they come on several, and move together. Steps that
-// move voxels take labels from the nearest voxel, and steps that change values
-// leave masks alone. Axes are those of space, the slowest first, 0, 1 and 2 for z,
-// y and x, or 0 and 1 for rows and columns of a slice; -1 is the last one. Channels
-// are never mixed. Geometry is kept true: after every step [Volume.Position] tells
-// where a voxel lies in the body.
+// All volumes of a patient must be on one grid, or [ResampleToMatch] puts them
+// on the grid of one of them. Steps then apply to all volumes of a patient
+// alike. Steps that move voxels take masks from the nearest voxel. Steps that
+// change values do not change masks. Channels are never mixed. After every step
+// [Volume.Position] still tells where a voxel lies in the body.
+//
+// Steps count spatial axes only, the slowest first: 0, 1 and 2 are z, y and x;
+// in a slice, 0 and 1 are rows and columns. -1 is the last axis.
 package volume
 
 import (
@@ -31,53 +33,53 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A Volume is an array of two or more dimensions with its place in the world:
-// a CT scan, a PET scan, the labels that someone drew into one.
+// A Volume is an array of two or more dimensions with its place in the world: a
+// CT scan, a PET scan, or a segmentation of one.
 type Volume struct {
-	Name string // of its [Scan] or [Mask] in a cohort, else of its file
-	Mask bool   // the values are labels: no value lies between two of them
+	Name string // name of its [Scan] or [Mask] in a cohort, otherwise name of its file
+	Mask bool   // the values are labels, which are not interpolated
 
 	Dtype tensor.Dtype
-	// Shape is the array's, the slowest axis first, as in NumPy: (z, y, x) of most
-	// files. A volume of a [Cohort] always has its channels first: (1, z, y, x).
+	// Shape has the slowest axis first, as in NumPy: (z, y, x) for most files. A
+	// volume of a [Cohort] always has channels first: (1, z, y, x).
 	Shape tensor.Shape
 	// Data holds the values in C order and in the machine's byte order, aligned
 	// for Dtype. It is nil where only the header is known.
 	Data []byte
 
-	Axes []Axis // of Shape
+	Axes []Axis // one per dimension of Shape
 	// World says where the world's three axes point: "LPS" (left, posterior,
 	// superior), "RAS", "LAS", or "" if unknown.
 	World string
 	// Origin is the position of the first voxel's center in the world, in mm; nil
 	// if unknown.
 	Origin []float64
-	// Fill is what voxels beyond the volume count as: that of [Fill] in a
-	// cohort, else 0.
+	// Fill is the value of voxels outside the volume: that of [Fill] in a cohort,
+	// otherwise 0.
 	Fill float64
-	// Attributes are what else the file says in words, such as NRRD's key/value pairs.
+	// Attributes are other text in the file, such as NRRD's key/value pairs.
 	Attributes []Attribute
 }
 
 // An Axis is one dimension of a Volume.
 type Axis struct {
-	Kind    string  // "space", "domain", "list", "time", … in NRRD's words; "" if unknown
+	Kind    string  // "space", "domain", "list", "time", …, as NRRD names them; "" if unknown
 	Spacing float64 // from voxel to voxel, in mm where the axis is spatial; 0 if unknown
-	// Direction is the world's unit vector along the axis, or nil if it is unknown
-	// or the axis is not spatial.
+	// Direction is the unit vector along the axis in the world, or nil if it is
+	// unknown or the axis is not spatial.
 	Direction []float64
 }
 
-// An Attribute is text under a key.
+// An Attribute is a text and its key.
 type Attribute struct{ Key, Value string }
 
 // Elements is the number of values.
 func (v *Volume) Elements() int { return v.Shape.TotalSize() }
 
-// Bytes is how many bytes the values take, whether they are there or not.
+// Bytes is the size of the values, also if Data is nil.
 func (v *Volume) Bytes() int64 { return int64(v.Elements()) * int64(v.Dtype.Size()) }
 
-// Header is a copy of all but the values.
+// Header is a copy of the volume without its values.
 func (v *Volume) Header() *Volume {
 	h := *v
 	h.Data = nil
@@ -91,12 +93,12 @@ func (v *Volume) Header() *Volume {
 	return &h
 }
 
-// Tensor is the values as a tensor over Data, without a copy.
+// Tensor is a tensor over Data, without a copy.
 func (v *Volume) Tensor() *tensor.Dense { return dense.Tensor(v.Dtype, v.Shape.Clone(), v.Data) }
 
-// Position is where the voxel at index, which has a number per axis of Shape,
-// has its center in the world, in mm. ok is false if origin, or direction or
-// spacing of a spatial axis is unknown.
+// Position is the position of a voxel's center in the world, in mm. index has a
+// number per axis of Shape. ok is false if the origin is unknown, or the
+// direction or spacing of a spatial axis.
 func (v *Volume) Position(index ...float64) (position []float64, ok bool) {
 	if v.Origin == nil || len(index) != len(v.Axes) {
 		return nil, false
@@ -118,7 +120,7 @@ func (v *Volume) Position(index ...float64) (position []float64, ok bool) {
 	return position, spatial > 0
 }
 
-// String prints what the volume is: "ct int16 (1, 51, 256, 256), 2.6×1×1 mm, LPS".
+// String describes the volume: "ct int16 (1, 51, 256, 256), 2.6×1×1 mm, LPS".
 func (v *Volume) String() string {
 	text := fmt.Sprintf("%s %v %v", v.Name, v.Dtype, dims(v.Shape))
 	if s := v.spacings(); s != nil {
@@ -144,7 +146,7 @@ func (v *Volume) spacings() []float64 {
 	return s
 }
 
-// spatial reports whether the axis may be one of space, as far as its kind tells.
+// spatial reports whether the axis may be spatial, judged by its kind.
 func (a Axis) spatial() bool { return a.Kind == "" || a.Kind == "space" || a.Kind == "domain" }
 
 func times(v []float64) string {

@@ -242,7 +242,7 @@ func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 		{[]volume.Step{volume.ScanFields("z")}, "want (channels, z, y, x)"},
 		{[]volume.Step{volume.ScanFields("x", "x")}, "want it named once"},
 		{[]volume.Step{volume.ScanFields("y"), volume.ZScore()}, "ZScore(): field y uint16 (1, 2, 2): want float32"},
-		{[]volume.Step{volume.ScanFields("x"), volume.Resample(1)}, "it is for whole volumes: give it to Prepare"},
+		{[]volume.Step{volume.ScanFields("x"), volume.Resample(1)}, "it is for whole volumes: use it in Prepare"},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(3)}, "which is smaller: want PadOrCrop before this step"},
 		{[]volume.Step{volume.ScanFields("x"), volume.PadOrCrop(2, 3), volume.RandomRotate90(1, 0, 1)}, "axes of 2 and 3 voxels"},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(2), volume.RandomFlip(1, 2)}, "want a probability from 0 to 1"},

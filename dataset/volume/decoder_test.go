@@ -116,11 +116,11 @@ func TestDecodersOfOnesOwnReadFolders(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for want, spoil := range map[string]func(v *volume.Volume){
-		"3 axes for the shape (2, 3)":                     func(v *volume.Volume) { v.Axes = append(v.Axes, volume.Axis{}) },
-		"2 axes for the shape (2, 0)":                     func(v *volume.Volume) { v.Shape[1] = 0 },
-		"values of complex64, which are no plain numbers": func(v *volume.Volume) { v.Dtype = tensor.Complex64 },
-		"of uint8: more values than memory can hold":      func(v *volume.Volume) { v.Shape[1] = math.MaxInt },
-		"p0, ct (p0/ct): 6 bytes of data, want 8":         func(v *volume.Volume) { v.Shape[1] = 4 },
+		"3 axes for the shape (2, 3)":                  func(v *volume.Volume) { v.Axes = append(v.Axes, volume.Axis{}) },
+		"2 axes for the shape (2, 0)":                  func(v *volume.Volume) { v.Shape[1] = 0 },
+		"values of complex64, want integers or floats": func(v *volume.Volume) { v.Dtype = tensor.Complex64 },
+		"of uint8: more values than memory can hold":   func(v *volume.Volume) { v.Shape[1] = math.MaxInt },
+		"p0, ct (p0/ct): 6 bytes of data, want 8":      func(v *volume.Volume) { v.Shape[1] = 4 },
 	} {
 		c, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct", volume.Using(folders{spoil})))
 		if err == nil {

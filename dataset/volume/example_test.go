@@ -90,8 +90,7 @@ func Example() {
 	// 2 patients decoded
 }
 
-// A PET scan of 4×2×2 mm beside a CT scan of 4×1×1 mm: every sample has both on
-// the grid of the CT.
+// A PET scan of 4×2×2 mm is put on the grid of a CT scan of 4×1×1 mm.
 func ExampleResampleToMatch() {
 	fsys := twoPatients()
 	for _, patient := range []string{"anna", "bert"} {
@@ -129,7 +128,7 @@ func ExampleResampleToMatch() {
 	// [4 4 -1 -1]
 }
 
-// row is a dataset of one picture of a row, with a mask.
+// row is a dataset of one volume with a single row of voxels, and its mask.
 func row(values ...float32) dataset.Dataset {
 	labels := make([]uint8, len(values))
 	for i, v := range values {
@@ -159,7 +158,7 @@ func show(steps ...volume.Step) {
 	fmt.Println(s["mr"].Data(), s["mask"].Data())
 }
 
-// Any dataset can be named that has fields of channels first.
+// The fields of any dataset can be augmented if they have channels first.
 func ExampleAugment() {
 	show(volume.Flip(-1))
 	show(volume.RandomCrop(1, 2), volume.RandomFlip(0))

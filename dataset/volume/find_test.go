@@ -210,7 +210,7 @@ func TestWrongStudiesAreReportedTogether(t *testing.T) {
 		volume.CacheSize(-1), volume.MaxSize(0), volume.Tolerance(math.NaN()))
 	want := `volume:  from {patient}: want a name
 volume: ct: pattern "ct.nrrd": want {patient} in it
-volume: two are named "ct"
+volume: two volumes are named "ct"
 volume: ct: pattern "": want {patient} in it
 volume: ct: As(bool): want an integer of fixed size or a float
 volume: m: Fill(-1): want a value of uint8

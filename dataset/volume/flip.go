@@ -9,11 +9,11 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Flip reverses axes, all of space if none is given.
+// Flip reverses the given axes, or all spatial axes if none is given.
 func Flip(axes ...int) Step { return flipping{axes: slices.Clone(axes)} }
 
-// RandomFlip reverses every one of the axes, all of space if none is given, with
-// probability p, each by a draw of its own, as nnU-Net mirrors.
+// RandomFlip reverses each of the given axes with probability p, independently
+// of the others, as nnU-Net does. Without axes it takes all spatial axes.
 func RandomFlip(p float64, axes ...int) Step {
 	return flipping{random: true, p: p, axes: slices.Clone(axes)}
 }
@@ -41,7 +41,7 @@ func (f flipping) add(p *program) error {
 	return p.add(f, perSample, false)
 }
 
-// each calls do for the axes as places in Shape.
+// each calls do with the index in Shape of every axis.
 func (f flipping) each(rank int, do func(axis int)) error {
 	if len(f.axes) == 0 {
 		for axis := 1; axis <= rank; axis++ {
@@ -81,13 +81,13 @@ func (f flipping) apply(vs []*Volume, w *work) error {
 	})
 }
 
-// Rotate90 turns by k times 90° from axis a towards axis b, as NumPy's rot90
+// Rotate90 rotates by k times 90° from axis a towards axis b, as NumPy's rot90
 // does with axes (a, b).
 func Rotate90(k, a, b int) Step { return rotation{k: (k%4 + 4) % 4, a: a, b: b} }
 
-// RandomRotate90 turns from axis a towards axis b by 90, 180 or 270°, equally
-// likely, with probability p and otherwise not at all, as MONAI's RandRotate90
-// does. The axes must be of one length.
+// RandomRotate90 rotates with probability p, by 90, 180 or 270° from axis a
+// towards axis b, equally likely, as MONAI's RandRotate90 does. The two axes
+// must have the same length.
 func RandomRotate90(p float64, a, b int) Step { return rotation{random: true, p: p, a: a, b: b} }
 
 type rotation struct {
@@ -120,7 +120,7 @@ func (t rotation) axes(rank int) (a, b int, err error) {
 		return
 	}
 	if b, err = axisOf(t.b, rank); err == nil && a == b {
-		err = errors.New("want two axes")
+		err = errors.New("want two different axes")
 	}
 	return
 }
@@ -131,7 +131,7 @@ func (t rotation) outline(vs []*Volume) error {
 		return err
 	}
 	if n := vs[0].Shape; t.random && n[a] != n[b] {
-		return fmt.Errorf("axes of %d and %d voxels: want one length", n[a], n[b])
+		return fmt.Errorf("axes of %d and %d voxels: want equal lengths", n[a], n[b])
 	}
 	for _, v := range vs {
 		t.header(v, t.k, a, b)
@@ -141,7 +141,7 @@ func (t rotation) outline(vs []*Volume) error {
 
 // header turns shape and geometry.
 func (t rotation) header(v *Volume, k, a, b int) {
-	// A quarter is the axes swapped and the new one reversed.
+	// A rotation by 90° swaps the axes and reverses one.
 	for ; k > 0; k-- {
 		v.Shape[a], v.Shape[b] = v.Shape[b], v.Shape[a]
 		v.Axes[a], v.Axes[b] = v.Axes[b], v.Axes[a]

@@ -11,8 +11,8 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Intensity is a step that changes values: [Window], [ZScore] or [MinMax]. It
-// makes them float32 and leaves masks as they are.
+// Intensity is a step that changes values, made by [Window], [ZScore] or
+// [MinMax]. It makes scans float32 and does not change masks.
 type Intensity struct {
 	name   string
 	args   []any
@@ -21,15 +21,15 @@ type Intensity struct {
 	lo, hi float64 // of the result
 	to     bool    // lo and hi were given
 	within string
-	// nonzero leaves zeros out, of the statistics and of the change.
+	// nonzero excludes voxels of value 0 from the statistics and the change.
 	nonzero bool
 	scale   func(x *Intensity, values []float32, region []bool) error
 }
 
-// Window shows a range of values, as the window of a CT viewer does: those from
-// level - width/2 to level + width/2 become 0 to 1, what lies beyond becomes 0 or
-// 1. Of a CT scan level and width are Hounsfield units: Window(40, 400) shows
-// soft tissue, Window(-600, 1500) lungs.
+// Window maps a range of values to 0 to 1, as the window of a CT viewer does:
+// level - width/2 becomes 0 and level + width/2 becomes 1. Values outside are
+// clipped. For CT scans level and width are in Hounsfield units: Window(40,
+// 400) shows soft tissue, Window(-600, 1500) shows lungs.
 //
 // It is the function LINEAR_EXACT of DICOM PS3.3 C.11.2.1.3.2, and MONAI's
 // ScaleIntensityRange with clipping.
@@ -45,50 +45,51 @@ func Window(level, width float64) Intensity {
 	return x
 }
 
-// ZScore makes the mean of every channel 0 and its standard deviation 1, as
-// MONAI's NormalizeIntensity does with channel_wise. A channel of one value
-// becomes 0. See [Intensity.Nonzero] and [Intensity.Within].
+// ZScore subtracts the mean of every channel and divides by its standard
+// deviation, as MONAI's NormalizeIntensity does with channel_wise. A channel
+// with one value only becomes 0. See [Intensity.Nonzero] and
+// [Intensity.Within].
 func ZScore() Intensity {
 	return Intensity{name: "ZScore", scale: zscore}
 }
 
-// MinMax maps every channel's least value to 0 and its largest to 1. A channel of
-// one value becomes 0.
+// MinMax maps the smallest value of every channel to 0 and the largest to 1. A
+// channel with one value only becomes 0.
 func MinMax() Intensity {
 	return Intensity{name: "MinMax", hi: 1, scale: minmax}
 }
 
-// Only restricts the step to the volumes of these names.
+// Only restricts the step to the scans of these names.
 func (x Intensity) Only(names ...string) Intensity {
 	x.only = slices.Clone(names)
 	return x
 }
 
-// To makes the result of Window and MinMax lo to hi instead of 0 to 1.
+// To makes Window and MinMax map to lo to hi instead of 0 to 1.
 func (x Intensity) To(lo, hi float64) Intensity {
 	x.lo, x.hi, x.to = lo, hi, true
 	if x.name == "ZScore" || !(lo < hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
-		x.check = errors.New("want To of Window or MinMax, and in order")
+		x.check = errors.New("To is for Window and MinMax: want finite lo < hi")
 	}
 	return x
 }
 
-// Nonzero takes ZScore or MinMax of the voxels that are not 0 and leaves those
-// that are, which in brain scans are the background.
+// Nonzero makes ZScore or MinMax ignore voxels of value 0 and leave them as
+// they are. In brain scans they are the background.
 func (x Intensity) Nonzero() Intensity {
 	x.nonzero = true
 	if x.name == "Window" {
-		x.check = errors.New("want Nonzero of ZScore or MinMax")
+		x.check = errors.New("Nonzero is for ZScore and MinMax only")
 	}
 	return x
 }
 
-// Within takes the statistics of ZScore or MinMax from voxels whose label in the
-// mask of that name is not 0, and changes all voxels by them.
+// Within makes ZScore or MinMax compute its statistics from the voxels whose
+// label in the named mask is not 0. It still changes all voxels.
 func (x Intensity) Within(mask string) Intensity {
 	x.within = mask
 	if x.name == "Window" {
-		x.check = errors.New("want Within of ZScore or MinMax")
+		x.check = errors.New("Within is for ZScore and MinMax only")
 	}
 	return x
 }
@@ -124,7 +125,7 @@ func (x Intensity) add(p *program) error {
 	return p.add(op, anywhere, false)
 }
 
-// intensity is the step at work, shared by all workers.
+// intensity is the operation, shared by all workers.
 type intensity struct{ Intensity }
 
 // of reports whether the step changes that volume.
@@ -138,7 +139,7 @@ func (x *intensity) outline(vs []*Volume) error {
 			v.Dtype = tensor.Float32
 		}
 		if v.Name == x.within && !v.Mask {
-			return fmt.Errorf("%s is no mask", v.Name)
+			return fmt.Errorf("%s is not a mask", v.Name)
 		}
 	}
 	return nil
@@ -217,7 +218,7 @@ func zscore(x *Intensity, values []float32, region []bool) error {
 		}
 	}
 	if n == 0 {
-		return nil // nothing to go by, as where the patient has no such organ
+		return nil // no statistics, for example if the patient does not have the organ
 	}
 	mean, squares := sum/float64(n), 0.0
 	for i, v := range values {
@@ -269,7 +270,7 @@ func minmax(x *Intensity, values []float32, region []bool) error {
 	return nil
 }
 
-// stretch maps from…to to lo…hi and cuts off what lies beyond.
+// stretch maps the range from…to to lo…hi and clips values outside.
 func (x *Intensity) stretch(values []float32, from, to float64, keep func(float32) bool) {
 	lo, hi := float32(x.lo), float32(x.hi)
 	f, start := float32(0), float32(from)

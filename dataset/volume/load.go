@@ -15,7 +15,7 @@ type patientVolumes struct {
 	bytes int64
 
 	mu      sync.Mutex
-	regions map[string]*region // by what they are of
+	regions map[string]*region // by mask and labels
 }
 
 // load reads and prepares a patient's volumes.
@@ -63,8 +63,8 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 	return loaded, nil
 }
 
-// unchanged finds volumes that no longer are what their headers told when the
-// cohort was opened, before a preparation makes much of them.
+// unchanged finds files that have changed since the cohort was opened, before a
+// preparation allocates memory for them.
 func (c *core) unchanged(p *patient, volumes []*Volume) error {
 	headers := make([]*Volume, len(volumes))
 	for k, v := range volumes {
@@ -85,7 +85,7 @@ func (c *core) unchanged(p *patient, volumes []*Volume) error {
 	return nil
 }
 
-// region is that of a mask's voxels with some labels, found once per patient.
+// region is the set of a mask's voxels with some labels. It is found once per patient.
 func (c *cache) region(e *cacheEntry, source int, key string, labels []float64) (*region, error) {
 	p := e.volumes
 	p.mu.Lock()
@@ -105,8 +105,8 @@ func (c *cache) region(e *cacheEntry, source int, key string, labels []float64) 
 	return r, nil
 }
 
-// A cancelingFS ends the reading of its files once ctx is done, so that nobody
-// waits for a large volume to be decoded in vain.
+// A cancelingFS stops reads of its files once ctx is done, so that nobody waits for a
+// large volume that is no longer needed.
 type cancelingFS struct {
 	fs.FS
 	ctx context.Context

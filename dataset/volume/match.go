@@ -11,26 +11,27 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// ResampleToMatch puts all volumes of a patient onto the grid of the one of that
-// name, the fixed one: its shape, spacing, origin and directions. It is for scans
-// of one body that were taken on different grids, such as PET and CT, or a mask
-// drawn elsewhere, and must be the first step, as all others want one grid: volumes
-// that lie apart are an error without it.
+// ResampleToMatch resamples all volumes of a patient to the grid of the named
+// one: its shape, spacing, origin and directions. Use it for scans of one body
+// on different grids, such as PET and CT, or for a mask drawn on another scan.
+// It must be the first step, because all other steps need one grid. Without it,
+// volumes on different grids are an error.
 //
-// Every voxel of the result has its center in the world looked up in the old
-// volume, through the full affine of both; LPS, RAS and LAS may be mixed. Scans
-// are interpolated linearly in three directions and become float32, masks take
-// the nearest voxel, of two equally near ones that of the higher index. A volume
-// reaches to the outer edges of its outermost voxels; beyond their centers it goes
-// on with the values there, and beyond the edges with its Fill, see
-// [Source.Fill]. That is ITK's Resample(moving, fixed) and, but for what
-// lies beyond the edges, MONAI's ResampleToMatch. Positions are true to 1/1000 of a
-// voxel: a volume closer than that to the grid stays as it is, as the fixed one does.
-// Like both it does not smooth before it makes a volume coarser.
+// For every voxel of the new grid, the position of its center in the world is
+// looked up in the old volume, by the affine matrices of both. LPS, RAS and LAS
+// may be mixed. Scans are interpolated linearly along three axes and become
+// float32. Masks take the nearest voxel; of two equally near ones, that of the
+// higher index. Between the centers and the outer edges of its outermost
+// voxels, a volume has the values of these voxels. Outside the edges it has the
+// value of [Fill]. This is ITK's Resample(moving, fixed) and, except outside
+// the edges, MONAI's ResampleToMatch. Positions are exact to 1/1000 of a voxel;
+// a volume that is closer than that to the grid is not changed. Like both, it
+// does not smooth before it makes a volume coarser.
 //
-// A volume that does not tell its place in the world is an error, as is one that
-// lies entirely outside of the grid. An image of two axes in a world of three is
-// as thick as its finest spacing.
+// A volume without a known place in the world is an error, and so is a volume
+// that lies entirely outside the grid. A volume with two spatial axes in a
+// world of three is one voxel thick; the voxel is as thick as the finest
+// spacing.
 func ResampleToMatch(name string) Step { return matching{name} }
 
 type matching struct{ name string }
@@ -46,8 +47,8 @@ func (x matching) add(p *program) error {
 	return p.add(x, perPatient, true)
 }
 
-// each finds how every volume but the fixed one lies on the grid, and calls do
-// for those that have to move.
+// each finds how every volume except the fixed one lies on the grid, and calls do for
+// those that are not on it.
 func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
 	at := slices.IndexFunc(vs, func(v *Volume) bool { return v.Name == x.name })
 	if at < 0 {
@@ -55,7 +56,7 @@ func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
 	}
 	fixed := vs[at]
 	if len(vs) == 1 {
-		return nil // nothing has to match, not even to have a place
+		return nil // a single volume need not have a place
 	}
 	grid, err := frameOf(fixed)
 	if err != nil {
@@ -85,7 +86,7 @@ func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
 	return nil
 }
 
-// together finds what keeps a volume from the grid, its own geometry aside.
+// together finds why a volume cannot be put on the grid, apart from its geometry.
 func together(v, fixed *Volume) error {
 	if len(v.Shape) != len(fixed.Shape) {
 		return fmt.Errorf("it has %d axes of space, %s has %d", len(v.Shape)-1, fixed.Name, len(fixed.Shape)-1)
@@ -94,7 +95,7 @@ func together(v, fixed *Volume) error {
 		return fmt.Errorf("its world is %s, that of %s is %s: want both known", worldOf(v), fixed.Name, worldOf(fixed))
 	}
 	if v.Shape[0] > maxElements/max(1, fixed.Elements()/fixed.Shape[0]) {
-		return fmt.Errorf("%d channels are too many for the grid of %s", v.Shape[0], fixed.Name)
+		return fmt.Errorf("%d channels on the grid of %s are too large", v.Shape[0], fixed.Name)
 	}
 	if v.Mask && !holds(v.Dtype, v.Fill) {
 		return fmt.Errorf("its labels are %v, which cannot hold Fill(%v)", v.Dtype, v.Fill)
@@ -109,7 +110,7 @@ func worldOf(v *Volume) string {
 	return v.World
 }
 
-// settle gives the volume the fixed one's grid.
+// settle gives the volume the grid of the fixed one.
 func settle(v, fixed *Volume) {
 	v.World = fixed.World
 	v.Origin = slices.Clone(fixed.Origin)
@@ -152,7 +153,7 @@ type frame struct {
 func frameOf(v *Volume) (f frame, err error) {
 	rank, world := len(v.Shape)-1, len(v.Origin)
 	if world == 0 {
-		return f, errors.New("its place is unknown: want an origin in the file")
+		return f, errors.New("its place is unknown: the file has no origin")
 	}
 	if rank < 2 || rank > world || world > 3 {
 		return f, fmt.Errorf("%d axes of space in a world of %d", rank, world)

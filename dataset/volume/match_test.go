@@ -138,8 +138,8 @@ func TestFilesOfSeveralGridsAreEarlyErrorsWithoutMatching(t *testing.T) {
 			t.Errorf("%v: got %v, want %q in it", c.steps, err, c.want)
 		}
 	}
-	if _, err := volume.Augment(whole(t), volume.ResampleToMatch("ct")); err == nil || !strings.Contains(err.Error(), "give it to Prepare") {
-		t.Errorf("behind the cut: got %v", err)
+	if _, err := volume.Augment(whole(t), volume.ResampleToMatch("ct")); err == nil || !strings.Contains(err.Error(), "use it in Prepare") {
+		t.Errorf("after the cut: got %v", err)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestVolumesThatCannotBeMatchedSaySo(t *testing.T) {
 		}, "pet: it lies entirely outside"},
 		{func(pet, _ *volume.Volume) { pet.Mask, pet.Fill = true, 40000 }, "pet: its labels are int16, which cannot hold Fill(40000)"},
 		{func(pet, _ *volume.Volume) { pet.Mask, pet.Fill = true, 0.5 }, "pet: its labels are int16, which cannot hold Fill(0.5)"},
-		{func(pet, _ *volume.Volume) { pet.Shape[0] = math.MaxInt }, " channels are too many for the grid of ct"},
+		{func(pet, _ *volume.Volume) { pet.Shape[0] = math.MaxInt }, " channels on the grid of ct are too large"},
 		{func(pet, _ *volume.Volume) { pet.Shape, pet.Axes = pet.Shape[1:], pet.Axes[1:] }, "pet: it has 2 axes of space, ct has 3"},
 		{func(_, ct *volume.Volume) { ct.Name = "mr" }, "the patient has no ct"},
 	} {

@@ -99,7 +99,7 @@ func convertAny[D number](dst []D, src []byte, from tensor.Dtype, m *moves) erro
 	case reflect.Float64:
 		convertRows(dst, dense.Values[float64](src), m)
 	default:
-		return fmt.Errorf("values of %v, which are no plain numbers", from)
+		return fmt.Errorf("values of %v, want integers or floats", from)
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// An Option says what a cohort consists of, or changes what [Open] does.
+// An Option adds a volume to a cohort, or changes what [Open] does.
 type Option struct{ set func(*config) }
 
-// config is what options say.
+// config is what the options set.
 type config struct {
 	sources   []source
 	table     []Patient // as given by Patients; nil if they are to be found
@@ -35,42 +35,44 @@ func newConfig(options []Option) config {
 	return c
 }
 
-// A Patient is an entry of a table of patients: the name and, per volume, the
-// file. A volume without a file here is where its pattern says.
+// A Patient is a row of a table of patients: the name and, by name of the
+// volume, the paths of the files. The pattern of [Scan] or [Mask] finds volumes
+// that Files lacks.
 type Patient struct {
 	Name  string
 	Files map[string]string
 }
 
-// Patients gives the patients and their order, instead of those that the
-// patterns find, sorted by name.
+// Patients sets the patients and their order. By default the patterns of [Scan]
+// and [Mask] find them, and they are sorted by name.
 func Patients(table ...Patient) Option {
 	return Option{func(c *config) { c.table = append(c.table, table...) }}
 }
 
-// Prepare takes every patient's volumes through the steps once, after they were
-// decoded and before they are kept and cut. Steps of several calls follow each other.
+// Prepare takes the volumes of every patient through the steps once, after they
+// are decoded and before they are cached and cut. Steps of further calls are
+// appended.
 func Prepare(steps ...Step) Option {
 	return Option{func(c *config) { c.steps = append(c.steps, steps...) }}
 }
 
 // CacheSize sets how many bytes of prepared volumes are kept in memory. The
-// default is 2 GiB; [Cohort.Bytes] is what the whole cohort needs.
+// default is 2 GiB. [Cohort.Bytes] is what the whole cohort needs.
 //
-// Volumes in use are held beyond the limit, up to a patient per worker. A
-// patient larger than the limit is used and forgotten. Where the limit is below
-// the cohort's size, an order that jumps from patient to patient decodes volumes
-// for a few samples each. Then take the samples of few patients at a time:
-// sampler.Grouped(cut.Ends(), …) shuffles so.
+// Volumes in use may exceed the limit, by up to a patient per worker. A patient
+// larger than the limit is not kept. If the limit is below the size of the
+// cohort, a random order of samples decodes a patient again for every few
+// samples. Then shuffle with sampler.Grouped(cut.Ends(), …), which takes the
+// samples of a few patients at a time.
 func CacheSize(bytes int64) Option { return Option{func(c *config) { c.cacheSize = bytes }} }
 
-// MaxSize sets how many bytes the values of one volume may take, so that no file
-// can take all memory. The default is 4 GiB.
+// MaxSize sets how many bytes the values of one volume may have, so that no
+// file can take all memory. The default is 4 GiB.
 func MaxSize(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
-// Tolerance sets how far apart in the world the corners of a patient's volumes
-// may be, in voxels along their finest axis. The default is 0.01; infinity means
-// that only shapes have to agree.
+// Tolerance sets how far apart the corners of a patient's volumes may be in the
+// world, in voxels of the finest axis. The default is 0.01. Infinity means that
+// only shapes must be equal.
 func Tolerance(voxels float64) Option { return Option{func(c *config) { c.tolerance = voxels }} }
 
 func (c *core) validate() error {
@@ -80,7 +82,7 @@ func (c *core) validate() error {
 	}
 	for i, s := range c.sources {
 		if slices.ContainsFunc(c.sources[:i], func(o source) bool { return o.name == s.name }) {
-			errs = append(errs, fmt.Errorf("volume: two are named %q", s.name))
+			errs = append(errs, fmt.Errorf("volume: two volumes are named %q", s.name))
 		}
 		if s.name == "" {
 			errs = append(errs, fmt.Errorf("volume: %v: want a name", s))

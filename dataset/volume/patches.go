@@ -14,32 +14,36 @@ import (
 // A PatchOption changes what [Cohort.Patches] takes.
 type PatchOption struct{ set func(*patchParts) }
 
-// PerPatient sets how many patches an epoch takes of every patient. The default is 1.
+// PerPatient sets how many patches of every patient an epoch has. The default
+// is 1.
 func PerPatient(n int) PatchOption {
 	return PatchOption{func(p *patchParts) { p.n = n }}
 }
 
-// Positives centers patches on labels: with probability ratio on a voxel of the
-// named mask whose label is one of labels, or not 0 if there are none, and
-// otherwise on one of the rest, as MONAI's RandCropByPosNegLabel does with pos =
-// ratio and neg = 1 - ratio. Voxels of a side are equally likely. At the volume's
-// edge the patch moves inside, so that its center is another voxel then.
+// Positives centers patches on labels, as MONAI's RandCropByPosNegLabel does
+// with pos = ratio and neg = 1 - ratio. With probability ratio, the center is a
+// positive voxel of the named mask: its label is one of labels, or not 0 if
+// labels is empty. Otherwise the center is one of the other voxels. All voxels
+// of either set are equally likely. Near the edge of the volume the patch is
+// moved inside, so its center is then another voxel.
 //
-// A patient without such a voxel gives patches of the rest alone, one without
-// the mask patches anywhere.
+// For a patient without positive voxels, all centers are other voxels. For a
+// patient without the mask, patches are anywhere.
 func Positives(mask string, ratio float64, labels ...int) PatchOption {
 	return PatchOption{func(p *patchParts) {
 		p.mask, p.ratio, p.labels, p.center = mask, ratio, floatsOf(labels), true
 	}}
 }
 
-// Patches makes a dataset of random parts of that shape, (z, y, x) of volumes and
-// (y, x) of images: anywhere in the volume, all places equally likely, unless
-// [Positives] says otherwise. Where a volume is smaller it is padded on both sides.
+// Patches makes a dataset of random parts of that shape: (z, y, x), or (y, x)
+// if the volumes have two spatial axes. All places in the volume are equally
+// likely, unless [Positives] is given. A volume that is smaller than shape is
+// padded on both sides.
 //
-// The place depends on the draw alone (see [dataset.Slot.Rand]), so that every epoch has
-// other patches, the same ones for any number of workers. Besides those of every
-// [Cut], the field is "start", int64 (3) or (2): the first voxel's index in the
+// The place depends only on the sample's random numbers (see
+// [dataset.Slot.Rand]). So every epoch has other patches, which are the same
+// for any number of workers. The dataset has the fields of every [Cut] and
+// "start", int64 of shape (3) or (2): the index of the first voxel in the
 // prepared volume.
 func (c *Cohort) Patches(shape []int, options ...PatchOption) (*Cut, error) {
 	p := &patchParts{cohort: c, n: 1, shape: slices.Clone(shape)}
@@ -127,7 +131,7 @@ func (p *patchParts) part(i int, e *cacheEntry, r *rand.Rand, b *box) error {
 	return nil
 }
 
-// pick is the voxel to put in the center.
+// pick draws the voxel in the center.
 func (p *patchParts) pick(region *region, r *rand.Rand) int {
 	positive := r.Float64() < p.ratio
 	if positive && region.inside() > 0 || region.outside() == 0 {

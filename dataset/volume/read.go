@@ -12,37 +12,38 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A Decoder reads volumes of a format. [Read] knows the files' ones by their names;
-// [Using] takes another one, such as that of DICOM series, which are folders. It is
-// used by several goroutines at once.
+// A Decoder reads volumes of a format. [Read] chooses one by the name of the
+// file. [Using] sets another one, such as one of your own. Several goroutines
+// use it at once.
 type Decoder interface {
-	// ReadHeader reads all but the values, with the Dtype that Read gives.
+	// ReadHeader reads everything except the values. Dtype is the one that Read gives.
 	ReadHeader(fsys fs.FS, name string) (*Volume, error)
-	// Read reads a volume of at most limit bytes; a limit of 0 is none. It takes no
-	// memory by a header's promise alone.
+	// Read reads a volume. More than limit bytes of values are an error; 0 means no
+	// limit. It does not allocate what a header promises before it has compared it
+	// with the file.
 	Read(fsys fs.FS, name string, limit int64) (*Volume, error)
 }
 
-// Read reads a volume of at most limit bytes; a limit of 0 is none. The name tells
-// the format: NRRD is .nrrd or .nhdr, NIfTI is .nii, .hdr or .img, each of the three
-// also with .gz after it, and MetaImage is .mha or .mhd. A folder is a DICOM series,
-// and .dcm or .ima a slice of one.
+// Read reads a volume. More than limit bytes of values are an error; 0 means no
+// limit. The name tells the format: NRRD is .nrrd or .nhdr; NIfTI is .nii, .hdr
+// or .img, with or without .gz after it; MetaImage is .mha or .mhd. A folder is
+// a DICOM series, and .dcm or .ima is one slice of a series.
 //
-// All axes stay as they are in the file, in reverse: the fastest is the last of
-// Shape. NIfTI's values are scaled as the header asks for, to float32, if it asks;
-// limit counts them as they are then. What follows the values is passed over.
+// Axes are in the reverse order of the file, so that the fastest is the last of
+// Shape. If the header of a NIfTI file asks for scaling, its values are scaled
+// to float32, and limit counts these. Bytes after the values are ignored.
 //
-// A NIfTI file that tells no place, with both codes 0, has its middle at the world's
-// origin and its first axis to the left, as nibabel takes it.
+// A NIfTI file without a place (both codes are 0) has its center at the world's
+// origin and its first axis to the left, as in nibabel.
 //
-// All files of a series' folder are slices of one stack: of one size and direction,
-// equally far apart. Slices that are missing or come twice, and files of another
-// series or format, are errors that name them; hidden files, DICOMDIR and folders are
-// passed over. Slices follow each other along their normal, by their positions, and
-// the distance of slices is that of their positions. Values are rescaled, to the
-// smallest integers that hold all, or to float32 where a slope or intercept is none or
-// differs from slice to slice. Multi-frame files and those that are compressed, but
-// for RLE, are errors.
+// All files in the folder of a DICOM series must be slices of one stack: of one
+// size and direction, at equal distances. Missing slices, duplicates, and files
+// of other series or formats are errors that name the files. Hidden files,
+// DICOMDIR and folders are skipped. Slices are sorted by position along their
+// normal, and their distance is computed from the positions. Values are
+// rescaled to the smallest integer dtype that holds all, or to float32 if slope
+// or intercept is not an integer or differs between slices. Multi-frame files
+// are errors, and so are compressed files, except RLE.
 func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
 	v, err := read(decoderOf(fsys, name), fsys, name, limit)
 	if err != nil {
@@ -51,7 +52,8 @@ func Read(fsys fs.FS, name string, limit int64) (*Volume, error) {
 	return v, nil
 }
 
-// ReadHeader reads all but the values. The Dtype is that which [Read] would give.
+// ReadHeader reads everything except the values. Dtype is the one that [Read]
+// gives.
 func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
 	v, err := readHeader(decoderOf(fsys, name), fsys, name)
 	if err != nil {
@@ -60,7 +62,7 @@ func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
 	return v, nil
 }
 
-// decoderOf is the decoder of the format that the name tells, or nil.
+// decoderOf is the decoder for the name, or nil if no format has such names.
 func decoderOf(fsys fs.FS, name string) Decoder {
 	base := strings.ToLower(name)
 	switch path.Ext(base) {
@@ -111,13 +113,13 @@ func readHeader(d Decoder, fsys fs.FS, name string) (*Volume, error) {
 // valueDtypes are those of the values of a volume.
 var valueDtypes = append([]tensor.Dtype{tensor.Uint64}, fieldDtypes...)
 
-// checkHeader makes sure of what everything after relies on, whoever has read the volume.
+// checkHeader checks what all other code relies on, for volumes of any Decoder.
 func (v *Volume) checkHeader() error {
 	if len(v.Axes) != len(v.Shape) || len(v.Shape) == 0 || slices.Min(v.Shape) < 1 {
 		return fmt.Errorf("%d axes for the shape %v", len(v.Axes), dims(v.Shape))
 	}
 	if !slices.Contains(valueDtypes, v.Dtype) {
-		return fmt.Errorf("values of %v, which are no plain numbers", v.Dtype)
+		return fmt.Errorf("values of %v, want integers or floats", v.Dtype)
 	}
 	const most = min(1<<40, math.MaxInt) // so that no product of sizes overflows
 	bytes := int64(v.Dtype.Size())

@@ -10,17 +10,16 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A region is a set of voxels, kept as stretches of neighbours in memory, so that
-// any of them can be picked evenly in the time of a binary search: tumours have
-// many voxels, but few stretches.
+// A region is a set of voxels, stored as runs of contiguous voxels. A random voxel is
+// found by a binary search. Tumours have many voxels, but few runs.
 type region struct {
-	starts []uint32 // of every stretch
-	before []uint32 // voxels of the region before every stretch, and at the end their number
+	starts []uint32 // of every run
+	before []uint32 // voxels of the region before every run, and their total number at the end
 	voxels int      // in and outside
 }
 
-// regionOf finds the voxels of a mask whose label is one of labels, or not 0 if
-// there are none. Of several channels the region has the voxels of any.
+// regionOf finds the voxels of a mask whose label is one of labels, or not 0 if labels
+// is empty. A voxel is in the region if it is so in any channel.
 func regionOf(v *Volume, labels []float64) (*region, error) {
 	channels := v.Shape[0]
 	n := v.Elements() / channels

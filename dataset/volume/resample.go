@@ -12,17 +12,19 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Resample gives volumes that spacing in mm, one number per axis, the slowest
-// first, or one for all; 0 keeps an axis as it is. Scans are interpolated
-// linearly in every direction and become float32, masks take the nearest voxel.
+// Resample gives volumes a new spacing in mm. spacing has a number per axis,
+// the slowest first, or one for all axes; 0 keeps the spacing of an axis. Scans
+// are interpolated linearly along every axis and become float32. Masks take the
+// nearest voxel.
 //
-// A volume keeps its extent from the outer edge of the first voxel on: n voxels s
-// mm apart become round(n·s/spacing), at least one, and voxel i of the result has
-// its center at (i + ½)·spacing/s - ½ of the old ones, so that the origin moves by
-// half the difference of the spacings. An axis goes on beyond its outermost
-// centers with the values there. It is what ITK's resample filter gives on that
-// grid, and SciPy's zoom with grid_mode where sizes divide. Like both it does not
-// smooth before it makes a volume smaller.
+// The extent of a volume begins at the outer edge of the first voxel and is
+// kept: n voxels of spacing s become round(n·s/spacing) voxels, at least one.
+// The center of voxel i of the result is at index (i + ½)·spacing/s - ½ of the
+// old volume, so the origin moves by half the difference of the spacings.
+// Outside the outermost centers the values continue unchanged. ITK's resample
+// filter gives the same on that grid, and so does SciPy's zoom with grid_mode
+// where sizes divide. Like both, it does not smooth before it makes a volume
+// coarser.
 func Resample(spacing ...float64) Step { return resampling{slices.Clone(spacing)} }
 
 type resampling struct{ spacing []float64 }
@@ -42,7 +44,8 @@ func (x resampling) add(p *program) error {
 }
 
 // scales are, per axis of Shape, how many old voxels a new one is wide, and the
-// number of new ones. Open that agree up to rounding get the same.
+// number of new ones. Volumes whose spacings
+// agree up to rounding get the same.
 func (x resampling) scales(vs []*Volume) (scale [4]float64, n [4]int, err error) {
 	rank := rankOf(vs)
 	if len(x.spacing) != 1 && len(x.spacing) != rank {

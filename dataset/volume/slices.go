@@ -17,8 +17,8 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A View is one of the three ways to slice a body. As an option of
-// [Cohort.Slices] it takes slices of that view.
+// A View is one of the three anatomical planes. [Views] selects them, and the
+// field "view" of [Cohort.Slices] holds them.
 type View int
 
 // The views.
@@ -39,36 +39,39 @@ func (v View) String() string {
 // A SliceOption changes what [Cohort.Slices] takes.
 type SliceOption struct{ set func(*sliceParts) }
 
-// Views takes slices of these views, in this order, instead of axial ones.
+// Views sets which views to take slices of, and their order. The default is
+// Axial.
 func Views(views ...View) SliceOption {
 	return SliceOption{func(p *sliceParts) { p.views = slices.Clone(views) }}
 }
 
-// NonEmpty drops slices without a voxel of the named mask whose label is one of
-// labels, or not 0 if there are none. To find them, Slices loads every patient,
-// and so fills the cache.
+// NonEmpty keeps only slices with a voxel of the named mask whose label is one
+// of labels, or not 0 if labels is empty. To find them, [Cohort.Slices] loads
+// every patient, which also fills the cache.
 func NonEmpty(mask string, labels ...int) SliceOption {
 	return SliceOption{func(p *sliceParts) {
 		p.mask, p.labels, p.filter = mask, floatsOf(labels), true
 	}}
 }
 
-// SliceShape pads or crops every slice around its middle. Without it, slices of
-// all patients and views must have one shape.
+// SliceShape pads or crops every slice to a fixed shape, on both sides. By
+// default all slices must have the same shape.
 func SliceShape(rows, columns int) SliceOption {
 	return SliceOption{func(p *sliceParts) { p.shape = []int{rows, columns} }}
 }
 
-// Slices makes a dataset of a sample per slice, axial unless [Views] says
-// otherwise: patient by patient, view by view, in the order of the volume's memory. Rows and columns are the axes that remain, in their order.
+// Slices makes a dataset of a sample per slice. Slices are axial unless [Views]
+// says otherwise. They are ordered by patient, then by view, then by their
+// index along the axis. Rows and columns are the two other axes, in their
+// order.
 //
-// Which axis belongs to which view is told by the volume's directions, or where
-// they are unknown by their order: axial slices are (y, x) of (z, y, x), coronal
-// ones (z, x), sagittal ones (z, y). Slices are not turned: oblique axes count as
-// what they are nearest to.
+// The directions of the volume tell which axis belongs to which view. If they
+// are unknown, the order of axes does: axial slices are (y, x) of (z, y, x),
+// coronal ones (z, x), sagittal ones (z, y). Slices are not rotated: an oblique
+// axis counts as the nearest one.
 //
-// Besides those of every [Cut], the fields are "view" and "slice", int64: the
-// [View] and the place along its axis.
+// The dataset has the fields of every [Cut], and "view" and "slice", int64: the
+// [View] and the index along its axis.
 func (c *Cohort) Slices(ctx context.Context, options ...SliceOption) (*Cut, error) {
 	p := &sliceParts{cohort: c, views: []View{Axial}}
 	for _, option := range options {

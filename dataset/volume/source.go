@@ -28,24 +28,23 @@ func (s *source) decoder(fsys fs.FS, file string) Decoder {
 	return decoderOf(fsys, file)
 }
 
-// A SourceOption changes what [Scan] or [Mask] takes.
+// A SourceOption changes a [Scan] or [Mask].
 type SourceOption struct{ set func(*source) }
 
-// Scan is a volume of measured values, such as a CT scan: its name, which is
-// that of the samples' field, and where patients have it. The pattern is a path
-// with {patient} where the patient's name stands, which is a name or part of a
-// name between slashes; it may stand there several times. Besides, *, ? and [ ]
-// match as in [path.Match], and must match one file per patient. Names that begin
-// with a dot are passed over. With a table of
-// files (see [Patients]) the pattern may be "".
+// Scan adds a volume of measured values, such as a CT scan, to a cohort. name
+// is the name of the volume and of its field. pattern is the path of its file,
+// with {patient} in place of the patient's name, which has no slashes.
+// {patient} may occur several times. *, ? and [ ] match as in [path.Match], but
+// must match one file per patient. Patient names that begin with a dot are
+// skipped. The pattern may be "" if [Patients] names the files.
 //
 // The field is float32 unless [As] says otherwise.
 func Scan(name, pattern string, options ...SourceOption) Option {
 	return sourceOf(source{name: name, pattern: pattern, dtype: tensor.Float32}, options)
 }
 
-// Mask is a volume of labels, described as in [Scan]. Steps that would mix or
-// change values leave labels as they are.
+// Mask adds a volume of labels to a cohort, as [Scan] does. Steps do not
+// interpolate labels or change their values.
 //
 // The field is uint8 unless [As] says otherwise.
 func Mask(name, pattern string, options ...SourceOption) Option {
@@ -61,20 +60,21 @@ func sourceOf(s source, options []SourceOption) Option {
 	return Option{func(c *config) { c.sources = append(c.sources, s) }}
 }
 
-// As sets the dtype of the field: a plain integer or a float. A value that an
-// integer cannot hold is an error; floats are rounded to what theirs can.
+// As sets the dtype of the field: an integer of fixed size or a float. A value
+// that an integer dtype cannot hold is an error. Floats are rounded to the
+// dtype.
 func As(dt tensor.Dtype) SourceOption { return SourceOption{func(s *source) { s.dtype = dt }} }
 
-// Optional allows patients without this volume. Their samples hold the value of
-// [Fill], and a bool field named after the volume, "ct_present", tells.
+// Optional allows patients without this volume. Their samples have the value of
+// [Fill], and a bool field, "ct_present" for the volume "ct", is false.
 func Optional() SourceOption { return SourceOption{func(s *source) { s.optional = true }} }
 
-// Using reads the volume by a decoder, whatever its name tells. The pattern may match
-// a folder, where the decoder reads folders.
+// Using reads the volume by d, for any file name. The pattern may match folders
+// if d reads folders.
 func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.using = d }} }
 
-// Fill sets the value of voxels that lie beyond the volume, where a sample or the
-// grid of another volume goes on, or of a volume that is missing. The default is 0.
+// Fill sets the value of voxels outside the volume, where a sample or the grid
+// of another volume is larger, and of a missing volume. The default is 0.
 func Fill(value float64) SourceOption { return SourceOption{func(s *source) { s.fill = value }} }
 
 // String prints the source: "ct from {patient}/ct.nrrd".

@@ -11,15 +11,15 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Step is one entry of the lists that [Prepare], [Process] and [Augment] take: a
-// call of one of this package's functions, or [Apply] around a [Transform] of one's
-// own. It prints as the call that made it.
+// A Step is an element of the lists for [Prepare], [Process] and [Augment].
+// Functions of this package make them; [Apply] makes one of your own
+// [Transform]. It prints as the call that made it.
 type Step interface {
 	fmt.Stringer
 	add(p *program) error
 }
 
-// An operation is a step at work on volumes of one shape, channels first.
+// An operation is a step compiled for volumes of one shape, channels first.
 type operation interface {
 	Step
 	// outline changes the headers as apply does.
@@ -36,7 +36,7 @@ type work struct {
 	op     int        // being run
 }
 
-// memory is where operation w.op shall put n bytes of volume k.
+// memory is n bytes for the result of operation w.op on volume k.
 func (w *work) memory(k, n int) []byte {
 	if w.sample == nil {
 		return make([]byte, n)
@@ -83,9 +83,9 @@ func compile(steps []Step, samples bool) *program {
 func (p *program) add(op operation, where place, moves bool) error {
 	switch {
 	case where == perPatient && p.samples:
-		return errors.New("it is for whole volumes: give it to Prepare")
+		return errors.New("it is for whole volumes: use it in Prepare")
 	case where == perSample && !p.samples:
-		return errors.New("it is random: give it to Augment")
+		return errors.New("it is random: use it in Augment")
 	}
 	if moves {
 		p.moving = len(p.ops)
@@ -121,7 +121,7 @@ func (p *program) run(vs []*Volume, w *work) error {
 func (p *program) validate(names []string) error {
 	errs := slices.Clone(p.errs)
 	if len(p.scans)+len(p.masks) > 0 {
-		errs = append(errs, errors.New("volume: ScanFields, MaskFields: a cohort knows what its volumes are: give them to Augment alone"))
+		errs = append(errs, errors.New("volume: ScanFields, MaskFields: a cohort knows its volumes: use these for Augment only"))
 	}
 	return errors.Join(append(errs, p.checkNames(names))...)
 }
@@ -140,11 +140,11 @@ func (p *program) checkNames(names []string) error {
 // String is the steps in their order.
 func (p *program) String() string { return steps.Join(p.ops) }
 
-// Process takes the volumes of one body through the steps, as [Prepare] does for
-// every patient of a cohort: where a network is used, its input is made as it was
-// for training. Volumes are changed in place and have their channels first then;
-// after an error they are undefined. They must be on one grid, unless the first
-// step is [ResampleToMatch].
+// Process takes the volumes of one body through the steps, as [Prepare] does
+// for every patient of a cohort. Use it to prepare the input of a trained
+// network as it was for training. Volumes are changed in place, and then have
+// channels first. After an error they are undefined. They must be on one grid,
+// unless the first step is [ResampleToMatch].
 func Process(ctx context.Context, volumes []*Volume, steps ...Step) error {
 	if len(volumes) == 0 {
 		return errors.New("volume: process: no volumes")

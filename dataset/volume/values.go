@@ -16,12 +16,13 @@ type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// A word is a number that is moved, whatever it stands for.
+// A word is a value that is moved without interpretation.
 type word interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// Values is v's Data as values, without a copy. It panics if they are not of T.
+// Values is Data as values of type T, without a copy. It panics if T is not v's
+// Dtype.
 func Values[T dataset.Element](v *Volume) []T {
 	if v.Dtype.Type != reflect.TypeFor[T]() {
 		panic(fmt.Sprintf("volume: %v does not hold values of %v", v, reflect.TypeFor[T]()))
@@ -29,8 +30,9 @@ func Values[T dataset.Element](v *Volume) []T {
 	return dense.Values[T](v.Data)
 }
 
-// Float32 is the values as float32: Data itself if that is what it holds, else
-// converted into memory of their own. Integers beyond 2²⁴ are rounded.
+// Float32 is the values as float32. If Dtype is float32 they share memory with
+// Data, otherwise they are converted into new memory. Integers beyond 2²⁴ are
+// rounded.
 func (v *Volume) Float32() ([]float32, error) {
 	if v.Dtype == tensor.Float32 {
 		return dense.Values[float32](v.Data), nil
@@ -42,7 +44,9 @@ func (v *Volume) Float32() ([]float32, error) {
 	return to, nil
 }
 
-// SetFloat32 makes values, as many as there are voxels, those of the volume.
+// SetFloat32 makes values the Data of the volume, without a copy, and float32
+// its Dtype. It panics if there are not as many values as [Volume.Elements]
+// says.
 func (v *Volume) SetFloat32(values []float32) {
 	if len(values) != v.Elements() {
 		panic(fmt.Sprintf("volume: SetFloat32 of %d values in a volume of %d", len(values), v.Elements()))

@@ -10,9 +10,9 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// Whole makes a dataset of a sample per patient: the volumes as they are. All
-// patients must have one shape once prepared, which [PadOrCrop] sees to;
-// [Cohort.Ragged] takes any.
+// Whole makes a dataset of a sample per patient: the whole volumes. All
+// patients must have the same shape after preparation. [PadOrCrop] gives them
+// one; [Cohort.Ragged] accepts any.
 func (c *Cohort) Whole() (*Cut, error) {
 	if c.Len() == 0 {
 		return nil, errNoPatients
@@ -21,16 +21,17 @@ func (c *Cohort) Whole() (*Cut, error) {
 	for i := range c.patients {
 		if q := c.patient(i); !slices.Equal(q.shape, first.shape) {
 			return nil, fmt.Errorf("volume: whole volumes: patient %s has the shape %v, %s has %v: "+
-				"prepare them with PadOrCrop, or take them Ragged", first.name, dims(first.shape), q.name, dims(q.shape))
+				"prepare them with PadOrCrop, or use Cohort.Ragged", first.name, dims(first.shape), q.name, dims(q.shape))
 		}
 	}
 	return c.newCut(wholes{c, false}, first.shape)
 }
 
 // Ragged makes a dataset of a sample per patient, of any shape, in ragged
-// fields. An element is a plane (y, x) where all have the same and one channel,
-// so that a sample is (z, y, x), and otherwise one value. The shape of each
-// sample's volumes is in the field "shape", int64 (3), or (2) of images.
+// fields. If all volumes have one channel and planes (y, x) of the same shape,
+// an element is a plane, and a sample has the shape (z, y, x). Otherwise an
+// element is one value. The field "shape", int64 of shape (3) or (2), holds the
+// spatial shape of the sample.
 func (c *Cohort) Ragged() (*Cut, error) {
 	if c.Len() == 0 {
 		return nil, errNoPatients

@@ -13,14 +13,14 @@ import (
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-// A WriteOption changes what [WriteNRRD] writes.
+// A WriteOption changes what [WriteNRRD] does.
 type WriteOption struct{ set func(*writing) }
 
 // writing is what options say.
 type writing struct{ gzip bool }
 
-// Gzip compresses the values. Reading them takes several times as long as
-// reading raw ones that are in the page cache.
+// Gzip compresses the values. Reading them then takes several times as long as
+// reading raw values from the page cache.
 func Gzip() WriteOption { return WriteOption{func(w *writing) { w.gzip = true }} }
 
 var nrrdTypes = map[tensor.Dtype]nrrd.Type{
@@ -29,16 +29,17 @@ var nrrdTypes = map[tensor.Dtype]nrrd.Type{
 	tensor.Float32: nrrd.Float32, tensor.Float64: nrrd.Float64,
 }
 
-// WriteNRRD writes the volume as an NRRD file with its geometry and attributes,
-// raw unless [Gzip] is given. [Read] gives the same volume, directions but for
-// rounding, except for
-//   - Name, Mask and Fill, which a [Scan] or [Mask] says of the file,
-//   - axes of length 1, kind "list" and nothing more in front, the channels of a
-//     cohort, which are left out,
-//   - Axes that are nil, which become as many of which nothing is known.
+// WriteNRRD writes the volume as an NRRD file with its geometry and attributes.
+// Values are raw unless [Gzip] is given. [Read] gives the same volume, with
+// directions up to rounding, except that
 //
-// Whatever else the file cannot carry is an error, such as a direction without a
-// spacing, and nothing is written then.
+//   - Name, Mask and Fill are not in the file,
+//   - leading axes of length 1, kind "list" and nothing else, which are the
+//     channels of a cohort, are left out,
+//   - nil Axes become axes of which nothing is known.
+//
+// Anything else that the file cannot hold is an error, such as a direction
+// without a spacing. Nothing is written then.
 func WriteNRRD(w io.Writer, v *Volume, options ...WriteOption) error {
 	var how writing
 	for _, option := range options {

@@ -22,7 +22,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -55,7 +55,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet string) error {
-	files := fs.FS(pictures.Files)
+	files := fs.FS(photos.Files)
 	if dir != "" {
 		files = os.DirFS(dir)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// drawSheet draws the pictures of a batch as a contact sheet, with their classes.
+// drawSheet draws the images of a batch as a contact sheet, with their classes.
 func drawSheet(path string, batch *loader.Batch, classes []string) error {
 	const gap, caption = 8, 20
 	pixels := batch.Tensor("image")
@@ -30,7 +30,7 @@ func drawSheet(path string, batch *loader.Batch, classes []string) error {
 	labels := loader.Values[int64](batch, "label")
 	for k := range batch.Len() {
 		at := image.Pt(gap+k%columns*(size[1]+gap), gap+k/columns*(size[0]+gap+caption))
-		drawPicture(sheet, at, values[k*3*size[0]*size[1]:], size[0], size[1])
+		drawImage(sheet, at, values[k*3*size[0]*size[1]:], size[0], size[1])
 		text := font.Drawer{Dst: sheet, Src: image.White, Face: basicfont.Face7x13,
 			Dot: fixed.P(at.X+2, at.Y+size[0]+caption-5)}
 		text.DrawString(classes[labels[k]])
@@ -46,8 +46,8 @@ func drawSheet(path string, batch *loader.Batch, classes []string) error {
 	return f.Close()
 }
 
-// drawPicture undoes the normalisation of planes (3, height, width).
-func drawPicture(dst *image.RGBA, at image.Point, planes []float32, height, width int) {
+// drawImage undoes the normalisation of planes (3, height, width).
+func drawImage(dst *image.RGBA, at image.Point, planes []float32, height, width int) {
 	for y := range height {
 		for x := range width {
 			var c [3]uint8

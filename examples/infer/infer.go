@@ -22,9 +22,9 @@ type report struct {
 	stats   loader.Stats
 }
 
-// infer writes the classes of all pictures to out. It calls step with the number
-// of pictures behind every batch. When ctx ends, out holds the rows up to there.
-func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o options, step func(int)) (r *report, err error) {
+// infer writes the classes of all images to out. It calls step with the number
+// of images behind every batch. When ctx ends, out holds the rows up to there.
+func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer, o options, step func(int)) (r *report, err error) {
 	ds, err := transform.Images(photos, net.Plain(m.Size))
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func infer(ctx context.Context, m *net.Model, photos *pictures, out io.Writer, o
 			r.first = ready.Sub(begun)
 		}
 		logs := judge.LogProbabilities()
-		for row, picture := range batch.Indices() {
-			if err := r.table.judged(picture, logs[row*len(m.Classes):][:len(m.Classes)]); err != nil {
+		for row, image := range batch.Indices() {
+			if err := r.table.judged(image, logs[row*len(m.Classes):][:len(m.Classes)]); err != nil {
 				return nil, err
 			}
 		}
@@ -79,19 +79,19 @@ func (r *report) print(w io.Writer) {
 	inNet := r.took - s.Wait.Total - r.writing
 	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
 	if r.judged == 0 {
-		fmt.Fprintf(w, "none of the %d pictures can be read, the table says why\n", len(r.table.names))
+		fmt.Fprintf(w, "none of the %d images can be read, the table says why\n", len(r.table.names))
 		return
 	}
-	fmt.Fprintf(w, "%d pictures in %.2f s, %.0f images/s; the first batch was there after %v, judged after %v\n",
+	fmt.Fprintf(w, "%d images in %.2f s, %.0f images/s; the first batch was there after %v, judged after %v\n",
 		r.judged, r.took.Seconds(), float64(r.judged)/max(r.took.Seconds(), 1e-9),
 		s.Wait.First.Round(time.Microsecond), r.first.Round(time.Microsecond))
-	fmt.Fprintf(w, "time: %.1f %% waiting for pictures, %.1f %% in the net, %.1f %% writing the table\n\n%v\n",
+	fmt.Fprintf(w, "time: %.1f %% waiting for images, %.1f %% in the net, %.1f %% writing the table\n\n%v\n",
 		percent(s.Wait.Total), percent(inNet), percent(r.writing), s)
 	if t := r.table; t.named > 0 {
-		fmt.Fprintf(w, "%d pictures lie in folders named like a class; %.1f %% were found to be of it\n",
+		fmt.Fprintf(w, "%d images lie in folders named like a class; %.1f %% were found to be of it\n",
 			t.named, 100*float64(t.agreed)/float64(t.named))
 	}
 	if n := r.table.failures; n > 0 {
-		fmt.Fprintf(w, "pictures that cannot be read: %d, the table says why\n", n)
+		fmt.Fprintf(w, "images that cannot be read: %d, the table says why\n", n)
 	}
 }

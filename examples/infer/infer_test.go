@@ -18,11 +18,11 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 )
 
-// damaged are pictures that cannot be read: the first, the last and, with batches
+// damaged are images that cannot be read: the first, the last and, with batches
 // of two, all of a batch.
 var damaged = []string{"cross/0000.jpg", "disc/0022.jpg", "disc/0029.jpg", "moon/0002.jpg", "triangle/0048.jpg"}
 
-// folder holds 49 pictures in classes, some of them damaged, and other files.
+// folder holds 49 images in classes, some of them damaged, and other files.
 func folder(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func folder(t testing.TB) string {
 	}
 	for _, name := range []string{"notes.txt", ".hidden.jpg", "star/.cache/0000.jpg"} {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("no picture"), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no image"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func tabulate(t testing.TB, dir string, o options) (*report, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	photos, err := openPictures(os.DirFS(dir))
+	photos, err := openImages(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestOwnNetKnowsPicturesItHasNotSeen(t *testing.T) {
 	}
 	var text strings.Builder
 	r.print(&text)
-	for _, says := range []string{"350 pictures", "waiting", "decode", "were found to be of it"} {
+	for _, says := range []string{"350 images", "waiting", "decode", "were found to be of it"} {
 		if !strings.Contains(text.String(), says) {
 			t.Errorf("%s\ndoes not say %s", &text, says)
 		}
@@ -152,7 +152,7 @@ func TestAFolderOfDamageIsATableOfErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.jpg", "b/c.png", "d.gif"} {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("no picture"), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no image"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestAFolderOfDamageIsATableOfErrors(t *testing.T) {
 	}
 	var text strings.Builder
 	r.print(&text)
-	if got, want := text.String(), "none of the 3 pictures can be read, the table says why\n"; got != want || r.table.failures != 3 {
+	if got, want := text.String(), "none of the 3 images can be read, the table says why\n"; got != want || r.table.failures != 3 {
 		t.Errorf("got %d failures, %s", r.table.failures, got)
 	}
 }
@@ -176,7 +176,7 @@ func TestInterruptedTableIsWholeUpToThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	photos, err := openPictures(os.DirFS(dir))
+	photos, err := openImages(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			[]string{"absent: no such file", "go run ./examples/train -checkpoint " + filepath.Join(dir, "absent")}},
 		"cut short": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "cut short"}},
 		"batch":     {options{}, []string{"-batch 0"}},
-		"empty":     {options{batch: 1, dir: dir}, []string{dir + ": no pictures"}},
+		"empty":     {options{batch: 1, dir: dir}, []string{dir + ": no images"}},
 		"no folder": {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
 	} {
 		test.o.out = out

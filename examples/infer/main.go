@@ -1,10 +1,10 @@
-// Infer tells what the pictures of a folder show, with a net that the example
+// Infer tells what the images of a folder show, with a net that the example
 // train has trained, and writes a table.
 //
 //	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
 // Without a checkpoint it takes one of its own, which knows seven shapes; without
-// a folder it draws pictures of them, one of which is cut short on purpose.
+// a folder it draws images of them, one of which is cut short on purpose.
 package main
 
 import (
@@ -48,20 +48,20 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.checkpoint, "checkpoint", "", "file that the example train has written; the example's own by default")
-	flag.StringVar(&o.dir, "dir", "", "folder of pictures, at any depth; drawn shapes by default")
+	flag.StringVar(&o.dir, "dir", "", "folder of images, at any depth; drawn shapes by default")
 	flag.StringVar(&o.out, "out", "infer.csv", "the table")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.batch, "batch", 32, "pictures that the net sees at once")
+	flag.IntVar(&o.batch, "batch", 32, "images that the net sees at once")
 	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Infer tells what the pictures of a folder show, with a net that the example train has trained, and writes a table.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Infer tells what the images of a folder show, with a net that the example train has trained, and writes a table.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {
-		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))
+		log.Fatalf("%q is no flag; a folder of images is given as -dir", flag.Arg(0))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -87,12 +87,12 @@ func run(ctx context.Context, o options) error {
 		}
 		defer os.RemoveAll(dir)
 	}
-	photos, err := openPictures(os.DirFS(dir))
+	photos, err := openImages(os.DirFS(dir))
 	if err != nil {
 		return fmt.Errorf("-dir %s: %w", dir, err)
 	}
 	o.batch = min(o.batch, photos.Len())
-	fmt.Printf("%d pictures; a net of %d weights for %d×%d pixels and %d classes\n",
+	fmt.Printf("%d images; a net of %d weights for %d×%d pixels and %d classes\n",
 		photos.Len(), model.Parameters(), model.Size, model.Size, len(model.Classes))
 
 	f, err := os.Create(o.out)
@@ -105,7 +105,7 @@ func run(ctx context.Context, o options) error {
 		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
 	r, err := infer(ctx, model, photos, f, o, func(n int) { bar.SetCurrent(int64(n)) })
-	bar.Abort(false) // the last pictures may be unreadable
+	bar.Abort(false) // the last images may be unreadable
 	progress.Wait()
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func open(checkpoint string) (*net.Model, error) {
 	return c.Model, nil
 }
 
-// drawn draws pictures that no net was trained with, one of them cut short.
+// drawn draws images that no net was trained with, one of them cut short.
 func drawn() (dir string, err error) {
 	dir, err = os.MkdirTemp("", "shapes-")
 	if err != nil {

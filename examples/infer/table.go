@@ -12,21 +12,21 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A table is the result as CSV: a row per picture in their order, those that
+// A table is the result as CSV: a row per image in their order, those that
 // cannot be read included.
 type table struct {
-	names   []string // of all pictures
+	names   []string // of all images
 	classes []string
 	all     bool // a column per class
 	csv     *csv.Writer
 	row     []string
-	next    int // the first picture that has no row
+	next    int // the first image that has no row
 
 	mu     sync.Mutex // for workers
 	failed map[int]error
 
 	failures      int // rows that say why
-	named, agreed int // pictures in folders named like a class, and those found to be of it
+	named, agreed int // images in folders named like a class, and those found to be of it
 }
 
 func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
@@ -38,21 +38,21 @@ func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
 	return t, t.csv.Write(header)
 }
 
-// fail keeps a picture's error until its row comes. Workers call it.
+// fail keeps a image's error until its row comes. Workers call it.
 func (t *table) fail(err *loader.SampleError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[err.Index] = err.Err
 }
 
-// judged writes a picture's row, and those before that have none yet.
-func (t *table) judged(picture int, logs []float32) error {
-	if err := t.catchUp(picture); err != nil {
+// judged writes a image's row, and those before that have none yet.
+func (t *table) judged(image int, logs []float32) error {
+	if err := t.catchUp(image); err != nil {
 		return err
 	}
 	t.next++
 	best := net.Best(logs)
-	name := t.names[picture]
+	name := t.names[image]
 	t.row = append(t.row[:0], name, t.classes[best], probability(logs[best]), "")
 	if t.all {
 		for _, l := range logs {
@@ -71,12 +71,12 @@ func (t *table) judged(picture int, logs []float32) error {
 	return t.csv.Write(t.row)
 }
 
-// catchUp writes rows for the pictures before one that could not be read.
+// catchUp writes rows for the images before one that could not be read.
 func (t *table) catchUp(before int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ; t.next < before; t.next++ {
-		why := "lost" // no picture is, but a table must not hide it
+		why := "lost" // no image is, but a table must not hide it
 		if err := t.failed[t.next]; err != nil {
 			why = err.Error()
 			delete(t.failed, t.next)
@@ -93,9 +93,9 @@ func (t *table) catchUp(before int) error {
 	return nil
 }
 
-// flush writes what is left of the first pictures.
-func (t *table) flush(pictures int) error {
-	if err := t.catchUp(pictures); err != nil {
+// flush writes what is left of the first images.
+func (t *table) flush(images int) error {
+	if err := t.catchUp(images); err != nil {
 		return err
 	}
 	t.csv.Flush()

@@ -1,11 +1,11 @@
-// Preprocess turns a folder of pictures into one file of tensors, and shows how
+// Preprocess turns a folder of images into one file of tensors, and shows how
 // much faster that loads.
 //
 //	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-type uint8|float32]
 //	                             [-workers N] [-skip]
 //	go run ./examples/preprocess -verify -out FILE
 //
-// DIR has a folder per class. Without it, the pictures are the project's own;
+// DIR has a folder per class. Without it, the images are the project's own;
 // one of them is damaged on purpose, and left out. Interrupt it, kill it: the
 // same command goes on where it stopped, and makes the same file. A file that is
 // there already is only loaded, if it is what the options ask for.
@@ -27,22 +27,22 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/examples/images/photos"
 )
 
-const batch = 32 // pictures
+const batch = 32 // images
 
 func main() {
 	log.SetFlags(0)
-	dir := flag.String("dir", "", "folder of pictures, with a folder per class; the project's own by default")
-	out := flag.String("out", "pictures.packed", "file to make")
+	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
+	out := flag.String("out", "images.packed", "file to make")
 	size := flag.Int("size", 224, "lines and columns of a tensor; the shorter side is first resized to 8/7 of it")
 	kind := flag.String("type", "uint8", "uint8 pixels, to be normalised when loaded, or normalised float32, four times as large")
-	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode pictures")
-	skip := flag.Bool("skip", false, "leave damaged pictures out, instead of stopping at the first; always on without -dir")
+	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode images")
+	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of pictures into one file of tensors, and shows how much faster that loads.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of images into one file of tensors, and shows how much faster that loads.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -55,7 +55,7 @@ func main() {
 	} else {
 		j := job{files: os.DirFS(*dir), out: *out, size: *size, kind: *kind, workers: *workers, batch: batch, skip: *skip}
 		if *dir == "" {
-			j.files, j.skip = pictures.Files, true
+			j.files, j.skip = photos.Files, true
 		}
 		err = run(ctx, j)
 	}
@@ -89,7 +89,7 @@ func run(ctx context.Context, j job) error {
 		return err
 	}
 	if rate > 0 {
-		fmt.Printf("%8.0f images/s from pictures, while packing them\n", rate)
+		fmt.Printf("%8.0f images/s from images, while packing them\n", rate)
 	}
 	fmt.Printf("%8.0f images/s from %s, with every checksum compared\n%8.0f images/s in a second epoch\n", first, j.out, second)
 	return nil
@@ -99,7 +99,7 @@ func run(ctx context.Context, j job) error {
 func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error) {
 	progress := mpb.New(mpb.WithOutput(os.Stderr))
 	bar := progress.AddBar(int64(photos.Len()),
-		mpb.PrependDecorators(decor.Name("pictures "), decor.CountersNoUnit("%d / %d")),
+		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
 	begun, from := time.Now(), -1
 	result, err := j.pack(ctx, photos, func(next int) {
@@ -113,11 +113,11 @@ func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error
 	progress.Wait()
 	if err != nil {
 		if result.packed > 0 {
-			err = fmt.Errorf("%w\n%d pictures are safe: the same command goes on behind them", err, result.packed)
+			err = fmt.Errorf("%w\n%d images are safe: the same command goes on behind them", err, result.packed)
 		}
 		return 0, err
 	}
-	fmt.Printf("%d pictures in %s", result.packed, j.out)
+	fmt.Printf("%d images in %s", result.packed, j.out)
 	if from > 0 {
 		fmt.Printf(", the first %d of the folder from an earlier run", from)
 	}

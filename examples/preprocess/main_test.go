@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/examples/images/photos"
 )
 
 // killedAt names the file that a copy of the test program packs until it kills
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 func mustFolder() *dataset.Folder {
-	photos, err := dataset.ImageFolder(pictures.Files)
+	photos, err := dataset.ImageFolder(photos.Files)
 	if err != nil {
 		panic(err)
 	}
@@ -51,7 +51,7 @@ func mustFolder() *dataset.Folder {
 }
 
 func small(out string) job {
-	return job{files: pictures.Files, out: out, size: 28, kind: "uint8", workers: 2, batch: 4, skip: true}
+	return job{files: photos.Files, out: out, size: 28, kind: "uint8", workers: 2, batch: 4, skip: true}
 }
 
 func ignore(int) {}
@@ -93,7 +93,7 @@ func TestKilledProgramGoesOnToTheSameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if begins[0] != 12 {
-		t.Errorf("goes on with picture %d, want 12, behind three batches of 4", begins[0])
+		t.Errorf("goes on with image %d, want 12, behind three batches of 4", begins[0])
 	}
 	got, err := os.ReadFile(out)
 	if err != nil || !bytes.Equal(got, want) {
@@ -181,7 +181,7 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 			"want image uint8 (3, 30, 30), label int64 ()"},
 		"type": {func(j *job) { j.kind = "float32" }, "-size 28 -type float32: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image float32 (3, 28, 28), label int64 ()"},
-		"skip": {func(j *job) { j.skip = false }, "pictures of -dir: it has 29, want 30"},
+		"skip": {func(j *job) { j.skip = false }, "images of -dir: it has 29, want 30"},
 		"folder": {func(j *job) { j.files = fstest.MapFS{"one/a.jpg": {}} },
 			"classes of -dir: it has [hills spheres stripes tiles], want [one]"},
 	} {

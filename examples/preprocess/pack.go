@@ -16,19 +16,19 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A job is what to make of which pictures.
+// A job is what to make of which images.
 type job struct {
 	files   fs.FS
 	out     string
 	size    int
 	kind    string // uint8 or float32
 	workers int
-	batch   int  // pictures that are appended at once
-	skip    bool // damaged pictures
+	batch   int  // images that are appended at once
+	skip    bool // damaged images
 }
 
 type result struct {
-	packed  int // pictures in the file, also from earlier runs
+	packed  int // images in the file, also from earlier runs
 	skipped []packed.Skipped
 }
 
@@ -57,7 +57,7 @@ func (j job) pipeline(photos *dataset.Folder) (*transform.Pipeline, error) {
 }
 
 // pack makes the file, or what is missing of it. After every batch, and before
-// the first, it says which picture is next.
+// the first, it says which image is next.
 func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)) (r result, err error) {
 	ds, err := j.pipeline(photos)
 	if err != nil {
@@ -145,7 +145,7 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 	return nil
 }
 
-// describe tells this work from any other: which pictures, made into what.
+// describe tells this work from any other: which images, made into what.
 func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (string, error) {
 	list := sha256.New()
 	for i := range photos.Len() {
@@ -155,7 +155,7 @@ func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (stri
 		}
 		fmt.Fprintf(list, "%q %d %d\n", photos.Path(i), info.Size(), photos.Label(i))
 	}
-	return fmt.Sprintf("%d pictures, list %x\n%v", photos.Len(), list.Sum(nil), ds), nil
+	return fmt.Sprintf("%d images, list %x\n%v", photos.Len(), list.Sum(nil), ds), nil
 }
 
 // failures are why samples could not be placed.

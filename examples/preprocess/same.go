@@ -9,8 +9,8 @@ import (
 )
 
 // same reports all in which the file, which is there already, is not what the
-// job makes: size and type, classes, how many pictures. The file does not hold
-// the pictures' names, so as many others of the same classes pass for them.
+// job makes: size and type, classes, how many images. The file does not hold
+// the images' names, so as many others of the same classes pass for them.
 func (j job) same(photos *dataset.Folder) error {
 	ds, err := j.pipeline(photos)
 	if err != nil {
@@ -30,7 +30,7 @@ func (j job) same(photos *dataset.Folder) error {
 	if has, want := packed.Classes(), photos.Classes(); !slices.Equal(has, want) {
 		note("classes of -dir", short(has), short(want))
 	} else if has, want := packed.Len(), photos.Len(); has > want || has < want && !j.skip {
-		note("pictures of -dir", has, want)
+		note("images of -dir", has, want)
 	}
 	if differ == nil {
 		return nil

@@ -13,14 +13,14 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// Data is a folder of pictures in two parts: one to learn from, one to judge by.
+// Data is a folder of images in two parts: one to learn from, one to judge by.
 type data struct {
 	learn, judge dataset.Dataset
 	classes      []string
 	files        string // tells one folder's list of files from another's
 }
 
-// openData makes four fifths of dir's pictures the part to learn from. Both parts
+// openData makes four fifths of dir's images the part to learn from. Both parts
 // have the fields "image", float32 (3, size, size), "label" and "target".
 func openData(dir string, size int, seed uint64) (*data, error) {
 	photos, err := dataset.ImageFolder(os.DirFS(dir))
@@ -28,14 +28,14 @@ func openData(dir string, size int, seed uint64) (*data, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if classes := photos.Classes(); len(classes) < 2 {
-		return nil, fmt.Errorf("%s: only one class, %v: want a folder of pictures for each of two classes or more", dir, classes)
+		return nil, fmt.Errorf("%s: only one class, %v: want a folder of images for each of two classes or more", dir, classes)
 	}
 	parts, err := dataset.RandomSplit(photos, []float64{0.8, 0.2}, seed)
 	if err != nil {
 		return nil, err
 	}
 	if parts[0].Len() == 0 || parts[1].Len() == 0 {
-		return nil, fmt.Errorf("%s: %d pictures are too few to split", dir, photos.Len())
+		return nil, fmt.Errorf("%s: %d images are too few to split", dir, photos.Len())
 	}
 	d := &data{classes: photos.Classes()}
 	for i, to := range []*dataset.Dataset{&d.learn, &d.judge} {

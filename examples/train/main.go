@@ -1,11 +1,11 @@
-// Train teaches a small convolutional net to tell pictures apart, on the processor
+// Train teaches a small convolutional net to tell images apart, on the processor
 // or a CUDA device: loader, gpu/feed and gorgonia from files to a checkpoint that
 // survives a kill.
 //
 //	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] [-device auto|cpu|cuda] …
 //
-// DIR has a folder per class. Without it, the program draws pictures of seven
-// shapes and keeps them in the user's cache. A fifth of the pictures is held out
+// DIR has a folder per class. Without it, the program draws images of seven
+// shapes and keeps them in the user's cache. A fifth of the images is held out
 // to judge by.
 //
 // A run that was interrupted or killed goes on from its checkpoint when the same
@@ -51,11 +51,11 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "", "folder of pictures, with a folder per class; drawn shapes by default")
+	flag.StringVar(&o.dir, "dir", "", "folder of images, with a folder per class; drawn shapes by default")
 	flag.IntVar(&o.images, "images", 5000, "how many shapes to draw, without -dir")
-	flag.IntVar(&o.size, "size", 32, "side of the pictures that the net sees, in pixels")
+	flag.IntVar(&o.size, "size", 32, "side of the images that the net sees, in pixels")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.batch, "batch", 32, "pictures per step")
+	flag.IntVar(&o.batch, "batch", 32, "images per step")
 	flag.IntVar(&o.epochs, "epochs", 16, "epochs in all, those of earlier runs included")
 	flag.Float64Var(&o.rate, "lr", 0.008, "learning rate of Adam in the first epoch; in epoch n it is divided by √n")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the shapes, the split, the weights, the order and the augmentation")
@@ -66,12 +66,12 @@ func main() {
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Train teaches a small convolutional net to tell pictures apart, from files to a checkpoint that survives a kill.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Train teaches a small convolutional net to tell images apart, from files to a checkpoint that survives a kill.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {
-		log.Fatalf("%q is no flag; a folder of pictures is given as -dir", flag.Arg(0))
+		log.Fatalf("%q is no flag; a folder of images is given as -dir", flag.Arg(0))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -143,7 +143,7 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	fmt.Printf("%s: %d pictures to learn from, %d held out, %d classes\n%d weights in %v; batches lie in %v\n",
+	fmt.Printf("%s: %d images to learn from, %d held out, %d classes\n%d weights in %v; batches lie in %v\n",
 		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on, t.on.Memory)
 	if t.steps > 0 {
 		fmt.Printf("%s: %d steps are made, going on in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)

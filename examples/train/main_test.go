@@ -15,7 +15,7 @@ import (
 
 func TestRunLeavesCheckpointAndCurves(t *testing.T) {
 	o := tiny(filepath.Join(t.TempDir(), "c"))
-	o.dir, o.plot = drawn(t, pictures), filepath.Join(t.TempDir(), "curves.png")
+	o.dir, o.plot = drawn(t, images), filepath.Join(t.TempDir(), "curves.png")
 	for range 2 { // the second run has nothing left to do
 		epochs, err := run(t.Context(), o)
 		if err != nil || epochs != 3 {
@@ -48,7 +48,7 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 }
 
 func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
-	dir, one := drawn(t, pictures), t.TempDir()
+	dir, one := drawn(t, images), t.TempDir()
 	if err := os.CopyFS(filepath.Join(one, "star"), os.DirFS(filepath.Join(dir, "star"))); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
 		says   string
 	}{
 		"rate":       {func(o *options) { o.rate = math.Inf(1) }, "-lr +Inf: want"},
-		"batch":      {func(o *options) { o.batch = 57 }, "-batch 57: there are only 56 pictures"},
+		"batch":      {func(o *options) { o.batch = 57 }, "-batch 57: there are only 56 images"},
 		"empty":      {func(o *options) { o.dir = t.TempDir() }, "no class"},
 		"one class":  {func(o *options) { o.dir = one }, one + ": only one class, [star]"},
 		"no folder":  {func(o *options) { o.checkpoint = filepath.Join(one, "absent", "c") }, "write checkpoint"},
@@ -101,7 +101,7 @@ func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
 }
 
 func TestTargetsAreTheLabelsAndPartsShareNoPicture(t *testing.T) {
-	d, err := openData(drawn(t, pictures), 16, 1)
+	d, err := openData(drawn(t, images), 16, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestTargetsAreTheLabelsAndPartsShareNoPicture(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != pictures {
-		t.Errorf("%d pictures, want %d", len(seen), pictures)
+	if len(seen) != images {
+		t.Errorf("%d images, want %d", len(seen), images)
 	}
 }
 

@@ -74,7 +74,7 @@ func lossPlot(h *history, steps int) (*plot.Plot, error) {
 	return p, errors.Join(
 		addLine(p, "every step", each, pale, false),
 		addLine(p, "mean of an epoch's steps", means, blue, len(means) < 40),
-		addLine(p, "pictures held out", held, red, len(held) < 40))
+		addLine(p, "images held out", held, red, len(held) < 40))
 }
 
 func accuracyPlot(h *history) (*plot.Plot, error) {
@@ -91,7 +91,7 @@ func accuracyPlot(h *history) (*plot.Plot, error) {
 	}
 	chance.Color, chance.Dashes = black, []vg.Length{vg.Points(4), vg.Points(3)}
 	p.Add(chance)
-	err = addLine(p, fmt.Sprintf("pictures held out, %.1f %% in the end", held[len(held)-1].Y), held, red, len(held) < 40)
+	err = addLine(p, fmt.Sprintf("images held out, %.1f %% in the end", held[len(held)-1].Y), held, red, len(held) < 40)
 	p.Legend.Add(fmt.Sprintf("always the most frequent class, %.1f %%", 100*h.chance), chance)
 	return p, err
 }

@@ -25,7 +25,7 @@ type progress struct {
 	smooth    atomic.Uint64 // the loss, a running mean
 
 	first      int // epochs before this run
-	pictures   int64
+	images     int64
 	begun, lap time.Time
 	stats      loader.Stats // at the lap's begin
 }
@@ -50,7 +50,7 @@ func newProgress(t *trainer) *progress {
 
 // step counts a batch.
 func (p *progress) step(batch *loader.Batch, loss float32) {
-	p.pictures += int64(batch.Len())
+	p.images += int64(batch.Len())
 	if p.bar == nil {
 		return
 	}
@@ -89,8 +89,8 @@ func (p *progress) close() {
 // summary prints what this run made.
 func (p *progress) summary() {
 	took, stats := time.Since(p.begun), p.t.loader.Stats()
-	if epochs := len(p.t.accuracy) - p.first; p.pictures > 0 {
-		fmt.Printf("\n%d pictures in %.1f s, %.0f images/s", p.pictures, took.Seconds(), float64(p.pictures)/took.Seconds())
+	if epochs := len(p.t.accuracy) - p.first; p.images > 0 {
+		fmt.Printf("\n%d images in %.1f s, %.0f images/s", p.images, took.Seconds(), float64(p.images)/took.Seconds())
 		if epochs > 0 {
 			fmt.Printf("; %.1f s per epoch", took.Seconds()/float64(epochs))
 		}
@@ -99,7 +99,7 @@ func (p *progress) summary() {
 		fmt.Printf("\nthe run has made its %d epochs already\n", len(p.t.accuracy))
 	}
 	if n := len(p.t.accuracy); n > 0 {
-		fmt.Printf("accuracy:   %.1f %% of the pictures held out; always naming the most frequent class: %.1f %%\n",
+		fmt.Printf("accuracy:   %.1f %% of the images held out; always naming the most frequent class: %.1f %%\n",
 			100*p.t.accuracy[n-1], 100*p.t.chance)
 	}
 	fmt.Println("checkpoint:", p.t.checkpoint)

@@ -23,8 +23,8 @@ type state struct {
 // A history is how the run went.
 type history struct {
 	losses     []float32 // of every step, in nats
-	heldLosses []float32 // of the pictures held out, behind every epoch
-	accuracy   []float32 // the same pictures', from 0 to 1
+	heldLosses []float32 // of the images held out, behind every epoch
+	accuracy   []float32 // the same images', from 0 to 1
 	chance     float64   // the accuracy of always naming the most frequent class
 }
 

@@ -18,7 +18,7 @@ type trainer struct {
 	options
 	data     *data
 	on       *net.Backend
-	loader   *loader.Loader // of the pictures to learn from
+	loader   *loader.Loader // of the images to learn from
 	perEpoch int            // batches of it
 	held     *loader.Loader // of those held out
 	learner  *net.Graph
@@ -39,7 +39,7 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 		return nil, err
 	}
 	if n := t.data.learn.Len(); o.batch > n {
-		return nil, fmt.Errorf("-batch %d: there are only %d pictures to learn from", o.batch, n)
+		return nil, fmt.Errorf("-batch %d: there are only %d images to learn from", o.batch, n)
 	}
 	if t.on, err = net.Open(o.device, o.kernels); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (t *trainer) step(batch *loader.Batch) error {
 	return nil
 }
 
-// hold judges the net by the pictures held out.
+// hold judges the net by the images held out.
 func (t *trainer) hold(ctx context.Context) error {
 	var loss float64
 	right, all := 0, 0

@@ -43,10 +43,10 @@ func TestMain(m *testing.M) {
 	panic(err) // the run has outlived its kill
 }
 
-const pictures = 70 // 56 to learn from: 6 steps, the last one short
+const images = 70 // 56 to learn from: 6 steps, the last one short
 
 func tiny(checkpoint string) options {
-	return options{images: pictures, size: 16, workers: 2, batch: 10, epochs: 3, rate: 0.01, seed: 3,
+	return options{images: images, size: 16, workers: 2, batch: 10, epochs: 3, rate: 0.01, seed: 3,
 		checkpoint: checkpoint, every: 3}
 }
 
@@ -110,7 +110,7 @@ func TestLossFallsAndAccuracyRisesAboveChance(t *testing.T) {
 }
 
 func TestKilledRunEndsWithTheSameBytes(t *testing.T) {
-	dir := drawn(t, pictures)
+	dir := drawn(t, images)
 	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
 
 	o := tiny(filepath.Join(t.TempDir(), "killed"))
@@ -135,7 +135,7 @@ func TestKilledRunEndsWithTheSameBytes(t *testing.T) {
 }
 
 func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
-	dir := drawn(t, pictures)
+	dir := drawn(t, images)
 	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
 
 	o := tiny(filepath.Join(t.TempDir(), "interrupted"))
@@ -164,7 +164,7 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 // TestRunInterruptedWhileItJudgesKeepsItsLastStep: the step is made and cannot be
 // undone, but is in no checkpoint before the epoch is judged.
 func TestRunInterruptedWhileItJudgesKeepsItsLastStep(t *testing.T) {
-	dir := drawn(t, pictures)
+	dir := drawn(t, images)
 	for range 5 {
 		o := tiny(filepath.Join(t.TempDir(), "c"))
 		o.every, o.epochs = 1<<20, 1<<20 // the interrupt ends it
@@ -201,7 +201,7 @@ func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(o.checkpoint), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	r, err := newTrainer(o, drawn(t, pictures))
+	r, err := newTrainer(o, drawn(t, images))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
 }
 
 func TestMoreEpochsAreThoseOfALongerRun(t *testing.T) {
-	dir := drawn(t, pictures)
+	dir := drawn(t, images)
 	want := train(t, tiny(filepath.Join(t.TempDir(), "c")), dir)
 	o := tiny(filepath.Join(t.TempDir(), "c"))
 	o.epochs = 1
@@ -236,7 +236,7 @@ func TestMoreEpochsAreThoseOfALongerRun(t *testing.T) {
 }
 
 func TestWrongCheckpointIsAnErrorAndStays(t *testing.T) {
-	dir := drawn(t, pictures)
+	dir := drawn(t, images)
 	o := tiny(filepath.Join(t.TempDir(), "run.safetensors"))
 	o.epochs = 1
 	good := train(t, o, dir)

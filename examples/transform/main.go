@@ -17,7 +17,7 @@ import (
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -26,8 +26,8 @@ import (
 // of them at random.
 type edges struct{}
 
-// Apply edits one picture. All workers share the transform, so what it needs
-// per picture comes with img and r.
+// Apply edits one image. All workers share the transform, so what it needs
+// per image comes with img and r.
 func (edges) Apply(img *transform.Image, r *rand.Rand) error {
 	strength := 2 + 4*r.Float64()
 	for y := range img.Height {
@@ -58,7 +58,7 @@ func main() {
 }
 
 func run(ctx context.Context, path string) error {
-	photos, err := dataset.ImageFolder(pictures.Files)
+	photos, err := dataset.ImageFolder(photos.Files)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func run(ctx context.Context, path string) error {
 	return nil
 }
 
-// draw writes the pictures of a batch (n, height, width, 3) side by side.
+// draw writes the images of a batch (n, height, width, 3) side by side.
 func draw(path string, batch *loader.Batch) error {
 	pixels, shape := loader.Values[uint8](batch, "image"), batch.Tensor("image").Shape()
 	n, height, width := shape[0], shape[1], shape[2]

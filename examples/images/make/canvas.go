@@ -46,7 +46,7 @@ func (p palette) at(t float64) rgb {
 	return mix(p[i], p[i+1], t-float64(i))
 }
 
-// render paints a picture with four samples per pixel, a darker rim and a
+// render paints a image with four samples per pixel, a darker rim and a
 // little grain, as a camera would.
 func render(size image.Point, s shader) *image.RGBA {
 	m := image.NewRGBA(image.Rectangle{Max: size})

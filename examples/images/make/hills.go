@@ -26,7 +26,7 @@ func hills(r *rand.Rand, n int, aspect float64) shader {
 	seed := noise{r.Uint64(), r.Uint64()}
 	const ridges = 6
 	sunX, sunY := aspect*(0.2+0.6*r.Float64()), 0.16+0.2*r.Float64()
-	shore := 2.0 // below the picture
+	shore := 2.0 // below the image
 	if n%2 == 0 {
 		shore = 0.78
 	}

@@ -1,5 +1,5 @@
-// Command make paints the pictures that the examples carry with them: four
-// classes of pictures in many sizes, one of them gray, and one file that ends
+// Command make paints the images that the examples carry with them: four
+// classes of images in many sizes, one of them gray, and one file that ends
 // too early. The same architecture always paints the same bytes.
 //
 //	go run ./examples/images/make [-out DIR]
@@ -18,13 +18,13 @@ import (
 	"path/filepath"
 )
 
-// Sizes of the pictures of every class, in pixels. Loaders meet both
+// Sizes of the images of every class, in pixels. Loaders meet both
 // orientations, squares, panoramas and odd numbers.
 var sizes = []image.Point{
 	{500, 375}, {375, 500}, {640, 480}, {320, 320}, {800, 200}, {333, 251}, {500, 333},
 }
 
-// A painter composes one picture of its class, aspect times as wide as high.
+// A painter composes one image of its class, aspect times as wide as high.
 type painter func(r *rand.Rand, n int, aspect float64) shader
 
 var classes = map[string]painter{
@@ -35,7 +35,7 @@ var classes = map[string]painter{
 }
 
 func main() {
-	out := flag.String("out", filepath.FromSlash("examples/images/pictures"), "folder for the class folders")
+	out := flag.String("out", filepath.FromSlash("examples/images/photos"), "folder for the class folders")
 	flag.Parse()
 	if err := makeAll(*out); err != nil {
 		log.Fatal(err)
@@ -48,7 +48,7 @@ func makeAll(out string) error {
 			return err
 		}
 		for n, size := range sizes {
-			data, err := encode(picture(class, paint, n, size))
+			data, err := encode(paintImage(class, paint, n, size))
 			if err != nil {
 				return fmt.Errorf("%s %d: %w", class, n, err)
 			}
@@ -58,22 +58,22 @@ func makeAll(out string) error {
 		}
 	}
 	small := image.Pt(400, 300)
-	data, err := encode(gray(picture("hills", hills, 7, small)))
+	data, err := encode(gray(paintImage("hills", hills, 7, small)))
 	if err != nil {
 		return err
 	}
 	if err := write(out, "hills", "gray.jpg", data); err != nil {
 		return err
 	}
-	data, err = encode(picture("tiles", tiles, 7, small))
+	data, err = encode(paintImage("tiles", tiles, 7, small))
 	if err != nil {
 		return err
 	}
 	return write(out, "tiles", "truncated.jpg", data[:len(data)*2/5])
 }
 
-// picture paints picture n of a class.
-func picture(class string, paint painter, n int, size image.Point) *image.RGBA {
+// paintImage paints image n of a class.
+func paintImage(class string, paint painter, n int, size image.Point) *image.RGBA {
 	seed := [2]uint64{uint64(n) + 1}
 	for _, c := range class {
 		seed[1] = seed[1]*131 + uint64(c)

@@ -16,7 +16,7 @@ const size, rows = 12, 4
 
 var classes = []string{"a", "b", "c"}
 
-// noise is a dataset of n random pictures with random classes.
+// noise is a dataset of n random images with random classes.
 func noise(n int) dataset.Dataset {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}},

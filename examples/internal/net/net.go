@@ -17,15 +17,15 @@ import (
 	"math/rand/v2"
 )
 
-// MinSize and MaxSize bound the side of a picture in pixels.
+// MinSize and MaxSize bound the side of a image in pixels.
 const MinSize, MaxSize = 8, 1024
 
-// channels are those of the picture and behind every convolution.
+// channels are those of the image and behind every convolution.
 var channels = [...]int{3, 12, 20, 40}
 
 // A Model is a net's weights and what one has to know to use them.
 type Model struct {
-	Size    int      // of the pictures, in pixels on each side
+	Size    int      // of the images, in pixels on each side
 	Classes []string // in the order of the net's outputs
 	Weights []Array
 }

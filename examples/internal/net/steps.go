@@ -2,14 +2,14 @@ package net
 
 import "github.com/penstock-go/penstock/transform"
 
-// Augmented are the steps to a picture to learn from: a random part, mirrored or
+// Augmented are the steps to a image to learn from: a random part, mirrored or
 // not.
 func Augmented(size int) transform.Step {
 	return transform.Compose(transform.Resize(size+size/8), transform.RandomCrop(size),
 		transform.RandomHorizontalFlip(0.5), normal())
 }
 
-// Plain are the steps to a picture to judge.
+// Plain are the steps to a image to judge.
 func Plain(size int) transform.Step {
 	return transform.Compose(transform.Resize(size+size/8), transform.CenterCrop(size), normal())
 }

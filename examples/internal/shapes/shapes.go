@@ -1,6 +1,6 @@
-// Package shapes draws the pictures that the examples train and infer use where
+// Package shapes draws the images that the examples train and infer use where
 // they are given none: a shape of any size, colour, place and angle before a
-// background with lines and noise. What a picture shows depends on a seed alone.
+// background with lines and noise. What a image shows depends on a seed alone.
 package shapes
 
 import (
@@ -15,13 +15,13 @@ import (
 	"path/filepath"
 )
 
-// Side is the pictures' width and height in pixels.
+// Side is the images' width and height in pixels.
 const Side = 64
 
 // Names are the classes, sorted.
 var Names = []string{"cross", "disc", "moon", "ring", "square", "star", "triangle"}
 
-// Draw draws a picture of class, an index into Names.
+// Draw draws a image of class, an index into Names.
 func Draw(class int, r *rand.Rand) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, Side, Side))
 	back, front := colours(r)
@@ -78,7 +78,7 @@ func colours(r *rand.Rand) (back, front [3]float64) {
 // cover is how much of a pixel lies inside an edge at a distance from its centre.
 func cover(distance float64) float64 { return min(max(0.5-distance, 0), 1) }
 
-// Write draws n pictures, the classes in turn, as JPEG files: dir/star/0012.jpg.
+// Write draws n images, the classes in turn, as JPEG files: dir/star/0012.jpg.
 func Write(dir string, n int, seed uint64) error {
 	for _, name := range Names {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
@@ -105,7 +105,7 @@ func Write(dir string, n int, seed uint64) error {
 // counts it up.
 const drawing = "v1"
 
-// Folder is a folder with n pictures in the user's cache, which is written when it
+// Folder is a folder with n images in the user's cache, which is written when it
 // is not there yet. Programs may ask for it at the same time.
 func Folder(n int, seed uint64) (string, error) {
 	cache, err := os.UserCacheDir()

@@ -1,9 +1,9 @@
-// Package pictures carries a small set of pictures for the examples, so that
+// Package photos carries a small set of images for the examples, so that
 // they run without downloads: a folder for each of the classes hills, spheres,
-// stripes and tiles. The pictures are JPEGs of 200 to 640 lines in many shapes.
+// stripes and tiles. The images are JPEGs of 200 to 640 lines in many shapes.
 // Two are meant to be awkward: hills/gray.jpg has no colours, and
 // tiles/truncated.jpg ends after two fifths of its bytes.
-package pictures
+package photos
 
 import "embed"
 

@@ -14,19 +14,19 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// maxFile bounds the bytes of a picture's file.
+// maxFile bounds the bytes of a image's file.
 const maxFile = 256 << 20
 
-// Pictures is a dataset of all picture files in a folder and those below. Unlike
+// imageFiles is a dataset of all image files in a folder and those below. Unlike
 // a dataset.Folder's they need no classes. A sample is the file as it is, as the
 // field "image".
-type pictures struct {
+type imageFiles struct {
 	fsys  fs.FS
 	names []string // sorted
 }
 
-func openPictures(fsys fs.FS) (*pictures, error) {
-	p := &pictures{fsys: fsys}
+func openImages(fsys fs.FS) (*imageFiles, error) {
+	p := &imageFiles{fsys: fsys}
 	var errs []error
 	fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
@@ -49,22 +49,22 @@ func openPictures(fsys fs.FS) (*pictures, error) {
 		return nil
 	})
 	if len(errs) == 0 && len(p.names) == 0 {
-		errs = append(errs, errors.New("no pictures"))
+		errs = append(errs, errors.New("no images"))
 	}
 	return p, errors.Join(errs...)
 }
 
-func (p *pictures) Len() int          { return len(p.names) }
-func (p *pictures) Name(i int) string { return p.names[i] }
+func (p *imageFiles) Len() int          { return len(p.names) }
+func (p *imageFiles) Name(i int) string { return p.names[i] }
 
-func (p *pictures) Spec() dataset.Spec {
+func (p *imageFiles) Spec() dataset.Spec {
 	return dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
 }
 
-func (p *pictures) Open() (dataset.Reader, error) { return &fileReader{pictures: p}, nil }
+func (p *imageFiles) Open() (dataset.Reader, error) { return &fileReader{imageFiles: p}, nil }
 
 // fileReader has nothing open between two samples.
-type fileReader struct{ *pictures }
+type fileReader struct{ *imageFiles }
 
 func (r *fileReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	dst.Stage("read")

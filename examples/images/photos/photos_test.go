@@ -1,4 +1,4 @@
-package pictures_test
+package photos_test
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/pictures"
+	"github.com/penstock-go/penstock/examples/images/photos"
 )
 
 func ExampleFiles() {
-	folders, err := fs.ReadDir(pictures.Files, ".")
+	folders, err := fs.ReadDir(photos.Files, ".")
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, folder := range folders {
-		files, err := fs.ReadDir(pictures.Files, folder.Name())
+		files, err := fs.ReadDir(photos.Files, folder.Name())
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -35,9 +35,9 @@ func ExampleFiles() {
 }
 
 // TestTheFolderIsADatasetToo: whoever has the clone may give the folder itself to
-// a program that loads a folder of pictures.
+// a program that loads a folder of images.
 func TestTheFolderIsADatasetToo(t *testing.T) {
-	want, err := dataset.ImageFolder(pictures.Files)
+	want, err := dataset.ImageFolder(photos.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +46,14 @@ func TestTheFolderIsADatasetToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Len() != want.Len() || !slices.Equal(got.Classes(), want.Classes()) {
-		t.Errorf("%d pictures of the classes %v, want %d of %v", got.Len(), got.Classes(), want.Len(), want.Classes())
+		t.Errorf("%d images of the classes %v, want %d of %v", got.Len(), got.Classes(), want.Len(), want.Classes())
 	}
 }
 
 func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {
 	shapes := map[image.Point]bool{}
 	grays, total := 0, int64(0)
-	err := fs.WalkDir(pictures.Files, ".", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(photos.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -62,7 +62,7 @@ func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {
 			return err
 		}
 		total += info.Size()
-		f, err := pictures.Files.Open(path)
+		f, err := photos.Files.Open(path)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if grays != 1 {
-		t.Errorf("got %d gray pictures, want 1", grays)
+		t.Errorf("got %d gray images, want 1", grays)
 	}
 	if len(shapes) < 7 {
 		t.Errorf("got %d shapes, want 7 or more", len(shapes))

@@ -142,7 +142,7 @@ func TestTensorsSaysWhatIsWrong(t *testing.T) {
 		{[]dataset.Values{dataset.Named("a", [][]int{})}, `dataset: Tensors: field "a": no rows, so their length is unknown`},
 		{[]dataset.Values{dataset.Named("a", [][]int{{}})}, `dataset: spec: field "a": shape [0] has a dimension below 1`},
 		{[]dataset.Values{dataset.Named("a", tensor.New(tensor.FromScalar(1.5)))},
-			`dataset: Tensors: field "a": a scalar tensor: want a first dimension that counts the samples`},
+			`dataset: Tensors: field "a": a scalar tensor: want a first dimension, the number of samples`},
 		{[]dataset.Values{dataset.Named("a", (*tensor.Dense)(nil))}, `dataset: Tensors: field "a": values of type *tensor.Dense: want a slice or *tensor.Dense`},
 	} {
 		_, err := dataset.Tensors(c.fields...)

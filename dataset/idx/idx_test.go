@@ -116,7 +116,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 		{good[:27], "header promises 16 bytes of data from byte 12, the file has 15: unexpected EOF"},
 		{append(slices.Clone(good), 0), "1 bytes after the data, which ends at byte 28"},
 		{datatest.Gzip(good[:27]), "byte 27 of the decompressed data: unexpected EOF"},
-		{datatest.Gzip(append(slices.Clone(good), 0)), "more data after byte 28, where the header lets it end"},
+		{datatest.Gzip(append(slices.Clone(good), 0)), "more data after byte 28, where the header says that it ends"},
 		{datatest.Gzip(good)[:30], "byte 28 of the decompressed data: unexpected EOF"},
 		{broken, "byte 28 of the decompressed data: gzip: invalid checksum"},
 		{datatest.Gzip(idxFile(8, []int{1 << 30}, []byte{})), "header promises 1073741824 bytes of data, more than 32 compressed ones can hold"},

@@ -134,7 +134,7 @@ func TestNpzSaysWhatIsWrong(t *testing.T) {
 		{"the same twice", stored, []string{"x", "x"}, `dataset: spec: two fields are named "x"`},
 		{"a promise", npzFile(zip.Store, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data from byte 128, the file has 0: unexpected EOF`},
 		{"a deflated promise", npzFile(zip.Deflate, "x.npy", huge), nil, `npy: read x.npz: member "x": header promises 2000000000000 bytes of data, more than`},
-		{"deflated data after it", npzFile(zip.Deflate, "x.npy", x+"!"), nil, `npy: read x.npz: member "x": more data after byte 132, where the header lets it end`},
+		{"deflated data after it", npzFile(zip.Deflate, "x.npy", x+"!"), nil, `npy: read x.npz: member "x": more data after byte 132, where the header says that it ends`},
 		{"data after it", npzFile(zip.Store, "x.npy", x+"!"), nil, `npy: read x.npz: member "x": 1 bytes after the data, which ends at byte 132`},
 		{"deflated and cut", npzFile(zip.Deflate, "x.npy", x[:131]), nil, `npy: read x.npz: member "x": byte 131 of the decompressed data: unexpected EOF`},
 		{"a broken byte", damaged, nil, `npy: read x.npz: member "x": byte 132: zip: checksum error`},

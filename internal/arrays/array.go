@@ -1,5 +1,5 @@
-// Package arrays makes datasets of arrays in files, whose first dimension counts
-// the samples.
+// Package arrays makes datasets of arrays in files. The first dimension of an
+// array is the number of samples.
 package arrays
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// An Array is one field of all samples, which a file holds in one piece.
+// An Array is one field of all samples, contiguous in a file.
 type Array struct {
 	FS   fs.FS
 	File string
@@ -26,10 +26,10 @@ type Array struct {
 
 	offset int64  // of the first sample in the file
 	record int64  // bytes of a sample in the file
-	data   []byte // rows as in memory, one after the other; nil if they are read at need
+	data   []byte // all samples in memory; nil if they are read one by one
 }
 
-// New makes the array of that shape whose samples are the field of that name.
+// New makes an array of that shape. field is the name of the samples' field.
 func New(field string, e files.Encoding, shape []int, fortran bool) (*Array, error) {
 	f := dataset.Field{Name: field, Dtype: e.Dtype, Shape: tensor.Shape(shape[1:])}
 	if err := (dataset.Spec{f}).Validate(); err != nil {
@@ -43,9 +43,9 @@ func New(field string, e files.Encoding, shape []int, fortran bool) (*Array, err
 	return a, nil
 }
 
-// Attach takes the samples from in, whose header was read: into memory where
-// they cannot be read one by one, or where they are small and fit. It takes the
-// bytes that it holds from the limit.
+// Attach finds the samples in in, after the header. It reads them into memory if they
+// cannot be read one by one, or if they are small and fit the limit. It subtracts the
+// bytes in memory from the limit.
 func (a *Array) Attach(in *files.Input, limit *int64) error {
 	if err := in.Holds(int64(a.n) * a.record); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (a *Array) Attach(in *files.Input, limit *int64) error {
 	return nil
 }
 
-// load reads all samples: what the file holds lies at the end of the bytes that
-// rows take in memory.
+// load reads all samples. The bytes of the file are at the end of the returned memory,
+// which has rows bytes.
 func (a *Array) load(in *files.Input, rows int64) ([]byte, error) {
 	stored := a.encoding.Stored(rows)
 	if stored == rows && !a.fortran {
@@ -108,7 +108,7 @@ func (a *Array) row(i int) []byte {
 	return a.data[i*size:][:size]
 }
 
-// read gets what the file holds from sample i on.
+// read reads the bytes of the file from sample i on.
 func (a *Array) read(file io.ReaderAt, to []byte, i int) error {
 	offset := a.offset + int64(i)*a.record
 	n, err := file.ReadAt(to, offset)

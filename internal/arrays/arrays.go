@@ -11,8 +11,8 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Dataset joins arrays, one at least and all of the same number of samples. What
-// its Readers report begins with the name of the package that asks.
+// Dataset makes a dataset of one or more arrays with the same number of samples.
+// Errors of its Readers begin with pkg, the name of the calling package.
 func Dataset(pkg string, fields ...*Array) (dataset.Dataset, error) {
 	a := &arrays{pkg: pkg, fields: fields, n: fields[0].n}
 	for _, f := range fields {
@@ -32,7 +32,7 @@ type arrays struct {
 	fields []*Array
 	spec   dataset.Spec
 	n      int
-	record int64 // bytes of the largest sample that is read with others in one go
+	record int64 // bytes of the largest sample that is read together with others
 }
 
 func (a *arrays) Len() int           { return a.n }
@@ -75,7 +75,7 @@ type reader struct {
 	opened []fs.File
 }
 
-// open finds the file of field k, which another field may have opened already.
+// open opens the file of field k, unless another field has opened it already.
 func (r *reader) open(k int) error {
 	f := r.fields[k]
 	for other := range k {
@@ -125,7 +125,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-// read gets what the file of field k holds from sample i on.
+// read reads the bytes of field k's file from sample i on.
 func (r *reader) read(k int, to []byte, i int) error {
 	f := r.fields[k]
 	switch err := f.read(r.files[k], to, i); {
@@ -138,11 +138,11 @@ func (r *reader) read(k int, to []byte, i int) error {
 	}
 }
 
-// runBytes is how much a batchReader reads in one go.
+// runBytes is how many bytes a batchReader reads at once.
 const runBytes = 256 << 10
 
-// A batchReader reads small samples that follow each other together, for a copy
-// costs less than a system call.
+// A batchReader reads consecutive small samples together, because a copy costs less
+// than a system call.
 type batchReader struct {
 	*reader
 	scratch []byte
@@ -168,7 +168,7 @@ func (r *batchReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 	return nil
 }
 
-// placeRun places n samples from i on into the slots from at on.
+// placeRun places n consecutive samples from i on into the slots from at on.
 func (r *batchReader) placeRun(ctx context.Context, i int, dst dataset.Slots, at, n int) error {
 	if n == 1 {
 		return r.Place(ctx, i, dst.At(at))

@@ -3,8 +3,8 @@ package arrays
 // orderChunk is how many bytes of an array in Fortran order are read at a time.
 const orderChunk = 4 << 20
 
-// fillFromFortran reads an array of that shape in Fortran order by fill and
-// leaves it in dst in C order.
+// fillFromFortran reads an array of that shape in Fortran order with fill and writes
+// it to dst in C order.
 func fillFromFortran(dst []byte, fill func([]byte) error, shape []int) error {
 	n, inner := shape[0], 1
 	for _, d := range shape[1:] {
@@ -13,10 +13,11 @@ func fillFromFortran(dst []byte, fill func([]byte) error, shape []int) error {
 	if n == 0 {
 		return nil
 	}
-	// A stripe is what the file holds of all samples for one inner index.
+	// A stripe is the values of all samples at one inner index. It is contiguous in
+	// the file.
 	size := len(dst) / n / inner
 	stripe := n * size
-	// Eight at least: otherwise every value goes to another cache line.
+	// At least eight: otherwise every value goes to another cache line.
 	stripes := min(max(orderChunk/stripe, 8), inner)
 	chunk := make([]byte, stripes*stripe)
 	o := newOdometer(shape[1:])
@@ -34,10 +35,10 @@ func fillFromFortran(dst []byte, fill func([]byte) error, shape []int) error {
 	return nil
 }
 
-// A Reorder puts arrays of one shape, in memory and in Fortran order, in C order.
+// A Reorder copies arrays of one shape from Fortran order to C order.
 type Reorder struct{ odometer *odometer }
 
-// NewReorder makes one for that shape.
+// NewReorder makes a Reorder for that shape.
 func NewReorder(shape []int) Reorder { return Reorder{newOdometer(shape)} }
 
 // Copy copies src to dst, values of size bytes each.
@@ -48,7 +49,7 @@ func (r Reorder) Copy(dst, src []byte, size int) {
 	}
 }
 
-// scatter writes value (k, i) of src, stripes of n values, to place k of row i of dst.
+// scatter writes value i of stripe k in src to places[k] of row i in dst.
 func scatter(dst, src []byte, places []int, n, size int) {
 	row := len(dst) / n
 	for i := range n {
@@ -78,7 +79,7 @@ func scatter(dst, src []byte, places []int, n, size int) {
 	}
 }
 
-// An odometer walks over indices in Fortran order and says where they lie in C order.
+// An odometer goes through indices in Fortran order and returns their offsets in C order.
 type odometer struct {
 	shape, strides, index []int
 	at                    int
@@ -99,7 +100,7 @@ func (o *odometer) reset() {
 	o.at = 0
 }
 
-// next is the place of the current index. It moves on to the next.
+// next returns the offset of the current index and goes to the next one.
 func (o *odometer) next() int {
 	at := o.at
 	for d := range o.index {

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Field is the place of the field of that name, which must have a fixed size.
+// Field is the index of the field with that name, which must have a fixed size.
 func Field(spec dataset.Spec, name string) (int, error) {
 	if err := spec.Validate(); err != nil {
 		return 0, err
@@ -25,12 +25,12 @@ func Field(spec dataset.Spec, name string) (int, error) {
 	return k, nil
 }
 
-// Write writes a header and after it field k of all samples, as they are read.
+// Write writes a header and then field k of all samples, one by one as they are read.
 func Write(ctx context.Context, w io.Writer, header []byte, ds dataset.Dataset, k int, e files.Encoding) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	out.Write(header) // its error is kept for Flush
 	err := dataset.Each(ctx, ds, func(i int, s dataset.Slot) error {
-		row := s.Cell(k).Bytes() // written anew for every sample, so that it may be changed
+		row := s.Cell(k).Bytes() // every sample is written anew, so it may be changed
 		e.Encode(row)
 		if _, err := out.Write(row); err != nil {
 			return fmt.Errorf("write sample %d: %w", i, err)

@@ -1,5 +1,5 @@
-// Package dense lays typed values and tensors over bytes, and knows the dtypes
-// that have a fixed size.
+// Package dense gives bytes the type of values or tensors without a copy, and
+// knows the dtypes of fixed size.
 package dense
 
 import (
@@ -17,8 +17,8 @@ type Element interface {
 		float32 | float64 | complex64 | complex128
 }
 
-// Values is bytes as values of T, without a copy; nil if there are none. The
-// bytes are aligned for T.
+// Values is b as values of T, without a copy; nil if b is empty. b must be aligned for
+// T.
 func Values[T Element](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -34,8 +34,7 @@ func Bytes[T Element](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-// Cast is bytes of dtype dt as values of T, without a copy. It panics if dt is
-// another type.
+// Cast is b as values of T, without a copy. It panics if T is not the dtype dt of b.
 func Cast[T Element](dt tensor.Dtype, b []byte) []T {
 	if dt.Type != reflect.TypeFor[T]() {
 		panic(fmt.Sprintf("values of %v, not %v", dt, reflect.TypeFor[T]()))
@@ -43,9 +42,8 @@ func Cast[T Element](dt tensor.Dtype, b []byte) []T {
 	return Values[T](b)
 }
 
-// Tensor makes a tensor of that dtype and shape over bytes, without a copy: both
-// see what the other writes. The bytes are aligned for the dtype and exactly as
-// many as the shape asks for.
+// Tensor makes a tensor of that dtype and shape that shares the memory of b. b must be
+// aligned for the dtype and have exactly the size of the shape.
 func Tensor(dt tensor.Dtype, shape tensor.Shape, b []byte) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(backing(dt, b)))
 }

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// dtypes are those of [Element].
+// dtypes are the dtypes of [Element].
 var dtypes = []tensor.Dtype{
 	tensor.Bool, tensor.Int, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
 	tensor.Uint, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
@@ -25,7 +25,7 @@ func Fixed(dt tensor.Dtype) bool {
 	return false
 }
 
-// DtypeOf is the dtype of the values of a Go type, which may be a defined one.
+// DtypeOf is the dtype of a Go type, or of the underlying type of a defined type.
 func DtypeOf(t reflect.Type) (tensor.Dtype, error) {
 	for _, dt := range dtypes {
 		if dt.Kind() == t.Kind() {

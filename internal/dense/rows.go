@@ -12,8 +12,8 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// Rows are the samples of one field in memory, either one after the other or
-// each somewhere else.
+// Rows are the samples of one field in memory, either contiguous or each in memory of
+// its own.
 type Rows struct {
 	Dtype tensor.Dtype
 	Shape tensor.Shape // of one
@@ -32,8 +32,8 @@ func (r *Rows) At(i int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(r.base, i*r.size)), r.size)
 }
 
-// RowsOf finds the rows in a tensor or slice, whose first dimension counts them.
-// They are not copied, unless a tensor has them in another order.
+// RowsOf makes rows of a tensor or slice, whose first dimension is their number. They
+// are copied only if a tensor is not contiguous.
 func RowsOf(values any) (r Rows, err error) {
 	if d, ok := values.(*tensor.Dense); ok && d != nil {
 		r, err = denseRows(d)
@@ -94,7 +94,7 @@ func denseRows(d *tensor.Dense) (r Rows, err error) {
 		return r, err
 	}
 	if d.Dims() == 0 {
-		return r, errors.New("a scalar tensor: want a first dimension that counts the samples")
+		return r, errors.New("a scalar tensor: want a first dimension, the number of samples")
 	}
 	if d.IsMasked() || !d.IsNativelyAccessible() {
 		return r, errors.New("a masked tensor, or one that is not in main memory")
@@ -105,7 +105,7 @@ func denseRows(d *tensor.Dense) (r Rows, err error) {
 	if len(strides) != len(all) || !within(all, strides, d.DataSize()) {
 		return r, fmt.Errorf("a tensor of shape %v with strides %v over %d values", []int(all), strides, d.DataSize())
 	}
-	r.base = reflect.ValueOf(d.Data()).UnsafePointer() // Data panics where there is none
+	r.base = reflect.ValueOf(d.Data()).UnsafePointer() // Data panics for an empty tensor
 	if !contiguous(all, strides) {
 		r.base = gather(r.base, all, strides, int(r.Dtype.Size()))
 	}
@@ -124,7 +124,7 @@ func within(shape, strides []int, values int) bool {
 	return last < values
 }
 
-// contiguous reports whether elements follow each other in the order of their indices.
+// contiguous reports whether elements are in row-major order without gaps.
 func contiguous(shape, strides []int) bool {
 	step := 1
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -136,7 +136,7 @@ func contiguous(shape, strides []int) bool {
 	return true
 }
 
-// gather copies elements of that many bytes into the order of their indices.
+// gather copies elements of size bytes into row-major order.
 func gather(base unsafe.Pointer, shape, strides []int, size int) unsafe.Pointer {
 	to := bulk.Make(tensor.Shape(shape).TotalSize() * size)
 	index := make([]int, len(shape))

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// An Advisor asks the operating system to read whole files, until one shows that
-// the operating system does not hold them: to open a file twice would double its
-// latency.
+// An Advisor asks the operating system to read whole files ahead. It stops at
+// the first file that is not one of the operating system: opening files twice
+// would double their latency.
 type Advisor struct{ deaf atomic.Bool }
 
 // Advise starts reading the file.
@@ -30,14 +30,15 @@ func (a *Advisor) Advise(fsys fs.FS, name string) {
 	advise(file, 0, 0)
 }
 
-// Records are samples that one file holds, one right after the other.
+// Records are samples of equal size in one file, without padding.
 type Records struct {
 	Offset int64 // of the first
 	Size   int64 // bytes of each
 	N      int
 }
 
-// Advise starts reading some of them, if the operating system holds the file.
+// Advise starts reading the records with these indices, if the file is one of
+// the operating system.
 func (r Records) Advise(ctx context.Context, fsys fs.FS, name string, indices []int) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -9,18 +9,19 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// An Encoding says how values lie in a file and in memory.
+// An Encoding says how values are stored in a file and in memory.
 type Encoding struct {
 	Dtype tensor.Dtype // of the values in memory
 	Size  int          // bytes of a value in the file
 
-	part    int  // bytes of what has a byte order: half of a complex number
+	part    int  // bytes that are swapped together: half of a complex number
 	swap    bool // the file has the other byte order
 	half    bool // float16, which becomes float32
-	boolean bool // bytes, of which all but 0 are true
+	boolean bool // one byte each; any value except 0 is true
 }
 
-// EncodingOf is that of values of dtype in a file of that byte order.
+// EncodingOf is the encoding of values of dtype dt in a file of that byte
+// order.
 func EncodingOf(dt tensor.Dtype, bigEndian bool) Encoding {
 	size := int(dt.Size())
 	e := Encoding{Dtype: dt, Size: size, part: size, boolean: dt == tensor.Bool}
@@ -36,7 +37,7 @@ func Float16(bigEndian bool) Encoding {
 	return Encoding{Dtype: tensor.Float32, Size: 2, part: 2, swap: bigEndian == bulk.LittleEndian(), half: true}
 }
 
-// Stored is how many bytes of a file a row of that many bytes takes.
+// Stored is the size in the file of a row that has that many bytes in memory.
 func (e Encoding) Stored(row int64) int64 {
 	if e.half {
 		return row / 2
@@ -44,13 +45,13 @@ func (e Encoding) Stored(row int64) int64 {
 	return row
 }
 
-// Raw is where in a row what the file holds is put before [Encoding.Decode]: at
-// its end.
+// Raw is the end of row, where the bytes of the file must be before
+// [Encoding.Decode].
 func (e Encoding) Raw(row []byte) []byte {
 	return row[int64(len(row))-e.Stored(int64(len(row))):]
 }
 
-// Decode turns what the file holds, which lies in [Encoding.Raw], into values.
+// Decode turns the bytes of the file, which are in [Encoding.Raw], into values.
 func (e Encoding) Decode(row []byte) {
 	raw := e.Raw(row)
 	e.Encode(raw)
@@ -66,15 +67,15 @@ func (e Encoding) Decode(row []byte) {
 	}
 }
 
-// Encode puts values into the file's byte order, where they lie.
+// Encode puts values into the file's byte order, in place.
 func (e Encoding) Encode(row []byte) {
 	if e.swap {
 		bulk.Swap(row, e.part)
 	}
 }
 
-// widenHalves makes float32 values of the float16 ones in raw. That may be the
-// end of row: a value is written where those before it were read.
+// widenHalves turns the float16 values of raw into float32 values of row. raw
+// may be the end of row: values are written only where earlier ones were read.
 func widenHalves(row, raw []byte) {
 	for len(raw) >= 2 && len(row) >= 4 {
 		binary.NativeEndian.PutUint32(row, widenHalf(binary.NativeEndian.Uint16(raw)))

@@ -1,8 +1,8 @@
-// Package files opens, reads, finds and announces the files that datasets are
-// made of.
+// Package files opens, reads and finds the files of datasets, and asks the
+// operating system to read them ahead.
 //
-// Its errors say what is wrong and where in the file, but not in which file and
-// for whom: the package that asks wraps them once, "npy: read x.npy: byte 8: …".
+// Its errors say what is wrong and where in the file. The calling package adds
+// its own name and that of the file, once: "npy: read x.npy: byte 8: …".
 package files
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// Open opens a regular file and asks for its size in bytes. Nothing else is
-// opened: a pipe would wait for a writer.
+// Open opens a regular file and returns its size in bytes. Other files are
+// errors: a pipe would wait for a writer.
 func Open(fsys fs.FS, name string) (fs.File, int64, error) {
 	if err := bulk.Regular(fsys, name); err != nil {
 		return nil, 0, err
@@ -22,8 +22,8 @@ func Open(fsys fs.FS, name string) (fs.File, int64, error) {
 	return OpenSample(fsys, name)
 }
 
-// OpenSample is [Open] for the file of a sample, where asking first would cost
-// a system call each.
+// OpenSample is [Open] without the check before opening, which would cost a
+// system call for every sample.
 func OpenSample(fsys fs.FS, name string) (fs.File, int64, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func OpenSample(fsys fs.FS, name string) (fs.File, int64, error) {
 	return f, max(info.Size(), 0), nil
 }
 
-// Cause is err without the name that a PathError repeats.
+// Cause is err without the path that an fs.PathError adds.
 func Cause(err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err
@@ -48,7 +48,7 @@ func Cause(err error) error {
 	return err
 }
 
-// ReaderAt is the file as something that can be read at any place.
+// ReaderAt is the file as an io.ReaderAt. Files that can only seek are wrapped.
 func ReaderAt(f fs.File) (io.ReaderAt, error) {
 	if at, ok := f.(io.ReaderAt); ok {
 		return at, nil
@@ -59,7 +59,7 @@ func ReaderAt(f fs.File) (io.ReaderAt, error) {
 	return nil, errors.New("file offers neither ReadAt nor Seek")
 }
 
-// seekingReader reads at a place of a file that can only be wound there.
+// seekingReader reads at an offset of a file that can only seek.
 type seekingReader struct{ io.ReadSeeker }
 
 func (s seekingReader) ReadAt(p []byte, offset int64) (int, error) {
@@ -73,6 +73,6 @@ func (s seekingReader) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Small is the size in bytes up to which copying a sample to its fields costs
-// less than a system call per field.
+// Small is the size in bytes up to which it is faster to read a sample at once and
+// copy its fields than to make a system call per field.
 const Small = 16 << 10

@@ -13,14 +13,14 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// An Input is a file, or a member of an archive, that is read from its beginning
-// to its end. It counts what is read, so that its errors say where they are.
+// An Input is a file, or a member of an archive, that is read from beginning to
+// end. It counts the bytes read, so that errors say where they occurred.
 type Input struct {
-	// Packed inputs are compressed: how long they are shows only at their end.
+	// Packed inputs are compressed. Their decompressed length is known only at the end.
 	Packed bool
-	// Length is that of the file in bytes; where Packed, the compressed ones.
+	// Length is the size of the file in bytes, compressed if Packed.
 	Length int64
-	// Start is where in the file the first byte lies, unless Packed.
+	// Start is the offset of the first byte in the file, unless Packed.
 	Start int64
 
 	r      io.Reader
@@ -28,7 +28,7 @@ type Input struct {
 	closer io.Closer
 }
 
-// OpenInput opens a file, which may be compressed by gzip whatever its name.
+// OpenInput opens a file. It decompresses gzip, for any file name.
 func OpenInput(fsys fs.FS, name string) (_ *Input, err error) {
 	f, size, err := Open(fsys, name)
 	if err != nil {
@@ -51,7 +51,7 @@ func OpenInput(fsys fs.FS, name string) (_ *Input, err error) {
 	return in, nil
 }
 
-// NewInput makes an input of what r holds, which Close closes if it is a Closer.
+// NewInput makes an input of r, which Close closes if it is an io.Closer.
 func NewInput(r io.Reader, length int64) *Input {
 	in := &Input{r: r, Length: length}
 	if c, ok := r.(io.Closer); ok {
@@ -63,7 +63,7 @@ func NewInput(r io.Reader, length int64) *Input {
 // Offset is how many bytes were read so far, after decompression.
 func (in *Input) Offset() int64 { return in.offset }
 
-// Peek is the next n bytes, which stay to be read.
+// Peek returns the next n bytes without consuming them.
 func (in *Input) Peek(n int) ([]byte, error) {
 	b := make([]byte, n)
 	k, err := io.ReadFull(in.r, b)
@@ -71,7 +71,7 @@ func (in *Input) Peek(n int) ([]byte, error) {
 	return b[:k], Ended(err)
 }
 
-// Tee copies to w what is read from here on.
+// Tee copies all further bytes that are read to w.
 func (in *Input) Tee(w io.Writer) { in.r = io.TeeReader(in.r, w) }
 
 // Read reads on.
@@ -89,7 +89,7 @@ func (in *Input) Close() error {
 	return in.closer.Close()
 }
 
-// failed is an error of reading on.
+// failed adds the offset to a read error.
 func (in *Input) failed(err error) error {
 	if in.Packed {
 		return fmt.Errorf("byte %d of the decompressed data: %w", in.offset, Ended(err))
@@ -97,8 +97,7 @@ func (in *Input) failed(err error) error {
 	return fmt.Errorf("byte %d: %w", in.offset, Ended(err))
 }
 
-// Ended is the error of a file that ended, or could not be read, before it was
-// to end.
+// Ended is err of a read that needed more bytes: io.EOF becomes io.ErrUnexpectedEOF.
 func Ended(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -106,12 +105,11 @@ func Ended(err error) error {
 	return Cause(err)
 }
 
-// maxRatio is by how much deflate can compress at most: 258 bytes in 2 bits.
+// maxRatio is the maximum compression ratio of deflate: 258 bytes in 2 bits.
 const maxRatio = 1032
 
-// Holds reports whether the file can hold n bytes more and, unless it is
-// compressed, that it holds no other. A promise is checked by it before memory
-// is taken.
+// Holds returns an error if the file cannot hold n more bytes or, unless it is
+// compressed, if it holds more than these. Call it before memory is allocated.
 func (in *Input) Holds(n int64) error {
 	switch rest := in.Length - in.offset; {
 	case in.Packed && n/maxRatio > in.Length:
@@ -134,8 +132,8 @@ func (in *Input) Fill(to []byte) error {
 	return nil
 }
 
-// Rest reads the n bytes that [Input.Holds], into aligned memory, and checks that
-// they are the last.
+// Rest reads the last n bytes, for which [Input.Holds] was called, into aligned
+// memory. More bytes are an error.
 func (in *Input) Rest(n int64) (data []byte, err error) {
 	if in.Packed {
 		data, err = in.unpack(n)
@@ -149,8 +147,8 @@ func (in *Input) Rest(n int64) (data []byte, err error) {
 	return data, err
 }
 
-// Unpacked is what is left of a compressed input as one in memory, n bytes; any
-// other input is itself.
+// Unpacked decompresses the last n bytes of a compressed input into memory and
+// returns them as an input. Any other input is returned itself.
 func (in *Input) Unpacked(n int64) (*Input, error) {
 	if !in.Packed {
 		return in, nil
@@ -162,10 +160,10 @@ func (in *Input) Unpacked(n int64) (*Input, error) {
 	return NewInput(bytes.NewReader(raw), n), nil
 }
 
-// unpack reads n bytes of a compressed file. Its size says little about how many
-// there are, so memory grows with what is read.
+// unpack reads n bytes of a compressed file. The compressed size says little
+// about the real one, so memory grows as bytes are read.
 func (in *Input) unpack(n int64) ([]byte, error) {
-	const likely = 16 // times smaller: pictures shrink less
+	const likely = 16 // expected compression ratio; images have less
 	b := bulk.Growing(n, likely*in.Length)
 	_, err := b.Fill(in, n)
 	if errors.Is(err, bulk.ErrShort) {
@@ -177,14 +175,15 @@ func (in *Input) unpack(n int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Finish checks that nothing follows, and with it a compressed file's checksum.
+// Finish checks that no bytes follow. This also checks the checksum of a
+// compressed file.
 func (in *Input) Finish() error {
 	at := in.offset
 	switch ended, err := bulk.Ended(in); {
 	case err != nil:
 		return in.failed(err)
 	case !ended:
-		return fmt.Errorf("more data after byte %d, where the header lets it end", at)
+		return fmt.Errorf("more data after byte %d, where the header says that it ends", at)
 	}
 	return nil
 }

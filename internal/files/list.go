@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// A List is the files of a dataset that has one per sample.
+// A List is the files of a dataset with one file per sample.
 type List struct {
 	FS      fs.FS
 	paths   Paths
@@ -24,7 +24,7 @@ func NewList(fsys fs.FS, pattern string) (*List, error) {
 // Len is the number of files.
 func (l *List) Len() int { return l.paths.Len() }
 
-// Name is file i, or "" if there is none.
+// Name is the path of file i, or "" if i is out of range.
 func (l *List) Name(i int) string {
 	if i < 0 || i >= l.Len() {
 		return ""
@@ -32,7 +32,7 @@ func (l *List) Name(i int) string {
 	return l.paths.At(i)
 }
 
-// ReadAhead asks the operating system to read the files of these numbers.
+// ReadAhead asks the operating system to read the files with these indices ahead.
 func (l *List) ReadAhead(ctx context.Context, indices []int) {
 	for _, i := range indices {
 		if ctx.Err() != nil {

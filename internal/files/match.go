@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Match is the names of the files that match pattern (see [fs.Glob]), one at
-// least, sorted.
+// Match returns the sorted names of the files that match pattern (see [fs.Glob]). No
+// file is an error.
 func Match(fsys fs.FS, pattern string) ([]string, error) {
 	names, err := fs.Glob(fsys, pattern)
 	if err != nil {

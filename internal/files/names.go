@@ -55,7 +55,7 @@ func (d dir) Stat(name string) (fs.FileInfo, error) {
 	return info, renamed(err, name)
 }
 
-// join is the path of a name that, but for its bytes, is valid.
+// join is the path of a name that is valid except that it need not be UTF-8.
 func (d dir) join(op, name string) (string, error) {
 	valid := strings.ToValidUTF8(name, "_")
 	local, err := filepath.Localize(valid)
@@ -68,7 +68,7 @@ func (d dir) join(op, name string) (string, error) {
 	return string(d) + string(filepath.Separator) + local, nil
 }
 
-// renamed is err about the name that was asked for.
+// renamed is err with the requested name as its path.
 func renamed(err error, name string) error {
 	if p, ok := err.(*fs.PathError); ok {
 		p.Path = name

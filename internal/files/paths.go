@@ -1,7 +1,7 @@
 package files
 
-// Paths is a list of strings in one piece of memory: 8 bytes each besides their
-// text, and nothing for the garbage collector to follow.
+// Paths is a list of strings in one block of memory. A string takes 8 bytes and its
+// text, and has no pointer for the garbage collector to follow.
 type Paths struct {
 	text string
 	ends []int // of every path, in text

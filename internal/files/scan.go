@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// Scanners is how many folders or headers are read at a time: network storage
-// answers slowly, but many at once.
+// Scanners is how many folders or headers are read at a time. Network storage has a
+// high latency but answers many requests at once.
 const Scanners = 16
 
-// reports is how many errors are told in full.
+// reports is how many errors are reported in full.
 const reports = 10
 
-// Scan calls do with 0 to n-1, in so many goroutines at a time, and waits for
-// all of them. It joins their errors in order, as [Join] does.
+// Scan calls do with 0 to n-1 in that many goroutines and waits for all calls. It
+// joins their errors in order, as [Join] does.
 func Scan(n, goroutines int, do func(k int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64
@@ -32,7 +32,7 @@ func Scan(n, goroutines int, do func(k int) error) error {
 	return Join(errs)
 }
 
-// Join joins the errors, but after the first ten says only how many more there are.
+// Join joins the first ten errors. It only counts the others.
 func Join(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	if more := len(errs) - reports; more > 0 {

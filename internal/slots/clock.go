@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Clock adds up the time one worker spends in every stage. Stage and Stop
-// belong to the worker; Times and Current may be called by anyone.
+// A Clock adds up the time that one worker spends in every stage. Only the worker may
+// call Stage and Stop; any goroutine may call Times, Total and Current.
 //
 // While a stage lasts, the goroutine carries the pprof label "stage", and an
 // execution trace shows it as a region.
@@ -34,15 +34,15 @@ type stage struct {
 	total  atomic.Int64 // nanoseconds
 }
 
-// StageTime is what a stage has taken so far.
+// StageTime is the time that a stage has taken so far.
 type StageTime struct {
 	Name  string
 	Count int64 // how often it was entered
 	Total time.Duration
 }
 
-// NewClock makes a clock for a goroutine. The pprof labels in labels are the
-// goroutine's between stages; with a nil labels the clock leaves them alone.
+// NewClock makes a clock for a goroutine. Between stages the goroutine has the pprof
+// labels of labels. If labels is nil, the clock does not change them.
 func NewClock(labels context.Context) *Clock {
 	return &Clock{labels: labels, origin: time.Now()}
 }
@@ -66,8 +66,8 @@ func (c *Clock) Stage(name string) {
 	}
 }
 
-// Stop ends the current stage, if any, and says how long all stages since the
-// last Stop have taken.
+// Stop ends the current stage, if any. It returns the duration of all stages since the
+// last Stop.
 func (c *Clock) Stop() time.Duration {
 	if c.current.Load() == 0 {
 		return 0
@@ -106,7 +106,7 @@ func (c *Clock) Current() string {
 	return ""
 }
 
-// Times appends what every stage has taken, in the order of their first use.
+// Times appends the times of all stages, in the order of their first use.
 func (c *Clock) Times(to []StageTime) []StageTime {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// A Draw is one place in a sampler's global order: it owns the random numbers
-// that belong there and measures what placing the sample takes. A loader has
-// one per worker and resets it for every sample. Its zero value is the draw 0
-// of epoch 0 with seed 0.
+// A Draw is one place in a sampler's global order. It has the random numbers of
+// that place and measures the time to place its sample. A loader has one per
+// worker and resets it for every sample. The zero value is draw 0 of epoch 0
+// with seed 0.
 type Draw struct {
 	seed, epoch, draw uint64
 	seeded            bool
@@ -21,7 +21,7 @@ type Draw struct {
 // NewDraw makes a draw whose stages are counted by clock, which may be nil.
 func NewDraw(clock *Clock) *Draw { return &Draw{clock: clock} }
 
-// NewDraws makes n of them.
+// NewDraws makes n draws that share a clock.
 func NewDraws(n int, clock *Clock) []Draw {
 	draws := make([]Draw, n)
 	for k := range draws {
@@ -30,7 +30,7 @@ func NewDraws(n int, clock *Clock) []Draw {
 	return draws
 }
 
-// Reset moves to another draw. The random numbers are seeded when first asked for.
+// Reset moves to another draw. The first call of Rand seeds its random numbers.
 func (d *Draw) Reset(seed uint64, epoch, draw int) {
 	d.seed, d.epoch, d.draw = seed, uint64(epoch), uint64(draw)
 	d.seeded = false
@@ -49,14 +49,14 @@ func (d *Draw) Rand() *rand.Rand {
 	return d.rand
 }
 
-// Stage says what happens from here on.
+// Stage begins the stage of that name.
 func (d *Draw) Stage(name string) {
 	if d.clock != nil {
 		d.clock.Stage(name)
 	}
 }
 
-// A Watch notices whether random numbers of a draw are taken.
+// A Watch notices whether random numbers of a draw are used.
 type Watch struct {
 	draw   *Draw
 	before rand.PCG
@@ -68,5 +68,5 @@ func (d *Draw) Watch() Watch {
 	return Watch{d, d.source}
 }
 
-// Taken reports whether any were taken since then.
+// Taken reports whether random numbers were used since Watch was called.
 func (w *Watch) Taken() bool { return w.draw != nil && w.draw.source != w.before }

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// A Column is one fixed-size field of a whole batch: rows one after the other.
-// It hands out their cells at the cost of a multiplication.
+// A Column is one fixed-size field of a whole batch: rows one after the other. A cell
+// of it costs one multiplication.
 type Column struct {
 	field *Field
 	base  unsafe.Pointer
 }
 
-// NewColumn lays rows over bytes, which are a multiple of a row's and aligned for
-// the field's dtype.
+// NewColumn makes a column of bytes, which must be aligned for the field's dtype. It
+// panics if they are not a whole number of rows.
 func NewColumn(f *Field, bytes []byte) Column {
 	if len(bytes)%f.bytes != 0 {
 		panic(fmt.Sprintf("dataset: column of field %q: %d bytes, want a multiple of %d", f.name, len(bytes), f.bytes))
@@ -57,7 +57,7 @@ func (b *Buffer) Grow(n int) []byte {
 		b.bytes = b.from.Grow(b.bytes, n)
 		return b.bytes
 	}
-	// A quarter more than asked for lets sizes that vary settle quickly.
+	// A quarter more than requested: varying sizes soon need no more allocation.
 	words := make([]complex128, (n+n/4+15)/16)
 	grown := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 16*len(words))
 	copy(grown, b.bytes)

@@ -1,7 +1,7 @@
-// Package slots is what lies under a dataset's Slot: the cells of a sample, the
-// memory that they are cut from, and the draw with its random numbers and its
-// clock. The loader makes them; authors of datasets see dataset.Slot and
-// dataset.Cell, which are these types with methods of their own.
+// Package slots implements the Slot of package dataset: the cells of a sample,
+// their memory, and the draw with its random numbers and its clock. The loader
+// makes slots. Authors of datasets see dataset.Slot and dataset.Cell, which are
+// these types with methods of their own.
 package slots
 
 import (
@@ -21,7 +21,7 @@ type Slot struct {
 	draw  *Draw
 }
 
-// New makes a slot over cells, which it shares.
+// New makes a slot of cells, which it shares.
 func New(cells []Cell, draw *Draw) Slot { return Slot{cells, draw} }
 
 // Cells are the slot's cells, which it shares.
@@ -36,7 +36,7 @@ func (s Slot) Fields(from, to int) Slot { return Slot{s.cells[from:to:to], s.dra
 // Draw is the slot's draw.
 func (s Slot) Draw() *Draw { return s.draw }
 
-// Row is the row of field f. It panics if the field does not hold T.
+// Row is the row of field f. It panics if T is not the field's dtype.
 func Row[T dense.Element](s Slot, f int) []T {
 	c := &s.cells[f]
 	if c.field.dtype != reflect.TypeFor[T]() {
@@ -48,8 +48,8 @@ func Row[T dense.Element](s Slot, f int) []T {
 	return unsafe.Slice((*T)(c.base), c.field.bytes/int(unsafe.Sizeof(*new(T))))
 }
 
-// Grow makes the row of the ragged field f n elements long. It panics if the
-// field is not ragged or does not hold T.
+// Grow makes the row of the ragged field f n elements long. It panics if the field is
+// not ragged or T is not its dtype.
 func Grow[T dense.Element](s Slot, f, n int) []T {
 	c := &s.cells[f]
 	if c.field.dtype != reflect.TypeFor[T]() {
@@ -65,7 +65,7 @@ func wrongType[T dense.Element](s Slot, f int) string {
 	return fmt.Sprintf("dataset: field %s holds %v, not %v", nameOf(s, f), s.cells[f].field.dtype, reflect.TypeFor[T]())
 }
 
-// nameOf is the name of field f in quotes, or its number if it has none.
+// nameOf is the name of field f in quotes, or its index if it has none.
 func nameOf(s Slot, f int) string {
 	if name := s.cells[f].field.name; name != "" {
 		return strconv.Quote(name)
@@ -73,15 +73,15 @@ func nameOf(s Slot, f int) string {
 	return strconv.Itoa(f)
 }
 
-// A Field is what cells know of their field, at the cost of a pointer.
+// A Field is what cells know about their field. They share it by a pointer.
 type Field struct {
 	name  string // for errors
 	dtype reflect.Type
 	bytes int // of a row, or of one element where ragged
 }
 
-// NewField makes a field whose rows, or elements where it is ragged, have that
-// many bytes.
+// NewField makes a field. bytes is the size of a row, or of an element if the field is
+// ragged.
 func NewField(name string, dt tensor.Dtype, bytes int) *Field {
 	return &Field{name, dt.Type, bytes}
 }
@@ -93,8 +93,8 @@ type Cell struct {
 	ragged *Buffer
 }
 
-// Fixed is the cell of f in row, which holds exactly a row's bytes, aligned for
-// the field's dtype.
+// Fixed is the cell of f in the memory row, which must be aligned for the field's
+// dtype. It panics if row has another size than a row of f.
 func Fixed(f *Field, row []byte) Cell {
 	if len(row) != f.bytes {
 		panic(fmt.Sprintf("dataset: cell of field %q: %d bytes, want %d", f.name, len(row), f.bytes))
@@ -105,7 +105,7 @@ func Fixed(f *Field, row []byte) Cell {
 // Ragged is the cell of the ragged field f in buf.
 func Ragged(f *Field, buf *Buffer) Cell { return Cell{field: f, ragged: buf} }
 
-// Bytes is the row as it lies in memory.
+// Bytes is the memory of the cell.
 func (c Cell) Bytes() []byte {
 	if c.ragged != nil {
 		return c.ragged.bytes
@@ -113,8 +113,8 @@ func (c Cell) Bytes() []byte {
 	return unsafe.Slice((*byte)(c.base), c.field.bytes)
 }
 
-// Grow makes a ragged cell n bytes long and returns them. It panics if the
-// cell is not ragged.
+// Grow makes a ragged cell n bytes long and returns its memory. It panics if the cell
+// is not ragged.
 func (c Cell) Grow(n int) []byte { return c.ragged.Grow(n) }
 
 // IsRagged reports whether the cell's length may vary.

@@ -51,7 +51,7 @@ func (p *parser) dataFiles() error {
 	return err
 }
 
-// list reads the names of files that have so many axes each, all but one if the word is missing.
+// list reads the names of files. words has the number of axes of a file; without it a file has all axes but the slowest.
 func (p *parser) list(words []string) error {
 	d, rank := &p.h.dataFiles, len(p.h.Sizes)-1
 	if len(words) > 0 {
@@ -96,7 +96,7 @@ func (p *parser) pattern(words []string) error {
 	}
 	var ok bool
 	if d.pattern, ok = files.ParsePattern(strings.Join(words, " ")); !ok {
-		return fmt.Errorf("%.60q is no pattern: want one %%d in it", strings.Join(words, " "))
+		return fmt.Errorf("%.60q is not a pattern: want one %%d in it", strings.Join(words, " "))
 	}
 	d.count, d.first, d.step = int64(p.h.Sizes[len(p.h.Sizes)-1]), 1, 1
 	switch len(numbers) {

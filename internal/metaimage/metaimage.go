@@ -21,7 +21,7 @@ type Image struct {
 	Data []byte // in the machine's byte order, aligned to 64 bytes
 }
 
-// A Header holds the fields that values and their place follow from.
+// A Header holds the fields that describe the values and the geometry, and all others as text.
 type Header struct {
 	Dtype    tensor.Dtype
 	Sizes    []int // the fastest axis first: x, y, z and up to seven more
@@ -32,7 +32,7 @@ type Header struct {
 	Directions [][]float64 // per axis, the world's vector along it; of the first three axes, where there are more
 	Unit       string      // "mm", "cm", "um" or ""
 
-	// Fields are all other ones, in the file's order.
+	// Fields are all other fields, in the file's order.
 	Fields []Field
 
 	binary, big, compressed bool
@@ -65,7 +65,7 @@ func (h *Header) Bytes() (int64, error) {
 
 // ReadHeader reads the header of the named file. Data files are not looked at.
 //
-// Errors do not name the file, which the caller does, but data files that it names.
+// Errors name data files, but not the file itself: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	src, err := bulk.Open(fsys, name, 4<<10)
 	if err != nil {
@@ -75,10 +75,10 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	return parse(src.Reader, name)
 }
 
-// Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
-// are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed over.
+// Read reads the named file: its header and the data, which may be in other files. Data of more than limit bytes are an
+// error before memory is allocated for them; 0 means no limit. Bytes after the data are ignored.
 //
-// Memory grows with what is read: a header alone that promises much takes nothing.
+// Memory grows as data are read: what a header promises is not allocated beforehand.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	h, err := ReadHeader(fsys, name)
 	if err != nil {

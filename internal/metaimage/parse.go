@@ -31,7 +31,7 @@ type parser struct {
 	seen map[string]int // field to the line that gave it
 
 	matrix   []float64
-	size     []float64 // ElementSize, which stands for a spacing that is missing
+	size     []float64 // ElementSize, which replaces a missing spacing
 	elements string    // ElementDataFile
 }
 
@@ -130,7 +130,7 @@ var types = map[string]tensor.Dtype{
 	"MET_LONG_LONG": tensor.Int64, "MET_ULONG_LONG": tensor.Uint64, "MET_FLOAT": tensor.Float32, "MET_DOUBLE": tensor.Float64,
 }
 
-// field takes one line. Of several names for one thing MetaIO has the oldest last.
+// field reads one line. Of several names for a field, the oldest is last.
 func (p *parser) field(key, value string) (err error) {
 	h := p.h
 	switch key {
@@ -195,7 +195,7 @@ func (p *parser) field(key, value string) (err error) {
 
 func (p *parser) once(at *[]float64, value string, times int, names string) (err error) {
 	if *at != nil {
-		return fmt.Errorf("only one of %s may stand", names)
+		return fmt.Errorf("want only one of %s", names)
 	}
 	*at, err = p.numbers(value, times)
 	return err
@@ -242,15 +242,15 @@ func (p *parser) numbers(value string, times int) ([]float64, error) {
 	for i, word := range words {
 		v, err := strconv.ParseFloat(word, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%.60q is no finite number", word)
+			return nil, fmt.Errorf("%.60q is not a finite number", word)
 		}
 		numbers[i] = v
 	}
 	return numbers, nil
 }
 
-// geometry makes Spacing, Origin and Directions of what the header says, as ITK does: an axis of negative spacing runs
-// the other way, and what is missing is 1 and 0.
+// geometry sets Spacing, Origin and Directions as ITK does: a negative spacing reverses its axis, a missing spacing is 1
+// and a missing origin 0.
 func (p *parser) geometry() error {
 	h, n := p.h, len(p.h.Sizes)
 	if h.Spacing == nil {
@@ -282,7 +282,7 @@ func (p *parser) geometry() error {
 		}
 		for k, x := range d {
 			if (i < world) != (k < world) && x != 0 {
-				return fmt.Errorf("TransformMatrix: axis %d is neither of space nor apart from it", i)
+				return fmt.Errorf("TransformMatrix: axis %d mixes spatial and other axes", i)
 			}
 		}
 		if i < world {

@@ -50,12 +50,12 @@ func (h *Header) base() (m [4][4]float64) {
 	return m
 }
 
-// Sform is the matrix of Srow, whatever SformCode says.
+// Sform is the matrix of Srow, for any SformCode.
 func (h *Header) Sform() [4][4]float64 {
 	return [4][4]float64{h.Srow[0], h.Srow[1], h.Srow[2], {0, 0, 0, 1}}
 }
 
-// Qform is the matrix of the quaternion, the steps and the offset, whatever QformCode says, by method 2 of nifti1.h.
+// Qform is the matrix of the quaternion, the steps and the offset by method 2 of nifti1.h, for any QformCode.
 // A quaternion whose b, c, d are longer than 1 is made a unit one, with a = 0.
 func (h *Header) Qform() [4][4]float64 {
 	b, c, d := h.Quatern[0], h.Quatern[1], h.Quatern[2]
@@ -125,7 +125,7 @@ func (h *Header) Directions() [][]float64 {
 	return directions
 }
 
-// length is that of a column.
+// length is the length of a column.
 func length(m [4][4]float64, c int) float64 {
 	return math.Hypot(math.Hypot(m[0][c], m[1][c]), m[2][c])
 }

@@ -154,7 +154,7 @@ func (h *Header) Bytes() (int64, error) {
 	return n, nil
 }
 
-// Scale is what a stored value v stands for: slope·v + inter. A slope that is 0 or not finite means none, 1 and 0.
+// Scale is the scaling of stored values: v means slope·v + inter. It is 1 and 0 if the slope is 0 or not finite.
 func (h *Header) Scale() (slope, inter float64) {
 	if s := h.SclSlope; s == 0 || math.IsNaN(s) || math.IsInf(s, 0) {
 		return 1, 0

@@ -29,7 +29,7 @@ type Image struct {
 
 // ReadHeader reads the header of the named file, with its extensions. Either file of a pair may be named.
 //
-// Errors do not name the file, which the caller does, but the other one of a pair.
+// Errors name the other file of a pair, but not the named file: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	header := headerOf(fsys, name)
 	h, err := readHeader(fsys, header)
@@ -63,7 +63,7 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 	return h, err
 }
 
-// in names the file of an error, unless it is the one that was asked for.
+// in adds the name of the file to an error, unless it is the requested file.
 func in(file, asked string, err error) error {
 	if file == asked {
 		return err
@@ -75,7 +75,7 @@ func in(file, asked string, err error) error {
 // bytes are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed
 // over.
 //
-// Memory grows with what is read: a header alone that promises much takes nothing.
+// Memory grows as data are read: what a header promises is not allocated beforehand.
 //
 // Complex numbers have an axis of 2 (real, imaginary) before the header's, RGB 3, RGBA 4. The types of 128-bit floats
 // and of single bits are refused.
@@ -135,8 +135,8 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// unzip is what src holds, unzipped if it begins as gzip files do. No header begins so; an image that does may be a
-// plain one whose first voxels look like gzip, and is taken for one only if it is named .gz.
+// unzip decompresses src if it begins as gzip files do. No plain header begins so. A plain image may, by its first
+// voxels, so an image is decompressed only if it is named .gz.
 func unzip(src *bulk.Source, name string) (r io.Reader, zipped bool, err error) {
 	magic, _ := src.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {

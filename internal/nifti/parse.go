@@ -120,7 +120,7 @@ func (h *Header) magic(f fields) error {
 	return nil
 }
 
-// shape reads what the data's size and place follow from: dim, datatype, bitpix and vox_offset.
+// shape reads dim, datatype, bitpix and vox_offset, which give the size and offset of the data.
 func (h *Header) shape(f fields) error {
 	at, step, offset := 40, 2, f.real(108, 0)
 	h.Datatype, h.Bitpix = Datatype(f.short(70)), f.short(72)
@@ -218,7 +218,7 @@ func (h *Header) units(xyzt int) {
 	h.TimeUnit = []string{"", "s", "ms", "us", "Hz", "ppm", "rad/s", ""}[xyzt>>3&7]
 }
 
-// extensions reads what stands between a header of size bytes and the data, or the end of a pair's header file.
+// extensions reads the bytes between a header of size bytes and the data, or the end of a pair's header file.
 func (h *Header) extensions(r io.Reader, size int64) error {
 	var flag [4]byte
 	if n, err := io.ReadFull(r, flag[:]); err != nil {

@@ -30,7 +30,7 @@ type DataFiles struct {
 // Attached reports whether the data follow the header in the same file.
 func (d *DataFiles) Attached() bool { return d.Format == "" && len(d.Names) == 0 }
 
-// dataFile reads the field's value: a name, a pattern with its numbers, or the mark of a list on the next lines.
+// dataFile reads the field's value: a name, a pattern with its numbers, or LIST, with the names on the next lines.
 func (p *parser) dataFile(value string) error {
 	d := &p.h.DataFiles
 	if value == "" {
@@ -93,8 +93,8 @@ func isPattern(name string) bool {
 	return ok
 }
 
-// pieces is how many files sizes ask for: of a list or pattern whose files span less than all axes exactly so many,
-// else at most.
+// pieces is how many files sizes require: exactly that many if a file of the list or pattern spans fewer than all axes,
+// otherwise at most.
 func (h *Header) pieces() int64 {
 	n := int64(1)
 	for _, s := range h.Sizes[min(h.DataFiles.Subdim, len(h.Sizes)-1):] {
@@ -118,7 +118,7 @@ func (h *Header) files() int64 {
 	return 1
 }
 
-// checkFiles tells whether there are as many files as sizes ask for, in places where they may be.
+// checkFiles checks that there are as many files as sizes require, and that none is outside the header's folder.
 func (h *Header) checkFiles() error {
 	d := &h.DataFiles
 	if d.listed && len(d.Names) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// prefix is how many bytes before compressed data byte skip -1 passes over, or as many as the data have.
+// prefix is how many bytes byte skip -1 may skip before compressed data, or the size of the data if that is more.
 const prefix = 1 << 20
 
 // load reads all data.
@@ -93,7 +93,7 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	return d.Take(r, size)
 }
 
-// inflate reads the size bytes of one compressed file, and on to its end, which a checksum is at.
+// inflate reads the size bytes of one compressed file, and then to its end, where the checksum is.
 func (d *decoder) inflate(r io.Reader, skip, size int64) error {
 	if skip > 0 {
 		if n, err := io.CopyN(io.Discard, r, skip); err != nil {

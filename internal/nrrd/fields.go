@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A field is one of the format's, with what reads its value.
+// A field is a field of the format and the function that reads its value.
 type field struct {
 	name  string
 	parse func(p *parser, value string) error
@@ -101,7 +101,7 @@ func parserOf(name string) func(*parser, string) error {
 	return nil
 }
 
-// needAxes is the dimension, which must come before all that is per axis.
+// needAxes is the dimension, which must precede all fields per axis.
 func (p *parser) needAxes() (int, error) {
 	if p.axes == 0 {
 		return 0, errors.New("dimension must come first")
@@ -109,7 +109,7 @@ func (p *parser) needAxes() (int, error) {
 	return p.axes, nil
 }
 
-// needWorld is the world's dimension, which must come before all that lies in it.
+// needWorld is the world's dimension, which must precede all vectors.
 func (p *parser) needWorld() (int, error) {
 	if p.h.SpaceDimension == 0 {
 		return 0, errors.New("space or space dimension must come first")

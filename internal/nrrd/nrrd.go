@@ -26,7 +26,7 @@ type Image struct {
 
 // ReadHeader reads the header of the named file, attached or detached. Data files are not looked at.
 //
-// Errors do not name the file, which the caller does, but data files that it names.
+// Errors name data files, but not the file itself: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	src, err := bulk.Open(fsys, name, 4<<10)
 	if err != nil {
@@ -41,10 +41,10 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	return h, h.checkFiles()
 }
 
-// Read reads the named file: its header and the data, wherever the header says they are. Data of more than limit bytes
-// are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed over.
+// Read reads the named file: its header and the data, which may be in other files. Data of more than limit bytes are an
+// error before memory is allocated for them; 0 means no limit. Bytes after the data are ignored.
 //
-// Memory grows with what is read: a header alone that promises much takes nothing.
+// Memory grows as data are read: what a header promises is not allocated beforehand.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	h, err := ReadHeader(fsys, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// stored is how many bytes the data files have, as far as can be told.
+// stored is the size of the data files in bytes, or of those that can be found.
 func (h *Header) stored(fsys fs.FS) (n int64) {
 	const asked = 4096 // files
 	for i := range min(h.files(), asked) {
@@ -81,7 +81,7 @@ func (h *Header) stored(fsys fs.FS) (n int64) {
 	return n
 }
 
-// likely is how many of the promised bytes of data so many stored ones make likely.
+// likely is the expected size of the decoded data, from the size of the files.
 func (h *Header) likely(promised, stored int64) int64 {
 	switch h.Encoding {
 	case Gzip, Bzip2:

@@ -117,8 +117,8 @@ func (p *parser) next() (text string, last bool, err error) {
 	}
 }
 
-// statement reads a comment, a field or a key and its value. What stands before a colon is a field where it names one,
-// else ":=" makes it a key, which is Teem's rule.
+// statement reads a comment, a field or a key and its value. By Teem's rule the text before a colon is a field if there is
+// a field of that name; otherwise ":=" makes it a key.
 func (p *parser) statement(text string) error {
 	if text[0] == '#' {
 		p.h.Comments = append(p.h.Comments, strings.TrimSpace(strings.TrimLeft(text, "# ")))
@@ -198,7 +198,7 @@ func (p *parser) list() (empty bool, err error) {
 	}
 }
 
-// blank makes sure that nothing follows a detached header.
+// blank checks that nothing follows a detached header.
 func (p *parser) blank() error {
 	for ; p.read <= maxHeader; p.read++ {
 		c, err := p.r.ReadByte()

@@ -6,7 +6,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// hexadecimal turns pairs of digits into bytes. White space may stand anywhere.
+// hexadecimal turns pairs of digits into bytes. White space may be anywhere.
 type hexadecimal struct{ src *bulk.Source }
 
 func (t *hexadecimal) Read(p []byte) (int, error) {
@@ -38,11 +38,11 @@ func (t *hexadecimal) digit() (byte, error) {
 		case c == ' ' || c >= '\t' && c <= '\r':
 			continue
 		}
-		return 0, fmt.Errorf("%q is no hexadecimal digit", c)
+		return 0, fmt.Errorf("%q is not a hexadecimal digit", c)
 	}
 }
 
-// zeroRuns expands Teem's ZRL: a byte of 0 and a count stand for as many zeros. A count from 256 on is 0 and two bytes,
+// zeroRuns expands Teem's ZRL: a byte of 0 and a count mean that many zeros. A count from 256 on is 0 and two bytes,
 // the lower one first.
 type zeroRuns struct {
 	src  *bulk.Source

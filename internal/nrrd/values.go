@@ -106,5 +106,5 @@ func vector(s string, n int) (v []float64, rest string, err error) {
 	case n:
 		return nil, rest, nil
 	}
-	return nil, "", fmt.Errorf("(%.60s) is known in part", inside)
+	return nil, "", fmt.Errorf("(%.60s) is only partly known", inside)
 }

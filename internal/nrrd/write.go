@@ -28,7 +28,7 @@ func Write(w io.Writer, h *Header, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// What is written must be readable, and this asks the one that knows.
+	// What is written must be readable, so the parser checks it.
 	back, err := parse(bufio.NewReader(bytes.NewReader(text)))
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (h *Header) oldest() int {
 	return 1
 }
 
-// writable tells whether a key comes back as a key.
+// writable checks that a key is read back as a key.
 func writable(key string) error {
 	name, _, _ := strings.Cut(key+":", ":")
 	if _, ok := fieldOf(strings.TrimSpace(name)); ok && name != key {

@@ -3,7 +3,6 @@ package loader_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -244,58 +243,4 @@ func TestSlabKeptFromAnEarlierLoopComesBack(t *testing.T) {
 			t.Errorf("%d batches, want 4", got)
 		}
 	})
-}
-
-// TestStormOfCancels ends loops at random places in random ways.
-func TestStormOfCancels(t *testing.T) {
-	storms := 1000
-	if testing.Short() {
-		storms = 200
-	}
-	for storm := range storms {
-		r := rand.New(rand.NewPCG(uint64(storm), 1))
-		ds := failing(60, func(i int) bool { return i == 55 })
-		memory := new(checked)
-		l, err := loader.New(ds, loader.Workers(r.IntN(6)), loader.BatchSize(1+r.IntN(7)), loader.InFlight(1+r.IntN(6)),
-			loader.Help(r.IntN(2) == 0), loader.Unordered(r.IntN(2) == 0), loader.Memory(memory), loader.Shuffle(r.IntN(2) == 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			ctx, cancel := context.WithCancel(t.Context())
-			after := r.IntN(40)
-			var others sync.WaitGroup
-			if r.IntN(2) == 0 {
-				looks := after * 20
-				others.Go(func() {
-					for range looks {
-						l.Stats()
-					}
-					cancel()
-				})
-			}
-			if r.IntN(8) == 0 {
-				others.Go(func() { l.Close() })
-			}
-			for b, err := range l.Epochs(ctx, 0, 2) {
-				if err != nil {
-					break
-				}
-				if b.Len() == 0 {
-					t.Fatal("empty batch")
-				}
-				if after--; after < 0 {
-					break
-				}
-			}
-			others.Wait()
-			cancel()
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if len(memory.out) != 0 {
-			t.Fatalf("storm %d: %d slabs are not freed", storm, len(memory.out))
-		}
-	}
 }

@@ -1,0 +1,308 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+var stormFor = flag.Duration("storm", 0, "run random storms for so long, and not a fixed number of them")
+
+// storms calls f with numbers of its own again and again.
+func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
+	if testing.Short() {
+		n /= 5
+	}
+	begun, seed := time.Now(), uint64(1)
+	if *stormFor > 0 {
+		seed = uint64(begun.UnixNano())
+	}
+	for k := 0; k < n && *stormFor == 0 || time.Since(begun) < *stormFor; k++ {
+		if f(t, rand.New(rand.NewPCG(uint64(k), seed))); t.Failed() {
+			t.Fatalf("storm %d of %d", k, seed)
+		}
+	}
+}
+
+// A trouble is what a storm's dataset does at a sample.
+type trouble func(ctx context.Context) error
+
+// newTrouble is one of them. Without workers, samples only fail, because others
+// would end or hold up the loop's own goroutine.
+func newTrouble(hang <-chan struct{}, r *rand.Rand, workers int) trouble {
+	pause := time.Duration(r.IntN(300)) * time.Microsecond
+	all := []trouble{
+		func(context.Context) error { return errBad },
+		func(context.Context) error { panic("broken") },
+		func(context.Context) error { time.Sleep(pause); return nil },
+		func(context.Context) error { runtime.Goexit(); return nil },
+		func(context.Context) error { <-hang; return nil }, // whatever its context says
+	}
+	if workers == 0 {
+		return all[0]
+	}
+	return all[r.IntN(len(all))]
+}
+
+// stormy is a dataset of two fields, one of them ragged, with some troubles.
+type stormy struct {
+	*fake
+	batches bool
+}
+
+func newStormy(n int, r *rand.Rand, hang <-chan struct{}, workers int) stormy {
+	at := map[int]trouble{}
+	for range r.IntN(4) {
+		at[r.IntN(n)] = newTrouble(hang, r, workers)
+	}
+	ds := augmented(n)
+	place := ds.place
+	ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+		if x := at[i]; x != nil {
+			if err := x(ctx); err != nil {
+				return err
+			}
+		}
+		return place(ctx, i, dst)
+	}
+	return stormy{ds, r.IntN(3) == 0}
+}
+
+func (s stormy) Open() (dataset.Reader, error) {
+	one := fakeReader{s.fake}
+	if s.batches {
+		return gatherReader{one, &gatherer{fake: s.fake}}, nil
+	}
+	return one, nil
+}
+
+// A slowly sampler takes its time for some epochs.
+type slowly struct {
+	sampler.Sampler
+	each time.Duration
+}
+
+func (s slowly) Epoch(epoch int) sampler.Order {
+	time.Sleep(s.each)
+	return s.Sampler.Epoch(epoch)
+}
+
+// stormOptions are options at random.
+func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
+	flip := func() bool { return r.IntN(2) == 0 }
+	options := []loader.Option{
+		loader.Workers(workers), loader.Help(flip()), loader.Unordered(flip()), loader.Seed(r.Uint64N(9)),
+		loader.OnError(loader.Policy(r.IntN(3)), r.IntN(6)-1), loader.ReadAhead(r.IntN(3)),
+	}
+	if flip() {
+		options = append(options, loader.InFlight(1+r.IntN(6)))
+	}
+	if r.IntN(3) == 0 {
+		return append(options, loader.BatchSampler(sampler.ByLength(make([]int, n), r.Uint64N(5), sampler.BatchSize(1+r.IntN(7)))))
+	}
+	options = append(options, loader.BatchSize(1+r.IntN(7)), loader.DropLast(flip()))
+	switch r.IntN(4) {
+	case 0:
+		return append(options, loader.Sampler(slowly{sampler.Shuffle(n, 1), time.Duration(r.IntN(400)) * time.Microsecond}))
+	case 1:
+		s, err := sampler.Shard(sampler.Shuffle(n, 1), r.IntN(3), 3, sampler.Mode(r.IntN(3)))
+		if err != nil {
+			panic(err)
+		}
+		return append(options, loader.Sampler(s))
+	}
+	return append(options, loader.Shuffle(flip()))
+}
+
+// TestStorm ends loops with random options over troubled samples at random places
+// in random ways, resumes them, and keeps, copies and detaches some batches. What
+// was kept stays as it was, and nothing is left in the end.
+func TestStorm(t *testing.T) {
+	storms(t, 1500, storm)
+}
+
+func storm(t *testing.T, r *rand.Rand) {
+	const n = 60
+	hang := make(chan struct{})
+	hung := sync.OnceFunc(func() { close(hang) })
+	defer hung()
+	workers := r.IntN(6)
+	memory := new(checked)
+	options := append(stormOptions(n, r, workers), loader.Timeout(time.Duration(1+r.IntN(8))*time.Millisecond), loader.Memory(loader.Poison(memory)))
+	l, err := loader.New(newStormy(n, r, hang, workers), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []heldBatch
+	p := l.Position(0)
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		after := r.IntN(40)
+		var others sync.WaitGroup
+		if r.IntN(2) == 0 {
+			looks := after * 20
+			others.Go(func() {
+				for range looks {
+					l.Stats()
+				}
+				cancel()
+			})
+		}
+		if r.IntN(10) == 0 {
+			others.Go(func() { l.Close() })
+		}
+		if workers > 0 && r.IntN(3) == 0 {
+			others.Go(func() { time.Sleep(3 * time.Millisecond); hung() })
+		}
+		for b, err := range l.From(ctx, p, 2) {
+			if err != nil {
+				expected(t, err)
+				break
+			}
+			if b.Len() == 0 || len(b.Indices()) != b.Len() {
+				t.Fatalf("%v has %d indices", b, len(b.Indices()))
+			}
+			for row, i := range b.Indices() {
+				if got := loader.Values[int64](b, "x")[row]; got != int64(i) {
+					t.Fatalf("%v: row %d is of sample %d and holds %d", b, row, i, got)
+				}
+			}
+			p = b.Position()
+			if r.IntN(8) == 0 && len(kept) < 3 {
+				kept = append(kept, hold(t, b, r))
+			}
+			if after--; after < 0 {
+				break
+			}
+		}
+		others.Wait()
+		cancel()
+	}
+	hung()
+	if err := l.Close(); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	for _, h := range kept {
+		if got := content(h.batch); got != h.content {
+			t.Errorf("%v held %s and holds %s", h.batch, h.content, got)
+		}
+		h.release()
+	}
+	memory.emptied(t)
+}
+
+// emptied waits until everything is freed, which workers that were left behind do
+// some time after their calls have returned.
+func (c *checked) emptied(t *testing.T) {
+	t.Helper()
+	left := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.out)
+	}
+	for range 10_000 {
+		if left() == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d pieces of memory are not freed", left())
+}
+
+// A heldBatch is one that outlives its loop body.
+type heldBatch struct {
+	batch   *loader.Batch
+	content string
+	release func()
+}
+
+func hold(t *testing.T, b *loader.Batch, r *rand.Rand) heldBatch {
+	h := heldBatch{b, content(b), func() {}}
+	switch r.IntN(3) {
+	case 0:
+		h.batch = b.Copy()
+	case 1:
+		free, err := b.Detach()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.release = func() {
+			if err := free(); err != nil {
+				t.Error(err)
+			}
+		}
+	case 2:
+		h.release = b.Keep()
+	}
+	return h
+}
+
+// expected reports an error that no trouble explains.
+func expected(t *testing.T, err error) {
+	t.Helper()
+	var stopped *loader.PanicError
+	known := []error{errBad, loader.ErrGoexit, loader.ErrClosed, context.Canceled, os.ErrDeadlineExceeded}
+	if !errors.As(err, &stopped) && !slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) }) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStormOfResumes interrupts loops without troubles and resumes them with other
+// options: nothing is lost, repeated or changed.
+func TestStormOfResumes(t *testing.T) {
+	storms(t, 300, func(t *testing.T, r *rand.Rand) {
+		const n = 50
+		size, unordered := 1+r.IntN(7), r.IntN(2) == 0
+		s := sampler.Shuffle(n, r.Uint64())
+		fresh := func() *loader.Loader {
+			l, err := loader.New(augmented(n), loader.Sampler(s), loader.BatchSize(size), loader.Workers(r.IntN(5)),
+				loader.InFlight(1+r.IntN(6)), loader.Help(r.IntN(2) == 0), loader.Unordered(unordered))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		whole := fresh()
+		defer whole.Close()
+		var want, got []string
+		for b := range whole.Epochs(t.Context(), 0, 3) {
+			want = append(want, content(b))
+		}
+		p := whole.Position(0)
+		for len(got) < len(want) {
+			l := fresh()
+			stop, before := 1+r.IntN(9), len(got)
+			for b, err := range l.From(t.Context(), p, 3) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, p = append(got, content(b)), b.Position()
+				if stop--; stop == 0 {
+					break
+				}
+			}
+			if err := l.Close(); err != nil || len(got) == before {
+				t.Fatalf("nothing after %v: %v", p, err)
+			}
+		}
+		if unordered {
+			slices.Sort(got)
+			slices.Sort(want)
+		}
+		if !slices.Equal(got, want) {
+			t.Error(fmt.Sprint(len(got), " batches differ from the ", len(want), " uninterrupted ones"))
+		}
+	})
+}

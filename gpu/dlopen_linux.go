@@ -2,10 +2,16 @@
 
 package gpu
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // open loads a shared library and returns what finds its symbols.
 func open(file string) (symbol func(name string) (uintptr, error), err error) {
+	runtime.LockOSThread() // the linker keeps the reason of a failure per thread
+	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, err

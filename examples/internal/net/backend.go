@@ -47,8 +47,10 @@ func Open(device, kernels string) (_ *Backend, err error) {
 			return nil, fmt.Errorf("%w; gpu/cuda/kernels TOOLKIT %s makes them", err, kernels)
 		}
 	}
-	b.Memory, err = gpu.Auto()
-	return b, err
+	if b.Memory, err = gpu.Auto(); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // machine makes the one VM that a graph has: a new one per step would leak.

@@ -38,7 +38,11 @@ func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, on.Close()) }()
-	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Memory(on.Memory),
+	memory := loader.Allocator(on.Memory)
+	if o.poison {
+		memory = loader.Poison(memory)
+	}
+	l, err := loader.New(ds, loader.Workers(o.workers), loader.BatchSize(o.batch), loader.Memory(memory),
 		loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(loader.Trace{SampleFailed: r.table.fail}))
 	if err != nil {
 		return nil, err

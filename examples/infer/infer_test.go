@@ -102,7 +102,7 @@ func TestRowsAreThePicturesInTheirOrder(t *testing.T) {
 	if len(files) != 49 || !slices.IsSorted(files) {
 		t.Errorf("%d files: %v", len(files), files)
 	}
-	for _, o := range []options{{workers: 0, batch: 2}, {workers: 4, batch: 2}, {workers: 4, batch: 1}, {workers: 3, batch: 16}, {workers: 2, batch: 64}} {
+	for _, o := range []options{{workers: 0, batch: 2, poison: true}, {workers: 4, batch: 2, poison: true}, {workers: 4, batch: 1}, {workers: 3, batch: 16}, {workers: 2, batch: 64}} {
 		if _, got := tabulate(t, dir, o); got != want {
 			t.Errorf("%+v: got\n%s\nwant\n%s", o, got, want)
 		}

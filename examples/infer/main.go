@@ -42,6 +42,7 @@ type options struct {
 	all        bool
 	device     string
 	kernels    string
+	poison     bool // by tests: show what outlives its batch
 }
 
 func main() {

@@ -46,6 +46,7 @@ type options struct {
 	plot       string
 	device     string
 	kernels    string
+	poison     bool // by tests: show what outlives its batch
 }
 
 func main() {

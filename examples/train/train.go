@@ -44,8 +44,12 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if t.on, err = net.Open(o.device, o.kernels); err != nil {
 		return nil, err
 	}
+	memory := loader.Allocator(t.on.Memory)
+	if o.poison {
+		memory = loader.Poison(memory)
+	}
 	t.loader, err = loader.New(t.data.learn, loader.BatchSize(o.batch), loader.Workers(o.workers),
-		loader.Shuffle(true), loader.Seed(o.seed), loader.Memory(t.on.Memory))
+		loader.Shuffle(true), loader.Seed(o.seed), loader.Memory(memory))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 		return nil, err
 	}
 	t.held, err = loader.New(t.data.judge, loader.BatchSize(o.batch), loader.Workers(o.workers),
-		loader.Memory(t.on.Memory))
+		loader.Memory(memory))
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ const images = 70 // 56 to learn from: 6 steps, the last one short
 
 func tiny(checkpoint string) options {
 	return options{images: images, size: 16, workers: 2, batch: 10, epochs: 3, rate: 0.01, seed: 3,
-		checkpoint: checkpoint, every: 3}
+		checkpoint: checkpoint, every: 3, poison: true}
 }
 
 func drawn(t testing.TB, n int) string {

@@ -36,7 +36,7 @@ func noise(n int) dataset.Dataset {
 
 func newLoader(t testing.TB, n int) *loader.Loader {
 	t.Helper()
-	l, err := loader.New(noise(n), loader.BatchSize(rows), loader.Workers(2))
+	l, err := loader.New(noise(n), loader.BatchSize(rows), loader.Workers(2), loader.Memory(loader.Poison(loader.Heap{})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	// ErrClosed is what a loop gets whose loader was closed.
+	// ErrClosed is the error of loops over a closed Loader.
 	ErrClosed = errors.New("loader: closed")
-	// ErrBusy is what a loop gets while another loop over the same loader runs.
+	// ErrBusy is the error of a loop while another one over the same Loader runs.
 	ErrBusy = errors.New("loader: another loop over this loader is running")
 	// ErrGoexit is a sample's error when placing it called runtime.Goexit, as
 	// testing.T.FailNow does.

@@ -18,12 +18,12 @@
 //		…
 //	}
 //
-// What PyTorch's users may look for: there is no collate_fn, because samples are
-// placed rather than returned; fields whose samples differ in size are ragged,
-// see [Batch.Offsets] and [Padded]. pin_memory is [Memory] with an allocator of
-// page-locked memory. What worker_init_fn does belongs into the dataset's Open,
-// which is called once per worker. Workers persist: readers stay open from loop
-// to loop.
+// For users of PyTorch: there is no collate_fn, because samples are placed in the
+// batch rather than returned. Fields whose samples differ in size are ragged; see
+// [Batch.Offsets] and [Padded]. For pin_memory, give [Memory] an allocator of
+// page-locked memory. Put worker_init_fn code in the dataset's Open, which is called
+// once per worker, or where the first sample is placed, if it needs
+// [dataset.Worker]. Workers persist: readers stay open from loop to loop.
 package loader
 
 import (
@@ -71,7 +71,7 @@ type Loader struct {
 }
 
 // New makes a loader. It allocates the memory of all batches in flight, so that
-// loops do not, and reports everything that is wrong with the options at once.
+// loops do not. It reports everything that is wrong with the options at once.
 // Close frees the memory and the dataset's readers.
 func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	cfg := newConfig(options)

@@ -8,10 +8,10 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// An Allocator provides the memory of the slabs that batches are assembled in.
-// The loader calls it when it is made; and while it runs where batches turn out to
-// need more than there is, which constant sizes do not. It may be called by
-// several goroutines at once.
+// An Allocator provides the memory of the slabs that batches are assembled in. It
+// is called when the loader is made. Later it is called for ragged fields, whose
+// size is known only then, and for batches larger than any before. Several
+// goroutines may call it at once.
 type Allocator interface {
 	// Alloc returns n bytes, aligned to 64.
 	Alloc(n int) ([]byte, error)

@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// An Option sets one thing of a loader. [New] checks them all together. The zero
+// An Option configures a [Loader]. [New] checks all options together. The zero
 // Option sets nothing.
 type Option struct{ set func(*config) }
 
@@ -102,28 +102,28 @@ const (
 // OnError sets what happens to samples that cannot be placed: [Stop], the
 // default, [Skip] or [Replace]. A loop in which more than limit samples fail,
 // replacements that fail included, ends with a [LimitError] in the place of the
-// batch with the first one too many; [NoLimit] allows any
-// number. Stop has none. What was left out is counted and listed in [Stats].
+// batch with the first one too many; [NoLimit] allows any number. Stop has no
+// limit. What was left out is counted and listed in [Stats].
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }
 
-// NoLimit is a limit for [OnError] that no number of failures exceeds.
+// NoLimit disables the limit of [OnError].
 const NoLimit = -1
 
 // Memory sets where slabs come from. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
 // ReadAhead sets how many batches beyond those in flight a dataset that is a
-// [dataset.ReadAheader] is told of. The default is 1; 0 turns it off. Where
-// reads turn out to come from memory, faster than any device, nothing is told.
+// [dataset.ReadAheader] is told of. The default is 1; 0 turns it off. It is off
+// automatically while reads come from memory, faster than from any device.
 func ReadAhead(batches int) Option { return Option{func(c *config) { c.readAhead = batches }} }
 
 // Observe sets hooks into the loader's work.
 func Observe(t Trace) Option { return Option{func(c *config) { c.trace = t }} }
 
-// Logger sets where the loader writes its rare advice, such as that there are
-// more workers than processors can feed. Without one it is silent.
+// Logger sets where the loader writes its rare advice: that more workers than
+// processors do not help samples that compute. Without one it is silent.
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.logger = l }} }
 
 type config struct {

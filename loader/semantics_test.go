@@ -25,8 +25,8 @@ import (
 // ahead (TestPrefetchNeverHoldsMoreThanStated and TestNoWorkersIsLazy count).
 //
 // We deviate out of order: there sample 0 of ten, slow, comes one before the
-// last (1,3,4,5,6,7,8,9,0,2), because sample 2 waits behind it in the queue of
-// its worker. Our workers have no queues, so nothing waits behind it.
+// last (1,3,4,5,6,7,8,9,0,2), because sample 2 comes after it in the queue of
+// its worker. Our workers have no queues, so nothing waits for it.
 func TestDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, workers := range []int{0, 1, 2, 5} {
@@ -151,7 +151,7 @@ func TestShrinkingDataset(t *testing.T) {
 	}
 }
 
-// TestDefaultCollate: values keep their kind, stack on a new first dimension,
+// TestDefaultCollate: values keep their dtype, stack on a new first dimension,
 // and text stays as it is. We have fields by name where PyTorch nests, and
 // ragged fields where it reports unequal shapes.
 func TestDefaultCollate(t *testing.T) {
@@ -187,7 +187,7 @@ func TestDefaultCollate(t *testing.T) {
 		} {
 			x := b.Tensor(field)
 			if fmt.Sprint(x.Data()) != fmt.Sprint(want) || x.Dtype().Name() != field {
-				t.Errorf("%s: got %v of kind %v, want %v", field, x.Data(), x.Dtype(), want)
+				t.Errorf("%s: got %v of dtype %v, want %v", field, x.Data(), x.Dtype(), want)
 			}
 		}
 		if got := b.Strings("text"); !slices.Equal(got, []string{"", "ä", "ää"}) {

@@ -94,7 +94,7 @@ func TestElasticResume(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
-				t.Errorf("behind batch %d, on %d ranks: %d samples that differ from the %d uninterrupted ones", k, after, len(got), len(want))
+				t.Errorf("after batch %d, on %d ranks: %d samples that differ from the %d uninterrupted ones", k, after, len(got), len(want))
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func BenchmarkAugment(b *testing.B) {
 }
 
 func benchmarkPixels(b *testing.B, w, h int, steps ...Step) {
-	x, err := Images(picture(b, w, h, pixels(w, h)), steps...)
+	x, err := Images(imageOf(b, w, h, pixels(w, h)), steps...)
 	if err != nil {
 		b.Fatal(err)
 	}

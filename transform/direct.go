@@ -11,7 +11,7 @@ func (x *Pipeline) isDirect() bool {
 // storeDirect normalises the planes that lie in the image's cell.
 func (r *reader) storeDirect(dst dataset.Slot) {
 	dst.Stage(dataset.StageStore)
-	pix, out := r.picture.Bytes(), dataset.Row[float32](dst, r.field)
+	pix, out := r.input.Bytes(), dataset.Row[float32](dst, r.field)
 	n := r.raw.w * r.raw.h
 	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
 		r.output.norm.StorePlane(out[c*n:][:n], pix[from:], c)

@@ -84,8 +84,8 @@ func pixels(w, h int) []uint8 {
 	return pix
 }
 
-// picture is a dataset of one image, given as pixels.
-func picture(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
+// imageOf is a dataset of one image, given as pixels.
+func imageOf(t testing.TB, w, h int, pix []uint8) dataset.Dataset {
 	t.Helper()
 	ds, err := dataset.Tensors(dataset.Named("image",
 		tensor.New(tensor.WithShape(1, h, w, 3), tensor.WithBacking(pix))))
@@ -138,7 +138,7 @@ func checkResize(t *testing.T, name string, more ...Step) {
 		if c.Upend {
 			steps = append(steps, RandomVerticalFlip(1))
 		}
-		ds := picture(t, c.W, c.H, pixels(c.W, c.H))
+		ds := imageOf(t, c.W, c.H, pixels(c.W, c.H))
 		if got := sum(result(t, ds, steps...).Data()); got != c.SHA {
 			t.Errorf("%v of %d×%d: other pixels than Pillow's", steps, c.H, c.W)
 		}
@@ -159,7 +159,7 @@ func (nothing) Apply(*Image, *rand.Rand) error { return nil }
 
 func TestEvalRoundsAsTorchvision(t *testing.T) {
 	for _, c := range readGolden(t).Eval {
-		ds := picture(t, c.W, c.H, pixels(c.W, c.H))
+		ds := imageOf(t, c.W, c.H, pixels(c.W, c.H))
 		if got := sum(result(t, ds, Resize(c.Size), CenterCrop(c.Crop)).Data()); got != c.SHA {
 			t.Errorf("Resize(%d), CenterCrop(%d) of %d×%d: other pixels than torchvision's", c.Size, c.Crop, c.H, c.W)
 		}
@@ -177,7 +177,7 @@ func TestColoursArePillows(t *testing.T) {
 	}
 	for _, c := range readGolden(t).Colour {
 		step := Apply(edit(func(img *Image) { ops[c.Op](img.Pix, c.Factor) }))
-		if got := sum(result(t, picture(t, 120, 90, pixels(120, 90)), step).Data()); got != c.SHA {
+		if got := sum(result(t, imageOf(t, 120, 90, pixels(120, 90)), step).Data()); got != c.SHA {
 			t.Errorf("%s %v: other pixels than Pillow's", c.Op, c.Factor)
 		}
 	}

@@ -113,18 +113,18 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	}
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.spec))
-	r.picture = dataset.NewCell(x.inner.Spec()[x.field])
+	r.input = dataset.NewCell(x.inner.Spec()[x.field])
 	return r, nil
 }
 
 // A reader takes samples through the steps for one worker.
 type reader struct {
 	*Pipeline
-	inner   dataset.Reader
-	cells   []dataset.Cell // of the inner slot
-	picture dataset.Cell   // what the inner dataset places
-	raw     raw
-	lane    *lane
+	inner dataset.Reader
+	cells []dataset.Cell // of the inner slot
+	input dataset.Cell   // what the inner dataset places
+	raw   raw
+	lane  *lane
 }
 
 // Close closes the underlying reader.
@@ -135,7 +135,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	for f := range r.cells {
 		r.cells[f] = dst.Cell(f)
 	}
-	r.cells[r.field] = r.picture
+	r.cells[r.field] = r.input
 	if err := r.inner.Place(ctx, i, dst.With(r.cells)); err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 // begin reads the image's size.
 func (r *reader) begin(dst dataset.Slot) error {
 	if r.raw.pixel > 0 {
-		r.raw.pix = r.picture.Bytes()
+		r.raw.pix = r.input.Bytes()
 		r.lane.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
 		return nil
 	}
-	return r.lane.file(r.picture.Bytes(), dst)
+	return r.lane.file(r.input.Bytes(), dst)
 }

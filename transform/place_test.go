@@ -20,7 +20,7 @@ import (
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
-	ds := picture(t, 120, 90, pixels(120, 90))
+	ds := imageOf(t, 120, 90, pixels(120, 90))
 	for name, steps := range map[string][]Step{
 		"evaluation": {Resize(40), CenterCrop(32), ToTensor(), Normalize(ImageNetMean, ImageNetStd)},
 		"training":   {Train(32), RandomErasing(0.5)},
@@ -110,7 +110,7 @@ func TestCompiledStepsKeepTheirNumbers(t *testing.T) {
 		copy(ImageNetMean, mean)
 		copy(ImageNetStd, std)
 	}()
-	ds := picture(t, 16, 16, pixels(16, 16))
+	ds := imageOf(t, 16, 16, pixels(16, 16))
 	want := result(t, ds, Eval(16)).Data().([]float32)
 	preset, step := Eval(16), Normalize(ImageNetMean, ImageNetStd)
 	x, err := Images(ds, Eval(16))
@@ -141,7 +141,7 @@ func TestNormalizeDividesAsTorchDoes(t *testing.T) {
 	for i := range pix {
 		pix[i] = uint8(i / 3)
 	}
-	got := result(t, picture(t, 16, 16, pix), ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
+	got := result(t, imageOf(t, 16, 16, pix), ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
 	for c := range 3 {
 		for v := range 256 {
 			x := float32(v) / 255
@@ -155,7 +155,7 @@ func TestNormalizeDividesAsTorchDoes(t *testing.T) {
 }
 
 func TestTwoNormalizesAreBothApplied(t *testing.T) {
-	ds := picture(t, 16, 16, pixels(16, 16))
+	ds := imageOf(t, 16, 16, pixels(16, 16))
 	want := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd)).Data().([]float32)
 	got := result(t, ds, ToTensor(), Normalize(ImageNetMean, ImageNetStd), Normalize([]float32{0.25}, []float32{3})).Data().([]float32)
 	for i, v := range want {
@@ -179,7 +179,7 @@ func TestRawLayoutsAgree(t *testing.T) {
 	if got := result(t, ds).Data().([]uint8); !bytes.Equal(got, hwc) {
 		t.Error("planes become other pixels")
 	}
-	if got := result(t, picture(t, w, h, hwc), Layout(CHW)).Data().([]uint8); !bytes.Equal(got, chw) {
+	if got := result(t, imageOf(t, w, h, hwc), Layout(CHW)).Data().([]uint8); !bytes.Equal(got, chw) {
 		t.Error("Layout(CHW) is not the planes")
 	}
 }

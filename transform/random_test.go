@@ -69,7 +69,7 @@ func TestViewsAreTheStepsOneByOne(t *testing.T) {
 			folded = append(folded, kinds[k])
 			apart = append(apart, kinds[k], Apply(nothing{}))
 		}
-		ds := picture(t, 23, 17, append([]uint8(nil), pix...))
+		ds := imageOf(t, 23, 17, append([]uint8(nil), pix...))
 		if got, want := sum(result(t, ds, folded...).Data()), sum(result(t, ds, apart...).Data()); got != want {
 			rt.Fatalf("%v: other pixels than one by one", folded)
 		}

@@ -15,16 +15,16 @@ import (
 	"testing"
 )
 
-var pictures = flag.String("pictures", "", "a folder of pictures with the pillow.json that testdata/pillow.py writes")
+var images = flag.String("images", "", "a folder of images with the pillow.json that testdata/pillow.py writes")
 
 // TestSuitesBecomePillowsRGB compares the images of a folder with Pillow:
 // other projects' test suites, for one. A file is refused or has Pillow's pixels,
 // in every window.
 func TestSuitesBecomePillowsRGB(t *testing.T) {
-	if *pictures == "" {
+	if *images == "" {
 		t.Skip("no -images")
 	}
-	text, err := os.ReadFile(filepath.Join(*pictures, "pillow.json"))
+	text, err := os.ReadFile(filepath.Join(*images, "pillow.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestSuitesBecomePillowsRGB(t *testing.T) {
 	f.limit = defaultMaxPixels
 	equal, both, more := map[string]int{}, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		data, err := os.ReadFile(filepath.Join(*pictures, name))
+		data, err := os.ReadFile(filepath.Join(*images, name))
 		if err != nil {
 			t.Fatal(err)
 		}

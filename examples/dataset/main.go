@@ -1,5 +1,5 @@
-// Dataset shows how to write one of one's own: points of two spirals, made up
-// as they are asked for.
+// Dataset shows how to write your own dataset: points of two spirals, computed
+// when they are loaded.
 //
 //	go run ./examples/dataset
 package main
@@ -58,7 +58,7 @@ func (r reader) Close() error { return nil }
 func main() {
 	log.SetFlags(0)
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Dataset shows how to write a dataset of one's own: points of two spirals, made up as they are asked for. It has no flags.")
+		fmt.Fprintln(flag.CommandLine.Output(), "Dataset shows how to write your own dataset: points of two spirals, computed when they are loaded. It has no flags.")
 	}
 	flag.Parse()
 	l, err := loader.New(spirals{1000}, loader.Workers(4), loader.BatchSize(250), loader.Shuffle(true))

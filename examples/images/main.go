@@ -74,7 +74,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*max(workers, 0)+2), // one for the sheet beside the usual ones
+		loader.InFlight(2*max(workers, 0)+2), // one for the sheet next to the usual ones
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type report struct {
 }
 
 // infer writes the classes of all images to out. It calls step with the number
-// of images behind every batch. When ctx ends, out holds the rows up to there.
+// of images after every batch. When ctx ends, out holds the rows up to there.
 func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer, o options, step func(int)) (r *report, err error) {
 	ds, err := transform.Images(photos, net.Plain(m.Size))
 	if err != nil {

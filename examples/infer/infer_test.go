@@ -87,7 +87,7 @@ func TestFolderThatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-func TestRowsAreThePicturesInTheirOrder(t *testing.T) {
+func TestRowsAreTheImagesInTheirOrder(t *testing.T) {
 	dir := folder(t)
 	_, want := tabulate(t, dir, options{workers: 1, batch: 2})
 	all := rows(t, want)
@@ -130,7 +130,7 @@ func TestClassIsTheMostProbableAndProbabilitiesAddUpToOne(t *testing.T) {
 	}
 }
 
-func TestOwnNetKnowsPicturesItHasNotSeen(t *testing.T) {
+func TestOwnNetKnowsImagesItHasNotSeen(t *testing.T) {
 	dir := t.TempDir()
 	if err := shapes.Write(dir, 350, 77); err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestInterruptedTableIsWholeUpToThere(t *testing.T) {
 	}
 }
 
-func TestRunWritesATableOfItsOwnPictures(t *testing.T) {
+func TestRunWritesATableOfItsOwnImages(t *testing.T) {
 	o := options{out: filepath.Join(t.TempDir(), "table.csv"), workers: 2, batch: 32}
 	if err := run(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -223,10 +223,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}{
 		"no checkpoint": {options{batch: 1, checkpoint: filepath.Join(dir, "absent")},
 			[]string{"absent: no such file", "go run ./examples/train -checkpoint " + filepath.Join(dir, "absent")}},
-		"cut short": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "cut short"}},
-		"batch":     {options{}, []string{"-batch 0"}},
-		"empty":     {options{batch: 1, dir: dir}, []string{dir + ": no images"}},
-		"no folder": {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
+		"ends too early": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "ends too early"}},
+		"batch":          {options{}, []string{"-batch 0"}},
+		"empty":          {options{batch: 1, dir: dir}, []string{dir + ": no images"}},
+		"no folder":      {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
 	} {
 		test.o.out = out
 		err := run(t.Context(), test.o)

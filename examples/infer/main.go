@@ -1,10 +1,10 @@
-// Infer tells what the images of a folder show, with a net that the example
-// train has trained, and writes a table.
+// Infer classifies the images of a folder with a net that the example train has
+// trained, and writes a table.
 //
 //	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
 // Without a checkpoint it takes one of its own, which knows seven shapes; without
-// a folder it draws images of them, one of which is cut short on purpose.
+// a folder it draws images of them, one of which ends too early on purpose.
 package main
 
 import (
@@ -57,12 +57,12 @@ func main() {
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Infer tells what the images of a folder show, with a net that the example train has trained, and writes a table.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Infer classifies the images of a folder with a net that the example train has trained, and writes a table.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {
-		log.Fatalf("%q is no flag; a folder of images is given as -dir", flag.Arg(0))
+		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestPipesAreNotOpened: an open that nobody writes to would last for ever, and no
+// TestPipesAreNotOpened: an open that nobody writes to would never end, and no
 // interrupt would end it.
 func TestPipesAreNotOpened(t *testing.T) {
 	dir, away := t.TempDir(), t.TempDir()

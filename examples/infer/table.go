@@ -38,14 +38,14 @@ func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
 	return t, t.csv.Write(header)
 }
 
-// fail keeps a image's error until its row comes. Workers call it.
+// fail keeps an image's error until its row comes. Workers call it.
 func (t *table) fail(err *loader.SampleError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[err.Index] = err.Err
 }
 
-// judged writes a image's row, and those before that have none yet.
+// judged writes an image's row, and those before that have none yet.
 func (t *table) judged(image int, logs []float32) error {
 	if err := t.catchUp(image); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (t *table) flush(images int) error {
 	return t.csv.Error()
 }
 
-// probability is that of a log-probability, with four digits behind the point.
+// probability is that of a log-probability, with four digits after the point.
 func probability(log float32) string {
 	return strconv.FormatFloat(math.Exp(float64(log)), 'f', 4, 64)
 }

@@ -113,7 +113,7 @@ func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error
 	progress.Wait()
 	if err != nil {
 		if result.packed > 0 {
-			err = fmt.Errorf("%w\n%d images are safe: the same command goes on behind them", err, result.packed)
+			err = fmt.Errorf("%w\n%d images are safe: the same command goes on after them", err, result.packed)
 		}
 		return 0, err
 	}

@@ -93,7 +93,7 @@ func TestKilledProgramGoesOnToTheSameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if begins[0] != 12 {
-		t.Errorf("goes on with image %d, want 12, behind three batches of 4", begins[0])
+		t.Errorf("goes on with image %d, want 12, after three batches of 4", begins[0])
 	}
 	got, err := os.ReadFile(out)
 	if err != nil || !bytes.Equal(got, want) {
@@ -124,7 +124,7 @@ func TestInterruptedProgramGoesOnToTheSameFile(t *testing.T) {
 	}
 }
 
-func TestDamagedPictureStopsTheWorkUnlessSkipped(t *testing.T) {
+func TestDamagedImageStopsTheWorkUnlessSkipped(t *testing.T) {
 	j := small(filepath.Join(t.TempDir(), "strict"))
 	j.skip = false
 	r, err := j.pack(t.Context(), mustFolder(), ignore)

@@ -145,7 +145,7 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 	return nil
 }
 
-// describe tells this work from any other: which images, made into what.
+// describe identifies the job: which images, and the steps they go through.
 func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (string, error) {
 	list := sha256.New()
 	for i := range photos.Len() {

@@ -1,8 +1,8 @@
-// Resume shows how a run that was killed goes on exactly where it stopped: the
-// position of the last finished batch is in a file.
+// Resume shows how a run that was killed resumes exactly where it stopped: a file
+// holds the position after the last finished batch.
 //
 //	go run ./examples/resume -kill 5   # dies in the middle of its sixth batch
-//	go run ./examples/resume           # goes on with that one
+//	go run ./examples/resume           # resumes with that batch
 //
 // The second run may use other -workers. Every line ends in a checksum of the
 // batch, random noise included, to compare with a run that was never killed.
@@ -31,7 +31,7 @@ func main() {
 	kill := flag.Int("kill", -1, "die in the middle of a batch, after this many; never if negative")
 	workers := flag.Int("workers", 2, "goroutines that assemble batches")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Resume shows how a run that was killed goes on exactly where it stopped.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Resume shows how a run that was killed resumes exactly where it stopped.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -82,7 +82,7 @@ func load(path string) (p loader.Position, err error) {
 		return p, err
 	}
 	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("%s holds no position: %w: remove it to begin anew, or give another -state", path, err)
+		return p, fmt.Errorf("%s holds no position: %w: remove it to start a new run, or give another -state", path, err)
 	}
 	return p, nil
 }

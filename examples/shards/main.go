@@ -1,6 +1,7 @@
-// Shards trains, as it were, in several processes, each with its share of every
-// epoch. The ranks come from the environment, as torchrun, Slurm, Open MPI and
-// Kubernetes set it; here the program starts its own processes.
+// Shards loads a dataset in several processes, as in distributed training, each
+// with its share of every epoch. The ranks come from the environment, as
+// torchrun, Slurm, Open MPI and Kubernetes set it; here the program starts its
+// own processes.
 //
 //	go run ./examples/shards [-world N]
 package main

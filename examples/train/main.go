@@ -8,9 +8,9 @@
 // shapes and keeps them in the user's cache. A fifth of the images is held out
 // to judge by.
 //
-// A run that was interrupted or killed goes on from its checkpoint when the same
-// command is given again, and ends with the same weights to the last bit; the
-// number of workers does not matter to it.
+// A run that was interrupted or killed resumes from its checkpoint when the same
+// command is given again, and ends with the same weights bit for bit; the number
+// of workers does not matter to it.
 package main
 
 import (
@@ -60,9 +60,9 @@ func main() {
 	flag.IntVar(&o.epochs, "epochs", 16, "epochs in all, those of earlier runs included")
 	flag.Float64Var(&o.rate, "lr", 0.008, "learning rate of Adam in the first epoch; in epoch n it is divided by √n")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the shapes, the split, the weights, the order and the augmentation")
-	flag.StringVar(&o.checkpoint, "checkpoint", "train.safetensors", "file to go on from, and to save to")
+	flag.StringVar(&o.checkpoint, "checkpoint", "train.safetensors", "file to resume from, and to save to")
 	flag.IntVar(&o.every, "every", 100, "steps between checkpoints")
-	flag.BoolVar(&o.fresh, "fresh", false, "begin anew, whatever the checkpoint holds")
+	flag.BoolVar(&o.fresh, "fresh", false, "start a new run, even if there is a checkpoint")
 	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
@@ -72,7 +72,7 @@ func main() {
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {
-		log.Fatalf("%q is no flag; a folder of images is given as -dir", flag.Arg(0))
+		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -80,7 +80,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
 	epochs, err := run(ctx, o)
 	if errors.Is(err, context.Canceled) {
-		log.Fatalf("interrupted; this goes on:\n\t%s", again(flag.CommandLine))
+		log.Fatalf("interrupted; to resume:\n\t%s", again(flag.CommandLine))
 	}
 	if err != nil {
 		log.Fatal(err)

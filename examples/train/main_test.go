@@ -62,7 +62,7 @@ func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
 		"one class":  {func(o *options) { o.dir = one }, one + ": only one class, [star]"},
 		"no folder":  {func(o *options) { o.checkpoint = filepath.Join(one, "absent", "c") }, "write checkpoint"},
 		"a folder":   {func(o *options) { o.checkpoint, o.fresh = one, true }, "write checkpoint"},
-		"not a file": {func(o *options) { o.checkpoint = one }, "-fresh begins anew"},
+		"not a file": {func(o *options) { o.checkpoint = one }, "-fresh starts a new run"},
 	} {
 		o := tiny(filepath.Join(t.TempDir(), "c"))
 		o.dir, o.every = dir, 1000
@@ -100,7 +100,7 @@ func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
 	}
 }
 
-func TestTargetsAreTheLabelsAndPartsShareNoPicture(t *testing.T) {
+func TestTargetsAreTheLabelsAndPartsShareNoImage(t *testing.T) {
 	d, err := openData(drawn(t, images), 16, 1)
 	if err != nil {
 		t.Fatal(err)

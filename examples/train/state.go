@@ -23,12 +23,12 @@ type state struct {
 // A history is how the run went.
 type history struct {
 	losses     []float32 // of every step, in nats
-	heldLosses []float32 // of the images held out, behind every epoch
+	heldLosses []float32 // of the images held out, after every epoch
 	accuracy   []float32 // the same images', from 0 to 1
 	chance     float64   // the accuracy of always naming the most frequent class
 }
 
-// note is the part of the state that a checkpoint holds in JSON, beside the
+// note is the part of the state that a checkpoint holds in JSON, next to the
 // settings that must not change within a run.
 type note struct {
 	Files    string          `json:"files"` // as in data
@@ -79,10 +79,10 @@ func (t *trainer) restore() error {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w; -fresh begins anew", err)
+		return fmt.Errorf("%w; -fresh starts a new run", err)
 	}
 	if err := t.take(c); err != nil {
-		return fmt.Errorf("checkpoint %s: %w; -fresh begins anew", t.checkpoint, err)
+		return fmt.Errorf("checkpoint %s: %w; -fresh starts a new run", t.checkpoint, err)
 	}
 	return nil
 }

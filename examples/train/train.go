@@ -71,8 +71,8 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	return t, err
 }
 
-// train makes the steps that remain. It calls step behind every one, with its
-// loss, and epoch behind every epoch. When ctx ends, its error is returned, unless
+// train makes the steps that remain. It calls step after every one, with its
+// loss, and epoch after every epoch. When ctx ends, its error is returned, unless
 // the steps could not be saved. The checkpoint is written before the first step
 // too, so that a path which cannot be written shows at once.
 func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), epoch func()) error {

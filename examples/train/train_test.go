@@ -17,10 +17,10 @@ import (
 )
 
 // With this variable in its environment, which holds a folder and a checkpoint,
-// the test program is a run that kills itself behind killStep.
+// the test program is a run that kills itself after killStep.
 const (
 	killVariable = "PENSTOCK_TRAIN_KILL"
-	killStep     = 7 // in the second epoch, one step behind a checkpoint
+	killStep     = 7 // in the second epoch, one step after a checkpoint
 )
 
 func TestMain(m *testing.M) {
@@ -151,7 +151,7 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 			}
 		}, func() {})
 		if !errors.Is(err, context.Canceled) || r.steps != at {
-			t.Errorf("got %v behind step %d, want context.Canceled behind %d", err, r.steps, at)
+			t.Errorf("got %v after step %d, want context.Canceled after %d", err, r.steps, at)
 		}
 		cancel()
 		r.Close()
@@ -215,7 +215,7 @@ func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
 		cancel()
 	}, func() {})
 	if !errors.Is(err, os.ErrNotExist) || errors.Is(err, context.Canceled) || r.steps != 1 {
-		t.Errorf("got %v behind %d steps", err, r.steps)
+		t.Errorf("got %v after %d steps", err, r.steps)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestWrongCheckpointIsAnErrorAndStays(t *testing.T) {
 				r.Close()
 				t.Fatal("no error")
 			}
-			for _, says := range []string{"run.safetensors: ", test.says, "-fresh begins anew"} {
+			for _, says := range []string{"run.safetensors: ", test.says, "-fresh starts a new run"} {
 				if !strings.Contains(err.Error(), says) {
 					t.Errorf("%v\ndoes not say %s", err, says)
 				}

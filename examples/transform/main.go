@@ -1,5 +1,6 @@
-// Transform shows how to write one of one's own: it paints edges, after the crop
-// and before the normalisation, and draws what comes out.
+// Transform shows how to write your own transform: it darkens all but the edges
+// of an image, after the crop and before the normalisation, and draws the
+// results.
 //
 //	go run ./examples/transform
 package main
@@ -49,7 +50,7 @@ func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 func main() {
 	log.SetFlags(0)
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write a transform of one's own: it paints edges, and draws a batch to edges.png. It has no flags.")
+		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write your own transform: it darkens all but the edges of an image, and draws a batch to edges.png. It has no flags.")
 	}
 	flag.Parse()
 	if err := run(context.Background(), "edges.png"); err != nil {
@@ -64,7 +65,7 @@ func run(ctx context.Context, path string) error {
 	}
 	ds, err := transform.Images(photos,
 		transform.RandomResizedCrop(160), transform.RandomHorizontalFlip(0.5),
-		transform.Apply(edges{}), // it runs where it stands
+		transform.Apply(edges{}), // it runs at its place in the list
 		transform.Layout(transform.HWC))
 	if err != nil {
 		return err

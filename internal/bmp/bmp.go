@@ -3,8 +3,8 @@
 // and 16, 24 and 32 bits, also with the masks (BITFIELDS) that Pillow knows.
 // Alpha is dropped, not blended.
 //
-// What Pillow refuses is an error, and so is what it takes for something else
-// than it is: see the errors with errors.ErrUnsupported.
+// What Pillow refuses is an error. What Pillow misreads is an error that wraps
+// errors.ErrUnsupported.
 package bmp
 
 import (
@@ -54,7 +54,7 @@ type header struct {
 	end         int // where header and masks end
 }
 
-// Header reads the size of the picture in data, a whole file, and sees to it
+// Header reads the size of the image in data, a whole file, and sees to it
 // that the file holds all of the pixels. The Decoder keeps data until the next
 // call.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
@@ -213,7 +213,7 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 	return nil
 }
 
-// checkRows sees to it that the rows are in the file.
+// checkRows checks that the rows are in the file.
 func (d *Decoder) checkRows(data []byte) error {
 	last := (d.w*d.bits + 7) / 8 // the last row needs no padding
 	if room := len(data) - d.at - last; room < 0 || (d.h-1) > room/d.stride {
@@ -231,7 +231,7 @@ var (
 	errRoom     = errors.New("bmp: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the picture, which is the whole one or a part of
+// Decode writes the window of the image, which is the whole one or a part of
 // it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
 // top left, and stride the distance in bytes between its rows. It may be called
 // again for other windows.
@@ -240,7 +240,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	case d.data == nil:
 		return errNoHeader
 	case !window.In(image.Rect(0, 0, d.w, d.h)):
-		return fmt.Errorf("bmp: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+		return fmt.Errorf("bmp: decode: window %v exceeds the image's %d×%d", window, d.w, d.h)
 	case window.Empty():
 		return nil
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A run is a piece of a picture of runs: n pixels from place p on, counted row by
+// A run is a piece of an image of runs: n pixels from place p on, counted row by
 // row in the order of the file.
 type run struct {
 	p, n    int
@@ -80,7 +80,7 @@ func (d *Decoder) reader(data []byte) runReader {
 	return runReader{data: data, at: d.at, w: d.w, four: d.four}
 }
 
-// checkRuns sees to it that the runs are sound and fill the picture.
+// checkRuns checks that the runs are sound and fill the image.
 func (d *Decoder) checkRuns(data []byte) error {
 	if d.w > 1<<30/d.h {
 		return fmt.Errorf("runs of %d×%d pixels", d.w, d.h)

@@ -1,5 +1,5 @@
-// Package exif finds which way up a picture is, in what its file says of it, by
-// the rules of Pillow's ImageOps.exif_transpose.
+// Package exif reads the orientation of an image from Exif and XMP data, by the
+// rules of Pillow's ImageOps.exif_transpose.
 package exif
 
 import (
@@ -10,9 +10,9 @@ import (
 
 const tag = 0x112 // Exif 2.3, section 4.6.4
 
-// Orientation is EXIF's orientation, 1 to 8, or 0 where there is none. Exif data
-// come first, with or without the letters Exif before them, and an XMP packet
-// counts only where they have no such tag. Both may be nil.
+// Orientation is the orientation as Exif numbers it, 1 to 8, or 0 if there is
+// none. The Exif data may begin with the letters Exif or not. The XMP packet
+// counts only if the Exif data have no orientation. Both may be nil.
 func Orientation(exif, xmp []byte) int {
 	v, ok := inDirectory(exif)
 	if !ok {

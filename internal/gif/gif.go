@@ -1,9 +1,10 @@
 // Package gif decodes the first frame of a GIF file, GIF87a or GIF89a, to the
 // pixels of Pillow's convert("RGB").
 //
-// Around a frame that is smaller than the canvas is the colour of transparent
-// pixels, or else the palette's first; a canvas that is smaller than its frame
-// grows. A file without a palette is gray. What Pillow refuses is an error.
+// A frame that is smaller than the canvas is surrounded by the transparent
+// colour, or if there is none, by the palette's first. A canvas that is smaller
+// than its frame grows. A file without a palette is gray. What Pillow refuses is
+// an error.
 package gif
 
 import (
@@ -34,7 +35,7 @@ var (
 	errRoom      = errors.New("gif: decode: destination is too small for the window")
 )
 
-// Header reads the size of the picture in data, a whole file. The Decoder keeps
+// Header reads the size of the image in data, a whole file. The Decoder keeps
 // data until the next call.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.code = nil
@@ -174,7 +175,7 @@ func (d *Decoder) describe(data []byte) error {
 // 12 bits has a string of 4096 at most.
 const density = 4096
 
-// Decode writes a window of the picture to dst, 4 bytes per pixel and stride
+// Decode writes a window of the image to dst, 4 bytes per pixel and stride
 // bytes per row. It may be called again for other windows.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	switch {
@@ -183,7 +184,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	case window.Empty():
 		return nil
 	case !window.In(image.Rect(0, 0, d.w, d.h)):
-		return fmt.Errorf("gif: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+		return fmt.Errorf("gif: decode: window %v exceeds the image's %d×%d", window, d.w, d.h)
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
 		return errRoom
 	}

@@ -30,7 +30,7 @@ type table struct {
 
 var (
 	errCode = errors.New("corrupt code")
-	errEnd  = errors.New("codes end before the picture")
+	errEnd  = errors.New("codes end before the image")
 )
 
 func (t *table) open(data []byte, bits int) {

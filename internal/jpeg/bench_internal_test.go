@@ -74,7 +74,7 @@ func BenchmarkStandardLibrary(b *testing.B) {
 	})
 }
 
-// perHeader runs f, which has a picture's header, for all shared photos.
+// perHeader runs f, which has an image's header, for all shared photos.
 func perHeader(b *testing.B, f func(d *Decoder) error) {
 	var d Decoder
 	perPhoto(b, func(data []byte) error {

@@ -30,7 +30,7 @@ func (d *Decoder) checkEnd(at int) error {
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil // nothing of the picture is missing
+		return nil // nothing of the image is missing
 	case err != nil:
 		return err
 	case next >= 0:

@@ -79,7 +79,7 @@ func verdicts(t *testing.T, name string) (archive *zip.ReadCloser, of map[string
 }
 
 // checkCut decodes some windows of a file without its last bytes, and the whole
-// picture, of which Pillow decodes as much as whole says.
+// image, of which Pillow decodes as much as whole says.
 func checkCut(t *testing.T, d *jpeg.Decoder, name string, data []byte, missing int, whole bool) {
 	t.Helper()
 	data = data[: len(data)-missing : len(data)-missing]

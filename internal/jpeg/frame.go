@@ -42,17 +42,17 @@ func (d *Decoder) readFrame(at int, segment []byte) error {
 func (d *Decoder) checkFrame(at int) error {
 	width, height := d.config.Width, d.config.Height
 	if height == 0 {
-		return unsupported(at, "number of lines behind the scan")
+		return unsupported(at, "number of lines after the scan")
 	}
 	if width == 0 || max(width, height) > maxDimension {
-		return corrupt(at, "picture of %d×%d pixels", width, height)
+		return corrupt(at, "image of %d×%d pixels", width, height)
 	}
 	limit := d.MaxPixels
 	if limit == 0 {
 		limit = DefaultMaxPixels
 	}
 	if int64(width)*int64(height) > int64(limit) {
-		return corrupt(at, "picture of %d×%d pixels, more than %d", width, height, limit)
+		return corrupt(at, "image of %d×%d pixels, more than %d", width, height, limit)
 	}
 	if len(d.components) == 1 {
 		d.components[0].h, d.components[0].v = 1, 1

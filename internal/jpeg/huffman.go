@@ -25,7 +25,7 @@ type huffman struct {
 	wrong  string // what is wrong with the codes, if anything is
 }
 
-// same tells whether the table was built from these counts and symbols.
+// same reports whether the table was built from these counts and symbols.
 func (h *huffman) same(count *[16]uint8, symbol []uint8, dc bool) bool {
 	return h.dc == dc && h.count == *count && h.total == len(symbol) &&
 		string(h.symbol[:len(symbol)]) == string(symbol)

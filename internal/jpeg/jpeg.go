@@ -2,16 +2,17 @@
 // files of 8 bits per sample (ITU-T T.81) to the same pixels as libjpeg-turbo
 // with its default settings.
 //
-// A Decoder can decode a window of the picture alone: it reads the entropy
+// A Decoder can decode a window of the image alone: it reads the entropy
 // code down to the window's last row, and computes samples only where the
 // window needs them.
 //
-// What libjpeg-turbo refuses is an error, and what it takes without a warning
-// decodes, down to files that no encoder writes; but for arithmetic and lossless
-// coding, more than 100 passes over a picture, and a picture without its first
-// component, which libjpeg shows gray. Where it only warns, because the entropy
-// code ends early or is no code, there is an error. A file without an end marker
-// is cut short, unless it is one of those few that Pillow decodes all the same.
+// What libjpeg-turbo refuses is an error, and what it decodes without a warning
+// decodes, even files that no encoder writes. The exceptions are errors:
+// arithmetic and lossless coding, more than 100 passes over an image, and an
+// image without its first component, which libjpeg shows gray. What libjpeg-turbo
+// only warns of is an error too: entropy code that ends early or is invalid. A
+// file without an end marker ends too early, unless it is one of the few that
+// Pillow still decodes.
 package jpeg
 
 import (
@@ -21,11 +22,11 @@ import (
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0: twice
-// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses a picture too.
+// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses an image too.
 const DefaultMaxPixels = 178956970
 
 // A Decoder decodes one file after the other and keeps its memory between
-// them: once it has seen a picture of some size, another of that size takes no
+// them: once it has seen an image of some size, another of that size takes no
 // allocation. The zero value is ready for use by one goroutine at a time.
 type Decoder struct {
 	// MaxPixels bounds width × height; 0 means DefaultMaxPixels.
@@ -36,18 +37,18 @@ type Decoder struct {
 	// where black ink is missing from a file of inks.
 	AllowTruncated bool
 
-	// Tables is a stream of tables alone, as a TIFF file has for all of its strips
-	// or tiles. They hold until the file brings others.
+	// Tables is a stream that has only tables, as a TIFF file has for all of its
+	// strips or tiles. Tables in the file replace them.
 	Tables []byte
 
-	// Colours says what the components are, if not the file.
+	// Colours says how the components are read. The default is FromFile.
 	Colours Colours
 
 	data   []byte
 	config Config
-	ready  bool // data holds a picture up to its first scan
+	ready  bool // data holds an image up to its first scan
 
-	components []component // of the picture
+	components []component // of the image
 	store      [4]component
 	quant      [4]block
 	hasQuant   [4]bool
@@ -96,19 +97,20 @@ const (
 	Four // anything, see AsStored
 )
 
-// Colours is who says what a file's components are.
+// Colours says how a file's components are read.
 type Colours uint8
 
-// Whatever a file says of its colours, AsYCbCr takes 3 components for YCbCr, and
-// AsStored takes them for what they are to be: Decode then writes 3 components
-// like RGB, and 4 of them in the place of red, green, blue and 255.
+// FromFile follows the file. AsYCbCr reads 3 components as YCbCr, even if the
+// file says otherwise. AsStored converts nothing: Decode writes 3 components in
+// the place of red, green and blue, and 4 in the place of red, green, blue and
+// 255.
 const (
 	FromFile Colours = iota
 	AsYCbCr
 	AsStored
 )
 
-// A Config is what a file's headers say about its picture.
+// A Config describes an image by its file's headers.
 type Config struct {
 	Width, Height int // in pixels
 	Components    int // 1, 3 or 4
@@ -139,7 +141,7 @@ type component struct {
 
 	before [smoothed]int8 // progress before the component's latest scan
 
-	coefficients []block // of all scans, where the picture is buffered
+	coefficients []block // of all scans, where the image is buffered
 	row          []block // of one MCU row within the view
 	last         []uint8 // by block of row: zigzag place of its last coefficient
 	strip        []byte  // samples of one MCU row within the view, and one row above
@@ -163,15 +165,15 @@ var (
 	errRoom     = errors.New("jpeg: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the picture, which is the whole one or a part of
+// Decode writes the window of the image, which is the whole one or a part of
 // it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
 // top left, and stride the distance in bytes between its rows. The pixels are
-// those of the whole picture, cropped. It may be called again for other windows.
+// those of the whole image, cropped. It may be called again for other windows.
 //
-// A file that is cut short is an error whatever the window, and so is what is
-// wrong between the only scan and the end of a sequential file. Entropy code
-// that is damaged is an error where the window needs it, or what comes after it
-// up to the window's last row. After an error dst is only partly written.
+// A file that ends too early is an error for every window, and so is a fault
+// between the only scan and the end of a sequential file. Damaged entropy code is
+// an error if it comes before the end of the window's last row. After an error
+// dst is only partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if !d.ready {
 		return errNoHeader
@@ -180,7 +182,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 		return nil
 	}
 	if !window.In(image.Rect(0, 0, d.config.Width, d.config.Height)) {
-		return fmt.Errorf("jpeg: decode: window %v exceeds the picture's %d×%d", window, d.config.Width, d.config.Height)
+		return fmt.Errorf("jpeg: decode: window %v exceeds the image's %d×%d", window, d.config.Width, d.config.Height)
 	}
 	if stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx() {
 		return errRoom

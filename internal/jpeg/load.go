@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// load decodes all scans of a picture that comes in several into coefficients.
+// load decodes all scans of an image that comes in several into coefficients.
 func (d *Decoder) load() error {
 	if !d.loaded {
 		d.loadError = d.loadScans()
@@ -45,7 +45,7 @@ func (d *Decoder) loadScans() error {
 	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
 		return err
 	}
-	// libjpeg takes that for a gray picture. Other components may be missing.
+	// libjpeg takes that for a gray image. Other components may be missing.
 	if d.components[0].progress[0] < 0 && !d.AllowTruncated {
 		return corrupt(len(d.data), "no scan of the first component")
 	}
@@ -53,12 +53,12 @@ func (d *Decoder) loadScans() error {
 	return nil
 }
 
-// maxPasses bounds how often the scans together may go over the picture.
+// maxPasses bounds how often the scans together may go over the image.
 // Encoders get by with about ten passes; a thousand take a hostile file a few
 // bytes each and the decoder seconds.
 const maxPasses = 100
 
-// readScans decodes scan after scan of a picture of so many blocks.
+// readScans decodes scan after scan of an image of so many blocks.
 func (d *Decoder) readScans(blocks int) error {
 	at := d.scanAt
 	for at >= 0 {
@@ -70,7 +70,7 @@ func (d *Decoder) readScans(blocks int) error {
 			d.visits += ceil(d.components[ci].wide, 8) * ceil(d.components[ci].high, 8)
 		}
 		if d.visits > maxPasses*blocks {
-			return corrupt(at, "scans go over the picture more than %d times", maxPasses)
+			return corrupt(at, "scans go over the image more than %d times", maxPasses)
 		}
 		d.scans++
 		d.stream.fill(d.data, from)
@@ -135,7 +135,7 @@ func (d *Decoder) decodeScan() error {
 	return nil
 }
 
-// judge looks at an MCU that has been read: ok tells whether its code was
+// judge looks at an MCU that has been read: ok reports whether its code was
 // sound. The scan is done where the file ends and may end.
 func (d *Decoder) judge(ok bool) (done bool, err error) {
 	if d.scan.reader.overrun() {
@@ -150,8 +150,8 @@ func (d *Decoder) judge(ok bool) (done bool, err error) {
 	return false, nil
 }
 
-// mayEnd tells whether the stream's last interval is cut short by the end of
-// the file and that is allowed.
+// mayEnd reports whether the stream's last interval is cut off by the end of the
+// file and that is allowed.
 func (d *Decoder) mayEnd() bool {
 	return d.AllowTruncated && d.stream.cut && d.stream.next >= len(d.stream.ends)
 }

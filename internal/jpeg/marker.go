@@ -92,13 +92,13 @@ func (d *Decoder) readTables() error {
 	}
 	at, err := d.readMarkers(2)
 	if err == nil && (at >= 0 || len(d.components) > 0) {
-		return corrupt(0, "tables with a picture")
+		return corrupt(0, "tables with an image")
 	}
 	return err
 }
 
 // readMarkers reads segments from offset at to the next scan. It returns the
-// offset of the scan's header, after the marker, or -1 where the picture ends.
+// offset of the scan's header, after the marker, or -1 where the image ends.
 // Bytes between segments are skipped, as libjpeg does.
 func (d *Decoder) readMarkers(at int) (int, error) {
 	for {
@@ -154,7 +154,7 @@ func nextMarker(data []byte, at int) int {
 	return len(data)
 }
 
-// checkMarker sees to it that the segment of a marker may come here, whatever
+// checkMarker checks that the segment of a marker may come here, whatever
 // is in it. Its length is at offset at.
 func (d *Decoder) checkMarker(marker uint8, at int) error {
 	switch marker {
@@ -220,7 +220,7 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 	return nil
 }
 
-// readAPP1 keeps what may say which way up the picture is. Exif data can be
+// readAPP1 keeps what may say which way up the image is. Exif data can be
 // spread over several segments.
 func (d *Decoder) readAPP1(segment []byte) {
 	const exifID, xmpID = "Exif\x00\x00", "http://ns.adobe.com/xap/1.0/\x00"

@@ -17,7 +17,7 @@ type mutator struct {
 	photos int        // number of the last files
 }
 
-// newMutator takes the pictures, and one shared photo in four where they are there.
+// newMutator takes the images, and one shared photo in four where they are there.
 func newMutator(tb testing.TB) *mutator {
 	m := &mutator{}
 	for _, p := range pictures(tb) {
@@ -101,7 +101,7 @@ func (m *mutator) file(i int) []byte {
 	return data[:len(data):len(data)]
 }
 
-// edit changes a byte of a header that tells how the picture is coded.
+// edit changes a byte of a header that tells how the image is coded.
 func edit(r *rand.Rand, data []byte) {
 	markers := []byte{0xc0, 0xc1, 0xc2, 0xc4, 0xda, 0xda, 0xdb, 0xdd, 0xee}
 	marker := markers[r.IntN(len(markers))]

@@ -70,7 +70,7 @@ func (b *bench) least(data []byte) float64 {
 }
 
 // memoryFor bounds what a new decoder may allocate for a file: as much as its
-// picture asks for, but not on the header's word alone.
+// image asks for, but not on the header's word alone.
 func memoryFor(c jpeg.Config, bytes int) uint64 {
 	const tables, mcu = 256 << 10, 32
 	padded := (c.Width + 2*mcu) * (c.Height + 2*mcu)
@@ -78,7 +78,7 @@ func memoryFor(c jpeg.Config, bytes int) uint64 {
 }
 
 // TestMutatedFilesAreDecodedOrRefused looks for panics, for memory that neither
-// the picture nor the file accounts for, for results that depend on the file
+// the image nor the file accounts for, for results that depend on the file
 // before, and for files that take much longer than sound ones of their size.
 // With -mutations 100000 it takes minutes.
 func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {

@@ -3,7 +3,7 @@
 package jpeg
 
 // inverse2 writes the samples of two blocks side by side. It reports false, and writes
-// nothing, where a first row is beyond all that pictures have.
+// nothing, where a first row is beyond all that images have.
 func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
 
 // colorYCbCr16 converts n times 16 pixels.

@@ -92,7 +92,7 @@ func everyTwentieth(photos map[string]photo) map[string]photo {
 	return few
 }
 
-// whole decodes the picture whose header d has read.
+// whole decodes the image whose header d has read.
 func whole(d *jpeg.Decoder, c jpeg.Config) ([]byte, error) {
 	pixels := make([]byte, 4*c.Width*c.Height)
 	return pixels, d.Decode(pixels, 4*c.Width, image.Rect(0, 0, c.Width, c.Height))

@@ -48,7 +48,7 @@ func pictures(tb testing.TB) []picture {
 		}
 	}
 	if len(set) < 100 {
-		tb.Fatalf("%d pictures in %s", len(set), *picturesPath)
+		tb.Fatalf("%d images in %s", len(set), *picturesPath)
 	}
 	return set
 }

@@ -1,6 +1,6 @@
 package jpeg
 
-// checkProgress sees to it that a progressive scan goes on where the earlier
+// checkProgress checks that a progressive scan goes on where the earlier
 // ones ended: section G.1.1.1 of the standard.
 func (d *Decoder) checkProgress(at int) error {
 	s := &d.scan
@@ -91,7 +91,7 @@ func (r *reader) refineDC(b *block, low uint) {
 }
 
 // firstAC reads coefficients of a block without their lowest bits: section
-// G.1.2.2 of the standard. It tells whether the code is sound.
+// G.1.2.2 of the standard. It reports whether the code is sound.
 func (s *scan) firstAC(b *block) bool {
 	if s.run > 0 {
 		s.run--
@@ -120,7 +120,7 @@ func (s *scan) firstAC(b *block) bool {
 }
 
 // refineAC reads one more bit of coefficients of a block: section G.1.2.3 of
-// the standard. It tells whether the code is sound.
+// the standard. It reports whether the code is sound.
 func (s *scan) refineAC(b *block) bool {
 	r, h := &s.reader, s.ac[0]
 	k, to := uint(s.from), uint(s.to)

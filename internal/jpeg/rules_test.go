@@ -29,8 +29,8 @@ func tiny(segments ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, 0xd8}, slices.Concat(segments...), []byte{0xff, 0xd9})
 }
 
-// The parts of tiny files. A DC difference is 0 or, behind a bit of 1, 0 or a
-// value of 4 bits. An AC code is the end of the block, or behind a bit of 1 the
+// The parts of tiny files. A DC difference is 0 or, after a bit of 1, 0 or a
+// value of 4 bits. An AC code is the end of the block, or after a bit of 1 the
 // one symbol that a file chooses.
 var (
 	frame      = segment(0xc0, 8, 0, 8, 0, 8, 1, 1, 0x11, 0)
@@ -95,7 +95,7 @@ func TestRulesAreLibjpegs(t *testing.T) {
 		"a component twice":  {tiny(quant(0), frameOf3, dc, ac, scanOf([]byte{0b0_0_0_0_0_0_11}, 1, 1, 3)), nil},
 		"coefficient 64":     {tiny(quant(0), frame, dc, long, scanOf([]byte{0b0_01_01_01_0, 0b1_0111111}, 1)), at63},
 		"coefficient 64, AC": {tiny(quant(0), refined, dc, slices.Concat(first, []byte{0b0_1111111}), long, slices.Concat(at63again, []byte{0b01_01_01_01})), at63},
-		"lines behind the scan": {
+		"lines after the scan": {
 			tiny(quant(0), segment(0xc0, 8, 0, 0, 0, 8, 1, 1, 0x11, 0), dc, ac, scanOf([]byte{0b10_1100_0_1}, 1), segment(0xdc, 0, 8)), nil},
 		"second scan of all components": {tiny(quant(0), frame, dc, ac, scanOf([]byte{0b10_1100_0_1}, 1), scanOf([]byte{0b0_0_111111}, 1)), nil},
 		"second frame, cut short":       {append(plain[:len(plain)-2:len(plain)-2], frame[:8]...), nil},
@@ -120,7 +120,7 @@ func TestRulesAreLibjpegs(t *testing.T) {
 }
 
 // TestPictureWithoutItsFirstComponentIsAnError tests what is stricter than
-// libjpeg, which gives a gray picture.
+// libjpeg, which gives a gray image.
 func TestPictureWithoutItsFirstComponentIsAnError(t *testing.T) {
 	for _, frame := range [][]byte{frameOf3, refinedOf3} {
 		scan := slices.Concat(segment(0xda, 1, 2, 0, 0, 0, 0), []byte{0b0_0_111111})
@@ -130,7 +130,7 @@ func TestPictureWithoutItsFirstComponentIsAnError(t *testing.T) {
 	}
 }
 
-// TestShortJFIFSegmentSaysNothing has an Adobe marker for RGB beside one of JFIF,
+// TestShortJFIFSegmentSaysNothing has an Adobe marker for RGB next to one of JFIF,
 // which means YCbCr if it is whole.
 func TestShortJFIFSegmentSaysNothing(t *testing.T) {
 	adobe := segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x00")...)

@@ -155,14 +155,14 @@ func (d *Decoder) between() error {
 	return nil
 }
 
-// cutShort is the error of a stream that holds fewer MCUs than the picture.
+// cutShort is the error of a stream that holds fewer MCUs than the image.
 func (d *Decoder) cutShort() error {
 	st := &d.stream
 	if st.cut {
 		return truncated(len(d.data), "entropy code")
 	}
 	at := st.offset(d.data, st.ends[min(st.next, len(st.ends))-1])
-	return corrupt(at, "entropy code ends before the picture")
+	return corrupt(at, "entropy code ends before the image")
 }
 
 // broken is the error of a stream that has no such code.

@@ -36,7 +36,7 @@ func (s *skipper) build(h *huffman) {
 					step, end = 0, skipEnd
 				}
 			}
-			// Of a code that is not known as a whole, the bits behind it are made up.
+			// Of a code that is not known as a whole, the bits after it are made up.
 			if e == 0 || length+code > lookupBits || length+take > skipBits || advance+step > 127 {
 				end = 0
 				break
@@ -49,7 +49,7 @@ func (s *skipper) build(h *huffman) {
 }
 
 // skip reads one block of a sequential scan and keeps nothing but the
-// prediction. It tells whether the code is sound.
+// prediction. It reports whether the code is sound.
 func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
 	if !ac.skip.ready {
 		ac.skip.build(ac)
@@ -87,7 +87,7 @@ func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
 	}
 }
 
-// skipOne reads one symbol. It returns the place behind it, 64 or more where
+// skipOne reads one symbol. It returns the place after it, 64 or more where
 // the block ends, and whether the code is sound.
 func (r *reader) skipOne(ac *huffman, k uint) (next uint, ok bool) {
 	r.refill()

@@ -96,7 +96,7 @@ func (d *Decoder) smoothRow(blocks []block, ci, at, x int) {
 }
 
 // around returns the row of blocks at, in the middle, and its neighbours; nil
-// stands for zeros. At the picture's edges a row is its own neighbour. libjpeg
+// stands for zeros. At the image's edges a row is its own neighbour. libjpeg
 // finds the edges by MCU rows, of which the last may have fewer blocks, and
 // counts the rows above as if all MCU rows had as few.
 func (c *component) around(at, v, high int) (rows [5][]block) {

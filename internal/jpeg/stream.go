@@ -10,7 +10,7 @@ import (
 // interval ends before the MCU has been read.
 const slack = 10*64*4 + 64
 
-// A stream is a scan's entropy code without the zeros stuffed behind bytes of
+// A stream is a scan's entropy code without the zeros stuffed after bytes of
 // 0xff, split where it restarts.
 type stream struct {
 	from      int // offset of the entropy code in the file, or -1
@@ -112,5 +112,5 @@ func (r *reader) drop(n uint) {
 	r.n -= n
 }
 
-// overrun tells whether more bits were taken than the interval has.
+// overrun reports whether more bits were taken than the interval has.
 func (r *reader) overrun() bool { return r.at*8-int(r.n) > r.end*8 }

@@ -5,7 +5,7 @@
 package jpeg
 
 // inverse2 writes the samples of two blocks side by side. It reports false, and writes
-// nothing, where a first row is beyond all that pictures have.
+// nothing, where a first row is beyond all that images have.
 func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
 
 // inverse4 is inverse2 for four blocks. It needs AVX-512 with words.

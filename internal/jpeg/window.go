@@ -106,7 +106,7 @@ func (b *block) lastPlace() uint8 {
 	return 63
 }
 
-// writeRow converts row y of the picture, of which the strips hold MCU row my,
+// writeRow converts row y of the image, of which the strips hold MCU row my,
 // from sample column x on.
 func (d *Decoder) writeRow(dst []byte, my, y, x int) {
 	var rows [4][]byte
@@ -129,7 +129,7 @@ func (d *Decoder) writeRow(dst []byte, my, y, x int) {
 	}
 }
 
-// fullRow returns a component's samples for row y of the picture at full
+// fullRow returns a component's samples for row y of the image at full
 // resolution. It may write them to plane.
 func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
 	at := y / c.vx

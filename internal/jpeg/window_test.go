@@ -33,7 +33,7 @@ func randomWindow(r *rand.Rand, c jpeg.Config) image.Rectangle {
 	return image.Rect(x, y, x+1+r.IntN(c.Width-x), y+1+r.IntN(c.Height-y))
 }
 
-// checkWindow decodes a window of a picture with these pixels, into rows with a
+// checkWindow decodes a window of an image with these pixels, into rows with a
 // gap between them that must stay as it is.
 func checkWindow(tb testing.TB, d *jpeg.Decoder, name string, c jpeg.Config, pixels []byte, w image.Rectangle) {
 	tb.Helper()
@@ -71,9 +71,9 @@ func TestWindowThatDoesNotFitIsAnError(t *testing.T) {
 		stride int
 		window image.Rectangle
 	}{
-		{"left of the picture", len(dst), 400, image.Rect(-1, 0, 3, 3)},
-		{"right of the picture", len(dst), 400, image.Rect(0, 0, c.Width+1, 3)},
-		{"below the picture", len(dst), 400, image.Rect(0, 0, 3, c.Height+1)},
+		{"left of the image", len(dst), 400, image.Rect(-1, 0, 3, 3)},
+		{"right of the image", len(dst), 400, image.Rect(0, 0, c.Width+1, 3)},
+		{"below the image", len(dst), 400, image.Rect(0, 0, 3, c.Height+1)},
 		{"stride shorter than a row", len(dst), 11, image.Rect(0, 0, 3, 3)},
 		{"destination shorter than the window", 2*400 + 11, 400, image.Rect(0, 0, 3, 3)},
 	} {

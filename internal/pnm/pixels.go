@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// decodePlain reads all of the picture, so that a file is sound or not for every
+// decodePlain reads all of the image, so that a file is sound or not for every
 // window alike.
 func (d *Decoder) decodePlain(dst []byte, stride int, window image.Rectangle) error {
 	d.scan = scanner{data: d.data}

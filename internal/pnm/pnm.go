@@ -1,9 +1,9 @@
 // Package pnm decodes the Netpbm formats PBM, PGM and PPM, plain and raw, and
 // gray PFM, to the pixels of Pillow's convert("RGB").
 //
-// So samples of more than 8 bits are scaled to 65535 in a gray picture, where
-// all above 255 becomes white, and to 255 in one with colours; the samples of a
-// PFM file are cut off at 0 and 255, and its scale is not applied.
+// Gray samples of more than 8 bits are scaled to 65535, and all above 255 become
+// white. Colour samples are scaled to 255. PFM samples are limited to 0 and 255,
+// and the file's scale is not applied.
 package pnm
 
 import (
@@ -50,7 +50,7 @@ var kinds = map[string]kind{
 	"Pf": {bands: 1, float: true},
 }
 
-// Header reads the size of the picture in data, a whole file, and sees to it
+// Header reads the size of the image in data, a whole file, and sees to it
 // that the file can hold so many pixels. The Decoder keeps data until the next
 // call.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
@@ -177,7 +177,7 @@ var (
 	errRoom     = errors.New("pnm: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the picture, which is the whole one or a part of
+// Decode writes the window of the image, which is the whole one or a part of
 // it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
 // top left, and stride the distance in bytes between its rows. It may be called
 // again for other windows.
@@ -186,7 +186,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	case d.data == nil:
 		return errNoHeader
 	case !window.In(image.Rect(0, 0, d.w, d.h)):
-		return fmt.Errorf("pnm: decode: window %v exceeds the picture's %d×%d", window, d.w, d.h)
+		return fmt.Errorf("pnm: decode: window %v exceeds the image's %d×%d", window, d.w, d.h)
 	case window.Empty():
 		return nil
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():

@@ -1,6 +1,6 @@
 package resize
 
-// A Cache keeps the weights of the axes used last, because pictures repeat
+// A Cache keeps the weights of the axes used last, because images repeat
 // sizes. Its zero value is ready to use, by one goroutine.
 type Cache struct {
 	entries [16]entry

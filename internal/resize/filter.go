@@ -2,7 +2,7 @@ package resize
 
 import "math"
 
-// radius is how far the filter reaches, in pixels of the coarser picture.
+// radius is how far the filter reaches, in pixels of the coarser image.
 func radius(f Filter) float64 {
 	switch f {
 	case Box:

@@ -27,7 +27,7 @@ func axisOf(filter uint8, in, out, from uint16, n uint8) Axis {
 	return a
 }
 
-// FuzzWeights checks that the windows of weights lie within the picture and in
+// FuzzWeights checks that the windows of weights lie within the image and in
 // the order of the outputs, and that weights add up to One: to within half a
 // unit each, because they are rounded one by one.
 func FuzzWeights(f *testing.F) {

@@ -1,8 +1,8 @@
 // Package resize holds the arithmetic of Pillow's Image.resize for 8 bits per
 // channel: the weights of every output position, and the two passes over pixels
-// that apply them. Its results are equal to Pillow's in every bit.
+// that apply them. Its results are Pillow's bit for bit.
 //
-// Pixels are 4 bytes: red, green, blue and one that does not matter.
+// Pixels are 4 bytes: red, green, blue and one that is ignored.
 package resize
 
 import "math"
@@ -10,7 +10,7 @@ import "math"
 // A Filter is a way to weigh source pixels, Pillow's Resampling of that name.
 type Filter uint8
 
-// The filters. All but Nearest widen when a picture shrinks, so that every
+// The filters. All but Nearest widen when an image shrinks, so that every
 // source pixel counts (antialiasing).
 const (
 	Bilinear Filter = iota
@@ -48,9 +48,8 @@ const (
 	half = 1 << (bits - 1)
 )
 
-// An Axis says what happens along one dimension: In pixels become Out, of which
-// the positions From up to, but not including, To are wanted, in reverse order
-// where Reverse.
+// An Axis describes the resize along one dimension: In pixels become Out, of
+// which positions From to To-1 are computed, in reverse order if Reverse.
 type Axis struct {
 	Filter   Filter
 	In, Out  int
@@ -58,7 +57,7 @@ type Axis struct {
 	Reverse  bool
 }
 
-// Weights are the contributions of source pixels to every wanted position.
+// Weights are the contributions of source pixels to every computed position.
 type Weights struct {
 	// Lo and Hi bound the source positions that contribute: Lo ≤ position < Hi.
 	Lo, Hi int

@@ -1,5 +1,5 @@
-// Package steps has what lists of steps share: how a step prints, which is as the
-// call that made it, and the check of a probability.
+// Package steps has what the packages with lists of steps share: a step prints as
+// the call that made it, and a probability is checked.
 package steps
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Call prints a call: its name and arguments.
+// Call formats a call: its name and arguments.
 func Call(name string, args ...any) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
@@ -26,7 +26,7 @@ func Anys[T any](values []T) []any {
 	return args
 }
 
-// Join prints a list.
+// Join formats a list, with commas.
 func Join[T fmt.Stringer](list []T) string {
 	texts := make([]string, len(list))
 	for i, s := range list {
@@ -35,7 +35,8 @@ func Join[T fmt.Stringer](list []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// Name prints a user's own step: as it prints itself, or else its type.
+// Name formats a user's own step: by its String method, or by its type if it has
+// none.
 func Name(t any) string {
 	switch t := t.(type) {
 	case nil:
@@ -46,7 +47,7 @@ func Name(t any) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", t), "*")
 }
 
-// CheckProbability wants a number from 0 to 1.
+// CheckProbability returns an error if p is not from 0 to 1.
 func CheckProbability(p float64) error {
 	if !(p >= 0 && p <= 1) {
 		return errors.New("want a probability from 0 to 1")

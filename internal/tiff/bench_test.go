@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/internal/tiff"
 )
 
-// photo is a picture of smooth colours with some noise.
+// photo is an image of smooth colours with some noise.
 func photo(w, h int) *image.RGBA {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -26,8 +26,8 @@ func photo(w, h int) *image.RGBA {
 	return m
 }
 
-// BenchmarkWhole decodes whole pictures into memory that stays, and those of x/image,
-// which makes new memory for each, beside it.
+// BenchmarkWhole decodes whole images into memory that stays, and those of x/image,
+// which makes new memory for each, next to it.
 func BenchmarkWhole(b *testing.B) {
 	colours := photo(1024, 768)
 	grays := image.NewGray(colours.Rect)

@@ -103,7 +103,7 @@ func (p *picture) readSubsampling(d *directory) error {
 		return unsupported("chroma shared by %d×%d pixels", p.subH, p.subV)
 	}
 	if p.subV == 4 && p.tiled && p.w%p.chunkW != 0 {
-		return unsupported("tiles beyond the picture whose chroma is shared by 4×4 pixels (libtiff misreads them)")
+		return unsupported("tiles beyond the image whose chroma is shared by 4×4 pixels (libtiff misreads them)")
 	}
 	if p.chunkH%p.subV != 0 && p.down > 1 {
 		return unsupported("strips of %d rows that share their chroma by %d", p.chunkH, p.subV)

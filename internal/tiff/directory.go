@@ -57,7 +57,7 @@ const (
 	typeLong8    = 16
 )
 
-// A directory is a file's first, of the picture's fields.
+// A directory is a file's first, of the image's fields.
 type directory struct {
 	data    []byte // the whole file
 	order   binary.ByteOrder
@@ -126,7 +126,7 @@ func (v values) len() int {
 	return len(v.data) / sizes[v.kind]
 }
 
-// isInteger tells whether uint has values.
+// isInteger reports whether uint has values.
 func (v values) isInteger() bool {
 	switch v.kind {
 	case typeShort, typeLong, typeSShort, typeSLong, typeIFD, typeLong8:
@@ -193,7 +193,7 @@ func (d *directory) next(entries []byte) (e entry, rest []byte, err error) {
 	return e, rest, nil
 }
 
-// check sees to it that all fields are in the file. Of those after one that is not
+// check checks that all fields are in the file. Of those after one that is not
 // Pillow knows nothing.
 func (d *directory) check() error {
 	for rest := d.entries; len(rest) > 0; {

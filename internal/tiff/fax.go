@@ -110,10 +110,10 @@ func (f *fax) take(n uint) uint64 {
 	return v
 }
 
-// over tells whether bits were taken that are not there.
+// over reports whether bits were taken that are not there.
 func (f *fax) over() bool { return f.at*8-int(f.n) > len(f.src)*8 }
 
-// hasMarks tells whether there is a mark of a row's end, 11 zeros and more and a
+// hasMarks reports whether there is a mark of a row's end, 11 zeros and more and a
 // one, in the data.
 func (f *fax) hasMarks() bool {
 	zeros := 0

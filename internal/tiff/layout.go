@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// readChunks reads how the picture is divided.
+// readChunks reads how the image is divided.
 func (p *picture) readChunks(d *directory) (err error) {
 	width, err := d.uint(tileWidth, 0)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *picture) extent(data []byte, plane, i int) (from, to int, err error) {
 	return int(offset), int(offset + length), nil
 }
 
-// check sees to it that all chunks lie in the file and can hold their pixels.
+// check checks that all chunks lie in the file and can hold their pixels.
 func (p *picture) check(data []byte, limit int) error {
 	if p.compression != none && p.chunkW > limit/p.chunkH {
 		return fmt.Errorf("%ss of %d×%d pixels, more than the limit of %d (see MaxPixels)", p.chunkName(), p.chunkW, p.chunkH, limit)

@@ -7,17 +7,17 @@ import (
 	"github.com/penstock-go/penstock/internal/exif"
 )
 
-// An orientation is how a stored picture is turned before it is shown, 1 to 8 as
+// An orientation is how a stored image is turned before it is shown, 1 to 8 as
 // in TIFF 6.0. Any other is none.
 type orientation int
 
-// swaps tells whether rows become columns, mirrored whether left and right of
+// swaps reports whether rows become columns, mirrored whether left and right of
 // the file change sides, and upended whether its top and bottom do.
 func (o orientation) swaps() bool    { return o >= 5 }
 func (o orientation) mirrored() bool { return o == 2 || o == 3 || o == 7 || o == 8 }
 func (o orientation) upended() bool  { return o == 3 || o == 4 || o == 6 || o == 7 }
 
-// size is that of the turned picture.
+// size is that of the turned image.
 func (o orientation) size(w, h int) (int, int) {
 	if o.swaps() {
 		return h, w
@@ -52,15 +52,15 @@ func valid(o int) int {
 	return o
 }
 
-// A target is where the pixels of a stored picture go.
+// A target is where the pixels of a stored image go.
 type target struct {
-	window      image.Rectangle // of the stored picture
+	window      image.Rectangle // of the stored image
 	dst         []byte
 	at          int // in dst, of the window's first pixel
 	right, down int // from it to its neighbours
 }
 
-// target is that of a window of the turned picture of w×h pixels.
+// target is that of a window of the turned image of w×h pixels.
 func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h int) target {
 	t := target{window: window, dst: dst, right: 4, down: stride}
 	if o.swaps() {
@@ -81,12 +81,12 @@ func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h
 	return t
 }
 
-// offset is where pixel (x, y) of the stored picture goes.
+// offset is where pixel (x, y) of the stored image goes.
 func (t *target) offset(x, y int) int {
 	return t.at + (x-t.window.Min.X)*t.right + (y-t.window.Min.Y)*t.down
 }
 
-// turn brings pixels that are in a row of the stored picture, from (x, y) on, to
+// turn brings pixels that are in a row of the stored image, from (x, y) on, to
 // where they go. Those of a row that stays one are there already.
 func (t *target) turn(x, y int, pixels []byte) {
 	if t.right == 4 {

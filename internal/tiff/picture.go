@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A picture is what a directory says of one.
+// A picture is what a directory says of an image.
 type picture struct {
 	w, h        int // as stored
 	orientation int
@@ -171,7 +171,7 @@ func (v values) ints(room *few) []int {
 	return out
 }
 
-// alike tells whether all values are v.
+// alike reports whether all values are v.
 func alike(values []int, v int) bool {
 	return !slices.ContainsFunc(values, func(x int) bool { return x != v })
 }

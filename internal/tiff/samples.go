@@ -73,7 +73,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// A sampling is what decides over a picture's kind.
+// A sampling is what decides over an image's kind.
 type sampling struct {
 	*picture
 	bits, extra []int

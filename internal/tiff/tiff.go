@@ -1,15 +1,15 @@
-// Package tiff decodes the first picture of a TIFF or BigTIFF file to the pixels
-// of Pillow's convert("RGB"), turned as the file's orientation says, which Pillow
-// does for TIFF alone.
+// Package tiff decodes the first image of a TIFF or BigTIFF file to the pixels of
+// Pillow's convert("RGB"), turned by the file's orientation, which Pillow does
+// only for TIFF.
 //
-// So alpha is dropped, not blended, but samples that were multiplied by alpha are
-// divided by it; gray samples of more than 8 bits are cut off at 0 and 255, those
-// of colours lose their lower bits. Bits that begin from the lowest one (FillOrder
-// 2), strips and tiles, planes and all byte orders are read.
+// Alpha is dropped, not blended, and premultiplied samples are divided by it
+// first. Gray samples of more than 8 bits are limited to 0 and 255, and colour
+// samples lose their lower bits. Both orders of bytes and of bits (FillOrder),
+// strips, tiles and planes are read.
 //
-// What Pillow refuses is an error, or reads as libtiff reads it, and what it
-// misreads is an error, with errors.ErrUnsupported. So are, for now, CIE L*a*b*
-// and compression by WebP.
+// What Pillow refuses is an error, or is read as libtiff reads it. What Pillow
+// misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b* and
+// WebP compression, which are not implemented.
 package tiff
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0: twice
-// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses a picture too.
+// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses an image too.
 const DefaultMaxPixels = 178956970
 
 // A Decoder decodes one file after the other and keeps its memory between
@@ -53,7 +53,7 @@ type Decoder struct {
 }
 
 // Header reads data, a whole file, up to its pixels, and returns the size of the
-// picture, turned as its orientation says. It sees to it that all strips or
+// image, turned as its orientation says. It checks that all strips or
 // tiles lie in the file and are long enough to hold their pixels, if
 // compressed as well as their compression can. The Decoder keeps data until the
 // next call.
@@ -102,7 +102,7 @@ var (
 	errRoom     = errors.New("tiff: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the picture, which is the whole one or a part of
+// Decode writes the window of the image, which is the whole one or a part of
 // it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
 // top left, and stride the distance in bytes between its rows. It may be called
 // again for other windows.
@@ -117,7 +117,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	w, h := o.size(d.picture.w, d.picture.h)
 	switch {
 	case !window.In(image.Rect(0, 0, w, h)):
-		return fmt.Errorf("tiff: decode: window %v exceeds the picture's %d×%d", window, w, h)
+		return fmt.Errorf("tiff: decode: window %v exceeds the image's %d×%d", window, w, h)
 	case window.Empty():
 		return nil
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():

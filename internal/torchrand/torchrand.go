@@ -1,5 +1,5 @@
 // Package torchrand reproduces the random permutations of PyTorch's CPU
-// generator, so that an experiment moved from there keeps its order.
+// generator, so that an experiment that moves to Go keeps its order.
 package torchrand
 
 import "math"
@@ -7,16 +7,16 @@ import "math"
 // A Generator is PyTorch's CPU generator: torch.Generator().
 type Generator struct{ twister twister }
 
-// New is a generator after a manual_seed of seed. Like the generator there, it
-// uses the low 32 bits of seed only.
+// New is a generator after manual_seed(seed). As in PyTorch, it uses only the low
+// 32 bits of seed.
 func New(seed uint64) *Generator {
 	g := new(Generator)
 	g.twister.seed(uint32(seed))
 	return g
 }
 
-// Seed is the next torch.empty((), dtype=torch.int64).random_(): what PyTorch
-// draws where it needs a seed.
+// Seed is the next torch.empty((), dtype=torch.int64).random_(), which PyTorch
+// draws when it needs a seed.
 func (g *Generator) Seed() uint64 { return g.next64() & math.MaxInt64 }
 
 func (g *Generator) next64() uint64 {
@@ -36,7 +36,7 @@ func (g *Generator) Perm(n int) []int {
 	return g.insideOut(n)
 }
 
-// SkipPerm leaves the generator as [Generator.Perm] of n does.
+// SkipPerm advances the generator as [Generator.Perm] of n does.
 func (g *Generator) SkipPerm(n int) {
 	if n < border {
 		g.twister.skip(max(n-1, 0))
@@ -69,5 +69,5 @@ func (g *Generator) insideOut(n int) []int {
 	return perm
 }
 
-// Perm is what torch.randperm(n) gives after a manual_seed of seed.
+// Perm is torch.randperm(n) after torch.manual_seed(seed).
 func Perm(n int, seed uint64) []int { return New(seed).Perm(n) }

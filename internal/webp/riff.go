@@ -67,7 +67,7 @@ func parse(data []byte) (f file, err error) {
 	return f, nil
 }
 
-// ended sees to it that what follows a frame is nothing or a chunk.
+// ended checks that what follows a frame is nothing or a chunk.
 func ended(rest []byte) error {
 	if len(rest) > 0 && len(rest) < 8 {
 		return io.ErrUnexpectedEOF
@@ -96,7 +96,7 @@ func next(data []byte) (c chunk, rest []byte, err error) {
 	return c, data[n+n&1:], nil
 }
 
-// image reads a frame: alpha perhaps, and its picture. The rest is what follows
+// image reads a frame: alpha perhaps, and its image. The rest is what follows
 // them.
 func (f *file) image(data []byte) (rest []byte, err error) {
 	alpha := false
@@ -217,7 +217,7 @@ func (f *file) extended(data []byte) error {
 		return errNone
 	}
 	if flags&flagAnimation == 0 && f.frame != image.Rect(0, 0, f.w, f.h) {
-		return fmt.Errorf("no picture of %d×%d pixels in the file", f.w, f.h)
+		return fmt.Errorf("no image of %d×%d pixels in the file", f.w, f.h)
 	}
 	return nil
 }

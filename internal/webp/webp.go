@@ -1,9 +1,9 @@
-// Package webp decodes WebP files, lossy and lossless, and of animations the
-// first frame, to the pixels of Pillow's convert("RGB").
+// Package webp decodes WebP files, lossy and lossless, and the first frame of
+// animations, to the pixels of Pillow's convert("RGB").
 //
-// Around a frame that is smaller than the canvas is black. Alpha is dropped, not
-// blended, and its own data are not looked at. What libwebp refuses is an error.
-// The bitstreams are left to golang.org/x/image.
+// A frame that is smaller than the canvas is surrounded by black. Alpha is
+// dropped, not blended, and its data are not checked. What libwebp refuses is an
+// error. golang.org/x/image decodes the bitstreams.
 package webp
 
 import (
@@ -32,7 +32,7 @@ var (
 	errRoom     = errors.New("webp: decode: destination is too small for the window")
 )
 
-// Header reads the size of the picture in data, a whole file. The Decoder keeps
+// Header reads the size of the image in data, a whole file. The Decoder keeps
 // data until the next call.
 //
 // A lossy file that is too short for its pixels is an error. Lossless ones may
@@ -54,11 +54,11 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 // the modes of a macroblock of 256 pixels take 3 bits or more.
 const density = 1024
 
-// Orientation is that of the file's Exif or XMP, 1 to 8, or 0 where there is
-// none. Decode does not apply it.
+// Orientation is that of the file's Exif or XMP, 1 to 8, or 0 if there is none.
+// Decode does not apply it.
 func (d *Decoder) Orientation() int { return exif.Orientation(d.file.exif, d.file.xmp) }
 
-// Decode writes a window of the picture to dst, 4 bytes per pixel and stride
+// Decode writes a window of the image to dst, 4 bytes per pixel and stride
 // bytes per row. It may be called again for other windows.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
 	f := &d.file
@@ -68,7 +68,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err er
 	case window.Empty():
 		return nil
 	case !window.In(image.Rect(0, 0, f.w, f.h)):
-		return fmt.Errorf("webp: decode: window %v exceeds the picture's %d×%d", window, f.w, f.h)
+		return fmt.Errorf("webp: decode: window %v exceeds the image's %d×%d", window, f.w, f.h)
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
 		return errRoom
 	}

@@ -1,7 +1,7 @@
 """Writes what Pillow 12.3 makes of every file in a folder to pillow.json in it.
 
     python pillow.py folder
-    go test ./transform -run Suites -pictures folder -v
+    go test ./transform -run Suites -images folder -v
 
 For every file there is its size and the SHA-256 of its pixels after
 convert("RGB"), or why Pillow refuses it. The pictures that the test was written

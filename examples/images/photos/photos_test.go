@@ -50,7 +50,7 @@ func TestTheFolderIsADatasetToo(t *testing.T) {
 	}
 }
 
-func TestOnlyTheTruncatedPictureIsBroken(t *testing.T) {
+func TestOnlyTheTruncatedImageIsBroken(t *testing.T) {
 	shapes := map[image.Point]bool{}
 	grays, total := 0, int64(0)
 	err := fs.WalkDir(photos.Files, ".", func(path string, d fs.DirEntry, err error) error {

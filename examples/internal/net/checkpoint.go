@@ -13,7 +13,7 @@ import (
 // maxCheckpoint bounds the bytes of a file that is read as a checkpoint.
 const maxCheckpoint = 1 << 30
 
-// A Checkpoint is a model, and what its training wants to find again beside it.
+// A Checkpoint is a model, and what its training wants to find again next to it.
 type Checkpoint struct {
 	Model  *Model
 	Arrays []Array           // no weight's name among them
@@ -45,7 +45,7 @@ func (c *Checkpoint) content() ([]byte, error) {
 	return encode(slices.Concat(c.Model.Weights, c.Arrays), metadata)
 }
 
-// replace writes beside the file and renames. Both are on the disk when it ends.
+// replace writes next to the file and renames. Both are on the disk when it ends.
 // What a kill leaves behind, the next call overwrites.
 func replace(path string, content []byte) (err error) {
 	f, err := os.Create(path + ".new")

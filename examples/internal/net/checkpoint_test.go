@@ -125,7 +125,7 @@ func TestWrongHeadersNameTheField(t *testing.T) {
 		`{` + meta + `,"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`:                       `tensor x, offset`,
 		`{` + meta + `,"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`:                       "want them from 0",
 		`{` + meta + `,"x":{"dtype":"F32","shape":[1],"data_offsets":[0,-8]}}`:                      "0 to -8",
-		`{` + meta + `,"x":{"dtype":"F32","shape":[1],"data_offsets":[0,400]}}`:                     "cut short",
+		`{` + meta + `,"x":{"dtype":"F32","shape":[1],"data_offsets":[0,400]}}`:                     "ends too early",
 		`{` + meta + `,"x":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}`:                       "shape [3] does not fit in 8 bytes",
 		`{` + meta + `,"x":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`:                      "does not fit",
 		`{` + meta + `,"x":{"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,8]}}`: "does not fit",

@@ -17,10 +17,10 @@ import (
 	"math/rand/v2"
 )
 
-// MinSize and MaxSize bound the side of a image in pixels.
+// MinSize and MaxSize bound the side of an image in pixels.
 const MinSize, MaxSize = 8, 1024
 
-// channels are those of the image and behind every convolution.
+// channels are those of the image and after every convolution.
 var channels = [...]int{3, 12, 20, 40}
 
 // A Model is a net's weights and what one has to know to use them.
@@ -91,7 +91,7 @@ func (m *Model) Parameters() (n int) {
 	return n
 }
 
-// Like makes zeros of the weights' shapes, named as they are behind prefix.
+// Like makes zeros of the weights' shapes, named as they are after prefix.
 func (m *Model) Like(prefix string) []Array {
 	all := make([]Array, len(m.Weights))
 	for i, w := range m.Weights {

@@ -27,7 +27,7 @@ const (
 type entry struct {
 	Dtype   string    `json:"dtype"`
 	Shape   []int     `json:"shape"`
-	Offsets *[2]int64 `json:"data_offsets"` // behind the header
+	Offsets *[2]int64 `json:"data_offsets"` // after the header
 }
 
 // encode writes the arrays and the metadata. The same input gives the same bytes.
@@ -62,7 +62,7 @@ func encode(arrays []Array, metadata map[string]string) ([]byte, error) {
 	return append(append(file, head...), data...), nil
 }
 
-// marshal writes a header. Spaces behind it align the tensors.
+// marshal writes a header. Spaces after it align the tensors.
 func marshal(header any) ([]byte, error) {
 	head, err := json.Marshal(header) // keys are sorted
 	return append(head, bytes.Repeat([]byte{' '}, -len(head)&7)...), err
@@ -88,7 +88,7 @@ func decode(file []byte) ([]Array, map[string]string, error) {
 	}
 	length := binary.LittleEndian.Uint64(file)
 	if length > uint64(len(file)-8) {
-		return nil, nil, fmt.Errorf("offset 0: a header of %d bytes, but %d follow: the file is cut short, or no checkpoint", length, len(file)-8)
+		return nil, nil, fmt.Errorf("offset 0: a header of %d bytes, but %d follow: the file ends too early, or no checkpoint", length, len(file)-8)
 	}
 	head, data := file[8:8+length], file[8+length:]
 	var raw map[string]json.RawMessage
@@ -160,7 +160,7 @@ func (e entry) check(at, bytes int64) error {
 	case begin != at || end < begin:
 		return fmt.Errorf("data_offsets are %d to %d, want them from %d", begin, end, at)
 	case end > bytes:
-		return fmt.Errorf("data_offsets are %d to %d, but the file holds %d bytes: it is cut short", begin, end, bytes)
+		return fmt.Errorf("data_offsets are %d to %d, but the file holds %d bytes: it ends too early", begin, end, bytes)
 	}
 	n := int64(4)
 	for _, d := range e.Shape {

@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 )
 
-func TestPicturesDependOnTheSeedAlone(t *testing.T) {
+func TestImagesDependOnTheSeedAlone(t *testing.T) {
 	draw := func(class int, seed uint64) []uint8 { return shapes.Draw(class, rand.New(rand.NewPCG(seed, 0))).Pix }
 	for class := range shapes.Names {
 		if !bytes.Equal(draw(class, 1), draw(class, 1)) || bytes.Equal(draw(class, 1), draw(class, 2)) {

@@ -15,9 +15,9 @@ import (
 // Compiled is a compiled list of steps for single images, without a dataset and a
 // loader, such as in a server. [Compile] makes it.
 //
-// Any number of goroutines may use it. GOMAXPROCS images, as of Compile, are
-// processed at a time, and further calls wait. In steady state there is no
-// allocation for JPEG, GIF, BMP, TIFF and PNM files and for pixels.
+// Any number of goroutines may use it. As many images are processed at a time as
+// GOMAXPROCS was when it was compiled, and further calls wait. In steady state
+// there is no allocation for JPEG, GIF, BMP, TIFF and PNM files and for pixels.
 type Compiled struct {
 	*program
 	field dataset.Field
@@ -75,7 +75,8 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	return err
 }
 
-// IntoBytes is Into for steps whose result is uint8, so without [ToTensor].
+// IntoBytes is [Compiled.Into] for steps whose result is uint8, so without
+// [ToTensor].
 func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
 	if c.field.Dtype != tensor.Uint8 {
 		return errors.New("transform: into: the steps make float32: use Into")

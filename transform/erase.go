@@ -10,8 +10,8 @@ import (
 
 // RandomErasing overwrites, with probability p, a random rectangle of the tensor
 // with 0, as torchvision does. It draws an area and a ratio until the rectangle
-// is smaller than the image on both sides; after ten times it erases nothing. It
-// must come after [ToTensor] and [Normalize].
+// is smaller than the image on both sides. After ten such draws without success
+// it erases nothing. It must come after [ToTensor] and [Normalize].
 func RandomErasing(p float64) Erasing {
 	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
 }

@@ -119,8 +119,9 @@ func (s Resizing) move(e *engine, _ *rand.Rand) error {
 
 // RandomResizedCrop cuts out a random part and resizes it: RandomResizedCrop(s)
 // to s×s, RandomResizedCrop(h, w) to h×w. As in torchvision, it draws an area and
-// an aspect ratio until the part fits into the image. After ten times it takes
-// the central part with the allowed ratio that is nearest to the image's.
+// an aspect ratio until the part fits into the image. After ten such draws
+// without success it takes the central part with the allowed ratio that is
+// nearest to the image's.
 func RandomResizedCrop(size ...int) RandomResizedCropping {
 	return RandomResizedCropping{size: size, scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
 }

@@ -3,8 +3,9 @@
 //
 //	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
-// Without a checkpoint it takes one of its own, which knows seven shapes; without
-// a folder it draws images of them, one of which ends too early on purpose.
+// Without a checkpoint it uses the example's own, whose classes are seven shapes.
+// Without a folder it draws images of these shapes. One of them ends too early on
+// purpose.
 package main
 
 import (

@@ -5,10 +5,10 @@
 //	                             [-workers N] [-skip]
 //	go run ./examples/preprocess -verify -out FILE
 //
-// DIR has a folder per class. Without it, the images are the project's own;
-// one of them is damaged on purpose, and left out. Interrupt it, kill it: the
-// same command goes on where it stopped, and makes the same file. A file that is
-// there already is only loaded, if it is what the options ask for.
+// DIR has a folder per class. Without it, the images are the project's own; one
+// of them is damaged on purpose, and left out. After an interrupt or a kill the
+// same command continues where it stopped, and makes the same file. If the file
+// exists and was made with the same options, it is only loaded.
 package main
 
 import (
@@ -113,7 +113,7 @@ func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error
 	progress.Wait()
 	if err != nil {
 		if result.packed > 0 {
-			err = fmt.Errorf("%w\n%d images are safe: the same command goes on after them", err, result.packed)
+			err = fmt.Errorf("%w\n%d images are saved: the same command continues after them", err, result.packed)
 		}
 		return 0, err
 	}

@@ -1,5 +1,6 @@
-// Ragged loads sentences, which differ in length: a batch has all words one
-// after the other and says where sentences begin; padded, it is a rectangle.
+// Ragged loads sentences of different lengths. A ragged batch has all words one
+// after the other, and offsets that say where each sentence begins. A padded
+// batch is a rectangle.
 //
 //	go run ./examples/ragged
 package main

@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// Data is a folder of images in two parts: one to learn from, one to judge by.
+// Data is a folder of images in two parts: one for training, one for validation.
 type data struct {
 	learn, judge dataset.Dataset
 	classes      []string

@@ -1,12 +1,12 @@
-// Train teaches a small convolutional net to tell images apart, on the processor
-// or a CUDA device: loader, gpu/feed and gorgonia from files to a checkpoint that
+// Train trains a small convolutional net to classify images, on the processor or
+// a CUDA device: loader, gpu/feed and gorgonia from files to a checkpoint that
 // survives a kill.
 //
 //	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] [-device auto|cpu|cuda] …
 //
 // DIR has a folder per class. Without it, the program draws images of seven
 // shapes and keeps them in the user's cache. A fifth of the images is held out
-// to judge by.
+// for validation.
 //
 // A run that was interrupted or killed resumes from its checkpoint when the same
 // command is given again, and ends with the same weights bit for bit; the number
@@ -67,7 +67,7 @@ func main() {
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Train teaches a small convolutional net to tell images apart, from files to a checkpoint that survives a kill.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -127,8 +127,8 @@ func (o options) validate() error {
 	return errors.Join(errs...)
 }
 
-// run trains, reports and draws, and says how many epochs are complete. When ctx
-// ends, the checkpoint holds the last step that was made.
+// run trains, reports and draws, and returns how many epochs are complete. When
+// ctx ends, the checkpoint holds the last step.
 func run(ctx context.Context, o options) (epochs int, err error) {
 	if err := o.validate(); err != nil {
 		return 0, err

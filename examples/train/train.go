@@ -71,10 +71,10 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	return t, err
 }
 
-// train makes the steps that remain. It calls step after every one, with its
-// loss, and epoch after every epoch. When ctx ends, its error is returned, unless
-// the steps could not be saved. The checkpoint is written before the first step
-// too, so that a path which cannot be written shows at once.
+// train runs the steps that remain. It calls step after every one, with its loss,
+// and epoch after every epoch. When ctx ends, its error is returned, unless the
+// steps could not be saved. The checkpoint is written before the first step too,
+// so that a path which cannot be written shows at once.
 func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), epoch func()) error {
 	if err := t.save(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t *trainer) step(batch *loader.Batch) error {
 	return nil
 }
 
-// hold judges the net by the images held out.
+// hold validates the net on the images held out.
 func (t *trainer) hold(ctx context.Context) error {
 	var loss float64
 	right, all := 0, 0

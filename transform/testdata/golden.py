@@ -1,11 +1,11 @@
-"""Makes golden.json and the picture files beside it with Pillow and numpy.
+"""Makes golden.json and the image files next to it with Pillow and numpy.
 
     pip install pillow==12.3.0 numpy
     python golden.py
 
 and, with pillow==13.0.0, golden13.json, which has resizes alone.
 
-The pictures are arithmetic, so that the tests make the same ones. Results are
+The images are arithmetic, so that the tests make the same ones. Results are
 kept as sha256 of their bytes: height, width, channel.
 """
 import hashlib
@@ -45,7 +45,7 @@ def resizes():
     sizes = [((50, 40), (20, 17)), ((20, 17), (50, 40)), ((33, 21), (33, 10)), ((33, 21), (11, 21)),
              ((64, 64), (63, 65)), ((7, 5), (1, 1)), ((1, 1), (6, 4)), ((500, 375), (341, 256)),
              ((97, 3), (10, 9)), ((200, 150), (31, 149)), ((16, 16), (16, 16)), ((301, 199), (100, 66)),
-             # Whether rows or columns come first: high pictures, and heights that shrink more than widths.
+             # Whether rows or columns come first: high images, and heights that shrink more than widths.
              ((3, 301), (2, 100)), ((3, 300), (2, 100)), ((3, 350), (7, 349)), ((3, 350), (5, 400)), ((4, 500), (4, 90)),
              ((30, 90), (20, 20)), ((60, 90), (50, 69)), ((60, 90), (50, 70)), ((60, 90), (90, 89)), ((60, 90), (10, 100)),
              # Where Hamming's constants of 32 bits show.

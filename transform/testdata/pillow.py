@@ -4,7 +4,7 @@
     go test ./transform -run Suites -images folder -v
 
 For every file there is its size and the SHA-256 of its pixels after
-convert("RGB"), or why Pillow refuses it. The pictures that the test was written
+convert("RGB"), or why Pillow refuses it. The images that the test was written
 for are those of other projects' test suites, which are not part of this one.
 """
 

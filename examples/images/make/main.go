@@ -1,6 +1,6 @@
-// Command make paints the images that the examples carry with them: four
-// classes of images in many sizes, one of them gray, and one file that ends
-// too early. The same architecture always paints the same bytes.
+// Command make paints the images in examples/images/photos: four classes of
+// images in many sizes, one of them gray, and one file that ends too early. The
+// same architecture always paints the same bytes.
 //
 //	go run ./examples/images/make [-out DIR]
 package main

@@ -116,7 +116,7 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 		return appendFloat(to, size, v), numberError(text, dtype, err)
 	case reflect.Bool:
 		var v bool
-		if v, err = strconv.ParseBool(whole(text)); v {
+		if v, err = strconv.ParseBool(text); v {
 			word = 1
 		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:

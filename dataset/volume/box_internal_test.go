@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -84,6 +85,17 @@ func TestWholePlanesAreOneLoop(t *testing.T) {
 		if m, _, _ := c.b.moves([]int{2, 4, 5, 6}); m.n != c.want {
 			t.Errorf("%v: loops of %v, want %v", c.b, m.n, c.want)
 		}
+	}
+}
+
+func TestNaNIsInNoRegion(t *testing.T) {
+	values := []float32{0, 1, float32(math.NaN()), 2}
+	r, err := regionOf(&Volume{Dtype: tensor.Float32, Shape: tensor.Shape{1, 4}, Data: dense.Bytes(values)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := []int{r.inside(), r.in(0), r.in(1)}, []int{2, 1, 3}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -183,13 +183,14 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// inside marks the voxels whose label is not 0 in the mask's first channel.
+// inside marks the voxels whose label is not 0 in the mask's first channel. NaN is no
+// label.
 func inside(region []bool, mask *Volume) error {
 	size := int(mask.Dtype.Size())
 	if mask.Dtype == tensor.Float32 || mask.Dtype == tensor.Float64 {
 		values, err := mask.Float32()
 		for i := range region {
-			region[i] = err == nil && values[i] != 0
+			region[i] = err == nil && values[i] != 0 && values[i] == values[i]
 		}
 		return err
 	}

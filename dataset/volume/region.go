@@ -19,7 +19,8 @@ type region struct {
 }
 
 // regionOf finds the voxels of a mask whose label is one of labels, or not 0 if labels
-// is empty. A voxel is in the region if it is so in any channel.
+// is empty. NaN is no label. A voxel is in the region if any of its channels has such a
+// label.
 func regionOf(v *Volume, labels []float64) (*region, error) {
 	channels := v.Shape[0]
 	n := v.Elements() / channels
@@ -59,7 +60,7 @@ func scanRegion[T number](data []T, n, channels int, labels []float64) *region {
 		in := false
 		for at := i; at < n*channels && !in; at += n {
 			x := data[at]
-			in = x != 0 && len(labels) == 0 || len(labels) > 0 && slices.Contains(labels, float64(x))
+			in = x != 0 && x == x && len(labels) == 0 || len(labels) > 0 && slices.Contains(labels, float64(x))
 		}
 		if in != open {
 			open = in
@@ -86,7 +87,7 @@ func (r *region) in(k int) int {
 	return int(r.starts[i]) + k - int(r.before[i])
 }
 
-// out is the k-th voxel that is not of the region.
+// out is the k-th voxel outside the region.
 func (r *region) out(k int) int {
 	i := sort.Search(len(r.starts), func(i int) bool { return int(r.starts[i]-r.before[i]) > k })
 	return k + int(r.before[i])

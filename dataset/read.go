@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// readFile reads a file into a ragged uint8 cell. A file that grows meanwhile
+// readFile reads a file, which a scan found to be regular, into a ragged uint8 cell. A file that grows meanwhile
 // is read to its new end, and one that shrinks as far as it goes.
 func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 	f, size, err := files.OpenSample(fsys, name)

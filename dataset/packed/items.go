@@ -50,26 +50,22 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := readItem(r.FS, r.Name(i), dst, r.record); err != nil {
+	if err := readItem(r.List, i, dst, r.record); err != nil {
 		return fmt.Errorf("packed: %w", files.Cause(err))
 	}
 	return nil
 }
 
-// readItem reads a file that holds one sample and nothing else. It reads in sequence,
+// readItem reads file i, which holds one sample and nothing else. It reads in sequence,
 // so the file need not implement io.ReaderAt.
-func readItem(fsys fs.FS, name string, dst dataset.Slot, record int64) error {
-	f, err := fsys.Open(name)
+func readItem(list *files.List, i int, dst dataset.Slot, record int64) error {
+	f, size, err := list.OpenFile(i)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() != record {
-		return fmt.Errorf("file of %d bytes, want %d", info.Size(), record)
+	if size != record {
+		return fmt.Errorf("file of %d bytes, want %d", size, record)
 	}
 	var at int64
 	for k := range dst.Len() {

@@ -178,9 +178,9 @@ func (p *File) Open() (dataset.Reader, error) {
 }
 
 func (p *File) open() (fs.File, io.ReaderAt, error) {
-	f, err := p.fsys.Open(p.name)
+	f, _, err := files.Open(p.fsys, p.name)
 	if err != nil {
-		return nil, nil, files.Cause(err)
+		return nil, nil, err
 	}
 	at, err := files.ReaderAt(f)
 	if err != nil {

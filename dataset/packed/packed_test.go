@@ -169,4 +169,12 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if got, want := fmt.Sprint(err), "packed: read a: not a file"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	ds, err := packed.Items(datatest.PipeFS{MapFS: fstest.MapFS{"a": {}}, T: t}, "a", datatest.Pairs(t).Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dataset.At(t.Context(), ds, 0)
+	if got, want := fmt.Sprint(err), "dataset: sample 0 (a): packed: not a file"; got != want {
+		t.Errorf("Items: got %s, want %s", got, want)
+	}
 }

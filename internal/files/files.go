@@ -14,7 +14,8 @@ import (
 )
 
 // Open opens a regular file and returns its size in bytes. Other files are
-// errors: a pipe would wait for a writer.
+// errors, and are not opened if fsys is an fs.StatFS: a pipe would wait for a
+// writer.
 func Open(fsys fs.FS, name string) (fs.File, int64, error) {
 	if err := bulk.Regular(fsys, name); err != nil {
 		return nil, 0, err
@@ -22,8 +23,8 @@ func Open(fsys fs.FS, name string) (fs.File, int64, error) {
 	return OpenSample(fsys, name)
 }
 
-// OpenSample is [Open] without the check before opening, which would cost a
-// system call for every sample.
+// OpenSample is [Open] for a file that is known to be regular. It saves a system
+// call per sample: it checks only after opening, in case the file was replaced.
 func OpenSample(fsys fs.FS, name string) (fs.File, int64, error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -68,8 +69,11 @@ func TestErrorsLeaveOutTheName(t *testing.T) {
 	if _, _, err := files.Open(fsys, "none"); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "none") {
 		t.Errorf("a file that is missing: %v", err)
 	}
-	if _, _, err := files.OpenSample(fsys, "d"); err == nil || err.Error() != "not a file" {
+	if _, _, err := files.Open(fsys, "d"); err == nil || err.Error() != "not a file" {
 		t.Errorf("a folder: %v", err)
+	}
+	if _, _, err := files.Open(datatest.PipeFS{T: t}, "p"); fmt.Sprint(err) != "not a file" {
+		t.Errorf("a pipe: %v", err)
 	}
 	f, size, err := files.Open(fsys, "d/f")
 	if err != nil || size != 3 {

@@ -3,6 +3,9 @@ package files
 import (
 	"context"
 	"io/fs"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A List is the files of a dataset with one file per sample.
@@ -10,6 +13,7 @@ type List struct {
 	FS      fs.FS
 	paths   Paths
 	advisor Advisor
+	regular []atomic.Uint32 // a bit per file: set once it was found to be regular
 }
 
 // NewList finds the files that match pattern, as [Match] does.
@@ -18,7 +22,7 @@ func NewList(fsys fs.FS, pattern string) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &List{FS: fsys, paths: NewPaths(names)}, nil
+	return &List{FS: fsys, paths: NewPaths(names), regular: make([]atomic.Uint32, (len(names)+31)/32)}, nil
 }
 
 // Len is the number of files.
@@ -30,6 +34,19 @@ func (l *List) Name(i int) string {
 		return ""
 	}
 	return l.paths.At(i)
+}
+
+// OpenFile opens file i, as [Open] does, and returns its size in bytes. It asks
+// only once per file, before it is first opened, whether the file is regular.
+func (l *List) OpenFile(i int) (fs.File, int64, error) {
+	name, bit := l.Name(i), uint32(1)<<(i%32)
+	if l.regular[i/32].Load()&bit == 0 {
+		if err := bulk.Regular(l.FS, name); err != nil {
+			return nil, 0, err
+		}
+		l.regular[i/32].Or(bit)
+	}
+	return OpenSample(l.FS, name)
 }
 
 // ReadAhead asks the operating system to read the files with these indices ahead.

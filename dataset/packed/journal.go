@@ -112,7 +112,7 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 			return kept, nil
 		}
 		if entry.skipped {
-			p.skipped = append(p.skipped, Skipped{entry.index, entry.reason})
+			p.skipped = append(p.skipped, SkippedSample{entry.index, entry.reason})
 		} else {
 			sum := crc32.New(castagnoli())
 			switch _, err := io.CopyN(sum, samples, p.record); {

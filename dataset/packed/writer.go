@@ -37,19 +37,19 @@ type Writer struct {
 	part     *os.File
 	samples  *bufio.Writer // into part
 	journal  *os.File
-	sums     []uint32  // of the samples in part
-	skipped  []Skipped // in the journal
-	noted    []Skipped // not yet in the journal; written before the next sample
-	lines    []byte    // of the journal, while a batch is appended
-	next     int       // in the source
-	err      error     // of writing, after which nothing more is written
+	sums     []uint32        // of the samples in part
+	skipped  []SkippedSample // in the journal
+	noted    []SkippedSample // not yet in the journal; written before the next sample
+	lines    []byte          // of the journal, while a batch is appended
+	next     int             // in the source
+	err      error           // of writing, after which nothing more is written
 	finished bool
 }
 
-// Skipped is a sample of the source that [Writer.Skip] left out.
-type Skipped struct {
-	Index  int // in the source
-	Reason string
+// A SkippedSample is a sample of the source that [Writer.Skip] left out.
+type SkippedSample struct {
+	Index  int    // in the source
+	Reason string // at most 4 KiB; the rest is cut off
 }
 
 // An Option changes what [Create] does.
@@ -129,11 +129,14 @@ func (p *Writer) Len() int { return len(p.sums) }
 
 // Skipped are the samples that were left out, including those before an
 // interruption.
-func (p *Writer) Skipped() []Skipped { return slices.Concat(p.skipped, p.noted) }
+func (p *Writer) Skipped() []SkippedSample { return slices.Concat(p.skipped, p.noted) }
 
 // Skip notes that a sample of the source is left out, and why. Indices must
 // increase. The note becomes durable with the next Append or Close.
 func (p *Writer) Skip(index int, reason string) error {
+	if p.err != nil {
+		return p.err
+	}
 	last := p.next - 1
 	if len(p.noted) > 0 {
 		last = p.noted[len(p.noted)-1].Index
@@ -141,7 +144,7 @@ func (p *Writer) Skip(index int, reason string) error {
 	if index <= last {
 		return fmt.Errorf("packed: write %s: skip sample %d: indices must increase, the last one was %d", p.path, index, last)
 	}
-	p.noted = append(p.noted, Skipped{index, strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")})
+	p.noted = append(p.noted, SkippedSample{index, strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")})
 	return nil
 }
 
@@ -209,7 +212,7 @@ func (p *Writer) inOrder(indices []int) error {
 		if i <= last {
 			return fmt.Errorf("sample %d: indices must increase, the last one was %d", i, last)
 		}
-		if slices.ContainsFunc(p.noted, func(s Skipped) bool { return s.Index == i }) {
+		if slices.ContainsFunc(p.noted, func(s SkippedSample) bool { return s.Index == i }) {
 			return fmt.Errorf("sample %d was skipped", i)
 		}
 		last = i

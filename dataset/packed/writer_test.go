@@ -85,7 +85,7 @@ func TestOpenReadsWhatAWriterWrote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs")
 	p := newWriter(t, path, packed.Classes("left", "right"))
 	pack(t, p, 2, 5)
-	if p.Len() != 4 || p.Next() != 5 || !slices.Equal(p.Skipped(), []packed.Skipped{{Index: 2, Reason: "damaged"}}) {
+	if p.Len() != 4 || p.Next() != 5 || !slices.Equal(p.Skipped(), []packed.SkippedSample{{Index: 2, Reason: "damaged"}}) {
 		t.Errorf("%d samples, next is %d, skipped %v", p.Len(), p.Next(), p.Skipped())
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -219,6 +219,10 @@ func TestWriterRefuses(t *testing.T) {
 	cancel()
 	_, err := packed.Create(cancelled, path, datatest.Pairs(t).Spec(), packed.Source("a"))
 	_, ragged := packed.Create(t.Context(), path, dataset.Spec{wordsField})
+	closed := newWriter(t, filepath.Join(dir, "closed"))
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if skip := p.Skip(3, "damaged"); skip != nil {
 		t.Fatal(skip)
 	}
@@ -242,6 +246,8 @@ func TestWriterRefuses(t *testing.T) {
 		{p.Skip(3, ""), "skip sample 3: indices must increase, the last one was 3"},
 		{p.Finish(), "<nil>"},
 		{p.Append([]int{4}, pairBatch(4)...), "finished"},
+		{p.Skip(4, "late"), "finished"},
+		{closed.Skip(0, "late"), "closed"},
 	} {
 		if got := fmt.Sprint(c.err); !strings.Contains(got, c.want) {
 			t.Errorf("got error  %v\nwant       %s", got, c.want)

@@ -29,7 +29,7 @@ type job struct {
 
 type result struct {
 	packed  int // images in the file, also from earlier runs
-	skipped []packed.Skipped
+	skipped []packed.SkippedSample
 }
 
 // steps are those of the evaluation preset, up to what the kind asks for.

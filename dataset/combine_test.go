@@ -240,6 +240,7 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 		{failure(dataset.Rename(one, map[string]string{"x": "y", "z": "a"})), `dataset: Rename: no field "z": the dataset has x int ()`},
 		{failure(dataset.Rename(one, map[string]string{"x": ""})), "dataset: spec: field 0 has no name"},
 		{failure(dataset.Rename(must(dataset.Zip(one, y(one))), map[string]string{"x": "y"})), `dataset: spec: two fields are named "y"`},
+		{failure(dataset.Zip(dataset.Func(2, nil, nil))), "dataset: spec: no fields"},
 		{failure(dataset.Zip(one, longer)), "dataset: Zip: dataset 1 has 3 samples, dataset 0 has 2\n" + `dataset: Zip: dataset 1 has another field "x": Rename one of them`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
@@ -359,8 +360,8 @@ func TestZipNamesTheDatasetThatFailed(t *testing.T) {
 	good := journal{id: 1, n: 2, log: &log}
 	fails := journal{id: 2, n: 2, fails: bad, log: &log}
 	for want, ds := range map[string]dataset.Dataset{
-		"dataset: sample 1 (1.1): dataset: Zip: dataset 1 (2.1): bad": must(dataset.Zip(good, y(fails))),
-		"dataset: sample 1 (2.1): bad":                                must(dataset.Zip(y(fails), good)),
+		"dataset: sample 1 (1.1): Zip: dataset 1 (2.1): bad": must(dataset.Zip(good, y(fails))),
+		"dataset: sample 1 (2.1): bad":                       must(dataset.Zip(y(fails), good)),
 	} {
 		_, err := dataset.At(t.Context(), ds, 1)
 		if err == nil || err.Error() != want || !errors.Is(err, bad) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/penstock-go/penstock/internal/slots"
 )
@@ -42,7 +43,23 @@ func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err e
 // sampleError adds the sample's index and name to an error of a Reader.
 func sampleError(ds Dataset, i int, err error) error {
 	if name := Name(ds, i); name != "" {
-		return fmt.Errorf("dataset: sample %d (%s): %w", i, name, err)
+		return wrap(fmt.Sprintf("sample %d (%s)", i, name), err)
 	}
-	return fmt.Errorf("dataset: sample %d: %w", i, err)
+	return wrap(fmt.Sprintf("sample %d", i), err)
 }
+
+// wrap is err of a Reader, with what it is about. Readers of this package begin
+// their errors with its name, which must not be there twice.
+func wrap(what string, err error) error { return wrapped{what, err} }
+
+type wrapped struct {
+	what string
+	err  error
+}
+
+func (w wrapped) Error() string {
+	const name = "dataset: "
+	return name + w.what + ": " + strings.TrimPrefix(w.err.Error(), name)
+}
+
+func (w wrapped) Unwrap() error { return w.err }

@@ -199,7 +199,7 @@ func TestImageFolderFollowsLinksButNotInCircles(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	_, err := dataset.At(t.Context(), f, 2)
-	if want := "dataset: sample 2 (cat/dangling.jpg): dataset: no such file or directory"; err == nil || err.Error() != want {
+	if want := "dataset: sample 2 (cat/dangling.jpg): no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 }
@@ -226,7 +226,7 @@ func TestReadErrorNamesThePathOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := dataset.At(t.Context(), f, 0)
-	if want := "dataset: sample 0 (cat/a.jpg): dataset: no such file or directory"; err == nil || err.Error() != want {
+	if want := "dataset: sample 0 (cat/a.jpg): no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -247,11 +247,11 @@ func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
 		t.Errorf("file of the largest size: %v", err)
 	}
 	_, err := dataset.At(t.Context(), f, 1)
-	if want := "dataset: sample 1 (cat/b.jpg): dataset: file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 1 (cat/b.jpg): file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	_, err = dataset.At(t.Context(), imageFolder(t, os.DirFS(root)), 2)
-	if want := "dataset: sample 2 (cat/c.jpg): dataset: file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
+	if want := "dataset: sample 2 (cat/c.jpg): file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 	if _, err := dataset.ImageFolder(pets, dataset.MaxFileSize(0)); err == nil {

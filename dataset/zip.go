@@ -32,6 +32,9 @@ func Zip(datasets ...Dataset) (Dataset, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if err := z.spec.Validate(); err != nil {
+		return nil, err
+	}
 	return z, nil
 }
 
@@ -70,7 +73,7 @@ func (z *zip) Name(i int) string {
 // name.
 func (z *zip) failed(k, i int, err error) error {
 	if name := Name(z.children[k], i); name != "" && name != z.Name(i) {
-		return fmt.Errorf("dataset: Zip: dataset %d (%s): %w", k, name, err)
+		return wrap(fmt.Sprintf("Zip: dataset %d (%s)", k, name), err)
 	}
 	return err
 }

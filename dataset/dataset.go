@@ -12,8 +12,9 @@
 //
 // # Adding a format
 //
-// [Func] is enough where a function of the index can place a sample, and [Map]
-// where another dataset has what it needs. Otherwise write a package with
+// Use [Func] if a function of the index can place a sample. Use [Map] if the
+// fields can be computed from those of another dataset. Otherwise write a
+// package with
 //
 //   - an Open function that finds the number of samples and their [Spec], from
 //     headers alone if it can, and returns a [Dataset]. It refuses what it will

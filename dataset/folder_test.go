@@ -360,7 +360,7 @@ func TestPhotosOfTheFolderAreThere(t *testing.T) {
 	}
 }
 
-// photos is the folder of photos beside the repository, where there is one.
+// photos is the folder of photos next to the repository, where there is one.
 func photos(t testing.TB) fs.FS {
 	dir := filepath.Join("..", "..", "shared", "photos")
 	if _, err := os.Stat(dir); err != nil {

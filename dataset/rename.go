@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Rename gives fields of ds new names: names maps old names to new ones. Use it
-// before [Zip] where two datasets have a field of the same name.
+// Rename gives fields of ds new names: names maps old names to new ones. A name
+// that ds does not have is an error. Use it before [Zip] where two datasets
+// have a field of the same name.
 func Rename(ds Dataset, names map[string]string) (Dataset, error) {
 	before := ds.Spec()
 	r := &renamed{ds, slices.Clone(before)}

@@ -2,8 +2,8 @@ package dataset
 
 import "fmt"
 
-// Select is ds with only the named fields, in that order. The other fields are
-// still read, but take no room in a batch.
+// Select is ds with only the named fields, in that order. An unknown name is an
+// error. The other fields are still read, but take no room in a batch.
 func Select(ds Dataset, fields ...string) (Dataset, error) {
 	all := ds.Spec()
 	spec := make(Spec, len(fields))

@@ -8,8 +8,8 @@ import (
 
 // RandomSplit divides ds at random into datasets, as PyTorch's random_split
 // does. lengths are numbers of samples, which add up to ds.Len(), or fractions,
-// which add up to 1. The same seed gives the same datasets. They are also those
-// of PyTorch with generator=torch.Generator().manual_seed(seed). It takes 8
+// which add up to 1. The same seed gives the same datasets. PyTorch makes the
+// same ones with generator=torch.Generator().manual_seed(seed). It takes 8
 // bytes per sample.
 //
 // The length of a fraction is rounded down. The samples that remain are given

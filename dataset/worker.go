@@ -6,12 +6,13 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// Worker is the number of the loader's worker that places a sample, from 0 to
-// Workers-1, as the context of Place and PlaceBatch tells, through all datasets
-// that wrap one another. It is false outside a loader.
+// Worker returns the id of the loader's worker that places a sample, from 0 to
+// Workers-1. ctx is the context of Place or PlaceBatch; datasets that wrap
+// another one pass it on. ok is false outside a loader.
 //
-// It serves Readers that have something apart for every worker: a device, a
-// connection, a folder for scratch files. They take it when their first sample is
-// placed, because Open has no context. What a sample holds must not depend on it,
-// because any worker may place any sample. PyTorch has get_worker_info().id.
+// Use it in a Reader that needs something of its own per worker: a device, a
+// connection, a folder for scratch files. The Reader takes it when its first
+// sample is placed, because Open has no context. What a sample holds must not
+// depend on it, because any worker may place any sample. PyTorch's name for it
+// is get_worker_info().id.
 func Worker(ctx context.Context) (id int, ok bool) { return slots.Worker(ctx) }

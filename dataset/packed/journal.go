@@ -56,7 +56,7 @@ func (p *Writer) resume(ctx context.Context) error {
 	lines := bufio.NewReaderSize(p.journal, maxLine)
 	text, kept, ok := nextLine(lines, 0)
 	if ok && text != journalName+identity {
-		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to begin anew")
+		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to start again")
 	}
 	if !ok {
 		if err := p.beginsAnew(int64(len(journalName) + len(identity) + 10)); err != nil {
@@ -90,7 +90,7 @@ func (p *Writer) beginsAnew(line int64) error {
 		return err
 	}
 	if samples.Size() > 0 || journal.Size() >= line {
-		return errors.New("its .part and .journal exist already, but the journal is not that of a packed file: remove them to begin anew")
+		return errors.New("its .part and .journal exist already, but the journal is not that of a packed file: remove them to start again")
 	}
 	return nil
 }

@@ -164,7 +164,8 @@ func (p *File) ReadAhead(ctx context.Context, indices []int) {
 	files.Records{Size: p.record, N: p.n}.Advise(ctx, p.fsys, p.name, indices)
 }
 
-// Open makes a Reader, which opens the file.
+// Open opens the file and makes a Reader of it, which holds the file open until
+// it is closed.
 func (p *File) Open() (dataset.Reader, error) {
 	f, at, err := p.open()
 	if err != nil {

@@ -132,7 +132,8 @@ func (p *Writer) Len() int { return len(p.sums) }
 func (p *Writer) Skipped() []SkippedSample { return slices.Concat(p.skipped, p.noted) }
 
 // Skip notes that a sample of the source is left out, and why. Indices must
-// increase. The note becomes durable with the next Append or Close.
+// increase. The note survives a kill of the program after the next Append or
+// Close that has no gap before it. After Finish or Close, Skip is an error.
 func (p *Writer) Skip(index int, reason string) error {
 	if p.err != nil {
 		return p.err
@@ -281,7 +282,8 @@ func (p *Writer) finish() error {
 }
 
 // Close closes the files. If the Writer is not finished, the next one
-// continues.
+// continues. Close drops skipped samples that come after a gap, because the
+// samples in the gap may still be appended. Close after Finish does nothing.
 func (p *Writer) Close() error {
 	if p.finished {
 		return nil

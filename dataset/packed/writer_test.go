@@ -212,8 +212,8 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "mine.part"), "a user's")
 	write(t, filepath.Join(dir, "my.journal"), strings.Repeat("dear diary, ", 20))
-	other := "exist already, with other fields, classes or another source: remove them to begin anew"
-	foreign := "exist already, but the journal is not that of a packed file: remove them to begin anew"
+	other := "exist already, with other fields, classes or another source: remove them to start again"
+	foreign := "exist already, but the journal is not that of a packed file: remove them to start again"
 	batch := pairBatch(2, 3)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -61,7 +61,7 @@ func (c *core) findPatients() error {
 		}
 		for name := range row.Files {
 			if !slices.ContainsFunc(c.sources, func(s source) bool { return s.name == name }) {
-				errs = append(errs, fmt.Errorf("volume: patient %s: file of %q, which is no Scan or Mask of the cohort", row.Name, name))
+				errs = append(errs, fmt.Errorf("volume: patient %s: file of %q, which is not a Scan or Mask of the cohort", row.Name, name))
 			}
 		}
 		if !slices.ContainsFunc(p.files, func(f string) bool { return f != "" }) && len(errs) == 0 {

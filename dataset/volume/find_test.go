@@ -70,7 +70,7 @@ volume: patient p2, tumour: no file matches p2/tumour.nrrd: file does not exist`
 
 	_, err = volume.Open(fsys, ct, tumour, volume.Patients(volume.Patient{Name: "p2", Files: map[string]string{"pet": "x", "tumour": "none.nrrd"}},
 		volume.Patient{Name: "p9"}, volume.Patient{Name: "p9"}))
-	want = `volume: patient p2: file of "pet", which is no Scan or Mask of the cohort
+	want = `volume: patient p2: file of "pet", which is not a Scan or Mask of the cohort
 volume: patient p9, ct: no file matches p9/ct*.nrrd: file does not exist
 volume: patient p9, tumour: no file matches p9/tumour.nrrd: file does not exist
 volume: patient "p9": want a name that is no other's`
@@ -340,7 +340,7 @@ func TestPreparationsAreHeldToTheirWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := liar.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "made the shape (1, 4, 3, 4), but outlined (1, 6, 3, 4)") {
+	if _, _, err := liar.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "made the shape (1, 4, 3, 4), want (1, 6, 3, 4) as planned") {
 		t.Errorf("another shape than outlined: got %v", err)
 	}
 	if s, err = cohort(3, 3); err != nil {

@@ -50,7 +50,7 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		}
 		err := v.castExact(c.sources[k].dtype)
 		if err == nil && !slices.Equal(v.Shape, p.outlines[k].Shape) {
-			err = fmt.Errorf("prepare: made the shape %v, but outlined %v", dims(v.Shape), dims(p.outlines[k].Shape))
+			err = fmt.Errorf("prepare: made the shape %v, want %v as planned", dims(v.Shape), dims(p.outlines[k].Shape))
 		}
 		if err == nil {
 			err = v.check()

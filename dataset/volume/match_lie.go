@@ -55,7 +55,7 @@ func (f *frame) under(g *frame) (l lie, err error) {
 		return l, errors.New("its place and size are beyond what can be compared")
 	}
 	if l.apart(0, 0.5) || r.apart(0.5, 0) {
-		return l, errors.New("it lies entirely outside of the grid")
+		return l, errors.New("it lies entirely outside the grid")
 	}
 	l.same = l.n == l.old && l.onGrid()
 	return l, nil

@@ -291,8 +291,8 @@ func TestChannelsAreMatchedEach(t *testing.T) {
 	}
 }
 
-// TestPicturesAreMatched has two axes in worlds of two and of three.
-func TestPicturesAreMatched(t *testing.T) {
+// TestScansAreMatchedToTheGrid has two axes in worlds of two and of three.
+func TestScansAreMatchedToTheGrid(t *testing.T) {
 	for _, world := range []int{2, 3} {
 		level := func(v *volume.Volume, i int) float32 {
 			p, _ := v.Position(index(v, i)...)
@@ -324,7 +324,7 @@ func TestPicturesAreMatched(t *testing.T) {
 		if world == 3 {
 			apart.Origin[2] += 0.4
 			err := volume.Outline([]*volume.Volume{apart, ct.Header()}, volume.ResampleToMatch("ct"))
-			if err == nil || !strings.Contains(err.Error(), "outside of the grid") {
+			if err == nil || !strings.Contains(err.Error(), "outside the grid") {
 				t.Errorf("in another plane: got %v", err)
 			}
 		}

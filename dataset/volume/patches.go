@@ -23,9 +23,9 @@ func PerPatient(n int) PatchOption {
 // Positives centers patches on labels, as MONAI's RandCropByPosNegLabel does
 // with pos = ratio and neg = 1 - ratio. With probability ratio, the center is a
 // positive voxel of the named mask: its label is one of labels, or not 0 if
-// labels is empty. Otherwise the center is one of the other voxels. All voxels
-// of either set are equally likely. Near the edge of the volume the patch is
-// moved inside, so its center is then another voxel.
+// labels is empty. NaN is not a label. Otherwise the center is one of the other
+// voxels. All voxels of either set are equally likely. Near the edge of the
+// volume the patch is moved inside, so its center is then another voxel.
 //
 // For a patient without positive voxels, all centers are other voxels. For a
 // patient without the mask, patches are anywhere.

@@ -97,7 +97,7 @@ func (c *Cohort) Slices(ctx context.Context, options ...SliceOption) (*Cut, erro
 		}
 	}
 	if len(p.list) == 0 {
-		return nil, fmt.Errorf("volume: slices: none has a voxel of %s", p.mask)
+		return nil, fmt.Errorf("volume: slices: no slice has a voxel of %s", p.mask)
 	}
 	return c.newCut(p, p.shape, dataset.Field{Name: "view", Dtype: tensor.Int64}, dataset.Field{Name: "slice", Dtype: tensor.Int64})
 }
@@ -130,7 +130,7 @@ func (p *sliceParts) validate() error {
 		return fmt.Errorf("volume: slices: the volumes have %d axes of space: want three", rank)
 	}
 	if len(p.views) == 0 {
-		errs = append(errs, errors.New("volume: slices: Views(): want one at least"))
+		errs = append(errs, errors.New("volume: slices: Views(): want at least one"))
 	}
 	for k, v := range p.views {
 		if v < Axial || v > Sagittal || slices.Contains(p.views[:k], v) {

@@ -15,9 +15,9 @@
 //
 // All volumes of a patient must be on one grid, or [ResampleToMatch] puts them
 // on the grid of one of them. Steps then apply to all volumes of a patient
-// alike. Steps that move voxels take masks from the nearest voxel. Steps that
-// change values do not change masks. Channels are never mixed. After every step
-// [Volume.Position] still tells where a voxel lies in the body.
+// alike. Steps that move voxels give masks the label of the nearest voxel.
+// Steps that change values do not change masks. Channels are never mixed. After
+// every step [Volume.Position] still tells where a voxel lies in the body.
 //
 // Steps count spatial axes only, the slowest first: 0, 1 and 2 are z, y and x;
 // in a slice, 0 and 1 are rows and columns. -1 is the last axis.

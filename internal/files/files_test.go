@@ -82,7 +82,7 @@ func TestErrorsLeaveOutTheName(t *testing.T) {
 	f.Close()
 }
 
-// seeking files cannot be read at a place, others neither that nor be wound.
+// seeking files have no ReadAt; other files have neither ReadAt nor Seek.
 type seeking struct {
 	fs.File
 	io.Seeker

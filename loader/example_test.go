@@ -164,6 +164,72 @@ func ExampleBatch_Keep() {
 	// Output: [4 9]
 }
 
+func ExampleBatch_Copy() {
+	l, err := loader.New(squares(6), loader.BatchSize(2), loader.Workers(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	var all []*loader.Batch
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		all = append(all, batch.Copy())
+	}
+	for _, batch := range all {
+		fmt.Println(loader.Values[float32](batch, "square"))
+	}
+	// Output:
+	// [0 1]
+	// [4 9]
+	// [16 25]
+}
+
+// In a test, a Poison shows what is kept by mistake.
+func ExamplePoison() {
+	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Workers(0), loader.Memory(loader.Poison(loader.Heap{})))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	var wrong []float32
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		wrong = loader.Values[float32](batch, "x") // belongs to the loop body
+		fmt.Println(wrong)
+	}
+	fmt.Println(wrong)
+	// Output:
+	// [0 1]
+	// [2 3]
+	// [NaN NaN]
+}
+
+func ExampleLoader_Left() {
+	l, err := loader.New(squares(10), loader.BatchSize(4))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		left, err := l.Left(batch.Position())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(left, "batches to go")
+	}
+	// Output:
+	// 2 batches to go
+	// 1 batches to go
+	// 0 batches to go
+}
+
 func ExamplePadded() {
 	words := dataset.Spec{{Name: "words", Dtype: tensor.Int32, Ragged: true}}
 	ds := dataset.Func(3, words, func(_ context.Context, i int, dst dataset.Slot) error {

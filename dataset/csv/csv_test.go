@@ -273,8 +273,11 @@ func TestIntegersMayHaveAPointAndZeros(t *testing.T) {
 	}
 }
 
-func TestBoolsHaveNoPoint(t *testing.T) {
-	for _, bad := range []string{"true.0", "1.0", "0.", "f.00"} {
+func TestOnlyDigitsOfBoolsHaveAPoint(t *testing.T) {
+	if _, err := readCSV("b\n1.0\n0.0\n", []csv.Field{csv.Scalar[bool]("b", "b")}); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"true.0", "f.00", "2.0", "1.5"} {
 		_, err := readCSV("b\n"+bad+"\n", []csv.Field{csv.Scalar[bool]("b", "b")})
 		if got, want := fmt.Sprint(err), fmt.Sprintf("%q as bool", bad); !strings.Contains(got, want) {
 			t.Errorf("%s: got error %s, want %s", bad, got, want)

@@ -115,6 +115,10 @@ func appendValue(to []byte, dtype tensor.Dtype, text string) ([]byte, error) {
 		}
 		return appendFloat(to, size, v), numberError(text, dtype, err)
 	case reflect.Bool:
+		// pandas writes columns of 0 and 1 that have gaps as 0.0 and 1.0.
+		if digit := whole(text); digit == "0" || digit == "1" {
+			text = digit
+		}
 		var v bool
 		if v, err = strconv.ParseBool(text); v {
 			word = 1

@@ -61,9 +61,10 @@ func TestRaggedBatchesStayWithinTheDefault(t *testing.T) {
 			t.Errorf("%d samples, want 800", n)
 		}
 	}
-	// Chunks of rows are cut before their batch's size is known.
-	if most > 600_000 || ready > 5 {
-		t.Errorf("%d bytes in use and %d batches ready, want at most 600000 and 5", most, ready)
+	// Four batches of 80 KB and an eighth fit. While a batch is joined, its rows are there twice, and
+	// chunks of rows may be half as large again.
+	if most > 4*90_000*5/2 || ready > 4 {
+		t.Errorf("%d bytes in use and %d batches ready, want at most %d and 4", most, ready, 4*90_000*5/2)
 	}
 	if got := l.Stats().Slabs; got != 21 {
 		t.Errorf("%d slabs", got)

@@ -7,13 +7,19 @@ import "errors"
 // some slabs stay empty while the others hold large batches. The caller holds the
 // mutex.
 func (l *Loader) room() bool {
-	switch taken := len(l.jobs) - len(l.free); {
+	taken := len(l.jobs) - len(l.free)
+	switch {
 	case len(l.free) == 0:
 		return false
 	case !l.ragged || taken < fewest || !l.cfg.bounded():
 		return true
 	}
-	return l.fixed+l.stocks.used()+l.stocks.values.typical() <= l.cfg.budget
+	typical := l.stocks.values.typical()
+	if typical == 0 && !l.stocks.values.noted() {
+		return false // before the first batch is complete nobody knows how large they are
+	}
+	// A batch that has just been taken will need what others need.
+	return l.fixed+max(l.stocks.used(), taken*typical)+typical <= l.cfg.budget
 }
 
 // take takes a free slab, of which there is one. The caller holds the mutex.

@@ -50,6 +50,13 @@ func (s *stock) note(bytes int) {
 	s.mean += (float64(bytes) - s.mean) / float64(s.count)
 }
 
+// noted reports whether any batch has told what it needed.
+func (s *stock) noted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count > 0
+}
+
 // typical is how many bytes batches need on average, with an eighth to spare.
 func (s *stock) typical() int {
 	s.mu.Lock()

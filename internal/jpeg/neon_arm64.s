@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // inverse2 writes the samples of two blocks side by side. It reports false, and writes
-// nothing, where a first row is beyond all that pictures have.
+// nothing, where a first row is beyond all that images have.
 TEXT ·inverse2(SB), NOSPLIT, $0-33
 	MOVD dst+0(FP), R0
 	MOVD stride+8(FP), R1

@@ -58,7 +58,7 @@ func inverse() {
 	sign := dwords("sign", 0x80808080)
 	TEXT("inverse2", NOSPLIT, "func(dst *byte, stride int, blocks, quant *int16) bool")
 	Doc("inverse2 writes the samples of two blocks side by side. It reports false, and writes",
-		"nothing, where a first row is beyond all that pictures have.")
+		"nothing, where a first row is beyond all that images have.")
 	p := newPass()
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	blocks, quant := Load(Param("blocks"), GP64()), Load(Param("quant"), GP64())

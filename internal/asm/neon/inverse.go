@@ -32,7 +32,7 @@ var (
 
 func inverse(p *program) {
 	p.function("inverse2 writes the samples of two blocks side by side. It reports false, and writes\n"+
-		"// nothing, where a first row is beyond all that pictures have.",
+		"// nothing, where a first row is beyond all that images have.",
 		"inverse2", 1, "dst", "stride", "blocks", "quant")
 	p.vec("ldr q4, [x2]")
 	p.vec("ldr q5, [x2, #128]")

@@ -26,9 +26,9 @@ import (
 // after the cache instead: transform.Images(cached, …). Cached cannot notice
 // random numbers from elsewhere: such a sample stays as it was first made.
 //
-// The cache takes 8 bytes per sample in addition to the limit. Its memory is
-// free for garbage collection when the program no longer refers to the Cache;
-// it may outlive the loaders that use it.
+// The cache takes 8 bytes per sample in addition to the limit. The
+// garbage collector frees the memory after the program's last reference to the
+// Cache. A Cache may outlive the loaders that use it.
 func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)
@@ -52,7 +52,7 @@ func Cached(ds Dataset, limit int64) (*Cache, error) {
 // read. [Cached] makes it.
 type Cache struct {
 	inner   Dataset
-	header  int             // bytes before a sample's own: a length per ragged field
+	header  int             // bytes before a sample's values: a length per ragged field
 	entries []atomic.Uint64 // of every sample: absent, reading, passed, or its place in memory
 	memory  cacheMemory
 	waiting waitingList
@@ -65,7 +65,7 @@ type Cache struct {
 // The states of a sample that is not in memory. Higher values are places.
 const (
 	absent  = iota // not read yet, or read with an error
-	reading        // somebody is about to place it
+	reading        // a reader is about to place it
 	passed         // read, but there was no room for it
 	places
 )
@@ -89,7 +89,7 @@ func (s CacheStats) String() string {
 // cacheCounts are what one Reader has done. Its worker alone writes them.
 type cacheCounts struct {
 	hits, misses atomic.Int64
-	_            [48]byte // fills a cache line, which the counts of two workers would share
+	_            [48]byte // fills the cache line, so that the counts of two workers do not share one
 }
 
 // Len is the number of samples of the underlying dataset when the cache was made.
@@ -156,7 +156,7 @@ func (c *Cache) Open() (Reader, error) {
 	return &one, nil
 }
 
-// forget moves a Reader's counts to those of closed ones.
+// forget adds the counts of a Reader that closes to those of closed Readers.
 func (c *Cache) forget(r *cacheCounts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

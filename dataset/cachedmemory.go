@@ -71,7 +71,7 @@ func (m *cacheMemory) take(n int) (place uint64, piece []byte, ok bool) {
 	return uint64(at+1)<<offsetBits | uint64(offset), blocks[at][offset : offset+n : offset+n], true
 }
 
-// at returns the memory from a place on.
+// at returns the memory that begins at place.
 func (m *cacheMemory) at(place uint64) []byte {
 	return (*m.blocks.Load())[place>>offsetBits-1][place&(1<<offsetBits-1):]
 }

@@ -164,7 +164,7 @@ func (r *cacheBatchReader) placeMissing(ctx context.Context, indices []int, dst 
 
 // watchedSlots are some rows of a batch. Each of them is watched for random
 // numbers until the next one is requested. They remember the cells of the rows,
-// because a second request for a slot may empty its ragged fields.
+// because requesting a slot again may empty its ragged fields.
 type watchedSlots struct {
 	all    Slots
 	read   part

@@ -12,11 +12,11 @@ type CIFAROption struct{ set func(*cifarConfig) }
 
 type cifarConfig struct{ files []string }
 
-// CIFARFiles names the files to read instead of the usual files of the part.
+// CIFARFiles names the files to read instead of the usual files of the split.
 // The files with the names of the classes are looked for next to the first one.
 func CIFARFiles(names ...string) CIFAROption {
 	return CIFAROption{func(c *cifarConfig) {
-		c.files = append([]string{}, names...) // not nil, which means the files of the part
+		c.files = append([]string{}, names...) // not nil, which means the files of the split
 	}}
 }
 
@@ -28,20 +28,21 @@ const (
 // CIFAR10 makes a dataset of CIFAR-10, of its binary version or its Python
 // version. fsys is the folder of the files, such as
 // os.DirFS("cifar-10-batches-py"). It may also be the folder that contains this
-// one or the archive cifar-10-python.tar.gz, such as the root of torchvision.
+// one, or that contains the archive cifar-10-python.tar.gz, such as the argument
+// root of torchvision's CIFAR10.
 //
-// The training part is data_batch_1 to data_batch_5 and the test part
+// The training split is data_batch_1 to data_batch_5 and the test split
 // test_batch, with .bin at the end in the binary version. If batches.meta
 // (batches.meta.txt in the binary version) exists, it gives the names of the
 // classes. A record of the binary version is one byte for the class, 0 to 9,
 // and 3072 bytes for an image of 32×32 pixels: the red plane, then green, then
 // blue. See https://www.cs.toronto.edu/~kriz/cifar.html. The Python version is
-// a pickle, of which nothing is executed.
+// a pickle. Nothing in it is executed.
 //
-// All files, 1 GiB at most, are read into memory and checked before CIFAR10
-// returns.
-func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
-	return readCIFAR(fsys, part, cifarSet{
+// All files, together at most 1 GiB, are read into memory and checked before
+// CIFAR10 returns.
+func CIFAR10(fsys fs.FS, split Split, options ...CIFAROption) (*Images, error) {
+	return readCIFAR(fsys, split, cifarSet{
 		name:   "CIFAR-10",
 		labels: []cifarLabel{{field: "label", classes: 10, lists: "labels", names: "label_names"}},
 		versions: []cifarVersion{
@@ -60,13 +61,13 @@ func CIFAR10(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
 }
 
 // CIFAR100 is [CIFAR10] for CIFAR-100. The folders are cifar-100-binary and
-// cifar-100-python, and the files of the parts are train and test. The field
+// cifar-100-python, and the files of the splits are train and test. The field
 // "label" is the fine label, 0 to 99. A further field "coarse", int64, is the
 // superclass, 0 to 19. If meta (fine_label_names.txt and coarse_label_names.txt
 // in the binary version) exists, it gives the names of both. A record of the
 // binary version has the coarse label before the fine one.
-func CIFAR100(fsys fs.FS, part Part, options ...CIFAROption) (*Images, error) {
-	return readCIFAR(fsys, part, cifarSet{
+func CIFAR100(fsys fs.FS, split Split, options ...CIFAROption) (*Images, error) {
+	return readCIFAR(fsys, split, cifarSet{
 		name: "CIFAR-100",
 		labels: []cifarLabel{
 			{field: "label", classes: 100, lists: "fine_labels", names: "fine_label_names"},
@@ -107,28 +108,28 @@ type cifarVersion struct {
 	python          bool
 }
 
-func (v *cifarVersion) files(part Part) []string {
-	if part == Train {
+func (v *cifarVersion) files(split Split) []string {
+	if split == Train {
 		return v.train
 	}
 	return v.test
 }
 
-func readCIFAR(fsys fs.FS, part Part, set cifarSet, options []CIFAROption) (*Images, error) {
+func readCIFAR(fsys fs.FS, split Split, set cifarSet, options []CIFAROption) (*Images, error) {
 	var c cifarConfig
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c)
 		}
 	}
-	if err := part.check(); err != nil {
+	if err := split.check(); err != nil {
 		return nil, err
 	}
 	if c.files != nil && len(c.files) == 0 {
 		return nil, errors.New("dataset: CIFARFiles(): want one file or more")
 	}
 	r := &cifarReader{fsys: fsys, set: set, limit: maxImageBytes, read: map[string]*cifarFile{}, names: make([][]string, len(set.labels))}
-	wanted, err := r.readPart(part, c.files)
+	wanted, err := r.readSplit(split, c.files)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestCIFAR10ReadsTheBinaryVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if test.Len() != 1 || test.Labels()[0] != 9 {
-		t.Errorf("test part has %d samples", test.Len())
+		t.Errorf("test split has %d samples", test.Len())
 	}
 }
 
@@ -107,7 +107,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	python := fstest.MapFS{"data_batch_1": {Data: []byte("\x80\x02}")}}
 	for _, c := range []struct {
 		fsys    fs.FS
-		part    dataset.Part
+		split   dataset.Split
 		options []dataset.CIFAROption
 		want    string
 	}{
@@ -120,13 +120,13 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
 		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 class names, want 10"},
 		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
-		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes to be held in memory, of 1073741824 at most 1073741824 are left"},
-		{cifar10(), "validation", nil, "dataset: part \"validation\": want \"train\" or \"test\""},
+		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes of images, more than the 1073741824 that are left of 1073741824"},
+		{cifar10(), "validation", nil, "dataset: split \"validation\": want \"train\" or \"test\""},
 		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles()}, "dataset: CIFARFiles(): want one file or more"},
 		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles("../x")}, "dataset: read ../x: file does not exist"},
 		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles(".")}, "dataset: read .: not a file"},
 	} {
-		_, err := dataset.CIFAR10(c.fsys, c.part, c.options...)
+		_, err := dataset.CIFAR10(c.fsys, c.split, c.options...)
 		if got := fmt.Sprint(err); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}

@@ -22,8 +22,8 @@ type cifarReader struct {
 	names [][]string            // of the classes, per label
 }
 
-// readPart reads the files of a part, or those named, and returns their names.
-func (r *cifarReader) readPart(part Part, named []string) ([]string, error) {
+// readSplit reads the files of a split, or those named, and returns their names.
+func (r *cifarReader) readSplit(split Split, named []string) ([]string, error) {
 	if named != nil {
 		// The version, which decides where the class names are, is known from the
 		// contents of the files.
@@ -32,9 +32,9 @@ func (r *cifarReader) readPart(part Part, named []string) ([]string, error) {
 		}
 		return named, r.readNames(path.Dir(named[0]))
 	}
-	if folder, version := r.findFolder(part); version != nil {
+	if folder, version := r.findFolder(split); version != nil {
 		var wanted []string
-		for _, name := range version.files(part) {
+		for _, name := range version.files(split) {
 			wanted = append(wanted, path.Join(folder, name))
 		}
 		if err := r.readFiles(wanted); err != nil {
@@ -45,10 +45,10 @@ func (r *cifarReader) readPart(part Part, named []string) ([]string, error) {
 	for k := range r.set.versions {
 		v := &r.set.versions[k]
 		if r.exists(v.archive) {
-			return r.readArchive(v, part)
+			return r.readArchive(v, split)
 		}
 	}
-	return nil, r.notFound(part)
+	return nil, r.notFound(split)
 }
 
 func (r *cifarReader) exists(name string) bool {
@@ -56,16 +56,16 @@ func (r *cifarReader) exists(name string) bool {
 	return err == nil
 }
 
-// findFolder finds a folder with a file of the part: fsys itself, or a folder with
+// findFolder finds a folder with a file of the split: fsys itself, or a folder with
 // the name that the archives give it.
-func (r *cifarReader) findFolder(part Part) (string, *cifarVersion) {
+func (r *cifarReader) findFolder(split Split) (string, *cifarVersion) {
 	for _, inside := range []bool{false, true} {
 		for k := range r.set.versions {
 			v, folder := &r.set.versions[k], "."
 			if inside {
 				folder = v.folder
 			}
-			if slices.ContainsFunc(v.files(part), func(name string) bool { return r.exists(path.Join(folder, name)) }) {
+			if slices.ContainsFunc(v.files(split), func(name string) bool { return r.exists(path.Join(folder, name)) }) {
 				return folder, v
 			}
 		}
@@ -73,11 +73,11 @@ func (r *cifarReader) findFolder(part Part) (string, *cifarVersion) {
 	return "", nil
 }
 
-func (r *cifarReader) notFound(part Part) error {
+func (r *cifarReader) notFound(split Split) error {
 	var tried []string
 	for k := range r.set.versions {
 		v := &r.set.versions[k]
-		tried = append(tried, v.files(part)[0], v.folder, v.archive)
+		tried = append(tried, v.files(split)[0], v.folder, v.archive)
 	}
 	return fmt.Errorf("dataset: %s: none of %s: %w", r.set.name, strings.Join(tried, ", "), fs.ErrNotExist)
 }
@@ -126,9 +126,9 @@ func (r *cifarReader) readNames(folder string) error {
 	return nil
 }
 
-// readArchive reads the files of a part from an archive, where they may be in any
+// readArchive reads the files of a split from an archive, where they may be in any
 // order, and returns their names.
-func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) {
+func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error) {
 	in, err := files.OpenInput(r.fsys, v.archive)
 	if err != nil {
 		return nil, readError(v.archive, err)
@@ -145,14 +145,14 @@ func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) 
 			break
 		}
 		if err == nil && h.Typeflag == tar.TypeReg {
-			err = r.readMember(in, t, h, v, part)
+			err = r.readMember(in, t, h, v, split)
 		}
 		if err != nil {
 			return nil, readError(v.archive, err)
 		}
 	}
 	var wanted []string
-	for _, name := range v.files(part) {
+	for _, name := range v.files(split) {
 		name = path.Join(v.archive, v.folder, name)
 		if r.read[name] == nil {
 			return nil, readError(name, fs.ErrNotExist)
@@ -166,7 +166,7 @@ func (r *cifarReader) readArchive(v *cifarVersion, part Part) ([]string, error) 
 const maxPadding = 1 << 20
 
 // readMember reads a file of the archive if it is wanted.
-func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, part Part) error {
+func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, split Split) error {
 	folder, name := path.Split(path.Clean(h.Name))
 	if path.Clean(folder) != v.folder {
 		return nil
@@ -177,7 +177,7 @@ func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Hea
 		}
 		return nil
 	}
-	if !slices.Contains(v.files(part), name) {
+	if !slices.Contains(v.files(split), name) {
 		return nil
 	}
 	// The sizes of members are promises, as those of compressed files are.

@@ -1,5 +1,5 @@
 // Package dataset defines what a loader loads, and holds the datasets that need
-// no file format of their own: folders of images ([ImageFolder]), tensors in
+// no package of their own: folders of images ([ImageFolder]), tensors in
 // memory ([Tensors]), functions ([Func]), and the classics [CIFAR10],
 // [CIFAR100], [MNIST] and [EMNIST]. It also combines, changes and caches
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
@@ -24,8 +24,8 @@
 //     Place begins with [CheckIndex] and calls [Slot.Stage] with [StageRead]
 //     and [StageDecode]. It writes every element through [Row], [Set] and
 //     [Grow], or reads a file straight into [Cell.Bytes]. It allocates nothing
-//     in steady state. Its errors say what is wrong but not with which sample:
-//     the loader and [At] add the sample's name;
+//     in steady state. Its errors say what is wrong. They do not name the
+//     sample: the loader and [At] add its name;
 //   - Name ([Namer]): a file's path or a record's key, for errors;
 //   - ReadAhead ([ReadAheader]), where storage is slow: it asks for samples
 //     before they are placed;
@@ -80,8 +80,9 @@ type BatchReader interface {
 }
 
 // Slots are the slots of consecutive rows of a batch. What At returns is valid
-// until the next call of At. A second call of At with the same k gives the slot
-// with what was written into it, and its random numbers continue.
+// until the next call of At. A second call of At with the same k returns the
+// same slot: it holds what was written into it, and its random numbers
+// continue.
 type Slots interface {
 	Len() int
 	At(k int) Slot

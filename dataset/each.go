@@ -48,8 +48,8 @@ func sampleError(ds Dataset, i int, err error) error {
 	return wrap(fmt.Sprintf("sample %d", i), err)
 }
 
-// wrap is err of a Reader, with what it is about. Readers of this package begin
-// their errors with its name, which must not be there twice.
+// wrap says what err is about. If err is of this package, it begins with
+// "dataset: ". wrap removes that, so that the whole error has it once.
 func wrap(what string, err error) error { return wrapped{what, err} }
 
 type wrapped struct {

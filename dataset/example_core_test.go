@@ -28,6 +28,9 @@ func (s squares) Open() (dataset.Reader, error)                { return s, nil }
 func (s squares) Close() error                                 { return nil }
 
 func (s squares) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := dataset.CheckIndex(i, s.n); err != nil {
+		return err
+	}
 	dst.Stage(dataset.StageRead)
 	numbers := dataset.Grow[int32](dst, 0, i)
 	for k := range numbers {
@@ -75,7 +78,7 @@ func ExampleSpec() {
 	// 150528 602112 8
 }
 
-// A slot reads a sample without a loader.
+// A sample is read into a slot without a loader.
 func ExampleNewSlot() {
 	ds := squares{10}
 	slot := dataset.NewSlot(ds.Spec()...)
@@ -89,8 +92,8 @@ func ExampleNewSlot() {
 	// true 12 8
 }
 
-// A dataset that wraps another one replaces the numbers by their count. The
-// underlying dataset places the numbers in scratch memory.
+// A wrapper replaces the field of numbers by their count. The underlying dataset
+// places the numbers in scratch memory, and the square straight into dst.
 func ExampleSlot_With() {
 	inner := squares{10}
 	own := dataset.NewCell(inner.Spec()[0])

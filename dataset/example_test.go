@@ -133,30 +133,30 @@ func ExampleZip() {
 	// a1 b2 c3
 }
 
-// A third of the vowels and a third of the other letters are for validation.
+// The second dataset gets a third of the vowels and a third of the other letters.
 func ExampleStratifiedSplit() {
 	labels := []string{"vowel", "other", "other", "other", "vowel", "other", "other", "other", "vowel"}
-	parts, err := dataset.StratifiedSplit(letters("x", "abcdefghi"), labels, []float64{2. / 3, 1. / 3}, 1)
+	sets, err := dataset.StratifiedSplit(letters("x", "abcdefghi"), labels, []float64{2. / 3, 1. / 3}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, part := range parts {
-		fmt.Println(spell(part))
+	for _, ds := range sets {
+		fmt.Println(spell(ds))
 	}
 	// Output:
 	// a b d g h i
 	// c e f
 }
 
-// Slices of one patient are all in one dataset.
+// All samples of a patient are in one dataset.
 func ExampleGroupedSplit() {
 	patients := []string{"ann", "ann", "ben", "ben", "cleo", "cleo", "dan", "dan"}
-	parts, err := dataset.GroupedSplit(letters("x", "abcdefgh"), patients, []float64{.75, .25}, 1)
+	sets, err := dataset.GroupedSplit(letters("x", "abcdefgh"), patients, []float64{.75, .25}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, part := range parts {
-		fmt.Println(spell(part))
+	for _, ds := range sets {
+		fmt.Println(spell(ds))
 	}
 	// Output:
 	// c d e f g h
@@ -164,12 +164,12 @@ func ExampleGroupedSplit() {
 }
 
 func ExampleRandomSplit() {
-	parts, err := dataset.RandomSplit(letters("x", "abcdefghij"), []float64{.3, .7}, 1)
+	sets, err := dataset.RandomSplit(letters("x", "abcdefghij"), []float64{.3, .7}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, part := range parts {
-		fmt.Println(spell(part))
+	for _, ds := range sets {
+		fmt.Println(spell(ds))
 	}
 	// Output:
 	// f g b

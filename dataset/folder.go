@@ -12,7 +12,8 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// A Folder is a dataset of images in a folder per class, made by [ImageFolder].
+// A Folder is a dataset of images in one folder per class, made by
+// [ImageFolder].
 //
 // A sample has two fields: "image", ragged uint8, holds the encoded file, and
 // "label", int64, the class. The images of a class have consecutive indices.
@@ -28,7 +29,7 @@ type Folder struct {
 type folderClass struct {
 	name    string
 	files   files.Paths    // from the root of fsys
-	skipped map[string]int // by ending
+	skipped map[string]int // by extension
 }
 
 // A FolderOption changes what [ImageFolder] does.
@@ -105,10 +106,10 @@ func (f *Folder) Classes() []string {
 	return names
 }
 
-// Skipped counts the image files that were left out, by the ending of their
+// Skipped counts the image files that were left out, by the extension of their
 // names. These are files of formats that this library does not read, such as
-// ".heic" and ".avif", and JPEG files with an ending that PyTorch's ImageFolder
-// skips too, such as ".jfif". Convert or rename them to load them.
+// ".heic" and ".avif", and JPEG files with an extension that PyTorch's
+// ImageFolder skips too, such as ".jfif". Convert or rename them to load them.
 func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
 
 // String says how many images and classes there are, and what was skipped:

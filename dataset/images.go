@@ -8,18 +8,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Part is a part of a dataset, as its authors divided it.
-type Part string
+// A Split is the training or the test samples of a dataset, as its authors
+// divided it.
+type Split string
 
-// The parts of [CIFAR10], [CIFAR100], [MNIST] and [EMNIST].
+// The splits of [CIFAR10], [CIFAR100], [MNIST] and [EMNIST].
 const (
-	Train Part = "train"
-	Test  Part = "test"
+	Train Split = "train"
+	Test  Split = "test"
 )
 
-func (p Part) check() error {
-	if p != Train && p != Test {
-		return fmt.Errorf("dataset: part %q: want %q or %q", string(p), Train, Test)
+func (s Split) check() error {
+	if s != Train && s != Test {
+		return fmt.Errorf("dataset: split %q: want %q or %q", string(s), Train, Test)
 	}
 	return nil
 }
@@ -28,7 +29,7 @@ func (p Part) check() error {
 const maxImageBytes = 1 << 30
 
 // Images is a dataset of small images of one size, held in memory with their
-// labels. [CIFAR10], [CIFAR100], [MNIST] and [EMNIST] make it. All workers
+// labels. [CIFAR10], [CIFAR100], [MNIST] and [EMNIST] return one. All workers
 // share the memory.
 //
 // The field "image" is uint8 of shape (c, h, w), channels first as in PyTorch.

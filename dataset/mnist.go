@@ -19,37 +19,38 @@ import (
 // os.DirFS("data/FashionMNIST"). Images are gray, so "image" is uint8 (1, h,
 // w).
 //
-// The training part is train-images-idx3-ubyte and train-labels-idx1-ubyte. The
-// test part has t10k or test in place of train. The files may be compressed by
-// gzip, named .gz, and "idx" may follow a dot instead of a dash. All files, 1
-// GiB at most, are read into memory and checked before MNIST returns.
-func MNIST(fsys fs.FS, part Part) (*Images, error) { return readMNIST(fsys, part, "MNIST", "") }
+// The training split is train-images-idx3-ubyte and train-labels-idx1-ubyte. The
+// files of the test split have t10k or test in place of train. The files may be
+// compressed by gzip, with .gz at the end of their names, and "idx" may follow a
+// dot instead of a dash. All files, together at most 1 GiB, are read into memory
+// and checked before MNIST returns.
+func MNIST(fsys fs.FS, split Split) (*Images, error) { return readMNIST(fsys, split, "MNIST", "") }
 
-// EMNIST is [MNIST] for a split of EMNIST: "balanced", "byclass", "bymerge",
-// "digits", "letters" or "mnist". All splits share one folder, EMNIST/raw in
-// torchvision.
+// EMNIST is [MNIST] for a variant of EMNIST: "balanced", "byclass", "bymerge",
+// "digits", "letters" or "mnist" (the argument split of torchvision's EMNIST).
+// All variants share one folder, EMNIST/raw in torchvision.
 //
 // Images are as the files store them, with rows and columns exchanged. The
-// classes of the letters split begin at 1.
-func EMNIST(fsys fs.FS, split string, part Part) (*Images, error) {
-	return readMNIST(fsys, part, "EMNIST", "emnist-"+split+"-")
+// classes of "letters" begin at 1.
+func EMNIST(fsys fs.FS, variant string, split Split) (*Images, error) {
+	return readMNIST(fsys, split, "EMNIST", "emnist-"+variant+"-")
 }
 
 // readMNIST reads the files whose names begin with prefix, in fsys or where
 // torchvision puts what it downloads.
-func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
-	if err := part.check(); err != nil {
+func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) {
+	if err := split.check(); err != nil {
 		return nil, err
 	}
-	folder, err := findMNISTFolder(fsys, part, folder, prefix)
+	folder, err := findMNISTFolder(fsys, split, folder, prefix)
 	if err != nil {
 		return nil, err
 	}
-	images, err := findMNIST(fsys, part, folder+prefix, "images", 3)
+	images, err := findMNIST(fsys, split, folder+prefix, "images", 3)
 	if err != nil {
 		return nil, err
 	}
-	labels, err := findMNIST(fsys, part, folder+prefix, "labels", 1)
+	labels, err := findMNIST(fsys, split, folder+prefix, "labels", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +86,10 @@ func readMNIST(fsys fs.FS, part Part, folder, prefix string) (*Images, error) {
 
 // findMNISTFolder is the folder of the images with a slash at its end, "" for fsys
 // itself, or one of torchvision's folders.
-func findMNISTFolder(fsys fs.FS, part Part, folder, prefix string) (string, error) {
+func findMNISTFolder(fsys fs.FS, split Split, folder, prefix string) (string, error) {
 	var missing error // from fsys itself
 	for _, at := range []string{"", "raw/", folder + "/raw/"} {
-		_, err := findMNIST(fsys, part, at+prefix, "images", 3)
+		_, err := findMNIST(fsys, split, at+prefix, "images", 3)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return at, err
 		}
@@ -100,16 +101,16 @@ func findMNISTFolder(fsys fs.FS, part Part, folder, prefix string) (string, erro
 }
 
 // findMNIST finds the file of images or labels; rank is its number of dimensions.
-func findMNIST(fsys fs.FS, part Part, prefix, content string, rank int) (string, error) {
-	parts := []string{"train"}
-	if part == Test {
-		parts = []string{"t10k", "test"}
+func findMNIST(fsys fs.FS, split Split, prefix, content string, rank int) (string, error) {
+	words := []string{"train"}
+	if split == Test {
+		words = []string{"t10k", "test"}
 	}
 	var tried []string
-	for _, part := range parts {
+	for _, word := range words {
 		for _, separator := range []string{"-", "."} {
 			for _, end := range []string{"", ".gz"} {
-				name := fmt.Sprintf("%s%s-%s%sidx%d-ubyte%s", prefix, part, content, separator, rank, end)
+				name := fmt.Sprintf("%s%s-%s%sidx%d-ubyte%s", prefix, word, content, separator, rank, end)
 				_, err := fs.Stat(fsys, name)
 				if err == nil {
 					return name, nil
@@ -153,7 +154,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	if size > *limit {
-		return a, fmt.Errorf("%d bytes to be held in memory, of %d at most %d are left", size, maxImageBytes, *limit)
+		return a, fmt.Errorf("%d bytes of values, more than the %d that are left of %d", size, *limit, maxImageBytes)
 	}
 	data, err := in.Rest(size)
 	if err != nil {

@@ -37,8 +37,8 @@ func mnistFiles(prefix, images, labels string) fstest.MapFS {
 
 func TestMNISTFindsItsFiles(t *testing.T) {
 	for _, c := range []struct {
-		part           dataset.Part
-		split          string
+		split          dataset.Split
+		variant        string
 		images, labels string
 		zip            bool
 	}{
@@ -54,9 +54,9 @@ func TestMNISTFindsItsFiles(t *testing.T) {
 				f.Data = datatest.Gzip(f.Data)
 			}
 		}
-		ds, err := dataset.MNIST(fsys, c.part)
-		if c.split != "" {
-			ds, err = dataset.EMNIST(fsys, c.split, c.part)
+		ds, err := dataset.MNIST(fsys, c.split)
+		if c.variant != "" {
+			ds, err = dataset.EMNIST(fsys, c.variant, c.split)
 		}
 		if err != nil {
 			t.Error(err)
@@ -102,7 +102,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for shape, want := range map[[3]int]string{
-		{1 << 16, 256, 128}:               "2147483648 bytes to be held in memory, of 1073741824 at most 1073741824 are left",
+		{1 << 16, 256, 128}:               "2147483648 bytes of values, more than the 1073741824 that are left of 1073741824",
 		{1<<31 - 1, 1<<31 - 1, 1<<31 - 1}: "shape [2147483647 2147483647 2147483647] is larger than any file",
 		{0, 0, 5}:                         "field \"image\": shape [1 0 5] has a dimension below 1",
 	} {

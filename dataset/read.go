@@ -8,15 +8,15 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// readFile reads a file, which a scan found to be regular, into a ragged uint8 cell. A file that grows meanwhile
-// is read to its new end, and one that shrinks as far as it goes.
+// readFile reads a file into a ragged uint8 cell. The scan has found that it is a
+// regular file. A file that has grown or shrunk since then is read to its new end.
 func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 	f, size, err := files.OpenSample(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	// One byte more finds the end of the file without growing again.
+	// With one byte more, the read that finds the end of the file needs no growth.
 	buf := cell.Grow(int(min(size, limit)) + 1)
 	n := 0
 	for size <= limit {

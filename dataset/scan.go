@@ -18,7 +18,7 @@ const scanDepth = 64 // nested folders, for file systems that cannot tell that l
 
 var imageTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
-// otherImages are endings of image files that do not become samples.
+// otherImages are extensions of image files that do not become samples.
 var otherImages = []string{
 	".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif", // ISO base media
 	".jxl", ".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx", ".jxr", ".wdp", // other standards of the JPEG group, and JPEG XR
@@ -91,7 +91,7 @@ type folder struct {
 	path    string
 	folders []string
 	images  []string
-	skipped []string // endings of other images
+	skipped []string // extensions of other images
 	entries int
 }
 
@@ -125,10 +125,10 @@ func readFolder(fsys fs.FS, at string) (folder, error) {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
 		case !mode.IsRegular():
-		case hasEnding(p, imageTypes) != "":
+		case hasExtension(p, imageTypes) != "":
 			f.images = append(f.images, p)
 		default:
-			if ext := hasEnding(p, otherImages); ext != "" {
+			if ext := hasExtension(p, otherImages); ext != "" {
 				f.skipped = append(f.skipped, ext)
 			}
 		}
@@ -160,10 +160,10 @@ func followLink(fsys fs.FS, p string) (fs.FileMode, error) {
 	return target.Mode().Type(), nil
 }
 
-// hasEnding is the ending of the name among endings, or "".
-func hasEnding(name string, endings []string) string {
+// hasExtension is the one of the extensions that name has, or "".
+func hasExtension(name string, extensions []string) string {
 	ext := path.Ext(name)
-	for _, e := range endings {
+	for _, e := range extensions {
 		if strings.EqualFold(e, ext) {
 			return e
 		}
@@ -171,7 +171,7 @@ func hasEnding(name string, endings []string) string {
 	return ""
 }
 
-// skippedText follows the number of images: ", skipped 12 .heic, 3 .avif".
+// skippedText is the end of a text that counts images: ", skipped 12 .heic, 3 .avif".
 func skippedText(skipped map[string]int) string {
 	text, sep := "", ", skipped "
 	for _, ext := range slices.Sorted(maps.Keys(skipped)) {

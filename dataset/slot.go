@@ -57,8 +57,8 @@ func (s Slot) Rand() *rand.Rand { return slots.Slot(s).Draw().Rand() }
 
 // Stage says what the reader does from now on, until the next Stage or the end
 // of Place: [StageRead], [StageDecode], or a name of your own. The loader's
-// statistics count the time under that name, and a time-out names it. A call
-// costs about as much as time.Now.
+// statistics count the time under that name, and a timeout error names it. A
+// call costs about as much as time.Now.
 func (s Slot) Stage(name string) { slots.Slot(s).Draw().Stage(name) }
 
 // The stages that this module's datasets and transforms report to [Slot.Stage].
@@ -79,10 +79,10 @@ func Row[T Element](s Slot, f int) []T { return slots.Row[T](slots.Slot(s), f) }
 // not the field's dtype.
 func Set[T Element](s Slot, f int, value T) { Row[T](s, f)[0] = value }
 
-// Grow makes the sample's ragged field f n elements long and returns its
-// values, to be written: n times as many as the field's shape has. What the
-// field held before is kept up to the new length; the rest is undefined. It
-// panics if the field is not ragged or T is not its dtype.
+// Grow makes the sample's ragged field f n elements long and returns its values,
+// to be written: n times [Field.Elements]. What the field held before is kept up
+// to the new length; the rest is undefined. It panics if the field is not ragged
+// or T is not its dtype.
 func Grow[T Element](s Slot, f, n int) []T { return slots.Grow[T](slots.Slot(s), f, n) }
 
 // A Cell is the memory of one field of one sample.

@@ -14,7 +14,7 @@ import (
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
 	Name  string
-	Dtype tensor.Dtype // of gorgonia.org/tensor, of fixed size: tensor.Bool, Int…, Uint…, Float…, Complex…
+	Dtype tensor.Dtype // a dtype of fixed size: tensor.Bool, tensor.Uint8, tensor.Float32 and so on
 	// Shape is the shape of one sample, without the batch dimension. It is nil for
 	// a scalar. In a ragged field it is the shape of one element.
 	Shape tensor.Shape

@@ -9,8 +9,8 @@ import (
 // RandomSplit divides ds at random into datasets, as PyTorch's random_split
 // does. lengths are numbers of samples, which add up to ds.Len(), or fractions,
 // which add up to 1. The same seed gives the same datasets. PyTorch makes the
-// same ones with generator=torch.Generator().manual_seed(seed). It takes 8
-// bytes per sample.
+// same ones with generator=torch.Generator().manual_seed(seed). The datasets
+// take 8 bytes of memory per sample.
 //
 // The length of a fraction is rounded down. The samples that remain are given
 // out one by one, beginning with the first dataset. The sum of fractions may be
@@ -82,7 +82,7 @@ func share(fractions []float64, n int) ([]int, error) {
 		rest -= counts[k]
 	}
 	if rest < 0 { // of more samples than a float64 can count
-		return nil, fmt.Errorf("dataset: RandomSplit: fractions %v of %d samples are %d samples", fractions, n, n-rest)
+		return nil, fmt.Errorf("dataset: RandomSplit: fractions %v of %d samples add up to %d samples", fractions, n, n-rest)
 	}
 	for k := 0; rest > 0; k, rest = (k+1)%len(counts), rest-1 {
 		counts[k]++

@@ -16,8 +16,8 @@ import (
 //
 // Where the samples of a label do not divide evenly, those that remain go to
 // the datasets that are the furthest below their fractions so far. So rare
-// labels do not all go to the first dataset. [RandomSplit] says when fractions
-// are an error. The number of labels must be ds.Len().
+// labels do not all go to the first dataset. The rules for fractions are those
+// of [RandomSplit]. It is an error if len(labels) is not ds.Len().
 func StratifiedSplit[L comparable](ds Dataset, labels []L, fractions []float64, seed uint64) ([]Dataset, error) {
 	const name = "StratifiedSplit"
 	classes, err := classify(name, "labels", ds, labels)
@@ -62,7 +62,7 @@ func shareOfClass(n int, fractions, lacks []float64) []int {
 				most = k
 			}
 		}
-		if most < 0 { // fractions lack a billionth of very many samples
+		if most < 0 { // the sum of fractions may be 1e-9 below 1, which is many of very many samples
 			clear(up)
 			rest++
 			continue
@@ -83,8 +83,8 @@ func shareOfClass(n int, fractions, lacks []float64) []int {
 // Groups are taken in random order. Each goes to the dataset that lacks the
 // most samples, so no dataset exceeds its fraction by more than the largest
 // group. It is an error if a dataset with a fraction above 0 gets no group.
-// [RandomSplit] says when fractions are an error. The number of groups given
-// must be ds.Len().
+// The rules for fractions are those of [RandomSplit]. It is an error if
+// len(groups) is not ds.Len().
 func GroupedSplit[G comparable](ds Dataset, groups []G, fractions []float64, seed uint64) ([]Dataset, error) {
 	const name = "GroupedSplit"
 	members, err := classify(name, "groups", ds, groups)
@@ -144,7 +144,7 @@ func classify[C comparable](name, what string, ds Dataset, of []C) ([][]int, err
 	return classes, nil
 }
 
-// inParts makes a dataset of each of n parts. part has the part of every sample.
+// inParts divides ds into n datasets. part has the dataset of every sample.
 func inParts(ds Dataset, part []int, n int) []Dataset {
 	indices := make([][]int, n)
 	for i, k := range part {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Subset is the samples of ds at indices, in that order, as PyTorch's Subset.
+// Subset is the samples of ds at indices, in that order, as in PyTorch's Subset.
 // An index may occur more than once. An index out of range is an error.
 func Subset(ds Dataset, indices []int) (Dataset, error) {
 	n := ds.Len()

@@ -11,8 +11,8 @@ import (
 // another one pass it on. ok is false outside a loader.
 //
 // Use it in a Reader that needs something of its own per worker: a device, a
-// connection, a folder for scratch files. The Reader takes it when its first
-// sample is placed, because Open has no context. What a sample holds must not
-// depend on it, because any worker may place any sample. PyTorch's name for it
-// is get_worker_info().id.
+// connection, a folder for scratch files. Make it when the first sample is
+// placed, because Open has no context. What a sample holds must not depend on
+// the id, because any worker may place any sample. In PyTorch the id is
+// get_worker_info().id.
 func Worker(ctx context.Context) (id int, ok bool) { return slots.Worker(ctx) }

@@ -43,7 +43,7 @@ func writeCIFAR(ctx context.Context, w io.Writer, ds Dataset, labels []cifarLabe
 			if err != nil {
 				return fmt.Errorf("dataset: write sample %d: field %q: %w", i, labels[l].field, err)
 			}
-			out.WriteByte(v) // its error is kept for Flush
+			out.WriteByte(v) // Flush returns its error
 		}
 		return written(i, out, s.Cell(image).Bytes())
 	})

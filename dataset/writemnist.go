@@ -33,14 +33,14 @@ func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error
 		if err != nil {
 			return fmt.Errorf("dataset: write MNIST: %w", err)
 		}
-		w.Write(header) // its error is kept for Flush
+		w.Write(header) // Flush returns its error
 	}
 	err = Each(ctx, ds, func(i int, s Slot) error {
 		v, err := label(s.Cell(class), 256)
 		if err != nil {
 			return fmt.Errorf("dataset: write sample %d: %w", i, err)
 		}
-		y.WriteByte(v) // its error is kept for Flush
+		y.WriteByte(v) // Flush returns its error
 		return written(i, x, s.Cell(image).Bytes())
 	})
 	if err != nil {

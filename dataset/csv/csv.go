@@ -1,4 +1,4 @@
-// Package csv reads files of comma-separated values as datasets, a sample per
+// Package csv reads files of comma-separated values as datasets, one sample per
 // row.
 package csv
 
@@ -14,7 +14,7 @@ import (
 )
 
 // A Table is a dataset of the rows of a CSV file, held in memory. [Open] makes
-// it. All workers share the memory.
+// one. All workers share the memory.
 type Table struct {
 	file   string
 	spec   dataset.Spec

@@ -159,7 +159,7 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\n1\n2\n", a, []csv.Option{csv.MemoryLimit(17)}, "csv: read t.csv: line 3: 18 bytes of values so far, more than MemoryLimit(17)"},
 		{"a\n1\n\"" + strings.Repeat("x\n", 10000), a, []csv.Option{csv.MemoryLimit(100)}, "csv: read t.csv: after line 2: a row of more than 100 bytes"},
 		{"a\n1\n" + strings.Repeat("x", 16<<20+8192), a, nil, "csv: read t.csv: after line 2: a row of more than 16777216 bytes"},
-		{"a" + strings.Repeat(",", 1<<20+8192), a, nil, "csv: read t.csv: after line 0: a row of more than 1048576 times \",\""},
+		{"a" + strings.Repeat(",", 1<<20+8192), a, nil, "csv: read t.csv: after line 0: a row of more than 1048576 delimiters \",\""},
 		{"b,a,c\r1,2,3\r4,5,6\r", a, nil, "csv: read t.csv: line 1: a carriage return in \"c\\r1\": want lines to end in \\n or \\r\\n"},
 		{"a,a,a\n1,2,3\n", a, nil, "csv: read t.csv: field \"x\": several columns are named \"a\""},
 		{"a\n1\n", a, []csv.Option{csv.Delimiter('"'), csv.Comment(',')}, "csv: Delimiter('\"'): want another character"},

@@ -41,8 +41,8 @@ func ExampleOpen() {
 	// iris.csv, line 5
 }
 
-// A file without a header has its columns by index. A missing number becomes
-// NaN.
+// Without a header, the columns are named by their indices. A missing number
+// becomes NaN.
 func ExampleNoHeader() {
 	const people = "# age;smokes;note\n31;true;\"a; b\"\n?;false;c\n"
 	table, err := csv.Open(fstest.MapFS{"people.csv": {Data: []byte(people)}}, "people.csv", []csv.Field{

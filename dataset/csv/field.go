@@ -23,7 +23,7 @@ type Field struct {
 	kind    fieldKind
 	dtype   tensor.Dtype
 	classes []string // of a category, if given
-	err     error    // of its making
+	err     error    // found when the field was made
 }
 
 type fieldKind uint8
@@ -47,7 +47,7 @@ func Scalar[T dataset.Element](field, column string) Field {
 }
 
 // Vector makes a field of several columns, of shape (len(columns)): the
-// features of tabular data. Values are written as for [Scalar].
+// features of tabular data. Values are read as [Scalar] reads them.
 func Vector[T dataset.Element](field string, columns ...string) Field {
 	return numbers[T](vectorField, field, columns)
 }
@@ -61,8 +61,9 @@ func numbers[T dataset.Element](kind fieldKind, field string, columns []string) 
 }
 
 // Category makes an int64 field of one column of text. The value is the index
-// of the text in classes; any other text is an error. Without classes, they are
-// the texts found in the column, sorted; [Table.Classes] returns them.
+// of the text in classes; any other text is an error. Without classes, the
+// classes are the texts found in the column, sorted; [Table.Classes] returns
+// them.
 func Category(field, column string, classes ...string) Field {
 	return Field{name: field, columns: []string{column}, kind: categoryField, dtype: tensor.Int64, classes: classes}
 }

@@ -38,8 +38,8 @@ func NoHeader() Option { return Option{func(c *config) { c.noHeader = true }} }
 // [Text].
 func Missing(texts ...string) Option { return Option{func(c *config) { c.missing = texts }} }
 
-// DropMissing skips rows in which a field has a missing value. The default is
-// an error.
+// DropMissing skips rows in which a field has a missing value. By default a
+// missing value is an error.
 func DropMissing() Option { return Option{func(c *config) { c.drop = true }} }
 
 // FillMissing replaces missing values of float fields by v, which may be NaN. A

@@ -82,7 +82,7 @@ func (g *guard) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("a row of more than %d bytes", g.limit)
 	}
 	if g.commas > maxCommas {
-		return 0, fmt.Errorf("a row of more than %d times %q", maxCommas, g.comma)
+		return 0, fmt.Errorf("a row of more than %d delimiters %q", maxCommas, g.comma)
 	}
 	n, err := g.r.Read(p)
 	g.row += int64(n)

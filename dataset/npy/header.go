@@ -28,7 +28,7 @@ type header struct {
 	shape    []int
 }
 
-// readHeader reads one of version 1.0, 2.0 or 3.0, see
+// readHeader reads a header of version 1.0, 2.0 or 3.0, see
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 func readHeader(in *files.Input) (header, error) {
 	var fixed [12]byte

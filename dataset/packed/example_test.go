@@ -29,7 +29,7 @@ func ExampleCreate() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("goes on with sample", p.Next())
+		fmt.Println("begins at sample", p.Next())
 		for i := p.Next(); i < until; i++ {
 			if i == 3 {
 				err = p.Skip(i, "unreadable")
@@ -62,8 +62,8 @@ func ExampleCreate() {
 	fmt.Println(ds.Spec(), ds.Classes())
 	fmt.Println(dataset.Name(ds, 3), s["x"].Data())
 	// Output:
-	// goes on with sample 0
-	// goes on with sample 2
+	// begins at sample 0
+	// begins at sample 2
 	// 4 packed, left out: [{3 unreadable}]
 	// x float32 (2) [cat dog]
 	// train.packed, record 3 [4 0.5]

@@ -78,7 +78,7 @@ func (p *Writer) resume(ctx context.Context) error {
 	return err
 }
 
-// beginsAnew makes sure that no work and no other file is overwritten if the journal
+// beginsAnew refuses to overwrite earlier work or a foreign file if the journal
 // does not begin with a whole line. line is the size of that line in bytes.
 func (p *Writer) beginsAnew(line int64) error {
 	samples, err := p.part.Stat()

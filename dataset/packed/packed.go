@@ -3,9 +3,10 @@
 //
 // A packed file holds all samples and a description of them. [Write] writes a
 // whole dataset to one. [Create] writes one batch by batch and can continue
-// after an interruption. [Open] compares every sample with its checksum when it
-// is first read. So the first epoch finds all damage, and later epochs lose no
-// time. The layout is as follows; all numbers are little-endian:
+// after an interruption. A file from [Open] compares every sample with its
+// checksum when the sample is first read. So the first epoch finds all damage,
+// and later epochs lose no time. This is the layout; all numbers are
+// little-endian:
 //
 //	n × record     the samples, in the byte order that the description names
 //	n × uint32     a checksum per sample: CRC-32C (RFC 3720, section 12.1)

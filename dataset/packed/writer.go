@@ -133,7 +133,8 @@ func (p *Writer) Skipped() []SkippedSample { return slices.Concat(p.skipped, p.n
 
 // Skip notes that a sample of the source is left out, and why. Indices must
 // increase. The note survives a kill of the program after the next Append or
-// Close that has no gap before it. After Finish or Close, Skip is an error.
+// Close, if no index below it is missing then. After Finish or Close, Skip is an
+// error.
 func (p *Writer) Skip(index int, reason string) error {
 	if p.err != nil {
 		return p.err

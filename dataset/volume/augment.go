@@ -14,7 +14,8 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// An Augmented is a dataset whose samples go through steps, made by [Augment].
+// An Augmented is a dataset with steps applied to its samples, made by
+// [Augment].
 type Augmented struct {
 	inner  dataset.Dataset
 	before dataset.Spec
@@ -30,8 +31,8 @@ type field struct {
 	mask bool
 }
 
-// Augment makes a dataset of the samples of ds whose volumes go through the
-// steps.
+// Augment makes a dataset of the samples of ds, with the steps applied to their
+// volumes.
 //
 // If ds is a [Cut], its volumes are known. For other datasets, [ScanFields] and
 // [MaskFields] name the fields that hold volumes. These must be of fixed shape,
@@ -218,7 +219,7 @@ func (x *Augmented) Open() (dataset.Reader, error) {
 	return r, nil
 }
 
-// A reader takes samples through the steps, for one worker.
+// A reader applies the steps to samples, for one worker.
 type reader struct {
 	*Augmented
 	inner   dataset.Reader

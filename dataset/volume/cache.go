@@ -11,7 +11,7 @@ import (
 
 // CacheStats counts what the cache of a [Cohort] has done.
 type CacheStats struct {
-	Hits   int64 // requests for a patient in the cache, or that another worker was loading
+	Hits   int64 // requests for a patient that was in the cache or that another worker was loading
 	Misses int64 // patients loaded; more than Cohort.Len means that volumes were decoded again
 	// Evictions counts patients dropped to stay within the limit. A large number
 	// means that the limit is too small for the order of samples; see [CacheSize].

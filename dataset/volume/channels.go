@@ -18,7 +18,7 @@ func (v *Volume) channelsFirst() error {
 		}
 	}
 	if n != 2 && n != 3 {
-		return fmt.Errorf("shape %v has %d axes of space: want two or three", dims(v.Shape), n)
+		return fmt.Errorf("shape %v has %d spatial axes: want two or three", dims(v.Shape), n)
 	}
 	var order []int
 	channels := 1
@@ -44,8 +44,8 @@ func (v *Volume) channelsFirst() error {
 	return nil
 }
 
-// spatialAxes tells the axes of space: those that have a direction, or, where
-// none has, those that their kind allows, of these the three fastest.
+// spatialAxes finds the spatial axes: those that have a direction. If none has, they are
+// the three fastest of those whose kind allows it.
 func (v *Volume) spatialAxes() []bool {
 	is := make([]bool, len(v.Axes))
 	directed := false

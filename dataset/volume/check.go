@@ -74,17 +74,17 @@ func presentOf(volumes []*Volume) []*Volume {
 	return slices.DeleteFunc(slices.Clone(volumes), func(v *Volume) bool { return v == nil })
 }
 
-// fit checks that the volumes of one body, of which only headers need to be known,
-// are on one grid, or are once the program, which may be nil, has changed them.
-// They are as it leaves them. where begins its errors, preparing
-// those of the program.
+// fit changes the headers of the volumes of one body as prepare would, which may be
+// nil, and checks that the volumes are on one grid then. They must be on one grid
+// before, too, unless prepare begins with ResampleToMatch. Errors begin with where, and
+// those of prepare with where and preparing.
 func fit(where, preparing string, vs []*Volume, prepare *program, tolerance float64) error {
 	if err := spatial(where, vs); err != nil {
 		return err
 	}
 	if prepare == nil || !prepare.matches {
 		if err := agree(where, vs, tolerance); err != nil {
-			return fmt.Errorf("%w; ResampleToMatch would put them on one grid", err)
+			return fmt.Errorf("%w: ResampleToMatch puts them on one grid", err)
 		}
 	}
 	if prepare == nil {
@@ -98,23 +98,23 @@ func fit(where, preparing string, vs []*Volume, prepare *program, tolerance floa
 		err = agree(where, vs, tolerance)
 	}
 	if err != nil {
-		return fmt.Errorf("%w, once prepared", err)
+		return fmt.Errorf("%w, after preparation", err)
 	}
 	return nil
 }
 
-// spatial checks that volumes are channels of images or of stacks of them.
+// spatial checks that volumes have channels and two or three spatial axes.
 func spatial(where string, vs []*Volume) error {
 	var errs []error
 	for _, v := range vs {
 		if len(v.Shape) < 3 || len(v.Shape) > 4 || slices.Min(v.Shape) < 1 {
-			errs = append(errs, fmt.Errorf("%s%v: want channels and two or three axes of space", where, v))
+			errs = append(errs, fmt.Errorf("%s%v: want channels and two or three spatial axes", where, v))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// agree checks that volumes cover the same voxels of the same body.
+// agree checks that volumes are on one grid.
 func agree(where string, vs []*Volume, tolerance float64) error {
 	var errs []error
 	first := vs[0]
@@ -122,14 +122,14 @@ func agree(where string, vs []*Volume, tolerance float64) error {
 		if !slices.Equal(v.Shape[1:], first.Shape[1:]) {
 			errs = append(errs, fmt.Errorf("%s%s has the shape %v, %s has %v", where, first.Name, dims(first.Shape[1:]), v.Name, dims(v.Shape[1:])))
 		} else if d := differ(first, v, tolerance); d != "" {
-			errs = append(errs, fmt.Errorf("%s%s and %s lie apart: %s", where, first.Name, v.Name, d))
+			errs = append(errs, fmt.Errorf("%s%s and %s are on different grids: %s", where, first.Name, v.Name, d))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// differ says how the geometry of two volumes of one shape differs by more than
-// that many voxels, or "". What either does not tell is not compared.
+// differ says how the geometry of two volumes of one shape differs, if by more than
+// tolerance voxels, or "". What is unknown in one of them is not compared.
 func differ(a, b *Volume, tolerance float64) string {
 	if math.IsInf(tolerance, 1) {
 		return ""
@@ -145,7 +145,7 @@ func differ(a, b *Volume, tolerance float64) string {
 			return fmt.Sprintf("spacings of %s and %s mm", times(a.spacings()), times(b.spacings()))
 		}
 	}
-	// Where all corners agree, origin and directions do.
+	// If all corners agree, origins and directions agree.
 	for corner := range 1 << (len(a.Shape) - 1) {
 		index := make([]float64, len(a.Shape))
 		for k := 1; k < len(index); k++ {
@@ -166,7 +166,7 @@ func differ(a, b *Volume, tolerance float64) string {
 	return ""
 }
 
-// checkPatients finds what all patients have in common, which is what samples need.
+// checkPatients finds what samples need all patients to have in common.
 func (c *core) checkPatients() error {
 	var errs []error
 	c.channels = make([]int, len(c.sources))
@@ -189,7 +189,7 @@ func (c *core) checkPatients() error {
 	}
 	for i := range c.all {
 		if p := &c.all[i]; len(p.shape) != len(c.all[0].shape) {
-			errs = append(errs, fmt.Errorf("volume: patient %s has %d axes of space, %s has %d",
+			errs = append(errs, fmt.Errorf("volume: patient %s has %d spatial axes, %s has %d",
 				p.name, len(p.shape), c.all[0].name, len(c.all[0].shape)))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // [Cohort.Slices] and [Cohort.Patches] make datasets of it, which share its
 // cache.
 //
-// A volume is decoded, taken through the steps of [Prepare] and kept in the
+// A volume is decoded, changed by the steps of [Prepare] and kept in the
 // cache. Samples are copied from there into their slots and converted to the
 // dtype of the field. So put steps with the same result for every sample of a
 // patient (resampling, windowing) in Prepare, and others (random flips) in
@@ -50,7 +50,7 @@ type patient struct {
 // format of [Read]. At least one option must be a [Scan] or a [Mask].
 //
 // It reads the headers of all files, several at a time. Missing volumes,
-// unreadable headers, and patients whose volumes differ in shape or place are
+// unreadable headers, and patients whose volumes differ in shape or position are
 // errors that name the patient. All errors are reported together. If volumes of
 // a patient are on different grids, as PET and CT scans are, [Prepare] must
 // begin with [ResampleToMatch].
@@ -150,7 +150,7 @@ func (c *Cohort) Stats() CacheStats { return c.cache.snapshot() }
 // Load returns the prepared volumes of patient i, from the cache if they are
 // there, in the order of the options of Open. A volume that the patient does
 // not have is nil. The volumes are shared, so they must not be changed. They
-// stay in memory until release is called, which must be done once.
+// stay in memory until release is called. Call it exactly once.
 func (c *Cohort) Load(ctx context.Context, i int) (volumes []*Volume, release func(), err error) {
 	if err := c.checkPatient(i); err != nil {
 		return nil, nil, err

@@ -78,7 +78,7 @@ func (c Crop) size(k int) int {
 func (c Crop) check(v *Volume) error {
 	rank := len(v.Shape) - 1
 	if len(c.shape) != 1 && len(c.shape) != rank {
-		return fmt.Errorf("volumes have %d axes of space: want as many lengths, or one", rank)
+		return fmt.Errorf("volumes have %d spatial axes: want as many lengths, or one", rank)
 	}
 	if !v.Mask && !holds(v.Dtype, c.value) {
 		return fmt.Errorf("%s is %v, which cannot hold the value of Fill", v.Name, v.Dtype)

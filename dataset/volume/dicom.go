@@ -40,7 +40,7 @@ func (dicomDecoder) Read(fsys fs.FS, name string, limit int64) (*Volume, error) 
 	if limit > 0 && v.Bytes() > limit {
 		return nil, fmt.Errorf("%d bytes of values, the limit is %d", v.Bytes(), limit)
 	}
-	v.Data = bulk.Make(int(v.Bytes())) // for which there are files: every header was compared with its file's size
+	v.Data = bulk.Make(int(v.Bytes())) // the files are as large: every header was compared with the size of its file
 	return v, s.decode(fsys, v)
 }
 
@@ -51,7 +51,7 @@ type slice struct {
 	at   float64
 }
 
-// series are slices in the order of their places, along the normal of their planes.
+// series are slices ordered by position along the normal of their planes.
 type series struct {
 	slices []slice
 	normal []float64
@@ -116,8 +116,8 @@ func slicesIn(fsys fs.FS, name string) ([]string, error) {
 	return names, nil
 }
 
-// chooseDtype takes the smallest integers that hold all values where rescaling is one
-// by integers, the same in all slices, and float32 elsewhere.
+// chooseDtype chooses the smallest integer dtype that holds all values, if slope and
+// intercept are integers and the same in all slices, and float32 otherwise.
 func (s *series) chooseDtype() {
 	first := s.slices[0]
 	s.dtype = tensor.Float32
@@ -126,7 +126,7 @@ func (s *series) chooseDtype() {
 			return
 		}
 	}
-	const most = 1 << 20 // so that products stay integers of 64 bits
+	const most = 1 << 20 // so that products fit in int64
 	if a, b := first.Slope, first.Intercept; a != math.Trunc(a) || b != math.Trunc(b) || math.Abs(a) > most || math.Abs(b) > most {
 		return
 	}

@@ -22,10 +22,10 @@ func seriesAt(places ...[]float64) *series {
 func TestStacksFollowOneDirection(t *testing.T) {
 	for want, s := range map[string]*series{
 		"": seriesAt([]float64{0, 0, 6}, []float64{0, 0.8, 3.01}, []float64{0, 1.6, 0}),
-		"b lies at [0.5 0 3], want [0 0 3]: the slices do not follow each other in one direction": seriesAt([]float64{0, 0, 0}, []float64{0.5, 0, 3}, []float64{0, 0, 6}),
-		"b and c are 1 mm apart, most slices 3":                                                   seriesAt([]float64{0, 0, 0}, []float64{0, 0, 3}, []float64{0, 0, 4}, []float64{0, 0, 7}),
-		"b and c are 6 mm apart, most slices 3: slices are missing between them":                  seriesAt([]float64{0, 0, 0}, []float64{0, 0, 3}, []float64{0, 0, 9}, []float64{0, 0, 12}),
-		"a and b lie at one place":                                                                seriesAt([]float64{0, 0, 0}, []float64{1, 0, 0}, []float64{0, 0, 6}),
+		"b is at [0.5 0 3], want [0 0 3]: the slices do not follow each other in one direction": seriesAt([]float64{0, 0, 0}, []float64{0.5, 0, 3}, []float64{0, 0, 6}),
+		"b and c are 1 mm apart, most slices 3":                                                 seriesAt([]float64{0, 0, 0}, []float64{0, 0, 3}, []float64{0, 0, 4}, []float64{0, 0, 7}),
+		"b and c are 6 mm apart, most slices 3: slices are missing between them":                seriesAt([]float64{0, 0, 0}, []float64{0, 0, 3}, []float64{0, 0, 9}, []float64{0, 0, 12}),
+		"a and b are at the same position":                                                      seriesAt([]float64{0, 0, 0}, []float64{1, 0, 0}, []float64{0, 0, 6}),
 	} {
 		err := s.stack()
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// checkPlane tells whether the slice says where it lies.
+// checkPlane returns an error if the slice does not say where it is.
 func checkPlane(m *dicom.Image) error {
 	switch {
 	case m.Position == nil:
@@ -26,14 +26,14 @@ func checkPlane(m *dicom.Image) error {
 	a, _ := unitOf(row)
 	b, _ := unitOf(column)
 	if cosine := row[0]*column[0] + row[1]*column[1] + row[2]*column[2]; math.Abs(a-1) > 1e-3 || math.Abs(b-1) > 1e-3 || math.Abs(cosine) > 1e-3 {
-		return fmt.Errorf("ImageOrientationPatient: %v are no two unit vectors at a right angle", m.Orientation)
+		return fmt.Errorf("ImageOrientationPatient: %v, want two unit vectors at a right angle", m.Orientation)
 	}
 	return nil
 }
 
-// agree finds slices of another series, size, storage or plane than the first's.
+// agree finds slices whose series, size, storage or plane is not that of the first.
 func (s *series) agree() error {
-	const exact = 1e-3 // of directions and spacings, which files tell with few digits
+	const exact = 1e-3 // for directions and spacings, which files hold with few digits
 	var errs []error
 	first := s.slices[0]
 	for _, m := range s.slices[1:] {
@@ -48,7 +48,7 @@ func (s *series) agree() error {
 		case m.FrameOfReference != first.FrameOfReference:
 			what = "has another frame of reference than"
 		case farther(m.Orientation, first.Orientation, exact):
-			what = "lies in another direction than"
+			what = "has another direction than"
 		case farther(m.Spacing, first.Spacing, exact*first.Spacing[0]):
 			what = "has another spacing than"
 		}
@@ -59,7 +59,7 @@ func (s *series) agree() error {
 	return files.Join(errs)
 }
 
-// farther reports whether two lists of numbers differ by more than that anywhere.
+// farther reports whether any two of the numbers differ by more than exact.
 func farther(a, b []float64, exact float64) bool {
 	for k := range a {
 		if !(math.Abs(a[k]-b[k]) <= exact) {
@@ -69,8 +69,8 @@ func farther(a, b []float64, exact float64) bool {
 	return false
 }
 
-// stack sorts the slices by their place and makes sure that they are equally far
-// from each other, in one direction.
+// stack sorts the slices by position and makes sure that their distances are equal and
+// in one direction.
 func (s *series) stack() error {
 	o := s.slices[0].Orientation
 	n := cross([3]float64(o[:3]), [3]float64(o[3:]))
@@ -97,12 +97,12 @@ func (s *series) stack() error {
 	}
 	sorted := slices.Sorted(slices.Values(gaps))
 	usual := sorted[(last-1)/2]
-	exact := max(0.01*usual, 1e-3) // as well as scanners tell positions
+	exact := max(0.01*usual, 1e-3) // the precision of positions from scanners
 	for k, gap := range gaps {
 		a, b := s.slices[k].name, s.slices[k+1].name
 		switch {
 		case gap < 1e-3:
-			return fmt.Errorf("%s and %s lie at one place: want a folder per time point or echo, and no copies", a, b)
+			return fmt.Errorf("%s and %s are at the same position: want a folder per time point or echo, and no copies", a, b)
 		case gap > usual+exact:
 			return fmt.Errorf("%s and %s are %.4g mm apart, most slices %.4g: slices are missing between them", a, b, gap, usual)
 		case gap < usual-exact:
@@ -112,8 +112,8 @@ func (s *series) stack() error {
 	return s.align(exact)
 }
 
-// align finds the step from slice to slice, which is not along the normal where the
-// gantry was tilted, and makes sure that all lie in its direction.
+// align finds the step from slice to slice, and makes sure that all slices are one step
+// apart. If the gantry was tilted, the step is not along the normal.
 func (s *series) align(exact float64) error {
 	first, last := s.slices[0].Position, s.slices[len(s.slices)-1].Position
 	s.step = make([]float64, 3)
@@ -126,7 +126,7 @@ func (s *series) align(exact float64) error {
 			expected[d] = first[d] + float64(k)*s.step[d]
 		}
 		if farther(m.Position, expected, exact) {
-			return fmt.Errorf("%s lies at %v, want %.6g: the slices do not follow each other in one direction", m.name, m.Position, expected)
+			return fmt.Errorf("%s is at %v, want %.6g: the slices do not follow each other in one direction", m.name, m.Position, expected)
 		}
 	}
 	return nil

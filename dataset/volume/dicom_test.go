@@ -151,7 +151,7 @@ func TestFoldersThatAreNoStackAreErrors(t *testing.T) {
 		spoil      func(fsys fstest.MapFS, sorted []string)
 	}{
 		{"gap", "5 mm apart, most slices 2.5: slices are missing between them", func(fsys fstest.MapFS, sorted []string) { delete(fsys, sorted[2]) }},
-		{"twice", "lie at one place: want a folder per time point or echo, and no copies", func(fsys fstest.MapFS, sorted []string) {
+		{"twice", "are at the same position: want a folder per time point or echo, and no copies", func(fsys fstest.MapFS, sorted []string) {
 			fsys["p/ct/copy"] = fsys[sorted[1]]
 		}},
 		{"another series", "is of another series than", func(fsys fstest.MapFS, sorted []string) {

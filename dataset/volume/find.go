@@ -16,7 +16,7 @@ import (
 // wildcard stands for the patient's name in a pattern.
 const wildcard = "{patient}"
 
-// findPatients fills all with names and files.
+// findPatients sets c.all to the patients, with their names and files.
 func (c *core) findPatients() error {
 	table := c.table
 	found := make([]map[string][]string, len(c.sources)) // files by patient
@@ -47,7 +47,7 @@ func (c *core) findPatients() error {
 	var errs []error
 	for _, row := range table {
 		if row.Name == "" || seen[row.Name] {
-			errs = append(errs, fmt.Errorf("volume: patient %q: want a name that is no other's", row.Name))
+			errs = append(errs, fmt.Errorf("volume: patient %q: want a name, and no other patient with it", row.Name))
 			continue
 		}
 		seen[row.Name] = true
@@ -75,7 +75,7 @@ func (c *core) findPatients() error {
 // fileOf is where the patient has the volume, or "" if it is optional and missing.
 func (c *core) fileOf(row Patient, s source, found map[string][]string) (string, error) {
 	if file := row.Files[s.name]; file != "" {
-		return file, nil // if it is missing, that is no matter of options
+		return file, nil // a missing file is an error when it is opened, even of an optional volume
 	}
 	files := found[row.Name]
 	if found == nil && s.pattern != "" {
@@ -103,8 +103,8 @@ func matchPatients(fsys fs.FS, pattern string) (map[string][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)
 	}
-	// The first {patient} is found as whatever lets the rest match; then all of
-	// them are put in, which tells whether they are the same.
+	// The regular expression finds the name at the first {patient}. path.Match with
+	// the name in every {patient} then tells whether the others are the same.
 	first, err := regexp.Compile("^" + expression(pattern) + "$")
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)

@@ -73,7 +73,7 @@ volume: patient p2, tumour: no file matches p2/tumour.nrrd: file does not exist`
 	want = `volume: patient p2: file of "pet", which is not a Scan or Mask of the cohort
 volume: patient p9, ct: no file matches p9/ct*.nrrd: file does not exist
 volume: patient p9, tumour: no file matches p9/tumour.nrrd: file does not exist
-volume: patient "p9": want a name that is no other's`
+volume: patient "p9": want a name, and no other patient with it`
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Errorf("of a table: want -, got +\n%s", diff)
 	}
@@ -134,10 +134,10 @@ func TestVolumesOfAPatientMustAgree(t *testing.T) {
 	}{
 		{maskOf([]int{4, 5, 7}, nil), "ct has the shape (4, 5, 6), tumour has (4, 5, 7)"},
 		{maskOf([]int{5, 6}, nil), "ct has the shape (4, 5, 6), tumour has (5, 6)"},
-		{moved(func(v *volume.Volume) { v.Axes[1].Spacing = 2.5 }), "lie apart: spacings of 3×2×1 and 3×2.5×1 mm"},
-		{moved(func(v *volume.Volume) { v.Origin[2] += 0.5 }), "lie apart: voxel [0 0 0] is at [-5 6 7] and at [-5 6 7.5] mm"},
-		{moved(func(v *volume.Volume) { v.Axes[2].Direction = []float64{-1, 0, 0} }), "lie apart: voxel [0 0 5]"},
-		{moved(func(v *volume.Volume) { v.World = "RAS" }), "lie apart: voxel [0 0 0] is at [-5 6 7] and at [5 -6 7]"},
+		{moved(func(v *volume.Volume) { v.Axes[1].Spacing = 2.5 }), "are on different grids: spacings of 3×2×1 and 3×2.5×1 mm"},
+		{moved(func(v *volume.Volume) { v.Origin[2] += 0.5 }), "are on different grids: voxel [0 0 0] is at [-5 6 7] and at [-5 6 7.5] mm"},
+		{moved(func(v *volume.Volume) { v.Axes[2].Direction = []float64{-1, 0, 0} }), "are on different grids: voxel [0 0 5]"},
+		{moved(func(v *volume.Volume) { v.World = "RAS" }), "are on different grids: voxel [0 0 0] is at [-5 6 7] and at [5 -6 7]"},
 		{moved(func(v *volume.Volume) { v.Origin[2] += 0.009 }), ""},
 		{moved(func(v *volume.Volume) { v.Axes[1].Spacing += 0.001 }), ""},
 		{moved(func(v *volume.Volume) { // the same place in other words
@@ -172,7 +172,7 @@ func TestPatientsMustHaveTheSameChannelsAndAxes(t *testing.T) {
 		want   string
 	}{
 		{three, "volume: ct has 1 channels in patient a, 3 in b"},
-		{scanOf(0, 2, 2), "volume: patient b has 2 axes of space, a has 3"},
+		{scanOf(0, 2, 2), "volume: patient b has 2 spatial axes, a has 3"},
 	} {
 		_, err := volume.Open(fstest.MapFS{"a.nrrd": nrrdFile(scanOf(0, 2, 2, 2)), "b.nrrd": nrrdFile(c.second)}, volume.Scan("ct", "{patient}.nrrd"))
 		if fmt.Sprint(err) != c.want {
@@ -362,7 +362,7 @@ func TestOnlyMatchingTakesVolumesThatLieApart(t *testing.T) {
 	}{
 		{[]volume.Step{volume.ResampleToMatch("ct")}, ""},
 		{[]volume.Step{volume.Flip()}, "ct has the shape (4, 5, 6), pet has (2, 3, 4); ResampleToMatch would"},
-		{[]volume.Step{volume.ResampleToMatch("ct"), volume.Enlarge("pet", 2, 2)}, "ct has the shape (4, 5, 6), pet has (8, 5, 6), once prepared"},
+		{[]volume.Step{volume.ResampleToMatch("ct"), volume.Enlarge("pet", 2, 2)}, "ct has the shape (4, 5, 6), pet has (8, 5, 6), after preparation"},
 	} {
 		s, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd", volume.Fill(-3)), volume.Prepare(c.steps...))
 		if c.want != "" {

@@ -85,9 +85,9 @@ func (f flipping) apply(vs []*Volume, w *work) error {
 // does with axes (a, b).
 func Rotate90(k, a, b int) Step { return rotation{k: (k%4 + 4) % 4, a: a, b: b} }
 
-// RandomRotate90 rotates with probability p, by 90, 180 or 270° from axis a
-// towards axis b, equally likely, as MONAI's RandRotate90 does. The two axes
-// must have the same length.
+// RandomRotate90 rotates with probability p, by 90, 180 or 270° (equally likely)
+// from axis a towards axis b, as MONAI's RandRotate90 does. The two axes must
+// have the same length.
 func RandomRotate90(p float64, a, b int) Step { return rotation{random: true, p: p, a: a, b: b} }
 
 type rotation struct {

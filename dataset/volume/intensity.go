@@ -26,7 +26,7 @@ type Intensity struct {
 	scale   func(x *Intensity, values []float32, region []bool) error
 }
 
-// Window maps a range of values to 0 to 1, as the window of a CT viewer does:
+// Window maps a range of values to the range from 0 to 1, as a CT viewer does:
 // level - width/2 becomes 0 and level + width/2 becomes 1. Values outside are
 // clipped. For CT scans level and width are in Hounsfield units: Window(40,
 // 400) shows soft tissue, Window(-600, 1500) shows lungs.
@@ -47,14 +47,14 @@ func Window(level, width float64) Intensity {
 
 // ZScore subtracts the mean of every channel and divides by its standard
 // deviation, as MONAI's NormalizeIntensity does with channel_wise. A channel
-// with one value only becomes 0. See [Intensity.Nonzero] and
+// whose values are all equal becomes 0. See [Intensity.Nonzero] and
 // [Intensity.Within].
 func ZScore() Intensity {
 	return Intensity{name: "ZScore", scale: zscore}
 }
 
 // MinMax maps the smallest value of every channel to 0 and the largest to 1. A
-// channel with one value only becomes 0.
+// channel whose values are all equal becomes 0.
 func MinMax() Intensity {
 	return Intensity{name: "MinMax", hi: 1, scale: minmax}
 }
@@ -65,7 +65,7 @@ func (x Intensity) Only(names ...string) Intensity {
 	return x
 }
 
-// To makes Window and MinMax map to lo to hi instead of 0 to 1.
+// To makes Window and MinMax map to the range from lo to hi instead of 0 to 1.
 func (x Intensity) To(lo, hi float64) Intensity {
 	x.lo, x.hi, x.to = lo, hi, true
 	if x.name == "ZScore" || !(lo < hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {

@@ -25,11 +25,11 @@ import (
 // voxels, a volume has the values of these voxels. Outside the edges it has the
 // value of [Fill]. This is ITK's Resample(moving, fixed) and, except outside
 // the edges, MONAI's ResampleToMatch. Positions are exact to 1/1000 of a voxel;
-// a volume that is closer than that to the grid is not changed. Like both, it
-// does not smooth before it makes a volume coarser.
+// a volume that is closer than that to the grid is not changed. Like both,
+// ResampleToMatch does not smooth before it makes a volume coarser.
 //
-// A volume without a known place in the world is an error, and so is a volume
-// that lies entirely outside the grid. A volume with two spatial axes in a
+// A volume whose position in the world is unknown is an error, and so is a
+// volume that is entirely outside the grid. A volume with two spatial axes in a
 // world of three is one voxel thick; the voxel is as thick as the finest
 // spacing.
 func ResampleToMatch(name string) Step { return matching{name} }
@@ -40,23 +40,23 @@ func (x matching) String() string { return steps.Call("ResampleToMatch", x.name)
 
 func (x matching) add(p *program) error {
 	if len(p.ops) > 0 {
-		return fmt.Errorf("want it before %v, and once: every other step wants one grid", p.ops[0])
+		return fmt.Errorf("want it before %v, and once: all other steps need one grid", p.ops[0])
 	}
 	p.names = append(p.names, x.name)
 	p.matches = true
 	return p.add(x, perPatient, true)
 }
 
-// each finds how every volume except the fixed one lies on the grid, and calls do for
-// those that are not on it.
-func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
+// each finds the affine from the grid of the fixed volume to every other volume, and
+// calls do for those that are not on the grid.
+func (x matching) each(vs []*Volume, do func(v *Volume, t affine) error) error {
 	at := slices.IndexFunc(vs, func(v *Volume) bool { return v.Name == x.name })
 	if at < 0 {
 		return fmt.Errorf("the patient has no %s", x.name)
 	}
 	fixed := vs[at]
 	if len(vs) == 1 {
-		return nil // a single volume need not have a place
+		return nil // a single volume need not have a position
 	}
 	grid, err := frameOf(fixed)
 	if err != nil {
@@ -71,12 +71,12 @@ func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
 		if err == nil {
 			old, err = frameOf(v)
 		}
-		var l lie
+		var t affine
 		if err == nil {
-			l, err = old.under(&grid)
+			t, err = old.affineFrom(&grid)
 		}
-		if err == nil && !l.same {
-			err = do(v, l)
+		if err == nil && !t.same {
+			err = do(v, t)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
@@ -86,16 +86,17 @@ func (x matching) each(vs []*Volume, do func(v *Volume, l lie) error) error {
 	return nil
 }
 
-// together finds why a volume cannot be put on the grid, apart from its geometry.
+// together checks everything except the geometry that may prevent v from being put on
+// the grid.
 func together(v, fixed *Volume) error {
 	if len(v.Shape) != len(fixed.Shape) {
-		return fmt.Errorf("it has %d axes of space, %s has %d", len(v.Shape)-1, fixed.Name, len(fixed.Shape)-1)
+		return fmt.Errorf("it has %d spatial axes, %s has %d", len(v.Shape)-1, fixed.Name, len(fixed.Shape)-1)
 	}
 	if (v.World == "") != (fixed.World == "") {
 		return fmt.Errorf("its world is %s, that of %s is %s: want both known", worldOf(v), fixed.Name, worldOf(fixed))
 	}
 	if v.Shape[0] > maxElements/max(1, fixed.Elements()/fixed.Shape[0]) {
-		return fmt.Errorf("%d channels on the grid of %s are too large", v.Shape[0], fixed.Name)
+		return fmt.Errorf("%d channels on the grid of %s would be too large", v.Shape[0], fixed.Name)
 	}
 	if v.Mask && !holds(v.Dtype, v.Fill) {
 		return fmt.Errorf("its labels are %v, which cannot hold Fill(%v)", v.Dtype, v.Fill)
@@ -110,7 +111,7 @@ func worldOf(v *Volume) string {
 	return v.World
 }
 
-// settle gives the volume the grid of the fixed one.
+// settle gives v the geometry of the fixed volume.
 func settle(v, fixed *Volume) {
 	v.World = fixed.World
 	v.Origin = slices.Clone(fixed.Origin)
@@ -124,7 +125,7 @@ func settle(v, fixed *Volume) {
 }
 
 func (x matching) outline(vs []*Volume) error {
-	return x.each(vs, func(v *Volume, _ lie) error {
+	return x.each(vs, func(v *Volume, _ affine) error {
 		if !v.Mask {
 			v.Dtype = tensor.Float32
 		}
@@ -133,17 +134,17 @@ func (x matching) outline(vs []*Volume) error {
 }
 
 func (x matching) apply(vs []*Volume, w *work) error {
-	return x.each(vs, func(v *Volume, l lie) error {
-		old := [4]int{v.Shape[0], l.old[0], l.old[1], l.old[2]}
-		if order, ok := l.parallel(); ok {
-			return l.matchParallel(v, old, order, w)
+	return x.each(vs, func(v *Volume, t affine) error {
+		old := [4]int{v.Shape[0], t.old[0], t.old[1], t.old[2]}
+		if order, ok := t.parallel(); ok {
+			return t.matchParallel(v, old, order, w)
 		}
-		return l.matchOblique(v, old, w)
+		return t.matchOblique(v, old, w)
 	})
 }
 
-// A frame is where a volume's voxels lie: voxel (z, y, x) has its center at
-// origin + z·step[0] + y·step[1] + x·step[2], in mm of LPS.
+// A frame is the geometry of a volume: the center of voxel (z, y, x) is at
+// origin + z·step[0] + y·step[1] + x·step[2] in the world LPS, in mm.
 type frame struct {
 	n      [3]int
 	origin [3]float64
@@ -153,10 +154,10 @@ type frame struct {
 func frameOf(v *Volume) (f frame, err error) {
 	rank, world := len(v.Shape)-1, len(v.Origin)
 	if world == 0 {
-		return f, errors.New("its place is unknown: the file has no origin")
+		return f, errors.New("its position is unknown: the file has no origin")
 	}
 	if rank < 2 || rank > world || world > 3 {
-		return f, fmt.Errorf("%d axes of space in a world of %d", rank, world)
+		return f, fmt.Errorf("%d spatial axes in a world of %d", rank, world)
 	}
 	f.origin = v.inLPS(v.Origin)
 	finest := math.Inf(1)

@@ -6,20 +6,20 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// matchOblique puts v, of shape old, onto the grid, however it lies.
-func (l *lie) matchOblique(v *Volume, old [4]int, w *work) error {
+// matchOblique puts v, of shape old, onto a grid of any orientation.
+func (t *affine) matchOblique(v *Volume, old [4]int, w *work) error {
 	if v.Mask {
 		src := v.Data
-		v.Data = outside(v, old[0], l.n)
+		v.Data = outside(v, old[0], t.n)
 		switch v.Dtype.Size() {
 		case 1:
-			return l.eachRow(old, w, nearestRow(v.Data, src, old))
+			return t.eachRow(old, w, nearestRow(v.Data, src, old))
 		case 2:
-			return l.eachRow(old, w, nearestRow(dense.Values[uint16](v.Data), dense.Values[uint16](src), old))
+			return t.eachRow(old, w, nearestRow(dense.Values[uint16](v.Data), dense.Values[uint16](src), old))
 		case 4:
-			return l.eachRow(old, w, nearestRow(dense.Values[uint32](v.Data), dense.Values[uint32](src), old))
+			return t.eachRow(old, w, nearestRow(dense.Values[uint32](v.Data), dense.Values[uint32](src), old))
 		default:
-			return l.eachRow(old, w, nearestRow(dense.Values[uint64](v.Data), dense.Values[uint64](src), old))
+			return t.eachRow(old, w, nearestRow(dense.Values[uint64](v.Data), dense.Values[uint64](src), old))
 		}
 	}
 	src, err := v.Float32()
@@ -27,31 +27,31 @@ func (l *lie) matchOblique(v *Volume, old [4]int, w *work) error {
 		return err
 	}
 	v.Dtype = tensor.Float32
-	v.Data = outside(v, old[0], l.n)
-	return l.eachRow(old, w, linearRow(dense.Values[float32](v.Data), src, old))
+	v.Data = outside(v, old[0], t.n)
+	return t.eachRow(old, w, linearRow(dense.Values[float32](v.Data), src, old))
 }
 
-// A line is the part of a row of the grid that is in the old volume: n voxels from
-// number out of the result on, of channel c, the first at old voxel at, each step
-// further.
+// A line is the part of a row of the grid that is in the old volume: n voxels of
+// channel c, stored from index out of the result on. The first is at old index at, and
+// each next one is a step further.
 type line struct {
 	c, out, n int
 	at, step  [3]float64
 }
 
 // eachRow calls do for every row of the grid that meets the old volume.
-func (l *lie) eachRow(old [4]int, w *work, do func(line)) error {
+func (t *affine) eachRow(old [4]int, w *work, do func(line)) error {
 	for c := range old[0] {
-		for z := range l.n[0] {
+		for z := range t.n[0] {
 			if err := w.ctx.Err(); err != nil {
 				return err
 			}
-			for y := range l.n[1] {
-				r := line{c: c, step: l.step[2]}
-				first, end := 0, l.n[2]
+			for y := range t.n[1] {
+				r := line{c: c, step: t.step[2]}
+				first, end := 0, t.n[2]
 				for k := range r.at {
-					r.at[k] = l.at[k] + float64(z)*l.step[0][k] + float64(y)*l.step[1][k]
-					a, b := within(r.at[k], r.step[k], l.n[2], l.old[k])
+					r.at[k] = t.at[k] + float64(z)*t.step[0][k] + float64(y)*t.step[1][k]
+					a, b := within(r.at[k], r.step[k], t.n[2], t.old[k])
 					first, end = max(first, a), min(end, b)
 				}
 				if end <= first {
@@ -60,7 +60,7 @@ func (l *lie) eachRow(old [4]int, w *work, do func(line)) error {
 				for k := range r.at {
 					r.at[k] += float64(first) * r.step[k]
 				}
-				r.out, r.n = ((c*l.n[0]+z)*l.n[1]+y)*l.n[2]+first, end-first
+				r.out, r.n = ((c*t.n[0]+z)*t.n[1]+y)*t.n[2]+first, end-first
 				do(r)
 			}
 		}
@@ -98,7 +98,8 @@ func linearRow(dst, src []float32, old [4]int) func(line) {
 	}
 }
 
-// between is x, from -1 on, between two of old voxels, part of the way.
+// between finds the two of old voxels around index x, which is -1 or more, and how far
+// x is from the first to the second, from 0 to 1.
 func between(x float64, old int) (lo, hi int, part float32) {
 	floor := int(x+1) - 1
 	return min(max(floor, 0), old-1), min(max(floor+1, 0), old-1), float32(x - float64(floor))

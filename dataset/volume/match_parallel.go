@@ -8,19 +8,19 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// matchParallel puts v, of shape old, onto the grid, along whose axes those of the
-// old volume in order run: every axis for itself.
-func (l *lie) matchParallel(v *Volume, old [4]int, order [3]int, w *work) error {
+// matchParallel puts v, of shape old, onto a grid with parallel axes, one axis after
+// the other. order has the old axis along every axis of the grid.
+func (t *affine) matchParallel(v *Volume, old [4]int, order [3]int, w *work) error {
 	var grids [3]grid
 	var first [3]int
 	for j, k := range order {
-		grids[j], first[j] = lineGrid(old[k+1], l.n[j], l.at[k], l.step[j][k])
+		grids[j], first[j] = lineGrid(old[k+1], t.n[j], t.at[k], t.step[j][k])
 	}
 	old = arrange(v, old, order)
 	if v.Mask {
-		return fillNearest(v, old, &grids, first, l.n, w)
+		return fillNearest(v, old, &grids, first, t.n, w)
 	}
-	return fillLinear(v, old, &grids, first, l.n, w)
+	return fillLinear(v, old, &grids, first, t.n, w)
 }
 
 // arrange puts the axes of v's values, of shape old, in that order.
@@ -41,8 +41,8 @@ func arrange(v *Volume, old [4]int, order [3]int) [4]int {
 	return to.n
 }
 
-// lineGrid is where those of n centers, at old voxels at + i·step, lie that are in
-// a line of old voxels: the grid's from first on.
+// lineGrid is the grid of those of n centers, at old indices at + i·step, that are
+// within a line of old voxels. first is the index of the first of them.
 func lineGrid(old, n int, at, step float64) (g grid, first int) {
 	first, end := within(at, step, n, old)
 	n = end - first
@@ -56,15 +56,15 @@ func lineGrid(old, n int, at, step float64) (g grid, first int) {
 		g.lo[i] = min(max(int(floor), 0), old-1)
 		g.hi[i] = min(max(int(floor)+1, 0), old-1)
 		if g.part[i] = float32(x - floor); g.part[i] == 0 {
-			g.hi[i] = g.lo[i] // a neighbor of no weight may be NaN
+			g.hi[i] = g.lo[i] // a neighbor with weight 0 may be NaN
 		}
 		g.nearest[i] = nearest(x, old)
 	}
 	return g, first
 }
 
-// within are the i of n, from first to before end, whose at + i·step is in a line of
-// old voxels, from its first outer edge to its last.
+// within finds the indices i below n, from first to end-1, for which at + i·step is
+// within the outer edges of a line of old voxels.
 func within(at, step float64, n, old int) (first, end int) {
 	lo, hi := -0.5-round-at, float64(old)-0.5+round-at
 	if step < 0 {
@@ -76,7 +76,7 @@ func within(at, step float64, n, old int) (first, end int) {
 		}
 		return 0, n
 	}
-	// Compared as floats: a step next to 0 makes numbers that no int holds.
+	// Compared as floats: a step close to 0 makes numbers that no int can hold.
 	first = int(min(max(math.Ceil(lo/step), 0), float64(n)))
 	end = int(min(max(math.Floor(hi/step)+1, 0), float64(n)))
 	return first, max(first, end)
@@ -108,7 +108,7 @@ func fillLinear(v *Volume, old [4]int, g *[3]grid, first, n [3]int, w *work) err
 	if nx == 0 {
 		return nil
 	}
-	// Of a row only what the grid reaches is blended.
+	// Only the part of a row that the grid needs is blended.
 	from, to := min(g[2].lo[0], g[2].lo[nx-1]), max(g[2].hi[0], g[2].hi[nx-1])+1
 	for i := range nx {
 		g[2].lo[i] -= from

@@ -153,24 +153,24 @@ func TestVolumesThatCannotBeMatchedSaySo(t *testing.T) {
 		{func(pet, _ *volume.Volume) { pet.Axes[2].Direction = nil }, "pet: direction or spacing of axis 1 is unknown"},
 		{func(pet, _ *volume.Volume) { pet.Axes[1].Spacing = 0 }, "pet: direction or spacing of axis 0 is unknown"},
 		{func(pet, _ *volume.Volume) { pet.World = "" }, "pet: its world is unknown, that of ct is LPS"},
-		{func(pet, _ *volume.Volume) { pet.Axes[2].Direction = pet.Axes[1].Direction }, "pet: its axes lie in one plane"},
-		{func(_, ct *volume.Volume) { ct.Axes[2].Direction = ct.Axes[1].Direction }, "the grid's axes lie in one plane"},
+		{func(pet, _ *volume.Volume) { pet.Axes[2].Direction = pet.Axes[1].Direction }, "pet: its axes are in one plane"},
+		{func(_, ct *volume.Volume) { ct.Axes[2].Direction = ct.Axes[1].Direction }, "the grid's axes are in one plane"},
 		{func(pet, _ *volume.Volume) { pet.Origin[0] = 1e12 }, "pet: its place and size are beyond"},
 		{func(pet, _ *volume.Volume) { pet.Origin[1] = math.NaN() }, "pet: its place and size are beyond"},
 		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e-300 }, "pet: its place and size are beyond"},
 		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e300 }, "pet: its place and size are beyond"},
-		{func(pet, _ *volume.Volume) { pet.Origin[2] += 20 }, "pet: it lies entirely outside"},
+		{func(pet, _ *volume.Volume) { pet.Origin[2] += 20 }, "pet: it is entirely outside"},
 		{func(pet, _ *volume.Volume) { // beyond a face of the grid, though not of a box along its own axes around it
 			c, s := math.Cos(1.1), math.Sin(1.1)
 			pet.Axes[2].Direction, pet.Axes[3].Direction = []float64{-s, c, 0}, []float64{c, s, 0}
 			for d, x := range []float64{c, s, 0} {
 				pet.Origin[d] += 0.5*x + 11*[]float64{math.Cos(0.3), math.Sin(0.3), 0}[d]
 			}
-		}, "pet: it lies entirely outside"},
+		}, "pet: it is entirely outside"},
 		{func(pet, _ *volume.Volume) { pet.Mask, pet.Fill = true, 40000 }, "pet: its labels are int16, which cannot hold Fill(40000)"},
 		{func(pet, _ *volume.Volume) { pet.Mask, pet.Fill = true, 0.5 }, "pet: its labels are int16, which cannot hold Fill(0.5)"},
-		{func(pet, _ *volume.Volume) { pet.Shape[0] = math.MaxInt }, " channels on the grid of ct are too large"},
-		{func(pet, _ *volume.Volume) { pet.Shape, pet.Axes = pet.Shape[1:], pet.Axes[1:] }, "pet: it has 2 axes of space, ct has 3"},
+		{func(pet, _ *volume.Volume) { pet.Shape[0] = math.MaxInt }, " channels on the grid of ct would be too large"},
+		{func(pet, _ *volume.Volume) { pet.Shape, pet.Axes = pet.Shape[1:], pet.Axes[1:] }, "pet: it has 2 spatial axes, ct has 3"},
 		{func(_, ct *volume.Volume) { ct.Name = "mr" }, "the patient has no ct"},
 	} {
 		spacing := []float64{3, 2, 1}

@@ -11,14 +11,15 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// moves is how values go from one array to another: n per axis, the step from value
-// to value there and here, counted in values and maybe negative, and where both begin.
+// moves plans a copy from one array to another: n values per axis, the steps from value
+// to value in both, counted in values and maybe negative, and the indices where both
+// begin.
 type moves struct {
 	n, dst, src  [4]int
 	dstAt, srcAt int
 }
 
-// newMoves goes through all of shape, here and there, one value after the other.
+// newMoves plans the copy of a whole array of that shape to one of the same layout.
 func newMoves(shape []int) moves {
 	m := moves{n: [4]int{1, 1, 1, 1}}
 	step := 1
@@ -30,12 +31,12 @@ func newMoves(shape []int) moves {
 	return m
 }
 
-// row goes through n values in a row from value number at on.
+// row plans the copy of n contiguous values, from index at on, to index 0 on.
 func row(n, at int) moves {
 	return moves{n: [4]int{1, 1, 1, n}, dst: [4]int{3: 1}, src: [4]int{3: 1}, srcAt: at}
 }
 
-// rows calls do for every row of the innermost axis, with where it begins.
+// rows calls do for every row of the innermost axis, with the indices where it begins.
 func (m *moves) rows(do func(dst, src int)) {
 	for i := range m.n[0] {
 		for j := range m.n[1] {
@@ -46,7 +47,7 @@ func (m *moves) rows(do func(dst, src int)) {
 	}
 }
 
-// run moves values of that many bytes as they are.
+// run copies values of that many bytes unchanged.
 func (m *moves) run(dst, src []byte, size uintptr) {
 	switch size {
 	case 1:
@@ -60,7 +61,7 @@ func (m *moves) run(dst, src []byte, size uintptr) {
 	}
 }
 
-// convert moves values of dtype from to values of dtype to, converted as Go does.
+// convert copies values of dtype from to values of dtype to, converted as Go does.
 func (m *moves) convert(dst []byte, to tensor.Dtype, src []byte, from tensor.Dtype) error {
 	switch to {
 	case from:
@@ -147,7 +148,7 @@ func convertRow[D, S number](dst []D, src []S) {
 	}
 }
 
-// fill makes every value of data, which are of dtype dt, the same.
+// fill sets every value of data, of dtype dt, to x.
 func fill(data []byte, dt tensor.Dtype, x float64) {
 	if x == 0 {
 		clear(data)

@@ -12,7 +12,7 @@ import (
 // An Option adds a volume to a cohort, or changes what [Open] does.
 type Option struct{ set func(*config) }
 
-// config is what the options set.
+// config holds what the options set.
 type config struct {
 	sources   []source
 	table     []Patient // as given by Patients; nil if they are to be found
@@ -35,9 +35,9 @@ func newConfig(options []Option) config {
 	return c
 }
 
-// A Patient is a row of a table of patients: the name and, by name of the
-// volume, the paths of the files. The pattern of [Scan] or [Mask] finds volumes
-// that Files lacks.
+// A Patient is a row of a table of patients: the patient's name, and the paths
+// of the files by the names of the volumes. The pattern of [Scan] or [Mask]
+// finds volumes that Files lacks.
 type Patient struct {
 	Name  string
 	Files map[string]string
@@ -49,8 +49,8 @@ func Patients(table ...Patient) Option {
 	return Option{func(c *config) { c.table = append(c.table, table...) }}
 }
 
-// Prepare takes the volumes of every patient through the steps once, after they
-// are decoded and before they are cached and cut. Steps of further calls are
+// Prepare applies the steps to the volumes of every patient once, after they are
+// decoded and before they are cached and cut. Steps of further calls are
 // appended.
 func Prepare(steps ...Step) Option {
 	return Option{func(c *config) { c.steps = append(c.steps, steps...) }}
@@ -59,7 +59,7 @@ func Prepare(steps ...Step) Option {
 // CacheSize sets how many bytes of prepared volumes are kept in memory. The
 // default is 2 GiB. [Cohort.Bytes] is what the whole cohort needs.
 //
-// Volumes in use may exceed the limit, by up to a patient per worker. A patient
+// Volumes in use may exceed the limit by up to one patient per worker. A patient
 // larger than the limit is not kept. If the limit is below the size of the
 // cohort, a random order of samples decodes a patient again for every few
 // samples. Then shuffle with sampler.Grouped(cut.Ends(), …), which takes the

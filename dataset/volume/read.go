@@ -33,8 +33,8 @@ type Decoder interface {
 // Shape. If the header of a NIfTI file asks for scaling, its values are scaled
 // to float32, and limit counts these. Bytes after the values are ignored.
 //
-// A NIfTI file without a place (both codes are 0) has its center at the world's
-// origin and its first axis to the left, as in nibabel.
+// A NIfTI file without orientation (qform_code and sform_code are 0) has its
+// center at the world's origin and its first axis to the left, as in nibabel.
 //
 // All files in the folder of a DICOM series must be slices of one stack: of one
 // size and direction, at equal distances. Missing slices, duplicates, and files
@@ -132,7 +132,7 @@ func (v *Volume) checkHeader() error {
 	return nil
 }
 
-// check makes sure that the values are there.
+// check makes sure that Data has the size that the header says.
 func (v *Volume) check() error {
 	if want := v.Bytes(); int64(len(v.Data)) != want {
 		return fmt.Errorf("%d bytes of data, want %d", len(v.Data), want)

@@ -21,10 +21,10 @@ import (
 // kept: n voxels of spacing s become round(n·s/spacing) voxels, at least one.
 // The center of voxel i of the result is at index (i + ½)·spacing/s - ½ of the
 // old volume, so the origin moves by half the difference of the spacings.
-// Outside the outermost centers the values continue unchanged. ITK's resample
-// filter gives the same on that grid, and so does SciPy's zoom with grid_mode
-// where sizes divide. Like both, it does not smooth before it makes a volume
-// coarser.
+// Beyond the centers of its outermost voxels, a volume has the values of these
+// voxels. ITK's resample filter gives the same on that grid, and so does SciPy's
+// zoom with grid_mode if n·s/spacing is a whole number. Like both, Resample does
+// not smooth before it makes a volume coarser.
 func Resample(spacing ...float64) Step { return resampling{slices.Clone(spacing)} }
 
 type resampling struct{ spacing []float64 }
@@ -43,13 +43,12 @@ func (x resampling) add(p *program) error {
 	return p.add(x, perPatient, true)
 }
 
-// scales are, per axis of Shape, how many old voxels a new one is wide, and the
-// number of new ones. Volumes whose spacings
-// agree up to rounding get the same.
+// scales are, per axis of Shape, the width of a new voxel in old ones, and the number
+// of new voxels. They are the same for volumes whose spacings agree up to rounding.
 func (x resampling) scales(vs []*Volume) (scale [4]float64, n [4]int, err error) {
 	rank := rankOf(vs)
 	if len(x.spacing) != 1 && len(x.spacing) != rank {
-		return scale, n, fmt.Errorf("volumes have %d axes of space: want as many spacings, or one", rank)
+		return scale, n, fmt.Errorf("volumes have %d spatial axes: want as many spacings, or one", rank)
 	}
 	elements := 1
 	for k := 1; k <= rank; k++ {
@@ -140,8 +139,9 @@ func (x resampling) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// A grid is where the new voxels of one axis lie between the old ones: between
-// lo and hi, the part part of the way.
+// A grid has the positions of the new voxels of one axis among the old ones: voxel i is
+// between old voxels lo[i] and hi[i], and part[i] of the way from the first to the
+// second. nearest[i] is the nearest old voxel.
 type grid struct {
 	lo, hi, nearest []int
 	part            []float32

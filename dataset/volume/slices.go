@@ -23,9 +23,9 @@ type View int
 
 // The views.
 const (
-	Axial    View = iota // from below: a slice per step from feet to head
-	Coronal              // from the front: a slice per step from front to back
-	Sagittal             // from the side: a slice per step from side to side
+	Axial    View = iota // seen from below: slices from feet to head
+	Coronal              // seen from the front: slices from front to back
+	Sagittal             // seen from the side: slices from side to side
 )
 
 // String is the view's name in lower case.
@@ -114,7 +114,8 @@ type sliceParts struct {
 	list   []sliceOf
 }
 
-// sliceOf is one slice: patient, and view and place in the lowest 2 and the other bits.
+// sliceOf is one slice: the patient, the view (the lowest 2 bits), and the index along
+// its axis (the other bits).
 type sliceOf struct{ patient, at uint32 }
 
 func (o sliceOf) view() View { return View(o.at & 3) }
@@ -127,7 +128,7 @@ func (p *sliceParts) validate() error {
 		return errNoPatients
 	}
 	if rank := len(c.patient(0).shape); rank != 3 {
-		return fmt.Errorf("volume: slices: the volumes have %d axes of space: want three", rank)
+		return fmt.Errorf("volume: slices: the volumes have %d spatial axes: want three", rank)
 	}
 	if len(p.views) == 0 {
 		errs = append(errs, errors.New("volume: slices: Views(): want at least one"))
@@ -178,7 +179,7 @@ func (p *sliceParts) shapes() error {
 	return nil
 }
 
-// viewAxes are the axes of space along which slices of every view follow each other.
+// viewAxes are the spatial axes along which slices of every view follow each other.
 func viewAxes(v *Volume) [3]int {
 	const x, y, z = 2, 1, 0
 	best, most := [3]int{Axial: z, Coronal: y, Sagittal: x}, math.Inf(-1)

@@ -17,7 +17,7 @@ type source struct {
 	optional bool
 	dtype    tensor.Dtype
 	fill     float64
-	using    Decoder // nil for those that names tell
+	using    Decoder // nil if the name of the file tells the decoder
 }
 
 // decoder is that of the file.
@@ -69,12 +69,13 @@ func As(dt tensor.Dtype) SourceOption { return SourceOption{func(s *source) { s.
 // [Fill], and a bool field, "ct_present" for the volume "ct", is false.
 func Optional() SourceOption { return SourceOption{func(s *source) { s.optional = true }} }
 
-// Using reads the volume by d, for any file name. The pattern may match folders
-// if d reads folders.
+// Using reads the volume with d, whatever the file's name. The pattern may match
+// folders if d reads folders.
 func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.using = d }} }
 
 // Fill sets the value of voxels outside the volume, where a sample or the grid
-// of another volume is larger, and of a missing volume. The default is 0.
+// of another volume is larger. A missing volume has this value everywhere. The
+// default is 0.
 func Fill(value float64) SourceOption { return SourceOption{func(s *source) { s.fill = value }} }
 
 // String prints the source: "ct from {patient}/ct.nrrd".

@@ -13,7 +13,7 @@ import (
 
 // A Step is an element of the lists for [Prepare], [Process] and [Augment].
 // Functions of this package make them; [Apply] makes one of your own
-// [Transform]. It prints as the call that made it.
+// [Transform]. A Step prints as the call that made it.
 type Step interface {
 	fmt.Stringer
 	add(p *program) error
@@ -27,8 +27,8 @@ type operation interface {
 	apply(vs []*Volume, w *work) error
 }
 
-// work is what one run of a program takes: random numbers, and memory for
-// results that cannot be made in place.
+// work is what one run of a program uses: random numbers, and memory for results
+// that cannot be made in place.
 type work struct {
 	ctx    context.Context
 	rand   *rand.Rand // nil in a preparation
@@ -94,7 +94,7 @@ func (p *program) add(op operation, where place, moves bool) error {
 	return nil
 }
 
-// outline changes headers as run would.
+// outline changes the headers as run would.
 func (p *program) outline(vs []*Volume) error {
 	for _, op := range p.ops {
 		if err := op.outline(vs); err != nil {
@@ -117,7 +117,8 @@ func (p *program) run(vs []*Volume, w *work) error {
 	return nil
 }
 
-// validate reports everything that is wrong with a preparation of volumes of these names.
+// validate reports everything that is wrong with p as the preparation of volumes with
+// these names.
 func (p *program) validate(names []string) error {
 	errs := slices.Clone(p.errs)
 	if len(p.scans)+len(p.masks) > 0 {
@@ -140,8 +141,8 @@ func (p *program) checkNames(names []string) error {
 // String is the steps in their order.
 func (p *program) String() string { return steps.Join(p.ops) }
 
-// Process takes the volumes of one body through the steps, as [Prepare] does
-// for every patient of a cohort. Use it to prepare the input of a trained
+// Process applies the steps to the volumes of one body, as [Prepare] does for
+// every patient of a cohort. Use it to prepare the input of a trained
 // network as it was for training. Volumes are changed in place, and then have
 // channels first. After an error they are undefined. They must be on one grid,
 // unless the first step is [ResampleToMatch].
@@ -175,7 +176,7 @@ func Process(ctx context.Context, volumes []*Volume, steps ...Step) error {
 	return nil
 }
 
-// rankOf is the number of axes of space.
+// rankOf is the number of spatial axes.
 func rankOf(vs []*Volume) int { return len(vs[0].Shape) - 1 }
 
 // axisOf is the place in Shape of an axis as users count them.

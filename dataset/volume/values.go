@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A number is what a volume's values may be.
+// A number is a type that the values of a volume may have.
 type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
@@ -21,7 +21,7 @@ type word interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// Values is Data as values of type T, without a copy. It panics if T is not v's
+// Values returns Data as values of type T, without a copy. It panics if T is not v's
 // Dtype.
 func Values[T dataset.Element](v *Volume) []T {
 	if v.Dtype.Type != reflect.TypeFor[T]() {
@@ -54,14 +54,14 @@ func (v *Volume) SetFloat32(values []float32) {
 	v.Dtype, v.Data = tensor.Float32, dense.Bytes(values)
 }
 
-// copyNumbers converts len(dst) values of v, from number at on.
+// copyNumbers converts len(dst) values of v, from index at on.
 func copyNumbers[D float32 | float64 | int64](dst []D, v *Volume, at int) error {
 	m := row(len(dst), at)
 	return convertAny(dst, v.Data, v.Dtype, &m)
 }
 
-// castExact makes the values those of dtype dt, where copying will not: floats
-// are converted while a sample is copied. A value that dt cannot hold is an error.
+// castExact converts the values to the integer dtype dt. A value that dt cannot hold is
+// an error. It does nothing for floats, which are converted when a sample is copied.
 func (v *Volume) castExact(dt tensor.Dtype) error {
 	if v.Dtype == dt || dense.IsFloat(dt) {
 		return nil

@@ -13,11 +13,12 @@
 // Expensive steps that give the same result in every epoch belong in [Prepare];
 // the result is cached. Random steps belong in [Augment].
 //
-// All volumes of a patient must be on one grid, or [ResampleToMatch] puts them
-// on the grid of one of them. Steps then apply to all volumes of a patient
-// alike. Steps that move voxels give masks the label of the nearest voxel.
-// Steps that change values do not change masks. Channels are never mixed. After
-// every step [Volume.Position] still tells where a voxel lies in the body.
+// All volumes of a patient must be on one grid. If they are not,
+// [ResampleToMatch] puts them on the grid of one of them. Other steps apply to
+// all volumes of a patient alike. Steps that move voxels give masks the label of
+// the nearest voxel. Steps that change values do not change masks. Channels are
+// never mixed. After every step [Volume.Position] still tells where a voxel is
+// in the body.
 //
 // Steps count spatial axes only, the slowest first: 0, 1 and 2 are z, y and x;
 // in a slice, 0 and 1 are rows and columns. -1 is the last axis.
@@ -33,8 +34,8 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A Volume is an array of two or more dimensions with its place in the world: a
-// CT scan, a PET scan, or a segmentation of one.
+// A Volume is an array of two or more dimensions with its position in the world:
+// a CT scan, a PET scan, or a segmentation of one.
 type Volume struct {
 	Name string // name of its [Scan] or [Mask] in a cohort, otherwise name of its file
 	Mask bool   // the values are labels, which are not interpolated
@@ -76,7 +77,7 @@ type Attribute struct{ Key, Value string }
 // Elements is the number of values.
 func (v *Volume) Elements() int { return v.Shape.TotalSize() }
 
-// Bytes is the size of the values, also if Data is nil.
+// Bytes is the size of the values in bytes, also if Data is nil.
 func (v *Volume) Bytes() int64 { return int64(v.Elements()) * int64(v.Dtype.Size()) }
 
 // Header is a copy of the volume without its values.

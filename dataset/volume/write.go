@@ -16,7 +16,7 @@ import (
 // A WriteOption changes what [WriteNRRD] does.
 type WriteOption struct{ set func(*writing) }
 
-// writing is what options say.
+// writing holds what the options set.
 type writing struct{ gzip bool }
 
 // Gzip compresses the values. Reading them then takes several times as long as
@@ -34,9 +34,9 @@ var nrrdTypes = map[tensor.Dtype]nrrd.Type{
 // directions up to rounding, except that
 //
 //   - Name, Mask and Fill are not in the file,
-//   - leading axes of length 1, kind "list" and nothing else, which are the
-//     channels of a cohort, are left out,
-//   - nil Axes become axes of which nothing is known.
+//   - leading axes of length 1 and kind "list", without spacing and direction,
+//     are left out: these are the channels of a cohort,
+//   - nil Axes become axes of unknown kind, spacing and direction.
 //
 // Anything else that the file cannot hold is an error, such as a direction
 // without a spacing. Nothing is written then.
@@ -101,11 +101,11 @@ func (v *Volume) nrrdHeader() (*nrrd.Header, error) {
 	return h, nil
 }
 
-// writable tells whether the axis reads back as it is.
+// writable returns an error if the axis would not be read back unchanged.
 func (a Axis) writable() error {
-	// Within these a step keeps the precision of its numbers, in any direction.
+	// Within these limits a step in any direction keeps its precision.
 	const least, most = 1e-300, 1e300
-	// As much may a direction be off through numbers of float32.
+	// A direction stored as float32 may be off by this much.
 	const precision = 1e-6
 	switch {
 	case a.Kind != "" && !nrrd.IsKind(a.Kind):
@@ -120,7 +120,7 @@ func (a Axis) writable() error {
 		return fmt.Errorf("a direction with a spacing of %g, want %g to %g", a.Spacing, least, most)
 	}
 	if length, _ := unitOf(a.Direction); !(math.Abs(length-1) <= precision) {
-		return fmt.Errorf("the direction %v is no unit vector", a.Direction)
+		return fmt.Errorf("the direction %v is not a unit vector", a.Direction)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (v *Volume) describeWorld(h *nrrd.Header) error {
 			n = len(a.Direction)
 		}
 		if a.Direction != nil && len(a.Direction) != n {
-			return fmt.Errorf("axis %d: a direction of %d numbers, want %d as of the others and the origin", k, len(a.Direction), n)
+			return fmt.Errorf("axis %d: a direction of %d numbers, want %d, as in the origin and the other directions", k, len(a.Direction), n)
 		}
 	}
 	switch {

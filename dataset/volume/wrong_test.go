@@ -47,10 +47,10 @@ func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
 		step volume.Step
 		want string
 	}{
-		{volume.Resample(1, 2), "3 axes of space: want as many spacings"},
+		{volume.Resample(1, 2), "3 spatial axes: want as many spacings"},
 		{volume.Resample(1e-9), "would have"},
 		{volume.Resample(2e-5), "would be too large"},
-		{volume.PadOrCrop(1, 2), "3 axes of space: want as many lengths"},
+		{volume.PadOrCrop(1, 2), "3 spatial axes: want as many lengths"},
 		{volume.PadOrCrop(1 << 20), "want a smaller shape"},
 		{volume.PadOrCrop(3).Fill(40000), "PadOrCrop(3).Fill(40000): ct is int16, which cannot hold the value"},
 		{volume.PadOrCrop(3).Fill(-0.5), "PadOrCrop(3).Fill(-0.5): ct is int16, which cannot hold the value"},

@@ -1,4 +1,4 @@
-// Package datatest is what the tests of several datasets have in common.
+// Package datatest holds what the tests of several dataset packages share.
 package datatest
 
 import (
@@ -35,7 +35,7 @@ func Pairs(t testing.TB) dataset.Dataset {
 		dataset.Named("label", []int16{-1, -2, -3, -4, -5}))
 }
 
-// Sample is sample i, which must be there.
+// Sample reads sample i, which must succeed.
 func Sample(t testing.TB, ds dataset.Dataset, i int) dataset.Sample {
 	t.Helper()
 	s, err := dataset.At(t.Context(), ds, i)
@@ -45,7 +45,7 @@ func Sample(t testing.TB, ds dataset.Dataset, i int) dataset.Sample {
 	return s
 }
 
-// Same compares all samples.
+// Same reports an error for every field of a sample that differs.
 func Same(t testing.TB, got, want dataset.Dataset) {
 	t.Helper()
 	if got.Len() != want.Len() {
@@ -72,7 +72,7 @@ func Open(t testing.TB, ds dataset.Dataset) dataset.Reader {
 	return r
 }
 
-// Reset moves the slot to another draw, whose random numbers it then has.
+// Reset gives the slot the random numbers of another draw.
 func Reset(s dataset.Slot, seed uint64, epoch, draw int) {
 	slots.Slot(s).Draw().Reset(seed, epoch, draw)
 }
@@ -80,7 +80,7 @@ func Reset(s dataset.Slot, seed uint64, epoch, draw int) {
 // Slots are the slots of a batch.
 type Slots []dataset.Slot
 
-// NewSlots makes n of them.
+// NewSlots makes n slots.
 func NewSlots(n int, spec dataset.Spec) Slots {
 	s := make(Slots, n)
 	for k := range s {
@@ -95,8 +95,8 @@ func (s Slots) Len() int { return len(s) }
 // At is slot k.
 func (s Slots) At(k int) dataset.Slot { return s[k] }
 
-// Bytes is a field of all samples, one after the other. What a sample leaves
-// unwritten is 0xa5.
+// Bytes is a field of all samples, one after the other. Bytes that Place does not
+// write are 0xa5.
 func Bytes(t testing.TB, ds dataset.Dataset, field string) []byte {
 	t.Helper()
 	var all bytes.Buffer
@@ -116,7 +116,8 @@ func Bytes(t testing.TB, ds dataset.Dataset, field string) []byte {
 	return all.Bytes()
 }
 
-// PlacesWithoutAllocation places all samples again and again.
+// PlacesWithoutAllocation reports an error if placing all samples allocates memory
+// after the first time.
 func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 	t.Helper()
 	r, slot := Open(t, ds), dataset.NewSlot(ds.Spec()...)
@@ -134,7 +135,7 @@ func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 	}
 }
 
-// RefusesOtherIndices asks for samples that there are not.
+// RefusesOtherIndices reports an error if an index out of range is accepted.
 func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 	t.Helper()
 	r, slot := Open(t, ds), dataset.NewSlot(ds.Spec()...)
@@ -161,7 +162,7 @@ func Gzip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// A CountedFS counts what is read from its files at some place.
+// A CountedFS counts the calls of ReadAt of its files.
 type CountedFS struct {
 	fstest.MapFS
 	Reads int
@@ -203,8 +204,8 @@ func (p PipeFS) Stat(name string) (fs.FileInfo, error) {
 	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
 }
 
-// A Promising file system has files whose name has a dot hold Content, however
-// many bytes they claim to have.
+// In a Promising file system every file with a dot in its name holds Content and
+// claims to have Size bytes.
 type Promising struct {
 	fs.FS
 	Content string
@@ -235,7 +236,7 @@ func (f *promisingFile) ModTime() time.Time         { return time.Time{} }
 func (f *promisingFile) IsDir() bool                { return false }
 func (f *promisingFile) Sys() any                   { return nil }
 
-// A SeekOnly file system hides that its files can be read at any place.
+// A SeekOnly file system hides ReadAt of its files and leaves them Seek.
 type SeekOnly struct{ fs.FS }
 
 // Open opens a file.

@@ -395,7 +395,7 @@ func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
 		t.Error("no error")
 	}
 	fail = false
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // else a lost claim would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // otherwise a lost claim would wait for ever
 	defer cancel()
 	if err := r.PlaceBatch(ctx, []int{0, 1, 2, 3}, batch); err != nil {
 		t.Error(err)
@@ -448,8 +448,8 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// BenchmarkCached places samples in random order in a second epoch. Its measure
-// is a loop that copies rows of one slice in the same order and does nothing else.
+// BenchmarkCached places samples in random order in a second epoch. It is compared
+// with a loop that copies rows of one slice in the same order and does nothing else.
 func BenchmarkCached(b *testing.B) {
 	for _, size := range []int{3080, 3 * 224 * 224 * 4} {
 		for _, workers := range []int{1, 2} {

@@ -19,7 +19,7 @@ type cifarFile struct {
 	labels [][]int64
 }
 
-// pickled is the first byte of a pickle, which is no label.
+// pickled is the first byte of a pickle. No label has this value.
 const pickled = 0x80
 
 // parse reads a file of size bytes of either version.

@@ -49,7 +49,7 @@ func pythons(t testing.TB) fstest.MapFS {
 	}
 }
 
-// packedAs is a .tar.gz of a folder of fsys, its files from the last to the first.
+// packedAs is a .tar.gz of a folder of fsys, with its files in reverse order.
 func packedAs(t testing.TB, fsys fstest.MapFS, folder string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -189,7 +189,7 @@ func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 	}
 }
 
-// A tar archive says a megabyte of zeros is a gigabyte.
+// The header of a tar archive claims a gigabyte for a megabyte of zeros.
 func TestPromisesOfArchivesTakeNoMemory(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

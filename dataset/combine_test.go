@@ -15,7 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// must is for combinations that are right.
+// must fails the test if a combination is an error.
 func must(ds dataset.Dataset, err error) dataset.Dataset {
 	if err != nil {
 		panic(err)
@@ -23,7 +23,7 @@ func must(ds dataset.Dataset, err error) dataset.Dataset {
 	return ds
 }
 
-// twice is the field of a journal with another one before it, its double.
+// twice puts a field with the double of every value before the field of a journal.
 func twice(j journal) dataset.Spec {
 	return append(dataset.Spec{{Name: "double", Dtype: tensor.Int}}, j.Spec()...)
 }
@@ -36,7 +36,7 @@ func double(dst, src dataset.Slot) error {
 	return nil
 }
 
-// widened are fields that are made of "a", which is left out.
+// widened replaces the field "a" by fields computed from it.
 var widened = dataset.Spec{{Name: "a", Dtype: tensor.Int64}, {Name: "all", Dtype: tensor.Uint8, Ragged: true}}
 
 func widen(dst, src dataset.Slot) error {
@@ -58,7 +58,7 @@ func TestCombinationsPassEverythingOn(t *testing.T) {
 		sample  string // name of the sample at the last index
 		ahead   string
 		alone   string // what Place of every index does
-		batch   string // what PlaceBatch does, or "" where Open gives no BatchReader
+		batch   string // what PlaceBatch does, or "" if Open returns no BatchReader
 	}{
 		{
 			"Subset", must(dataset.Subset(one, []int{2, 0, 2})), []int{1, 2}, [][]int{{10}, {12}},
@@ -343,7 +343,7 @@ func (g gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 	return nil
 }
 
-func TestFuncOpensOnlyWhatIsRight(t *testing.T) {
+func TestFuncWithWrongArgumentsDoesNotOpen(t *testing.T) {
 	for _, ds := range []dataset.Dataset{
 		dataset.Func(-1, dataset.Spec{labelField}, nil),
 		dataset.Func(1, nil, nil),

@@ -61,8 +61,8 @@ func BenchmarkFolderPlace(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
-// BenchmarkReadAhead advises batches of 100 warm images of 107 kB: what the
-// advice costs where it is of no use.
+// BenchmarkReadAhead reads batches of 100 images of 107 kB ahead that are in the page
+// cache already: the cost of read-ahead without any benefit.
 func BenchmarkReadAhead(b *testing.B) {
 	var ds dataset.ReadAheader = imageFolder(b, os.DirFS(manyFiles(b, 1, 100, strings.Repeat("x", 107_000))))
 	indices := make([]int, 100)

@@ -287,7 +287,7 @@ func TestPlaceOfAFolderStopsWhenCancelled(t *testing.T) {
 	f.ReadAhead(ctx, []int{0})
 }
 
-func TestReadAheadTakesWhatItGets(t *testing.T) {
+func TestReadAheadAcceptsAnyIndices(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
 	write(t, filepath.Join(root, "cat", "b.jpg"), "b")

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// journal is a dataset of one field that writes down what it is asked for. Its
+// journal is a dataset of one field that records every call. Its
 // samples are 10·id, 10·id+1, …
 type journal struct {
 	id, n   int

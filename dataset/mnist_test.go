@@ -2,7 +2,6 @@ package dataset_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,23 +14,10 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// idxFile is a file of that type and shape, with values big-endian.
-func idxFile(code byte, shape []int, values any) []byte {
-	b := []byte{0, 0, code, byte(len(shape))}
-	for _, d := range shape {
-		b = binary.BigEndian.AppendUint32(b, uint32(d))
-	}
-	b, err := binary.Append(b, binary.BigEndian, values)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 func mnistFiles(prefix, images, labels string) fstest.MapFS {
 	return fstest.MapFS{
-		prefix + images: {Data: idxFile(8, []int{3, 2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
-		prefix + labels: {Data: idxFile(8, []int{3}, []byte{7, 0, 255})},
+		prefix + images: {Data: datatest.IDX(8, []int{3, 2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
+		prefix + labels: {Data: datatest.IDX(8, []int{3}, []byte{7, 0, 255})},
 	}
 }
 
@@ -90,11 +76,11 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		{fstest.MapFS{}, "dataset: MNIST: none of the files train-images-idx3-ubyte, train-images-idx3-ubyte.gz, train-images.idx3-ubyte, train-images.idx3-ubyte.gz: file does not exist, nor in raw or MNIST/raw"},
-		{with(x, idxFile(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
-		{with(x, idxFile(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
-		{with(y, idxFile(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
-		{with(y, idxFile(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want integers"},
-		{with(y, idxFile(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
+		{with(x, datatest.IDX(8, []int{2, 2, 2}, make([]byte, 8))), "dataset: MNIST: train-images-idx3-ubyte has 2 images, train-labels-idx1-ubyte has 3 labels"},
+		{with(x, datatest.IDX(9, []int{3, 2, 2}, make([]byte, 12))), "dataset: read train-images-idx3-ubyte: an array of int8 [3 2 2], want images: uint8 of shape (n, h, w)"},
+		{with(y, datatest.IDX(8, []int{3, 2}, make([]byte, 6))), "dataset: read train-labels-idx1-ubyte: an array of uint8 [3 2], want labels: shape (n)"},
+		{with(y, datatest.IDX(13, []int{3}, make([]float32, 3))), "dataset: read train-labels-idx1-ubyte: labels of float32, want integers"},
+		{with(y, datatest.IDX(8, []int{3}, make([]byte, 2))), "dataset: read train-labels-idx1-ubyte: header promises 3 bytes of data from byte 8, the file has 2: unexpected EOF"},
 	} {
 		_, err := dataset.MNIST(c.fsys, dataset.Train)
 		if got := fmt.Sprint(err); got != c.want {
@@ -110,7 +96,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		if shape[0] == 1<<16 {
 			size += 1 << 31
 		}
-		fsys := datatest.Promising{FS: with(x+".gz", nil), Content: string(idxFile(8, shape[:], []byte{})), Size: size}
+		fsys := datatest.Promising{FS: with(x+".gz", nil), Content: string(datatest.IDX(8, shape[:], []byte{})), Size: size}
 		delete(fsys.FS.(fstest.MapFS), x)
 		_, err := dataset.MNIST(fsys, dataset.Train)
 		if got := fmt.Sprint(err); !strings.HasSuffix(got, want) {

@@ -99,7 +99,7 @@ func TestRandomSplitSaysWhatIsWrong(t *testing.T) {
 	for want, fractions := range map[string][]float64{
 		"dataset: RandomSplit: fractions [0.5 0.4]: want a sum of 1, not 0.9":                        {.5, .4},
 		"dataset: RandomSplit: fractions []: want a sum of 1, not 0":                                 {},
-		"dataset: RandomSplit: fractions [0.5 0.5000000001]: want a sum of 1, not 1.0000000001":      {.5, .5000000001}, // PyTorch bears too little, not too much
+		"dataset: RandomSplit: fractions [0.5 0.5000000001]: want a sum of 1, not 1.0000000001":      {.5, .5000000001}, // PyTorch accepts a sum a little below 1, not above
 		"dataset: RandomSplit: fractions [0.5 0.499999999]: want a sum of 1, not 0.9999999989999999": {.5, .499999999},
 		"dataset: RandomSplit: fraction -0.5: want one from 0 to 1":                                  {1, -.5},
 	} {

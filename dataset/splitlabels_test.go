@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// split is the samples of the parts, which must hold each of n once and in order.
+// split is the samples of the datasets, which must hold each of n once and in order.
 func split(t *testing.T, n int, parts []dataset.Dataset, err error) [][]int {
 	t.Helper()
 	if err != nil {
@@ -67,7 +67,7 @@ func TestStratifiedSplitKeepsTheSharesOfLabels(t *testing.T) {
 	}
 }
 
-func TestStratifiedSplitDrawsEverySampleAlike(t *testing.T) {
+func TestStratifiedSplitDrawsEverySampleEquallyOften(t *testing.T) {
 	labels := []string{"a", "b", "a", "b", "b", "a", "b", "b", "c", "a"}
 	counts := make([]int, len(labels))
 	const seeds = 4000
@@ -121,7 +121,7 @@ func TestGroupedSplitDividesNoGroup(t *testing.T) {
 	}
 }
 
-func TestSplitsComeAgain(t *testing.T) {
+func TestSplitsAreReproducible(t *testing.T) {
 	labels := []int{1, 2, 1, 2, 1, 2, 1, 2, 3, 3, 3, 3}
 	for name, f := range map[string]func(seed uint64) ([]dataset.Dataset, error){
 		"StratifiedSplit": func(seed uint64) ([]dataset.Dataset, error) {

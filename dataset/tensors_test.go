@@ -157,7 +157,7 @@ func TestTensorsPlacesWithoutAllocation(t *testing.T) {
 	datatest.PlacesWithoutAllocation(t, ds)
 }
 
-// BenchmarkTensors places CIFAR-sized samples in random order. Its measure is a
+// BenchmarkTensors places CIFAR-sized samples in random order. It is compared with a
 // loop that copies the same rows and does nothing else.
 func BenchmarkTensors(b *testing.B) {
 	const n, rows = 50_000, 64

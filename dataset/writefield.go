@@ -61,7 +61,7 @@ func label(c Cell, classes int) (byte, error) {
 	return byte(v), nil
 }
 
-// wholeNumber is the integer in c. Negative ones become larger than any label.
+// wholeNumber is the integer in c. A negative one becomes larger than any label.
 func wholeNumber(c Cell) uint64 {
 	b := c.Bytes()
 	switch slots.Cell(c).Dtype().Kind() {

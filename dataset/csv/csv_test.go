@@ -27,7 +27,7 @@ func mustCSV(t testing.TB, text string, fields []csv.Field, options ...csv.Optio
 	return table
 }
 
-func TestCSVReadsEveryKind(t *testing.T) {
+func TestCSVReadsEveryField(t *testing.T) {
 	text := "b,i8,i64,u16,f32,f64,text\n" +
 		"true,-128,9223372036854775807,65535,1e-3, 2.5 ,\"a,\nb\"\"\"\n" +
 		"0,127,-9223372036854775808, 0 ,inf,-NaN?,\n"

@@ -2,7 +2,6 @@ package idx_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -18,19 +17,6 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// idxFile is a file of that type and shape, with values big-endian.
-func idxFile(code byte, shape []int, values any) []byte {
-	b := []byte{0, 0, code, byte(len(shape))}
-	for _, d := range shape {
-		b = binary.BigEndian.AppendUint32(b, uint32(d))
-	}
-	b, err := binary.Append(b, binary.BigEndian, values)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 func TestIDXReadsEveryType(t *testing.T) {
 	for _, c := range []struct {
 		code   byte
@@ -44,7 +30,7 @@ func TestIDXReadsEveryType(t *testing.T) {
 		{0x0e, [][3]float64{{1, -2.5, 3}, {4, 5e100, -1e-310}}},
 	} {
 		want := datatest.Tensors(t, dataset.Named("x", c.values))
-		plain := idxFile(c.code, []int{2, 3}, c.values)
+		plain := datatest.IDX(c.code, []int{2, 3}, c.values)
 		for name, data := range map[string][]byte{"plain": plain, "gzip": datatest.Gzip(plain)} {
 			for _, limit := range []int64{1, 1 << 20} {
 				got, err := idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(limit))
@@ -85,7 +71,7 @@ func TestIDXReadsEveryRank(t *testing.T) {
 			dims = append(dims, d)
 			n *= d
 		}
-		ds, err := idx.Open(fstest.MapFS{"x": {Data: idxFile(8, dims, make([]byte, n))}}, "x", "x")
+		ds, err := idx.Open(fstest.MapFS{"x": {Data: datatest.IDX(8, dims, make([]byte, n))}}, "x", "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +82,7 @@ func TestIDXReadsEveryRank(t *testing.T) {
 }
 
 func TestIDXSaysWhatIsWrong(t *testing.T) {
-	good := idxFile(0x0c, []int{2, 2}, []int32{1, 2, 3, 4})
+	good := datatest.IDX(0x0c, []int{2, 2}, []int32{1, 2, 3, 4})
 	broken := datatest.Gzip(good)
 	broken[len(broken)-8] ^= 1 // the checksum
 	for _, c := range []struct {
@@ -108,18 +94,18 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 		{[]byte{0, 1, 8, 1}, "byte 0: magic number 00 01 08 01, want 00 00, the type and the rank"},
 		{[]byte{0, 0, 10, 1}, "byte 2: type 0x0a, want 0x08, 0x09 or 0x0b to 0x0e"},
 		{[]byte{0, 0, 8, 0}, "byte 3: rank 0, want a first dimension that counts the samples"},
-		{idxFile(8, []int{1, -2}, []byte{}), "byte 8: dimension 1 is -2, below 0"},
-		{idxFile(8, []int{1, 0}, []byte{}), "dataset: spec: field \"x\": shape [0] has a dimension below 1"},
-		{idxFile(8, []int{1, 1 << 30, 1 << 30}, []byte{}), "dataset: spec: field \"x\": shape [1073741824 1073741824] is larger than 1 TiB"},
-		{idxFile(14, []int{math.MaxInt32, 1 << 30}, []byte{}), "shape [2147483647 1073741824] is larger than any file"},
-		{idxFile(8, []int{math.MaxInt32, 1 << 30}, []byte{}), "header promises 2305843008139952128 bytes of data from byte 12, the file has 0: unexpected EOF"},
+		{datatest.IDX(8, []int{1, -2}, []byte{}), "byte 8: dimension 1 is -2, below 0"},
+		{datatest.IDX(8, []int{1, 0}, []byte{}), "dataset: spec: field \"x\": shape [0] has a dimension below 1"},
+		{datatest.IDX(8, []int{1, 1 << 30, 1 << 30}, []byte{}), "dataset: spec: field \"x\": shape [1073741824 1073741824] is larger than 1 TiB"},
+		{datatest.IDX(14, []int{math.MaxInt32, 1 << 30}, []byte{}), "shape [2147483647 1073741824] is larger than any file"},
+		{datatest.IDX(8, []int{math.MaxInt32, 1 << 30}, []byte{}), "header promises 2305843008139952128 bytes of data from byte 12, the file has 0: unexpected EOF"},
 		{good[:27], "header promises 16 bytes of data from byte 12, the file has 15: unexpected EOF"},
 		{append(slices.Clone(good), 0), "1 bytes after the data, which ends at byte 28"},
 		{datatest.Gzip(good[:27]), "byte 27 of the decompressed data: unexpected EOF"},
 		{datatest.Gzip(append(slices.Clone(good), 0)), "more data after byte 28, where the header says that it ends"},
 		{datatest.Gzip(good)[:30], "byte 28 of the decompressed data: unexpected EOF"},
 		{broken, "byte 28 of the decompressed data: gzip: invalid checksum"},
-		{datatest.Gzip(idxFile(8, []int{1 << 30}, []byte{})), "header promises 1073741824 bytes of data, more than 32 compressed ones can hold"},
+		{datatest.Gzip(datatest.IDX(8, []int{1 << 30}, []byte{})), "header promises 1073741824 bytes of data, more than 32 compressed ones can hold"},
 	} {
 		_, err := idx.Open(fstest.MapFS{"x": {Data: c.data}}, "x", "x")
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, "idx: read x: ") || !strings.Contains(got, c.want) {
@@ -134,7 +120,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 
 // TestAFileThatShrinksIsAnError cuts a file short after it was opened.
 func TestAFileThatShrinksIsAnError(t *testing.T) {
-	file := &fstest.MapFile{Data: idxFile(0x0c, []int{2, 2}, []int32{1, 2, 3, 4})}
+	file := &fstest.MapFile{Data: datatest.IDX(0x0c, []int{2, 2}, []int32{1, 2, 3, 4})}
 	ds, err := idx.Open(fstest.MapFS{"x": file}, "x", "x", idx.MemoryLimit(1))
 	if err != nil {
 		t.Fatal(err)
@@ -154,9 +140,9 @@ func TestWriteRefusesOtherDtypes(t *testing.T) {
 }
 
 func FuzzIDX(f *testing.F) {
-	f.Add(idxFile(8, []int{2, 2}, []byte{1, 2, 3, 4}))
-	f.Add(idxFile(0x0c, []int{2}, []int32{1, 2}))
-	f.Add(datatest.Gzip(idxFile(0x0d, []int{1, 2}, []float32{1, 2})))
+	f.Add(datatest.IDX(8, []int{2, 2}, []byte{1, 2, 3, 4}))
+	f.Add(datatest.IDX(0x0c, []int{2}, []int32{1, 2}))
+	f.Add(datatest.Gzip(datatest.IDX(0x0d, []int{1, 2}, []float32{1, 2})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ds, err := idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(1<<20))
 		if err != nil || ds.Len() == 0 {
@@ -178,7 +164,7 @@ func TestPromisesOfCompressedFilesTakeNoMemory(t *testing.T) {
 	if _, err := io.ReadFull(rand.NewChaCha8([32]byte{5}), noise); err != nil {
 		t.Fatal(err)
 	}
-	fsys := fstest.MapFS{"x": {Data: datatest.Gzip(append(idxFile(8, []int{900_000_000}, []byte{}), noise...))}}
+	fsys := fstest.MapFS{"x": {Data: datatest.Gzip(append(datatest.IDX(8, []int{900_000_000}, []byte{}), noise...))}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := idx.Open(fsys, "x", "x")

@@ -209,7 +209,7 @@ func TestNpyRefusesWhatHasNoPlainValues(t *testing.T) {
 	}
 }
 
-// npyFile is a file of version 1.0.
+// npyFile is a file of format version 1.0.
 func npyFile(descr, shape string, data []byte) []byte {
 	return npyText(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape), data)
 }

@@ -44,7 +44,7 @@ func TestDamagedSampleIsNoticedWhenFirstRead(t *testing.T) {
 			}
 		}
 	}
-	// Once read without damage, a sample is not looked at again.
+	// A sample that was once read without damage is not checked again.
 	data := bytes.Clone(whole)
 	ds, err := openBytes(data)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestDamagedTrailerIsNoticed(t *testing.T) {
 	}
 }
 
-// withTrailer is samples with such a trailer after them.
+// withTrailer is samples with a trailer after them.
 func withTrailer(samples []byte, sums int, description string, described, count uint64, version byte) []byte {
 	end := make([]byte, 4*sums)
 	end = append(end, description...)
@@ -150,7 +150,7 @@ func FuzzPacked(f *testing.F) {
 			if size*ds.Len() > len(data) {
 				t.Fatalf("%d samples of %d bytes in a file of %d", ds.Len(), size, len(data))
 			}
-			if ds.Len() == 0 { // its samples may be as large as they like
+			if ds.Len() == 0 { // its samples may be of any size
 				continue
 			}
 			r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)

@@ -60,7 +60,7 @@ func TestOpenRawReadsWhatWriteRawWrote(t *testing.T) {
 	}
 }
 
-// readOnly hides that its files can be read at an offset or seek.
+// readOnly hides ReadAt and Seek of its files.
 type readOnly struct{ fs.FS }
 
 func (r readOnly) Open(name string) (fs.File, error) {

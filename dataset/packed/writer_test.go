@@ -126,7 +126,7 @@ func TestInterruptedWriterGivesTheSameFile(t *testing.T) {
 			if err := p.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if r.IntN(2) == 0 { // and then the machine failed: some of what was written is not there
+			if r.IntN(2) == 0 { // as if the machine had failed: some of the bytes were not written
 				shorten(t, path+".part", r)
 				shorten(t, path+".journal", r)
 			}
@@ -196,7 +196,7 @@ func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
 		t.Errorf("next %d after %d samples, want 1 after 1", q.Next(), q.Len())
 	}
 	pack(t, q, 1, 2)
-	if next := newWriter(t, path).Next(); next != 2 { // the lines after the damage are gone
+	if next := newWriter(t, path).Next(); next != 2 { // the lines after the damage do not count
 		t.Errorf("next %d, want 2", next)
 	}
 }
@@ -262,7 +262,7 @@ func TestWriterThatCannotWriteSaysSoAndResumes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs")
 	p := newWriter(t, path)
 	pack(t, p, 2, 2)
-	if err := os.Mkdir(path, 0o777); err != nil { // a folder in the way of the file
+	if err := os.Mkdir(path, 0o777); err != nil { // a folder has the name of the file
 		t.Fatal(err)
 	}
 	if err := p.Finish(); err == nil {

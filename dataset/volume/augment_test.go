@@ -64,7 +64,7 @@ func samples(t testing.TB, ds dataset.Dataset, steps ...volume.Step) *volume.Aug
 	return x
 }
 
-// draws places sample 0 for n draws and hands over its fields.
+// draws places sample 0 for n draws and passes its fields to a function.
 func draws(t *testing.T, ds dataset.Dataset, n int, use func(ct []float32, mask []uint8)) {
 	t.Helper()
 	r, err := ds.Open()
@@ -119,8 +119,8 @@ func TestRandomStepsMoveImageAndMaskTogether(t *testing.T) {
 	}
 }
 
-// TestSamplesAreTheStepsOneByOne compares a list of steps in one Pipeline with
-// the same steps in Pipelines around each other.
+// TestSamplesAreTheStepsOneByOne compares a list of steps in one Augmented with the
+// same steps in nested ones.
 func TestSamplesAreTheStepsOneByOne(t *testing.T) {
 	steps := []volume.Step{volume.Flip(0), volume.PadOrCrop(5, 4, 7).Fill(-3), volume.Window(70, 100), volume.Rotate90(3, 0, 2),
 		volume.PadOrCrop(8), volume.Rotate90(1, 1, 0), volume.ZScore().Within("mask"), volume.Flip(1)}
@@ -217,7 +217,7 @@ func TestPlanShowsWhereStepsWork(t *testing.T) {
 	}
 }
 
-// TestFieldsOfAnyDatasetCanBeNamed takes tensors, which know of no volumes.
+// TestFieldsOfAnyDatasetCanBeNamed augments a dataset of tensors.
 func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 	ds, err := dataset.Tensors(
 		dataset.Named("x", tensor.New(tensor.WithShape(1, 1, 2, 2), tensor.WithBacking([]float32{1, 2, 3, 4}))),

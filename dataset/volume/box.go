@@ -11,7 +11,7 @@ type box struct {
 // moves plans the copy of the box from a volume of that shape into memory of the size
 // of the box. It drops loops of one round and joins loops over contiguous memory, so
 // that a whole plane is one loop. padded is true if the box reaches outside the
-// volume, nothing if it lies outside entirely.
+// volume, nothing if it is entirely outside.
 func (b *box) moves(shape []int) (m moves, padded, nothing bool) {
 	srcStep, dstStep := 1, 1
 	at := 3
@@ -63,8 +63,8 @@ func copyBox(dst []byte, to tensor.Dtype, v *Volume, b *box, beyond float64) err
 	return m.convert(dst, to, v.Data, v.Dtype)
 }
 
-// centered is where a part of that size begins if its middle is that of n voxels. It
-// is below 0 if the part is larger. MONAI: CenterSpatialCrop and SpatialPad.
+// centered is the index where a part of that size begins if it is centered in n voxels.
+// It is below 0 if the part is larger. MONAI: CenterSpatialCrop and SpatialPad.
 func centered(n, size int) int {
 	if size > n {
 		return -((size - n) / 2)

@@ -37,7 +37,7 @@ type cache struct {
 	mu      sync.Mutex
 	entries map[int]*cacheEntry
 	idle    cacheEntry // head of the ring of unused entries; next is the most recently used
-	held    int64      // bytes that count against the limit: of entries no larger than it
+	held    int64      // bytes that count against the limit: of entries that are not larger than it
 	stats   CacheStats
 }
 

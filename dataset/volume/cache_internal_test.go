@@ -29,15 +29,15 @@ func use(t *testing.T, c *cache, patients ...int) {
 	}
 }
 
-func TestCacheForgetsWhatWasUsedLongestAgo(t *testing.T) {
+func TestCacheDropsTheLeastRecentlyUsed(t *testing.T) {
 	c := newCache(100, sized(40, 40, 40, 101))
-	use(t, c, 0, 1, 0, 2) // 1 goes
+	use(t, c, 0, 1, 0, 2) // drops 1
 	use(t, c, 0, 2)
 	want := CacheStats{Hits: 3, Misses: 3, Evictions: 1, Patients: 2, Bytes: 80, Limit: 100}
 	if got := c.snapshot(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	use(t, c, 3, 3, 0, 2) // too large to stay, and drives out nobody
+	use(t, c, 3, 3, 0, 2) // too large to stay, and drops nobody else
 	want = CacheStats{Hits: 5, Misses: 5, Evictions: 3, Patients: 2, Bytes: 80, Limit: 100}
 	if got := c.snapshot(); got != want {
 		t.Errorf("with one too large: got %+v, want %+v", got, want)
@@ -71,7 +71,7 @@ func TestCacheKeepsWhatIsInUse(t *testing.T) {
 	}
 }
 
-func TestCacheLoadsOnceForAllWhoAsk(t *testing.T) {
+func TestCacheLoadsOnceForAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var loads atomic.Int64
 		c := newCache(100, func(context.Context, int) (*patientVolumes, error) {
@@ -154,7 +154,7 @@ func TestCanceledWaiterLeavesTheLoadAlone(t *testing.T) {
 	})
 }
 
-func TestErrorsAreToldToAllAndNotKept(t *testing.T) {
+func TestErrorsGoToAllWaitersAndAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		corrupt := errors.New("corrupt")
 		var loads atomic.Int64

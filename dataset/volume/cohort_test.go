@@ -266,7 +266,7 @@ func TestCorruptVolumeNamesPatientAndFile(t *testing.T) {
 	}
 }
 
-func TestStudiesPrintTheirPlan(t *testing.T) {
+func TestCohortsPrintTheirPlan(t *testing.T) {
 	cohort := cohortOf(t, patients(2), volume.CacheSize(1<<20), volume.Scan("pet", "{patient}/pet.nrrd", volume.Optional()),
 		volume.Patients(volume.Patient{Name: "p1"}, volume.Patient{Name: "p0", Files: map[string]string{"pet": "p1/ct.nrrd"}}))
 	ds := cut(t)(cohort.Patches([]int{2, 3, 4}, volume.PerPatient(5), volume.Positives("tumour", 1./3)))

@@ -44,7 +44,7 @@ type parts interface {
 	tell(i int, b *box, dst dataset.Slot, f int)
 }
 
-// newCut makes a cut whose samples have the shape size, or any if it is nil.
+// newCut makes a cut whose samples have the shape size, or any shape if size is nil.
 func (c *Cohort) newCut(p parts, size []int, own ...dataset.Field) (*Cut, error) {
 	d := &Cut{cohort: c, parts: p}
 	for k, source := range c.sources {

@@ -36,10 +36,10 @@ func benchCohort(b *testing.B, kind tensor.Dtype) *volume.Cohort {
 	return cohortOf(b, fsys)
 }
 
-// BenchmarkVolumes places samples of a cached cohort: what an epoch costs once
-// volumes are decoded. MB/s are those of the slots; "copy" moves as many bytes
-// as an axial slice has between slices that lie one after the other in memory.
-// An int16 volume is half as large in the cache and converted on the way.
+// BenchmarkVolumes places samples of a cached cohort: the cost of an epoch after the
+// volumes are decoded. MB/s count the bytes of the slots. "copy" copies the bytes of an
+// axial slice between contiguous slices. An int16 volume is half as large in the cache
+// and is converted when it is copied.
 func BenchmarkVolumes(b *testing.B) {
 	for _, kind := range []tensor.Dtype{tensor.Float32, tensor.Int16} {
 		cohort := benchCohort(b, kind)

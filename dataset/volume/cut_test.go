@@ -168,7 +168,7 @@ func TestEmptySlicesAreDropped(t *testing.T) {
 	}
 }
 
-func TestPatchesAreCutOutAlike(t *testing.T) {
+func TestPatchesOfAllVolumesAreCutAtTheSamePlace(t *testing.T) {
 	ds := cut(t)(cohortOf(t, patients(2)).Patches([]int{2, 3, 9}, volume.PerPatient(20)))
 	starts := map[string]int{}
 	r, s := opened(t, ds)

@@ -105,7 +105,7 @@ func (f folders) Read(fsys fs.FS, name string, _ int64) (*volume.Volume, error) 
 	return v, nil
 }
 
-func TestDecodersOfOnesOwnReadFolders(t *testing.T) {
+func TestUserDecodersReadFolders(t *testing.T) {
 	fsys := fstest.MapFS{"p0/ct/0": {Data: []byte("abc")}, "p0/ct/1": {Data: []byte("def")}, "p1/ct/0": {Data: []byte("ghi")}, "p1/ct/1": {Data: []byte("jkl")}}
 	c, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct", volume.Using(folders{}), volume.As(tensor.Uint8)))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dicom"
 )
 
-// seriesAt is one of axial slices at these places.
+// seriesAt is a series of axial slices at these positions.
 func seriesAt(places ...[]float64) *series {
 	s := &series{}
 	for k, p := range places {

@@ -55,7 +55,7 @@ func TestSeriesAreThoseOfITK(t *testing.T) {
 		values := make([]float64, v.Elements())
 		for i := range values {
 			values[i] = float64(floats(t, v)[i])
-			if v.Dtype == tensor.Uint32 { // beyond what float32 tells apart
+			if v.Dtype == tensor.Uint32 { // beyond the integers that float32 holds exactly
 				values[i] = float64(volume.Values[uint32](v)[i])
 			}
 		}
@@ -115,7 +115,7 @@ func inFolder(t *testing.T, name string) fstest.MapFS {
 	return fsys
 }
 
-// sortedFiles are the names of a series' files in the order of their places.
+// sortedFiles are the names of the files of a series, ordered by position.
 func sortedFiles(t *testing.T, fsys fstest.MapFS) []string {
 	t.Helper()
 	at := map[string]float64{}
@@ -139,7 +139,7 @@ func sortedFiles(t *testing.T, fsys fstest.MapFS) []string {
 	return names
 }
 
-func TestFoldersThatAreNoStackAreErrors(t *testing.T) {
+func TestFoldersThatAreNotOneStackAreErrors(t *testing.T) {
 	replaced := func(data []byte, old, new string) []byte {
 		if len(old) != len(new) || !bytes.Contains(data, []byte(old)) {
 			t.Fatalf("%q is not to be replaced by %q", old, new)

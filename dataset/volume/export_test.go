@@ -10,13 +10,13 @@ func Outline(volumes []*Volume, steps ...Step) error {
 	return compile(steps, false).outline(volumes)
 }
 
-// Run takes volumes through steps without the checks of Process.
+// Run applies steps to volumes without the checks of Process.
 func Run(ctx context.Context, volumes []*Volume, steps ...Step) error {
 	return compile(steps, false).run(volumes, &work{ctx: ctx})
 }
 
-// Enlarge is a step that repeats the planes of the volumes of that name, or of all
-// if it is "", made times, and says in its outline that it repeats them outlined times.
+// Enlarge is a step that repeats the planes of the named volume, or of all volumes if
+// the name is "", made times. Its outline claims that it repeats them outlined times.
 func Enlarge(name string, outlined, made int) Step { return enlarging{name, outlined, made} }
 
 type enlarging struct {

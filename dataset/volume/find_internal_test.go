@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 )
 
-// FuzzPatterns finds patients in a folder of one file: whoever is found has a
-// name that makes the pattern match the file, or a folder that it is in.
+// FuzzPatterns finds patients in a folder of one file. With the name of a patient that
+// is found, the pattern must match the file or one of its folders.
 func FuzzPatterns(f *testing.F) {
 	for _, c := range [][2]string{
 		{"{patient}/ct.nrrd", "a/ct.nrrd"}, {"{patient}/{patient}_ct.nrrd", "a/a_ct.nrrd"}, {"[a-c]{patient}?.n*", "ab1.nrrd"},
@@ -20,7 +20,7 @@ func FuzzPatterns(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern, file string) {
 		if !strings.Contains(pattern, wildcard) || !fs.ValidPath(file) || file == "." {
-			return // Open and file systems have no such
+			return // Open and file systems refuse such patterns and names
 		}
 		found, err := matchPatients(fstest.MapFS{file: {}}, pattern)
 		if err != nil {

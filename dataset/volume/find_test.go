@@ -140,7 +140,7 @@ func TestVolumesOfAPatientMustAgree(t *testing.T) {
 		{moved(func(v *volume.Volume) { v.World = "RAS" }), "are on different grids: voxel [0 0 0] is at [-5 6 7] and at [5 -6 7]"},
 		{moved(func(v *volume.Volume) { v.Origin[2] += 0.009 }), ""},
 		{moved(func(v *volume.Volume) { v.Axes[1].Spacing += 0.001 }), ""},
-		{moved(func(v *volume.Volume) { // the same place in other words
+		{moved(func(v *volume.Volume) { // the same position, written in another way
 			v.World = "RAS"
 			v.Origin = []float64{5, -6, 7}
 			v.Axes[1].Direction, v.Axes[2].Direction = []float64{0, -1, 0}, []float64{-1, 0, 0}
@@ -204,7 +204,7 @@ func TestComponentsOfAVoxelBecomeChannels(t *testing.T) {
 	}
 }
 
-func TestWrongStudiesAreReportedTogether(t *testing.T) {
+func TestWrongCohortsAreReportedTogether(t *testing.T) {
 	_, err := volume.Open(fstest.MapFS{}, volume.Scan("", "{patient}"), volume.Scan("ct", "ct.nrrd"), volume.Mask("ct", "", volume.As(tensor.Bool)),
 		volume.Mask("m", "{patient}", volume.Fill(-1)), volume.Mask("n", "{patient}", volume.Fill(0.5)), volume.Scan("o", "{patient}", volume.As(tensor.Int8), volume.Fill(-128)),
 		volume.CacheSize(-1), volume.MaxSize(0), volume.Tolerance(math.NaN()))
@@ -302,7 +302,7 @@ func TestSubsetsShareTheCache(t *testing.T) {
 	}
 }
 
-// unreadable fails where files are opened.
+// unreadable fails to open files.
 type unreadable struct{ fstest.MapFS }
 
 func (u unreadable) Open(name string) (fs.File, error) {
@@ -319,7 +319,7 @@ func TestUnreadableHeaderNamesPatientAndFile(t *testing.T) {
 	}
 }
 
-func TestPreparationsAreHeldToTheirWord(t *testing.T) {
+func TestPreparationsMustMakeWhatTheyOutline(t *testing.T) {
 	fsys := fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 2, 3, 4))}
 	cohort := func(outlined, made int) (*volume.Cohort, error) {
 		return volume.Open(fsys, volume.Scan("ct", "{patient}.nrrd"), volume.Prepare(volume.Enlarge("", outlined, made)), volume.MaxSize(1000))
@@ -352,7 +352,7 @@ func TestPreparationsAreHeldToTheirWord(t *testing.T) {
 	}
 }
 
-func TestOnlyMatchingTakesVolumesThatLieApart(t *testing.T) {
+func TestOnlyMatchingAcceptsVolumesOnDifferentGrids(t *testing.T) {
 	pet := scanOf(0, 2, 3, 4)
 	pet.Origin[0]++
 	fsys := fstest.MapFS{"p/ct.nrrd": nrrdFile(scanOf(0, 4, 5, 6)), "p/pet.nrrd": nrrdFile(pet)}

@@ -183,8 +183,8 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// inside marks the voxels whose label is not 0 in the mask's first channel. NaN is no
-// label.
+// inside marks the voxels whose label is not 0 in the mask's first channel. NaN is not
+// a label.
 func inside(region []bool, mask *Volume) error {
 	size := int(mask.Dtype.Size())
 	if mask.Dtype == tensor.Float32 || mask.Dtype == tensor.Float64 {

@@ -11,9 +11,9 @@ import (
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
-// FuzzMatchedGeometry takes the geometry of a PET from float64 values, as bad files
-// may tell it: matching is refused by outline and preparation alike, or gives values
-// that lie among those of the PET and its Fill.
+// FuzzMatchedGeometry takes the geometry of a PET from arbitrary float64 values, as in
+// bad files. Either both outline and preparation are errors, or all values are between
+// the smallest and the largest of the PET and its Fill.
 func FuzzMatchedGeometry(f *testing.F) {
 	seed := func(values ...float64) {
 		var b []byte

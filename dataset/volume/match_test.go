@@ -27,7 +27,7 @@ type matchFile struct {
 	Patient struct{ PET, Tumour []float64 }
 }
 
-// itkGrid has ITK's order, x first, but for the shape; columns of Direction are axes.
+// itkGrid is in ITK's order, x first, except for the shape. Columns of Direction are axes.
 type itkGrid struct {
 	Shape                      []int
 	Spacing, Origin, Direction []float64
@@ -45,7 +45,7 @@ func matchGolden(t *testing.T) (g matchFile) {
 	return g
 }
 
-// on puts v onto the grid, told in that world.
+// on gives v the geometry of the grid, in that world.
 func (g itkGrid) on(v *volume.Volume, world string) *volume.Volume {
 	v.World = world
 	sign := func(d int) float64 {
@@ -127,7 +127,7 @@ func TestFilesOfSeveralGridsAreEarlyErrorsWithoutMatching(t *testing.T) {
 		steps []volume.Step
 		want  string
 	}{
-		{[]volume.Step{volume.Window(40, 400)}, "pet has the shape (3, 4, 5), ct has (4, 5, 6); ResampleToMatch would put them on one grid"},
+		{[]volume.Step{volume.Window(40, 400)}, "pet has the shape (3, 4, 5), ct has (4, 5, 6): ResampleToMatch puts them on one grid"},
 		{[]volume.Step{volume.Flip(), volume.ResampleToMatch("ct")}, "ResampleToMatch(ct): want it before Flip()"},
 		{[]volume.Step{volume.ResampleToMatch("ct"), volume.ResampleToMatch("pet")}, "ResampleToMatch(pet): want it before ResampleToMatch(ct), and once"},
 		{[]volume.Step{volume.ResampleToMatch("mr")}, `no volume is named "mr"`},
@@ -200,9 +200,9 @@ func TestVolumesOnTheGridStayAsTheyAre(t *testing.T) {
 	prepare(t, []*volume.Volume{alone}, volume.ResampleToMatch("ct"))
 }
 
-// TestObliqueAndParallelWaysAgree turns the same two volumes in the world: a little
-// askew, so that the slow way is taken, gives what the fast way does.
-func TestObliqueAndParallelWaysAgree(t *testing.T) {
+// TestObliqueAndParallelPathsAgree rotates a volume so little that only the oblique path
+// is taken. It must give what the parallel path gives.
+func TestObliqueAndParallelPathsAgree(t *testing.T) {
 	result := func(askew float64, mask bool) []float32 {
 		pet, ct := made("pet", mask, []int{6, 7, 8}, []float64{3.1, 2.3, 1.7}, nil), made("ct", false, []int{9, 10, 11}, []float64{1.3, 1.1, 0.9}, nil)
 		c, s := math.Cos(0.3+askew), math.Sin(0.3+askew)
@@ -218,7 +218,7 @@ func TestObliqueAndParallelWaysAgree(t *testing.T) {
 				off++
 			}
 		}
-		// Of 990 voxels few change the nearest one or leave the volume.
+		// For few of 990 voxels the nearest one is another, or outside the volume.
 		if off > 10 || slices.Equal(fast, slow) && !mask {
 			t.Errorf("mask %v: %d of %d values differ", mask, off, len(fast))
 		}
@@ -226,7 +226,7 @@ func TestObliqueAndParallelWaysAgree(t *testing.T) {
 }
 
 // TestHalfwayCentersTakeTheHigherVoxel halves a volume's resolution: every center
-// of the grid lies between two voxels, whatever rounding makes of it.
+// of the grid is halfway between two voxels, up to rounding.
 func TestHalfwayCentersTakeTheHigherVoxel(t *testing.T) {
 	for _, spacing := range []float64{1, 0.1, 0.7, 1. / 3} {
 		mask := made("mask", true, []int{2, 2, 40}, []float64{1, 1, spacing}, func(i int) int16 { return int16(i % 40) })
@@ -243,8 +243,8 @@ func TestHalfwayCentersTakeTheHigherVoxel(t *testing.T) {
 	}
 }
 
-// TestNeighborsOfNoWeightDoNotMatter puts a volume with NaN onto every second voxel.
-func TestNeighborsOfNoWeightDoNotMatter(t *testing.T) {
+// TestNeighborsWithWeightZeroDoNotMatter puts a volume with NaN onto every second voxel.
+func TestNeighborsWithWeightZeroDoNotMatter(t *testing.T) {
 	pet, ct := made("pet", false, []int{2, 2, 9}, []float64{1, 1, 1}, nil), made("ct", false, []int{2, 2, 5}, []float64{1, 1, 2}, nil)
 	values := floats(t, pet)
 	for i := range values {
@@ -263,7 +263,7 @@ func TestNeighborsOfNoWeightDoNotMatter(t *testing.T) {
 
 func TestChannelsAreMatchedEach(t *testing.T) {
 	for _, mask := range []bool{false, true} {
-		for _, angle := range []float64{0.3, 0.4} { // the way of the grid, and another
+		for _, angle := range []float64{0.3, 0.4} { // parallel to the grid, and oblique
 			pet := made("pet", mask, []int{6, 4, 5}, []float64{2, 1.5, 1}, nil)
 			two := made("pet", mask, []int{3, 4, 5}, []float64{2, 1.5, 1}, nil)
 			two.Shape[0], two.Data = 2, pet.Data // its channels are the stack's halves
@@ -345,7 +345,7 @@ func TestCanceledMatchingReturns(t *testing.T) {
 	}
 }
 
-// ending is a context that is asked a few times before it is canceled.
+// ending is a context that is canceled after a few calls.
 type ending struct {
 	context.Context
 	after int

@@ -13,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
-// padOrCropFile is what testdata/padorcrop.py writes: rows of n voxels, padded or
-// cropped to size, and, per voxel, where the crop around it begins.
+// padOrCropFile is what testdata/padorcrop.py writes: rows of n voxels padded or cropped
+// to size, and the index where the crop around every voxel begins.
 type padOrCropFile struct {
 	Rows []struct {
 		N, Size int

@@ -140,15 +140,15 @@ func (v *Volume) check() error {
 	return nil
 }
 
-// reversed makes the header of an array whose sizes are given fastest first.
+// reversed makes the header of an array whose sizes begin with the fastest axis.
 func reversed(name string, dt tensor.Dtype, sizes []int) *Volume {
 	v := &Volume{Name: name, Dtype: dt, Shape: slices.Clone(sizes), Axes: make([]Axis, len(sizes))}
 	slices.Reverse(v.Shape)
 	return v
 }
 
-// place sets geometry from values given fastest first, in a world whose unit
-// is mm millimetres. Axes beyond directions come from the format's array, not
+// place sets the geometry from values that begin with the fastest axis, in a world
+// whose unit is mm millimetres. Axes beyond directions come from the format's array, not
 // from its header, and are not spatial.
 func (v *Volume) place(world string, origin, spacing []float64, directions [][]float64, mm float64) {
 	v.World = world
@@ -172,7 +172,7 @@ func (v *Volume) place(world string, origin, spacing []float64, directions [][]f
 	}
 }
 
-// millimetres is how many of them the unit has; an unknown unit counts as one.
+// millimetres is the length of the unit; an unknown unit counts as 1 mm.
 func millimetres(unit string) float64 {
 	switch strings.ToLower(strings.TrimSpace(unit)) {
 	case "m", "meter", "metre":

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 var sameDtype = cmp.Comparer(func(a, b tensor.Dtype) bool { return a == b })
@@ -197,8 +197,8 @@ func TestLimitCountsScaledValues(t *testing.T) {
 	}
 }
 
-// TestNRRDAndNIfTILieTogether loads a cohort of both formats, in two worlds.
-func TestNRRDAndNIfTILieTogether(t *testing.T) {
+// TestNRRDAndNIfTIAgree loads a cohort of both formats, in two worlds.
+func TestNRRDAndNIfTIAgree(t *testing.T) {
 	mask := maskOf([]int{2, 3, 4}, map[int]uint8{5: 1})
 	mask.Origin = []float64{7, 8, 9}
 	for k, d := range [][]float64{{0, 0, 1}, {0, -1, 0}, {-1, 0, 0}} {
@@ -246,23 +246,8 @@ func TestLabelsThatDoNotFitAreErrors(t *testing.T) {
 	}
 }
 
-// A pipeFS has a pipe under every name.
-type pipeFS struct {
-	fstest.MapFS
-	t *testing.T
-}
-
-func (p pipeFS) Open(name string) (fs.File, error) {
-	p.t.Errorf("%s was opened, which waits until someone writes to it", name)
-	return nil, fs.ErrInvalid
-}
-
-func (p pipeFS) Stat(name string) (fs.FileInfo, error) {
-	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
-}
-
 func TestPipesAreNotOpened(t *testing.T) {
-	fsys := pipeFS{t: t}
+	fsys := datatest.PipeFS{T: t}
 	for name, read := range map[string]func() error{
 		"a.nrrd": func() error { _, err := volume.Read(fsys, "a.nrrd", 0); return err },
 		"a.nii":  func() error { _, err := volume.ReadHeader(fsys, "a.nii"); return err },

@@ -19,7 +19,7 @@ type region struct {
 }
 
 // regionOf finds the voxels of a mask whose label is one of labels, or not 0 if labels
-// is empty. NaN is no label. A voxel is in the region if any of its channels has such a
+// is empty. NaN is not a label. A voxel is in the region if any of its channels has such a
 // label.
 func regionOf(v *Volume, labels []float64) (*region, error) {
 	channels := v.Shape[0]

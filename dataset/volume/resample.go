@@ -186,7 +186,7 @@ func interpolate(out, row []float32, g *grid) {
 	}
 }
 
-// pick takes the elements of a row at those places.
+// pick takes the elements of a row at those indices.
 func pick(out, row []byte, at []int, size int) {
 	switch size {
 	case 1:

@@ -60,7 +60,7 @@ type program struct {
 	samples  bool
 	scans    []string // fields named by ScanFields
 	masks    []string // fields named by MaskFields
-	names    []string // that steps ask for
+	names    []string // that steps refer to
 	floating []*intensity
 	matches  bool // volumes may have grids of their own before the first step
 	errs     []error
@@ -127,7 +127,7 @@ func (p *program) validate(names []string) error {
 	return errors.Join(append(errs, p.checkNames(names))...)
 }
 
-// checkNames finds names that steps ask for and no volume has.
+// checkNames finds names that steps refer to and no volume has.
 func (p *program) checkNames(names []string) error {
 	var errs []error
 	for _, n := range p.names {
@@ -179,7 +179,7 @@ func Process(ctx context.Context, volumes []*Volume, steps ...Step) error {
 // rankOf is the number of spatial axes.
 func rankOf(vs []*Volume) int { return len(vs[0].Shape) - 1 }
 
-// axisOf is the place in Shape of an axis as users count them.
+// axisOf is the index in Shape of an axis as users count axes.
 func axisOf(axis, rank int) (int, error) {
 	if axis < -rank || axis >= rank {
 		return 0, fmt.Errorf("axis %d of %d", axis, rank)

@@ -9,9 +9,8 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// BenchmarkPrepare takes a scan of 51×256×256 voxels, 2.6×1×1 mm, and its mask
-// through one step, as happens once per patient. Voxels are those of the result,
-// of scan and mask.
+// BenchmarkPrepare applies one step to a scan of 51×256×256 voxels, 2.6×1×1 mm, and its
+// mask, as happens once per patient. It counts the voxels of the resulting scan and mask.
 func BenchmarkPrepare(b *testing.B) {
 	shape, spacing := []int{51, 256, 256}, []float64{2.6, 1, 1}
 	ct, mask := made("ct", false, shape, spacing, nil), made("mask", true, shape, spacing, nil)
@@ -32,8 +31,8 @@ func BenchmarkPrepare(b *testing.B) {
 	}
 }
 
-// BenchmarkSamples takes patches of 1×64×64×64 voxels with a mask through one
-// step; "none" places them alone.
+// BenchmarkSamples applies one step to patches of 1×64×64×64 voxels with a mask. "none"
+// only places them.
 func BenchmarkSamples(b *testing.B) {
 	s := cohort(b, volume.Prepare(volume.PadOrCrop(64, 64, 64)))
 	ds, err := s.Whole()
@@ -69,9 +68,9 @@ func BenchmarkSamples(b *testing.B) {
 	}
 }
 
-// BenchmarkResampleToMatch puts a PET of 100×200×200 voxels, 4 mm, or a mask on its
-// grid, onto a CT of 128×256×256, 3×2×2 mm, whose axes run with the PET's, in another
-// order, or oblique to them. Voxels are those of the result.
+// BenchmarkResampleToMatch resamples a PET of 100×200×200 voxels, 4 mm, or a mask on its
+// grid, to the grid of a CT of 128×256×256 voxels, 3×2×2 mm. The axes of the two are
+// equal, in another order, or oblique. It counts the voxels of the result.
 func BenchmarkResampleToMatch(b *testing.B) {
 	ct := made("ct", false, []int{128, 256, 256}, []float64{3, 2, 2}, nil)
 	for _, mask := range []bool{false, true} {

@@ -17,7 +17,7 @@ import (
 )
 
 // made is a volume (1, shape...) whose values are those of golden.py, or of
-// value if that is not nil; it lies oblique in LPS.
+// value if that is not nil. Its axes are oblique in LPS.
 func made(name string, mask bool, shape []int, spacing []float64, value func(i int) int16) *volume.Volume {
 	v := &volume.Volume{Name: name, Mask: mask, Dtype: tensor.Int16, World: "LPS", Origin: []float64{10, -20, 30}}
 	v.Shape = append(tensor.Shape{1}, shape...)
@@ -190,8 +190,8 @@ func TestPadOrCropKeepsTheMiddle(t *testing.T) {
 	}
 }
 
-// TestVoxelsKeepTheirPlaceInTheBody follows every voxel by its value.
-func TestVoxelsKeepTheirPlaceInTheBody(t *testing.T) {
+// TestVoxelsKeepTheirPositionInTheBody follows every voxel by its value.
+func TestVoxelsKeepTheirPositionInTheBody(t *testing.T) {
 	for _, steps := range [][]volume.Step{
 		{volume.Flip(0)}, {volume.Flip()}, {volume.Flip(-1, 1)}, {volume.Rotate90(1, 0, 2)}, {volume.Rotate90(3, 1, -1)},
 		{volume.Rotate90(2, 1, 0)}, {volume.PadOrCrop(9, 2, 5)}, {volume.PadOrCrop(3)},
@@ -227,9 +227,9 @@ func index(v *volume.Volume, i int) []float64 {
 	return at
 }
 
-// TestResampledValuesKeepTheirPlaceInTheBody resamples a field that grows evenly
-// in the world: inside, interpolation gives just that.
-func TestResampledValuesKeepTheirPlaceInTheBody(t *testing.T) {
+// TestResampledValuesKeepTheirPositionInTheBody resamples a linear function of the
+// position in the world, which interpolation must reproduce inside the volume.
+func TestResampledValuesKeepTheirPositionInTheBody(t *testing.T) {
 	v := made("ct", false, []int{6, 7, 8}, []float64{2.5, 0.7, 1.1}, nil)
 	level := func(p []float64) float64 { return 3*p[0] - 2*p[1] + p[2] }
 	values := make([]float32, v.Elements())

@@ -20,10 +20,10 @@ func nrrdText(encoding string) []byte {
 	return []byte("NRRD0004\ntype: short\ndimension: 3\nsizes: 2 3 4\nendian: little\nencoding: " + encoding + "\n")
 }
 
-// TestWhatFollowsTheValuesIsPassedOver has files that ITK reads, and of NIfTI nibabel
-// too; but for zeros between the members of a gzip file, which ITK takes for the end
-// and nibabel passes over.
-func TestWhatFollowsTheValuesIsPassedOver(t *testing.T) {
+// TestBytesAfterTheValuesAreIgnored has files that ITK reads; nibabel reads the NIfTI
+// ones. The exception is zeros between the members of a gzip file: for ITK they are the
+// end, and nibabel ignores them.
+func TestBytesAfterTheValuesAreIgnored(t *testing.T) {
 	nii := nifti(1, 0, 2, 4, 3, 2)
 	values := nii[352:]
 	junk := []byte("junk that somebody left")
@@ -64,8 +64,8 @@ func TestWhatFollowsTheValuesIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestDamageIsAnErrorWhateverFollows has checksums and ends that nobody may overlook.
-func TestDamageIsAnErrorWhateverFollows(t *testing.T) {
+// TestDamageBeforeTheEndIsAnError has wrong checksums and missing bytes.
+func TestDamageBeforeTheEndIsAnError(t *testing.T) {
 	nii := nifti(1, 0, 2, 4, 3, 2)
 	whole := squeezed(nii)
 	sum := slices.Clone(whole)
@@ -83,9 +83,10 @@ func TestDamageIsAnErrorWhateverFollows(t *testing.T) {
 	}
 }
 
-// TestCompressedVolumesTakeTheirSizeOfMemory reads 64 MiB of zeros, which compress to a
-// thousandth, noise that would have to, and a small volume with as many zeros after it.
-func TestCompressedVolumesTakeTheirSizeOfMemory(t *testing.T) {
+// TestCompressedVolumesTakeNoMoreMemoryThanTheirSize reads 64 MiB of zeros, which compress
+// to a thousandth; noise whose header claims the same; and a small volume with as many
+// zeros after it.
+func TestCompressedVolumesTakeNoMoreMemoryThanTheirSize(t *testing.T) {
 	const size = 64 << 20
 	noise := make([]byte, 1<<20)
 	if _, err := io.ReadFull(rand.NewChaCha8([32]byte{5}), noise); err != nil {
@@ -95,7 +96,7 @@ func TestCompressedVolumesTakeTheirSizeOfMemory(t *testing.T) {
 	nii := nifti(1, 0, 2, 512, 512, 128)
 	clear(nii[352:])
 	bomb := squeezed(slices.Concat(nifti(1, 0, 2, 4, 3, 2), make([]byte, size)))
-	bomb[len(bomb)-8]++ // its sum is too far away to be looked at
+	bomb[len(bomb)-8]++ // its checksum is too far away to be compared
 	fsys := fstest.MapFS{
 		"bomb.nii.gz": {Data: bomb},
 		"zeros.nrrd":  {Data: append([]byte(header+"\n"), squeezed(make([]byte, size))...)},

@@ -147,7 +147,7 @@ func (v *Volume) spacings() []float64 {
 	return s
 }
 
-// spatial reports whether the axis may be spatial, judged by its kind.
+// spatial reports whether an axis of this kind may be spatial.
 func (a Axis) spatial() bool { return a.Kind == "" || a.Kind == "space" || a.Kind == "domain" }
 
 func times(v []float64) string {

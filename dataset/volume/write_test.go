@@ -16,8 +16,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/volume"
 )
 
-// TestVolumesComeBackOrAreErrors writes made-up volumes: those that are whole
-// must come back, those with something odd must come back or be errors.
+// TestVolumesComeBackOrAreErrors writes random volumes. Valid ones must be read back as
+// they were. Those with something unusual must be read back so, or be errors.
 func TestVolumesComeBackOrAreErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	refused := 0
@@ -56,7 +56,7 @@ func TestVolumesComeBackOrAreErrors(t *testing.T) {
 	}
 }
 
-// madeUp is a volume that a file can carry.
+// madeUp is a random volume that a file can hold.
 func madeUp(r *rand.Rand) *volume.Volume {
 	v := &volume.Volume{Mask: r.IntN(4) == 0, Fill: float64(r.IntN(3))}
 	dtypes := []tensor.Dtype{tensor.Uint8, tensor.Int16, tensor.Uint32, tensor.Float32, tensor.Float64}
@@ -106,7 +106,7 @@ func unitVector(r *rand.Rand, n int) []float64 {
 	return unit
 }
 
-// spoil changes one thing for an odd one.
+// spoil makes one thing of the volume unusual.
 func spoil(r *rand.Rand, v *volume.Volume) {
 	odd := []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, 1e-310, 1e308, 2, 1 + 1e-9}
 	x := odd[r.IntN(len(odd))]
@@ -138,7 +138,7 @@ func spoil(r *rand.Rand, v *volume.Volume) {
 	}
 }
 
-func TestWhatNRRDCannotCarryIsAnError(t *testing.T) {
+func TestWhatNRRDCannotHoldIsAnError(t *testing.T) {
 	for _, c := range []struct {
 		want  string
 		spoil func(*volume.Volume)

@@ -74,7 +74,7 @@ func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
 
 var errSick = errors.New("sick")
 
-// growing makes volumes longer, which a Transform must not.
+// growing is a Transform that makes volumes longer, which is not allowed.
 type growing struct{ err error }
 
 func (g growing) Apply(vs []*volume.Volume, _ *rand.Rand) error {
@@ -82,7 +82,7 @@ func (g growing) Apply(vs []*volume.Volume, _ *rand.Rand) error {
 	return g.err
 }
 
-func TestTransformsOfOnesOwnAreChecked(t *testing.T) {
+func TestUserTransformsAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		step volume.Step
 		want string
@@ -98,7 +98,7 @@ func TestTransformsOfOnesOwnAreChecked(t *testing.T) {
 	}
 }
 
-func TestProcessChecksWhatItIsGiven(t *testing.T) {
+func TestProcessChecksItsVolumes(t *testing.T) {
 	short := made("ct", false, []int{2, 2}, []float64{1, 1}, nil)
 	short.Data = short.Data[1:]
 	ct, apart := made("ct", false, []int{2, 2}, []float64{1, 1}, nil), made("pet", false, []int{2, 3}, []float64{1, 1}, nil)

@@ -39,8 +39,12 @@ func (s spirals) Name(i int) string { return fmt.Sprintf("point %d of spiral %d"
 type reader struct{ n int }
 
 // Place writes sample i where the batch will be read. The noise comes from
-// dst.Rand, so it differs in every epoch and is the same for any workers.
+// dst.Rand, so it differs in every epoch and is the same for any number of
+// workers.
 func (r reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := dataset.CheckIndex(i, r.n); err != nil {
+		return err
+	}
 	spiral := i % 2
 	turn := 3 * math.Pi * float64(i) / float64(r.n)
 	angle := turn + math.Pi*float64(spiral)

@@ -1,7 +1,7 @@
-// Images loads a folder of images the way a model would read them, and shows
-// how fast that is and where the time goes.
+// Images loads a folder of images as batches for a model, and shows how fast that is
+// and where the time goes. It draws the first batch.
 //
-//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N]
+//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE]
 //
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, to show that it is left out and named.
@@ -32,11 +32,11 @@ func main() {
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
 	batch := flag.Int("batch", 16, "images per batch")
-	epochs := flag.Int("epochs", 3, "how often to load them all")
+	epochs := flag.Int("epochs", 3, "how many times to load all images")
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
 	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images the way a model would read them, and shows how fast that is and where the time goes.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -74,7 +74,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*max(workers, 0)+2), // one for the sheet next to the usual ones
+		loader.InFlight(2*max(workers, 0)+2), // the usual ones, and those that the sheet keeps
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 		}
 		if first == nil {
 			first = batch
-			defer batch.Keep()() // its memory is not reused before we have drawn it
+			defer batch.Keep()() // its memory is not reused before it is drawn
 		}
 		bar.IncrBy(batch.Len())
 	}

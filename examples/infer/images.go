@@ -14,12 +14,12 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// maxFile bounds the bytes of a image's file.
+// maxFile is the maximum size of an image file in bytes.
 const maxFile = 256 << 20
 
-// imageFiles is a dataset of all image files in a folder and those below. Unlike
-// a dataset.Folder's they need no classes. A sample is the file as it is, as the
-// field "image".
+// imageFiles is a dataset of all image files in a folder and its subfolders. Unlike
+// dataset.Folder, it needs no classes. A sample has one field, "image": the encoded
+// file.
 type imageFiles struct {
 	fsys  fs.FS
 	names []string // sorted
@@ -63,12 +63,12 @@ func (p *imageFiles) Spec() dataset.Spec {
 
 func (p *imageFiles) Open() (dataset.Reader, error) { return &fileReader{imageFiles: p}, nil }
 
-// fileReader has nothing open between two samples.
+// fileReader holds no open file between two samples.
 type fileReader struct{ *imageFiles }
 
 func (r *fileReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	dst.Stage("read")
-	info, err := fs.Stat(r.fsys, r.names[i]) // to open a pipe, at the end of a link, would block
+	info, err := fs.Stat(r.fsys, r.names[i]) // opening a pipe, also through a link, would block
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *fileReader) Place(_ context.Context, i int, dst dataset.Slot) error {
 	}
 	defer f.Close()
 	if info.Size() > maxFile {
-		return fmt.Errorf("%d bytes are more than %d", info.Size(), maxFile)
+		return fmt.Errorf("file of %d bytes, more than %d", info.Size(), maxFile)
 	}
 	_, err = io.ReadFull(f, dst.Cell(0).Grow(int(info.Size())))
 	return err

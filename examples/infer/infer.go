@@ -12,18 +12,18 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A report is how an inference went.
+// A report holds the results and times of an inference.
 type report struct {
-	table   *table
-	judged  int
-	took    time.Duration
-	first   time.Duration // until the first batch was judged
-	writing time.Duration // writing rows
-	stats   loader.Stats
+	table      *table
+	classified int
+	took       time.Duration
+	first      time.Duration // until the first batch was classified
+	writing    time.Duration // writing rows
+	stats      loader.Stats
 }
 
-// infer writes the classes of all images to out. It calls step with the number
-// of images after every batch. When ctx ends, out holds the rows up to there.
+// infer writes the classes of all images to out. After every batch it calls step with
+// the number of images so far. If ctx ends, out holds the rows up to there.
 func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer, o options, step func(int)) (r *report, err error) {
 	ds, err := transform.Images(photos, net.Plain(m.Size))
 	if err != nil {
@@ -48,28 +48,28 @@ func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	judge, err := m.Judge(on, o.batch)
+	graph, err := m.Eval(on, o.batch)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, judge.Close()) }()
+	defer func() { err = errors.Join(err, graph.Close()) }()
 
 	begun := time.Now()
-	for batch, err := range judge.Feed.Run(l.Epoch(ctx, 0)) {
+	for batch, err := range graph.Feed.Run(l.Epoch(ctx, 0)) {
 		if err != nil {
 			return nil, errors.Join(err, r.table.flush(r.table.next))
 		}
 		ready := time.Now()
-		if r.judged == 0 {
+		if r.classified == 0 {
 			r.first = ready.Sub(begun)
 		}
-		logs := judge.LogProbabilities()
+		logs := graph.LogProbabilities()
 		for row, image := range batch.Indices() {
-			if err := r.table.judged(image, logs[row*len(m.Classes):][:len(m.Classes)]); err != nil {
+			if err := r.table.classified(image, logs[row*len(m.Classes):][:len(m.Classes)]); err != nil {
 				return nil, err
 			}
 		}
-		r.judged += batch.Len()
+		r.classified += batch.Len()
 		step(r.table.next)
 		r.writing += time.Since(ready)
 	}
@@ -82,17 +82,17 @@ func (r *report) print(w io.Writer) {
 	s := r.stats
 	inNet := r.took - s.Wait.Total - r.writing
 	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
-	if r.judged == 0 {
+	if r.classified == 0 {
 		fmt.Fprintf(w, "none of the %d images can be read, the table says why\n", len(r.table.names))
 		return
 	}
-	fmt.Fprintf(w, "%d images in %.2f s, %.0f images/s; the first batch was there after %v, judged after %v\n",
-		r.judged, r.took.Seconds(), float64(r.judged)/max(r.took.Seconds(), 1e-9),
+	fmt.Fprintf(w, "%d images in %.2f s, %.0f images/s; first batch loaded after %v, classified after %v\n",
+		r.classified, r.took.Seconds(), float64(r.classified)/max(r.took.Seconds(), 1e-9),
 		s.Wait.First.Round(time.Microsecond), r.first.Round(time.Microsecond))
 	fmt.Fprintf(w, "time: %.1f %% waiting for images, %.1f %% in the net, %.1f %% writing the table\n\n%v\n",
 		percent(s.Wait.Total), percent(inNet), percent(r.writing), s)
 	if t := r.table; t.named > 0 {
-		fmt.Fprintf(w, "%d images lie in folders named like a class; %.1f %% were found to be of it\n",
+		fmt.Fprintf(w, "%d images are in folders named like a class; %.1f %% of them were given that class\n",
 			t.named, 100*float64(t.agreed)/float64(t.named))
 	}
 	if n := r.table.failures; n > 0 {

@@ -136,12 +136,12 @@ func TestOwnNetKnowsImagesItHasNotSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := tabulate(t, dir, options{workers: 2, batch: 32})
-	if r.judged != 350 || r.table.named != 350 || r.table.agreed < 315 {
-		t.Errorf("%d judged, %d of %d as they are named", r.judged, r.table.agreed, r.table.named)
+	if r.classified != 350 || r.table.named != 350 || r.table.agreed < 315 {
+		t.Errorf("%d classified, %d of %d as their folders are named", r.classified, r.table.agreed, r.table.named)
 	}
 	var text strings.Builder
 	r.print(&text)
-	for _, says := range []string{"350 images", "waiting", "decode", "were found to be of it"} {
+	for _, says := range []string{"350 images", "waiting", "decode", "were given that class"} {
 		if !strings.Contains(text.String(), says) {
 			t.Errorf("%s\ndoes not say %s", &text, says)
 		}

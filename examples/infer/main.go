@@ -1,5 +1,5 @@
-// Infer classifies the images of a folder with a net that the example train has
-// trained, and writes a table.
+// Infer classifies the images of a folder with a net from the example train, and
+// writes a table.
 //
 //	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
@@ -28,7 +28,7 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 )
 
-// own is the checkpoint that go run ./examples/train makes.
+// own is a checkpoint made by go run ./examples/train.
 //
 //go:embed shapes.safetensors
 var own []byte
@@ -43,7 +43,7 @@ type options struct {
 	all        bool
 	device     string
 	kernels    string
-	poison     bool // by tests: show what outlives its batch
+	poison     bool // set by tests: see loader.Poison
 }
 
 func main() {
@@ -53,12 +53,12 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder of images, at any depth; drawn shapes by default")
 	flag.StringVar(&o.out, "out", "infer.csv", "the table")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.batch, "batch", 32, "images that the net sees at once")
-	flag.BoolVar(&o.all, "all", false, "a column with the probability of every class")
+	flag.IntVar(&o.batch, "batch", 32, "images per batch")
+	flag.BoolVar(&o.all, "all", false, "write the probability of every class, a column each")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Infer classifies the images of a folder with a net that the example train has trained, and writes a table.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Infer classifies the images of a folder with a net from the example train, and writes a table.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -102,7 +102,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer f.Close()
-	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent where that is no terminal
+	progress := mpb.New(mpb.WithOutput(os.Stderr)) // silent if that is not a terminal
 	bar := progress.AddBar(int64(photos.Len()),
 		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
@@ -139,7 +139,8 @@ func open(checkpoint string) (*net.Model, error) {
 	return c.Model, nil
 }
 
-// drawn draws images that no net was trained with, one of them cut short.
+// drawn draws images with another seed than those for training. One of them is cut
+// short.
 func drawn() (dir string, err error) {
 	dir, err = os.MkdirTemp("", "shapes-")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestPipesAreNotOpened: an open that nobody writes to would never end, and no
-// interrupt would end it.
+// Opening a pipe that nobody writes to would never return, even after an interrupt.
 func TestPipesAreNotOpened(t *testing.T) {
 	dir, away := t.TempDir(), t.TempDir()
 	pipe := filepath.Join(away, "pipe.jpg")

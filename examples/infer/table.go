@@ -12,8 +12,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A table is the result as CSV: a row per image in their order, those that
-// cannot be read included.
+// A table is the result as CSV: one row per image, in order, also for images that
+// cannot be read.
 type table struct {
 	names   []string // of all images
 	classes []string
@@ -25,8 +25,8 @@ type table struct {
 	mu     sync.Mutex // for workers
 	failed map[int]error
 
-	failures      int // rows that say why
-	named, agreed int // images in folders named like a class, and those found to be of it
+	failures      int // rows with an error
+	named, agreed int // images in folders named like a class, and those of them given that class
 }
 
 func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
@@ -38,15 +38,15 @@ func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
 	return t, t.csv.Write(header)
 }
 
-// fail keeps an image's error until its row comes. Workers call it.
+// fail keeps an image's error until its row is written. Workers call it.
 func (t *table) fail(err *loader.SampleError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[err.Index] = err.Err
 }
 
-// judged writes an image's row, and those before that have none yet.
-func (t *table) judged(image int, logs []float32) error {
+// classified writes an image's row, after the missing rows before it.
+func (t *table) classified(image int, logs []float32) error {
 	if err := t.catchUp(image); err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func (t *table) judged(image int, logs []float32) error {
 	return t.csv.Write(t.row)
 }
 
-// catchUp writes rows for the images before one that could not be read.
+// catchUp writes the missing rows up to an image. These images could not be read.
 func (t *table) catchUp(before int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ; t.next < before; t.next++ {
-		why := "lost" // no image is, but a table must not hide it
+		why := "lost" // this cannot happen, but a table must not hide it
 		if err := t.failed[t.next]; err != nil {
 			why = err.Error()
 			delete(t.failed, t.next)
@@ -93,7 +93,7 @@ func (t *table) catchUp(before int) error {
 	return nil
 }
 
-// flush writes what is left of the first images.
+// flush writes the missing rows of the first images, and the buffer.
 func (t *table) flush(images int) error {
 	if err := t.catchUp(images); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (t *table) flush(images int) error {
 	return t.csv.Error()
 }
 
-// probability is that of a log-probability, with four digits after the point.
+// probability is the exponential of a log-probability, with four decimals.
 func probability(log float32) string {
 	return strconv.FormatFloat(math.Exp(float64(log)), 'f', 4, 64)
 }

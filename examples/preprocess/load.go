@@ -17,7 +17,8 @@ func openPacked(name string) (*packed.File, error) {
 	return packed.Open(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 }
 
-// load loads the file twice, as training would, in images per second.
+// load loads the file twice, as training would, and returns the images per second of
+// both epochs.
 func load(ctx context.Context, j job) (first, second float64, err error) {
 	packed, err := openPacked(j.out)
 	if err != nil {
@@ -74,6 +75,6 @@ func verify(ctx context.Context, name string, workers, batch int) error {
 	if s.Dropped > 0 {
 		return fmt.Errorf("%s: %d of %d samples are damaged", name, s.Dropped, packed.Len())
 	}
-	fmt.Printf("%s: all %d samples are whole\n", name, packed.Len())
+	fmt.Printf("%s: all %d samples are intact\n", name, packed.Len())
 	return nil
 }

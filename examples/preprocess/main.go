@@ -36,8 +36,8 @@ func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	out := flag.String("out", "images.packed", "file to make")
-	size := flag.Int("size", 224, "lines and columns of a tensor; the shorter side is first resized to 8/7 of it")
-	kind := flag.String("type", "uint8", "uint8 pixels, to be normalised when loaded, or normalised float32, four times as large")
+	size := flag.Int("size", 224, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
+	dtype := flag.String("type", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode images")
 	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
@@ -53,7 +53,7 @@ func main() {
 	if *check {
 		err = verify(ctx, *out, *workers, batch)
 	} else {
-		j := job{files: os.DirFS(*dir), out: *out, size: *size, kind: *kind, workers: *workers, batch: batch, skip: *skip}
+		j := job{files: os.DirFS(*dir), out: *out, size: *size, dtype: *dtype, workers: *workers, batch: batch, skip: *skip}
 		if *dir == "" {
 			j.files, j.skip = photos.Files, true
 		}
@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// run makes the file unless it is there, and loads it.
+// run makes the file unless it exists, and loads it.
 func run(ctx context.Context, j job) error {
 	photos, err := dataset.ImageFolder(j.files)
 	if err != nil {
@@ -76,7 +76,7 @@ func run(ctx context.Context, j job) error {
 		if err := j.same(photos); err != nil {
 			return err
 		}
-		fmt.Printf("%s is there already\n", j.out)
+		fmt.Printf("%s exists already\n", j.out)
 	case errors.Is(err, fs.ErrNotExist):
 		if rate, err = produce(ctx, j, photos); err != nil {
 			return err
@@ -89,7 +89,7 @@ func run(ctx context.Context, j job) error {
 		return err
 	}
 	if rate > 0 {
-		fmt.Printf("%8.0f images/s from images, while packing them\n", rate)
+		fmt.Printf("%8.0f images/s from the image files, while packing them\n", rate)
 	}
 	fmt.Printf("%8.0f images/s from %s, with every checksum compared\n%8.0f images/s in a second epoch\n", first, j.out, second)
 	return nil

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 			}
 			select {}
 		})
-		panic(err) // it was to be killed
+		panic(err) // it should have been killed
 	}
 	os.Exit(m.Run())
 }
@@ -51,7 +51,7 @@ func mustFolder() *dataset.Folder {
 }
 
 func small(out string) job {
-	return job{files: photos.Files, out: out, size: 28, kind: "uint8", workers: 2, batch: 4, skip: true}
+	return job{files: photos.Files, out: out, size: 28, dtype: "uint8", workers: 2, batch: 4, skip: true}
 }
 
 func ignore(int) {}
@@ -84,7 +84,7 @@ func TestKilledProgramGoesOnToTheSameFile(t *testing.T) {
 		t.Fatal("the program was not killed")
 	}
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a killed program left a file of the final name: %v", err)
+		t.Errorf("a killed program left a file with the final name: %v", err)
 	}
 	var begins []int
 	j := small(out)
@@ -157,7 +157,7 @@ func TestOtherWorkDoesNotGoOn(t *testing.T) {
 	}
 	for name, change := range map[string]func(*job){
 		"size": func(j *job) { j.size = 30 },
-		"type": func(j *job) { j.kind = "float32" },
+		"type": func(j *job) { j.dtype = "float32" },
 	} {
 		j := small(out)
 		change(&j)
@@ -179,7 +179,7 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 		"as before": {func(*job) {}, ""},
 		"size": {func(j *job) { j.size = 30 }, "-size 30 -type uint8: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image uint8 (3, 30, 30), label int64 ()"},
-		"type": {func(j *job) { j.kind = "float32" }, "-size 28 -type float32: it has image uint8 (3, 28, 28), label int64 (), " +
+		"type": {func(j *job) { j.dtype = "float32" }, "-size 28 -type float32: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image float32 (3, 28, 28), label int64 ()"},
 		"skip": {func(j *job) { j.skip = false }, "images of -dir: it has 29, want 30"},
 		"folder": {func(j *job) { j.files = fstest.MapFS{"one/a.jpg": {}} },
@@ -190,7 +190,7 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 		got := fmt.Sprint(run(t.Context(), j))
 		want := "<nil>"
 		if c.want != "" {
-			want = j.out + " is there already, made with other options:\n\t" + c.want +
+			want = j.out + " exists already, made with other options:\n\t" + c.want +
 				"\ngive another -out, or remove the file"
 		}
 		if got != want {

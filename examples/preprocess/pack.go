@@ -16,38 +16,38 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A job is what to make of which images.
+// A job says which images to pack, and how.
 type job struct {
 	files   fs.FS
 	out     string
 	size    int
-	kind    string // uint8 or float32
+	dtype   string // uint8 or float32
 	workers int
 	batch   int  // images that are appended at once
 	skip    bool // damaged images
 }
 
 type result struct {
-	packed  int // images in the file, also from earlier runs
+	packed  int // images in the file, including those from earlier runs
 	skipped []packed.SkippedSample
 }
 
-// steps are those of the evaluation preset, up to what the kind asks for.
+// steps are those of the evaluation preset, up to the ones that the dtype needs.
 func (j job) steps() ([]transform.Step, error) {
 	if j.size < 1 {
 		return nil, fmt.Errorf("-size %d: want 1 or more", j.size)
 	}
 	steps := []transform.Step{transform.Resize(j.size * 8 / 7), transform.CenterCrop(j.size)}
-	switch j.kind {
+	switch j.dtype {
 	case "uint8":
 		return append(steps, transform.PILToTensor()), nil
 	case "float32":
 		return append(steps, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)), nil
 	}
-	return nil, fmt.Errorf("-type %s: want uint8 or float32", j.kind)
+	return nil, fmt.Errorf("-type %s: want uint8 or float32", j.dtype)
 }
 
-// pipeline takes the photos through the steps.
+// pipeline applies the steps to the photos.
 func (j job) pipeline(photos *dataset.Folder) (*transform.Pipeline, error) {
 	steps, err := j.steps()
 	if err != nil {
@@ -56,8 +56,8 @@ func (j job) pipeline(photos *dataset.Folder) (*transform.Pipeline, error) {
 	return transform.Images(photos, steps...)
 }
 
-// pack makes the file, or what is missing of it. After every batch, and before
-// the first, it says which image is next.
+// pack makes the file, or what is missing of it. Before the first batch, and after
+// every batch, it calls at with the index of the next image.
 func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)) (r result, err error) {
 	ds, err := j.pipeline(photos)
 	if err != nil {
@@ -145,7 +145,7 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 	return nil
 }
 
-// describe identifies the job: which images, and the steps they go through.
+// describe identifies the job: the images, and the steps applied to them.
 func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (string, error) {
 	list := sha256.New()
 	for i := range photos.Len() {
@@ -158,7 +158,7 @@ func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (stri
 	return fmt.Sprintf("%d images, list %x\n%v", photos.Len(), list.Sum(nil), ds), nil
 }
 
-// failures are why samples could not be placed.
+// failures are the reasons why samples could not be placed.
 type failures struct {
 	mu      sync.Mutex
 	reasons map[int]string

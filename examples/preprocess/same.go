@@ -8,9 +8,9 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// same reports all in which the file, which is there already, is not what the
-// job makes: size and type, classes, how many images. The file does not hold
-// the images' names, so as many others of the same classes pass for them.
+// same returns an error that lists how the existing file differs from what the job
+// makes: size and dtype, classes, number of images. The file does not hold the names of
+// the images, so it cannot notice other images of the same number and classes.
 func (j job) same(photos *dataset.Folder) error {
 	ds, err := j.pipeline(photos)
 	if err != nil {
@@ -25,7 +25,7 @@ func (j job) same(photos *dataset.Folder) error {
 		differ = append(differ, fmt.Sprintf("\t%s: it has %v, want %v\n", what, has, want))
 	}
 	if has, want := packed.Spec().String(), ds.Spec().String(); has != want {
-		note(fmt.Sprintf("-size %d -type %s", j.size, j.kind), has, want)
+		note(fmt.Sprintf("-size %d -type %s", j.size, j.dtype), has, want)
 	}
 	if has, want := packed.Classes(), photos.Classes(); !slices.Equal(has, want) {
 		note("classes of -dir", short(has), short(want))
@@ -35,7 +35,7 @@ func (j job) same(photos *dataset.Folder) error {
 	if differ == nil {
 		return nil
 	}
-	return fmt.Errorf("%s is there already, made with other options:\n%sgive another -out, or remove the file",
+	return fmt.Errorf("%s exists already, made with other options:\n%sgive another -out, or remove the file",
 		j.out, strings.Join(differ, ""))
 }
 

@@ -33,7 +33,7 @@ var sentences = []string{
 func main() {
 	log.SetFlags(0)
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Ragged loads sentences, which differ in length, in batches with and without padding. It has no flags.")
+		fmt.Fprintln(flag.CommandLine.Output(), "Ragged loads sentences of different lengths in batches with and without padding. It has no flags.")
 	}
 	flag.Parse()
 	if err := run(); err != nil {

@@ -28,7 +28,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	state := flag.String("state", "resume.json", "file that holds the position")
-	kill := flag.Int("kill", -1, "die in the middle of a batch, after this many; never if negative")
+	kill := flag.Int("kill", -1, "number of batches after which to die, in the middle of the next one; never if negative")
 	workers := flag.Int("workers", 2, "goroutines that assemble batches")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Resume shows how a run that was killed resumes exactly where it stopped.\n\nFlags:")
@@ -68,7 +68,7 @@ func run(state string, kill, workers int) error {
 		values, _ := json.Marshal(loader.Values[float64](batch, "x"))
 		fmt.Printf("epoch %d, batch %d: samples %v, checksum %08x\n",
 			batch.Epoch(), batch.Number(), batch.Indices(), crc32.ChecksumIEEE(values))
-		// A training would save the model's weights in the same step.
+		// A training program would save the model's weights together with the position.
 		if err := save(state, batch.Position()); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 // Shards loads a dataset in several processes, as in distributed training, each
-// with its share of every epoch. The ranks come from the environment, as
-// torchrun, Slurm, Open MPI and Kubernetes set it; here the program starts its
-// own processes.
+// with its share of every epoch. Every process takes its rank from the environment,
+// as torchrun, Slurm, Open MPI and Kubernetes set it. Here the program starts its own
+// processes.
 //
 //	go run ./examples/shards [-world N]
 package main
@@ -75,7 +75,8 @@ func work() error {
 	return nil
 }
 
-// launch starts the processes, prints what they load and counts it.
+// launch starts the processes, prints what they load, and checks that every sample is
+// loaded exactly once.
 func launch(world int) error {
 	self, err := os.Executable()
 	if err != nil {

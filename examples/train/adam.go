@@ -6,8 +6,8 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/net"
 )
 
-// Adam is the optimiser of Kingma and Ba 2015 with the authors' constants.
-// Gorgonia has one too, but its state is its own: a checkpoint could not hold it.
+// adam is the optimiser of Kingma and Ba 2015 with the authors' constants. The state
+// of gorgonia's own Adam is not accessible, so a checkpoint could not hold it.
 type adam struct {
 	model *net.Model
 	steps int
@@ -24,7 +24,7 @@ func newAdam(m *net.Model) *adam {
 	return &adam{model: m, mean: m.Like("adam.mean."), square: m.Like("adam.square.")}
 }
 
-// update moves the weights against the gradients, and sets these to 0.
+// update applies the gradients to the weights, and sets the gradients to 0.
 func (a *adam) update(gradients [][]float32, rate float64) {
 	a.steps++
 	meanBias := 1 - math.Pow(meanDecay, float64(a.steps))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -13,37 +12,37 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// Data is a folder of images in two parts: one for training, one for validation.
+// data is a folder of images, split for training and validation.
 type data struct {
-	learn, judge dataset.Dataset
+	train, valid dataset.Dataset
 	classes      []string
-	files        string // tells one folder's list of files from another's
+	files        string // a hash of the names of the files
 }
 
-// openData makes four fifths of dir's images the part to learn from. Both parts
-// have the fields "image", float32 (3, size, size), "label" and "target".
+// openData splits dir's images: four fifths for training, one fifth for validation.
+// Both datasets have the fields "image", float32 (3, size, size), "label", int64, and
+// "target", float32 (classes).
 func openData(dir string, size int, seed uint64) (*data, error) {
 	photos, err := dataset.ImageFolder(os.DirFS(dir))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if classes := photos.Classes(); len(classes) < 2 {
-		return nil, fmt.Errorf("%s: only one class, %v: want a folder of images for each of two classes or more", dir, classes)
+	d := &data{classes: photos.Classes()}
+	if len(d.classes) < 2 {
+		return nil, fmt.Errorf("%s: only one class, %v: want a folder of images for each of two classes or more", dir, d.classes)
 	}
-	parts, err := dataset.RandomSplit(photos, []float64{0.8, 0.2}, seed)
+	split, err := dataset.RandomSplit(photos, []float64{0.8, 0.2}, seed)
 	if err != nil {
 		return nil, err
 	}
-	if parts[0].Len() == 0 || parts[1].Len() == 0 {
+	if split[0].Len() == 0 || split[1].Len() == 0 {
 		return nil, fmt.Errorf("%s: %d images are too few to split", dir, photos.Len())
 	}
-	d := &data{classes: photos.Classes()}
-	for i, to := range []*dataset.Dataset{&d.learn, &d.judge} {
-		ds, err := transform.Images(parts[i], []transform.Step{net.Augmented(size), net.Plain(size)}[i])
-		if err != nil {
-			return nil, err
-		}
-		*to = oneHot{ds, len(d.classes)}
+	if d.train, err = prepare(split[0], net.Augmented(size), len(d.classes)); err != nil {
+		return nil, err
+	}
+	if d.valid, err = prepare(split[1], net.Plain(size), len(d.classes)); err != nil {
+		return nil, err
 	}
 	names := sha256.New()
 	for i := range photos.Len() {
@@ -53,35 +52,19 @@ func openData(dir string, size int, seed uint64) (*data, error) {
 	return d, nil
 }
 
-// OneHot adds to a dataset with the field "label" the field "target", float32
-// (classes): 1 for the label, 0 for the others. Gorgonia computes with no labels.
-type oneHot struct {
-	*transform.Pipeline
-	classes int
-}
-
-func (o oneHot) Spec() dataset.Spec {
-	target := dataset.Field{Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{o.classes}}
-	return append(o.Pipeline.Spec()[:2:2], target) // an ImageFolder has two fields
-}
-
-func (o oneHot) Open() (dataset.Reader, error) {
-	r, err := o.Pipeline.Open()
-	return &oneHotReader{Reader: r, label: o.Pipeline.Spec().Index("label")}, err
-}
-
-type oneHotReader struct {
-	dataset.Reader
-	label int
-}
-
-func (r *oneHotReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
-	target := dst.Len() - 1
-	if err := r.Reader.Place(ctx, i, dst.Fields(0, target)); err != nil {
-		return err
+// prepare applies the step to the images, and adds the field "target": 1 for the label,
+// 0 for the other classes. The loss is computed from it, because gorgonia has no
+// operation that takes labels.
+func prepare(photos dataset.Dataset, step transform.Step, classes int) (dataset.Dataset, error) {
+	ds, err := transform.Images(photos, step)
+	if err != nil {
+		return nil, err
 	}
-	row := dataset.Row[float32](dst, target)
-	clear(row)
-	row[dataset.Row[int64](dst, r.label)[0]] = 1
-	return nil
+	spec := ds.Spec()
+	label, target := spec.Index("label"), len(spec)
+	spec = append(spec[:target:target], dataset.Field{Name: "target", Dtype: tensor.Float32, Shape: tensor.Shape{classes}})
+	return dataset.Map(ds, spec, func(dst, src dataset.Slot) error {
+		dataset.Row[float32](dst, target)[dataset.Row[int64](src, label)[0]] = 1
+		return nil
+	})
 }

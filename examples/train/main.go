@@ -1,16 +1,16 @@
 // Train trains a small convolutional net to classify images, on the processor or
-// a CUDA device: loader, gpu/feed and gorgonia from files to a checkpoint that
-// survives a kill.
+// a CUDA device. It shows loader, gpu/feed and gorgonia together, from image files
+// to a checkpoint that survives a kill.
 //
 //	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] [-device auto|cpu|cuda] …
 //
 // DIR has a folder per class. Without it, the program draws images of seven
-// shapes and keeps them in the user's cache. A fifth of the images is held out
+// shapes and keeps them in the user's cache. A fifth of the images is
 // for validation.
 //
 // A run that was interrupted or killed resumes from its checkpoint when the same
-// command is given again, and ends with the same weights bit for bit; the number
-// of workers does not matter to it.
+// command is given again. It ends with the same weights bit for bit, for any number
+// of workers.
 package main
 
 import (
@@ -46,7 +46,7 @@ type options struct {
 	plot       string
 	device     string
 	kernels    string
-	poison     bool // by tests: show what outlives its batch
+	poison     bool // set by tests: see loader.Poison
 }
 
 func main() {
@@ -85,10 +85,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("more epochs go on from here:\n\t%s -epochs %d\n", again(flag.CommandLine, "epochs"), 2*max(o.epochs, epochs))
+	fmt.Printf("to train for more epochs:\n\t%s -epochs %d\n", again(flag.CommandLine, "epochs"), 2*max(o.epochs, epochs))
 }
 
-// again is the command that goes on, without the flags that are left out.
+// again is the command that resumes the run, without the flags named in leave.
 func again(flags *flag.FlagSet, leave ...string) string {
 	command := "go run ./examples/train"
 	flags.Visit(func(f *flag.Flag) {
@@ -127,8 +127,8 @@ func (o options) validate() error {
 	return errors.Join(errs...)
 }
 
-// run trains, reports and draws, and returns how many epochs are complete. When
-// ctx ends, the checkpoint holds the last step.
+// run trains, reports and draws, and returns how many epochs are complete. If ctx
+// ends, the checkpoint holds the last step.
 func run(ctx context.Context, o options) (epochs int, err error) {
 	if err := o.validate(); err != nil {
 		return 0, err
@@ -144,10 +144,10 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	fmt.Printf("%s: %d images to learn from, %d held out, %d classes\n%d weights in %v; batches lie in %v\n",
-		dir, t.data.learn.Len(), t.data.judge.Len(), len(t.data.classes), t.model.Parameters(), t.on, t.on.Memory)
+	fmt.Printf("%s: %d training images, %d validation images, %d classes\n%d weights in %v; batches in %v\n",
+		dir, t.data.train.Len(), t.data.valid.Len(), len(t.data.classes), t.model.Parameters(), t.on, t.on.Memory)
 	if t.steps > 0 {
-		fmt.Printf("%s: %d steps are made, going on in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)
+		fmt.Printf("%s: resumed after %d steps, in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)
 	}
 	p := newProgress(t)
 	err = t.train(ctx, p.step, p.epoch)

@@ -57,7 +57,7 @@ func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
 		says   string
 	}{
 		"rate":       {func(o *options) { o.rate = math.Inf(1) }, "-lr +Inf: want"},
-		"batch":      {func(o *options) { o.batch = 57 }, "-batch 57: there are only 56 images"},
+		"batch":      {func(o *options) { o.batch = 57 }, "-batch 57: there are only 56 training images"},
 		"empty":      {func(o *options) { o.dir = t.TempDir() }, "no class"},
 		"one class":  {func(o *options) { o.dir = one }, one + ": only one class, [star]"},
 		"no folder":  {func(o *options) { o.checkpoint = filepath.Join(one, "absent", "c") }, "write checkpoint"},
@@ -83,7 +83,7 @@ func TestWrongFoldersAndFilesAreReportedBeforeTheFirstStep(t *testing.T) {
 	}
 }
 
-func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
+func TestTheCommandToResumeLeavesFreshOut(t *testing.T) {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.Int("epochs", 1, "")
 	flags.Int("batch", 1, "")
@@ -100,17 +100,17 @@ func TestTheCommandToGoOnLeavesFreshOut(t *testing.T) {
 	}
 }
 
-func TestTargetsAreTheLabelsAndPartsShareNoImage(t *testing.T) {
+func TestTargetsAreTheLabelsAndTheSplitSharesNoImage(t *testing.T) {
 	d, err := openData(drawn(t, images), 16, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, ds := range []dataset.Dataset{d.learn, d.judge} {
+	for _, ds := range []dataset.Dataset{d.train, d.valid} {
 		for i := range ds.Len() {
 			name := dataset.Name(ds, i)
 			if seen[name] {
-				t.Errorf("%s is in both parts", name)
+				t.Errorf("%s is in both datasets", name)
 			}
 			seen[name] = true
 			sample, err := dataset.At(t.Context(), ds, i)

@@ -22,7 +22,7 @@ var (
 	black = color.NRGBA{90, 90, 90, 255}
 )
 
-// drawCurves draws losses and accuracy over epochs of so many steps as a PNG.
+// drawCurves draws losses and accuracy as a PNG. An epoch has that many steps.
 func drawCurves(path string, h *history, steps int) error {
 	if len(h.accuracy) == 0 {
 		return errors.New("no epoch is complete")
@@ -69,16 +69,16 @@ func lossPlot(h *history, steps int) (*plot.Plot, error) {
 			sum += float64(v)
 		}
 		means[e] = plotter.XY{X: float64(e) + 0.5, Y: sum / float64(steps)}
-		held[e] = plotter.XY{X: float64(e + 1), Y: float64(h.heldLosses[e])}
+		held[e] = plotter.XY{X: float64(e + 1), Y: float64(h.validLosses[e])}
 	}
 	return p, errors.Join(
 		addLine(p, "every step", each, pale, false),
-		addLine(p, "mean of an epoch's steps", means, blue, len(means) < 40),
-		addLine(p, "images held out", held, red, len(held) < 40))
+		addLine(p, "mean of an epoch", means, blue, len(means) < 40),
+		addLine(p, "validation", held, red, len(held) < 40))
 }
 
 func accuracyPlot(h *history) (*plot.Plot, error) {
-	p := newPlot("Accuracy", "right answers (%)")
+	p := newPlot("Accuracy", "accuracy (%)")
 	p.Y.Max = 100
 	p.Legend.Top = false
 	held := make(plotter.XYs, len(h.accuracy))
@@ -91,7 +91,7 @@ func accuracyPlot(h *history) (*plot.Plot, error) {
 	}
 	chance.Color, chance.Dashes = black, []vg.Length{vg.Points(4), vg.Points(3)}
 	p.Add(chance)
-	err = addLine(p, fmt.Sprintf("images held out, %.1f %% in the end", held[len(held)-1].Y), held, red, len(held) < 40)
+	err = addLine(p, fmt.Sprintf("validation, %.1f %% at the end", held[len(held)-1].Y), held, red, len(held) < 40)
 	p.Legend.Add(fmt.Sprintf("always the most frequent class, %.1f %%", 100*h.chance), chance)
 	return p, err
 }

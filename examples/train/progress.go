@@ -15,8 +15,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// progress is a bar, where standard error is a terminal, a line per epoch and a
-// summary.
+// progress prints a line per epoch and a summary, and a bar if standard error is a
+// terminal.
 type progress struct {
 	t         *trainer
 	container *mpb.Progress
@@ -27,7 +27,7 @@ type progress struct {
 	first      int // epochs before this run
 	images     int64
 	begun, lap time.Time
-	stats      loader.Stats // at the lap's begin
+	stats      loader.Stats // when the lap began
 }
 
 func newProgress(t *trainer) *progress {
@@ -36,9 +36,9 @@ func newProgress(t *trainer) *progress {
 	if !cwriter.IsTerminal(int(os.Stderr.Fd())) {
 		return p
 	}
-	done := t.position.Epoch*t.data.learn.Len() + t.position.Draw
+	done := t.position.Epoch*t.data.train.Len() + t.position.Draw
 	p.container = mpb.New(mpb.WithOutput(os.Stderr))
-	p.bar = p.container.AddBar(int64(max(t.epochs*t.data.learn.Len()-done, 0)),
+	p.bar = p.container.AddBar(int64(max(t.epochs*t.data.train.Len()-done, 0)),
 		mpb.PrependDecorators(decor.CountersNoUnit("%d / %d images")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s"),
 			decor.Any(func(decor.Statistics) string {
@@ -70,10 +70,10 @@ func (p *progress) epoch() {
 	for _, l := range losses {
 		mean += float64(l) / float64(len(losses))
 	}
-	now, stats := time.Now(), p.t.loader.Stats()
+	now, stats := time.Now(), p.t.trainLoader.Stats()
 	took := now.Sub(p.lap)
-	fmt.Fprintf(p.out, "epoch %2d of %d: loss %.3f; held out: loss %.3f, accuracy %.1f %%; %.1f s, %.1f %% of it waiting for data\n",
-		n, p.t.epochs, mean, p.t.heldLosses[n-1], 100*p.t.accuracy[n-1],
+	fmt.Fprintf(p.out, "epoch %2d of %d: loss %.3f; validation: loss %.3f, accuracy %.1f %%; %.1f s, %.1f %% of it waiting for data\n",
+		n, p.t.epochs, mean, p.t.validLosses[n-1], 100*p.t.accuracy[n-1],
 		took.Seconds(), share(stats.Sub(p.stats).Wait.Total, took))
 	p.lap, p.stats = now, stats
 }
@@ -81,14 +81,14 @@ func (p *progress) epoch() {
 // close ends the bar.
 func (p *progress) close() {
 	if p.container != nil {
-		p.bar.Abort(false) // nothing happens where it is full
+		p.bar.Abort(false) // does nothing to a bar that is complete
 		p.container.Wait()
 	}
 }
 
 // summary prints what this run made.
 func (p *progress) summary() {
-	took, stats := time.Since(p.begun), p.t.loader.Stats()
+	took, stats := time.Since(p.begun), p.t.trainLoader.Stats()
 	if epochs := len(p.t.accuracy) - p.first; p.images > 0 {
 		fmt.Printf("\n%d images in %.1f s, %.0f images/s", p.images, took.Seconds(), float64(p.images)/took.Seconds())
 		if epochs > 0 {
@@ -96,10 +96,10 @@ func (p *progress) summary() {
 		}
 		fmt.Printf("; %.2f %% of the time waiting for data\n", share(stats.Wait.Total, took))
 	} else {
-		fmt.Printf("\nthe run has made its %d epochs already\n", len(p.t.accuracy))
+		fmt.Printf("\nthe run has already made its %d epochs\n", len(p.t.accuracy))
 	}
 	if n := len(p.t.accuracy); n > 0 {
-		fmt.Printf("accuracy:   %.1f %% of the images held out; always naming the most frequent class: %.1f %%\n",
+		fmt.Printf("accuracy:   %.1f %% of the validation images; always the most frequent class: %.1f %%\n",
 			100*p.t.accuracy[n-1], 100*p.t.chance)
 	}
 	fmt.Println("checkpoint:", p.t.checkpoint)

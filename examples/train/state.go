@@ -12,20 +12,20 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A state is all that a step depends on, and what is drawn in the end.
+// A state is all that a step depends on, and the history for the plot.
 type state struct {
 	model    *net.Model
-	*adam    // which counts the steps
+	*adam    // counts the steps
 	position loader.Position
 	history
 }
 
 // A history is how the run went.
 type history struct {
-	losses     []float32 // of every step, in nats
-	heldLosses []float32 // of the images held out, after every epoch
-	accuracy   []float32 // the same images', from 0 to 1
-	chance     float64   // the accuracy of always naming the most frequent class
+	losses      []float32 // of every step, in nats
+	validLosses []float32 // of the validation images, after every epoch
+	accuracy    []float32 // of the validation images, from 0 to 1
+	chance      float64   // the accuracy of always naming the most frequent class
 }
 
 // note is the part of the state that a checkpoint holds in JSON, next to the
@@ -45,7 +45,7 @@ const noteKey = "train" // in the checkpoint's notes
 // series are the history's arrays by their names in a checkpoint.
 func (t *trainer) series() map[string]*[]float32 {
 	return map[string]*[]float32{
-		"history.accuracy": &t.accuracy, "history.held_losses": &t.heldLosses, "history.losses": &t.losses,
+		"history.accuracy": &t.accuracy, "history.held_losses": &t.validLosses, "history.losses": &t.losses,
 	}
 }
 
@@ -65,16 +65,16 @@ func (t *trainer) save() error {
 	return c.Write(t.checkpoint)
 }
 
-// restore takes the state from the checkpoint. Where there is none, or a fresh run
-// is asked for, it makes the state of a new run. A checkpoint that does not fit is
-// an error, and stays as it is.
+// restore takes the state from the checkpoint. If there is none, or with -fresh, it
+// makes the state of a new run. A checkpoint of other settings is an error, and stays
+// as it is.
 func (t *trainer) restore() error {
 	c, err := net.Read(t.checkpoint)
 	if t.fresh || errors.Is(err, fs.ErrNotExist) {
 		t.model, err = net.New(t.size, t.data.classes, t.seed)
 		if err == nil {
 			t.adam = newAdam(t.model)
-			t.position = t.loader.Position(0)
+			t.position = t.trainLoader.Position(0)
 		}
 		return err
 	}
@@ -122,10 +122,10 @@ func (t *trainer) take(c *net.Checkpoint) error {
 	return t.consistent()
 }
 
-// consistent reports a position and a history that cannot be of one run.
+// consistent returns an error if position and history cannot belong to one run.
 func (t *trainer) consistent() error {
 	p := t.position
-	left, err := t.loader.Left(p)
+	left, err := t.trainLoader.Left(p)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,9 @@ func (t *trainer) consistent() error {
 	case left > 0 && p.Draw%t.batch != 0:
 		return fmt.Errorf("position: epoch %d, draw %d is not after a batch", p.Epoch, p.Draw)
 	case t.steps != steps || len(t.losses) != steps:
-		return fmt.Errorf("steps is %d, with %d losses, but %d lie before the position", t.steps, len(t.losses), steps)
-	case len(t.accuracy) != epochs || len(t.heldLosses) != epochs:
-		return fmt.Errorf("history: %d epochs are judged, but %d lie before the position", len(t.accuracy), epochs)
+		return fmt.Errorf("steps is %d, with %d losses, but %d are before the position", t.steps, len(t.losses), steps)
+	case len(t.accuracy) != epochs || len(t.validLosses) != epochs:
+		return fmt.Errorf("history: %d epochs are validated, but %d are before the position", len(t.accuracy), epochs)
 	}
 	return nil
 }

@@ -12,22 +12,21 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A trainer is a run: the data, the graphs over one model's weights, and the
+// A trainer is one run: the data, two graphs that share a model's weights, and the
 // state that checkpoints hold.
 type trainer struct {
 	options
-	data     *data
-	on       *net.Backend
-	loader   *loader.Loader // of the images to learn from
-	perEpoch int            // batches of it
-	held     *loader.Loader // of those held out
-	learner  *net.Graph
-	judge    *net.Graph
+	data *data
+	on   *net.Backend
+
+	trainLoader, validLoader *loader.Loader
+	trainGraph, validGraph   *net.Graph
+	perEpoch                 int // batches of trainLoader
 	state
 }
 
-// newTrainer opens everything, and takes the state from the checkpoint where
-// there is one.
+// newTrainer opens everything, and takes the state from the checkpoint if there is
+// one.
 func newTrainer(o options, dir string) (_ *trainer, err error) {
 	t := &trainer{options: o}
 	defer func() {
@@ -38,8 +37,8 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if t.data, err = openData(dir, o.size, o.seed); err != nil {
 		return nil, err
 	}
-	if n := t.data.learn.Len(); o.batch > n {
-		return nil, fmt.Errorf("-batch %d: there are only %d images to learn from", o.batch, n)
+	if n := t.data.train.Len(); o.batch > n {
+		return nil, fmt.Errorf("-batch %d: there are only %d training images", o.batch, n)
 	}
 	if t.on, err = net.Open(o.device, o.kernels); err != nil {
 		return nil, err
@@ -48,15 +47,15 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if o.poison {
 		memory = loader.Poison(memory)
 	}
-	t.loader, err = loader.New(t.data.learn, loader.BatchSize(o.batch), loader.Workers(o.workers),
+	t.trainLoader, err = loader.New(t.data.train, loader.BatchSize(o.batch), loader.Workers(o.workers),
 		loader.Shuffle(true), loader.Seed(o.seed), loader.Memory(memory))
 	if err != nil {
 		return nil, err
 	}
-	if t.perEpoch, err = t.loader.Len(0); err != nil {
+	if t.perEpoch, err = t.trainLoader.Len(0); err != nil {
 		return nil, err
 	}
-	t.held, err = loader.New(t.data.judge, loader.BatchSize(o.batch), loader.Workers(o.workers),
+	t.validLoader, err = loader.New(t.data.valid, loader.BatchSize(o.batch), loader.Workers(o.workers),
 		loader.Memory(memory))
 	if err != nil {
 		return nil, err
@@ -64,22 +63,22 @@ func newTrainer(o options, dir string) (_ *trainer, err error) {
 	if err := t.restore(); err != nil {
 		return nil, err
 	}
-	if t.learner, err = t.model.Learn(t.on, o.batch); err != nil {
+	if t.trainGraph, err = t.model.Train(t.on, o.batch); err != nil {
 		return nil, err
 	}
-	t.judge, err = t.model.Judge(t.on, o.batch)
+	t.validGraph, err = t.model.Eval(t.on, o.batch)
 	return t, err
 }
 
 // train runs the steps that remain. It calls step after every one, with its loss,
-// and epoch after every epoch. When ctx ends, its error is returned, unless the
-// steps could not be saved. The checkpoint is written before the first step too,
-// so that a path which cannot be written shows at once.
+// and epoch after every epoch. If ctx ends, train returns its error, or the error of
+// saving the steps. The checkpoint is also written before the first step, so that a
+// path that cannot be written is noticed at once.
 func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), epoch func()) error {
 	if err := t.save(); err != nil {
 		return err
 	}
-	for batch, err := range t.learner.Feed.Run(t.loader.From(ctx, t.position, t.epochs)) {
+	for batch, err := range t.trainGraph.Feed.Run(t.trainLoader.From(ctx, t.position, t.epochs)) {
 		if ctx.Err() != nil && err != nil {
 			return cmp.Or(t.save(), ctx.Err())
 		}
@@ -91,7 +90,7 @@ func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), 
 		}
 		last := batch.Number()+1 == t.perEpoch
 		if last {
-			if err := t.hold(context.WithoutCancel(ctx)); err != nil {
+			if err := t.evaluate(context.WithoutCancel(ctx)); err != nil {
 				return err
 			}
 		}
@@ -109,14 +108,14 @@ func (t *trainer) train(ctx context.Context, step func(*loader.Batch, float32), 
 	return t.save()
 }
 
-// step moves the weights by what the VM made of a batch.
+// step updates the weights with the gradients of a batch.
 func (t *trainer) step(batch *loader.Batch) error {
-	loss := t.learner.Loss()
+	loss := t.trainGraph.Loss()
 	if math.IsNaN(float64(loss)) || math.IsInf(float64(loss), 0) {
 		return fmt.Errorf("the loss is %v in batch %d of epoch %d: a smaller -lr may help; %s holds earlier steps",
 			loss, batch.Number(), batch.Epoch(), t.checkpoint)
 	}
-	gradients, err := t.learner.Gradients()
+	gradients, err := t.trainGraph.Gradients()
 	if err != nil {
 		return err
 	}
@@ -125,16 +124,16 @@ func (t *trainer) step(batch *loader.Batch) error {
 	return nil
 }
 
-// hold validates the net on the images held out.
-func (t *trainer) hold(ctx context.Context) error {
+// evaluate computes loss and accuracy of the validation images.
+func (t *trainer) evaluate(ctx context.Context) error {
 	var loss float64
 	right, all := 0, 0
 	count := make([]int, len(t.data.classes))
-	for batch, err := range t.judge.Feed.Run(t.held.Epoch(ctx, 0)) {
+	for batch, err := range t.validGraph.Feed.Run(t.validLoader.Epoch(ctx, 0)) {
 		if err != nil {
 			return err
 		}
-		logs := t.judge.LogProbabilities()
+		logs := t.validGraph.LogProbabilities()
 		for _, label := range loader.Values[int64](batch, "label") {
 			row := logs[:len(count)]
 			logs = logs[len(count):]
@@ -147,20 +146,20 @@ func (t *trainer) hold(ctx context.Context) error {
 		}
 	}
 	t.chance = float64(slices.Max(count)) / float64(all)
-	t.heldLosses = append(t.heldLosses, float32(loss/float64(all)))
+	t.validLosses = append(t.validLosses, float32(loss/float64(all)))
 	t.accuracy = append(t.accuracy, float32(right)/float32(all))
 	return nil
 }
 
-// Close frees what the trainer holds. The loaders come before their memory.
+// Close frees what the trainer holds. Loaders are closed before their memory is freed.
 func (t *trainer) Close() error {
 	var errs []error
-	for _, g := range []*net.Graph{t.learner, t.judge} {
+	for _, g := range []*net.Graph{t.trainGraph, t.validGraph} {
 		if g != nil {
 			errs = append(errs, g.Close())
 		}
 	}
-	for _, l := range []*loader.Loader{t.loader, t.held} {
+	for _, l := range []*loader.Loader{t.trainLoader, t.validLoader} {
 		if l != nil {
 			errs = append(errs, l.Close())
 		}

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	panic(err) // the run has outlived its kill
 }
 
-const images = 70 // 56 to learn from: 6 steps, the last one short
+const images = 70 // 56 for training: 6 steps, the last one short
 
 func tiny(checkpoint string) options {
 	return options{images: images, size: 16, workers: 2, batch: 10, epochs: 3, rate: 0.01, seed: 3,
@@ -59,7 +59,7 @@ func drawn(t testing.TB, n int) string {
 	return dir
 }
 
-// train makes a run and returns what its checkpoint holds.
+// train makes a run and returns the bytes of its checkpoint.
 func train(t testing.TB, o options, dir string) []byte {
 	t.Helper()
 	r, err := newTrainer(o, dir)
@@ -96,7 +96,7 @@ func TestLossFallsAndAccuracyRisesAboveChance(t *testing.T) {
 	if err := r.train(t.Context(), func(*loader.Batch, float32) {}, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	first, last := r.heldLosses[0], r.heldLosses[o.epochs-1]
+	first, last := r.validLosses[0], r.validLosses[o.epochs-1]
 	if last > 0.75*first {
 		t.Errorf("the loss went from %.3f to %.3f", first, last)
 	}
@@ -161,9 +161,8 @@ func TestInterruptedRunKeepsItsLastStep(t *testing.T) {
 	}
 }
 
-// TestRunInterruptedWhileItJudgesKeepsItsLastStep: the step is made and cannot be
-// undone, but is in no checkpoint before the epoch is judged.
-func TestRunInterruptedWhileItJudgesKeepsItsLastStep(t *testing.T) {
+// The step is made and cannot be undone, but is in no checkpoint before the validation.
+func TestRunInterruptedDuringValidationKeepsItsLastStep(t *testing.T) {
 	dir := drawn(t, images)
 	for range 5 {
 		o := tiny(filepath.Join(t.TempDir(), "c"))
@@ -174,7 +173,7 @@ func TestRunInterruptedWhileItJudgesKeepsItsLastStep(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			for r.held.Stats().Samples == 0 && ctx.Err() == nil {
+			for r.validLoader.Stats().Samples == 0 && ctx.Err() == nil {
 				runtime.Gosched()
 			}
 			cancel()
@@ -189,13 +188,13 @@ func TestRunInterruptedWhileItJudgesKeepsItsLastStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.steps != r.steps || len(again.accuracy) == 0 {
-			t.Errorf("%d steps and %d judged epochs are saved, %d steps were made", again.steps, len(again.accuracy), r.steps)
+			t.Errorf("%d steps and %d validated epochs are saved, %d steps were made", again.steps, len(again.accuracy), r.steps)
 		}
 		again.Close()
 	}
 }
 
-// TestInterruptedRunSaysThatItCouldNotSave: what the command to go on would hide.
+// Otherwise the printed command to resume would hide the error.
 func TestInterruptedRunSaysThatItCouldNotSave(t *testing.T) {
 	o := tiny(filepath.Join(t.TempDir(), "folder", "c"))
 	if err := os.Mkdir(filepath.Dir(o.checkpoint), 0o777); err != nil {

@@ -1,6 +1,5 @@
-// Transform shows how to write your own transform: it darkens all but the edges
-// of an image, after the crop and before the normalisation, and draws the
-// results.
+// Transform shows how to write your own transform. It darkens an image except for its
+// edges, after the crop and the flip. The program draws a batch.
 //
 //	go run ./examples/transform
 package main
@@ -23,8 +22,8 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// edges is a transform: it darkens smooth places and keeps edges, more or less
-// of them at random.
+// edges is a transform: it darkens smooth places and keeps edges, with a random
+// brightness.
 type edges struct{}
 
 // Apply edits one image. All workers share the transform, so what it needs
@@ -50,7 +49,7 @@ func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 func main() {
 	log.SetFlags(0)
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write your own transform: it darkens all but the edges of an image, and draws a batch to edges.png. It has no flags.")
+		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write your own transform: it darkens an image except for its edges. The program draws a batch to edges.png. It has no flags.")
 	}
 	flag.Parse()
 	if err := run(context.Background(), "edges.png"); err != nil {
@@ -65,7 +64,7 @@ func run(ctx context.Context, path string) error {
 	}
 	ds, err := transform.Images(photos,
 		transform.RandomResizedCrop(160), transform.RandomHorizontalFlip(0.5),
-		transform.Apply(edges{}), // it runs at its place in the list
+		transform.Apply(edges{}), // it runs where it is in the list
 		transform.Layout(transform.HWC))
 	if err != nil {
 		return err

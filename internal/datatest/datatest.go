@@ -4,6 +4,7 @@ package datatest
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
@@ -160,6 +161,19 @@ func Gzip(data []byte) []byte {
 	z.Write(data)
 	z.Close()
 	return b.Bytes()
+}
+
+// IDX is a file in the format of MNIST: its type code, shape and values.
+func IDX(code byte, shape []int, values any) []byte {
+	b := []byte{0, 0, code, byte(len(shape))}
+	for _, d := range shape {
+		b = binary.BigEndian.AppendUint32(b, uint32(d))
+	}
+	b, err := binary.Append(b, binary.BigEndian, values)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // A CountedFS counts the calls of ReadAt of its files.

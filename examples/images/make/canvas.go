@@ -25,10 +25,10 @@ func (c rgb) times(f float64) rgb { return rgb{c[0] * f, c[1] * f, c[2] * f} }
 
 func (c rgb) plus(d rgb) rgb { return rgb{c[0] + d[0], c[1] + d[1], c[2] + d[2]} }
 
-// mix goes from a at t = 0 to b at t = 1.
+// mix is a at t = 0 and b at t = 1.
 func mix(a, b rgb, t float64) rgb { return a.times(1 - t).plus(b.times(t)) }
 
-// A palette is a row of colours to go through.
+// A palette is a list of colours, blended in their order.
 type palette []rgb
 
 func colours(vs ...uint32) palette {
@@ -39,14 +39,14 @@ func colours(vs ...uint32) palette {
 	return p
 }
 
-// at goes through the palette smoothly while t goes from 0 to 1.
+// at is the colour at t, from 0 for the first colour to 1 for the last.
 func (p palette) at(t float64) rgb {
 	t = clamp(t) * float64(len(p)-1)
 	i := min(int(t), len(p)-2)
 	return mix(p[i], p[i+1], t-float64(i))
 }
 
-// render paints a image with four samples per pixel, a darker rim and a
+// render paints an image with four samples per pixel, a darker rim and a
 // little grain, as a camera would.
 func render(size image.Point, s shader) *image.RGBA {
 	m := image.NewRGBA(image.Rectangle{Max: size})
@@ -76,7 +76,7 @@ func render(size image.Point, s shader) *image.RGBA {
 
 func clamp(t float64) float64 { return math.Min(math.Max(t, 0), 1) }
 
-// smooth goes from 0 where t ≤ a to 1 where t ≥ b without a corner.
+// smooth rises from 0 at t ≤ a to 1 at t ≥ b without a corner.
 func smooth(a, b, t float64) float64 {
 	t = clamp((t - a) / (b - a))
 	return t * t * (3 - 2*t)

@@ -20,7 +20,7 @@ var daytimes = []daytime{
 	{colours(0x6a7fb0, 0xc8a8c8, 0xffd0c4), hex(0xfff0e8), hex(0x3a3460)},
 }
 
-// hills are ridges one behind the other in a haze, some behind a lake.
+// hills are ridges in a haze, some of them beyond a lake.
 func hills(r *rand.Rand, n int, aspect float64) shader {
 	d := daytimes[n%len(daytimes)]
 	seed := noise{r.Uint64(), r.Uint64()}

@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// A noise is a field of smooth random values; its two numbers are the seed.
+// A noise is a smooth random function of x and y; its two numbers are the seed.
 type noise [2]uint64
 
 // lattice is the random value from 0 to 1 that belongs to a point with whole

@@ -81,7 +81,7 @@ func spheres(r *rand.Rand, n int, aspect float64) shader {
 	}
 }
 
-// look is the colour seen from eye in direction d, over so many mirrorings.
+// look is the colour seen from eye in direction d, after at most that many reflections.
 func (s *table) look(eye, d vector, mirrors int) rgb {
 	near, which := math.Inf(1), -1
 	for i, b := range s.balls {
@@ -103,12 +103,12 @@ func (s *table) look(eye, d vector, mirrors int) rgb {
 	return mix(c, wall, far)
 }
 
-// gloss is the colour of a ball at a place on it: its own, lit and mirroring.
+// gloss is the colour of a ball at a place on it: its own, lit, and reflections.
 func (s *table) gloss(b ball, at, d vector, mirrors int) rgb {
 	normal := at.along(b.centre, -1).unit()
 	lit := math.Max(normal.dot(s.lamp), 0)
 	ambient := 0.26 + 0.2*normal[1]
-	// Light that the ground throws back, dark where ball and ground touch.
+	// Light that the ground reflects, dark where ball and ground touch.
 	contact := smooth(0, 1.1*b.radius, at[1])
 	swirl := s.grain.clouds(3*at[0]+9, 3*at[1]+2*at[2], 4) - 0.5
 	own := b.colour.times(1 + 0.5*swirl)

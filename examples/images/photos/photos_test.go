@@ -34,8 +34,7 @@ func ExampleFiles() {
 	// tiles 8
 }
 
-// TestTheFolderIsADatasetToo: whoever has the clone may give the folder itself to
-// a program that loads a folder of images.
+// In a clone of the repository, a program may load the folder itself.
 func TestTheFolderIsADatasetToo(t *testing.T) {
 	want, err := dataset.ImageFolder(photos.Files)
 	if err != nil {
@@ -90,6 +89,6 @@ func TestOnlyTheTruncatedImageIsBroken(t *testing.T) {
 		t.Errorf("got %d shapes, want 7 or more", len(shapes))
 	}
 	if total > 600<<10 {
-		t.Errorf("the set has %d bytes, want 600 KiB at most", total)
+		t.Errorf("the images have %d bytes, want 600 KiB at most", total)
 	}
 }

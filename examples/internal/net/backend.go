@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/gpu/cuda"
 )
 
-// A Backend is where nets run and where the batches for them lie. Everything
+// A Backend is the device where nets run, and the memory of their batches. Everything
 // that depends on the machine is here.
 type Backend struct {
 	Memory gpu.Memory // for the loaders
@@ -19,13 +19,12 @@ type Backend struct {
 	onDevice bool
 }
 
-// Open makes a backend on a device: "cpu", which is the default, "cuda" or "auto",
-// which is cuda in a program that was built for it, on a machine that has a device,
-// and cpu elsewhere.
-// Kernels is a folder of gorgonia's kernels, which gpu/cuda/kernels makes, and which
-// cuda needs. Close comes after the loaders are closed.
+// Open makes a backend on a device: "cpu" (or ""), "cuda" or "auto". "auto" is cuda in
+// a program that was built for it, on a machine that has a device, and cpu elsewhere.
+// kernels is a folder of gorgonia's kernels, which gpu/cuda/kernels makes. Only cuda
+// needs it. Close the backend after the loaders that use its memory.
 //
-// The memory is page-locked where there is a CUDA device, whatever runs the nets.
+// The memory is page-locked if there is a CUDA device, also for nets on the CPU.
 func Open(device, kernels string) (_ *Backend, err error) {
 	b := &Backend{}
 	switch device {
@@ -35,7 +34,7 @@ func Open(device, kernels string) (_ *Backend, err error) {
 		}
 	case "cuda", "auto":
 		missing := cuda.Available()
-		if missing != nil && (device == "cuda" || gorgonia.CUDA) { // built for a device, there is no VM for the processor
+		if missing != nil && (device == "cuda" || gorgonia.CUDA) { // a program built for a device has no VM for the processor
 			return nil, missing
 		}
 		b.onDevice = missing == nil
@@ -53,8 +52,8 @@ func Open(device, kernels string) (_ *Backend, err error) {
 	return b, nil
 }
 
-// machine makes the one VM that a graph has: a new one per step would leak.
-func (b *Backend) machine(g *gorgonia.ExprGraph, weights gorgonia.Nodes, learn bool) (gorgonia.VM, error) {
+// machine makes the only VM of a graph: a new one per step would leak.
+func (b *Backend) machine(g *gorgonia.ExprGraph, weights gorgonia.Nodes, train bool) (gorgonia.VM, error) {
 	switch {
 	case b.onDevice:
 		vm, err := cuda.New(g)
@@ -62,14 +61,14 @@ func (b *Backend) machine(g *gorgonia.ExprGraph, weights gorgonia.Nodes, learn b
 			return nil, err // not a nil *VM in an interface
 		}
 		return vm, nil
-	case learn:
+	case train:
 		return gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(weights...)), nil
 	default:
 		return gorgonia.NewTapeMachine(g), nil
 	}
 }
 
-// String is where nets run.
+// String says where nets run.
 func (b *Backend) String() string {
 	if b.onDevice {
 		return "gorgonia's VM for CUDA"
@@ -77,5 +76,5 @@ func (b *Backend) String() string {
 	return "gorgonia's VM for the processor"
 }
 
-// Close gives the memory back.
+// Close frees the memory.
 func (b *Backend) Close() error { return b.Memory.Close() }

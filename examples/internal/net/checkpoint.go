@@ -10,18 +10,18 @@ import (
 	"strconv"
 )
 
-// maxCheckpoint bounds the bytes of a file that is read as a checkpoint.
+// maxCheckpoint is the maximum size of a checkpoint in bytes.
 const maxCheckpoint = 1 << 30
 
-// A Checkpoint is a model, and what its training wants to find again next to it.
+// A Checkpoint is a model and the state of its training.
 type Checkpoint struct {
 	Model  *Model
-	Arrays []Array           // no weight's name among them
+	Arrays []Array           // with other names than the weights
 	Notes  map[string]string // not "size" and "classes"
 }
 
-// Write replaces the file as a whole: whenever the program or the machine stops,
-// the old content is there or the new one.
+// Write replaces the file as a whole. If the program or the machine stops at any time,
+// the file has either the old or the new content.
 func (c *Checkpoint) Write(path string) error {
 	content, err := c.content()
 	if err == nil {
@@ -45,8 +45,8 @@ func (c *Checkpoint) content() ([]byte, error) {
 	return encode(slices.Concat(c.Model.Weights, c.Arrays), metadata)
 }
 
-// replace writes next to the file and renames. Both are on the disk when it ends.
-// What a kill leaves behind, the next call overwrites.
+// replace writes a new file next to the old one and renames it. When it returns, both
+// steps are on disk. The next call overwrites what a kill has left.
 func replace(path string, content []byte) (err error) {
 	f, err := os.Create(path + ".new")
 	if err != nil {
@@ -77,7 +77,8 @@ func replace(path string, content []byte) (err error) {
 	return nil
 }
 
-// Read reads a checkpoint. Of a damaged or foreign file the error names the place.
+// Read reads a checkpoint. The error of a damaged or foreign file names the tensor or
+// the offset.
 func Read(path string) (*Checkpoint, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +95,7 @@ func Read(path string) (*Checkpoint, error) {
 	return Parse(path, content)
 }
 
-// Parse takes a checkpoint's bytes; name is for errors.
+// Parse reads a checkpoint from its bytes. name is for errors.
 func Parse(name string, content []byte) (*Checkpoint, error) {
 	c, err := parse(content)
 	if err != nil {
@@ -129,8 +130,8 @@ func parse(content []byte) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Fill copies the arrays of the given names into their values, which must have
-// the same shapes.
+// Fill copies the checkpoint's arrays with the names of the given ones into their
+// values. The shapes must be equal.
 func (c *Checkpoint) Fill(arrays []Array) error {
 	for _, a := range arrays {
 		values, err := c.take(a.Name, a.Shape)
@@ -142,7 +143,7 @@ func (c *Checkpoint) Fill(arrays []Array) error {
 	return nil
 }
 
-// Series is the array of a name, of one dimension.
+// Series is the values of the array with that name, which must have one dimension.
 func (c *Checkpoint) Series(name string) ([]float32, error) {
 	for _, a := range c.Arrays {
 		if a.Name == name && len(a.Shape) == 1 {
@@ -152,7 +153,7 @@ func (c *Checkpoint) Series(name string) ([]float32, error) {
 	return nil, fmt.Errorf("tensor %s of one dimension is missing", name)
 }
 
-// take removes the array of a name.
+// take removes the array with that name and returns its values.
 func (c *Checkpoint) take(name string, shape []int) ([]float32, error) {
 	for i, a := range c.Arrays {
 		if a.Name != name {

@@ -69,7 +69,7 @@ func TestWriteLeavesTheOldFileOrTheNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Arrays = append(c.Arrays, c.Arrays[0])
-	if err := c.Write(path); err == nil || !strings.Contains(err.Error(), "two tensors of the name empty") {
+	if err := c.Write(path); err == nil || !strings.Contains(err.Error(), "two tensors are named empty") {
 		t.Errorf("got %v", err)
 	}
 	if content, _ := os.ReadFile(path); string(content) != "old" {

@@ -13,32 +13,32 @@ import (
 // goroutine may use it at a time.
 type Graph struct {
 	// Feed runs batches through the net. They have the field "image", float32
-	// (3, size, size), and in a graph to learn in also "target", float32
-	// (classes): 1 for the sample's class.
+	// (3, size, size). For training they also have "target", float32 (classes): 1
+	// for the sample's class, 0 for the others.
 	Feed *feed.Feed
 
 	vm      gorgonia.VM
 	logits  *gorgonia.Node // log-probabilities (rows, classes)
-	loss    *gorgonia.Node // nil in a graph to judge with
+	loss    *gorgonia.Node // nil if the graph is only for evaluation
 	weights gorgonia.Nodes
-	read    *readings // nil where values are read from their nodes
+	read    *readings // nil if values are read from their nodes
 }
 
-// readings are copies of values that gorgonia makes in time. On a device it uses a
-// node's memory again, and the gradients that BindDualValues leaves are wrong.
+// readings are copies of values that gorgonia makes during a run. On a device it
+// reuses the memory of a node later, and the gradients from BindDualValues are wrong.
 type readings struct {
 	logits, loss gorgonia.Value
 	gradients    []gorgonia.Value
 }
 
-// Judge makes a graph that gives every sample its classes' probabilities.
-func (m *Model) Judge(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, false) }
+// Eval makes a graph that computes the log-probabilities of the classes.
+func (m *Model) Eval(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, false) }
 
-// Learn makes a graph that gives a batch its loss too, and the weights their
-// gradients.
-func (m *Model) Learn(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, true) }
+// Train makes a graph that also computes the loss of a batch and the gradients of the
+// weights.
+func (m *Model) Train(on *Backend, rows int) (*Graph, error) { return m.graph(on, rows, true) }
 
-func (m *Model) graph(on *Backend, rows int, learn bool) (_ *Graph, err error) {
+func (m *Model) graph(on *Backend, rows int, train bool) (_ *Graph, err error) {
 	defer func() { // gorgonia.Must and its constructors panic
 		if p := recover(); p != nil {
 			err = fmt.Errorf("net: build the graph: %v", p)
@@ -59,14 +59,14 @@ func (m *Model) graph(on *Backend, rows int, learn bool) (_ *Graph, err error) {
 		gorgonia.Read(net.logits, &net.read.logits)
 	}
 	bind := []feed.Option{feed.Bind("image", image), feed.Pad(mask)}
-	if learn {
+	if train {
 		target := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(rows, len(m.Classes)), gorgonia.WithName("target"))
 		bind = append(bind, feed.Bind("target", target))
 		if err := net.criterion(target, mask); err != nil {
 			return nil, fmt.Errorf("net: differentiate: %w", err)
 		}
 	}
-	if net.vm, err = on.machine(g, net.weights, learn); err != nil {
+	if net.vm, err = on.machine(g, net.weights, train); err != nil {
 		return nil, err
 	}
 	if net.Feed, err = feed.New(net.vm, bind...); err != nil {
@@ -92,7 +92,7 @@ func (n *Graph) forward(x *gorgonia.Node) {
 	n.logits = must(gorgonia.LogSoftMax(x, 1))
 }
 
-// criterion is the mean cross-entropy, in nats, of the rows that are no padding.
+// criterion is the mean cross-entropy, in nats, of the rows that are not padding.
 func (n *Graph) criterion(target, mask *gorgonia.Node) error {
 	must := gorgonia.Must
 	right := must(gorgonia.Sum(must(gorgonia.HadamardProd(n.logits, target)), 1))
@@ -109,8 +109,8 @@ func (n *Graph) criterion(target, mask *gorgonia.Node) error {
 	return nil
 }
 
-// LogProbabilities are the last batch's, row by row, a number per class, in
-// nats. They are valid in the loop body; rows of padding mean nothing.
+// LogProbabilities are those of the last batch: natural logarithms, (rows, classes) in
+// row-major order. They are valid in the loop body. Rows of padding are undefined.
 func (n *Graph) LogProbabilities() []float32 {
 	if n.read != nil {
 		return n.read.logits.Data().([]float32)
@@ -126,8 +126,8 @@ func (n *Graph) Loss() float32 {
 	return n.loss.Value().Data().(float32)
 }
 
-// Gradients are the weights', in the model's order. Whoever has used them sets
-// them to 0.
+// Gradients are those of the weights, in the model's order. The caller must set them
+// to 0 after use.
 func (n *Graph) Gradients() ([][]float32, error) {
 	all := make([][]float32, len(n.weights))
 	for i, w := range n.weights {

@@ -83,7 +83,7 @@ func loss(t testing.TB, g *net.Graph, l *loader.Loader) float64 {
 // The short batch shows that padding has no part in them.
 func TestGradientsAreTheLossesSlopes(t *testing.T) {
 	m := newModel(t)
-	g := newGraph(t, m.Learn)
+	g := newGraph(t, m.Train)
 	l := newLoader(t, rows-1)
 	loss(t, g, l) // gradients of a run before are gone
 	gradients, err := g.Gradients()
@@ -118,25 +118,25 @@ func TestGradientsAreTheLossesSlopes(t *testing.T) {
 // Both graphs use the model's own weights: what one has learned the other knows.
 func TestGraphsShareTheWeights(t *testing.T) {
 	m := newModel(t)
-	learner, judge := newGraph(t, m.Learn), newGraph(t, m.Judge)
+	train, eval := newGraph(t, m.Train), newGraph(t, m.Eval)
 	l := newLoader(t, rows)
 	logs := func() float32 {
-		for _, err := range judge.Feed.Run(l.Epoch(t.Context(), 0)) {
+		for _, err := range eval.Feed.Run(l.Epoch(t.Context(), 0)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return judge.LogProbabilities()[0]
+			return eval.LogProbabilities()[0]
 		}
 		panic("no batch")
 	}
-	before, first := logs(), loss(t, learner, l)
+	before, first := logs(), loss(t, train, l)
 	for i := range m.Weights {
 		clear(m.Weights[i].Values)
 	}
 	if after := logs(); after == before || math.Abs(float64(after)+math.Log(3)) > 1e-6 {
 		t.Errorf("got %v, want -log 3", after)
 	}
-	if after := loss(t, learner, l); after == first || math.Abs(after-math.Log(3)) > 1e-6 {
+	if after := loss(t, train, l); after == first || math.Abs(after-math.Log(3)) > 1e-6 {
 		t.Errorf("got %v, want log 3", after)
 	}
 }
@@ -144,7 +144,7 @@ func TestGraphsShareTheWeights(t *testing.T) {
 // Steps and runs leave the weights alone: the VM does not write to them.
 func TestRunsChangeNoWeight(t *testing.T) {
 	m, same := newModel(t), newModel(t)
-	g := newGraph(t, m.Learn)
+	g := newGraph(t, m.Train)
 	for range 3 {
 		loss(t, g, newLoader(t, 2*rows))
 	}
@@ -195,16 +195,16 @@ func TestNewWeightsDependOnTheSeedAlone(t *testing.T) {
 
 func TestLossIsTheMeanOverTheSamplesAlone(t *testing.T) {
 	m := newModel(t)
-	learner, judge := newGraph(t, m.Learn), newGraph(t, m.Judge)
+	train, eval := newGraph(t, m.Train), newGraph(t, m.Eval)
 	for _, samples := range []int{1, rows - 1, rows} {
 		l := newLoader(t, samples)
-		got, want := loss(t, learner, l), 0.0
-		for batch, err := range judge.Feed.Run(l.Epoch(t.Context(), 0)) {
+		got, want := loss(t, train, l), 0.0
+		for batch, err := range eval.Feed.Run(l.Epoch(t.Context(), 0)) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, target := range loader.Values[float32](batch, "target") {
-				want -= float64(target*judge.LogProbabilities()[i]) / float64(samples)
+				want -= float64(target*eval.LogProbabilities()[i]) / float64(samples)
 			}
 		}
 		if math.Abs(got-want) > 1e-5 {

@@ -1,13 +1,12 @@
 // Package net is the small convolutional net that the examples train and infer
 // share, with its checkpoints.
 //
-// Three convolutions of 3×3 with stride 2, each with a bias and a rectifier, then
-// one linear layer over what they leave. The weights live outside gorgonia's
-// graphs: a graph to learn in and another one to judge with use the same memory,
-// and a checkpoint is its bytes.
+// It has three 3×3 convolutions with stride 2, each followed by a bias and ReLU, and
+// one linear layer. The weights are stored outside gorgonia's graphs: the graphs for
+// training and for evaluation share their memory, and a checkpoint holds its bytes.
 //
-// There is no batch norm in it: the padding of a short last batch would count in
-// its statistics.
+// There is no batch normalization, because the padding of a short last batch would
+// change the statistics.
 package net
 
 import (
@@ -23,22 +22,22 @@ const MinSize, MaxSize = 8, 1024
 // channels are those of the image and after every convolution.
 var channels = [...]int{3, 12, 20, 40}
 
-// A Model is a net's weights and what one has to know to use them.
+// A Model is a net's weights and what is needed to use them.
 type Model struct {
 	Size    int      // of the images, in pixels on each side
 	Classes []string // in the order of the net's outputs
 	Weights []Array
 }
 
-// An Array is a tensor by name, its values in row-major order.
+// An Array is a named tensor, with its values in row-major order.
 type Array struct {
 	Name   string
 	Shape  []int
 	Values []float32
 }
 
-// New makes a model with random weights, which depend on seed alone: normal ones
-// of the variance 2 / inputs, by He et al. 2015, and biases of 0.
+// New makes a model with random weights, which depend on seed alone. They are normally
+// distributed with variance 2/inputs (He et al. 2015). Biases are 0.
 func New(size int, classes []string, seed uint64) (*Model, error) {
 	weights, err := layout(size, len(classes))
 	if err != nil {
@@ -63,7 +62,7 @@ func New(size int, classes []string, seed uint64) (*Model, error) {
 	return &Model{Size: size, Classes: classes, Weights: weights}, nil
 }
 
-// layout is the weights' names and shapes.
+// layout makes the weights' names and shapes.
 func layout(size, classes int) (weights []Array, err error) {
 	if size < MinSize || size > MaxSize {
 		return nil, fmt.Errorf("size is %d, want %d to %d", size, MinSize, MaxSize)
@@ -83,7 +82,7 @@ func layout(size, classes int) (weights []Array, err error) {
 	return weights, nil
 }
 
-// Parameters is how many numbers the weights are.
+// Parameters is the number of values in all weights.
 func (m *Model) Parameters() (n int) {
 	for _, w := range m.Weights {
 		n += len(w.Values)
@@ -91,7 +90,8 @@ func (m *Model) Parameters() (n int) {
 	return n
 }
 
-// Like makes zeros of the weights' shapes, named as they are after prefix.
+// Like makes arrays of zeros with the shapes of the weights. Their names are prefix and
+// the weight's name.
 func (m *Model) Like(prefix string) []Array {
 	all := make([]Array, len(m.Weights))
 	for i, w := range m.Weights {

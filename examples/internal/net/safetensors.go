@@ -40,7 +40,7 @@ func encode(arrays []Array, metadata map[string]string) ([]byte, error) {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 		}
 		if _, exists := header[a.Name]; exists || a.Name == metadataKey {
-			return nil, fmt.Errorf("two tensors of the name %s", a.Name)
+			return nil, fmt.Errorf("two tensors are named %s", a.Name)
 		}
 		header[a.Name] = entry{"F32", a.Shape, &[2]int64{begin, int64(len(data))}}
 	}
@@ -68,7 +68,7 @@ func marshal(header any) ([]byte, error) {
 	return append(head, bytes.Repeat([]byte{' '}, -len(head)&7)...), err
 }
 
-// digest is the sum of the header, which has no digest, and the tensors' bytes.
+// digest is the SHA-256 of the header without a digest, and of the tensors' bytes.
 func digest(header any, data []byte) (string, error) {
 	head, err := marshal(header)
 	if err != nil {
@@ -80,15 +80,15 @@ func digest(header any, data []byte) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// decode is the inverse of encode, the arrays in the order of their bytes. It
-// takes no more memory than a few times the file.
+// decode is the inverse of encode. It returns the arrays in the order of their bytes,
+// and takes a small multiple of the file's size in memory.
 func decode(file []byte) ([]Array, map[string]string, error) {
 	if len(file) < 8 {
-		return nil, nil, fmt.Errorf("offset 0: the file has %d bytes, fewer than its header's length takes", len(file))
+		return nil, nil, fmt.Errorf("offset 0: the file has %d bytes, want 8 or more: the length of the header", len(file))
 	}
 	length := binary.LittleEndian.Uint64(file)
 	if length > uint64(len(file)-8) {
-		return nil, nil, fmt.Errorf("offset 0: a header of %d bytes, but %d follow: the file ends too early, or no checkpoint", length, len(file)-8)
+		return nil, nil, fmt.Errorf("offset 0: a header of %d bytes, but %d follow: the file ends too early or is not a checkpoint", length, len(file)-8)
 	}
 	head, data := file[8:8+length], file[8+length:]
 	var raw map[string]json.RawMessage
@@ -144,19 +144,19 @@ func decode(file []byte) ([]Array, map[string]string, error) {
 	}
 	metadata[digestKey] = want
 	if again, err := marshal(header); err != nil || !bytes.Equal(again, head) {
-		return nil, nil, errors.Join(errors.New("offset 8: the header is not in the form that it is written in"), err)
+		return nil, nil, errors.Join(errors.New("offset 8: the header is valid, but differs from the one that Write makes"), err)
 	}
 	delete(metadata, digestKey)
 	return arrays, metadata, nil
 }
 
-// check reports what is wrong with a tensor that follows one up to at, in so many
-// bytes of data.
+// check reports what is wrong with a tensor that must begin at offset at of the data,
+// which has that many bytes.
 func (e entry) check(at, bytes int64) error {
 	begin, end := e.Offsets[0], e.Offsets[1]
 	switch {
 	case e.Dtype != "F32":
-		return fmt.Errorf("the kind is %q, want F32", e.Dtype)
+		return fmt.Errorf("the dtype is %q, want F32", e.Dtype)
 	case begin != at || end < begin:
 		return fmt.Errorf("data_offsets are %d to %d, want them from %d", begin, end, at)
 	case end > bytes:

@@ -2,14 +2,13 @@ package net
 
 import "github.com/penstock-go/penstock/transform"
 
-// Augmented are the steps to a image to learn from: a random part, mirrored or
-// not.
+// Augmented prepares a training image: a random part of it, flipped or not.
 func Augmented(size int) transform.Step {
 	return transform.Compose(transform.Resize(size+size/8), transform.RandomCrop(size),
 		transform.RandomHorizontalFlip(0.5), normal())
 }
 
-// Plain are the steps to a image to judge.
+// Plain prepares an image for evaluation.
 func Plain(size int) transform.Step {
 	return transform.Compose(transform.Resize(size+size/8), transform.CenterCrop(size), normal())
 }

@@ -47,7 +47,7 @@ func fold(x, y float64, n int) (float64, float64) {
 	return r * cos, r * sin
 }
 
-// A line lies behind the shape, to distract.
+// A line is in the background, to distract.
 type line struct {
 	x, y, dx, dy, length, half float64 // the direction has length 1
 	colour                     [3]float64
@@ -62,7 +62,7 @@ func newLine(r *rand.Rand) line {
 	}
 }
 
-// distance is that of a point to the line's edge.
+// distance is that of a point to the line's edge, negative inside.
 func (l line) distance(x, y float64) float64 {
 	along := min(max((x-l.x)*l.dx+(y-l.y)*l.dy, 0), l.length)
 	return math.Hypot(x-l.x-along*l.dx, y-l.y-along*l.dy) - l.half

@@ -1,6 +1,6 @@
-// Package shapes draws the images that the examples train and infer use where
-// they are given none: a shape of any size, colour, place and angle before a
-// background with lines and noise. What a image shows depends on a seed alone.
+// Package shapes draws the images that the examples train and infer use by default: a
+// shape of any size, colour, place and angle on a background with lines and noise. The
+// images depend on a seed alone.
 package shapes
 
 import (
@@ -21,7 +21,7 @@ const Side = 64
 // Names are the classes, sorted.
 var Names = []string{"cross", "disc", "moon", "ring", "square", "star", "triangle"}
 
-// Draw draws a image of class, an index into Names.
+// Draw draws an image of a class, which is an index into Names.
 func Draw(class int, r *rand.Rand) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, Side, Side))
 	back, front := colours(r)
@@ -61,7 +61,8 @@ func Draw(class int, r *rand.Rand) *image.RGBA {
 	return img
 }
 
-// colours are those of the background and of the shape, which can be told apart.
+// colours draws the colours of background and shape. They are far enough apart to be
+// told from each other.
 func colours(r *rand.Rand) (back, front [3]float64) {
 	for {
 		far := 0.0
@@ -75,7 +76,7 @@ func colours(r *rand.Rand) (back, front [3]float64) {
 	}
 }
 
-// cover is how much of a pixel lies inside an edge at a distance from its centre.
+// cover is the fraction of a pixel inside an edge at that distance from its centre.
 func cover(distance float64) float64 { return min(max(0.5-distance, 0), 1) }
 
 // Write draws n images, the classes in turn, as JPEG files: dir/star/0012.jpg.
@@ -101,12 +102,12 @@ func Write(dir string, n int, seed uint64) error {
 	return nil
 }
 
-// drawing is part of the cached folders' names: whoever changes what a seed draws
-// counts it up.
+// drawing is the version of the images, part of the names of the cached folders.
+// Increase it when the same seed draws other images.
 const drawing = "v1"
 
-// Folder is a folder with n images in the user's cache, which is written when it
-// is not there yet. Programs may ask for it at the same time.
+// Folder is a folder with n images in the user's cache. It is written if it does not
+// exist. Several programs may call Folder at the same time.
 func Folder(n int, seed uint64) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

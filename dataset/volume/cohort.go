@@ -130,7 +130,7 @@ func (c *Cohort) Headers(i int) []*Volume {
 }
 
 // Bytes is the size of the prepared volumes of all patients. A [CacheSize] of
-// as many bytes keeps all of them.
+// this many bytes keeps all of them.
 func (c *Cohort) Bytes() int64 {
 	var n int64
 	for i := range c.patients {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A PatchOption changes what [Cohort.Patches] takes.
+// A PatchOption changes what [Cohort.Patches] does.
 type PatchOption struct{ set func(*patchParts) }
 
 // PerPatient sets how many patches of every patient an epoch has. The default

@@ -17,9 +17,8 @@ import (
 // are interpolated linearly along every axis and become float32. Masks take the
 // nearest voxel.
 //
-// The extent of a volume begins at the outer edge of the first voxel and is
-// kept: n voxels of spacing s become round(n·s/spacing) voxels, at least one.
-// The center of voxel i of the result is at index (i + ½)·spacing/s - ½ of the
+// The outer edge of the first voxel stays where it is, and n voxels of spacing s
+// become round(n·s/spacing) voxels, at least one. The center of voxel i of the result is at index (i + ½)·spacing/s - ½ of the
 // old volume, so the origin moves by half the difference of the spacings.
 // Beyond the centers of its outermost voxels, a volume has the values of these
 // voxels. ITK's resample filter gives the same on that grid, and so does SciPy's

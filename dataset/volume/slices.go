@@ -36,7 +36,7 @@ func (v View) String() string {
 	return [...]string{"axial", "coronal", "sagittal"}[v]
 }
 
-// A SliceOption changes what [Cohort.Slices] takes.
+// A SliceOption changes what [Cohort.Slices] does.
 type SliceOption struct{ set func(*sliceParts) }
 
 // Views sets which views to take slices of, and their order. The default is
@@ -60,7 +60,7 @@ func SliceShape(rows, columns int) SliceOption {
 	return SliceOption{func(p *sliceParts) { p.shape = []int{rows, columns} }}
 }
 
-// Slices makes a dataset of a sample per slice. Slices are axial unless [Views]
+// Slices makes a dataset with one sample per slice. Slices are axial unless [Views]
 // says otherwise. They are ordered by patient, then by view, then by their
 // index along the axis. Rows and columns are the two other axes, in their
 // order.

@@ -69,8 +69,8 @@ func As(dt tensor.Dtype) SourceOption { return SourceOption{func(s *source) { s.
 // [Fill], and a bool field, "ct_present" for the volume "ct", is false.
 func Optional() SourceOption { return SourceOption{func(s *source) { s.optional = true }} }
 
-// Using reads the volume with d, whatever the file's name. The pattern may match
-// folders if d reads folders.
+// Using reads the volume with d instead of the decoder that [Read] chooses. The
+// pattern may match folders if d reads folders.
 func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.using = d }} }
 
 // Fill sets the value of voxels outside the volume, where a sample or the grid

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// Whole makes a dataset of a sample per patient: the whole volumes. All
+// Whole makes a dataset with one sample per patient: the whole volumes. All
 // patients must have the same shape after preparation. [PadOrCrop] gives them
 // one; [Cohort.Ragged] accepts any.
 func (c *Cohort) Whole() (*Cut, error) {
@@ -27,7 +27,7 @@ func (c *Cohort) Whole() (*Cut, error) {
 	return c.newCut(wholes{c, false}, first.shape)
 }
 
-// Ragged makes a dataset of a sample per patient, of any shape, in ragged
+// Ragged makes a dataset with one sample per patient, of any shape, in ragged
 // fields. If all volumes have one channel and planes (y, x) of the same shape,
 // an element is a plane, and a sample has the shape (z, y, x). Otherwise an
 // element is one value. The field "shape", int64 of shape (3) or (2), holds the

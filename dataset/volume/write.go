@@ -39,7 +39,8 @@ var nrrdTypes = map[tensor.Dtype]nrrd.Type{
 //   - nil Axes become axes of unknown kind, spacing and direction.
 //
 // Anything else that the file cannot hold is an error, such as a direction
-// without a spacing. Nothing is written then.
+// without a spacing. In this case nothing is
+// written.
 func WriteNRRD(w io.Writer, v *Volume, options ...WriteOption) error {
 	var how writing
 	for _, option := range options {

@@ -42,7 +42,7 @@ type Volume struct {
 
 	Dtype tensor.Dtype
 	// Shape has the slowest axis first, as in NumPy: (z, y, x) for most files. A
-	// volume of a [Cohort] always has channels first: (1, z, y, x).
+	// volume of a [Cohort] always has channels first: (channels, z, y, x).
 	Shape tensor.Shape
 	// Data holds the values in C order and in the machine's byte order, aligned
 	// for Dtype. It is nil where only the header is known.
@@ -71,7 +71,7 @@ type Axis struct {
 	Direction []float64
 }
 
-// An Attribute is a text and its key.
+// An Attribute is a key and its text.
 type Attribute struct{ Key, Value string }
 
 // Elements is the number of values.

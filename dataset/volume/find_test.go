@@ -361,7 +361,7 @@ func TestOnlyMatchingAcceptsVolumesOnDifferentGrids(t *testing.T) {
 		want  string
 	}{
 		{[]volume.Step{volume.ResampleToMatch("ct")}, ""},
-		{[]volume.Step{volume.Flip()}, "ct has the shape (4, 5, 6), pet has (2, 3, 4); ResampleToMatch would"},
+		{[]volume.Step{volume.Flip()}, "ct has the shape (4, 5, 6), pet has (2, 3, 4): ResampleToMatch puts"},
 		{[]volume.Step{volume.ResampleToMatch("ct"), volume.Enlarge("pet", 2, 2)}, "ct has the shape (4, 5, 6), pet has (8, 5, 6), after preparation"},
 	} {
 		s, err := volume.Open(fsys, volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd", volume.Fill(-3)), volume.Prepare(c.steps...))

@@ -148,17 +148,17 @@ func TestVolumesThatCannotBeMatchedSaySo(t *testing.T) {
 		change func(pet, ct *volume.Volume)
 		want   string
 	}{
-		{func(pet, _ *volume.Volume) { pet.Origin = nil }, "pet: its place is unknown"},
-		{func(_, ct *volume.Volume) { ct.Origin = nil }, "ct: its place is unknown"},
+		{func(pet, _ *volume.Volume) { pet.Origin = nil }, "pet: its position is unknown"},
+		{func(_, ct *volume.Volume) { ct.Origin = nil }, "ct: its position is unknown"},
 		{func(pet, _ *volume.Volume) { pet.Axes[2].Direction = nil }, "pet: direction or spacing of axis 1 is unknown"},
 		{func(pet, _ *volume.Volume) { pet.Axes[1].Spacing = 0 }, "pet: direction or spacing of axis 0 is unknown"},
 		{func(pet, _ *volume.Volume) { pet.World = "" }, "pet: its world is unknown, that of ct is LPS"},
 		{func(pet, _ *volume.Volume) { pet.Axes[2].Direction = pet.Axes[1].Direction }, "pet: its axes are in one plane"},
 		{func(_, ct *volume.Volume) { ct.Axes[2].Direction = ct.Axes[1].Direction }, "the grid's axes are in one plane"},
-		{func(pet, _ *volume.Volume) { pet.Origin[0] = 1e12 }, "pet: its place and size are beyond"},
-		{func(pet, _ *volume.Volume) { pet.Origin[1] = math.NaN() }, "pet: its place and size are beyond"},
-		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e-300 }, "pet: its place and size are beyond"},
-		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e300 }, "pet: its place and size are beyond"},
+		{func(pet, _ *volume.Volume) { pet.Origin[0] = 1e12 }, "pet: its position and size are too far"},
+		{func(pet, _ *volume.Volume) { pet.Origin[1] = math.NaN() }, "pet: its position and size are too far"},
+		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e-300 }, "pet: its position and size are too far"},
+		{func(pet, _ *volume.Volume) { pet.Axes[3].Spacing = 1e300 }, "pet: its position and size are too far"},
 		{func(pet, _ *volume.Volume) { pet.Origin[2] += 20 }, "pet: it is entirely outside"},
 		{func(pet, _ *volume.Volume) { // beyond a face of the grid, though not of a box along its own axes around it
 			c, s := math.Cos(1.1), math.Sin(1.1)

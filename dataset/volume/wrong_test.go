@@ -105,7 +105,7 @@ func TestProcessChecksItsVolumes(t *testing.T) {
 	for want, vs := range map[string][]*volume.Volume{
 		"volume: process: no volumes":                       nil,
 		"volume: process ct: 7 bytes of data, want 8":       {short},
-		"volume: ct has the shape (2, 2), pet has (2, 3); ": {ct, apart},
+		"volume: ct has the shape (2, 2), pet has (2, 3): ": {ct, apart},
 	} {
 		if err := volume.Process(t.Context(), vs, volume.Flip()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

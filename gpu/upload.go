@@ -13,14 +13,14 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// An upload is one loop over a Stage. A batch goes from goroutine to goroutine:
+// An upload is one loop over a Stage. Each batch goes from goroutine to goroutine:
 //
 //	free ─▶ submit ─copying─▶ wait ─ready─▶ loop body ─▶ free
 //
-// An error of the loader takes a buffer with it too, because it need not be the
-// last. Each channel has room for every buffer, and where errors pass for the one
-// that ends the loop, so that no send blocks. Only submit waits for a buffer to be
-// free: this is what keeps the upload from running away.
+// A batch takes a buffer from free and keeps it until its loop body has ended. An
+// error has no buffer and ends the loop. Each channel has room for every buffer, and
+// copying and ready for one error more, so that no send blocks. Only submit waits for
+// a free buffer: this bounds how far uploads run ahead of the loop.
 type upload struct {
 	stage   *Stage
 	free    chan *buffer
@@ -28,12 +28,12 @@ type upload struct {
 	ready   chan item
 }
 
-// An item is a batch on its way, or an error. One without a buffer ends the loop.
+// An item is a batch in its buffer, or the error that ends the loop.
 type item struct {
 	batch   *Batch
 	buffer  *buffer
-	begun   reading // when the copy was given to the stream
-	release func()  // of the slab
+	begun   reading // when the copy was enqueued
+	release func()  // returns the slab to the loader
 	err     error
 }
 
@@ -55,8 +55,8 @@ func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield fun
 	group.Go(u.wait)
 	for {
 		it, ok := s.counts.receive(u.ready)
-		if err := context.Cause(ctx); err != nil && (!ok || it.buffer != nil) {
-			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true // whatever comes is the last
+		if err := context.Cause(ctx); err != nil && (!ok || it.err == nil) {
+			it, ok = item{err: fmt.Errorf("gpu: stage: %w", err)}, true // in the place of the next batch
 		}
 		if !ok || !u.deliver(it, yield) {
 			return
@@ -72,44 +72,41 @@ func (u *upload) deliver(it item, yield func(*Batch, error) bool) bool {
 	}
 	u.stage.meter.enter()
 	defer u.stage.meter.leave()
-	if !yield(it.batch, it.err) || it.buffer == nil {
+	if !yield(it.batch, it.err) || it.err != nil {
 		return false
 	}
 	u.free <- it.buffer
 	return true
 }
 
-// submit starts the upload of every batch for which there is a buffer, and passes
-// the loader's errors on. Whether one is the last is the loader's to say.
+// submit starts the upload of one batch after the other, until the loader ends or
+// something fails.
 func (u *upload) submit(ctx context.Context, batches iter.Seq2[*loader.Batch, error]) {
 	defer close(u.copying)
 	for b, err := range batches {
-		it := u.next(ctx, b, err)
+		it := item{err: err}
+		if err == nil {
+			it = u.next(ctx, b)
+		}
 		u.copying <- it
-		if it.buffer == nil {
+		if it.err != nil {
 			return
 		}
 	}
 }
 
-// next starts the upload of a batch as soon as a buffer is free and no stream
-// uses it any more. It waits for that here, rather than let the copy wait on the
-// stream: the end of a loop can then wait for every copy.
-func (u *upload) next(ctx context.Context, b *loader.Batch, failed error) item {
+// next starts the upload of a batch as soon as a buffer is free and no stream uses it
+// any more. It waits here and not on the upload stream: so a copy on that stream never
+// waits for the user's work, and the end of a loop can wait for every copy.
+func (u *upload) next(ctx context.Context, b *loader.Batch) item {
 	var err error
 	select {
 	case buf := <-u.free:
-		if failed != nil {
-			return item{buffer: buf, err: failed}
-		}
 		if err = buf.vacate(ctx); err == nil {
 			return u.start(b, buf)
 		}
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		if failed != nil { // which need not end a loop, and has no batch
-			return item{err: fmt.Errorf("gpu: stage: %w", err)}
-		}
 	}
 	return item{err: fmt.Errorf("gpu: upload batch %d of epoch %d: %w", b.Number(), b.Epoch(), err)}
 }
@@ -144,8 +141,8 @@ func (u *upload) start(b *loader.Batch, buf *buffer) item {
 	return it
 }
 
-// failed is an item whose upload has not begun or not ended as it should. Its slab
-// goes back once no copy runs, which may be later: settle has the word.
+// failed returns the error for an upload that could not be started or completed. The
+// loader gets the slab back when no copy can read it; settle decides when that is.
 func (u *upload) failed(it item, err error) item {
 	u.stage.strand(it.release)
 	err = join(err, u.stage.settle(context.Background()))
@@ -162,8 +159,9 @@ func (u *upload) enqueue(buf *buffer, tensors []*tensor.Dense) error {
 	return u.stage.device.lib.call(cuEventRecord, buf.copied, u.stage.stream)
 }
 
-// wait hands batches on whose upload has ended, in order, and gives their slabs
-// back to the loader. Its thread ends with it, as the device's does.
+// wait waits for the uploads in order. It returns each slab to the loader and passes
+// the batch on. Its operating system thread ends with it, because a context is bound
+// to it.
 func (u *upload) wait() {
 	defer close(u.ready)
 	runtime.LockOSThread()
@@ -174,11 +172,13 @@ func (u *upload) wait() {
 		}
 		u.ready <- it
 		if it.err == nil {
-			u.stage.counts.uploads.Add(1) // now that the loop need not wait for it
+			u.stage.counts.uploads.Add(1) // after the send: a counted upload is ready for the loop
 		}
 	}
 }
 
+// finish waits for the upload of an item. bound is the error of binding the context
+// to the thread, if there was one.
 func (u *upload) finish(it item, bound error) item {
 	s, err := u.stage, bound
 	if err == nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// Memory is a [loader.Allocator] that says what it is and is closed after the
-// loaders that use it.
+// Memory is a [loader.Allocator] that can be closed, after the loaders that use it,
+// and whose String describes it.
 type Memory interface {
 	loader.Allocator
 	io.Closer
 	fmt.Stringer
 }
 
-// Auto is page-locked memory where there is a CUDA device, which Close then
-// closes too, and Go's own memory where there is none ([ErrNoDevice]). Its String says
-// which, and why. What else may go wrong in [Open] is an error here too: a driver that
-// does not work is not taken for none.
+// Auto returns page-locked memory if there is a CUDA device, and Go's heap memory if
+// there is none ([ErrNoDevice]). The memory's String says which of the two it is, and
+// why. Its Close also closes the device that Auto opened. Auto returns every other
+// error of [Open]: it does not treat a broken driver as a missing device.
 //
-// The device's primary context, which it keeps, takes some hundred MB of the device's
-// memory. Where package cuda's VM runs, which has a context of its own, take the
-// memory of its Device instead.
+// The memory keeps the device's primary context, which takes some hundred MB on the
+// device. Package cuda's VM has a context of its own: with it, use page-locked memory
+// of the device that its method Device returns.
 func Auto(options ...Option) (Memory, error) {
 	d, err := Open(options...)
 	if errors.Is(err, ErrNoDevice) {
@@ -39,7 +39,7 @@ func Auto(options ...Option) (Memory, error) {
 	return owner{p}, nil
 }
 
-// heap is the memory where there is no device.
+// heap is the memory if there is no device.
 type heap struct {
 	loader.Heap
 	why error
@@ -49,7 +49,7 @@ func (heap) Close() error { return nil }
 
 func (h heap) String() string { return fmt.Sprintf("Go's memory: %v", h.why) }
 
-// owner is page-locked memory of a device of its own.
+// owner is page-locked memory that owns its device.
 type owner struct{ *Pinned }
 
 func (o owner) Close() error {

@@ -11,17 +11,18 @@ import (
 	"strings"
 )
 
-// A room is how much memory can be taken, and who says so.
+// A room is how much memory can still be taken, and the source of that number.
 type room struct {
 	bytes int64
 	by    string
 }
 
-// available is the least room that the system and the process's control groups
-// leave, as far as the files below root, the system's /, tell: MemAvailable of
-// proc(5), and of every group from the process's own up to the root its limit less
-// what is used. Pages of files do not count as used, because the kernel drops
-// them. RLIMIT_MEMLOCK bounds mlock(2), not what the driver locks.
+// available returns the smallest room that the system and the process's control
+// groups leave: MemAvailable of proc(5), and for every control group from the
+// process's own up to the root its limit minus its usage. It reads them below root,
+// which is the system's /. Cached pages of files do not count as used, because the
+// kernel can drop them. RLIMIT_MEMLOCK is not looked at: it bounds mlock(2), not what
+// the driver locks.
 func available(root fs.FS) (least room, known bool) {
 	var rooms []room
 	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
@@ -38,12 +39,13 @@ func available(root fs.FS) (least room, known bool) {
 	return slices.MinFunc(rooms, func(a, b room) int { return cmp.Compare(a.bytes, b.bytes) }), true
 }
 
-// A version of control groups is where and how they say what memory they have;
-// see cgroups(7), and cgroup-v1/memory and cgroup-v2 of the kernel's documentation.
+// A version of control groups says in which files they keep their memory limit and
+// usage. Source: cgroups(7), and cgroup-v1/memory and cgroup-v2 of the kernel's
+// documentation.
 type version struct {
-	mount       string // where distributions mount it
-	limit, used string // files
-	files       []string
+	mount       string   // where distributions mount it
+	limit, used string   // names of the files
+	files       []string // keys of memory.stat that count cached pages of files
 }
 
 var (
@@ -57,7 +59,7 @@ type group struct {
 	path string // below the mount
 }
 
-// groups are the control groups that bound the process's memory.
+// groups returns the control groups that bound the process's memory.
 func groups(root fs.FS) (found []group) {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -79,9 +81,9 @@ func groups(root fs.FS) (found []group) {
 	return found
 }
 
-// rooms are those of the group and of the groups around it. A container may see
-// the path that its host uses and only the mount of its own group: what does not
-// exist is passed over, and the mount itself counts.
+// rooms returns the rooms of the group and of all its parents. A container may see
+// the path of the host, but only its own group's mount: a folder that does not exist
+// is skipped, and the mount itself counts as a group.
 func (g group) rooms(root fs.FS) (found []room) {
 	for below := g.path; ; below = path.Dir(below) {
 		dir := path.Join(g.mount, below)
@@ -111,8 +113,8 @@ func (g group) room(root fs.FS, dir string) (room, bool) {
 	return room{max(0, limit-used), by}, true
 }
 
-// alone is the number that a file holds and nothing else. The text max, which
-// stands for no limit, is none.
+// alone reads a file that holds one number. It reports false for the text max, which
+// means no limit.
 func alone(root fs.FS, file string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {
@@ -122,7 +124,7 @@ func alone(root fs.FS, file string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// number is what follows a key at the beginning of a line.
+// number returns the number after a key at the beginning of a line.
 func number(text []byte, key string) (int64, bool) {
 	for line := range bytes.Lines(text) {
 		f := bytes.Fields(line)

@@ -12,8 +12,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A Batch is some samples on a device. It belongs to the loop body that got it;
-// afterwards its methods that reach for device memory panic.
+// A Batch is a batch of samples in device memory. It belongs to the loop body that
+// received it. After the loop body, Column, UsedBy and Download panic.
 type Batch struct {
 	stage    *Stage
 	buffer   *buffer
@@ -29,11 +29,13 @@ type Batch struct {
 // A Column is one field of a batch on the device.
 type Column struct {
 	Name    string
-	Pointer uintptr // on the device, aligned to 256 bytes; 0 where there are no bytes
-	Bytes   int
+	Pointer uintptr // the device address, aligned to 256 bytes; 0 if Bytes is 0
+	Bytes   int     // the size in device memory
 	Dtype   tensor.Dtype
-	Shape   tensor.Shape // (Len, the field's…), of a ragged field (all samples' elements, the field's…)
-	Offsets []int        // of a ragged field, as [loader.Batch.Offsets]; in host memory
+	// Shape is (Len, the field's shape…), and for a ragged field (number of elements
+	// of all samples, the field's shape…).
+	Shape   tensor.Shape
+	Offsets []int // the same as [loader.Batch.Offsets], in host memory; nil if the field is not ragged
 }
 
 func newBatch(s *Stage, b *loader.Batch, buf *buffer) *Batch {
@@ -60,7 +62,7 @@ func (b *Batch) describe(i int, t *tensor.Dense) {
 
 func (b *Batch) end() { b.ended = true }
 
-// Len is the number of samples.
+// Len is the number of samples in the batch.
 func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
@@ -69,30 +71,32 @@ func (b *Batch) Epoch() int { return b.epoch }
 // Number is the batch's place in its epoch, from 0.
 func (b *Batch) Number() int { return b.number }
 
-// Position is the place after the batch, from which [Stage.From] goes on.
-// Batches that are uploaded but not delivered come after it.
+// Position is the position after the batch, from which [Stage.From] continues.
+// Batches that were uploaded but not delivered come after it.
 func (b *Batch) Position() loader.Position { return b.position() }
 
-// Indices are the samples in the dataset, row by row. They stay valid.
+// Indices returns the index in the dataset of every row. The slice stays valid after
+// the loop body.
 func (b *Batch) Indices() []int { return b.indices }
 
-// Column is a field on the device. Its upload has ended. It panics if the stage
-// uploads no field of the name, or after the loop body.
+// Column returns a field in device memory. Its upload is complete. Column panics
+// after the loop body, and if the stage does not upload a field of that name.
 func (b *Batch) Column(field string) Column { return b.columns[b.field(field)] }
 
-// UsedBy says that the work which a stream (a CUstream of the device's
-// context) has been given up to now reads the batch: until that work is done the
-// memory is not overwritten, although the loop body has ended. Without it the
-// body itself waits for its work, and so it does after an error. The last call
-// counts, so a batch that several streams use is told of the one that joins them.
+// UsedBy tells the stage that the work enqueued on a stream so far reads the batch.
+// The stream is a CUstream of the device's context. The batch's memory is then not
+// overwritten until that work is done, even after the loop body. Without UsedBy, or
+// if UsedBy returns an error, the loop body itself must wait for its work. Each call
+// replaces the one before: if several streams use the batch, let one of them wait for
+// the others and pass that one.
 //
 // 0 is the legacy default stream. CU_STREAM_PER_THREAD, the default stream of the
-// calling thread, is refused: here it would be that of another thread. Give such work
-// to a stream that was created, or wait for it.
+// calling thread, is an error, because the package's own thread makes the call. For
+// such work, use a stream that was created, or wait for the work in the loop body.
 func (b *Batch) UsedBy(stream uintptr) error {
 	b.check()
 	if stream == streamPerThread {
-		return fmt.Errorf("gpu: batch %d of epoch %d: UsedBy(%d): that is each thread's own default stream (CU_STREAM_PER_THREAD): "+
+		return fmt.Errorf("gpu: batch %d of epoch %d: UsedBy(%d): this is the default stream of the calling thread (CU_STREAM_PER_THREAD): "+
 			"want a stream that was created, or 0 for the legacy default stream", b.number, b.epoch, stream)
 	}
 	d := b.stage.device
@@ -108,9 +112,10 @@ func (b *Batch) UsedBy(stream uintptr) error {
 	return nil
 }
 
-// Download copies a field back from the device, to look at it: as many bytes as
-// dst holds, or the column if that has fewer. It returns their number. It waits for no
-// stream but its own: whoever has changed the batch on the device waits for that first.
+// Download copies a field from the device to dst, for inspection. It copies the first
+// len(dst) bytes of the column, or all of them if the column is shorter, and returns
+// how many it has copied. It waits only for its own stream: if the caller's kernels
+// change the batch, wait for them first.
 func (b *Batch) Download(dst []byte, field string) (int, error) {
 	c := b.Column(field)
 	n := min(len(dst), c.Bytes)

@@ -7,13 +7,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A buffer is the device memory of one batch, column by column. But for vacate,
-// its methods run on a thread of the device's, and only while no stream uses it.
+// A buffer is the device memory of one batch, column by column. All its methods other
+// than vacate run on one of the device's threads, and only while no stream uses the
+// buffer.
 type buffer struct {
 	stage   *Stage
 	columns []memory
-	copied  uintptr // event: the upload has ended
-	used    uintptr // event: the batch is not needed any more
+	copied  uintptr // event: the upload is complete
+	used    uintptr // event: the stream that [Batch.UsedBy] named no longer needs the batch
 	pending bool    // used was recorded since the last upload
 }
 
@@ -31,13 +32,13 @@ func (b *buffer) open() error {
 	return lib.call(cuEventCreate, uintptr(unsafe.Pointer(&b.used)), eventFlags)
 }
 
-// close destroys the events, even when one of them fails. Called again, it tries what
-// has failed once more.
+// close destroys both events, even if the first one fails. Another call tries the
+// failed ones again.
 func (b *buffer) close() error {
 	return join(b.stage.device.destroy(cuEventDestroy, &b.copied), b.stage.device.destroy(cuEventDestroy, &b.used))
 }
 
-// vacate waits until the last batch is not needed any more.
+// vacate waits until no stream needs the last batch in the buffer.
 func (b *buffer) vacate(ctx context.Context) error {
 	if !b.pending {
 		return nil
@@ -49,7 +50,7 @@ func (b *buffer) vacate(ctx context.Context) error {
 	return nil
 }
 
-// holds says whether there is room for a batch.
+// holds reports whether the buffer has room for a batch.
 func (b *buffer) holds(tensors []*tensor.Dense) bool {
 	for i, t := range tensors {
 		if int(t.MemSize()) > b.columns[i].size {
@@ -59,8 +60,8 @@ func (b *buffer) holds(tensors []*tensor.Dense) bool {
 	return true
 }
 
-// reserve makes column i hold n bytes. What it outgrows stays until the stage is
-// closed where freeing it might wait for other streams.
+// reserve makes column i hold at least n bytes. If freeing its old memory could wait
+// for other streams, the old memory stays until the stage is closed.
 func (b *buffer) reserve(i, n int) error {
 	m := &b.columns[i]
 	if n <= m.size {
@@ -87,8 +88,8 @@ func (b *buffer) reserve(i, n int) error {
 	return err
 }
 
-// upload starts the copy of column i. The source stays as it is until the stream
-// has passed it.
+// upload enqueues the copy of column i. The source must not change until the stream
+// has completed the copy.
 func (b *buffer) upload(i int, t *tensor.Dense) error {
 	n := int(t.MemSize())
 	if n == 0 {

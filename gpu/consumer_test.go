@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/gpu"
 )
 
-// A consumer is a stream of somebody else, whose kernels sum batches up long after
+// A consumer is a stream that is not the Stage's. Its kernels sum up batches long after
 // the loop body.
 type consumer struct {
 	stream uintptr
@@ -19,16 +19,16 @@ type consumer struct {
 	want   []uint64
 }
 
-// newConsumer makes room for a number of batches, on a stream in a device's primary
-// context. The stream ends with the test, after whatever the test closes later.
+// newConsumer makes a consumer for a number of batches, with a stream in a device's primary
+// context. The stream ends after the test, and after everything that the test closes later.
 func newConsumer(t testing.TB, ordinal int32, batches int) *consumer {
 	c := &consumer{stream: fake.Stream(fake.Primary(ordinal), false), sums: make([]uint64, batches)}
 	t.Cleanup(func() { fake.EndStream(c.stream) })
 	return c
 }
 
-// use has the stream read field x of a batch, which holds these values, after so
-// many nanoseconds. After an error the stream is done with the batch.
+// use makes the stream read field x of a batch, which holds these values, after a delay in
+// nanoseconds. If use returns an error, the stream has done all its work.
 func (c *consumer) use(b *gpu.Batch, values []int64, delay int64) error {
 	col := b.Column("x")
 	var want uint64
@@ -47,7 +47,7 @@ func (c *consumer) use(b *gpu.Batch, values []int64, delay int64) error {
 	return err
 }
 
-// check reports sums of other values than the batches'.
+// check fails the test if a sum is not that of its batch.
 func (c *consumer) check(t testing.TB) {
 	t.Helper()
 	fake.Drain(c.stream)
@@ -56,7 +56,7 @@ func (c *consumer) check(t testing.TB) {
 	}
 }
 
-// repeated is what a batch of numbers holds.
+// repeated returns the values of a batch of numbers.
 func repeated(indices []int) (values []int64) {
 	for _, i := range indices {
 		for range width {

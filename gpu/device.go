@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-// A Device is one CUDA device and a context on it: the primary one, which the
-// process shares with every other user of the device's runtime API, or the one of
-// [Context]. Its methods may be called by any goroutine.
+// A Device is a CUDA device and a context on it. The context is the device's primary
+// one, which all users of the CUDA runtime API in the process share, or the one that
+// [Context] gives. Any goroutine may call its methods.
 type Device struct {
 	lib     *library
 	cfg     config
@@ -24,23 +24,23 @@ type Device struct {
 	pooled  bool // it has stream-ordered memory
 
 	// Two threads, each with the context bound to it: one for calls that return at
-	// once, and one for those that may wait for the device to finish other work.
+	// once, and one for calls that may wait for other work of the device.
 	calls, waits *thread
 
 	mu     sync.Mutex
 	users  int  // open memories and stages
 	closed bool // for new users
-	given  bool // back to the driver, and the threads have ended
+	given  bool // the context is released, and the threads have ended
 
-	discarded []*Stage // which nobody has, and the driver would not free
+	discarded []*Stage // no caller has them, and the driver refused to free them
 }
 
-// Open loads the driver and takes a device. Close gives the device back.
+// Open loads the driver and opens a device. Close releases it.
 //
-// The error wraps [ErrNoDevice] if there is no driver, or none that knows of a device.
-// A driver that does not work, a device that cannot be used, an [Ordinal] beyond the
-// devices and a [Library] that is not there are other errors, which say what the
-// driver says and, where one is known, the usual cause.
+// The error wraps [ErrNoDevice] if there is no driver, or if the driver reports no
+// device. It does not if the driver does not work, the device cannot be used, there
+// is no device of that [Ordinal], or the file of [Library] does not exist. It then
+// holds the driver's own message and, where known, the usual cause.
 func Open(options ...Option) (*Device, error) {
 	cfg, err := newConfig(options)
 	if err != nil {
@@ -62,7 +62,7 @@ func Open(options ...Option) (*Device, error) {
 	case err == nil:
 		return d, nil
 	case errors.Is(err, ErrNoDevice):
-		return nil, fmt.Errorf("%w: %s knows of none", ErrNoDevice, cfg.library)
+		return nil, fmt.Errorf("%w: %s reports 0 devices", ErrNoDevice, cfg.library)
 	case errors.As(err, &failed) && failed.Code == noDevice:
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoDevice, cfg.library, err)
 	default:
@@ -86,7 +86,7 @@ func (d *Device) take() error {
 		return ErrNoDevice
 	}
 	if d.cfg.ordinal >= int(count) {
-		return fmt.Errorf("there are %d devices, Ordinal(%d) asks for another", count, d.cfg.ordinal)
+		return fmt.Errorf("Ordinal(%d): there are only %d devices", d.cfg.ordinal, count)
 	}
 	if err := d.lib.call(cuDeviceGet, uintptr(unsafe.Pointer(&d.handle)), uintptr(d.cfg.ordinal)); err != nil {
 		return err
@@ -113,9 +113,10 @@ func (d *Device) take() error {
 	return nil
 }
 
-// bind makes the context current on the calling thread, which the caller has
-// locked and does not unlock, and lets its calls be while another thread captures a
-// graph: none of them puts work into that thread's streams.
+// bind makes the context current on the calling thread. The caller has locked the
+// goroutine to that thread and never unlocks it. bind also allows the thread's calls
+// while another thread captures a graph, because none of them enqueues work on that
+// thread's streams.
 func (d *Device) bind() error {
 	if err := d.lib.call(cuCtxSetCurrent, d.context); err != nil || !d.lib.has(cuThreadExchangeStreamCaptureMode) {
 		return err
@@ -124,7 +125,7 @@ func (d *Device) bind() error {
 	return d.lib.call(cuThreadExchangeStreamCaptureMode, uintptr(unsafe.Pointer(&mode)))
 }
 
-// retain takes the context that [Context] names, or else the primary one.
+// retain takes the context that [Context] gives, or else the primary one.
 func (d *Device) retain() error {
 	if d.context = d.cfg.context; d.context != 0 {
 		return nil
@@ -139,7 +140,7 @@ func (d *Device) release() error {
 	return d.lib.call(cuDevicePrimaryCtxRelease, uintptr(d.handle))
 }
 
-// destroy destroys what a handle stands for, which is 0 afterwards.
+// destroy calls f to destroy a handle's object, and then sets the handle to 0.
 func (d *Device) destroy(f function, handle *uintptr) error {
 	if *handle == 0 {
 		return nil
@@ -151,14 +152,14 @@ func (d *Device) destroy(f function, handle *uintptr) error {
 	return err
 }
 
-// How often await looks: a wait of microseconds is noticed within microseconds,
-// and a long one costs a few thousand calls per second.
+// await polls with these pauses: it notices the end of a short wait within
+// microseconds, and a long wait costs a few thousand calls per second.
 const (
 	shortestPause = 10 * time.Microsecond
 	longestPause  = 200 * time.Microsecond
 )
 
-// await waits until an event has passed or ctx is done.
+// await waits until an event is complete or ctx is done.
 func (d *Device) await(ctx context.Context, event uintptr) error {
 	var timer *time.Timer
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
@@ -185,7 +186,7 @@ func (d *Device) await(ctx context.Context, event uintptr) error {
 	}
 }
 
-// enter counts a user of the device, which stays open until leave.
+// enter counts a user of the device. The device cannot be closed until leave.
 func (d *Device) enter() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -202,8 +203,8 @@ func (d *Device) leave() {
 	d.users--
 }
 
-// discard closes a stage that could not be made. Where that fails, the device's
-// Close tries again, because nobody else can.
+// discard closes a stage whose constructor failed. If closing it fails too, the
+// device's Close tries again, because no caller has the stage.
 func (d *Device) discard(s *Stage) error {
 	err := s.Close()
 	if !gone(err) {
@@ -226,11 +227,12 @@ func (d *Device) closeDiscarded() error {
 	return join(errs...)
 }
 
-// Close gives the device back. It refuses while a [Pinned] or a [Stage] of it is
-// open: close the stage first, then the loader, its memory and the device. It waits
-// until the device has done what it was given, where nobody else uses its primary
-// context. Close may be called again: after an error it tries what has failed once
-// more, on a closed device it does nothing. After [ErrLost] the device is closed.
+// Close releases the device. It is an error while a [Pinned] or a [Stage] of the
+// device is open: close the stage first, then the loader, its memory and the device.
+// If no other user of the primary context is left, Close waits until the device has
+// done all its work. Close may be called again: after an error it tries the failed
+// steps again, and on a closed device it does nothing. After [ErrLost] the device
+// counts as closed.
 func (d *Device) Close() error {
 	if err := d.closeDiscarded(); err != nil {
 		return fmt.Errorf("gpu: close %v: %w", d, err)
@@ -241,7 +243,7 @@ func (d *Device) Close() error {
 		return nil
 	}
 	if d.users > 0 {
-		return fmt.Errorf("gpu: close %v: %d memories or stages of it are open", d, d.users)
+		return fmt.Errorf("gpu: close %v: %d of its stages and memories are still open", d, d.users)
 	}
 	d.closed = true
 	err := d.waits.do(d.release)
@@ -256,7 +258,7 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// String is like "NVIDIA H200 (device 0, CUDA 12.4)".
+// String returns a text such as "NVIDIA H200 (device 0, CUDA 12.4)".
 func (d *Device) String() string {
 	return fmt.Sprintf("%s (device %d, CUDA %d.%d)", d.name, d.cfg.ordinal, d.version/1000, d.version%1000/10)
 }

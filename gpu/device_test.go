@@ -14,9 +14,9 @@ import (
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 )
 
-// TestOnlyADriverThatNobodyAskedForMayBeMissing: the default file that is not there is
-// no device. One that was asked for, and one that is no driver, are errors of their own.
-func TestOnlyADriverThatNobodyAskedForMayBeMissing(t *testing.T) {
+// TestOnlyTheDefaultDriverMayBeMissing: a missing default file is ErrNoDevice. A missing
+// file of Library, and a file that is not a driver, are other errors.
+func TestOnlyTheDefaultDriverMayBeMissing(t *testing.T) {
 	notELF := filepath.Join(t.TempDir(), "libcuda.so.1")
 	if err := os.WriteFile(notELF, []byte("not a library"), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestOnlyADriverThatNobodyAskedForMayBeMissing(t *testing.T) {
 		{gpu.DefaultLibrary("/nowhere/libcuda.so.1"), true, "gpu: no CUDA device: load /nowhere/libcuda.so.1: "},
 		{gpu.Library("/nowhere/libcuda.so.1"), false, "gpu: load /nowhere/libcuda.so.1: "},
 		{gpu.DefaultLibrary(notELF), false, "gpu: load " + notELF + ": "},
-		{gpu.DefaultLibrary("libc.so.6"), false, "gpu: libc.so.6 has no cuInit: it is no CUDA driver, or one before CUDA 11.0: "},
+		{gpu.DefaultLibrary("libc.so.6"), false, "gpu: libc.so.6 has no cuInit: it is not a CUDA driver, or older than CUDA 11.0: "},
 	} {
 		d, err := gpu.Open(test.option)
 		if d != nil || errors.Is(err, gpu.ErrNoDevice) != test.none || !strings.HasPrefix(err.Error(), test.want) {
@@ -54,8 +54,8 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	}
 }
 
-// TestADeviceThatCannotBeTakenIsExplained: only CUDA_ERROR_NO_DEVICE, and a count of
-// zero, say that there is none.
+// TestADeviceThatCannotBeTakenIsExplained: only CUDA_ERROR_NO_DEVICE and a count of zero
+// mean that there is none.
 func TestADeviceThatCannotBeTakenIsExplained(t *testing.T) {
 	names := map[int]string{
 		46: "CUDA_ERROR_DEVICE_UNAVAILABLE", 100: "CUDA_ERROR_NO_DEVICE", 304: "CUDA_ERROR_OPERATING_SYSTEM", 802: "CUDA_ERROR_SYSTEM_NOT_READY",
@@ -101,7 +101,7 @@ func TestADriverWithoutDevicesHasNone(t *testing.T) {
 	needFake(t)
 	fake.Devices(0)
 	_, err := gpu.Open(gpu.Library(fake.File))
-	if want := "gpu: no CUDA device: " + fake.File + " knows of none"; err == nil || err.Error() != want || !errors.Is(err, gpu.ErrNoDevice) {
+	if want := "gpu: no CUDA device: " + fake.File + " reports 0 devices"; err == nil || err.Error() != want || !errors.Is(err, gpu.ErrNoDevice) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	m, err := gpu.Auto(gpu.Library(fake.File))
@@ -123,7 +123,7 @@ func TestAnOrdinalBeyondTheDevicesIsAnError(t *testing.T) {
 	needFake(t)
 	fake.Devices(2)
 	_, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(2))
-	if err == nil || errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "there are 2 devices") {
+	if err == nil || errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), "Ordinal(2): there are only 2 devices") {
 		t.Errorf("got %v", err)
 	}
 	if m, err := gpu.Auto(gpu.Library(fake.File), gpu.Ordinal(2)); err == nil {
@@ -179,8 +179,8 @@ func TestCloseReportsTheDriverAndTriesAgain(t *testing.T) {
 	}
 }
 
-// TestAContextOfOthersIsUsedAndNotReleased: the fake driver counts retained
-// contexts, and needFake sees that none is released twice.
+// TestAContextOfOthersIsUsedAndNotReleased: the fake driver counts retained contexts, and
+// needFake checks that none is released twice.
 func TestAContextOfOthersIsUsedAndNotReleased(t *testing.T) {
 	owner := open(t)
 	handle := fake.Primary(0) // which owner keeps alive

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The dynamic linker keeps its message per thread. A goroutine that moved to another thread between the failure and the
-// question for its reason found none, and a missing driver was then an error of its own.
+// The dynamic linker keeps its message per thread. A goroutine that moved to another thread after the failure, before it
+// read the message, found none; a missing driver was then not ErrNoDevice.
 func TestAMissingDriverIsNoDeviceInAnyGoroutine(t *testing.T) {
 	var group sync.WaitGroup
 	for range 16 {

@@ -8,9 +8,9 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// open loads a shared library and returns what finds its symbols.
+// open loads a shared library and returns a function that looks up its symbols.
 func open(file string) (symbol func(name string) (uintptr, error), err error) {
-	runtime.LockOSThread() // the linker keeps the reason of a failure per thread
+	runtime.LockOSThread() // the linker keeps its error message per thread
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {

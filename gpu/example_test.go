@@ -16,7 +16,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// counting is a dataset of n samples: the sample's number.
+// counting is a dataset of n samples, whose field x is the sample's index.
 func counting(n int) dataset.Dataset {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
@@ -25,26 +25,29 @@ func counting(n int) dataset.Dataset {
 	})
 }
 
+// A program that also works without a device tells a missing device from a broken one.
 func ExampleOpen() {
 	device, err := gpu.Open(gpu.Ordinal(0), gpu.Limit(1<<30))
 	switch {
 	case errors.Is(err, gpu.ErrNoDevice):
-		fmt.Println("this machine has none:", err)
+		fmt.Println("computing on the processor:", err)
 		return
-	case err != nil: // it has one that cannot be used
+	case err != nil: // there is a device, but it cannot be used
 		log.Fatal(err)
 	}
 	defer device.Close()
-	fmt.Println(device)
+	fmt.Println(device) // such as: NVIDIA H200 (device 0, CUDA 12.4)
 }
 
+// The loader's batches are in page-locked memory if the machine has a CUDA device, and in
+// Go's heap memory otherwise. The rest of the program is the same.
 func ExampleAuto() {
 	memory, err := gpu.Auto(gpu.Limit(1 << 30))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer memory.Close()
-	// memory.String() says which memory it is, and why.
+	defer memory.Close() // after the loader
+	log.Print(memory)    // which memory it is, and why
 	l, err := loader.New(counting(4), loader.BatchSize(4), loader.Memory(memory))
 	if err != nil {
 		log.Fatal(err)
@@ -59,7 +62,7 @@ func ExampleAuto() {
 	// Output: [0 1 2 3]
 }
 
-// Training on a device: the next batch is uploaded while one is in use.
+// While the loop body uses a batch on the device, the Stage uploads the next ones.
 func ExampleStage() {
 	device, err := gpu.Open()
 	if err != nil {
@@ -81,21 +84,20 @@ func ExampleStage() {
 		log.Fatal(err)
 	}
 	defer stage.Close()
-	fmt.Println(device, "takes", memory.Bytes(), "bytes of", memory)
+	fmt.Printf("%d bytes of %v\n", memory.Bytes(), memory)
 
 	for batch, err := range stage.Epoch(context.Background(), 0) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		x := batch.Column("x")
-		fmt.Println(batch.Number(), batch.Len(), x.Pointer, x.Shape, x.Dtype)
+		x := batch.Column("x") // pass x.Pointer to a kernel, and wait for the kernel here
+		fmt.Printf("batch %d: %v of shape %v at %#x\n", batch.Number(), x.Dtype, x.Shape, x.Pointer)
 	}
-	s := stage.Stats()
-	fmt.Printf("%.0f %% of the upload was hidden\n", 100*s.HiddenShare())
+	fmt.Printf("%.0f %% of the upload time overlapped with the loop body\n", 100*stage.Stats().HiddenShare())
 }
 
-// Several devices: each has a loader, which takes its share of every epoch, memory
-// and a stage, and a goroutine that trains on it.
+// With two devices, each rank has a goroutine, a device, page-locked memory, a loader
+// over its shard of every epoch, and a Stage.
 func ExampleStage_devices() {
 	const devices = 2
 	train := func(ctx context.Context, rank int) error {
@@ -110,11 +112,11 @@ func ExampleStage_devices() {
 		}
 		defer memory.Close()
 		ds := counting(1000)
-		share, err := sampler.Shard(sampler.Shuffle(ds.Len(), 1), rank, devices, sampler.PadToEven)
+		shard, err := sampler.Shard(sampler.Shuffle(ds.Len(), 1), rank, devices, sampler.PadToEven)
 		if err != nil {
 			return err
 		}
-		l, err := loader.New(ds, loader.BatchSize(128), loader.Sampler(share), loader.Memory(memory))
+		l, err := loader.New(ds, loader.BatchSize(128), loader.Sampler(shard), loader.Memory(memory))
 		if err != nil {
 			return err
 		}
@@ -128,7 +130,8 @@ func ExampleStage_devices() {
 			if err != nil {
 				return err
 			}
-			_ = batch.Column("x").Pointer // for this device's kernels
+			x := batch.Column("x") // in the memory of this rank's device
+			fmt.Printf("rank %d, batch %d: %d samples at %#x\n", rank, batch.Number(), batch.Len(), x.Pointer)
 		}
 		return nil
 	}
@@ -141,48 +144,66 @@ func ExampleStage_devices() {
 	}
 }
 
-// A kernel may hang: what Close would wait for without end, Shutdown gives up.
+// Close waits for all streams that use the stage's memory, for ever if a kernel hangs.
+// Shutdown waits at most as long as its context allows.
 func ExampleStage_Shutdown() {
-	end := func(stage *gpu.Stage) error {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		return stage.Shutdown(ctx)
+	var stage *gpu.Stage // see the example of Stage
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	switch err := stage.Shutdown(ctx); {
+	case errors.Is(err, context.DeadlineExceeded):
+		log.Print("a kernel still reads a batch: its device memory is not freed")
+	case err != nil:
+		log.Fatal(err)
 	}
-	_ = end
 }
 
-// Kernels that run on after the loop body: the batch stays until they are done.
+// The kernel may still run when the loop body has ended: UsedBy keeps the batch's memory
+// until the kernel is done.
 func ExampleBatch_UsedBy() {
-	step := func(stage *gpu.Stage, stream uintptr, launch func(x gpu.Column)) error {
-		for batch, err := range stage.Epoch(context.Background(), 0) {
-			if err != nil {
-				return err
-			}
-			launch(batch.Column("x"))
-			if err := batch.UsedBy(stream); err != nil {
-				return err
-			}
+	var (
+		stage  *gpu.Stage                         // see the example of Stage
+		stream uintptr                            // a CUstream of the device's context
+		launch func(stream uintptr, x gpu.Column) // launches a kernel and returns at once
+	)
+	for batch, err := range stage.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
 		}
-		return nil
+		launch(stream, batch.Column("x"))
+		if err := batch.UsedBy(stream); err != nil {
+			log.Fatal(err)
+		}
 	}
-	_ = step
 }
 
-// A library that has made a context of its own uses page-locked memory and a Stage in it.
+// Another library computes in a CUDA context of its own. Page-locked memory and Stages of
+// this Device use the same context.
 func ExampleContext() {
-	open := func(handle uintptr) (*gpu.Device, error) { // its CUcontext
-		return gpu.Open(gpu.Ordinal(0), gpu.Context(handle))
+	var handle uintptr // the CUcontext of the other library, on device 0
+
+	device, err := gpu.Open(gpu.Ordinal(0), gpu.Context(handle))
+	if err != nil {
+		log.Fatal(err)
 	}
-	_ = open
+	defer device.Close() // leaves the context open
+	memory, err := device.Pinned()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer memory.Close()
+	fmt.Println(memory)
 }
 
+// The driver's error code decides what to do, such as trying again with smaller batches.
 func ExampleDriverError() {
-	err := fmt.Errorf("gpu: 100 bytes: %w", &gpu.DriverError{
+	err := fmt.Errorf("gpu: 100 bytes of page-locked memory: %w", &gpu.DriverError{
 		Call: "cuMemHostAlloc", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Message: "out of memory",
 	})
 	var cause *gpu.DriverError
 	if errors.As(err, &cause) {
-		fmt.Println(cause)
+		fmt.Println(cause.Call, cause.Code, cause.Name)
 	}
-	// Output: cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory
+	// Output: cuMemHostAlloc 2 CUDA_ERROR_OUT_OF_MEMORY
 }

@@ -3,5 +3,5 @@ package gpu
 // Symbols are the names of all calls that the package makes.
 func Symbols() []string { return symbols[:] }
 
-// DefaultLibrary is Library as if nobody had asked for the file.
+// DefaultLibrary replaces the default file, without the effects of Library.
 func DefaultLibrary(path string) Option { return Option{func(c *config) { c.library = path }} }

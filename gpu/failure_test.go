@@ -52,9 +52,9 @@ func grown(i int) []int64 {
 	return values
 }
 
-// live does all that the package can do, and returns the errors on the way. What
-// cannot be closed is closed once more. All data is compared. No loop is left early:
-// the failures of batches that it does not come to are nobody's.
+// live uses everything in the package and returns the errors on the way. If Close fails, it
+// calls Close again. It compares all data. It leaves no loop early, because failures of
+// batches that the loop does not reach would be lost.
 func live(t *testing.T) (errs []error) {
 	failed := func(err error) bool {
 		if err != nil {
@@ -120,7 +120,7 @@ func live(t *testing.T) (errs []error) {
 	return errs
 }
 
-// TestAStageThatCouldNotBeMadeIsFreedWithTheDevice: nobody has it to close it again.
+// TestAStageThatCouldNotBeMadeIsFreedWithTheDevice: the caller has no stage to close.
 func TestAStageThatCouldNotBeMadeIsFreedWithTheDevice(t *testing.T) {
 	d := open(t)
 	l, err := loader.New(numbers(8), loader.Memory(pinned(t, d)))
@@ -140,9 +140,9 @@ func TestAStageThatCouldNotBeMadeIsFreedWithTheDevice(t *testing.T) {
 	}
 } // and the device's last Close leaves nothing
 
-// TestEveryCallOfTheDriverMayFail lets every call that the package makes fail, the
-// first time and later: the error says so, what was delivered is right, and nothing
-// is left.
+// TestEveryCallOfTheDriverMayFail makes every driver call of the package fail, the first
+// time and later. The error names the call, the delivered data is right, and nothing is
+// left.
 func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 	needFake(t)
 	unmade := map[string]bool{}
@@ -176,7 +176,7 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 					want := gpu.DriverError{Call: call, Code: osError, Name: "CUDA_ERROR_OPERATING_SYSTEM", Message: "OS call failed or operation not supported on this OS"}
 					got := calls(errors.Join(live(t)...))
 					if fake.Failures() == 0 && k > 1 {
-						return // how often it looks whether an event has passed is left to chance
+						return // the number of polls of an event differs between runs
 					}
 					if len(got) != 1 || *got[0] != want {
 						t.Fatalf("got %v, want %v", got, want)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// needFake resets the fake driver, and afterwards sees that nothing is left.
+// needFake resets the fake driver, and checks after the test that nothing is left.
 func needFake(t testing.TB) {
 	t.Helper()
 	switch {

@@ -1,10 +1,10 @@
-// Package gpu brings a loader's batches to a CUDA device: slabs in page-locked
-// memory, which the device reads by itself, and uploads that run while the batch
-// before is in use.
+// Package gpu brings a loader's batches to a CUDA device. The loader's slabs are in
+// page-locked memory, which the device reads directly. A [Stage] uploads the next
+// batches while the loop body uses the current one.
 //
-// It is experimental: nobody has run it on a device so far. Its tests use a fake
-// driver that is as strict as NVIDIA's documentation allows. gpu/README.md says what
-// is verified on what.
+// It is experimental: it has not run on a real device yet. Its tests use a fake
+// driver that is as strict as NVIDIA's documentation allows. gpu/README.md lists what
+// is verified, and on what.
 //
 //	device, err := gpu.Open()
 //	…
@@ -18,14 +18,15 @@
 //		if err != nil {
 //			return err
 //		}
-//		image := batch.Column("image") // its address on the device, its shape
+//		image := batch.Column("image") // its device pointer, shape and dtype
 //		…
 //	}
 //
-// The driver is loaded when [Open] is called, without cgo, headers or a build tag; it
-// must be of CUDA 11.0 or later. Where there is no device, Open says [ErrNoDevice] and
-// why; so it does on every system but linux/amd64 and linux/arm64. A program that
-// imports the package is linked dynamically on those two, even with CGO_ENABLED=0.
+// [Open] loads the driver at run time, so the package needs no cgo, no CUDA headers
+// and no build tag. The driver must be of CUDA 11.0 or later. If there is no device,
+// Open returns an error that wraps [ErrNoDevice] and gives the reason. It does so on
+// every system other than linux/amd64 and linux/arm64. On these two, a program that
+// imports the package is linked dynamically, even with CGO_ENABLED=0.
 package gpu
 
 import (
@@ -33,30 +34,30 @@ import (
 	"fmt"
 )
 
-// ErrNoDevice says that there is no CUDA device: no driver's library, or one that
-// knows of no device. The error that wraps it says which. A device that is there and
-// cannot be used is another error.
+// ErrNoDevice means that there is no CUDA device: the driver's library is missing, or
+// it reports no device. The error that wraps it says which. A device that exists but
+// cannot be used gives another error.
 var ErrNoDevice = errors.New("gpu: no CUDA device")
 
-// ErrClosed says that the device, its memory or its stage is closed.
+// ErrClosed means that the device, its memory or its stage is closed.
 var ErrClosed = errors.New("gpu: closed")
 
-// ErrLost says that a context is lost: by a kernel that read or wrote outside its
-// memory, for example, whoever launched it. Every later call of the driver returns the
-// same error, so the call that is named need not be the one to blame; CUDA's
-// compute-sanitizer finds that. What Close and Shutdown cannot give back then they
-// drop. To use the device again, restart the process.
+// ErrLost means that the CUDA context is lost, for example because a kernel of any
+// library in the process read or wrote outside its memory. Every later driver call
+// returns the same error, so the call that the error names may not be the cause.
+// CUDA's compute-sanitizer finds the cause. Close and Shutdown drop what they can no
+// longer free. To use the device again, restart the process.
 var ErrLost = errors.New("gpu: the CUDA context is lost")
 
-// A DriverError is a call of the CUDA driver that failed.
+// A DriverError is the failure of a CUDA driver call.
 type DriverError struct {
-	Call    string // such as cuMemHostAlloc
-	Code    int    // CUresult
-	Name    string // the code's, such as CUDA_ERROR_OUT_OF_MEMORY
-	Message string // the driver's explanation
+	Call    string // the function, such as cuMemHostAlloc
+	Code    int    // the CUresult that it returned
+	Name    string // the name of the code, such as CUDA_ERROR_OUT_OF_MEMORY
+	Message string // the driver's description of the code
 }
 
-// Error is like "cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
+// Error returns a text such as "cuMemHostAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
 func (e *DriverError) Error() string {
 	text := fmt.Sprintf("%s: %s (%d): %s", e.Call, e.Name, e.Code, e.Message)
 	if e.Is(ErrLost) {
@@ -65,11 +66,11 @@ func (e *DriverError) Error() string {
 	return text
 }
 
-// Is reports that the error is [ErrLost].
+// Is reports whether target is [ErrLost] and the code means that the context is lost.
 func (e *DriverError) Is(target error) bool { return target == ErrLost && lost(e.Code) }
 
-// lost says whether a context that gave the code gives no other any more, as
-// CUresult's documentation has it.
+// lost reports whether, according to CUresult's documentation, every later call in
+// the context returns the same code.
 func lost(code int) bool {
 	switch code {
 	case 214, 220, // CUDA_ERROR_ECC_UNCORRECTABLE, NVLINK_UNCORRECTABLE
@@ -82,10 +83,11 @@ func lost(code int) bool {
 	return false
 }
 
-// gone says whether what a call was to give back need not be given back again.
+// gone reports whether there is nothing left to free: the call that frees it has
+// succeeded, or the context is lost.
 func gone(err error) bool { return err == nil || errors.Is(err, ErrLost) }
 
-// join is errors.Join, but for [ErrLost], of which the first says it all.
+// join is errors.Join, but keeps only the first [ErrLost]: the others would repeat it.
 func join(errs ...error) error {
 	var said bool
 	var kept []error

@@ -10,11 +10,11 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// TestUploadsAreHiddenByLongerBodies: every body lasts until the next batch is
-// on the device. So all uploads but the first end in another batch's body, which
-// Early counts whatever the machine is busy with, and most of their time lies there:
-// what does not is the first upload, and the moments between bodies, which a busy
-// machine makes longer. TestHiddenTimeIsThatOfUploadsInLoopBodies has the arithmetic.
+// TestUploadsAreHiddenByLongerBodies: every loop body lasts until the next batch is on the
+// device. So all uploads but the first end during another batch's body, and Early counts
+// them on any machine. Most of their time is in loop bodies. The rest is the first upload
+// and the time between bodies, which is longer on a busy machine.
+// TestHiddenTimeIsThatOfUploadsInLoopBodies tests the arithmetic.
 func TestUploadsAreHiddenByLongerBodies(t *testing.T) {
 	const batches, latency = 100, 3_000_000 // ns
 	d := open(t)

@@ -2,20 +2,20 @@ package gpu
 
 import "errors"
 
-// hints are the usual causes of a driver's error at the start, by code; see
-// CUresult and the deployment guides of NVIDIA's drivers.
+// hints are the usual causes of an error when the driver starts, by its code.
+// Source: CUresult, and the deployment guides of NVIDIA's drivers.
 var hints = map[int]string{
 	2:   "has another process taken the device's memory?",
-	34:  "the file is a CUDA toolkit's stub, for linking alone: keep its folder out of LD_LIBRARY_PATH",
-	46:  "another process has the device for itself: see its compute mode in nvidia-smi",
-	304: "may this user open /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm?",
-	802: "on machines with NVSwitch, is nvidia-fabricmanager running, of the driver's version?",
-	803: "the kernel's NVIDIA module is of another version than libcuda: after an update, load it anew or restart",
-	804: "a libcuda for forward compatibility is on the library path, which this device does not support: remove cuda-compat",
-	999: "is the kernel module nvidia_uvm loaded (nvidia-modprobe -u), and may this user open /dev/nvidia-uvm?",
+	34:  "the file is the stub library of a CUDA toolkit, which is only for linking: keep its folder out of LD_LIBRARY_PATH",
+	46:  "another process has exclusive use of the device: see its compute mode in nvidia-smi",
+	304: "does this user have permission to open /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm?",
+	802: "on a machine with NVSwitch: is nvidia-fabricmanager running, in the same version as the driver?",
+	803: "the NVIDIA kernel module and libcuda have different versions: after an update, reload the module or restart the machine",
+	804: "the library path has a libcuda for forward compatibility, which this device does not support: remove cuda-compat",
+	999: "is the kernel module nvidia_uvm loaded (nvidia-modprobe -u), and does this user have permission to open /dev/nvidia-uvm?",
 }
 
-// hinted is the error with its hint, if there is one.
+// hinted adds the hint for the error's code, if there is one.
 func hinted(err error) error {
 	var d *DriverError
 	if errors.As(err, &d) && hints[d.Code] != "" {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// A function is an entry point of the driver. Parameters and results are those
-// of the CUDA driver API.
+// A function is an entry point of the driver. The CUDA driver API documents its
+// parameters and results.
 type function int
 
 const (
@@ -38,7 +38,7 @@ const (
 	cuGetErrorName
 	cuGetErrorString
 
-	// Drivers of CUDA 11.0 and 11.1 lack those of pools.
+	// The following are optional: drivers of CUDA 11.0 and 11.1 have no memory pools.
 	cuThreadExchangeStreamCaptureMode
 	cuMemPoolCreate
 	cuMemPoolSetAttribute
@@ -50,8 +50,9 @@ const (
 
 const firstOptional = cuThreadExchangeStreamCaptureMode
 
-// symbols are the names in the library. Those with _v2 are the present form of
-// functions whose first form took 32 bits for an address, or had another contract.
+// symbols are the names of the functions in the library. A name with _v2 is the
+// current form of a function whose first form took 32-bit addresses or had another
+// contract.
 var symbols = [functions]string{
 	"cuInit",
 	"cuDriverGetVersion",
@@ -91,7 +92,7 @@ const (
 	hostAllocPortable   = 1   // CU_MEMHOSTALLOC_PORTABLE: page-locked in every context
 	streamNonBlocking   = 1   // CU_STREAM_NON_BLOCKING: does not wait for the default stream
 	streamPerThread     = 2   // CU_STREAM_PER_THREAD, a handle: the calling thread's default stream
-	eventBlockingSync   = 1   // CU_EVENT_BLOCKING_SYNC: who waits sleeps
+	eventBlockingSync   = 1   // CU_EVENT_BLOCKING_SYNC: a thread that waits sleeps
 	eventDisableTiming  = 2   // CU_EVENT_DISABLE_TIMING
 	captureRelaxed      = 2   // CU_STREAM_CAPTURE_MODE_RELAXED
 	memoryPools         = 115 // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
@@ -101,22 +102,22 @@ const (
 )
 
 const (
-	notReady      = 600 // CUDA_ERROR_NOT_READY, of an event that streams have yet to reach: no failure
+	notReady      = 600 // CUDA_ERROR_NOT_READY: the event is not complete yet, which is no failure
 	noDevice      = 100 // CUDA_ERROR_NO_DEVICE
 	invalidHandle = 400 // CUDA_ERROR_INVALID_HANDLE
 )
 
-// A library is the loaded driver. It is never unloaded: the driver's own
-// threads may run in it.
+// A library is the loaded driver. It is never unloaded, because the driver's own
+// threads may run its code.
 type library struct {
-	entry [functions]uintptr // 0 of an optional one that is not there
+	entry [functions]uintptr // 0 for a missing optional function
 }
 
-// errSystem says that no driver can be loaded on the system.
+// errSystem means that this system cannot load a driver.
 var errSystem = errors.New("not supported on this system")
 
-// load finds the driver's entry points in a file. Only a file that is not there, and
-// that nobody asked for, is no device.
+// load finds the driver's entry points in a file. A missing file is ErrNoDevice only
+// if the caller did not ask for that file.
 func load(file string, asked bool) (*library, error) {
 	symbol, err := open(file)
 	if errors.Is(err, errSystem) || err != nil && !asked && absent(file, err) {
@@ -128,20 +129,20 @@ func load(file string, asked bool) (*library, error) {
 	l := new(library)
 	for f, name := range symbols {
 		if l.entry[f], err = symbol(name); err != nil && function(f) < firstOptional {
-			return nil, fmt.Errorf("gpu: %s has no %s: it is no CUDA driver, or one before CUDA 11.0: %w", file, name, err)
+			return nil, fmt.Errorf("gpu: %s has no %s: it is not a CUDA driver, or older than CUDA 11.0: %w", file, name, err)
 		}
 	}
 	return l, nil
 }
 
-// absent says whether the dynamic linker has not found the file itself: of a file
-// that needs another one, which is not there, the message names the other.
+// absent reports whether the dynamic linker did not find the file itself. If the file
+// needs another one that is missing, the linker's message names that one instead.
 func absent(file string, err error) bool {
 	text := err.Error()
 	return strings.Contains(text, file+": ") && strings.HasSuffix(text, "No such file or directory")
 }
 
-// has says whether the driver has optional functions.
+// has reports whether the driver has all the given optional functions.
 func (l *library) has(all ...function) bool {
 	for _, f := range all {
 		if l.entry[f] == 0 {
@@ -151,8 +152,8 @@ func (l *library) has(all ...function) bool {
 	return true
 }
 
-// call calls f. Pointers among args must be converted in the call itself, which
-// keeps what they point to alive and in place.
+// call calls f. Convert pointers to uintptr in the argument list itself: this keeps
+// the memory that they point to alive and in place until call returns.
 //
 //go:uintptrescapes
 func (l *library) call(f function, args ...uintptr) error {
@@ -162,7 +163,7 @@ func (l *library) call(f function, args ...uintptr) error {
 	return nil
 }
 
-// passed says whether the streams have reached an event.
+// passed reports whether an event is complete.
 func (l *library) passed(event uintptr) (bool, error) {
 	switch code := invoke(l.entry[cuEventQuery], event); code {
 	case 0:
@@ -183,7 +184,7 @@ func (l *library) describe(f function, code int32) *DriverError {
 	}
 }
 
-// text is what the driver says about an error code.
+// text returns the driver's name or description of an error code.
 func (l *library) text(f function, code int32) string {
 	var s *byte
 	if invoke(l.entry[f], uintptr(code), uintptr(unsafe.Pointer(&s))) != 0 || s == nil {

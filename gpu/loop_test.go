@@ -87,9 +87,9 @@ func TestCancelledContextEndsTheLoopWithItsError(t *testing.T) {
 	}
 }
 
-// TestCancelIsOneErrorTheLast: the loader reports the cancel too, perhaps while it
-// passes over batches that it skips.
-func TestCancelIsOneErrorTheLast(t *testing.T) {
+// TestACancelIsOneErrorAtTheEnd: the loader reports the cancel too, perhaps while it skips
+// batches.
+func TestACancelIsOneErrorAtTheEnd(t *testing.T) {
 	d := open(t)
 	ds := dataset.Func(1<<20, numbers(1).Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
 		if i >= 200 {
@@ -149,7 +149,7 @@ func TestOneLoopAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, err := range s.Epoch(t.Context(), 0) {
-			if err == nil || !strings.Contains(err.Error(), "a loop runs over it already") {
+			if err == nil || !strings.Contains(err.Error(), "another loop runs over it") {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -168,7 +168,7 @@ func TestOneLoopAtATime(t *testing.T) {
 	}
 }
 
-func TestPanicInTheBodyLeavesNothingBehind(t *testing.T) {
+func TestAPanicInTheBodyLeaksNothing(t *testing.T) {
 	d := open(t)
 	s := staged(t, d, pinned(t, d), numbers(80), 2)
 	func() {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// A meter measures how much of the uploads' time lies in loop bodies.
+// A meter measures the time of uploads, and how much of it overlaps with loop bodies.
 type meter struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	body   time.Duration // in loop bodies that have ended
-	inside bool
-	since  time.Time // the loop body runs, if it does
-	last   reading   // the end of the upload before
+	body   time.Duration // of loop bodies that have ended
+	inside bool          // a loop body runs
+	since  time.Time     // the start of that loop body
+	last   reading       // the end of the previous upload
 
 	upload, hidden time.Duration
 }
 
-// A reading is a moment on two clocks: the wall's, and the one that goes in loop
-// bodies alone.
+// A reading is a moment on two clocks: the wall clock, and a clock that runs only
+// during loop bodies.
 type reading struct {
 	at   time.Time
 	body time.Duration
@@ -52,8 +52,8 @@ func (m *meter) leave() {
 	m.inside = false
 }
 
-// uploaded says that an upload, which was given to the stream at from, has ended.
-// Uploads run one after the other, so it began no earlier than the one before ended.
+// uploaded adds an upload that was enqueued at from and ends now. Uploads run one
+// after the other, so it cannot have started before the end of the previous one.
 func (m *meter) uploaded(from reading) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,31 +11,32 @@ type Option struct{ set func(*config) }
 type config struct {
 	ordinal int
 	library string
-	asked   bool // for library
+	asked   bool // the caller chose library
 	limit   int64
 	context uintptr
 }
 
-// Ordinal chooses the device, counted from 0, the default. The environment's
-// CUDA_VISIBLE_DEVICES decides which devices there are.
+// Ordinal chooses the device by its number, from 0. The default is 0. The environment
+// variable CUDA_VISIBLE_DEVICES decides which devices the driver counts.
 func Ordinal(n int) Option { return Option{func(c *config) { c.ordinal = n }} }
 
-// Library is the driver's file. The default is libcuda.so.1 where the system's
-// dynamic linker finds it. That a file which was asked for is not there is an error,
-// and not [ErrNoDevice].
+// Library sets the driver's file. The default is libcuda.so.1, which the system's
+// dynamic linker looks up. If path does not exist, [Open] fails, and the error is not
+// [ErrNoDevice].
 func Library(path string) Option {
 	return Option{func(c *config) { c.library, c.asked = path, true }}
 }
 
-// Limit bounds the bytes that a [Pinned] has taken at any time. The default, 0,
-// is what the system and the process's control group have available: page-locked
-// memory is never swapped out, so what it takes all other programs lack. Another
-// limit takes the place of that estimate, whatever it says.
+// Limit sets how many bytes of page-locked memory a [Pinned] may hold at any time.
+// The default, 0, allows as much as the system and the process's control group have
+// available: page-locked memory is never swapped out, so other programs cannot use
+// it. A limit above 0 replaces that check, even if less memory is available.
 func Limit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
-// Context takes a context that somebody else has made on the device, a CUcontext,
-// in place of the device's primary one, whose memory other contexts cannot reach.
-// It must live longer than the device.
+// Context uses an existing CUcontext on the device in place of the device's primary
+// context. Use it if another library works in a context of its own, which cannot
+// access memory of the primary one. The context must outlive the [Device], which
+// does not destroy it.
 func Context(handle uintptr) Option { return Option{func(c *config) { c.context = handle }} }
 
 func newConfig(options []Option) (config, error) {

@@ -10,32 +10,32 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// Pinned is a [loader.Allocator] of page-locked memory: a device reads it by
-// direct memory access, without a copy by the processor and while the processor
-// does other things. It is page-locked for every device and context of the process.
+// Pinned is a [loader.Allocator] of page-locked memory. A device reads such memory by
+// direct memory access: the processor copies nothing and can do other work meanwhile.
+// The memory is page-locked for every device and context of the process.
 type Pinned struct {
 	device *Device
-	limit  int64 // 0 is what is available
-	root   fs.FS // the system's /, which tells what that is
+	limit  int64 // in bytes; 0 means as much as is available
+	root   fs.FS // the system's /, whose files say how much is available
 
 	mu     sync.Mutex
 	slabs  map[*byte]*block // by address
-	bytes  int64            // of the slabs, and of those that are being taken
-	taking int
+	bytes  int64            // of all slabs, and of those being allocated
+	taking int              // calls of Alloc under way
 	closed bool
 }
 
-// A block is a slab that is taken.
+// A block is an allocated slab.
 type block struct {
 	bytes   int
-	given   bool // back by its user, but the driver would not have it
-	freeing bool
+	given   bool // its user has freed it; if it is still here, the driver has not
+	freeing bool // a call to free it is under way
 }
 
 var _ loader.Allocator = (*Pinned)(nil)
 
-// Pinned makes an allocator that takes no more than [Limit] says. It fails if the
-// device is closed.
+// Pinned makes an allocator of page-locked memory that holds at most [Limit] bytes at
+// a time. It fails with [ErrClosed] if the device is closed.
 func (d *Device) Pinned() (*Pinned, error) {
 	if err := d.enter(); err != nil {
 		return nil, fmt.Errorf("gpu: page-locked memory of %v: %w", d, err)
@@ -43,10 +43,10 @@ func (d *Device) Pinned() (*Pinned, error) {
 	return &Pinned{device: d, limit: d.cfg.limit, root: os.DirFS("/"), slabs: map[*byte]*block{}}, nil
 }
 
-// Alloc returns n bytes, aligned to a page, with any content. Before it asks the
-// driver, which would drive other programs out of memory, it checks that there is
-// room: below [Limit], or else in what the system and the process's control group,
-// a container's limit, have left. An error names these amounts.
+// Alloc returns n bytes, aligned to a page. Their content is undefined. Alloc first
+// checks that there is room, because the driver does not: below [Limit] if it is set,
+// and otherwise in the memory that the system and the process's control group (the
+// limit of a container) have available. The error names these amounts.
 func (p *Pinned) Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("gpu: page-locked memory: %d bytes: want 0 or more", n)
@@ -72,7 +72,7 @@ func (p *Pinned) Alloc(n int) ([]byte, error) {
 	return unsafe.Slice(base, n), nil
 }
 
-// reserve counts n more bytes, if there is room for them.
+// reserve counts n more bytes if there is room for them.
 func (p *Pinned) reserve(n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *Pinned) reserve(n int64) error {
 	return nil
 }
 
-// check reports that n more bytes are too many.
+// check returns an error if there is no room for n more bytes.
 func (p *Pinned) check(n int64) error {
 	if p.limit > 0 {
 		if n > p.limit-p.bytes {
@@ -101,9 +101,10 @@ func (p *Pinned) check(n int64) error {
 	return nil
 }
 
-// Free gives back what Alloc returned. Of other memory, and of what was freed
-// already, it reports an error and does nothing. What the driver would not take
-// back counts as taken; Close tries again. After [ErrLost] it is dropped.
+// Free frees memory that Alloc returned. For other memory, and for memory that is
+// freed already, it returns an error and does nothing. If the driver refuses to free
+// the memory, it still counts as taken, and Close tries again. After [ErrLost] it no
+// longer counts.
 func (p *Pinned) Free(slab []byte) error {
 	if cap(slab) == 0 {
 		return nil
@@ -116,7 +117,7 @@ func (p *Pinned) Free(slab []byte) error {
 	}
 	p.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("gpu: free %d bytes: they were not taken here, or are freed already", len(slab))
+		return fmt.Errorf("gpu: free %d bytes: this allocator did not return them, or they are freed already", len(slab))
 	}
 	if err := p.free(base, b); err != nil {
 		return fmt.Errorf("gpu: free %d bytes of page-locked memory: %w", b.bytes, err)
@@ -124,7 +125,7 @@ func (p *Pinned) Free(slab []byte) error {
 	return nil
 }
 
-// free frees a block whose freeing is set.
+// free frees a block. The caller has set its field freeing.
 func (p *Pinned) free(base *byte, b *block) error {
 	err := p.device.waits.do(func() error {
 		return p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
@@ -139,16 +140,16 @@ func (p *Pinned) free(base *byte, b *block) error {
 	return err
 }
 
-// Bytes is how much page-locked memory is taken.
+// Bytes is the number of bytes of page-locked memory that are taken.
 func (p *Pinned) Bytes() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.bytes
 }
 
-// Close ends the allocator. While a slab of it is in use it refuses, because
-// whoever holds the slab would read freed memory: close the loader first, and
-// release its batches. Close may be called again.
+// Close closes the allocator. It is an error while any of its memory is in use: close
+// the loader first, and release the batches that were kept. Close may be called
+// again: after an error it frees what the driver refused to free before.
 func (p *Pinned) Close() error {
 	if err := p.retry(); err != nil {
 		return fmt.Errorf("gpu: close page-locked memory: %w", err)
@@ -166,7 +167,7 @@ func (p *Pinned) Close() error {
 	return nil
 }
 
-// retry frees what the driver would not take back before.
+// retry frees the blocks that the driver refused to free before.
 func (p *Pinned) retry() error {
 	p.mu.Lock()
 	again := map[*byte]*block{}
@@ -186,5 +187,5 @@ func (p *Pinned) retry() error {
 	return join(errs...)
 }
 
-// String is like "page-locked memory of NVIDIA H200 (device 0, CUDA 12.4)".
+// String returns a text such as "page-locked memory of NVIDIA H200 (device 0, CUDA 12.4)".
 func (p *Pinned) String() string { return "page-locked memory of " + p.device.String() }

@@ -108,7 +108,7 @@ func TestOnlyItsOwnSlabsAreFreedAndOnce(t *testing.T) {
 	}
 }
 
-func TestAllocationErrorsReachWhoeverMakesTheLoader(t *testing.T) {
+func TestAllocationErrorsReachTheCallerOfLoaderNew(t *testing.T) {
 	p := pinned(t, open(t))
 	fake.Fail("cuMemHostAlloc", 2, outOfMemory)
 	_, err := loader.New(counting(8), loader.Workers(2), loader.Memory(p))

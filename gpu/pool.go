@@ -24,9 +24,9 @@ const (
 	notSupported = 801 // CUDA_ERROR_NOT_SUPPORTED
 )
 
-// openPool makes a pool of stream-ordered memory, where the device has that: taking
-// and freeing such memory never waits for other streams. The pool keeps what is freed
-// until it is destroyed.
+// openPool makes a pool of stream-ordered memory if the device supports it:
+// allocating and freeing such memory never waits for other streams. The pool keeps
+// freed memory until it is destroyed.
 func (s *Stage) openPool() error {
 	if !s.device.pooled {
 		return nil
@@ -36,7 +36,7 @@ func (s *Stage) openPool() error {
 	var failed *DriverError
 	if errors.As(err, &failed) && (failed.Code == notPermitted || failed.Code == notSupported) {
 		s.pool = 0
-		return nil // memory then comes from cuMemAlloc
+		return nil // take then uses cuMemAlloc
 	}
 	if err != nil {
 		return err
@@ -45,8 +45,8 @@ func (s *Stage) openPool() error {
 	return s.device.lib.call(cuMemPoolSetAttribute, s.pool, releaseThreshold, uintptr(unsafe.Pointer(&keep)))
 }
 
-// take gives device memory for the stage's stream. Without a pool it may wait for all
-// that the context's streams do.
+// take allocates n bytes of device memory, in the order of the stage's stream.
+// Without a pool it may wait for all streams of the context.
 func (s *Stage) take(n int) (base uintptr, err error) {
 	if s.pool != 0 {
 		err = s.device.lib.call(cuMemAllocFromPoolAsync, uintptr(unsafe.Pointer(&base)), uintptr(n), s.pool, s.stream)
@@ -56,8 +56,8 @@ func (s *Stage) take(n int) (base uintptr, err error) {
 	return base, err
 }
 
-// give gives it back, after what the stage's stream was given before. Without a pool
-// it may wait as take does.
+// give frees device memory after all work that the stage's stream has so far. Without
+// a pool it may wait for all streams of the context.
 func (s *Stage) give(m *memory) error {
 	if m.size == 0 {
 		return nil

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Close waits until no stream uses the device memory any more and gives it back.
-// It refuses while a loop runs. Where a stream that [Batch.UsedBy] named never
-// finishes, Close never returns; [Stage.Shutdown] does. Close may be called again:
-// after an error it tries what has failed once more. After [ErrLost] the stage is
-// closed.
+// Close waits until no stream uses the stage's device memory, and frees it. It is an
+// error while a loop runs. If a stream that was passed to [Batch.UsedBy] never
+// finishes, Close never returns; use [Stage.Shutdown] then. Close may be called
+// again: after an error it tries the failed steps again. After [ErrLost] the stage
+// counts as closed.
 func (s *Stage) Close() error { return s.Shutdown(context.Background()) }
 
-// Shutdown is Close with an end: when ctx is done before the streams are, it
-// returns the context's error and leaves all device memory as it is, because the
-// streams may read it. It may be called again, and so may Close; loops get
-// [ErrClosed] from the first call on.
+// Shutdown is Close with a context. If ctx is done before the streams are, Shutdown
+// returns the context's error and frees nothing, because the streams may still read
+// the memory. Shutdown and Close may be called again. From the first call on, new
+// loops fail with [ErrClosed].
 //
-// Giving memory back may itself wait for all streams of the context, on a device
-// without memory pools; when ctx is done before that has ended, it goes on without
-// its caller.
+// On a device without memory pools, freeing memory may itself wait for all streams of
+// the context. If ctx is done during that wait, Shutdown returns and the freeing
+// continues in the background.
 func (s *Stage) Shutdown(ctx context.Context) error {
 	if done, err := s.retire(); done || err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Stage) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// retire lets no loop begin any more, and says whether there is nothing left to do.
+// retire makes every new loop fail. It reports whether the stage is closed already.
 func (s *Stage) retire() (done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,8 @@ func (s *Stage) retire() (done bool, err error) {
 	return false, nil
 }
 
-// vacate waits until neither copies nor other streams use the device memory. None
-// does in a context that is lost.
+// vacate waits until no copy and no other stream uses the device memory. In a lost
+// context none does.
 func (s *Stage) vacate(ctx context.Context) error {
 	if err := s.settle(ctx); !gone(err) {
 		return err
@@ -69,8 +69,8 @@ func (s *Stage) vacate(ctx context.Context) error {
 	return nil
 }
 
-// free gives everything back, even when some of it fails. It runs on the thread for
-// calls that wait, which may do so after Shutdown has returned.
+// free frees everything, even if some calls fail. It runs on the thread for calls
+// that wait, and may still run after Shutdown has returned.
 func (s *Stage) free() error {
 	held := s.freeMemory()
 	errs := []error{held}
@@ -78,13 +78,13 @@ func (s *Stage) free() error {
 		errs = append(errs, b.close())
 	}
 	errs = append(errs, s.device.destroy(cuStreamDestroy, &s.back))
-	if gone(held) { // else the next call needs them
+	if gone(held) { // otherwise the next call of free needs them
 		errs = append(errs, s.device.destroy(cuMemPoolDestroy, &s.pool), s.device.destroy(cuStreamDestroy, &s.stream))
 	}
 	return join(errs...)
 }
 
-// freeMemory frees all device memory, and waits until that has happened.
+// freeMemory frees all device memory, and waits until it is free.
 func (s *Stage) freeMemory() error {
 	var errs []error
 	for _, b := range s.ring {

@@ -15,41 +15,43 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A Stage uploads a loader's batches to one device, on a stream of its own, into
-// a ring of device buffers. While the loop body uses a batch, the next ones are
-// copied. With several devices each has a loader and a Stage.
+// A Stage uploads a loader's batches to one device, on its own stream, into a ring of
+// device buffers. While the loop body uses a batch, the Stage uploads the next ones.
+// With several devices, give each its own loader and Stage.
 //
-// One loop at a time may run over a Stage. The loader's memory should be a
-// [Pinned]; from other memory the driver uploads too, but by way of a buffer of
-// its own and without overlap.
+// Only one loop may run over a Stage at a time. The loader's memory should be a
+// [Pinned]. From other memory the uploads work too, but the driver copies the data
+// through a buffer of its own, and the copies do not overlap with the loop body.
 type Stage struct {
 	device *Device
 	loader *loader.Loader
-	fields dataset.Spec // those that are uploaded
+	fields dataset.Spec // the fields to upload
 	stream uintptr      // for uploads
 	back   uintptr      // for downloads
-	pool   uintptr      // of device memory, 0 where the device has none
+	pool   uintptr      // of device memory; 0 if the device has no pools
 	ring   []*buffer
 	counts counts
 	meter  meter
 
-	reserved bool     // the ring has room for the first batch
-	outgrown []memory // to be freed at the end
+	reserved bool     // every buffer of the ring has room for the first batch
+	outgrown []memory // freed when the stage is closed
 
 	mu       sync.Mutex
-	busy     string // what goes on that lets nothing else begin
+	busy     string // the loop or the close under way, as an error names it; or empty
 	retired  bool   // Close was called
 	closed   bool
 	stranded []func() // release slabs that a copy may still read
 }
 
-// NewStage makes a stage. Device memory, for all its buffers, is taken when the first
-// batch shows how much is needed, and more only when a batch of ragged fields is larger
-// than those before. Close gives it back.
+// NewStage makes a stage over a loader, and reports all wrong options at once. The
+// first batch shows how much device memory a buffer needs: the stage then allocates
+// all its buffers. It allocates more only for a batch whose ragged fields are larger
+// than all before. Close frees the memory.
 //
-// Drivers of CUDA 11.2 and later, for devices with memory pools, do that in the order
-// of the stage's stream. Others may wait for everything that streams of the context
-// have been given: a first batch, or a larger one, comes only then.
+// If the device has memory pools (drivers of CUDA 11.2 and later), allocating takes
+// place in the order of the stage's stream. Otherwise the driver may wait for all work
+// on all streams of the context, and the first batch, or a larger one, is late by
+// that time.
 func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
 	cfg, err := newStageConfig(options, l.Spec())
 	if err != nil {
@@ -68,7 +70,7 @@ func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, erro
 	return s, nil
 }
 
-// open makes the streams and the events. It runs on the device's thread.
+// open makes the streams, the pool and the events. It runs on the device's thread.
 func (s *Stage) open() error {
 	for _, stream := range []*uintptr{&s.stream, &s.back} {
 		if err := s.device.lib.call(cuStreamCreate, uintptr(unsafe.Pointer(stream)), streamNonBlocking); err != nil {
@@ -88,25 +90,28 @@ func (s *Stage) open() error {
 
 // Epoch loops over the uploaded batches of one epoch; see [loader.Loader.Epoch].
 //
-// A batch belongs to the loop body: afterwards its device memory is overwritten,
-// at once, or where [Batch.UsedBy] was called as soon as that stream has passed
-// the call. Errors come in the place of their batch: the upload's end the loop,
-// the loader's do as the loader says. A context that is done ends it with an error
-// in the place of the next batch. However it ends, every goroutine of it has ended
-// then, every copy is done and every slab is back with the loader. That takes no
-// longer than the copies, and the calls of the driver, under way: no end of a loop
-// waits for a stream that [Batch.UsedBy] named.
+// A batch belongs to the loop body. After the loop body its device memory is
+// overwritten: at once, or, if [Batch.UsedBy] was called, when that stream has done
+// the work enqueued before the call. An error, of the loader or of an upload, comes in
+// the place of its batch and ends the loop. A context that is done ends the loop with
+// an error in the place of the next batch.
+//
+// When the loop has ended, by whatever cause, all its goroutines have ended, all its
+// copies are complete and the loader has all its slabs back. The end of a loop waits
+// only for copies and driver calls under way, never for a stream that was passed to
+// [Batch.UsedBy].
 func (s *Stage) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return s.Epochs(ctx, epoch, epoch+1)
 }
 
-// Epochs loops over the epochs from up to, but not including, to, without a gap.
+// Epochs is [Stage.Epoch] for several epochs, from the epoch from up to, but not
+// including, the epoch to. Uploads of the next epoch start before one epoch ends.
 func (s *Stage) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
 	return s.From(ctx, s.loader.Position(from), to)
 }
 
-// From loops over what comes after a position, up to, but not including, epoch
-// until; see [loader.Loader.From].
+// From is [Stage.Epochs] from a position, such as that of [Batch.Position], up to,
+// but not including, the epoch until; see [loader.Loader.From].
 func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		if err := s.enter(); err != nil {
@@ -122,9 +127,9 @@ func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq
 	}
 }
 
-// reserve makes room for a batch in a buffer, and with the first batch in all of them,
-// so that loops over fields that are not ragged take no memory later. It runs on the
-// thread for calls that wait.
+// reserve makes room for a batch in a buffer. With the first batch it makes room in
+// all buffers, so that batches without ragged fields need no more memory later. It
+// runs on the thread for calls that wait.
 func (s *Stage) reserve(buf *buffer, tensors []*tensor.Dense) error {
 	buffers := []*buffer{buf}
 	if !s.reserved {
@@ -150,7 +155,7 @@ func (s *Stage) enter() error {
 	case s.busy != "":
 		return fmt.Errorf("gpu: stage: %s", s.busy)
 	}
-	s.busy = "a loop runs over it already"
+	s.busy = "another loop runs over it"
 	return nil
 }
 
@@ -160,15 +165,16 @@ func (s *Stage) leave() {
 	s.busy = ""
 }
 
-// strand keeps a slab from the loader until settle knows that no copy reads it.
+// strand keeps a slab from the loader until settle has made sure that no copy reads
+// it.
 func (s *Stage) strand(release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stranded = append(s.stranded, release)
 }
 
-// settle waits for all copies, where one has failed since it last did, and then
-// gives stranded slabs back. A context that is lost copies no more.
+// settle releases the stranded slabs, if there are any, after all copies are
+// complete. In a lost context no copy runs any more.
 func (s *Stage) settle(ctx context.Context) error {
 	s.mu.Lock()
 	stranded := s.stranded

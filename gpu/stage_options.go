@@ -19,17 +19,19 @@ type stageConfig struct {
 
 const mostBuffers = 1 << 16
 
-// Buffers sets how many batches have room on the device. The default is 2: one
-// in use, one being copied. More of them even out batches that take longer.
+// Buffers sets how many batches fit into the stage's device memory, from 2 to 65536.
+// The default is 2: one batch in use, one being uploaded. With more buffers, a batch
+// that takes longer to load or upload delays the loop less.
 func Buffers(n int) StageOption { return StageOption{func(c *stageConfig) { c.buffers = n }} }
 
-// Fields chooses what is uploaded, by name. The default is every field.
+// Fields chooses the fields to upload, by name. The default is all fields of the
+// loader.
 func Fields(names ...string) StageOption {
 	return StageOption{func(c *stageConfig) { c.fields, c.chosen = names, true }}
 }
 
-// newStageConfig reports everything that is wrong with the options together. The
-// loader has the fields of all.
+// newStageConfig applies the options and reports all wrong ones at once. all are the
+// loader's fields.
 func newStageConfig(options []StageOption, all dataset.Spec) (stageConfig, error) {
 	c := stageConfig{buffers: 2, spec: all}
 	for _, o := range options {
@@ -49,10 +51,10 @@ func newStageConfig(options []StageOption, all dataset.Spec) (stageConfig, error
 	return c, errors.Join(errs...)
 }
 
-// choose is what the names stand for.
+// choose returns the named fields.
 func choose(names []string, all dataset.Spec) (chosen dataset.Spec, err error) {
 	if len(names) == 0 {
-		return nil, errors.New("gpu: Fields(): want a field at least")
+		return nil, errors.New("gpu: Fields(): want at least one field")
 	}
 	var errs []error
 	for _, name := range names {

@@ -265,7 +265,7 @@ func TestWrongStageOptionsAreReportedTogether(t *testing.T) {
 		{[]gpu.StageOption{gpu.Buffers(1), gpu.Fields("x", "x", "y")}, []string{
 			"Buffers(1): want", `Fields("x"): the field is named twice`, `Fields("y"): the loader has only x int64 (16)`,
 		}},
-		{[]gpu.StageOption{gpu.Buffers(1 << 20), {}, gpu.Fields()}, []string{"Buffers(1048576): want", "Fields(): want a field"}},
+		{[]gpu.StageOption{gpu.Buffers(1 << 20), {}, gpu.Fields()}, []string{"Buffers(1048576): want", "Fields(): want at least one field"}},
 	} {
 		_, err = gpu.NewStage(d, l, test.options...)
 		if err == nil {

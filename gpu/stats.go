@@ -8,24 +8,24 @@ import (
 // Stats counts what a [Stage] has done since it was made.
 type Stats struct {
 	Batches int64 // delivered to loop bodies
-	Uploads int64 // ended; those of batches that a break left undelivered too
+	Uploads int64 // complete, including batches that were not delivered because the loop ended
 	Bytes   int64 // uploaded
-	// Early batches were on the device before the loop asked for them. Where they
-	// are fewer than Batches, Wait says what that costs.
+	// Early counts the batches that were on the device before the loop asked for
+	// them. If it is less than Batches, Wait is the time that the others cost.
 	Early int64
-	Wait  time.Duration // of the loop, for the loader or the upload
+	Wait  time.Duration // of the loop, for the loader or for an upload
 
-	// Upload is the time that uploads took, one after the other, from the moment
-	// they were given to the stream until their end was noticed. Hidden is the part
-	// of it in which a loop body ran. A body that only launches work, and names
-	// its stream to [Batch.UsedBy], hides nothing by this count, although the
-	// device computes meanwhile.
+	// Upload is the total time of all uploads: each from its start on the stream
+	// until the Stage noticed its end. Hidden is the part of it during which a loop
+	// body ran. A loop body that only launches kernels and calls [Batch.UsedBy]
+	// returns at once: almost nothing then counts as hidden, although the device
+	// computes during the uploads.
 	Upload time.Duration
 	Hidden time.Duration
 }
 
-// HiddenShare is Hidden divided by Upload: near 1, uploads cost the loop nothing.
-// It is 0 before the first upload.
+// HiddenShare is Hidden divided by Upload, 0 to 1. Near 1, uploads cost the loop
+// almost no time. Before the first upload it is 0.
 func (s Stats) HiddenShare() float64 {
 	if s.Upload <= 0 {
 		return 0
@@ -37,7 +37,7 @@ type counts struct {
 	batches, uploads, bytes, early, wait atomic.Int64
 }
 
-// receive takes the next item, and notes whether it had to be waited for.
+// receive takes the next item, and counts whether the loop had to wait for it.
 func (c *counts) receive(ready <-chan item) (it item, ok bool) {
 	select {
 	case it, ok = <-ready:
@@ -52,7 +52,7 @@ func (c *counts) receive(ready <-chan item) (it item, ok bool) {
 	return it, ok
 }
 
-// Stats may be called at any time by any goroutine.
+// Stats returns the counts so far. Any goroutine may call it at any time.
 func (s *Stage) Stats() Stats {
 	upload, hidden := s.meter.times()
 	return Stats{

@@ -126,9 +126,9 @@ func (w trouble) met(t testing.TB, err error) bool {
 	return true
 }
 
-// storm is a round: some devices, on a slow and jittery bus, whose driver waits for
-// all streams when memory is taken and freed, and lets nobody in for longer; a
-// trouble sooner or later, and loops that are left, or cancelled, at random.
+// storm is one round: some devices on a bus of slow and varying speed, whose driver waits for
+// all streams when memory is allocated or freed and blocks other calls meanwhile, one trouble,
+// and loops that are left or cancelled at random.
 func storm(t *testing.T, r *rand.Rand, delivered *atomic.Int64) {
 	needFake(t)
 	devices := 1 + r.IntN(3)

@@ -5,16 +5,16 @@ import (
 	"runtime"
 )
 
-// A thread makes calls of the driver, one after the other, on an operating system's
-// thread that a context is bound to.
+// A thread makes driver calls, one after the other, on an operating system thread
+// that a context is bound to.
 type thread struct {
 	calls chan func()
 	ended chan struct{} // closed after the last call
 }
 
-// start begins a thread. It ends when begin fails or calls is closed, and the
-// operating system's thread with it: it stays locked, because one that a context is
-// bound to is of no use to other goroutines.
+// start starts a thread with the call begin. It ends when begin fails or calls is
+// closed. The operating system thread ends with it, because the goroutine stays
+// locked to it: no other goroutine may run on a thread that has a context.
 func start(begin func() error) (*thread, error) {
 	t := &thread{calls: make(chan func()), ended: make(chan struct{})}
 	begun := make(chan error)
@@ -37,12 +37,12 @@ func start(begin func() error) (*thread, error) {
 	return t, nil
 }
 
-// do runs f on the thread. It waits for as long as the driver does.
+// do runs f on the thread and waits until it returns.
 func (t *thread) do(f func() error) error { return t.try(context.Background(), f) }
 
-// try is do for those who need not wait: when ctx is done before f has ended it
-// returns the context's error. f may run later then, and must write to nothing that
-// its caller reads without asking the thread.
+// try is do with a context: if ctx is done before f has returned, try returns the
+// context's error. f may then run later. So it must not write to anything that other
+// goroutines access, unless that access is synchronized.
 func (t *thread) try(ctx context.Context, f func() error) error {
 	result := make(chan error, 1)
 	select {
@@ -58,7 +58,7 @@ func (t *thread) try(ctx context.Context, f func() error) error {
 	}
 }
 
-// end ends the thread after the calls that it has been given.
+// end ends the thread after the calls before it.
 func (t *thread) end() {
 	close(t.calls)
 	<-t.ended

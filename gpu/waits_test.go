@@ -14,9 +14,9 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// The driver may wait for all streams of a context when memory is taken or freed, and
-// let no other call in meanwhile. A stranger is a stream that stands still, of which
-// penstock has never heard.
+// When memory is allocated or freed, the driver may wait for all streams of the context and
+// block all other calls meanwhile. A stranger is a stream that never finishes and of which
+// the package knows nothing.
 func newStranger(t testing.TB) {
 	t.Helper()
 	stream := fake.Stream(fake.Primary(0), false)
@@ -27,7 +27,7 @@ func newStranger(t testing.TB) {
 	})
 }
 
-// soon is for what must not wait for a stranger: a test that does fails, in place of
+// soon runs what must not wait for a stranger. If it waits, the test fails instead of
 // hanging.
 func soon(t testing.TB, what string, f func()) {
 	t.Helper()
@@ -120,9 +120,9 @@ func TestShutdownReturnsWhileTheDriverWaits(t *testing.T) {
 	}
 }
 
-// TestCancelIsPromptWhileTheDriverWaits: the loop waits for a buffer that a stream
-// reads, and somebody takes page-locked memory, for which the driver waits for the
-// same stream and lets nobody in.
+// TestCancelIsPromptWhileTheDriverWaits: the loop waits for a buffer that a stream reads.
+// Another goroutine allocates page-locked memory, for which the driver waits for the same
+// stream and blocks all other calls.
 func TestCancelIsPromptWhileTheDriverWaits(t *testing.T) {
 	d := open(t)
 	p := pinned(t, d)
@@ -246,10 +246,10 @@ func TestAnotherThreadMayCaptureAGraph(t *testing.T) {
 	}
 }
 
-// TestALostContextIsSaidOnceAndDropped: a kernel of somebody else has failed. The next
-// call of the loop reports it, every Close gives up what cannot be given back, and
-// nothing is left for a second one.
-func TestALostContextIsSaidOnceAndDropped(t *testing.T) {
+// TestALostContextIsReportedOnceAndDropped: a kernel of another library has failed. The next
+// call of the loop reports it, every Close drops what it cannot free, and a second Close has
+// nothing left to do.
+func TestALostContextIsReportedOnceAndDropped(t *testing.T) {
 	for _, pools := range []bool{true, false} {
 		needFake(t)
 		fake.Pools(pools)

@@ -1,18 +1,19 @@
-// Package cuda runs gorgonia graphs on a CUDA device over a loader's batches, in
-// a program that is built with the tag cuda. Without the tag it has the same names,
-// and they say [gpu.ErrNoDevice].
+// Package cuda runs gorgonia graphs on a CUDA device over a loader's batches. The program
+// must be built with the tag cuda. Without the tag the package has the same functions and
+// types, and its functions return [gpu.ErrNoDevice].
 //
-// The first way is [feed]'s: bind page-locked batches to a graph's inputs. gorgonia
-// copies them to the device when the VM runs; from page-locked memory that is one
-// transfer without a copy by the processor.
+// There are two ways to give the VM a batch. The first is package [feed]: it binds batches
+// in page-locked memory to the graph's inputs, and gorgonia copies them to the device when
+// the VM runs. From page-locked memory that is one transfer, without a copy by the
+// processor.
 //
 //	vm, err := cuda.New(g)
 //	…
 //	f, err := feed.New(vm, feed.Bind("image", x), feed.Drop())
 //
-// The second lets a [gpu.Stage] copy the next batches while the VM runs over one:
-// an [Input] takes the place of the input node, and the VM computes where the Stage
-// has put the batch.
+// The second is a [gpu.Stage], which uploads the next batches while the VM runs over one.
+// The graph has an [Input] in place of gorgonia's input node. The VM then reads the batch
+// directly from the Stage's device memory.
 //
 //	image, err := cuda.NewInput(g, "image", tensor.Float32, 128, 784)
 //	… // the graph, over image.Node()
@@ -28,9 +29,9 @@
 //		… // the graph's values are those of the batch
 //	}
 //
-// What this package repairs of gorgonia v0.9.18, what it cannot, and how to build
-// with the tag stand in gpu/README.md. Nothing of it has run on a device so far: its
-// tests use a fake driver.
+// gpu/README.md describes how to build with the tag, which defects of gorgonia v0.9.18 this
+// package works around, and which it cannot. The package has not run on a real device yet:
+// its tests use a fake driver.
 //
 // [feed]: https://pkg.go.dev/github.com/penstock-go/penstock/gpu/feed
 package cuda
@@ -47,10 +48,10 @@ import (
 	"github.com/penstock-go/penstock/gpu"
 )
 
-// Available says why no graph can run on a device: an error that wraps
-// [gpu.ErrNoDevice] if the program was built without the tag cuda or if there is no
-// device; nil if there is one. With the tag a program does not even start where
-// there is no driver.
+// Available returns nil if graphs can run on a device. Otherwise it returns an error that
+// wraps [gpu.ErrNoDevice] and gives the reason: the program was built without the tag cuda,
+// or there is no device. A program that was built with the tag does not start on a machine
+// without the driver's library.
 func Available() error {
 	if err := available(); err != nil {
 		return fmt.Errorf("cuda: %w: %w", gpu.ErrNoDevice, err)
@@ -58,31 +59,33 @@ func Available() error {
 	return nil
 }
 
-// A VM is gorgonia's tape machine on the first device, with a context of its own.
-// Its methods may be called by any goroutine, one at a time.
+// A VM is gorgonia's tape machine on device 0, in a CUDA context of its own. Any goroutine
+// may call its methods, but only one at a time.
 type VM struct {
 	machine
-	calls chan func() // run on the one thread that the context was made on
+	calls chan func() // run on the thread that made the context
 	ended chan struct{}
 
 	mu      sync.Mutex
 	closed  bool
-	busy    bool // a loop runs
-	devices []*gpu.Device
+	busy    bool          // a loop runs
+	devices []*gpu.Device // that Device has returned
 	graph   *gorgonia.ExprGraph
 }
 
 var _ gorgonia.VM = (*VM)(nil)
 
-// New compiles a graph for the device. The tag does not change what a graph is,
-// but [AddKernels] comes before. Before anything runs, New reports a graph that
-// gorgonia would compute wrongly, for want of a [Flush] or because of an operation.
+// New compiles a graph and makes a VM for it, as [gorgonia.NewTapeMachine] does. Call
+// [AddKernels] before. The caller must close the VM.
 //
-// The VM replaces the one of [gorgonia.NewTapeMachine]. Do not ask for
-// BindDualValues, whose gradients are wrong on a device: [gorgonia.Read] the nodes
-// that [gorgonia.Grad] returns. TraceExec and the watches for NaN and Inf are refused,
-// and so is an operation whose kernel is not there. Do not Clone a value of the
-// device's, which waits for ever.
+// New returns an error if gorgonia would compute the graph wrongly: because a [Flush] is
+// missing, because an operation is wrong on a device, or because an operation's kernel is
+// missing. It also refuses the options TraceExec, WithNaNWatch and WithInfWatch, and a
+// graph for which the device has too little memory.
+//
+// New cannot detect two more defects. Do not use BindDualValues, whose gradients are wrong
+// on a device: call [gorgonia.Read] on the nodes that [gorgonia.Grad] returns. Do not clone
+// a value that is in device memory: Clone never returns.
 func New(g *gorgonia.ExprGraph, options ...gorgonia.VMOpt) (*VM, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -100,8 +103,9 @@ func New(g *gorgonia.ExprGraph, options ...gorgonia.VMOpt) (*VM, error) {
 	return v, nil
 }
 
-// serve runs calls on a thread of its own. It stays locked and ends with it: a
-// thread that a context is bound to is of no use to other goroutines.
+// serve runs calls on an operating system thread of its own. The goroutine stays locked to
+// that thread, so the thread ends with it: no other goroutine may run on a thread that has
+// a context.
 func (v *VM) serve(opened chan<- error, g *gorgonia.ExprGraph, options []gorgonia.VMOpt) {
 	defer close(v.ended)
 	lock()
@@ -131,16 +135,16 @@ func (v *VM) do(f func() error) (err error) {
 	return err
 }
 
-// made says why there is no VM to work with: New has not made it.
+// made returns an error if New has not made the VM.
 func (v *VM) made() error {
 	if v != nil && v.calls != nil {
 		return nil
 	}
-	return cmp.Or(Available(), errors.New("cuda: New has not made the VM"))
+	return cmp.Or(Available(), errors.New("cuda: the VM was not made by New"))
 }
 
-// RunAll runs the graph, and waits until the device has done all of it: then the
-// graph's values can be read, and the memory of the inputs may change.
+// RunAll runs the graph and waits until the device has done all its work. Then the graph's
+// values can be read, and the memory of the inputs may change.
 func (v *VM) RunAll() error {
 	if err := v.made(); err != nil {
 		return err
@@ -157,8 +161,8 @@ func (v *VM) execute() error {
 	return err
 }
 
-// Reset makes the next RunAll begin anew. Values that were not copied are invalid
-// after it.
+// Reset prepares the VM for the next RunAll, which otherwise does nothing. It makes the
+// values in device memory invalid, unless [gorgonia.Read] has copied them.
 func (v *VM) Reset() {
 	if v.made() != nil {
 		return
@@ -169,9 +173,10 @@ func (v *VM) Reset() {
 	})
 }
 
-// Close frees what the VM has on the device. It closes the devices that [VM.Device]
-// gave first, and refuses while a memory or a stage of one is open: their memory ends
-// with the VM's context. A VM that was not closed stays until the process ends.
+// Close frees the VM's resources on the device. It first closes the devices that
+// [VM.Device] has returned. It is an error while a stage or page-locked memory of such a
+// device is open, because their memory belongs to the VM's context. A VM that is not closed
+// keeps its resources until the process ends.
 func (v *VM) Close() error {
 	if v.made() != nil {
 		return nil
@@ -199,9 +204,9 @@ func (v *VM) Close() error {
 	return nil
 }
 
-// Device is the device in the VM's own context, which a [gpu.Stage] for its inputs
-// must use: memory of another context is out of the VM's reach. The VM's Close closes
-// it, where that has not happened before.
+// Device opens device 0 in the VM's own context. A [gpu.Stage] for the VM's inputs must use
+// this device, because the VM cannot access memory of another context. The VM's Close
+// closes the device if the caller has not.
 func (v *VM) Device(options ...gpu.Option) (*gpu.Device, error) {
 	if err := v.made(); err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// TestValuesOverAnInputSayThatTheyAreOnTheDevice: the processor cannot read a batch
-// there, nor what an operation has written over it; Read can.
+// TestValuesOverAnInputSayThatTheyAreOnTheDevice: the processor cannot read a batch in
+// device memory, nor a result that overwrites it. gorgonia.Read copies both.
 func TestValuesOverAnInputSayThatTheyAreOnTheDevice(t *testing.T) {
 	needDevice(t)
 	g := gorgonia.NewGraph()
@@ -75,14 +75,14 @@ func TestValuesOverAnInputSayThatTheyAreOnTheDevice(t *testing.T) {
 	}
 }
 
-// TestOperationsWithoutAKernelAreRefused: gorgonia would compute them from whatever
-// the processor finds.
+// TestOperationsWithoutAKernelAreRefused: gorgonia would compute them on the processor,
+// from other memory.
 func TestOperationsWithoutAKernelAreRefused(t *testing.T) {
 	needDevice(t)
 	g := gorgonia.NewGraph()
 	gorgonia.Must(gorgonia.Square(gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(3), gorgonia.WithName("x"))))
 	err := cuda.CheckKernels(g, func(name string) bool { return name != "elemunaryop.square_f32" })
-	if err == nil || !strings.Contains(err.Error(), "has not added a kernel square_f32") {
+	if err == nil || !strings.Contains(err.Error(), "has added no kernel square_f32") {
 		t.Errorf("got %v", err)
 	}
 	if err := cuda.CheckKernels(g, func(name string) bool { return name == "elemunaryop.square_f32" }); err != nil {
@@ -93,7 +93,7 @@ func TestOperationsWithoutAKernelAreRefused(t *testing.T) {
 func TestOptionsThatWouldHangOrLoseTheContextAreRefused(t *testing.T) {
 	needDevice(t)
 	for says, option := range map[string]gorgonia.VMOpt{
-		"TraceExec": gorgonia.TraceExec(), "WithNaNWatch and WithInfWatch": gorgonia.WithNaNWatch(), "and WithInfWatch": gorgonia.WithInfWatch(),
+		"TraceExec": gorgonia.TraceExec(), "WithNaNWatch, WithInfWatch": gorgonia.WithNaNWatch(), ", WithInfWatch": gorgonia.WithInfWatch(),
 	} {
 		g, _ := linear(t)
 		if vm, err := cuda.New(g, option); vm != nil || err == nil || !strings.Contains(err.Error(), says) {
@@ -102,7 +102,7 @@ func TestOptionsThatWouldHangOrLoseTheContextAreRefused(t *testing.T) {
 	}
 }
 
-// TestAVMDoesNotCloseUnderItsDevicesMemory: its context's end would unmap slabs that
+// TestAVMDoesNotCloseUnderItsDevicesMemory: destroying its context would unmap slabs that
 // workers write to.
 func TestAVMDoesNotCloseUnderItsDevicesMemory(t *testing.T) {
 	needDevice(t)
@@ -123,7 +123,7 @@ func TestAVMDoesNotCloseUnderItsDevicesMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := vm.Close(); err == nil || !strings.Contains(err.Error(), "1 memories or stages of it are open") {
+	if err := vm.Close(); err == nil || !strings.Contains(err.Error(), "1 of its stages and memories are still open") {
 		t.Errorf("got %v", err)
 	}
 	for i := range slab {
@@ -139,7 +139,7 @@ func TestAVMDoesNotCloseUnderItsDevicesMemory(t *testing.T) {
 	}
 }
 
-// finalizers says whether the process still runs finalizers.
+// finalizers reports whether the process still runs finalizers.
 func finalizers() bool {
 	ran := make(chan struct{})
 	func() {
@@ -158,8 +158,8 @@ func finalizers() bool {
 	return false
 }
 
-// TestDroppedVMsStopNoFinalizers: gorgonia's closes the machine, and one whose
-// goroutine has ended would be waited for on the goroutine of all finalizers.
+// TestDroppedVMsStopNoFinalizers: gorgonia's finalizer closes the VM. If the VM's
+// goroutine has ended, it would wait for ever, and with it all other finalizers.
 func TestDroppedVMsStopNoFinalizers(t *testing.T) {
 	if fake.missing != nil {
 		t.Skip(fake.missing)
@@ -205,8 +205,8 @@ func TestAVMWorksAfterAnotherWasClosed(t *testing.T) {
 	}
 }
 
-// TestARunWaitsForItsOwnWorkAlone: a Stage's copies, and whatever else is in the
-// context, may go on.
+// TestARunWaitsForItsOwnWorkAlone: a Stage's copies, and all other work in the context,
+// may continue.
 func TestARunWaitsForItsOwnWorkAlone(t *testing.T) {
 	needFake(t)
 	g := gorgonia.NewGraph()

@@ -16,11 +16,11 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// The sum of every batch, computed where a Stage has put it. What it prints depends
-// on the build and the machine.
+// The VM computes the sum of squares of each batch, directly in the device memory to which
+// a Stage has uploaded it. Without the tag cuda, or without a device, it prints why.
 func Example() {
 	if err := run(context.Background()); errors.Is(err, gpu.ErrNoDevice) {
-		fmt.Println("nothing to run on:", err)
+		fmt.Println(err)
 	} else if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if square, err = cuda.Flush(square); err != nil { // before long chains of such operations
+	if square, err = cuda.Flush(square); err != nil { // a longer chain of such operations needs several
 		return err
 	}
 	sum, err := gorgonia.Sum(square)
@@ -83,26 +83,27 @@ func run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(batch.Number(), value) // 12 each
+		fmt.Printf("batch %d: %v\n", batch.Number(), value) // the sum over 4×3 ones: 12
 	}
 	return nil
 }
 
-// A column of another shape, such as a short last batch, is refused.
+// Set refuses a column whose shape is not the node's, such as that of a short last batch.
 func ExampleInput_Set() {
 	g := gorgonia.NewGraph()
 	x, err := cuda.NewInput(g, "x", tensor.Float32, 4, 3)
-	if err != nil {
-		fmt.Println(errors.Is(err, gpu.ErrNoDevice))
+	if err != nil { // gpu.ErrNoDevice without the tag cuda, or without a device
+		fmt.Println(err)
 		return
 	}
-	fmt.Println(x.Set(gpu.Column{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}}) != nil, x.Node().Shape())
+	short := gpu.Column{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}}
+	fmt.Println(x.Set(short)) // cuda: input "x": float32 of shape (2, 3), want float32 of shape (4, 3)
 }
 
-// gorgonia copies a bound value to the device when the VM runs.
+// Without a Stage, gorgonia copies the value of an input node to the device in every run.
 func ExampleVM_RunAll() {
 	if err := cuda.Available(); err != nil {
-		fmt.Println("nothing to run on:", err)
+		fmt.Println(err)
 		return
 	}
 	if err := cuda.AddKernels(os.DirFS("kernels")); err != nil {
@@ -124,7 +125,7 @@ func ExampleVM_RunAll() {
 		if err := vm.RunAll(); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(y.Value()) // before the Reset
+		fmt.Println(y.Value()) // valid until Reset
 		vm.Reset()
 	}
 }

@@ -14,8 +14,8 @@ import (
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 )
 
-// fake is the driver of the tests where the program runs with it. A real one cannot be
-// controlled: tests that need that skip, others look at the results alone.
+// fake controls the fake driver, if the program runs with it. A real driver cannot be
+// controlled: tests that make calls fail then skip, and the others only check results.
 var fake struct {
 	*driver.Driver
 	missing error
@@ -38,7 +38,7 @@ func kernels() error {
 	return cuda.AddKernels(os.DirFS(dir))
 }
 
-// needFake is for tests that make calls fail.
+// needFake skips a test that makes calls fail if the driver is a real one.
 func needFake(t testing.TB) {
 	t.Helper()
 	if fake.missing != nil {
@@ -47,8 +47,8 @@ func needFake(t testing.TB) {
 	needDevice(t)
 }
 
-// needDevice resets the fake driver, and afterwards sees that nothing is left that
-// was not there before. On a real one it does nothing: New says what is wrong.
+// needDevice resets the fake driver, and checks after the test that nothing is left. With
+// a real driver it does nothing: New reports what is wrong.
 func needDevice(t testing.TB) {
 	t.Helper()
 	if fake.missing == nil {

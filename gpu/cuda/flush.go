@@ -10,12 +10,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Flush is x, of any shape, after a point at which the device has been given all
-// work that lies before. gorgonia queues calls to the device and loses some when
-// over 63 are in the queue, which elementwise operations fill by three each. Matrix
-// products empty it, and so does every step from the device to the processor.
+// Flush returns a node with the value of x, of any shape. When the VM reaches the node, it
+// submits all queued calls to the device. gorgonia queues calls and loses some if more than
+// 63 are in the queue. An elementwise operation adds three calls. A matrix product empties
+// the queue, and so does a copy from the device to the processor.
 //
-// Gradients are flushed at the same places. Where [Available] fails, Flush is x.
+// The gradient of a Flush is a Flush too. If [Available] returns an error, Flush returns x
+// itself.
 func Flush(x *gorgonia.Node) (*gorgonia.Node, error) {
 	if Available() != nil {
 		return x, nil
@@ -61,7 +62,7 @@ func (flushOp) CUDADo(extern gorgonia.External, dev gorgonia.Device, into gorgon
 
 func (flushOp) DiffWRT(int) []bool { return []bool{true} }
 
-// SymDiff is the gradient as it is.
+// SymDiff returns the gradient unchanged, after a flush.
 func (op flushOp) SymDiff(_ gorgonia.Nodes, _, gradient *gorgonia.Node) (gorgonia.Nodes, error) {
 	n, err := gorgonia.ApplyOp(op, gradient)
 	return gorgonia.Nodes{n}, err

@@ -7,14 +7,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// inaccessible marks a tensor as one that the processor cannot read. gorgonia gives
-// it an engine of its own afterwards, which leaves the mark.
+// inaccessible marks a tensor whose memory the processor cannot read. gorgonia later
+// replaces the tensor's engine, but the mark stays.
 type inaccessible struct{ tensor.StdEng }
 
 func (inaccessible) AllocAccessible() bool { return false }
 
-// hide puts values that say so in the place of those that the processor cannot read:
-// a tensor's Data would be a slice of the device's memory.
+// hide replaces the values that the processor cannot read by onDevice values: the Data of
+// such a tensor would be a slice of device memory.
 func hide(g *gorgonia.ExprGraph) {
 	for _, n := range g.AllNodes() {
 		if t, ok := n.Value().(*tensor.Dense); ok && !t.IsNativelyAccessible() {
@@ -40,7 +40,7 @@ func (v onDevice) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "%v of shape %v on the device", v.Dtype(), v.Shape())
 }
 
-// Data panics.
+// Data panics, because the processor cannot read the value.
 func (v onDevice) Data() any {
-	panic(fmt.Sprintf("cuda: the value of node %v is in the device's memory: gorgonia.Read the node before New, which copies it", v.node))
+	panic(fmt.Sprintf("cuda: the value of node %v is in device memory: call gorgonia.Read on the node before New, which copies the value in every run", v.node))
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/penstock-go/penstock/gpu"
 )
 
-// An Input is a node whose values a [gpu.Stage] has brought to the device. It is
-// no input node of gorgonia's, which are always copied from the host's memory, but
-// an operation without operands.
+// An Input is a node of a graph whose value is a batch that a [gpu.Stage] has uploaded.
+// To gorgonia it is an operation without operands, because gorgonia copies the values of
+// its own input nodes from host memory in every run.
 type Input struct {
 	field string
 	node  *gorgonia.Node
 	op    *inputOp
 }
 
-// NewInput adds a node for a field to the graph, of shape (batch size, the field's
-// shape…). It fails with [gpu.ErrNoDevice] where [Available] does.
+// NewInput adds a node for a field to the graph. dtype is the field's, and shape is (batch
+// size, the field's shape…). If [Available] returns an error, NewInput returns it.
 func NewInput(g *gorgonia.ExprGraph, field string, dtype tensor.Dtype, shape ...int) (*Input, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -38,14 +38,14 @@ func NewInput(g *gorgonia.ExprGraph, field string, dtype tensor.Dtype, shape ...
 	return &Input{field: field, node: node, op: op}, nil
 }
 
-// Node is where the values enter the graph. An operation over it may change the
-// batch on the device: one loop body, one VM. The processor cannot read the values,
-// nor those of an operation that writes its result over them: [gorgonia.Read] copies
-// them. Their Data panics.
+// Node returns the node, for use in the graph's operations. An operation may overwrite the
+// batch in device memory, so run only one VM over a batch, once. The processor cannot read
+// the node's value, nor that of an operation that overwrites it: their Data panics. To copy
+// such a value, call [gorgonia.Read] on the node before [New].
 func (in *Input) Node() *gorgonia.Node { return in.node }
 
-// Set makes a column of a batch the next run's values. It must have the node's
-// shape and dtype and stay as it is until [VM.RunAll] has returned.
+// Set makes a column of a batch the node's value for the next run. The column must have the
+// node's shape and dtype. Its memory must not change until [VM.RunAll] has returned.
 func (in *Input) Set(c gpu.Column) error {
 	if err := in.set(c); err != nil {
 		return fmt.Errorf("cuda: %w", err)
@@ -61,11 +61,14 @@ func (in *Input) set(c gpu.Column) error {
 	return nil
 }
 
-// Run loops over the batches that the VM has run over, each in the inputs whose
-// fields it has. In the loop body the graph's values are those of the batch; after
-// it the VM is reset. Errors come in the place of their batch. One of an input,
-// which refuses a short batch, or of the VM ends the loop. One loop at a time may
-// run. It panics if the stage does not upload an input's field.
+// Run sets the inputs to each batch, runs the VM over it and then yields the batch. In the
+// loop body the graph's values are those of the batch. After the loop body Run resets the
+// VM.
+//
+// An error comes in the place of its batch. An error of an input, such as one for a short
+// batch, or of the VM ends the loop. Run passes on an error of batches, and goes on if they
+// do; a Stage's loop ends with its first error. Only one loop may run at a time. Run panics
+// if the stage does not upload the field of an input.
 func (v *VM) Run(batches iter.Seq2[*gpu.Batch, error], inputs ...*Input) iter.Seq2[*gpu.Batch, error] {
 	return func(yield func(*gpu.Batch, error) bool) {
 		if err := v.enter(); err != nil {
@@ -101,7 +104,7 @@ func (v *VM) enter() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.busy {
-		return errors.New("cuda: a loop runs over the VM already")
+		return errors.New("cuda: another loop runs over the VM")
 	}
 	v.busy = true
 	return nil
@@ -113,7 +116,7 @@ func (v *VM) leave() {
 	v.busy = false
 }
 
-// step runs the VM over a batch.
+// step sets the inputs to a batch and runs the VM.
 func (v *VM) step(b *gpu.Batch, inputs []*Input) error {
 	for _, in := range inputs {
 		if err := in.set(b.Column(in.field)); err != nil {
@@ -131,15 +134,15 @@ func (v *VM) body(b *gpu.Batch, yield func(*gpu.Batch, error) bool) bool {
 	return yield(b, nil)
 }
 
-// clearAll leaves no input over memory that the stage may free.
+// clearAll takes the batch's memory from all inputs, because the stage may free it.
 func clearAll(inputs []*Input) {
 	for _, in := range inputs {
 		in.op.memory, in.op.bytes = 0, 0
 	}
 }
 
-// An inputOp is an Input's operation. That it says it returns no pointer
-// and calls nothing keeps gorgonia from setting memory apart for it.
+// An inputOp is an Input's operation. Its ReturnsPtr and CallsExtern return false, so that
+// gorgonia allocates no memory for its result.
 type inputOp struct {
 	field  string
 	dtype  tensor.Dtype
@@ -161,16 +164,16 @@ func (op *inputOp) Type() hm.Type {
 
 func (op *inputOp) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) { return op.shape, nil }
 
-// Do is for VMs without a device, which have no way to the values.
+// Do is called by VMs without a device, which cannot access the batch.
 func (op *inputOp) Do(...gorgonia.Value) (gorgonia.Value, error) {
-	return nil, fmt.Errorf("cuda: input %q: the VM is not on a device: make it by cuda.New", op.field)
+	return nil, fmt.Errorf("cuda: input %q: the VM does not run on a device: want a VM of cuda.New", op.field)
 }
 
-// CUDADo makes a tensor over the batch, a new one for every run: gorgonia uses
-// tensors again after a Reset.
+// CUDADo makes a tensor over the batch. It makes a new one for every run, because gorgonia
+// reuses tensors after a Reset.
 func (op *inputOp) CUDADo(extern gorgonia.External, dev gorgonia.Device, _ gorgonia.Value, _ ...gorgonia.Value) (gorgonia.Value, error) {
 	if op.memory == 0 {
-		return nil, fmt.Errorf("cuda: input %q has no values: call Set", op.field)
+		return nil, fmt.Errorf("cuda: input %q has no value: call Set before RunAll", op.field)
 	}
 	if err := bind(extern, dev); err != nil {
 		return nil, err

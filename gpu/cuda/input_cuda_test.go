@@ -18,9 +18,10 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// TestInputsFeedOperationsOfEveryKind: gorgonia writes results of elementwise
-// operations over their operands, and copies to the processor what runs there.
-func TestInputsFeedOperationsOfEveryKind(t *testing.T) {
+// TestInputsFeedOperationsOfAllTypes: gorgonia overwrites the operands of elementwise
+// operations with the results, and copies the operands of operations that run on the
+// processor.
+func TestInputsFeedOperationsOfAllTypes(t *testing.T) {
 	must := gorgonia.Must
 	sum := func(n *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sum(n)) }
 	flush := func(n *gorgonia.Node) *gorgonia.Node { return must(cuda.Flush(n)) }
@@ -35,7 +36,7 @@ func TestInputsFeedOperationsOfEveryKind(t *testing.T) {
 		"used twice": {func(x *gorgonia.Node) *gorgonia.Node {
 			return sum(must(gorgonia.Add(must(gorgonia.Square(x)), x)))
 		}, func(x float64) float64 { return x*x + x }},
-		"used behind": {func(x *gorgonia.Node) *gorgonia.Node {
+		"used after": {func(x *gorgonia.Node) *gorgonia.Node {
 			y := must(gorgonia.Square(must(gorgonia.Square(x))))
 			return sum(must(gorgonia.Add(y, x)))
 		}, func(x float64) float64 { return x*x*x*x + x }},
@@ -122,8 +123,8 @@ func linear(t *testing.T) (*gorgonia.ExprGraph, *gorgonia.Value) {
 	return g, &got
 }
 
-// TestGradientsOfBindDualValuesAreWrong is why New asks to read the gradients'
-// nodes. A gorgonia that does better fails it.
+// TestGradientsOfBindDualValuesAreWrong is the reason why New's comment says to read the
+// nodes of the gradients. The test fails when gorgonia corrects this.
 func TestGradientsOfBindDualValuesAreWrong(t *testing.T) {
 	needDevice(t)
 	g := gorgonia.NewGraph()
@@ -155,7 +156,7 @@ func TestGradientsOfBindDualValuesAreWrong(t *testing.T) {
 	}
 }
 
-func TestARunBehindAFailedLaunchIsRight(t *testing.T) {
+func TestARunAfterAFailedLaunchIsRight(t *testing.T) {
 	needFake(t)
 	g, got := linear(t)
 	vm := newVM(t, g)

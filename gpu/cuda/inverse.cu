@@ -1,6 +1,6 @@
 // 1/x and 1/√x under the names that gorgonia v0.9.18 looks for. Its own
-// elemunaryop.cu has the first as inverse, where gorgonia does not find it, and the
-// second not at all, so that a run with either ends with an error.
+// elemunaryop.cu has the first one under the name inverse, and does not have the
+// second one. So without these kernels a run with either ends with an error.
 #define KERNEL(name, type, value)                                                                      \
 	extern "C" __global__ void name(type *x, int n) {                                                  \
 		int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;                    \

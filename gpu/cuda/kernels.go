@@ -6,8 +6,8 @@ import (
 	"regexp"
 )
 
-// files are those of a folder of kernels, and the names under which gorgonia looks
-// for what is in them.
+// files are the files of a folder of kernels, and the module names under which gorgonia
+// looks for their kernels.
 var files = []struct{ file, module string }{
 	{"elembinop.ptx", "elembinop"}, {"elemunaryop.ptx", "elemunaryop"}, {"misc.ptx", "misc"},
 	{"inverse.ptx", "elemunaryop"}, // see inverse.cu
@@ -17,11 +17,11 @@ var files = []struct{ file, module string }{
 // NVIDIA's PTX ISA.
 var entry = regexp.MustCompile(`(?m)^\s*\.visible\s+\.entry\s+([A-Za-z_$][A-Za-z0-9_$]*)\s*\(`)
 
-// AddKernels gives gorgonia its elementwise kernels, which its module does not
-// hold: the files elembinop.ptx, elemunaryop.ptx, misc.ptx and inverse.ptx, which
-// the script kernels of this package's folder makes. It is called once in a program,
-// before the first VM is made; gorgonia keeps them for the whole process. Without
-// them elementwise operations fail.
+// AddKernels registers the kernels of elementwise operations with gorgonia, whose own module
+// does not contain them. The folder holds elembinop.ptx, elemunaryop.ptx, misc.ptx and
+// inverse.ptx, which the script gpu/cuda/kernels makes. Call AddKernels once in a program,
+// before the first [New]: gorgonia keeps the kernels for the whole process. Without them
+// elementwise operations fail.
 func AddKernels(folder fs.FS) error {
 	if err := Available(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func AddKernels(folder fs.FS) error {
 	return nil
 }
 
-// entries are the names of the kernels in a PTX file.
+// entries returns the names of the kernels in a PTX file.
 func entries(ptx []byte) (names []string) {
 	for _, m := range entry.FindAllSubmatch(ptx, -1) {
 		names = append(names, string(m[1]))

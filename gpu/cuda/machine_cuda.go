@@ -22,23 +22,23 @@ func available() error {
 		return err
 	}
 	if n == 0 {
-		return errors.New("the driver knows none")
+		return errors.New("the driver reports 0 devices")
 	}
 	return nil
 }
 
-// lock ties the calling goroutine to its thread for good.
+// lock locks the calling goroutine to its thread until the goroutine ends.
 func lock() { runtime.LockOSThread() }
 
-// A machine is gorgonia's VM. Its methods run on one thread, which the VM's context
-// is bound to since open.
+// A machine is gorgonia's VM. Its methods run on one thread, to which open binds the VM's
+// context.
 type machine struct {
 	vm   gorgonia.VM
-	cuda gorgonia.CUDAMachine // the same
+	cuda gorgonia.CUDAMachine // the same VM
 	dead bool                 // see errDead
 }
 
-// open makes the VM. gorgonia panics where it cannot.
+// open makes the VM. It turns gorgonia's panics into errors.
 func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,34 +64,34 @@ func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err err
 	return nil
 }
 
-// checkFlags reports options of the VM that gorgonia v0.9.18 does not survive on a
-// device. That they are given shows in a field alone.
+// checkFlags reports options of the VM that hang or break gorgonia v0.9.18 on a device. They
+// can be seen only in an unexported field.
 func checkFlags(vm any) error {
 	const nan, inf, trace = 1 << 2, 1 << 3, 1 << 6 // watchNaN, watchInf, spare2 of its vm.go
 	flags := reflect.ValueOf(vm).Elem().FieldByName("runFlags").Uint()
 	switch {
 	case flags&trace != 0:
-		return errors.New("TraceExec would wait for ever on a device")
+		return errors.New("TraceExec: the VM would wait for ever on a device")
 	case flags&(nan|inf) != 0:
-		return errors.New("WithNaNWatch and WithInfWatch would lose the context: their kernels write to no memory of the device")
+		return errors.New("WithNaNWatch, WithInfWatch: the CUDA context would be lost, because their kernels write outside device memory")
 	}
 	return nil
 }
 
-// checkMemory reports that the device has too little memory left. gorgonia, which
-// takes two and a half times what it needs, would hang.
+// checkMemory returns an error if the device has too little free memory: gorgonia would then
+// hang. gorgonia takes two and a half times the memory that the graph needs.
 func checkMemory(needs []int64) error {
 	if len(needs) == 0 {
 		return errors.New("no operation of the graph runs on a device")
 	}
 	if len(needs) > 1 {
-		return fmt.Errorf("the graph is for %d devices, want 1", len(needs))
+		return fmt.Errorf("the graph uses %d devices, want 1", len(needs))
 	}
 	device, err := cu.GetDevice(0)
 	if err != nil {
 		return err
 	}
-	ctx, err := device.MakeContext(cu.SchedAuto) // takes some of the memory, as the VM's will
+	ctx, err := device.MakeContext(cu.SchedAuto) // a context takes some memory itself, as the VM's will
 	if err != nil {
 		return err
 	}
@@ -101,19 +101,19 @@ func checkMemory(needs []int64) error {
 		return err
 	}
 	if takes := 2*needs[0] + needs[0]/2 + 256; takes >= free {
-		return fmt.Errorf("the graph takes %d bytes of the device's memory, %d are free", takes, free)
+		return fmt.Errorf("the graph takes %d bytes of device memory, but only %d are free", takes, free)
 	}
 	return nil
 }
 
-// repairBLAS makes cuBLAS's handle again, in the VM's context: gorgonia makes it on
-// a thread that has another one or none. It is destroyed in the context in which it
-// was made, which is still that thread's.
+// repairBLAS makes cuBLAS's handle again, in the VM's context. gorgonia makes it on a thread
+// that has another context or none. The old handle is destroyed in the context in which it
+// was made, because that is still the thread's context.
 func (m *machine) repairBLAS() (err error) {
 	ctx := m.cuda.Contexts()[0]
 	blas := m.cuda.Engines()[0].BLASContext()
-	ctx.Do(func() error { // an error that is returned would end gorgonia's goroutine
-		runtime.LockOSThread() // once more than gorgonia unlocks it: the thread ends with its goroutine
+	ctx.Do(func() error { // a returned error would end gorgonia's goroutine
+		runtime.LockOSThread() // one more lock than gorgonia unlocks: the thread ends with its goroutine
 		if err = blas.Close(); err != nil {
 			return nil
 		}
@@ -125,8 +125,8 @@ func (m *machine) repairBLAS() (err error) {
 	return err
 }
 
-// run runs the graph. The last kernels may still run when gorgonia has done, also
-// after an error: hence the wait, before the inputs' memory is used anew.
+// run runs the graph. When gorgonia returns, the last kernels may still run, even after an
+// error. run waits for them, because the memory of the inputs is reused afterwards.
 func (m *machine) run() error {
 	if m.dead {
 		return errDead
@@ -134,25 +134,25 @@ func (m *machine) run() error {
 	failed := m.vm.RunAll()
 	if failed != nil && !m.alive() {
 		m.dead = true
-		runtime.SetFinalizer(m.vm, nil) // it would wait for that goroutine, and stop all others of the process
+		runtime.SetFinalizer(m.vm, nil) // it would wait for that goroutine for ever, and block all other finalizers
 	}
 	err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext())
 	if err == nil {
-		err = cu.NoStream.Synchronize() // all that gorgonia does is on it; a Stage's copies are not
+		err = cu.NoStream.Synchronize() // all work of gorgonia is on it; a Stage's copies are not
 	}
 	if failed != nil {
-		return failed // which a failed wait only repeats
+		return failed // the error of the wait would only repeat it
 	}
 	return err
 }
 
-var errDead = errors.New("an earlier run has failed in cuBLAS or the driver, which ended gorgonia's goroutine for the device: its memory is taken until the program ends")
+var errDead = errors.New("an earlier run failed in cuBLAS or the driver, which ended gorgonia's goroutine for the device: the VM's memory stays allocated until the program ends")
 
-// patience is how long a goroutine that waits for work may take to notice some.
+// patience is how long alive waits until the goroutine takes its work.
 const patience = 2 * time.Second
 
-// alive says whether gorgonia's goroutine for the device still takes work. Some
-// errors end it, and whoever gives it work afterwards waits for ever.
+// alive reports whether gorgonia's goroutine for the device still takes work. Some errors end
+// that goroutine; a caller that then gives it work waits for ever.
 func (m *machine) alive() bool {
 	taken := make(chan struct{})
 	go func() {
@@ -176,22 +176,22 @@ func (m *machine) close() error {
 	return m.vm.Close()
 }
 
-// context is the VM's CUcontext, the only thing that a CUContext holds.
+// context returns the VM's CUcontext. It is the only field of a cu.CUContext.
 func (m *machine) context() uintptr {
 	ctx := m.cuda.Contexts()[0].CUDAContext()
 	return *(*uintptr)(unsafe.Pointer(&ctx))
 }
 
-// bind makes the VM's context that of the goroutine that executes the tape, whose
-// thread ends with it. Without it cuDNN, which gorgonia calls there, works in
-// whatever context the thread has.
+// bind binds the VM's context to the goroutine that runs the graph, and locks that goroutine
+// to its thread, which ends with it. Otherwise cuDNN, which gorgonia calls on this goroutine,
+// would use any other context of the thread.
 func bind(extern gorgonia.External, dev gorgonia.Device) error {
 	runtime.LockOSThread()
 	return cu.SetCurrentContext(extern.(gorgonia.CUDAMachine).Contexts()[int(dev)].CUDAContext())
 }
 
-// flush makes the device do what is queued. The result is x, in the memory that the
-// tape has set apart for it.
+// flush submits the queued calls to the device. Its result is x, or a copy in the memory that
+// the VM has allocated for the result.
 func flush(extern gorgonia.External, dev gorgonia.Device, into, x gorgonia.Value) (gorgonia.Value, error) {
 	engine := &extern.(gorgonia.CUDAMachine).Engines()[int(dev)]
 	if into == nil || into.Uintptr() == x.Uintptr() {

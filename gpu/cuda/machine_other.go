@@ -10,7 +10,7 @@ import (
 
 func available() error { return errors.New("the program was built without the tag cuda") }
 
-// A machine is never opened in this build.
+// A machine is never opened without the tag cuda.
 type machine struct{}
 
 func lock() {}

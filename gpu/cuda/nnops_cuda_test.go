@@ -24,9 +24,9 @@ func plane(g *gorgonia.ExprGraph) *gorgonia.Node {
 	return gorgonia.NewTensor(g, tensor.Float32, 4, gorgonia.WithShape(1, 1, 2, 2), gorgonia.WithName("x"), gorgonia.WithValue(v))
 }
 
-// TestTheRectifierOfCuDNNIsRightBehindAFlush: cuDNN's calls do not wait in the
-// queue, and gorgonia makes them on a thread of any context.
-func TestTheRectifierOfCuDNNIsRightBehindAFlush(t *testing.T) {
+// TestTheRectifierOfCuDNNIsRightAfterAFlush: cuDNN's calls do not wait in the queue, and
+// gorgonia makes them on a thread that may have any context.
+func TestTheRectifierOfCuDNNIsRightAfterAFlush(t *testing.T) {
 	needDevice(t)
 	g := gorgonia.NewGraph()
 	x := plane(g)
@@ -56,10 +56,10 @@ func TestTheRectifierOfCuDNNIsRightBehindAFlush(t *testing.T) {
 func TestGraphsThatGorgoniaComputesWronglyAreRefused(t *testing.T) {
 	needDevice(t)
 	for says, build := range map[string]func(x *gorgonia.Node) (*gorgonia.Node, error){
-		"not there yet: put a Flush before": func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		"before its operands are complete: add a Flush": func(x *gorgonia.Node) (*gorgonia.Node, error) {
 			return nnops.Rectify(gorgonia.Must(gorgonia.Neg(x)))
 		},
-		"gorgonia.BatchNorm does not": func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		"use gorgonia.BatchNorm": func(x *gorgonia.Node) (*gorgonia.Node, error) {
 			y, _, _, _, err := nnops.BatchNorm(x, nil, nil, 0.9, 1e-5)
 			return y, err
 		},
@@ -75,9 +75,9 @@ func TestGraphsThatGorgoniaComputesWronglyAreRefused(t *testing.T) {
 	}
 }
 
-// TestCuDNNWorksInTheVMsContextBehindAnInput: nothing is in the queue there, so
-// nothing but the input has bound the thread.
-func TestCuDNNWorksInTheVMsContextBehindAnInput(t *testing.T) {
+// TestCuDNNWorksInTheVMsContextAfterAnInput: the queue is empty there, so only the Input
+// has bound the context to the thread.
+func TestCuDNNWorksInTheVMsContextAfterAnInput(t *testing.T) {
 	needDevice(t)
 	g := gorgonia.NewGraph()
 	x, err := cuda.NewInput(g, "x", tensor.Float32, rows, 1, 1, width)

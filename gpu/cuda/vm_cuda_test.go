@@ -112,7 +112,7 @@ func TestStagedBatchesTrainAsByHandWithoutAnotherCopy(t *testing.T) {
 	}
 }
 
-// chain adds 1 to x so many times, with a flush behind every so many.
+// chain adds 1 to x so many times, with a flush after every so many.
 func chain(t *testing.T, x *gorgonia.Node, additions, flush int) *gorgonia.Node {
 	t.Helper()
 	for i := range additions {
@@ -140,7 +140,7 @@ func TestLongChainsNeedFlushes(t *testing.T) {
 		gorgonia.Read(chain(t, x, test.additions, test.flush), &got)
 		vm, err := cuda.New(g)
 		if test.refused {
-			if err == nil || !strings.Contains(err.Error(), "put a Flush before it") {
+			if err == nil || !strings.Contains(err.Error(), "add a Flush before it") {
 				t.Errorf("%+v: got %v", test, err)
 			}
 			continue
@@ -225,7 +225,7 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := vm.RunAll(); err == nil || !strings.Contains(err.Error(), `input "x" has no values`) {
+	if err := vm.RunAll(); err == nil || !strings.Contains(err.Error(), `input "x" has no value`) {
 		t.Errorf("without values: got %v", err)
 	}
 	vm.Reset()
@@ -257,7 +257,7 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 		}
 		ran++
 		for _, again := range vm.Run(stage.Epoch(t.Context(), 0), x) {
-			if again == nil || !strings.Contains(again.Error(), "a loop runs over the VM already") {
+			if again == nil || !strings.Contains(again.Error(), "another loop runs over the VM") {
 				t.Errorf("a second loop: got %v", again)
 			}
 		}

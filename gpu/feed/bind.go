@@ -11,8 +11,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// bind gives the inputs their values: the batch's own memory, or, where the batch
-// is short, a padded copy.
+// bind gives the inputs their values: the batch's own memory, or a padded copy if the
+// batch is short.
 func (f *Feed) bind(b *loader.Batch) error {
 	if b.Len() < f.rows && f.short != pad {
 		return fmt.Errorf("%d samples for %d rows: %w", b.Len(), f.rows, ErrShort)
@@ -32,7 +32,7 @@ func (f *Feed) bind(b *loader.Batch) error {
 	return f.weigh(b.Len())
 }
 
-// padded is t with rows of zeros after it.
+// padded returns a copy of t, with zero rows added up to the node's shape.
 func (in input) padded(t *tensor.Dense, rows int) (*tensor.Dense, error) {
 	want := append(tensor.Shape{rows}, in.node.Shape()[1:]...)
 	if !t.Shape().Eq(want) || t.Dtype() != in.node.Dtype() {
@@ -43,7 +43,7 @@ func (in input) padded(t *tensor.Dense, rows int) (*tensor.Dense, error) {
 	return in.own, nil
 }
 
-// weigh sets the mask.
+// weigh sets the mask for a batch of so many rows.
 func (f *Feed) weigh(rows int) error {
 	if f.mask == nil {
 		return nil
@@ -64,7 +64,7 @@ func fill[T float32 | float64](w []T) {
 	}
 }
 
-// unbind leaves no input over a batch's memory, which the loader may free.
+// unbind takes the batch's memory from all inputs, because the loader may free it.
 func (f *Feed) unbind() {
 	for _, in := range f.inputs {
 		in.own.Zero()
@@ -72,17 +72,17 @@ func (f *Feed) unbind() {
 	}
 }
 
-// field is a field of a batch, which must have a value for every row. A ragged
-// one's elements would fit by chance, and lie in other rows than their samples.
+// field returns a field of a batch. A ragged field is an error: the shape of its
+// elements may fit the node by chance, but its rows are then not the samples.
 func field(b *loader.Batch, name string) (*tensor.Dense, error) {
 	for _, f := range b.Spec() {
 		switch {
 		case f.Name != name:
 		case f.Ragged:
-			return nil, errors.New("ragged: want samples of one shape")
+			return nil, errors.New("the field is ragged: want samples of equal shape")
 		default:
 			return b.Tensor(name), nil
 		}
 	}
-	return nil, errors.New("no such field in the batch")
+	return nil, errors.New("the batch has no such field")
 }

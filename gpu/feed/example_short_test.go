@@ -13,8 +13,9 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// The last batch has 2 samples for 4 rows: the mask keeps the others out of the mean.
-func ExampleFeed_Run() {
+// The mean of each batch of 4. The last batch has only 2 samples: Pad adds 2 rows of zeros, and the mask keeps them out
+// of the mean.
+func ExamplePad() {
 	g := gorgonia.NewGraph()
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
 	mask := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("mask"))
@@ -23,7 +24,7 @@ func ExampleFeed_Run() {
 	vm := gorgonia.NewTapeMachine(g)
 	defer vm.Close()
 
-	l, err := loader.New(numbers(6), loader.BatchSize(4))
+	l, err := loader.New(numbers(6), loader.BatchSize(4)) // y is 2, 4, 6, 8 and 10, 12
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,14 +37,43 @@ func ExampleFeed_Run() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(batch.Len(), mean.Value())
+		fmt.Printf("%d samples, mask %v, mean %v\n", batch.Len(), mask.Value().Data(), mean.Value())
 	}
 	// Output:
-	// 4 5
-	// 2 11
+	// 4 samples, mask [1 1 1 1], mean 5
+	// 2 samples, mask [1 1 0 0], mean 11
 }
 
+// The sum of each batch of 4. Drop leaves out the last batch, which has only 2 samples.
 func ExampleDrop() {
+	g := gorgonia.NewGraph()
+	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
+	sum := gorgonia.Must(gorgonia.Sum(y))
+	vm := gorgonia.NewTapeMachine(g)
+	defer vm.Close()
+
+	l, err := loader.New(numbers(10), loader.BatchSize(4)) // batches of 4, 4 and 2 samples
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	f, err := feed.New(vm, feed.Bind("y", y), feed.Drop())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for batch, err := range f.Run(l.Epoch(context.Background(), 0)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("batch %d: %d samples, sum %v\n", batch.Number(), batch.Len(), sum.Value())
+	}
+	// Output:
+	// batch 0: 4 samples, sum 20
+	// batch 1: 4 samples, sum 52
+}
+
+// Without Pad and Drop, a short batch ends the loop with an error.
+func ExampleErrShort() {
 	g := gorgonia.NewGraph()
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"))
 	sum := gorgonia.Must(gorgonia.Sum(y))
@@ -55,21 +85,21 @@ func ExampleDrop() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	for name, option := range []feed.Option{feed.Drop(), {}} {
-		f, err := feed.New(vm, feed.Bind("y", y), option)
+	f, err := feed.New(vm, feed.Bind("y", y))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for batch, err := range f.Run(l.Epoch(context.Background(), 0)) {
+		if errors.Is(err, feed.ErrShort) {
+			fmt.Println(err)
+			break
+		}
 		if err != nil {
 			log.Fatal(err)
 		}
-		for _, err := range f.Run(l.Epoch(context.Background(), 0)) {
-			if err != nil {
-				fmt.Println(name, "short:", errors.Is(err, feed.ErrShort))
-				break
-			}
-			fmt.Println(name, sum.Value())
-		}
+		fmt.Printf("batch %d: sum %v\n", batch.Number(), sum.Value())
 	}
 	// Output:
-	// 0 20
-	// 1 20
-	// 1 short: true
+	// batch 0: sum 20
+	// feed: batch 1 of epoch 0: 2 samples for 4 rows: short batch: choose Pad or Drop
 }

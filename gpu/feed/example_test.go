@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// points is a dataset of n samples: x is three times the number i+1, and y is 2i+2.
+// points is a dataset of n samples: x is (i+1, i+1, i+1) and y is 2(i+1).
 func points(n int) dataset.Dataset {
 	spec := dataset.Spec{
 		{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{3}},
@@ -72,9 +72,9 @@ func train(ctx context.Context) error {
 	return nil
 }
 
-// A linear model is trained for an epoch on batches that lie in page-locked memory
-// where there is a CUDA device, and in Go's elsewhere. Its VM computes on the
-// processor either way.
+// Example trains a linear model for one epoch. Its batches are in page-locked memory if
+// there is a CUDA device, and in Go's heap memory otherwise. The VM computes on the
+// processor in both cases.
 func Example() {
 	if err := train(context.Background()); err != nil {
 		log.Fatal(err)

@@ -1,8 +1,9 @@
 // Package feed runs a gorgonia VM over a loader's batches.
 //
-// It binds fields to input nodes without a copy, runs the VM, resets it, and
-// never lets a short batch or an error pass for a result. It is a module of its
-// own, because gorgonia brings many dependencies.
+// For each batch, a [Feed] binds the batch's fields to the graph's input nodes without
+// a copy, runs the VM, and resets it after the loop body. A short batch or an error
+// never looks like a result. The package is a module of its own, because gorgonia
+// brings many dependencies.
 //
 //	x := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(128, 784))
 //	mask := gorgonia.NewVector(g, tensor.Float32, gorgonia.WithShape(128))
@@ -18,36 +19,37 @@
 //		…
 //	}
 //
-// What gorgonia v0.9.18 does to its users, and where this package guards them:
+// A Feed prevents these mistakes, which gorgonia v0.9.18 makes easy:
 //
-//   - RunAll without Reset does nothing and leaves the old result. A Feed resets the
-//     VM before the first batch and after every one.
-//   - Let refuses a value of another shape, such as the short last batch, and its
-//     error is easily missed: the old value stays. A Feed ends the loop with the
-//     error, pads the batch, or drops it, as told.
-//   - Let keeps the memory it is given. Within a Feed's loop body that is the batch's;
-//     the loader gets it back when the VM has run and the body has ended, and after
-//     the loop no input refers to it.
+//   - RunAll without Reset does nothing and keeps the old result. A Feed resets the VM
+//     before the first batch and after every loop body.
+//   - Let refuses a value of another shape, such as the short last batch. If its error
+//     is ignored, the old value stays. A Feed ends the loop with that error, or pads
+//     the batch ([Pad]), or leaves it out ([Drop]).
+//   - Let keeps a reference to the value's memory, here the batch's. A Feed returns the
+//     batch to the loader only after the VM has run and the loop body has ended. After
+//     the loop no input refers to a batch.
 //
-// What it cannot guard against:
+// A Feed cannot prevent these:
 //
-//   - Values live in the graph: goroutines, and VMs, that share one overwrite each
-//     other's inputs and results without an error. Give each goroutine its graph.
-//   - Make one VM for all steps. Another one compiles the graph again, and wipes the
-//     running statistics of BatchNorm, as SetTraining(true) does; a VM with EvalMode
-//     keeps them.
-//   - With Grad in the graph, a node's Value may hold something else when the VM has
-//     run, because its memory was used again. [gorgonia.Read], called before the VM is
-//     made, copies it in time.
-//   - BatchNorm given nil makes scale and bias of the shape of a whole batch: pass
+//   - Values belong to the graph. If goroutines or VMs share a graph, they overwrite
+//     each other's inputs and results without an error. Give each goroutine its own
+//     graph.
+//   - Make one VM for all steps. Every new VM compiles the graph again and resets the
+//     running statistics of BatchNorm; SetTraining(true) resets them too. Only a VM
+//     with EvalMode keeps them.
+//   - With Grad in the graph, the Value of a node may be overwritten before RunAll
+//     returns, because the VM reuses its memory. Call [gorgonia.Read] on the node
+//     before you make the VM: it copies the value in time.
+//   - BatchNorm with a nil scale and bias makes them in the shape of a whole batch. Pass
 //     nodes of shape (1, C, 1, 1).
-//   - Grad of GlobalAveragePool2D panics; Mean after Reshape computes the same.
-//   - HeN and HeU panic for float32; Gaussian with the deviation √(2/inputs) does not.
-//   - An operation that panics when it runs does so in a goroutine of the VM, where
-//     nobody can recover it: it ends the program.
+//   - Grad of GlobalAveragePool2D panics. Mean after Reshape computes the same.
+//   - HeN and HeU panic for float32. Gaussian with standard deviation √(2/inputs) works.
+//   - If an operation panics while the VM runs, it does so in a goroutine of the VM,
+//     where the caller cannot recover: the program ends.
 //
-// The package's tests hold each of these, so that a version of gorgonia that does
-// better is noticed.
+// A test of this package shows each of these behaviours, and fails if a later version of
+// gorgonia changes it.
 package feed
 
 import (
@@ -62,11 +64,12 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// ErrShort says that a batch has fewer samples than the graph's inputs and that
-// neither [Pad] nor [Drop] was chosen.
-var ErrShort = errors.New("feed: the batch is short: choose Pad or Drop")
+// ErrShort means that a batch has fewer samples than the graph's inputs have rows, and
+// that neither [Pad] nor [Drop] was chosen.
+var ErrShort = errors.New("short batch: choose Pad or Drop")
 
-// A Feed is a VM, its inputs, and what happens to short batches.
+// A Feed runs a VM over batches. It knows which field belongs to which input node, and
+// what to do with short batches.
 type Feed struct {
 	vm      gorgonia.VM
 	inputs  []input
@@ -89,13 +92,13 @@ const (
 type input struct {
 	field string
 	node  *gorgonia.Node
-	own   *tensor.Dense // the node's shape; padded rows, and what is bound outside loops
+	own   *tensor.Dense // of the node's shape; holds padded batches, and is bound between loops
 }
 
-// New makes a feed. The VM remains the caller's, who closes it after the last
-// loop. Everything that is wrong with the options is reported at once: no input,
-// a field or a node bound twice, nodes of different graphs or different first
-// dimensions, a mask that is not a float vector of that dimension.
+// New makes a feed for a VM. The caller owns the VM, and closes it after the last
+// loop. New reports all wrong options at once: no [Bind], a field or node that is bound
+// twice, nodes of different graphs, nodes whose first dimensions differ, or a mask that
+// is not a float vector of that dimension.
 func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 	f := &Feed{vm: vm}
 	for _, o := range options {
@@ -116,22 +119,24 @@ func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 	return f, nil
 }
 
-// Run loops over the batches that the VM has run over. In the loop body the
-// graph's values are those of the batch; when it ends the VM is reset and the
-// batch goes back to the loader. A batch that [Drop] drops does not come.
+// Run runs the VM over each batch and then yields the batch. In the loop body the
+// graph's values are those of the batch. After the loop body Run resets the VM, and
+// the loader reuses the batch's memory. Run does not yield the batches that [Drop]
+// leaves out.
 //
-// Errors come in the place of their batch, without a result. One of a binding or of
-// the VM ends the loop; one of the batches does as the loader says. After the loop
-// all inputs are zero and refer to no batch. One loop at a time may run.
+// An error comes in the place of its batch. An error of a binding or of the VM ends
+// the loop. Run passes on an error of batches, and goes on if they do; a loader's loop
+// ends with its first error. After the loop all inputs are zero and refer to no batch.
+// Only one loop may run at a time.
 func (f *Feed) Run(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error] {
 	return func(yield func(*loader.Batch, error) bool) {
 		if !f.busy.CompareAndSwap(false, true) {
-			yield(nil, errors.New("feed: a loop runs over the VM already"))
+			yield(nil, errors.New("feed: another loop runs over the VM"))
 			return
 		}
 		defer f.busy.Store(false)
 		defer f.unbind()
-		f.vm.Reset() // a run by hand may have left it at its end
+		f.vm.Reset() // the caller may have run it without a Reset
 		for b, err := range batches {
 			if err != nil {
 				if !yield(nil, err) {
@@ -154,7 +159,7 @@ func (f *Feed) Run(batches iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Ba
 	}
 }
 
-// step runs the VM over a batch.
+// step binds a batch and runs the VM.
 func (f *Feed) step(b *loader.Batch) error {
 	if err := f.bind(b); err != nil {
 		return fmt.Errorf("feed: batch %d of epoch %d: %w", b.Number(), b.Epoch(), err)
@@ -165,8 +170,8 @@ func (f *Feed) step(b *loader.Batch) error {
 	return nil
 }
 
-// body resets the VM after the loop body, however that ends: without it the next
-// run would do nothing and leave the old result.
+// body runs the loop body and then resets the VM, even if the body panics. Without the
+// Reset the next run would do nothing and keep the old result.
 func (f *Feed) body(b *loader.Batch, yield func(*loader.Batch, error) bool) bool {
 	defer f.vm.Reset()
 	return yield(b, nil)

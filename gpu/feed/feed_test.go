@@ -121,7 +121,7 @@ func TestFullBatchesAreBoundWithoutACopy(t *testing.T) {
 	}
 }
 
-func TestInputsReferToNoBatchBehindTheLoop(t *testing.T) {
+func TestInputsReferToNoBatchAfterTheLoop(t *testing.T) {
 	m := newModel(t)
 	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
 	for last := range 2 { // a whole batch, and one that is padded
@@ -146,7 +146,7 @@ func TestInputsReferToNoBatchBehindTheLoop(t *testing.T) {
 	}
 }
 
-func TestShortBatchIsAnErrorWhereNothingWasChosen(t *testing.T) {
+func TestShortBatchIsAnErrorWithoutPadOrDrop(t *testing.T) {
 	m := newModel(t)
 	f := newFeed(t, m.vm, feed.Bind("x", m.x))
 	gorgonia.Let(m.mask, tensor.Ones(tensor.Float64, rows))
@@ -185,7 +185,7 @@ func TestDropLeavesShortBatchesOut(t *testing.T) {
 	}
 }
 
-func TestRunByHandBeforeLeavesNoOldResult(t *testing.T) {
+func TestAnEarlierRunAllLeavesNoOldResult(t *testing.T) {
 	m := newModel(t)
 	gorgonia.Let(m.x, tensor.Ones(tensor.Float64, rows, width))
 	gorgonia.Let(m.mask, tensor.Ones(tensor.Float64, rows))
@@ -206,7 +206,7 @@ func TestRunByHandBeforeLeavesNoOldResult(t *testing.T) {
 func TestFieldsThatDoNotFitAreErrors(t *testing.T) {
 	for field, says := range map[string]string{
 		"label":  `field "label": Node's expected shape is (4, 3). Got (4) instead`,
-		"absent": `field "absent": no such field in the batch`,
+		"absent": `field "absent": the batch has no such field`,
 	} {
 		m := newModel(t)
 		f := newFeed(t, m.vm, feed.Bind(field, m.x), feed.Pad(m.mask))
@@ -240,7 +240,7 @@ func TestRaggedFieldsAreErrorsThoughTheirElementsWouldFit(t *testing.T) {
 	f := newFeed(t, gorgonia.NewTapeMachine(x.Graph()), feed.Bind("x", x))
 	n := 0
 	for _, err := range f.Run(l.Epoch(t.Context(), 0)) {
-		if n++; err == nil || !strings.Contains(err.Error(), `field "x": ragged`) {
+		if n++; err == nil || !strings.Contains(err.Error(), `field "x": the field is ragged`) {
 			t.Errorf("got %v, want an error", err)
 		}
 	}
@@ -286,7 +286,7 @@ func (v *broken) RunAll() error {
 	return v.VM.RunAll()
 }
 
-func TestErrorsOfTheVMEndTheLoopAndTheNextIsWhole(t *testing.T) {
+func TestErrorsOfTheVMEndTheLoopAndTheNextLoopIsComplete(t *testing.T) {
 	m := newModel(t)
 	vm := &broken{VM: m.vm}
 	f := newFeed(t, vm, feed.Bind("x", m.x), feed.Pad(m.mask))
@@ -314,7 +314,7 @@ func TestErrorsOfTheVMEndTheLoopAndTheNextIsWhole(t *testing.T) {
 	}
 }
 
-func TestLoopsGoOnBehindBatchesThatAreSkipped(t *testing.T) {
+func TestLoopsGoOnAfterSkippedBatches(t *testing.T) {
 	good := numbers(4 * rows)
 	ds := dataset.Func(good.Len(), good.Spec(), func(_ context.Context, i int, dst dataset.Slot) error {
 		if i/rows == 1 {
@@ -355,7 +355,7 @@ func TestOneLoopAtATime(t *testing.T) {
 	l := newLoader(t, 2*rows)
 	for range f.Run(l.Epoch(t.Context(), 0)) {
 		for _, err := range f.Run(l.Epoch(t.Context(), 0)) {
-			if err == nil || err.Error() != "feed: a loop runs over the VM already" {
+			if err == nil || err.Error() != "feed: another loop runs over the VM" {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -392,7 +392,7 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	}
 	for _, says := range []string{
 		"the VM is nil", `Bind("x"): the field is bound twice`, `Bind("y"): the node is bound to "x" already`,
-		`Bind("z"): the node has shape (5), the first one has 4 rows`, `Bind("s"): node`, `Bind("n"): the node is nil`,
+		`Bind("z"): the node has shape (5): want 4 rows`, `Bind("s"): node`, `Bind("n"): the node is nil`,
 		"Pad: the mask is float64 of shape (5)",
 	} {
 		if !strings.Contains(err.Error(), says) {
@@ -400,7 +400,7 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 		}
 	}
 	for says, options := range map[string][]feed.Option{
-		"nothing is bound": nil, "another graph": {feed.Bind("x", m.x), feed.Bind("y", other.x)},
+		"want at least one Bind": nil, "another graph": {feed.Bind("x", m.x), feed.Bind("y", other.x)},
 		"the mask is nil":                 {feed.Bind("x", m.x), feed.Pad(nil)},
 		"the mask belongs to another":     {feed.Bind("x", m.x), feed.Pad(other.mask)},
 		"Pad: the mask is bound to \"y\"": {feed.Bind("y", m.mask), feed.Pad(m.mask)},
@@ -411,9 +411,9 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	}
 }
 
-// TestTrainingStepsAreThoseByHand: one weight, y = w·x, squared error, plain
+// TestTrainingStepsEqualThoseComputedByHand: one weight, y = w·x, squared error, plain
 // gradient descent.
-func TestTrainingStepsAreThoseByHand(t *testing.T) {
+func TestTrainingStepsEqualThoseComputedByHand(t *testing.T) {
 	const rate = 0.001
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(rows, width), gorgonia.WithName("x"))
@@ -455,7 +455,7 @@ func TestTrainingStepsAreThoseByHand(t *testing.T) {
 	}
 }
 
-func TestPaddingIsZeroBehindALongerShortBatch(t *testing.T) {
+func TestPaddingIsZeroAfterALongerShortBatch(t *testing.T) {
 	m := newModel(t)
 	f := newFeed(t, m.vm, feed.Bind("x", m.x), feed.Pad(m.mask))
 	long, short := newLoader(t, rows-1), newLoader(t, 1)

@@ -11,23 +11,25 @@ import (
 // An Option changes what [New] makes. The zero Option changes nothing.
 type Option struct{ set func(*Feed) }
 
-// Bind gives a field of every batch to an input node, whose shape is (batch size,
-// the field's shape…) and whose dtype is the field's. A field may feed one node.
+// Bind binds a field of every batch to an input node of the graph. The node's shape is
+// (batch size, the field's shape…), and its dtype is the field's. A field can be bound
+// to only one node, and a node to only one field.
 func Bind(field string, node *gorgonia.Node) Option {
 	return Option{func(f *Feed) { f.inputs = append(f.inputs, input{field: field, node: node}) }}
 }
 
-// Pad fills a short batch up with rows of zeros. The mask, an input node of shape
-// (batch size) and dtype float32 or float64, is 1 for samples and 0 for these
-// rows: multiply the losses by it, and divide by its sum.
+// Pad adds zero rows to a short batch. The mask is an input node of shape (batch size)
+// and dtype float32 or float64. Its value is 1 for every sample and 0 for every added
+// row. Multiply the losses of the rows by it, and divide their sum by the mask's sum.
 func Pad(mask *gorgonia.Node) Option {
 	return Option{func(f *Feed) { f.short, f.mask = pad, mask }}
 }
 
-// Drop leaves short batches out: neither the VM nor the loop body sees them.
+// Drop leaves short batches out: the VM does not run over them, and [Feed.Run] does not
+// yield them.
 func Drop() Option { return Option{func(f *Feed) { f.short, f.mask = drop, nil }} }
 
-// validate reports everything that is wrong with the options together.
+// validate reports all wrong options at once.
 func (f *Feed) validate() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf("feed: "+format, args...)) }
@@ -35,7 +37,7 @@ func (f *Feed) validate() error {
 		wrong("New: the VM is nil")
 	}
 	if len(f.inputs) == 0 {
-		wrong("New: nothing is bound")
+		wrong("New: want at least one Bind")
 	}
 	for i, in := range f.inputs {
 		if err := in.check(); err != nil {
@@ -52,11 +54,11 @@ func (f *Feed) validate() error {
 			case earlier.node == in.node:
 				wrong("Bind(%q): the node is bound to %q already", in.field, earlier.field)
 			case earlier.node != nil && earlier.node.Graph() != in.node.Graph():
-				wrong("Bind(%q): the node belongs to another graph than that of %q", in.field, earlier.field)
+				wrong("Bind(%q): the node belongs to another graph than the node of %q", in.field, earlier.field)
 			}
 		}
 		if f.rows != 0 && in.node.Shape()[0] != f.rows {
-			wrong("Bind(%q): the node has shape %v, the first one has %d rows", in.field, in.node.Shape(), f.rows)
+			wrong("Bind(%q): the node has shape %v: want %d rows, as the first one has", in.field, in.node.Shape(), f.rows)
 		}
 	}
 	if f.short == pad {
@@ -72,9 +74,9 @@ func (in input) check() error {
 	case in.node == nil:
 		return fmt.Errorf("feed: Bind(%q): the node is nil", in.field)
 	case in.node.Op() != nil:
-		return fmt.Errorf("feed: Bind(%q): node %v is no input", in.field, in.node)
+		return fmt.Errorf("feed: Bind(%q): node %v is not an input node", in.field, in.node)
 	case in.node.Shape().Dims() == 0:
-		return fmt.Errorf("feed: Bind(%q): node %v has no dimension for the batch", in.field, in.node)
+		return fmt.Errorf("feed: Bind(%q): node %v is a scalar: want a first dimension for the batch", in.field, in.node)
 	}
 	return nil
 }

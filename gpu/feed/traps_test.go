@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The tests of this file are about gorgonia v0.9.18 alone. Each holds one of its
-// traps that the package guards against or that its comment names: where one
-// fails with a new version, the comment, and what guards, can go.
+// The tests of this file test gorgonia v0.9.18 alone. Each shows one behaviour that the
+// package comment lists. If one fails with a new version of gorgonia, remove it from the
+// comment, and remove the code that works around it.
 
 // plain is a model whose sum counts every row.
 func plain(t testing.TB) *model {
@@ -112,17 +112,17 @@ func panics(t *testing.T, what string, f func()) {
 	f()
 }
 
-func picture(name string) *gorgonia.Node {
+func image(name string) *gorgonia.Node {
 	g := gorgonia.NewGraph()
 	return gorgonia.NewTensor(g, tensor.Float64, 4, gorgonia.WithShape(2, 3, 4, 4), gorgonia.WithName(name), gorgonia.WithInit(gorgonia.Gaussian(3, 1)))
 }
 
 func TestGorgoniaCannotDifferentiateGlobalAveragePooling(t *testing.T) {
-	x := picture("x")
+	x := image("x")
 	pooled := gorgonia.Must(gorgonia.GlobalAveragePool2D(x))
 	panics(t, "Grad of GlobalAveragePool2D", func() { gorgonia.Grad(gorgonia.Must(gorgonia.Sum(pooled)), x) })
 
-	other := picture("x")
+	other := image("x")
 	let(t, other, x.Value())
 	mean := gorgonia.Must(gorgonia.Mean(gorgonia.Must(gorgonia.Reshape(other, tensor.Shape{2, 3, 16})), 2))
 	var means gorgonia.Value
@@ -178,7 +178,7 @@ func TestGorgoniaOverwritesValuesWithGradients(t *testing.T) {
 	}
 }
 
-func TestGorgoniaHasHeInitialisationForFloat64Alone(t *testing.T) {
+func TestGorgoniaHasHeInitialisationOnlyForFloat64(t *testing.T) {
 	matrix := func(dt tensor.Dtype, f gorgonia.InitWFn) {
 		gorgonia.NewMatrix(gorgonia.NewGraph(), dt, gorgonia.WithShape(4, 3), gorgonia.WithInit(f))
 	}
@@ -189,7 +189,7 @@ func TestGorgoniaHasHeInitialisationForFloat64Alone(t *testing.T) {
 }
 
 func TestGorgoniaBatchNormMakesScalesOfAWholeBatch(t *testing.T) {
-	x := picture("x")
+	x := image("x")
 	_, scale, bias, _, err := gorgonia.BatchNorm(x, nil, nil, 0.9, 1e-5)
 	if err != nil {
 		t.Fatal(err)
@@ -199,12 +199,12 @@ func TestGorgoniaBatchNormMakesScalesOfAWholeBatch(t *testing.T) {
 	}
 }
 
-func TestGorgoniaWipesRunningStatistics(t *testing.T) {
+func TestGorgoniaResetsRunningStatistics(t *testing.T) {
 	for name, wipe := range map[string]func(*gorgonia.BatchNormOp, *gorgonia.ExprGraph){
 		"SetTraining(true)": func(op *gorgonia.BatchNormOp, _ *gorgonia.ExprGraph) { op.SetTraining(true) },
 		"a new VM":          func(_ *gorgonia.BatchNormOp, g *gorgonia.ExprGraph) { gorgonia.NewTapeMachine(g).Close() },
 	} {
-		x := picture("x")
+		x := image("x")
 		shape := gorgonia.WithShape(1, 3, 1, 1)
 		scale := gorgonia.NewTensor(x.Graph(), tensor.Float64, 4, shape, gorgonia.WithName("scale"), gorgonia.WithInit(gorgonia.Ones()))
 		bias := gorgonia.NewTensor(x.Graph(), tensor.Float64, 4, shape, gorgonia.WithName("bias"), gorgonia.WithInit(gorgonia.Zeroes()))
@@ -235,8 +235,8 @@ type exploding struct{ gorgonia.Op }
 
 func (exploding) Do(...gorgonia.Value) (gorgonia.Value, error) { panic("exploded") }
 
-// TestGorgoniaPanicsWhereNobodyCanRecover runs itself once more, to die there.
-func TestGorgoniaPanicsWhereNobodyCanRecover(t *testing.T) {
+// TestGorgoniaPanicsWhereTheCallerCannotRecover runs itself once more, to die there.
+func TestGorgoniaPanicsWhereTheCallerCannotRecover(t *testing.T) {
 	const variable = "PENSTOCK_TEST_EXPLODE"
 	if os.Getenv(variable) == "" {
 		command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -249,7 +249,7 @@ func TestGorgoniaPanicsWhereNobodyCanRecover(t *testing.T) {
 	}
 	defer func() { recover() }()
 	x := gorgonia.NewMatrix(gorgonia.NewGraph(), tensor.Float64, gorgonia.WithShape(rows, width), gorgonia.WithInit(gorgonia.Ones()))
-	square := gorgonia.Must(gorgonia.Square(picture("elsewhere"))).Op()
+	square := gorgonia.Must(gorgonia.Square(image("elsewhere"))).Op()
 	gorgonia.Must(gorgonia.ApplyOp(exploding{square}, x))
 	gorgonia.NewTapeMachine(x.Graph()).RunAll()
 }

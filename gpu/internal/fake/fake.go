@@ -17,7 +17,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Codes of the CUDA driver API, of which the last two are sticky.
+// Error codes of the CUDA driver API. The last two are sticky.
 const (
 	OutOfMemory    = 2
 	NoDevice       = 100
@@ -26,7 +26,7 @@ const (
 	LaunchFailed   = 719
 )
 
-// Accounts of Live.
+// What Live counts.
 const (
 	PinnedBytes int32 = iota
 	DeviceBytes
@@ -40,39 +40,40 @@ const (
 
 var names = [accounts]string{"page-locked bytes", "device bytes", "streams", "events", "contexts", "pools", "modules"}
 
-// A Driver is a loaded fake. Its fields control it; times are in nanoseconds.
+// A Driver is a loaded fake driver. Its fields are functions that control it or report
+// what it has done. Times are in nanoseconds.
 type Driver struct {
 	File string
 
-	Reset   func() // forgets everything but what lives
+	Reset   func() // forgets all settings and counts, but no live memory or handle
 	Restart func() // makes cuInit necessary again
 	Devices func(n int32)
 	Pools   func(on bool)                                    // whether devices have stream-ordered memory
 	Speed   func(latency, jitter, bytesPerMicrosecond int64) // of copies
-	Drains  func(on bool, perMB int64)                       // whether taking memory waits, and holds the lock
-	Capture func(on bool)                                    // another thread captures a graph
-	Fail    func(call string, n int64, code int32)           // the n-th call from now; 0 for none
-	Poison  func(code int32, n int64)                        // the n-th copy or kernel that runs from now
-	Abandon func()                                           // what a lost context has left, as the process's end would
+	Drains  func(on bool, perMB int64)                       // whether allocating memory waits for all streams, and blocks other calls
+	Capture func(on bool)                                    // whether another thread captures a graph
+	Fail    func(call string, n int64, code int32)           // makes the n-th call from now fail; 0 for none
+	Poison  func(code int32, n int64)                        // makes the n-th copy or kernel that runs from now fail
+	Abandon func()                                           // frees what a lost context has left, as the end of the process would
 	Live    func(account int32) int64
-	Faults  func() int64 // of what no correct caller does
-	// Failures counts the calls, copies and kernels that failed because they were told to.
+	Faults  func() int64 // mistakes that no correct caller makes
+	// Failures counts the calls, copies and kernels that Fail and Poison made fail.
 	Failures func() int64
 	Captured func() int64                    // calls that would have broken the capture
-	Uploads  func() int64                    // that have ended
+	Uploads  func() int64                    // copies to the device that are complete
 	Upload   func(i int64, entry *[3]uint64) // source, destination, bytes
 	Calls    func(call string) int64
 	Launches func() int64
-	Pending  func() int64 // copies and kernels that have not ended
+	Pending  func() int64 // copies and kernels that are not complete
 
-	Context    func(device int32) uintptr // of somebody else
-	Primary    func(device int32) uintptr // if it is active
+	Context    func(device int32) uintptr // makes a context, as another library would
+	Primary    func(device int32) uintptr // the primary context, or 0 if it is not active
 	EndContext func(context uintptr)
-	Current    func() uintptr                               // on the calling thread
-	Stream     func(context uintptr, blocking bool) uintptr // of somebody else
+	Current    func() uintptr                               // the context of the calling thread
+	Stream     func(context uintptr, blocking bool) uintptr // makes a stream, as another library would
 	EndStream  func(stream uintptr)
-	Drain      func(stream uintptr)
-	Hold       func(stream uintptr) // until Release
+	Drain      func(stream uintptr) // waits for the stream's work
+	Hold       func(stream uintptr) // stops the stream until Release
 	Release    func()
 	Sum        func(stream, src uintptr, n uintptr, out *uint64, delay int64)
 
@@ -82,8 +83,8 @@ type Driver struct {
 //go:embed build driver
 var sources embed.FS
 
-// Build compiles the driver into a folder, with the kernels of .cu files, and loads
-// it. Without gcc the error wraps exec.ErrNotFound.
+// Build compiles the driver into a folder, together with the .cu files of kernels, and
+// loads it. Without gcc the error wraps exec.ErrNotFound.
 func Build(dir string, kernels ...string) (*Driver, error) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		return nil, err
@@ -99,8 +100,8 @@ func Build(dir string, kernels ...string) (*Driver, error) {
 	return Load(file)
 }
 
-// Load controls a fake that was built before, and perhaps loaded. An error says that
-// the file is none.
+// Load loads a fake driver that was built before; it may be loaded already. It is an
+// error if the file is not a fake driver.
 func Load(file string) (*Driver, error) {
 	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
@@ -116,15 +117,15 @@ func Load(file string) (*Driver, error) {
 		"release": &d.Release, "sum": &d.Sum, "last_fault": &d.lastFault,
 	} {
 		if _, err := purego.Dlsym(handle, "fake_"+name); err != nil {
-			return nil, fmt.Errorf("%s is no fake driver: %w", file, err)
+			return nil, fmt.Errorf("%s is not a fake driver: %w", file, err)
 		}
 		purego.RegisterLibFunc(f, handle, "fake_"+name)
 	}
 	return d, nil
 }
 
-// Use resets the driver, and at the end of the test sees that nothing is left that
-// was not there before.
+// Use resets the driver, and checks at the end of the test that the test has left no
+// memory or handle, and that the driver saw no fault.
 func (d *Driver) Use(t testing.TB) {
 	t.Helper()
 	d.Reset()
@@ -148,14 +149,14 @@ func (d *Driver) Use(t testing.TB) {
 	})
 }
 
-// Settle waits until no copy and no kernel is left to do.
+// Settle waits until all copies and kernels are complete.
 func (d *Driver) Settle() {
 	for d.Pending() > 0 {
 		runtime.Gosched()
 	}
 }
 
-// LastFault is what the last fault was.
+// LastFault describes the last fault.
 func (d *Driver) LastFault() string {
 	text := make([]byte, 160)
 	d.lastFault(&text[0], int64(len(text)))

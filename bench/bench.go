@@ -1,18 +1,17 @@
-// Package bench measures the loader as a whole, on files: what its users get, in
-// samples per second and in milliseconds to the first batch. Its benchmarks are
-// five studies of PyTorch's DataLoader, done again, and some smaller questions.
+// Package bench measures the loader as a whole, on files, in samples per second and in
+// milliseconds to the first batch. Its benchmarks repeat five studies of PyTorch's
+// DataLoader, and answer some smaller questions.
 //
 //	go test -bench . ./bench/...                            # from the project's root, on made-up data
 //	go test -bench Loading ./bench -photos DIR              # on your own photos, a folder per class
-//	go test -bench . ./bench -rounds 5 -results FILE.jsonl  # keep every single wait, for bench/report
+//	go test -bench . ./bench -rounds 5 -results FILE.jsonl  # keep the wait for every batch, for bench/report
 //	go test -bench Loading ./bench -full -timeout 24h       # the study's whole grid
 //
-// Configurations that are compared take turns, round by round, so that a machine
-// whose speed drifts treats them alike; what is reported is the median over
-// rounds, and as spread-% what lies between the least and the most of them. The
-// first batch's wait has a figure of its own; median, 99th percentile and longest
-// are of the waits after it, of which the 99th percentile is the longest where
-// they are fewer than a hundred.
+// Configurations that are compared take turns in every round, so that a change of the
+// machine's speed affects all of them. A benchmark reports the median over rounds, and as
+// spread-% the difference between the least and the greatest round. The first batch's wait
+// is reported separately. The median, the 99th percentile and the longest wait are those of
+// the later batches; with fewer than a hundred waits the 99th percentile is the longest one.
 package bench
 
 import (
@@ -26,16 +25,14 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// Side is what the records of this library are called.
+// Side is the name of this library in records.
 const Side = "penstock"
 
-// Epoch measures a loop over batches: the wait for every single one as the loop
-// sees it, from the end of its body to the next batch, and what body takes, as
-// Compute. Body is what is done with a batch; nil is nothing. Seconds are from
-// the loop's start to its end.
+// Epoch measures a loop over batches: the wait for every batch, from the end of the loop
+// body to the next batch, and as Compute the time of body, which is called for every batch
+// and may be nil. Seconds is the time from the loop's start to its end.
 //
-// CPU is that of the whole process, and so are allocations, those of the loop's
-// start included.
+// CPU and allocations are those of the whole process, including the start of the loop.
 func Epoch(ctx context.Context, batches iter.Seq2[*loader.Batch, error], body func(context.Context, *loader.Batch) error) (result.Measured, error) {
 	m := result.Measured{Waits: make([]float64, 0, 4096)}
 	err := counted(ctx, &m, func() error {
@@ -65,7 +62,7 @@ func Epoch(ctx context.Context, batches iter.Seq2[*loader.Batch, error], body fu
 	return m, err
 }
 
-// counted runs f and counts what the process allocates and computes meanwhile.
+// counted runs f and measures the process's allocations and CPU time meanwhile.
 func counted(ctx context.Context, m *result.Measured, f func() error) error {
 	var before, after runtime.MemStats
 	cpu := cpuTime(ctx)
@@ -99,8 +96,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Blank is a record of this library on this machine, now, in which study,
-// configuration and figures are missing.
+// Blank returns a record of this library, on this machine, at this time. The caller fills
+// in the study, the configuration and the figures.
 func Blank(ctx context.Context) (result.Record, error) {
 	machine, err := result.ThisMachine(ctx)
 	if err != nil {

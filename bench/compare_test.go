@@ -10,15 +10,17 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A side is one of several ways to do the same work. It returns how long that took.
+// A side is one of several ways to do the same work. Its function returns the time that it
+// took.
 type side struct {
 	name string
 	run  func() time.Duration
 }
 
-// compare lets the sides take turns as long as the benchmark runs, three rounds
-// at least where it runs for time, and reports the median of each in samples per
-// second and of every one but the last as percentage of the last, pair by pair.
+// compare lets the sides take turns as long as the benchmark runs, and for at least three
+// rounds unless -benchtime gives a count. It reports the median of each side in samples per
+// second. For every side other than the last it also reports the median ratio to the last,
+// in percent.
 func compare(b *testing.B, samples int, sides ...side) {
 	b.Helper()
 	took := make([][]time.Duration, len(sides))
@@ -31,7 +33,7 @@ func compare(b *testing.B, samples int, sides ...side) {
 	for b.Loop() {
 		round()
 	}
-	for timed && len(took[0]) < 3 { // each longer than testing thinks enough
+	for timed && len(took[0]) < 3 { // testing stopped after fewer, long rounds
 		round()
 	}
 	last := len(sides) - 1
@@ -49,7 +51,7 @@ func compare(b *testing.B, samples int, sides ...side) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// median is that of durations or of numbers.
+// median returns the median of durations or numbers.
 func median[T time.Duration | float64](values []T) T {
 	list := make([]float64, len(values))
 	for i, v := range values {

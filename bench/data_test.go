@@ -19,8 +19,8 @@ var (
 	dataDir   = flag.String("data", "", "folder for made-up data, which stays; penstock-bench in the user's cache folder by default")
 )
 
-// photos is the photos of the flag, or made-up ones of about 110 KB, with the
-// given steps.
+// photos is a dataset of the photos in -photos, or of made-up ones of about 110 KB, with
+// the given steps.
 func photos(b *testing.B, steps ...transform.Step) dataset.Dataset {
 	b.Helper()
 	return transformed(b, os.DirFS(photosFolder(b)), steps...)
@@ -47,7 +47,7 @@ func transformed(b *testing.B, fsys fs.FS, steps ...transform.Step) dataset.Data
 	return ds
 }
 
-// given is what make makes in the folder of made-up data.
+// given calls make with the folder of made-up data, and returns its result.
 func given(b *testing.B, make func(root string) (string, error)) string {
 	b.Helper()
 	root := *dataDir
@@ -64,7 +64,7 @@ func given(b *testing.B, make func(root string) (string, error)) string {
 	return path
 }
 
-// repeated makes ds as long as n samples by going over it again.
+// repeated extends ds to n samples by repeating it.
 func repeated(b *testing.B, ds dataset.Dataset, n int) dataset.Dataset {
 	b.Helper()
 	indices := make([]int, n)
@@ -78,18 +78,18 @@ func repeated(b *testing.B, ds dataset.Dataset, n int) dataset.Dataset {
 	return long
 }
 
-// preprocessed is pictures of the given size, a file each.
+// preprocessed is a dataset of images of the given size, one per file.
 func preprocessed(b *testing.B, size int) dataset.Dataset {
 	b.Helper()
 	dir := given(b, func(root string) (string, error) { return data.Items(b.Context(), root, items, size) })
-	ds, err := packed.Items(os.DirFS(dir), "*.raw", data.Picture(size))
+	ds, err := packed.Items(os.DirFS(dir), "*.raw", data.Image(size))
 	if err != nil {
 		b.Fatal(err)
 	}
 	return ds
 }
 
-// cache is where data lies that is made anew in every run.
+// cache is the folder for data that every run makes again.
 var cache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "penstock-bench-") })
 
 func TestMain(m *testing.M) {
@@ -101,7 +101,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// made is a folder of the cache that fill fills once.
+// made returns a folder of the cache, which fill fills once.
 func made(b *testing.B, name string, fill func(dir string) error) string {
 	b.Helper()
 	root, err := cache()

@@ -8,26 +8,27 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A Device simulates one of given speed: its work is waited for, and nothing is
-// computed. It stands for devices that are not at hand, or are too slow for a
-// grid; results must say that it was simulated.
+// A Device simulates a device of a given speed: it waits for as long as the work would
+// take, and computes nothing. Use it if there is no such device, or if a real one is too
+// slow for a grid. Results must say that the device was simulated.
 type Device struct {
 	SamplesPerSecond float64
-	PerBatch         time.Duration // what every batch takes besides, of any size
-	BytesPerSecond   float64       // to the device; 0 is at once
+	PerBatch         time.Duration // added for every batch, of any size
+	BytesPerSecond   float64       // of transfers to the device; with 0 they take no time
 }
 
-// SimulatedDevice is one of that speed that batches reach at 6 GB/s, as page-locked
-// memory does over PCIe 3.0, and of which each costs 1 ms besides. Speed 0 is none.
+// SimulatedDevice returns a device of that speed, with transfers at 6 GB/s, as from
+// page-locked memory over PCIe 3.0, and with 1 ms added for every batch. A [Run] with a
+// device of speed 0 has none.
 func SimulatedDevice(samplesPerSecond float64) Device {
 	return Device{SamplesPerSecond: samplesPerSecond, PerBatch: time.Millisecond, BytesPerSecond: 6e9}
 }
 
-// String is as "device of 500 samples/s".
+// String returns a text such as "device of 500 samples/s".
 func (d Device) String() string { return fmt.Sprintf("device of %.0f samples/s", d.SamplesPerSecond) }
 
-// Run takes a batch to the device and then through its work, as a loop does that
-// overlaps neither with the other, and tells what each of the two took.
+// Run waits for the transfer of a batch and then for its work, as a loop without overlap
+// does. It returns the time of each.
 func (d Device) Run(ctx context.Context, b *loader.Batch, bytes int) (transfer, compute time.Duration, err error) {
 	begun := time.Now()
 	if d.BytesPerSecond > 0 {

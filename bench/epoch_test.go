@@ -18,8 +18,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// slowSamples take 10 ms each without a processor, so that a synctest bubble
-// computes the waits of as many workers as one likes.
+// slowSamples take 10 ms each without using the processor, so that a synctest bubble gives
+// exact waits for any number of workers.
 func slowSamples(n int) dataset.Dataset {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{}}}
 	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
@@ -89,7 +89,7 @@ func TestEpochTellsWaitingFromTheBody(t *testing.T) {
 }
 
 func TestTheFirstBatchsProfileEndsWithIt(t *testing.T) {
-	m, err := bench.Run{Study: result.Profile, Config: result.Config{Batch: 2, Workers: 2, Span: result.FirstBatch}, Dataset: blankPictures(640, 8)}.Once(t.Context())
+	m, err := bench.Run{Study: result.Profile, Config: result.Config{Batch: 2, Workers: 2, Span: result.FirstBatch}, Dataset: blankImages(640, 8)}.Once(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestEndToEndCountsAllThatAreAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer net.Close()
-	m, err := bench.Run{Study: result.EndToEnd, Config: result.Config{Batch: rows, Workers: 2}, Dataset: blankPictures(2*rows+1, modelSize), Feed: net.Feed.Run}.Once(t.Context())
+	m, err := bench.Run{Study: result.EndToEnd, Config: result.Config{Batch: rows, Workers: 2}, Dataset: blankImages(2*rows+1, modelSize), Feed: net.Feed.Run}.Once(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestInferenceRunsWholeBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Samples != 4 || calls != 3 || m.PerItem == 0 || m.PerItem != m.Seconds/4 {
-		t.Errorf("measured: %+v in %d calls, want 4 pictures in 3", m, calls)
+		t.Errorf("measured: %+v in %d calls, want 4 images in 3", m, calls)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
 	}
 }
 
-// What the waits that were measured and committed show, in nine rounds of ten.
+// The committed results show this in nine of ten rounds.
 func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
 	records, err := result.ReadFile("results/throttled.jsonl")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// item is a preprocessed picture: 602,112 bytes.
-var item = data.Picture(224)
+// item is a preprocessed image: 602,112 bytes.
+var item = data.Image(224)
 
 const items = 256 // 154 MB, more than any cache but the page cache
 
@@ -39,9 +39,8 @@ func openPacked(b *testing.B) dataset.Dataset {
 	return ds
 }
 
-// BenchmarkPreprocessed loads items from one file and from a file each, and, in
-// turn, has as many goroutines do nothing but pread them into memory of the same
-// size.
+// BenchmarkPreprocessed loads items from one file, and from one file per item. In turns, the
+// same number of goroutines only pread the items into memory of the same size.
 func BenchmarkPreprocessed(b *testing.B) {
 	files, err := packed.Items(os.DirFS(itemFiles(b)), "*", item)
 	if err != nil {
@@ -59,7 +58,7 @@ func BenchmarkPreprocessed(b *testing.B) {
 	}
 }
 
-// BenchmarkNpy is the same with items in an array of NumPy's.
+// BenchmarkNpy is the same with items in one npy array.
 func BenchmarkNpy(b *testing.B) {
 	const name, header = "array.npy", 128
 	dir := made(b, "npy", func(dir string) error {
@@ -111,7 +110,7 @@ func fileEach(b *testing.B, pattern string) func(i int, dst []byte) error {
 	}
 }
 
-// compareWithPread lets a loader and plain reading take turns.
+// compareWithPread compares a loader with plain reading.
 func compareWithPread(b *testing.B, ds dataset.Dataset, workers, batch int, read func(i int, dst []byte) error) {
 	l := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(batch))
 	size := item[0].Bytes()
@@ -141,8 +140,8 @@ func compareWithPread(b *testing.B, ds dataset.Dataset, workers, batch int, read
 		}})
 }
 
-// BenchmarkCached loads items from a cache that was filled by an epoch before, and,
-// in turn, has as many goroutines copy rows of the same size from one slice.
+// BenchmarkCached loads items from a cache that an earlier epoch has filled. In turns, the
+// same number of goroutines copy rows of the same size from one slice.
 func BenchmarkCached(b *testing.B) {
 	cached := fullCache(b, openPacked(b))
 	from := make([]byte, items*item[0].Bytes())
@@ -159,7 +158,7 @@ func BenchmarkCached(b *testing.B) {
 	}
 }
 
-// fullCache is a cache of all of ds.
+// fullCache returns a cache that holds all samples of ds.
 func fullCache(b *testing.B, ds dataset.Dataset) *dataset.Cache {
 	b.Helper()
 	cached, err := dataset.Cached(ds, 1<<30)
@@ -173,8 +172,8 @@ func fullCache(b *testing.B, ds dataset.Dataset) *dataset.Cache {
 	return cached
 }
 
-// BenchmarkFirstEpoch loads items with a loader that was just made, and again:
-// slabs are touched when made, so the first epoch is as fast.
+// BenchmarkFirstEpoch loads items with a new loader, for two epochs. The loader touches its
+// slabs when it is made, so the first epoch is as fast as the second.
 func BenchmarkFirstEpoch(b *testing.B) {
 	ds := openPacked(b)
 	var l *loader.Loader
@@ -189,10 +188,10 @@ func BenchmarkFirstEpoch(b *testing.B) {
 		}})
 }
 
-// BenchmarkCIFAR loads shuffled epochs of CIFAR-100: the bytes as they are, and as
-// a network takes them.
+// BenchmarkCIFAR loads shuffled epochs of CIFAR-100, once as bytes and once as normalized
+// float32.
 func BenchmarkCIFAR(b *testing.B) {
-	bytes, normalized := tinyPictures(b)
+	bytes, normalized := tinyImages(b)
 	for name, ds := range map[string]dataset.Dataset{"bytes": bytes, "normalized": normalized} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) {
@@ -204,7 +203,7 @@ func BenchmarkCIFAR(b *testing.B) {
 	}
 }
 
-// blankPictures gives pictures that cost nothing to make.
-func blankPictures(n, size int) dataset.Dataset {
-	return dataset.Func(n, data.Picture(size), func(context.Context, int, dataset.Slot) error { return nil })
+// blankImages is a dataset of images that cost nothing to load.
+func blankImages(n, size int) dataset.Dataset {
+	return dataset.Func(n, data.Image(size), func(context.Context, int, dataset.Slot) error { return nil })
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// BenchmarkLoading is the first study: the wait for every single batch, by batch
-// size, workers, what the consumer takes for a batch, and kind of data, each with
-// Help on and off where there is anybody to help.
+// BenchmarkLoading is the first study: the wait for every batch, by batch size, number of
+// workers, time of the consumer per batch, and data, with Help on and, if there are two
+// workers or more, off.
 //
-// There are batches for four periods of as many as workers and one batch more; and
-// with a slow consumer, where only the first batch is slow, for one and some more.
-// The whole grid leaves periods out beyond 8 workers to end in time.
+// A period is as many batches as there are workers. An epoch has four periods and one batch
+// more. With a slow consumer, where only the first batch is slow, it has one period and some
+// batches more. With more than 8 workers the whole grid has fewer periods, to save time.
 func BenchmarkLoading(b *testing.B) {
 	of := map[string]dataset.Dataset{"photos": photos(b, transform.Eval(224)), "preprocessed": preprocessed(b, 224)}
 	slow := sized(0, 0.1, 2.)
@@ -44,13 +44,12 @@ func BenchmarkLoading(b *testing.B) {
 	measure(b, cells)
 }
 
-// BenchmarkThrottled is the same with files as slow as a network's, which shows
-// up to 64 workers what few processors cannot: work that waits. Epochs are three
-// periods of as many batches as workers and one batch more, 8 batches at least.
-// Without Help that one is a single worker's, while the others have nothing to do,
-// which takes as long as a period: its samples per second are up to a quarter
-// below those of a long epoch. Nothing is read ahead: only the operating system
-// can do that.
+// BenchmarkThrottled is the same with files that are as slow as over a network. Its workers
+// wait rather than compute, so few processors can show up to 64 workers. An epoch has three
+// periods of as many batches as workers and one batch more, and at least 8 batches. Without
+// Help a single worker assembles that last batch, which takes as long as a period, while the
+// others have nothing to do. So samples per second are up to a quarter lower than in a long
+// epoch. Files are not read ahead, because only the operating system can do that.
 func BenchmarkThrottled(b *testing.B) {
 	const batch = 8
 	throttle := bench.Throttle{Latency: 80 * time.Millisecond, BytesPerSecond: 100e6}

@@ -22,7 +22,7 @@ var (
 	roundsFlag  = flag.Int("rounds", 0, "rounds in which configurations take turns; 3 by default, and 1 with -benchtime 1x")
 )
 
-// quick tells that benchmarks are to show that they work, and no more.
+// quick reports whether benchmarks only have to show that they work.
 func quick() bool { return !*full && (testing.Short() || setting("test.benchtime") == "1x") }
 
 func setting(name string) string {
@@ -32,7 +32,7 @@ func setting(name string) string {
 	return ""
 }
 
-// sized is what a run of this kind takes.
+// sized returns the value for the kind of run: quick, normal or the full grid.
 func sized[T any](quickly, usual, whole T) T {
 	switch {
 	case *full:
@@ -56,16 +56,16 @@ func rounds() int {
 // A cell is one configuration of a study.
 type cell struct {
 	bench.Run
-	run    func(ctx context.Context) (result.Measured, error) // where it is more than Run.Once
-	report func(b *testing.B, rounds []result.Measured)       // what the study shows besides; may be nil
+	run    func(ctx context.Context) (result.Measured, error) // replaces Run.Once if not nil
+	report func(b *testing.B, rounds []result.Measured)       // reports what only this study measures; may be nil
 }
 
-// most is the greatest number of iterations that testing asks for.
+// most is the greatest number of iterations that package testing requests.
 const most = 1e9
 
-// measure lets cells take turns, every other round backwards, keeps what comes
-// out in the file of -results, and reports every cell as a benchmark, whose
-// iterations are its rounds.
+// measure lets the cells take turns, in reverse order in every second round. It appends the
+// records to the file of -results, and reports every cell as a benchmark whose iterations
+// are its rounds.
 func measure(b *testing.B, cells []cell) {
 	if setting("test.count") != "1" {
 		b.Fatal("use -rounds in place of -count: configurations take turns")
@@ -77,7 +77,7 @@ func measure(b *testing.B, cells []cell) {
 			if round%2 == 1 {
 				k = len(cells) - 1 - k
 			}
-			runtime.GC() // what one cell leaves is not collected in the next
+			runtime.GC() // so that the garbage of one cell is not collected in the next
 			c := cells[k]
 			if c.run == nil {
 				c.run = c.Once
@@ -92,7 +92,7 @@ func measure(b *testing.B, cells []cell) {
 	}
 	for k, c := range cells {
 		b.Run(named(c.Config), func(b *testing.B) {
-			b.StopTimer() // testing calls again, with greater N, until the last that it allows
+			b.StopTimer() // testing calls again with greater N, up to the greatest that it allows
 			report(b, measured[k])
 			if c.report != nil {
 				c.report(b, measured[k])
@@ -105,7 +105,7 @@ func measure(b *testing.B, cells []cell) {
 	}
 }
 
-// show reports the median over rounds.
+// show reports the median of a quantity over rounds.
 func show(b *testing.B, rounds []result.Measured, unit string, of func(m result.Measured) float64) analysis.Figure {
 	values := make([]float64, len(rounds))
 	for i, m := range rounds {
@@ -116,16 +116,16 @@ func show(b *testing.B, rounds []result.Measured, unit string, of func(m result.
 	return f
 }
 
-// report shows what all studies have in common.
+// report reports the quantities that all studies have in common.
 func report(b *testing.B, rounds []result.Measured) {
-	b.ReportMetric(0, "ns/op") // of nothing
+	b.ReportMetric(0, "ns/op") // removes it from the output
 	rate := show(b, rounds, "samples/s", func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds })
 	b.ReportMetric(100*(rate.High-rate.Low)/rate.Median, "spread-%")
 	if len(rounds[0].Waits) == 0 {
 		return
 	}
 	show(b, rounds, "ms-to-first-batch", func(m result.Measured) float64 { return 1000 * m.FirstBatch })
-	if len(rounds[0].Waits) > 1 { // there are others than the first
+	if len(rounds[0].Waits) > 1 { // there are waits after the first one
 		show(b, rounds, "median-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Median })
 		show(b, rounds, "p99-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).P99 })
 		show(b, rounds, "longest-wait-ms", func(m result.Measured) float64 { return 1000 * analysis.NewRhythm(m.Waits, 1).Longest })
@@ -133,9 +133,9 @@ func report(b *testing.B, rounds []result.Measured) {
 	show(b, rounds, "allocs/batch", func(m result.Measured) float64 { return float64(m.Allocations) / float64(len(m.Waits)) })
 }
 
-// wanted tells whether the pattern of -bench chooses a benchmark whose first name
-// testing has chosen. Where an expression has alternatives and a slash, all are
-// wanted: measuring too much is better than too little.
+// wanted reports whether the pattern of -bench chooses a benchmark, given that testing has
+// chosen the first part of its name. If the pattern has alternatives and a slash, it reports
+// true: it is better to measure too much than too little.
 func wanted(pattern, name string) bool {
 	if strings.ContainsAny(pattern, "|()[]") && strings.Contains(pattern, "/") {
 		return true
@@ -168,7 +168,7 @@ func keep(b *testing.B, c cell, round int, m result.Measured) {
 		b.Fatal(err)
 	}
 	if c.Study != result.Loading {
-		m.Waits = nil // thousands, that no other study is about
+		m.Waits = nil // thousands, which only the loading study needs
 	}
 	r.Study, r.Round, r.Config, r.Measured = c.Study, round, c.Config, m
 	if err := result.AppendFile(*resultsFile, r); err != nil {
@@ -176,7 +176,7 @@ func keep(b *testing.B, c cell, round int, m result.Measured) {
 	}
 }
 
-// named joins what a benchmark's name says of its configuration.
+// named returns the part of a benchmark's name that describes its configuration.
 func named(c result.Config) string {
 	parts := []string{c.Data}
 	add := func(on bool, format string, v any) {

@@ -14,10 +14,10 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-const modelSize = 64 // of pictures, in pixels on each side
+const modelSize = 64 // width and height of images, in pixels
 
-// nets are built when they are first needed: one for each kind and batch size,
-// with the one VM that its graph has.
+// nets are built when they are first needed: one for each kind and batch size, with one VM
+// each.
 type nets map[netKey]*model.Net
 
 type netKey struct {
@@ -35,8 +35,8 @@ func newNets(b *testing.B) nets {
 	return all
 }
 
-// of is a net that has run once, so that its VM has its memory. In the whole
-// grids only the last one is kept: they would not fit into memory together.
+// of returns a net that has run once, so that its VM has allocated its memory. In the full
+// grids only the last net is kept, because not all of them fit into memory together.
 func (all nets) of(k model.Kind, rows int) (*model.Net, error) {
 	key := netKey{k.Name, rows}
 	if n := all[key]; n != nil {
@@ -57,9 +57,9 @@ func (all nets) of(k model.Kind, rows int) (*model.Net, error) {
 	return n, n.Infer(make([]float32, rows*3*modelSize*modelSize))
 }
 
-// BenchmarkEndToEnd is the second study: loading and inference together, by batch
-// size, workers, model and data, on gorgonia's VM for the processor, which shares
-// it with the workers. There is no transfer: the VM reads the loader's memory.
+// BenchmarkEndToEnd is the second study: loading and inference together, by batch size,
+// number of workers, model and data. gorgonia's CPU VM runs on the same processors as the
+// workers. There is no transfer, because the VM reads the loader's memory.
 func BenchmarkEndToEnd(b *testing.B) {
 	of := map[string]dataset.Dataset{"photos": photos(b, transform.Eval(modelSize)), "preprocessed": preprocessed(b, modelSize)}
 	all := newNets(b)
@@ -85,8 +85,8 @@ func BenchmarkEndToEnd(b *testing.B) {
 	measure(b, cells)
 }
 
-// BenchmarkSimulated is the second study with devices of given speed, which take
-// nothing from the processor, see [bench.SimulatedDevice]. Loading is real.
+// BenchmarkSimulated is the second study with simulated devices of given speeds, which use
+// no processor time; see [bench.SimulatedDevice]. Loading is real.
 func BenchmarkSimulated(b *testing.B) {
 	of := map[string]dataset.Dataset{"photos": photos(b, transform.Eval(224)), "preprocessed": preprocessed(b, 224)}
 	var cells []cell
@@ -113,8 +113,8 @@ func reportParts(b *testing.B, rounds []result.Measured) {
 	show(b, rounds, "end-to-end-ms", func(m result.Measured) float64 { return 1000 * m.EndToEnd })
 }
 
-// BenchmarkInference is the fifth study: a net's time per picture by batch size,
-// without loading, so without waits, on gorgonia's VM for the processor.
+// BenchmarkInference is the fifth study: a net's time per image by batch size, on gorgonia's
+// CPU VM, without loading and so without waits.
 func BenchmarkInference(b *testing.B) {
 	all := newNets(b)
 	var cells []cell

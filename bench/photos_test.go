@@ -16,7 +16,7 @@ func BenchmarkPhotos(b *testing.B) {
 	for _, workers := range []int{0, 1, 2, 4} {
 		for _, help := range []bool{true, false} {
 			if workers < 2 && !help {
-				continue // there is nobody to help
+				continue // Help needs a second worker
 			}
 			b.Run(fmt.Sprintf("workers=%d/help=%v", workers, help), func(b *testing.B) {
 				l := newLoader(b, ds, loader.Workers(workers), loader.BatchSize(32), loader.Help(help))
@@ -34,8 +34,8 @@ func BenchmarkPhotos(b *testing.B) {
 	}
 }
 
-// BenchmarkInFlight lets many workers share three slabs, and, in turn, has every
-// worker with whole batches of its own.
+// BenchmarkInFlight compares many workers that share three slabs with workers that each
+// assemble batches of their own.
 func BenchmarkInFlight(b *testing.B) {
 	ds := repeated(b, photos(b, transform.Eval(224)), sized(128, 512, 512))
 	for _, workers := range []int{2, 8, 64} {
@@ -50,8 +50,8 @@ func BenchmarkInFlight(b *testing.B) {
 	}
 }
 
-// BenchmarkCachedPhotos loads photos with the evaluation preset: decoded in every
-// epoch, and in a second epoch over a cache of what the preset makes of them.
+// BenchmarkCachedPhotos compares photos that are decoded in every epoch with a second epoch
+// over a cache of the evaluation preset's results.
 func BenchmarkCachedPhotos(b *testing.B) {
 	ds := photos(b, transform.Eval(224))
 	if ds.Len() > 1000 {

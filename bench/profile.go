@@ -7,11 +7,11 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// Profiled makes a profile of what [Epoch] measured with a body that copied
-// batches as to a device: what the body took is the transfer, and there are
-// stages, what the loop waited for and copied and what the workers did, by the
-// loader's stats of this epoch. The profile of [result.FirstBatch] ends with that
-// batch, without the end of workers that are at others.
+// Profiled makes a profile of what [Epoch] measured with a body that copied each batch, as
+// to a device. The time of the body becomes the transfer. The stages are the waits and
+// copies of the loop, and the work of the workers according to the loader's stats of this
+// epoch. A profile of [result.FirstBatch] ends with the first batch: it leaves out the time
+// until workers have finished their other batches.
 func Profiled(m result.Measured, span string, s loader.Stats) result.Measured {
 	m.Transfer, m.Compute = m.Compute, 0
 	if span == result.FirstBatch {

@@ -20,30 +20,30 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// tinyPictures is CIFAR-100's training part, as bytes and as a network takes it.
-func tinyPictures(b *testing.B) (bytes, normalized dataset.Dataset) {
+// tinyImages is the training part of CIFAR-100, as bytes and as normalized float32.
+func tinyImages(b *testing.B) (bytes, normalized dataset.Dataset) {
 	b.Helper()
 	n := sized(5_000, 50_000, 50_000)
 	dir := given(b, func(root string) (string, error) { return data.CIFAR100(b.Context(), root, n) })
-	pictures, err := dataset.CIFAR100(os.DirFS(dir), dataset.Train)
+	images, err := dataset.CIFAR100(os.DirFS(dir), dataset.Train)
 	if err != nil {
 		b.Fatal(err)
 	}
-	ds, err := transform.Images(pictures, transform.ToTensor(), transform.Normalize([]float32{.5}, []float32{.5}))
+	ds, err := transform.Images(images, transform.ToTensor(), transform.Normalize([]float32{.5}, []float32{.5}))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return pictures, ds
+	return images, ds
 }
 
-// BenchmarkProfile is the third study: where loading CIFAR-100 spends its time,
-// shuffled, in batches of 64 that are copied as to a device, until the first
-// batch and over an epoch. It prints the table of every configuration.
+// BenchmarkProfile is the third study: where loading spends its time until the first batch,
+// and over an epoch. It loads CIFAR-100, shuffled, in batches of 64 that are copied as to a
+// device, and prints a table for every configuration.
 //
-// Workers' times are of the clock, added up: those of more workers than
-// processors hold the time that they waited for one.
+// The times of workers are wall-clock times, added up. With more workers than processors
+// they include the time that workers waited for a processor.
 func BenchmarkProfile(b *testing.B) {
-	_, ds := tinyPictures(b)
+	_, ds := tinyImages(b)
 	var cells []cell
 	for _, span := range []string{result.FirstBatch, result.Epoch} {
 		for _, workers := range sized([]int{2}, []int{1, 2, 4, 8, 16}, []int{1, 2, 4, 8, 16}) {
@@ -58,8 +58,8 @@ func BenchmarkProfile(b *testing.B) {
 	measure(b, cells)
 }
 
-// profileSheet is the profiler's table of the round of the median time, at most
-// 15 rows, those of the most self time first.
+// profileSheet is the profile of the round with the median time, as a table of at most 15
+// rows. The rows with the most self time come first.
 func profileSheet(rounds []result.Measured) analysis.Sheet {
 	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b result.Measured) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	list := slices.Clone(sorted[(len(sorted)-1)/2].Stages)
@@ -79,10 +79,10 @@ func profileSheet(rounds []result.Measured) analysis.Sheet {
 	return sheet
 }
 
-// BenchmarkAdvice shows the warning of more workers than processors: epochs of
-// computing pictures until the loader has seen enough to say so.
+// BenchmarkAdvice shows the loader's warning about more workers than processors. It loads
+// epochs of images that need computing until the loader has seen enough to warn.
 func BenchmarkAdvice(b *testing.B) {
-	_, ds := tinyPictures(b)
+	_, ds := tinyImages(b)
 	var said bytes.Buffer
 	epochs := 0
 	for b.Loop() {

@@ -13,23 +13,23 @@ import (
 // A Run measures one configuration of a study, epoch after epoch with one loader.
 type Run struct {
 	Study   result.Study
-	Config  result.Config // of which Batch, Workers, Help and ConsumerSeconds are applied
+	Config  result.Config // Run applies its Batch, Workers, Help and ConsumerSeconds
 	Dataset dataset.Dataset
-	Options []loader.Option // besides those of Config
+	Options []loader.Option // in addition to those of Config
 
-	// Device takes the batches of [result.EndToEnd], or Feed does, a net's
-	// feed.Feed.Run; with neither the batches are only waited for.
+	// Device or Feed uses the batches of [result.EndToEnd]. Feed is the method Run of a
+	// net's feed. With neither, the loop only waits for the batches.
 	Device Device
 	Feed   func(iter.Seq2[*loader.Batch, error]) iter.Seq2[*loader.Batch, error]
 
-	// Look, if not nil, is shown every batch, in the consumer's time.
+	// Look, if not nil, is called for every batch. Its time counts as the consumer's.
 	Look func(*loader.Batch) error
 
 	loader *loader.Loader
-	target []float32 // of a profile's copies
+	target []float32 // to which a profile copies batches
 }
 
-// Open makes the loader. Without it the first epoch does, in its own time.
+// Open makes the loader. Without Open the first epoch makes it, and its time includes that.
 func (r *Run) Open() error {
 	options := append([]loader.Option{loader.Workers(r.Config.Workers), loader.BatchSize(r.Config.Batch)}, r.Options...)
 	if r.Config.Help != "" {
@@ -38,7 +38,7 @@ func (r *Run) Open() error {
 	if r.Study == result.Profile && r.target == nil {
 		r.target = make([]float32, r.Config.Batch*r.Dataset.Spec()[0].Shape.TotalSize())
 		for i := range r.target {
-			r.target[i] = 1 // the system gives the memory now, not within
+			r.target[i] = 1 // so that the system provides the memory before the clock starts
 		}
 	}
 	var err error
@@ -54,7 +54,7 @@ func (r *Run) Close() error {
 	return r.loader.Close()
 }
 
-// Once is the first epoch of a loader that is made before the clock starts.
+// Once measures the first epoch of a loader that is made before the clock starts.
 func (r Run) Once(ctx context.Context) (result.Measured, error) {
 	if err := r.Open(); err != nil {
 		return result.Measured{}, err
@@ -63,7 +63,7 @@ func (r Run) Once(ctx context.Context) (result.Measured, error) {
 	return r.Epoch(ctx, 0)
 }
 
-// Epoch measures an epoch, or its first batch where Config's Span says so.
+// Epoch measures an epoch, or only its first batch if Config.Span is [result.FirstBatch].
 func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	var before loader.Stats
 	if r.loader != nil {
@@ -97,7 +97,7 @@ func (r *Run) Epoch(ctx context.Context, n int) (m result.Measured, err error) {
 	return m, nil
 }
 
-// consume is what the loop does with a batch. It returns what a transfer took.
+// consume uses a batch in the loop body. It returns the time of the transfer.
 func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer time.Duration, err error) {
 	if r.Look != nil {
 		if err := r.Look(b); err != nil {
@@ -119,7 +119,7 @@ func (r *Run) consume(ctx context.Context, b *loader.Batch) (transfer time.Durat
 	return transfer, err
 }
 
-// batches are those of an epoch, or the first one of them.
+// batches returns the batches of an epoch, or only the first one.
 func (r *Run) batches(ctx context.Context, n int) iter.Seq2[*loader.Batch, error] {
 	return func(yield func(*loader.Batch, error) bool) {
 		if r.loader == nil {
@@ -136,8 +136,8 @@ func (r *Run) batches(ctx context.Context, n int) iter.Seq2[*loader.Batch, error
 	}
 }
 
-// fed is [Epoch] with batches that go through Feed, which computes before the
-// loop's body: what a batch takes until it is asked for the next is compute.
+// fed is [Epoch] with batches that go through Feed. Feed computes before the loop body, so
+// the time from a batch's arrival until Feed requests the next one is Compute.
 func (r *Run) fed(ctx context.Context, n int) (result.Measured, error) {
 	var m result.Measured
 	err := counted(ctx, &m, func() error {
@@ -174,8 +174,8 @@ func (r *Run) fed(ctx context.Context, n int) (result.Measured, error) {
 	return m, err
 }
 
-// Inferred measures at least so many samples in batches of the same size, by
-// infer, which is called once before the clock starts.
+// Inferred measures the inference of at least so many samples, in batches of equal size. It
+// calls infer for every batch, and once before the clock starts.
 func Inferred(ctx context.Context, batch, samples int, infer func() error) (m result.Measured, err error) {
 	if err := infer(); err != nil {
 		return m, err

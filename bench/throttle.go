@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Throttle makes files slow, as a network makes them: work that waits rather
-// than computes, which shows on few processors how many workers scale. Its
-// results must be labeled with its String.
+// A Throttle makes files as slow as over a network. Workers then wait rather than compute,
+// so few processors can show how the number of workers scales. Results must be labelled
+// with its String.
 type Throttle struct {
 	Latency        time.Duration // of opening a file
-	BytesPerSecond float64       // of reading one; 0 is no limit. Files do not share it
+	BytesPerSecond float64       // of reading a file; 0 is no limit. Every file has its own limit
 }
 
-// String is as "files throttled to 40 ms and 100 MB/s".
+// String returns a text such as "files throttled to 40 ms and 100 MB/s".
 func (t Throttle) String() string {
 	if t.BytesPerSecond <= 0 {
 		return fmt.Sprintf("files throttled to %v", t.Latency)
@@ -24,7 +24,7 @@ func (t Throttle) String() string {
 	return fmt.Sprintf("files throttled to %v and %.0f MB/s", t.Latency, t.BytesPerSecond/1e6)
 }
 
-// FS is fsys, throttled. Folders are listed at full speed.
+// FS returns fsys with throttled files. Folders are listed at full speed.
 func (t Throttle) FS(fsys fs.FS) fs.FS { return throttled{fsys, t} }
 
 type throttled struct {

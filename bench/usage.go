@@ -10,10 +10,10 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// Watch looks at what this process uses, CPU since the look before and resident
-// memory, at once and every so often until stop is called, which looks once more
-// and returns what was seen. A look takes about 0.1 ms. What the system does not
-// tell is 0.
+// Watch samples the resident memory of this process, and its CPU use since the sample
+// before. It takes a sample at once, and then at every interval until stop is called. stop
+// takes a last sample and returns all of them. A sample takes about 0.1 ms. A value that the
+// system does not provide is 0.
 func Watch(ctx context.Context, every time.Duration) (stop func() []result.Usage) {
 	begun := time.Now()
 	var seen []result.Usage
@@ -50,8 +50,8 @@ func Watch(ctx context.Context, every time.Duration) (stop func() []result.Usage
 	}
 }
 
-// cpuTime is what all threads of the process have used so far, in seconds. On
-// Linux it advances by 10 ms.
+// cpuTime is the CPU time of all threads of the process so far, in seconds. On Linux its
+// resolution is 10 ms.
 func cpuTime(ctx context.Context) float64 {
 	p := process.Process{Pid: int32(os.Getpid())}
 	t, err := p.TimesWithContext(ctx)

@@ -15,10 +15,9 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// BenchmarkVolumes is the fourth study: slices in three views of volumes with
-// their masks, shuffled, into page-locked memory where there is a device. An
-// epoch starts with nothing decoded: volumes are decoded when a slice of them is
-// first asked for, and then kept.
+// BenchmarkVolumes is the fourth study: shuffled slices of volumes and their masks in three
+// views, in page-locked memory if there is a device. At the start of an epoch no volume is
+// decoded: a volume is decoded when one of its slices is first requested, and then kept.
 func BenchmarkVolumes(b *testing.B) {
 	patients := sized(1, 12, 64)
 	dir := given(b, func(root string) (string, error) { return data.Volumes(b.Context(), root, patients) })
@@ -34,7 +33,7 @@ func BenchmarkVolumes(b *testing.B) {
 				Config: result.Config{Batch: batch, Workers: workers, Data: "volumes", Help: result.HelpOn}}
 			cells = append(cells, cell{Run: run,
 				run: func(ctx context.Context) (result.Measured, error) {
-					debug.FreeOSMemory() // what the cell before had is not this one's memory
+					debug.FreeOSMemory() // so that memory of the cell before does not count in this one
 					var err error
 					if run.Dataset, err = slicesOf(ctx, dir); err != nil {
 						return result.Measured{}, err
@@ -56,8 +55,8 @@ func BenchmarkVolumes(b *testing.B) {
 	measure(b, cells)
 }
 
-// slicesOf is all slices of a folder of patients, axial, coronal and sagittal,
-// padded to one shape, with two scans and two masks each.
+// slicesOf is a dataset of all slices of a folder of patients: axial, coronal and sagittal,
+// padded to one shape, each with two scans and two masks.
 func slicesOf(ctx context.Context, dir string) (dataset.Dataset, error) {
 	var sources []volume.Option
 	for _, v := range data.VolumeNames {

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// A Recommendation is the setting to use.
+// A Recommendation is the setting to use, with the time that it costs.
 type Recommendation struct {
 	AverageRegret
 	All   int             // models in the table
-	Other int             // settings that were measured under as many models
-	Equal []AverageRegret // others of which no difference can be told, see [Figure.Differs]
+	Other int             // number of other settings that were measured with as many models
+	Equal []AverageRegret // those of them that do not clearly differ from it, see [Figure.Differs]
 }
 
-// Recommend finds the setting of the least average regret among those that the
-// most models were measured under. The second result is false where the table is
-// empty.
+// Recommend returns the setting with the least average regret, among the settings that were
+// measured with the most models. The second result is false if the table is empty.
 func (t *Table) Recommend() (Recommendation, bool) {
 	list := t.Regrets()
 	if len(list) == 0 {
@@ -34,7 +33,8 @@ func (t *Table) Recommend() (Recommendation, bool) {
 	return r, true
 }
 
-// String says it in words.
+// String returns the recommendation as a sentence with Go options, such as "Use
+// loader.BatchSize(128) and loader.Workers(2)", followed by what it costs.
 func (r Recommendation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Use loader.BatchSize(%d) and loader.Workers(%d)", r.Batch, r.Workers)
@@ -46,7 +46,7 @@ func (r Recommendation) String() string {
 	case r.Other == 0:
 		b.WriteString(". Nothing else was measured.")
 	case r.Regret.Rounds < EnoughRounds:
-		fmt.Fprintf(&b, ". %s cannot tell a close second from it.", plural(r.Regret.Rounds, "round"))
+		fmt.Fprintf(&b, ". With only %s, another setting may be as fast.", plural(r.Regret.Rounds, "round"))
 	case len(r.Equal) == 0:
 		fmt.Fprintf(&b, ". Every other setting is slower.")
 	default:
@@ -62,7 +62,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// names lists the first few.
+// names lists the first few settings with their regrets.
 func names(list []AverageRegret) string {
 	const most = 5
 	var parts []string

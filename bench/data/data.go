@@ -1,5 +1,5 @@
 // Package data makes what the benchmarks load where nothing is given: photos,
-// preprocessed pictures, CIFAR-100's format and medical volumes.
+// preprocessed images, CIFAR-100's format and medical volumes.
 //
 // Every folder is made once, by all processors, and is the same in every run; on
 // another architecture, or by another version of Go, a sine may be rounded and a

@@ -68,14 +68,14 @@ func TestMadeDataIsWhatItsReaderReads(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return packed.Items(os.DirFS(dir), "*.raw", data.Picture(8))
+			return packed.Items(os.DirFS(dir), "*.raw", data.Image(8))
 		}, 5},
 		{"packed", func() (dataset.Dataset, error) {
 			file, err := data.Packed(ctx, root, 6, 8)
 			if err != nil {
 				return nil, err
 			}
-			return packed.OpenRaw(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Picture(8))
+			return packed.OpenRaw(os.DirFS(filepath.Dir(file)), filepath.Base(file), data.Image(8))
 		}, 6},
 		{"cifar100", func() (dataset.Dataset, error) {
 			dir, err := data.CIFAR100(ctx, root, 130)

@@ -15,16 +15,16 @@ import (
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
-// Picture is the spec of a preprocessed picture of size×size pixels: a field
+// Image is the spec of a preprocessed image of size×size pixels: a field
 // "image", float32 (3, size, size).
-func Picture(size int) dataset.Spec {
+func Image(size int) dataset.Spec {
 	return dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}}}
 }
 
-// pictures are n normalized pictures of noise. What they show does not change
+// images are n normalized images of noise. What they show does not change
 // how long copying them takes.
-func pictures(n, size int) dataset.Dataset {
-	return dataset.Func(n, Picture(size), func(_ context.Context, i int, dst dataset.Slot) error {
+func images(n, size int) dataset.Dataset {
+	return dataset.Func(n, Image(size), func(_ context.Context, i int, dst dataset.Slot) error {
 		r := rand.NewPCG(uint64(i), 1)
 		for row := dataset.Row[float32](dst, 0); len(row) > 0; row = row[1:] {
 			row[0] = float32(r.Uint64()>>40)/(1<<22) - 2
@@ -33,12 +33,12 @@ func pictures(n, size int) dataset.Dataset {
 	})
 }
 
-// Items makes n preprocessed pictures, see [Picture], a file of raw float32 each,
+// Items makes n preprocessed images, see [Image], a file of raw float32 each,
 // little-endian on all usual machines, in the folder of root that it returns:
 // what [packed.Items] reads. Of 224 pixels a file has 602,112 bytes.
 func Items(ctx context.Context, root string, n, size int) (dir string, err error) {
 	return made(root, fmt.Sprintf("items%d", size), n, 1_000_000, func(dir string) error {
-		return packed.WriteItems(ctx, dir, pictures(n, size))
+		return packed.WriteItems(ctx, dir, images(n, size))
 	})
 }
 
@@ -48,15 +48,15 @@ func Packed(ctx context.Context, root string, n, size int) (file string, err err
 	const name = "items.bin"
 	dir, err := made(root, fmt.Sprintf("packed%d", size), n, 1_000_000, func(dir string) error {
 		return create(filepath.Join(dir, name), func(w io.Writer) error {
-			return packed.WriteRaw(ctx, w, pictures(n, size))
+			return packed.WriteRaw(ctx, w, images(n, size))
 		})
 	})
 	return filepath.Join(dir, name), err
 }
 
 // CIFAR100 makes a folder as cifar-100-binary is, in root, and returns it: the
-// training part of n pictures, which has 50,000 in the original, and none to
-// test with. The pictures are gradients with noise, of a color per class.
+// training part of n images, which has 50,000 in the original, and none to
+// test with. The images are gradients with noise, of a color per class.
 func CIFAR100(ctx context.Context, root string, n int) (dir string, err error) {
 	return made(root, "cifar100", n, 1_000_000, func(dir string) error {
 		for _, names := range []struct {

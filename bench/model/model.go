@@ -3,7 +3,7 @@
 // transformer. Their weights are random, which costs as much time as trained
 // ones. They only infer.
 //
-// They are small, so that a processor runs them: a picture of 64×64 pixels takes
+// They are small, so that a processor runs them: an image of 64×64 pixels takes
 // a few million to some tens of millions of multiplications.
 package model
 
@@ -17,7 +17,7 @@ import (
 	"github.com/penstock-go/penstock/gpu/feed"
 )
 
-// Classes is how many numbers a net gives for a picture.
+// Classes is how many numbers a net gives for an image.
 const Classes = 100
 
 // A Kind is one of the nets.
@@ -51,11 +51,11 @@ type Net struct {
 	parameters int
 }
 
-// New makes a net for batches of that many rows of pictures of size×size pixels,
+// New makes a net for batches of that many rows of images of size×size pixels,
 // a multiple of 8 and at least 16. Close frees it.
 func (k Kind) New(rows, size int) (_ *Net, err error) {
 	if rows < 1 || size < 16 || size > 1024 || size%8 != 0 {
-		return nil, fmt.Errorf("model: %s for %d pictures of %d×%d: want 1 or more, 16 to 1024 pixels, a multiple of 8", k.Name, rows, size, size)
+		return nil, fmt.Errorf("model: %s for %d images of %d×%d: want 1 or more, 16 to 1024 pixels, a multiple of 8", k.Name, rows, size, size)
 	}
 	defer func() { // gorgonia's constructors and Must panic
 		if p := recover(); p != nil {
@@ -77,14 +77,14 @@ func (k Kind) New(rows, size int) (_ *Net, err error) {
 	return n, nil
 }
 
-// Infer runs the net over pictures (rows, 3, size, size) without a loader. They
+// Infer runs the net over images (rows, 3, size, size) without a loader. They
 // must not change until it returns.
-func (n *Net) Infer(pictures []float32) error {
+func (n *Net) Infer(images []float32) error {
 	shape := n.image.Shape()
-	if len(pictures) != shape.TotalSize() {
-		return fmt.Errorf("model: %d values for pictures of shape %v", len(pictures), shape)
+	if len(images) != shape.TotalSize() {
+		return fmt.Errorf("model: %d values for images of shape %v", len(images), shape)
 	}
-	x := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(pictures))
+	x := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(images))
 	if err := gorgonia.Let(n.image, x); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
@@ -95,7 +95,7 @@ func (n *Net) Infer(pictures []float32) error {
 	return nil
 }
 
-// Logits are the last batch's, row by row, [Classes] numbers for a picture. In a
+// Logits are the last batch's, row by row, [Classes] numbers for an image. In a
 // loop over Feed they are valid in its body, after Infer until the next.
 func (n *Net) Logits() []float32 { return n.logits.Value().Data().([]float32) }
 

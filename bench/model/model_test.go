@@ -10,7 +10,7 @@ import (
 
 const size = 32
 
-func pictures(n int) []float32 {
+func images(n int) []float32 {
 	r := rand.New(rand.NewPCG(7, 0))
 	x := make([]float32, n*3*size*size)
 	for i := range x {
@@ -34,8 +34,8 @@ func logits(t *testing.T, k model.Kind, rows int, x []float32) []float32 {
 	return n.Logits()
 }
 
-func TestAPictureGivesTheSameInAnyBatch(t *testing.T) {
-	x := pictures(3)
+func TestAnImageGivesTheSameInAnyBatch(t *testing.T) {
+	x := images(3)
 	one := len(x) / 3
 	for _, k := range model.Kinds() {
 		all := logits(t, k, 3, x)
@@ -48,19 +48,19 @@ func TestAPictureGivesTheSameInAnyBatch(t *testing.T) {
 			for c, want := range alone {
 				got := all[i*model.Classes+c]
 				if math.IsNaN(float64(got)) || math.Abs(float64(got-want)) > 1e-3*(1+math.Abs(float64(want))) {
-					t.Fatalf("%s: picture %d, class %d: %v in a batch, %v alone", k.Name, i, c, got, want)
+					t.Fatalf("%s: image %d, class %d: %v in a batch, %v alone", k.Name, i, c, got, want)
 				}
 				differs = differs || math.Abs(float64(all[c]-want)) > 1e-3
 			}
 		}
 		if !differs {
-			t.Errorf("%s: all pictures give the same", k.Name)
+			t.Errorf("%s: all images give the same", k.Name)
 		}
 	}
 }
 
 func TestPatchesMatterByTheirPlaceToTransformers(t *testing.T) {
-	x := pictures(1)
+	x := images(1)
 	moved := make([]float32, len(x))
 	for c := range 3 { // the lower half above
 		plane := x[c*size*size:][:size*size]
@@ -95,7 +95,7 @@ func TestWhatCannotBeBuiltIsAnError(t *testing.T) {
 	}
 	defer n.Close()
 	if err := n.Infer(make([]float32, 5)); err == nil {
-		t.Error("five values for a picture: no error")
+		t.Error("five values for an image: no error")
 	}
 	if n.Parameters() < 1000 {
 		t.Errorf("%d parameters", n.Parameters())

@@ -5,7 +5,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// plain is convolutions of 3×3 that each halve the picture's sides.
+// plain is convolutions of 3×3 that each halve the image's sides.
 func plain(channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		for _, c := range channels {
@@ -16,7 +16,7 @@ func plain(channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 }
 
 // residual is blocks of two convolutions around which their input is led (He et
-// al. 2016), as many in each stage; a stage halves the picture's sides. Batch
+// al. 2016), as many in each stage; a stage halves the image's sides. Batch
 // normalization is folded into the convolutions, as it is to infer.
 func residual(blocks int, channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
@@ -31,7 +31,7 @@ func residual(blocks int, channels ...int) func(b *builder, x *gorgonia.Node) *g
 	}
 }
 
-// patches cuts pictures into squares and makes a row of each: (n·patches, width).
+// patches cuts images into squares and makes a row of each: (n·patches, width).
 func (b *builder) patches(x *gorgonia.Node, side, width int) *gorgonia.Node {
 	x = b.conv(x, width, side, side, 0)
 	s := x.Shape()

@@ -21,9 +21,9 @@ def pipeline(o, photos):
         name="reader",
     )
     if o.work == "eval":
-        pictures = fn.decoders.image(files, device="cpu", output_type=types.RGB)
-        pictures = fn.resize_crop_mirror(
-            pictures,
+        images = fn.decoders.image(files, device="cpu", output_type=types.RGB)
+        images = fn.resize_crop_mirror(
+            images,
             resize_shorter=o.resize,
             crop=(o.size, o.size),
             antialias=True,
@@ -33,7 +33,7 @@ def pipeline(o, photos):
         )
         mirror = 0
     else:
-        pictures = fn.decoders.image_random_crop(
+        images = fn.decoders.image_random_crop(
             files,
             device="cpu",
             output_type=types.RGB,
@@ -41,17 +41,17 @@ def pipeline(o, photos):
             random_aspect_ratio=[3 / 4, 4 / 3],
             num_attempts=10,
         )
-        pictures = fn.resize(pictures, size=(o.size, o.size), antialias=True)
+        images = fn.resize(images, size=(o.size, o.size), antialias=True)
         mirror = fn.random.coin_flip(probability=0.5)
-    pictures = fn.crop_mirror_normalize(
-        pictures,
+    images = fn.crop_mirror_normalize(
+        images,
         dtype=types.FLOAT,
         output_layout="CHW",
         mean=[255 * m for m in peer.MEAN],
         std=[255 * s for s in peer.STD],
         mirror=mirror,
     )
-    return pictures, labels
+    return images, labels
 
 
 def make(o, photos):
@@ -61,8 +61,8 @@ def make(o, photos):
         if number == 0:
             pipe.build()
         for _ in range((o.samples + o.batch - 1) // o.batch):
-            pictures, labels = pipe.run()
-            yield numpy.asarray(pictures.as_tensor()), numpy.asarray(labels.as_tensor())
+            images, labels = pipe.run()
+            yield numpy.asarray(images.as_tensor()), numpy.asarray(labels.as_tensor())
 
     return epoch
 

@@ -57,8 +57,8 @@ def write_subsampled(photos, to):
     for path, _ in works.photos(photos):
         copy = to / pathlib.Path(path).relative_to(photos)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with Image.open(path) as picture:
-            plain = picture if picture.mode == "L" else picture.convert("RGB")
+        with Image.open(path) as image:
+            plain = image if image.mode == "L" else image.convert("RGB")
             plain.save(copy, "JPEG", quality=87, subsampling="4:2:0")
 
 

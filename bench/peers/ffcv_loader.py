@@ -24,7 +24,7 @@ import peer
 
 
 class Files:
-    """Pictures as (file's bytes, width, height), and labels."""
+    """Images as (file's bytes, width, height), and labels."""
 
     def __init__(self, photos):
         self.photos = photos
@@ -36,15 +36,15 @@ class Files:
         path, label = self.photos[i]
         with open(path, "rb") as f:
             bytes_ = numpy.frombuffer(f.read(), dtype="<u1")
-        with Image.open(path) as picture:
-            return (bytes_, *picture.size), label
+        with Image.open(path) as image:
+            return (bytes_, *image.size), label
 
 
 class FileField(RGBImageField):
     """An image field that stores a JPEG file as it is."""
 
-    def encode(self, destination, picture, malloc):
-        bytes_, destination["width"], destination["height"] = picture
+    def encode(self, destination, image, malloc):
+        bytes_, destination["width"], destination["height"] = image
         destination["mode"] = IMAGE_MODES["jpg"]
         destination["data_ptr"], storage = malloc(bytes_.nbytes)
         storage[:] = bytes_

@@ -1,5 +1,5 @@
 """Loops without a loader: one process, one thread, a batch after the other, into memory that every
-batch reuses. NumPy reads its own files, CIFAR's pictures and volumes in memory; pynrrd decodes.
+batch reuses. NumPy reads its own files, CIFAR's images and volumes in memory; pynrrd decodes.
 """
 
 import numpy
@@ -11,7 +11,7 @@ import works
 def make(o, inputs):
     if o.work == "cifar100":
         shapes, place = [(3, 32, 32)], None
-        pictures, labels = inputs
+        images, labels = inputs
         factor, one = numpy.float32(2 / 255), numpy.float32(1)
     elif o.work in ("nrrd", "volumes-cached"):
         import nrrd
@@ -44,7 +44,7 @@ def make(o, inputs):
         for at in range(0, o.samples, o.batch):
             n = min(o.batch, o.samples - at)
             if place is None:  # operations over whole batches, which only data in one array allows
-                numpy.multiply(pictures[at : at + n], factor, out=out[0][:n])
+                numpy.multiply(images[at : at + n], factor, out=out[0][:n])
                 out[0][:n] -= one
             else:
                 for j in range(n):

@@ -1,4 +1,4 @@
-"""The nets of bench/model in PyTorch, with random weights, and their time per picture without loading.
+"""The nets of bench/model in PyTorch, with random weights, and their time per image without loading.
 PyTorch has as many threads as there are processors.
 """
 
@@ -58,7 +58,7 @@ def residual(blocks, *channels):
 
 
 class Patches(nn.Module):
-    """Pictures to (n, patches, width)."""
+    """Images to (n, patches, width)."""
 
     def __init__(self, side, width):
         super().__init__()
@@ -110,7 +110,7 @@ class Rows(nn.Module):
         return self.head(self.norm(self.layers(x)).mean(1))
 
 
-# Name to net for pictures of size×size pixels.
+# Name to net for images of size×size pixels.
 NETS = {
     "conv-small": lambda size: plain(8, 16, 32),
     "conv-medium": lambda size: plain(16, 32, 64),

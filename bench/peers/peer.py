@@ -27,7 +27,7 @@ def options():
     p = argparse.ArgumentParser()
     p.add_argument("folder", nargs="?", help="what the work reads, see works.py")
     p.add_argument("-work", choices=works.ALL, default="eval")
-    p.add_argument("-size", type=int, default=224, help="pixels of a side of a picture")
+    p.add_argument("-size", type=int, default=224, help="pixels of a side of an image")
     p.add_argument("-samples", type=int, default=1024, help="of an epoch, which goes over the data again and again")
     p.add_argument("-epochs", type=int, default=1, help="measured ones, after a first one in which workers start")
     p.add_argument("-study", default="throughput", help="the study of the records")

@@ -62,7 +62,7 @@ class Cuda:
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         self.call("cuLaunchKernel", self.function, *[ctypes.c_uint(1)] * 6, ctypes.c_uint(0), stream, parameters, None)
 
-    def beside(self):
+    def second_stream(self):
         """Work on a stream of its own."""
         return torch.cuda.stream(self.aside)
 
@@ -89,7 +89,7 @@ class Processor:
     def spin(self, seconds):
         time.sleep(seconds)
 
-    def beside(self):
+    def second_stream(self):
         return contextlib.nullcontext()
 
     def mark(self):
@@ -179,7 +179,7 @@ def ahead(device, batches, o):
         host = next(source, None)
         if host is None:
             return None
-        with device.beside():
+        with device.second_stream():
             first = device.mark()
             there = host.to(device.name, non_blocking=True)
             return host, there, first, device.mark()
@@ -210,7 +210,7 @@ def ahead(device, batches, o):
 WAYS = {
     "PyTorch, copies from pageable memory": (False, inline),
     "PyTorch, copies from page-locked memory": (True, inline),
-    "PyTorch, page-locked, copies beside": (True, ahead),
+    "PyTorch, page-locked, copies on a second stream": (True, ahead),
 }
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's DataLoader over all works: with -pil as most people write it, with a picture of Pillow's and
+"""PyTorch's DataLoader over all works: with -pil as most people write it, with an image of Pillow's and
 torchvision's transforms per sample; without it as fast as its own parts make it, with bytes between the
 processes and normalization per batch, into one buffer that is valid until the next batch.
 """
@@ -42,8 +42,8 @@ class Normalize:
         self.offset = -torch.tensor(mean).view(1, 3, 1, 1) / torch.tensor(std).view(1, 3, 1, 1)
         self.out = torch.empty(o.batch, *shape)
 
-    def __call__(self, pictures):
-        return self.out[: len(pictures)].copy_(pictures).mul_(self.factor).add_(self.offset)
+    def __call__(self, images):
+        return self.out[: len(images)].copy_(images).mul_(self.factor).add_(self.offset)
 
 
 def pil_photos(o, found):
@@ -64,17 +64,17 @@ def pil_photos(o, found):
 
 
 def pil_cifar(o, found):
-    """A picture of an array per sample, as torchvision.datasets.CIFAR100 makes it."""
+    """An image of an array per sample, as torchvision.datasets.CIFAR100 makes it."""
     from PIL import Image
     from torchvision import transforms
 
-    pictures, labels = found[0].transpose(0, 2, 3, 1).copy(), found[1].tolist()
+    images, labels = found[0].transpose(0, 2, 3, 1).copy(), found[1].tolist()
     steps = transforms.Compose([transforms.ToTensor(), transforms.Normalize(HALF, HALF)])
-    return Samples(o, range(len(labels)), lambda i: (steps(Image.fromarray(pictures[i])), labels[i])), None
+    return Samples(o, range(len(labels)), lambda i: (steps(Image.fromarray(images[i])), labels[i])), None
 
 
 def tensor_photos(o, found):
-    """Pictures as (height, width, 3), as the decoder lays them out: rows are copied whole."""
+    """Images as (height, width, 3), as the decoder lays them out: rows are copied whole."""
     import torchvision
     from torchvision.io import ImageReadMode, decode_jpeg, read_file
     from torchvision.transforms import v2
@@ -90,12 +90,12 @@ def tensor_photos(o, found):
         return geometry(decode_jpeg(read_file(path), mode=ImageReadMode.RGB)).permute(1, 2, 0), label
 
     normalize = Normalize(o, (3, o.size, o.size), peer.MEAN, peer.STD)
-    return Samples(o, found, place), lambda pictures: normalize(pictures.permute(0, 3, 1, 2))
+    return Samples(o, found, place), lambda images: normalize(images.permute(0, 3, 1, 2))
 
 
 def tensor_cifar(o, found):
-    pictures, labels = torch.from_numpy(found[0]), found[1].tolist()
-    return Samples(o, range(len(labels)), lambda i: (pictures[i], labels[i])), Normalize(o, (3, 32, 32), HALF, HALF)
+    images, labels = torch.from_numpy(found[0]), found[1].tolist()
+    return Samples(o, range(len(labels)), lambda i: (images[i], labels[i])), Normalize(o, (3, 32, 32), HALF, HALF)
 
 
 def items(o, found):

@@ -90,8 +90,8 @@ def make(o, photos):
             .build(num_threads=workers, max_failures=0)
         )
         with pipeline.auto_stop():
-            for pictures, labels in pipeline:
-                yield normalize(spdl.io.to_torch(pictures).permute(0, 3, 1, 2)), labels
+            for images, labels in pipeline:
+                yield normalize(spdl.io.to_torch(images).permute(0, 3, 1, 2)), labels
 
     return epoch
 

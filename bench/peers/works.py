@@ -1,7 +1,7 @@
 """The kinds of work, and what each of them reads.
 
 inputs(o) reads everything once, so that it is in the page cache or in memory: photos and items are
-lists of (path, label), CIFAR's pictures a pair of arrays, patients dicts of paths.
+lists of (path, label), CIFAR's images a pair of arrays, patients dicts of paths.
 """
 
 import pathlib
@@ -37,7 +37,7 @@ def inputs(o):
 
 
 def cifar100(folder):
-    """Pictures, uint8 (n, 3, 32, 32), and fine labels, int64 (n), of the binary version."""
+    """Images, uint8 (n, 3, 32, 32), and fine labels, int64 (n), of the binary version."""
     data = numpy.fromfile(folder / "train.bin", numpy.uint8).reshape(-1, 2 + 3 * 32 * 32)
     return data[:, 2:].reshape(-1, 3, 32, 32).copy(), data[:, 1].astype(numpy.int64)
 

@@ -127,7 +127,7 @@ func (v *visit) quiet() {
 	}
 }
 
-// shoot keeps a picture of the page where SHOTS names a folder.
+// shoot keeps an image of the page where SHOTS names a folder.
 func (v *visit) shoot(name string, capture func(*[]byte) chromedp.Action) {
 	v.t.Helper()
 	folder := os.Getenv("SHOTS")

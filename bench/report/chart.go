@@ -18,12 +18,12 @@ const (
 	heat   kind = "heat"   // a series is a map, with a value at each category and row
 )
 
-// A chart is one picture. draw.js draws it, for the page and for SVG files.
+// A chart is one image. draw.js draws it, for the page and for SVG files.
 type chart struct {
 	ID         string   `json:"id"`
 	Kind       kind     `json:"kind"`
 	Title      string   `json:"title"`
-	Subtitle   string   `json:"subtitle"`       // of a picture by itself: machine, days, what is simulated
+	Subtitle   string   `json:"subtitle"`       // of an image by itself: machine, days, what is simulated
 	Note       string   `json:"note,omitempty"` // how to read it
 	X          axis     `json:"x"`
 	Y          axis     `json:"y"`

@@ -3,7 +3,7 @@
 //
 //	go run ./bench/report RESULTS…                          # from the project's root, into ./report
 //	go run ./bench/report -o DIR RESULTS…
-//	go run ./bench/report -readme bench/README.md RESULTS…  # and into a README, with its pictures
+//	go run ./bench/report -readme bench/README.md RESULTS…  # and into a README, with its images
 //
 // RESULTS are files of JSON lines as package result describes them, of any
 // studies, sides, machines and rounds, or tables of times as package analysis
@@ -12,7 +12,7 @@
 // then 1, with the page written all the same.
 //
 // A README has its findings, its short tables and a chart for each section
-// between two comments, see [readme]. Its pictures are in results/plots beside it.
+// between two comments, see [readme]. Its images are in results/plots beside it.
 package main
 
 import (

@@ -31,7 +31,7 @@ func endToEnd(s *section, cells []analysis.Cell) {
 	s.detail("All samples per second", sidesSheet(cells))
 }
 
-// averages are the three best settings of each subject.
+// averages is a table of the three best settings of each subject.
 func averages(groups []analysis.Group) analysis.Sheet {
 	var sheet analysis.Sheet
 	for _, g := range groups {
@@ -47,8 +47,8 @@ func averages(groups []analysis.Group) analysis.Sheet {
 	return sheet
 }
 
-// models draws samples per second by model: numbers of workers with the usual
-// batch size, and batch sizes with the usual number of workers.
+// models draws samples per second by model: once for all numbers of workers at the most
+// common batch size, and once for all batch sizes at the most common number of workers.
 func (s *section) models(cells []analysis.Cell) {
 	var names []string
 	for _, c := range cells {
@@ -71,8 +71,8 @@ func (s *section) models(cells []analysis.Cell) {
 	}
 }
 
-// heat draws the regret of every setting, on average and of every model, a panel
-// for every side.
+// heat draws the regret of every setting, on average and for every model, in one panel per
+// side.
 func (s *section) heat(cells []analysis.Cell) {
 	batches, workers := values(cells, batchOf), values(cells, workersOf)
 	if len(batches)*len(workers) < 2 {
@@ -156,9 +156,9 @@ func inference(s *section, cells []analysis.Cell) {
 		for _, row := range part {
 			best = append(best, fmt.Sprintf("%s for %s", row[2], row[0]))
 		}
-		s.find("%s: the least time per item is with batches of %s.", part[0][1], strings.Join(best, ", "))
+		s.find("%s: the time per item is lowest with batches of %s.", part[0][1], strings.Join(best, ", "))
 	}
-	s.table("The batch size with the least time per item", sheet)
+	s.table("The batch size with the lowest time per item", sheet)
 	for _, part := range split(cells, workOf) {
 		ch := s.chart(lines, "items", "Time per item by batch size", workOf(part[0]).String())
 		ch.X = axis{Name: "batch size", Log: true}

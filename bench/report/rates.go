@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// A work is what a chart or a table is of, but for what it shows.
+// A work is what all records of a chart or table have in common.
 type work struct {
 	data, span, device string
 	consumer           float64
@@ -16,7 +16,7 @@ type work struct {
 
 func workOf(c analysis.Cell) work { return work{c.Data, c.Span, c.Device, c.ConsumerSeconds} }
 
-// String says it in words. A processor as device goes without saying.
+// String describes the work. It does not mention the processor as the device.
 func (w work) String() string {
 	parts := []string{w.data}
 	if w.device != "" && w.device != "cpu" {
@@ -31,7 +31,7 @@ func (w work) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// throughput is the section of the same work by several libraries.
+// throughput is the section that compares the same work in several libraries.
 func throughput(s *section, cells []analysis.Cell) {
 	slices.SortStableFunc(cells, func(a, b analysis.Cell) int { return photosFirst(a) - photosFirst(b) })
 	at := processors(cells)
@@ -47,7 +47,7 @@ func throughput(s *section, cells []analysis.Cell) {
 	s.detail("All numbers of workers", sidesSheet(cells))
 }
 
-// photosFirst is 0 for what most users load, 1 for the rest.
+// photosFirst sorts photos before all other data, because most users load photos.
 func photosFirst(c analysis.Cell) int {
 	if strings.HasPrefix(c.Data, "photos") {
 		return 0
@@ -55,8 +55,8 @@ func photosFirst(c analysis.Cell) int {
 	return 1
 }
 
-// processors is how many workers to look at where one number must do: as many as
-// there are processors, or the usual number.
+// processors is the number of workers that a chart with only one such number shows: the
+// number of processors, or else the most common number of workers.
 func processors(cells []analysis.Cell) int {
 	if n := cells[0].Machine.Processors; len(only(cells, workersOf, n)) > 0 {
 		return n
@@ -64,8 +64,8 @@ func processors(cells []analysis.Cell) int {
 	return usual(cells, workersOf)
 }
 
-// times says how many times as fast as the other sides the base is, over all
-// configurations; nothing where there is nothing to compare.
+// times says how many times as fast as the other sides the base is, over all configurations.
+// It is empty if there is nothing to compare.
 func times(cells []analysis.Cell) string {
 	var all []float64
 	var others []string
@@ -104,8 +104,8 @@ func (s *section) slower(cells []analysis.Cell) {
 	}
 }
 
-// compared adds a table of how the base compares with every other side, counted
-// over configurations.
+// compared adds a table that compares the base with every other side, and counts in how many
+// configurations it is faster and slower.
 func (s *section) compared(cells []analysis.Cell) {
 	sheet := analysis.Sheet{Head: []string{"data", "compared with", "times as fast", "configurations", "clearly faster", "no clear difference", "clearly slower"}}
 	for _, part := range split(cells, workOf) {
@@ -140,9 +140,8 @@ func (s *section) compared(cells []analysis.Cell) {
 	s.table(base+" compared with the others, over batch sizes, models and numbers of workers", sheet)
 }
 
-// rates draws samples per second as bars: by workers, with a bar for every side,
-// where there is one batch size; else a panel for every side, by batch size and
-// workers.
+// rates draws samples per second as bars. With one batch size it is one panel by workers, with
+// a bar per side. With several, it is one panel per side, by batch size and workers.
 func (s *section) rates(cells []analysis.Cell) {
 	ch := s.chart(bars, "rate", "Samples per second", workOf(cells[0]).String())
 	ch.Y.Name, ch.Note = "samples/s", intervals
@@ -167,9 +166,9 @@ func (s *section) rates(cells []analysis.Cell) {
 	ch.Panels = []*panel{p}
 }
 
-const intervals = "Medians over rounds. The thin line is the 95 % confidence interval, or the range of fewer than six rounds."
+const intervals = "Medians over rounds. The thin line is the 95 % confidence interval, or, with fewer than six rounds, the range."
 
-// grouped draws a panel for every side: groups by one value, bars by another.
+// grouped draws one panel per side: groups of bars by one value, bars by another.
 func (ch *chart) grouped(cells []analysis.Cell, by func(analysis.Cell) int, name func(int) string, inner func(analysis.Cell) int, unit string) {
 	ch.X.Name = unit
 	type place struct{ group, inner int }

@@ -16,7 +16,7 @@ const (
 
 const plots = "results/plots" // beside the README
 
-// writeReadme replaces the generated part, and the pictures beside the README.
+// writeReadme replaces the generated part, and the images beside the README.
 func (r *report) writeReadme(file string, d *drawer) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -111,7 +111,7 @@ func TestAllStudiesAreDrawnForLightAndForDark(t *testing.T) {
 	for _, want := range []string{
 		"With 8 workers, penstock is ", "penstock in 0 of 9 configurations, penstock without Help in 9 of 9 configurations, PyTorch with PIL in 9 of 9 configurations",
 		"Use loader.BatchSize(128) and loader.Workers(8)", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-		"penstock: the least time per item is with batches of",
+		"penstock: the time per item is lowest with batches of",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
@@ -174,14 +174,14 @@ func TestTheReadmesGeneratedPartIsReplaced(t *testing.T) {
 			t.Errorf("the README does not say %q", want)
 		}
 	}
-	pictures := regexp.MustCompile(`(?:srcset|src)="([^"]+)"`).FindAllStringSubmatch(text, -1)
-	for _, p := range pictures {
+	images := regexp.MustCompile(`(?:srcset|src)="([^"]+)"`).FindAllStringSubmatch(text, -1)
+	for _, p := range images {
 		if _, err := os.Stat(filepath.Join(dir, p[1])); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(pictures) != 4 {
-		t.Errorf("%d pictures, want two for each section", len(pictures))
+	if len(images) != 4 {
+		t.Errorf("%d images, want two for each section", len(images))
 	}
 	if err := os.WriteFile(readme, []byte("nothing\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func sidesSheet(cells []analysis.Cell) analysis.Sheet {
 	return filled(sheet)
 }
 
-// memory is the greatest that was seen.
+// memory is the most resident memory that was measured, in MB.
 func memory(m result.Measured) float64 {
 	most := int64(0)
 	for _, u := range m.Usage {
@@ -59,8 +59,8 @@ func memory(m result.Measured) float64 {
 	return float64(most) / 1e6
 }
 
-// filled leaves columns out that say nothing, or the same in all rows where there
-// are several.
+// filled removes the columns without values. If there are several rows, it also removes
+// the columns model, batch and workers if their value is the same in all rows.
 func filled(sheet analysis.Sheet) analysis.Sheet {
 	for i := len(sheet.Head) - 1; i >= 0; i-- {
 		says := false
@@ -79,8 +79,8 @@ func filled(sheet analysis.Sheet) analysis.Sheet {
 	return sheet
 }
 
-// workers adds a table of the fastest numbers of workers, and warns of more of
-// them than there are processors.
+// workers adds a table with the fastest number of workers of every configuration, and a
+// warning if there were more workers than processors.
 func (s *section) workers(cells []analysis.Cell) {
 	sheet := analysis.Sheet{Head: []string{"data", "batch", "side", "fastest with", "samples/s", "no clear difference"}}
 	type subject struct {
@@ -105,11 +105,11 @@ func (s *section) workers(cells []analysis.Cell) {
 	}
 	s.table("The fastest number of workers", sheet)
 	if n := cells[0].Machine.Processors; most > n && cells[0].Simulated == "" {
-		s.find("More workers than the machine's %s help only where they wait for storage.", plural(n, "processor"))
+		s.find("More workers than the machine's %s help only if they wait for storage.", plural(n, "processor"))
 	}
 }
 
-// notDifferent lists the values of cells that cannot be told from the best.
+// notDifferent lists the values of the cells that do not differ significantly from the best.
 func notDifferent(cells []analysis.Cell, best analysis.Cell, of func(analysis.Cell) analysis.Figure, value func(analysis.Cell) int) string {
 	if of(best).Rounds < analysis.EnoughRounds {
 		return "too few rounds to tell"

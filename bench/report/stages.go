@@ -11,7 +11,7 @@ import (
 
 const (
 	stageRows = 15   // of a profile's table, as in PyTorch's
-	leastPart = 0.01 // of a side's time that a stage must have to be drawn
+	leastPart = 0.01 // share of a side's time below which a stage is not drawn
 )
 
 // profile is the section of the third study.
@@ -35,15 +35,15 @@ func profile(s *section, cells []analysis.Cell) {
 	}
 }
 
-// stages draws where the time goes, for as many workers as there are processors or
-// the usual number: a panel for every side, with its own stages. Those of less
-// than a hundredth are left out.
+// stages draws the time of every stage, in one panel per side, with as many workers as
+// there are processors or with the most common number of workers. It leaves out stages with
+// less than leastPart of the side's time.
 func (s *section) stages(cells []analysis.Cell) {
 	at := processors(cells)
 	cells = only(cells, workersOf, at)
 	ch := s.chart(stages, "stages", "Time by stage", workOf(cells[0]).String(), plural(at, "worker"))
-	ch.X.Name = "ms of all threads, without the stages within"
-	ch.Note = fmt.Sprintf("A side's stages are those that it reports; below %g %% of its time they are left out. %s", 100*leastPart, intervals)
+	ch.X.Name = "self time in ms, all threads added up"
+	ch.Note = fmt.Sprintf("Each side reports its own stages. Stages with less than %g %% of a side's time are left out. %s", 100*leastPart, intervals)
 	ch.sided(cells, func(p *panel, part []analysis.Cell) {
 		list := longest(part[0].Typical())
 		all := 0.0
@@ -62,7 +62,7 @@ func (s *section) stages(cells []analysis.Cell) {
 	})
 }
 
-// clip shortens a text to n letters.
+// clip shortens a text to n characters.
 func clip(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -79,7 +79,7 @@ func self(m result.Measured, name string) float64 {
 	return 0
 }
 
-// longest are a record's stages of most self time.
+// longest returns the stages of a record with the most self time.
 func longest(r result.Record) []result.Stage {
 	list := slices.SortedStableFunc(slices.Values(r.Measured.Stages), func(a, b result.Stage) int {
 		return cmp.Compare(b.Self+b.SelfDevice, a.Self+a.SelfDevice)
@@ -87,7 +87,7 @@ func longest(r result.Record) []result.Stage {
 	return list[:min(stageRows, len(list))]
 }
 
-// stageSheet is the profiler's table.
+// stageSheet is the profile as a table.
 func stageSheet(r result.Record) analysis.Sheet {
 	all, device := 0.0, false
 	for _, st := range r.Measured.Stages {

@@ -17,12 +17,12 @@ func loading(s *section, cells []analysis.Cell) {
 		counts = append(counts, fmt.Sprintf("%s in %s of %s configurations", row[0], row[2], row[1]))
 	}
 	if len(counts) > 0 {
-		s.find("Batches arrive in bursts, with a long wait for every W-th where there are W workers: %s.", strings.Join(counts, ", "))
+		s.find("Batches arrive in bursts (with W workers, a long wait for every W-th batch): %s.", strings.Join(counts, ", "))
 	}
-	s.table("The longest waits, where there are two workers or more", rhythms)
+	s.table("The longest waits, with two workers or more", rhythms)
 	s.compared(cells)
 	s.workers(slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool {
-		return c.ConsumerSeconds > 0 // who waits for the consumer says nothing about workers
+		return c.ConsumerSeconds > 0 // such a rate depends on the consumer, not on the workers
 	}))
 	for _, part := range split(cells, workOf) {
 		if part[0].ConsumerSeconds == 0 {
@@ -40,11 +40,11 @@ func loading(s *section, cells []analysis.Cell) {
 	s.detail("All samples per second", sidesSheet(cells))
 }
 
-// perPanel is how many lines of a panel can be told apart.
+// perPanel is the most lines that can be distinguished in one panel.
 const perPanel = 4
 
-// waits draws the wait for every batch, a panel for every side: where one value is
-// the usual one, a line for each value of the other.
+// waits draws the wait for every batch, in one panel per side. One value is fixed at its
+// most common one, and each value of the other is a line.
 func (s *section) waits(cells []analysis.Cell, fixed func(analysis.Cell) int, name string, varies func(analysis.Cell) int) {
 	cells = only(cells, fixed, usual(cells, fixed))
 	of := fmt.Sprintf(name, fixed(cells[0]))
@@ -57,7 +57,7 @@ func (s *section) waits(cells []analysis.Cell, fixed func(analysis.Cell) int, na
 	some := spreadOver(values(cells, varies), perPanel)
 	ch := s.chart(lines, "waits", "Wait for each batch", workOf(cells[0]).String(), of)
 	ch.X.Name, ch.Y.Name = "batch", "wait, ms"
-	ch.Note = "Each line is the round of the median time."
+	ch.Note = "Each line is the round with the median time."
 	n := firstBatches(cells)
 	if n > 0 {
 		ch.Note += fmt.Sprintf(" The first %d batches.", n)
@@ -82,10 +82,9 @@ func (s *section) waits(cells []analysis.Cell, fixed func(analysis.Cell) int, na
 	})
 }
 
-// firstBatches are how many batches to draw of lines of which one is more than
-// four times as long as another, which could hardly be seen: four times the
-// shortest, and at least a period of the most workers with the start of the next.
-// It is 0 where all are to be drawn.
+// firstBatches returns how many batches to draw, or 0 for all of them. If one line is more
+// than four times as long as another, the short one could hardly be seen. Then it is four
+// times the shortest, and at least one period of the most workers and the start of the next.
 func firstBatches(cells []analysis.Cell) int {
 	shortest, longest, period := 0, 0, 0
 	for i, c := range cells {
@@ -101,7 +100,7 @@ func firstBatches(cells []analysis.Cell) int {
 	return 0
 }
 
-// spreadOver are at most n of the values, the first and the last among them.
+// spreadOver returns at most n of the values, including the first and the last.
 func spreadOver(values []int, n int) []int {
 	if len(values) <= n {
 		return values
@@ -120,7 +119,7 @@ func rhythms(c analysis.Cell) (list []analysis.Rhythm) {
 	return list
 }
 
-// peaks tells whether most rounds of a cell have peaks.
+// peaks reports whether most rounds of a cell have peaks.
 func peaks(c analysis.Cell) bool {
 	n, list := 0, rhythms(c)
 	for _, r := range list {
@@ -131,8 +130,8 @@ func peaks(c analysis.Cell) bool {
 	return 2*n > len(list)
 }
 
-// rhythmSheet counts for every side the configurations with peaks, and has the
-// first batch and the longest wait after it, as ratios to the median wait.
+// rhythmSheet counts for every side the configurations with peaks. It also has the range of
+// the first batch's wait and of the longest wait after it, in ms.
 func rhythmSheet(cells []analysis.Cell) analysis.Sheet {
 	sheet := analysis.Sheet{Head: []string{"side", "configurations", "with peaks", "first batch, ms", "longest wait after it, ms"}}
 	for _, part := range split(cells, analysis.Cell.Variant) {
@@ -187,7 +186,7 @@ func waitSheet(cells []analysis.Cell) analysis.Sheet {
 	return sheet
 }
 
-// usage draws memory and CPU over time, a panel for every side.
+// usage draws memory and CPU use over time, in one panel per side.
 func (s *section) usage(cells []analysis.Cell) {
 	cells = slices.DeleteFunc(only(cells, batchOf, usual(cells, batchOf)), func(c analysis.Cell) bool { return len(c.Typical().Measured.Usage) < 2 })
 	if len(cells) == 0 {
@@ -203,7 +202,7 @@ func (s *section) usage(cells []analysis.Cell) {
 	} {
 		ch := s.chart(lines, q.id, q.title, workOf(cells[0]).String(), fmt.Sprintf("batches of %d", cells[0].Batch))
 		ch.X.Name, ch.Y.Name = "seconds since the start", q.unit
-		ch.Note = "Each line is the round of the median time."
+		ch.Note = "Each line is the round with the median time."
 		ch.sided(cells, func(p *panel, part []analysis.Cell) {
 			for _, c := range part {
 				if dash := slices.Index(some, c.Workers); dash >= 0 {

@@ -93,7 +93,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.SetOutput(io.Discard) // the error that Parse returns says it once
 	f.StringVar(&o.dir, "dir", "", "`folder` of photos with a folder per class; made-up photos by default")
 	f.BoolVar(&o.train, "train", false, "load with the training preset, in random order; the evaluation preset by default")
-	f.IntVar(&o.size, "size", 224, "side of the pictures that are made of them, in `pixels`")
+	f.IntVar(&o.size, "size", 224, "side of the images that are made of them, in `pixels`")
 	f.Float64Var(&o.consumer, "consumer", 0, "samples per second that the loop takes, a `rate`, as a simulated device; 0 is no limit")
 	f.Var(counts{&o.workers, 0}, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
 	f.Var(counts{&o.batches, 1}, "batches", "batch `sizes` to compare")

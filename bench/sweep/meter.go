@@ -50,11 +50,11 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	if o.train {
 		preset = transform.Train(o.size)
 	}
-	pictures, err := transform.Images(folder, preset)
+	images, err := transform.Images(folder, preset)
 	if err != nil {
 		return nil, err
 	}
-	m.photos = pictures.Len()
+	m.photos = images.Len()
 	// As many as asked for, from all over the folder, or over it again.
 	m.indices = make([]int, o.samples)
 	for i := range m.indices {
@@ -63,7 +63,7 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 			m.indices[i] = i * m.photos / o.samples
 		}
 	}
-	m.ds, err = dataset.Subset(pictures, m.indices)
+	m.ds, err = dataset.Subset(images, m.indices)
 	return m, err
 }
 

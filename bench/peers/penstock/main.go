@@ -34,7 +34,7 @@ func main() {
 	var o options
 	c := &o.config
 	flag.StringVar(&o.work, "work", "eval", "what is read, see works.go")
-	flag.IntVar(&o.size, "size", 224, "pixels of a side of a picture")
+	flag.IntVar(&o.size, "size", 224, "pixels of a side of an image")
 	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the data again and again")
 	flag.IntVar(&o.epochs, "epochs", 1, "measured epochs, after a first one, number 0, in which workers start")
 	flag.StringVar(&o.study, "study", "throughput", "the study of the records, see package result; inference reads nothing")

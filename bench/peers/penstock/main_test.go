@@ -48,8 +48,8 @@ func recorded(t *testing.T, o options, program func(context.Context, options, io
 	}
 }
 
-// pictures are two folders of photos of level 128.
-func pictures(t *testing.T) string {
+// images are two folders of photos of level 128.
+func images(t *testing.T) string {
 	t.Helper()
 	var text bytes.Buffer
 	gray := image.NewGray(image.Rect(0, 0, 300, 260))
@@ -109,7 +109,7 @@ func TestRecordsOfAllWorksAreValidAndTellTheData(t *testing.T) {
 		}
 		return dir
 	}
-	patients, npy, photos := folder(data.Volumes(t.Context(), root, 2)), arrays(t), pictures(t)
+	patients, npy, photos := folder(data.Volumes(t.Context(), root, 2)), arrays(t), images(t)
 	for work, c := range map[string]struct {
 		folder string
 		size   int
@@ -166,7 +166,7 @@ func TestProfileIsOfTheFirstBatchAndOfAnEpoch(t *testing.T) {
 }
 
 func TestEndToEndRunsANetOrADeviceOfThatSpeed(t *testing.T) {
-	o := options{folder: pictures(t), work: "eval", size: 64, study: "endtoend", samples: 8, epochs: 1,
+	o := options{folder: images(t), work: "eval", size: 64, study: "endtoend", samples: 8, epochs: 1,
 		config: result.Config{Data: "photos", Model: "conv-small", Workers: 1, Batch: 4, Help: "on"}}
 	for _, one := range recorded(t, o, records) {
 		if one.Parameters != 9332 || one.Record.Config.Device != "cpu" || one.Record.Measured.Compute == 0 {
@@ -189,7 +189,7 @@ func TestEndToEndRunsANetOrADeviceOfThatSpeed(t *testing.T) {
 
 func TestPixelsAreEveryPhotoOnce(t *testing.T) {
 	var out bytes.Buffer
-	if err := writePixels(t.Context(), options{folder: pictures(t), size: 224}, &out); err != nil {
+	if err := writePixels(t.Context(), options{folder: images(t), size: 224}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.Len(), 3*3*224*224*4; got != want {

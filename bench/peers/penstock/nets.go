@@ -27,7 +27,7 @@ func builtNet(name string, rows, size int) (*model.Net, error) {
 }
 
 // inference measures a net alone, on gorgonia's VM, for every batch size: at least
-// so many pictures as samples.
+// so many images as samples.
 func inference(ctx context.Context, o options, w io.Writer) error {
 	blank, err := bench.Blank(ctx)
 	if err != nil {
@@ -39,14 +39,14 @@ func inference(ctx context.Context, o options, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		pictures := make([]float32, batch*3*o.size*o.size)
-		for i := range pictures {
-			pictures[i] = float32(r.NormFloat64())
+		images := make([]float32, batch*3*o.size*o.size)
+		for i := range images {
+			images[i] = float32(r.NormFloat64())
 		}
 		l := line{Record: blank, Parameters: net.Parameters()}
 		l.Record.Study = result.Inference
 		l.Record.Config = result.Config{Batch: batch, Data: o.config.Data, Model: o.config.Model, Device: "cpu"}
-		l.Record.Measured, err = bench.Inferred(ctx, batch, max(o.samples, batch), func() error { return net.Infer(pictures) })
+		l.Record.Measured, err = bench.Inferred(ctx, batch, max(o.samples, batch), func() error { return net.Infer(images) })
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func photos(fsys fs.FS, preset transform.Step) (dataset.Dataset, error) {
 }
 
 func items(fsys fs.FS, size int) (dataset.Dataset, error) {
-	ds, err := packed.Items(fsys, "*.raw", data.Picture(size))
+	ds, err := packed.Items(fsys, "*.raw", data.Image(size))
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// secret hides what a sampler says of its orders.
+// secret hides the identity of a sampler.
 type secret struct{ of sampler.Sampler }
 
 func (s secret) Epoch(epoch int) sampler.Order { return s.of.Epoch(epoch) }
 
-// secretBatches hides what a batch sampler says of its batches.
+// secretBatches hides the identity of a batch sampler.
 type secretBatches struct{ of sampler.BatchSampler }
 
 func (s secretBatches) Epoch(epoch int) sampler.Batches { return bare{s.of.Epoch(epoch)} }
@@ -61,8 +61,8 @@ func middle(t *testing.T, l *loader.Loader) (p loader.Position) {
 	return p
 }
 
-// TestPositionBelongsToItsOrder resumes in every order what was begun in every
-// other. Orders of one group continue each other.
+// TestPositionBelongsToItsOrder takes a position in every order and resumes it in
+// every other. That works only inside a group.
 func TestPositionBelongsToItsOrder(t *testing.T) {
 	const n = 24
 	order := func(s sampler.Sampler, err error) []loader.Option {
@@ -98,7 +98,7 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 		{order(sampler.Random(n, 7), nil)},
 		{order(sampler.Weighted(weights, 7))},
 		{order(sampler.Weighted(others, 7))},
-		{order(sampler.WeightedDistinct(weights, 7))},
+		{order(sampler.WeightedWithoutReplacement(weights, 7))},
 		{order(sampler.Subset(shuffle, indices), nil)},
 		{order(sampler.Grouped(ends, 7), nil)},
 		{order(sampler.Grouped(ends, 7, sampler.Together(2)), nil)},

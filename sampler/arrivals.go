@@ -2,20 +2,20 @@ package sampler
 
 import "math/bits"
 
-// An arrival is when a sample comes.
+// An arrival is the time at which a sample comes.
 type arrival struct {
 	time  uint64
 	index int
 }
 
-// never is the time of what does not arrive.
+// never is the time of a sample that does not arrive.
 const never = 1<<64 - 1
 
 // earliest sorts the indices of times by time, then by index, and returns the
 // first n. At least n times must not be never.
 //
-// The times are distributed to short ranges, and only the ranges with the first n
-// are sorted. This takes 24 bytes for every arrival in these ranges.
+// The times are divided into short ranges, and only the ranges that hold the first
+// n are sorted. This takes 24 bytes for every arrival in these ranges.
 func earliest(times []uint64, n int) written {
 	if n == 0 {
 		return nil
@@ -27,7 +27,7 @@ func earliest(times []uint64, n int) written {
 		}
 	}
 	r := newRanges(least, greatest, len(times), 1<<13)
-	ends := make([]int, r.count+1) // of every range, after an empty one
+	ends := make([]int, r.count+1) // where every range ends, preceded by 0
 	for _, t := range times {
 		if t != never {
 			ends[r.of(t)+1]++
@@ -39,7 +39,7 @@ func earliest(times []uint64, n int) written {
 		ends[needed+1] += ends[needed]
 	}
 	early := make([]arrival, ends[needed])
-	next := ends[:needed] // place of the range's next arrival: first its beginning, then its end
+	next := ends[:needed] // place of the next arrival of every range; at last, where the range ends
 	for i, t := range times {
 		if t != never && r.of(t) < needed {
 			early[next[r.of(t)]] = arrival{t, i}

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// ByLength puts samples of similar length into a batch, so that little is spent
-// on padding them to the longest, and gives the batches in random order. Every
-// epoch takes each of len(lengths) samples once, in new batches: a batch is drawn
-// at random from four batches' worth of samples of neighbouring lengths.
+// ByLength puts samples of similar length into a batch, so that padding them to
+// the longest one adds little. The batches come in random order. Every epoch takes
+// each of the len(lengths) samples once, in new batches: the samples are sorted by
+// length, shuffled inside buckets of four batches each, and cut into batches.
 //
 // If [BatchSize] does not divide the number of samples, one batch is shorter. Its
-// samples may be of any length, so [DropLast], which leaves it out, prefers no
+// samples may have any length, so [DropLast], which leaves it out, favours no
 // length.
 //
-// With 10,000 samples whose lengths spread evenly from 1 to 1,000, and batches of
-// 32, padding is 1.5 % of all elements. In random batches it is 48 %.
+// With 10,000 samples whose lengths are spread evenly from 1 to 1,000, and batches
+// of 32, padding is 1.5 % of all elements. In random batches it is 48 %.
 //
-// Lengths are in any unit. The batches of an epoch take 8 bytes per sample. The
-// sampler keeps the last two epochs.
+// Lengths may be in any unit. The batches of an epoch take 8 bytes per sample. The
+// sampler keeps the batches of the last two epochs.
 func ByLength(lengths []int, seed uint64, options ...BatchOption) BatchSampler {
 	c := newBatchConfig("ByLength", options)
 	sorted := make([]int, len(lengths))
@@ -37,6 +37,7 @@ type byLength struct {
 	batches  recent[*lengthBatches]
 }
 
+// bucketBatches is the number of batches in a bucket.
 const bucketBatches = 4
 
 func (l *byLength) Epoch(epoch int) Batches { return l.batches.of(epoch, l.group) }
@@ -50,7 +51,7 @@ func (l *byLength) group(epoch int) *lengthBatches {
 	// a boundary separates now can share a batch later.
 	samples := slices.Clone(l.sorted)
 	bucket := l.size
-	if l.size <= n { // else n·bucketBatches might overflow, and one bucket holds all
+	if l.size <= n { // otherwise one bucket holds all samples, and the product might overflow
 		bucket *= bucketBatches
 	}
 	end := int(below(random.next(), uint64(bucket))) + 1
@@ -69,11 +70,11 @@ func (l *byLength) group(epoch int) *lengthBatches {
 	return b
 }
 
-// lengthBatches cuts samples into batches. Batch short has rest samples, if rest
-// is not 0.
+// lengthBatches cuts samples into batches of size samples. If rest is not 0, the
+// batch with the index short has only rest samples.
 type lengthBatches struct {
 	samples           []int
-	order             Order // of batches
+	order             Order // of the batches
 	size, rest, short int
 	dropped           bool // batch short is left out
 }

@@ -14,41 +14,42 @@ import (
 //   - Open MPI: OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE
 //   - MPICH and Intel MPI: PMI_RANK and PMI_SIZE
 //   - Slurm: SLURM_PROCID and SLURM_NTASKS
-//   - a Kubernetes Indexed Job: JOB_COMPLETION_INDEX and JOB_COMPLETIONS. The
-//     first is set by Kubernetes; the second is not: set it in the pod's
-//     template to the Job's completions.
+//   - a Kubernetes Indexed Job: JOB_COMPLETION_INDEX and JOB_COMPLETIONS.
+//     Kubernetes sets only the first. Set the second in the pod template to the
+//     Job's completions. WORLD_SIZE without RANK may replace JOB_COMPLETIONS.
 //
 // MPI comes before Slurm because mpirun in a Slurm job does not change Slurm's
 // variables, which describe the whole job. If no variable is set, the rank is 0
 // and the world size 1. An empty variable counts as not set.
 //
-// It is an error that names the variable if only one of rank and world size is
-// set, if one is not a whole number, or if the rank is not below the world size.
+// It is an error if only one of rank and world size is set, if one of them is not
+// a whole number, or if the rank is not below the world size. The error names the
+// variable.
 //
 // It is also an error if RANK and WORLD_SIZE contradict MPI or Slurm, for example
-// because they are left over in a shell: mpirun or srun started more processes
-// than WORLD_SIZE, or as many and gave this one another rank. RANK and WORLD_SIZE
-// of a torchrun that mpirun or srun started are not compared.
-//
-// One exception: in a Kubernetes Indexed Job, WORLD_SIZE alone, without RANK, may
-// replace JOB_COMPLETIONS.
+// because they are left over in a shell. They contradict if mpirun or srun started
+// more processes than WORLD_SIZE, or as many but gave this process another rank.
+// RANK and WORLD_SIZE of a torchrun that mpirun or srun started are not compared.
 func FromEnv() (rank, world int, err error) { return fromEnv(os.Getenv) }
 
-// LocalRankFromEnv reads the rank of this process among those on its machine,
-// which can choose its device. It is LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK,
-// MPI_LOCALRANKID or SLURM_LOCALID, of the launcher that decides for [FromEnv].
-// It is 0 in a Kubernetes Indexed Job, because every pod has its own devices, and
-// where the world size is 1 and nothing is set.
+// LocalRankFromEnv reads the local rank: the rank of this process among the
+// processes on its machine. Programs use it to choose a device. The variable is
+// LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID or SLURM_LOCALID,
+// depending on the launcher that decides for [FromEnv].
+//
+// The local rank is 0 in a Kubernetes Indexed Job, because every pod has its own
+// devices. It is also 0 if the world size is 1 and the variable is not set.
 //
 // The errors are those of FromEnv. It is also an error if the variable is not set
-// and the world size is above 1, or if the local rank is not below both the world
-// size and the number of ranks on this machine, where the launcher sets it.
+// and the world size is above 1, or if the local rank is not below the world size.
+// If the launcher sets the number of ranks on this machine, the local rank must be
+// below that too.
 func LocalRankFromEnv() (int, error) { return localFromEnv(os.Getenv) }
 
 // A launcher sets variables for the processes that it starts.
 type launcher struct {
 	rank, world   string
-	local, locals string // rank and number on this machine; empty if it sets none
+	local, locals string // rank and number of ranks on this machine; empty if it sets none
 }
 
 var (
@@ -83,7 +84,7 @@ func fromEnv(get func(name string) string) (rank, world int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if l == torchrun && get("TORCHELASTIC_RUN_ID") == "" { // torchrun itself counts its own processes
+	if l == torchrun && get("TORCHELASTIC_RUN_ID") == "" { // torchrun numbers its processes itself
 		for _, other := range []launcher{openMPI, mpich, slurm} {
 			if other == slurm && get("SLURM_STEP_ID") == "" { // not started by srun
 				continue

@@ -2,6 +2,7 @@ package sampler_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -24,16 +25,17 @@ func ExampleShuffle() {
 	s := sampler.Shuffle(5, 42)
 	show(s.Epoch(0))
 	show(s.Epoch(1))
-	fmt.Println(sampler.Shuffle(1_000_000_000_000, 42).Epoch(0).At(999_999_999_999)) // in nanoseconds
+	// Any place of a very long order is computed in nanoseconds.
+	fmt.Println(sampler.Shuffle(1_000_000_000_000, 42).Epoch(0).At(999_999_999_999))
 	// Output:
 	// 2 3 0 1 4
 	// 1 4 3 0 2
 	// 48410507510
 }
 
+// torch.randperm(10, generator=torch.Generator().manual_seed(1)).
 func ExampleTorch() {
-	s := sampler.Torch(10, 1) // torch.randperm(10, generator=torch.Generator().manual_seed(1))
-	show(s.Epoch(0))
+	show(sampler.Torch(10, 1).Epoch(0))
 	// Output: 5 6 1 2 0 8 9 3 7 4
 }
 
@@ -74,21 +76,25 @@ func ExamplePersistentWorkers() {
 	// 4 6 9 3 7 5 2 0 1 8
 }
 
+// Eight draws from three samples, with replacement.
 func ExampleRandom() {
 	show(sampler.Random(3, 1, sampler.Draws(8)).Epoch(0))
 	// Output: 0 1 0 2 1 1 2 1
 }
 
+// Seven draws from three samples: each sample twice, then one more.
 func ExampleRepeat() {
 	s, err := sampler.Repeat(sampler.Shuffle(3, 1), 7)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	show(s.Epoch(0)) // all three twice, then one more
+	show(s.Epoch(0))
 	// Output: 0 1 2 1 2 0 2
 }
 
+// Sample 0 is drawn eight times as often as samples 1 and 3. Sample 2 is never
+// drawn.
 func ExampleWeighted() {
 	s, err := sampler.Weighted([]float64{8, 1, 0, 1}, 1, sampler.Draws(12))
 	if err != nil {
@@ -99,16 +105,18 @@ func ExampleWeighted() {
 	// Output: 0 0 1 0 0 0 3 0 0 0 1 3
 }
 
-func ExampleWeightedDistinct() {
-	s, err := sampler.WeightedDistinct([]float64{8, 1, 0, 1}, 1, sampler.Draws(3))
+// Every sample of positive weight is drawn once.
+func ExampleWeightedWithoutReplacement() {
+	s, err := sampler.WeightedWithoutReplacement([]float64{8, 1, 0, 1}, 2)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	show(s.Epoch(0))
-	// Output: 3 1 0
+	// Output: 0 1 3
 }
 
+// Four samples of a larger dataset, in the given order and shuffled.
 func ExampleSubset() {
 	list := []int{10, 20, 30, 40}
 	show(sampler.Subset(sampler.Sequential(len(list)), list).Epoch(0))
@@ -118,8 +126,8 @@ func ExampleSubset() {
 	// 10 30 20 40
 }
 
-// Every rank takes its share. Training repeats samples so that all ranks have
-// equally many; validation repeats and drops none.
+// Rank 1 of 3 takes its share of seven samples. Training repeats samples, so that
+// all ranks have equally many. Validation repeats none.
 func ExampleShard() {
 	rank, world := 1, 3 // or from FromEnv
 	training, err := sampler.Shard(sampler.Sequential(7), rank, world, sampler.PadToEven)
@@ -176,7 +184,13 @@ func ExampleBatchPart() {
 	// Output: [8 9 10 11 12 13] [14 15 16]
 }
 
+// A launcher such as torchrun sets the variables. Here the example sets them.
 func ExampleFromEnv() {
+	os.Setenv("RANK", "1")
+	os.Setenv("WORLD_SIZE", "4")
+	defer os.Unsetenv("RANK")
+	defer os.Unsetenv("WORLD_SIZE")
+
 	rank, world, err := sampler.FromEnv()
 	if err != nil {
 		fmt.Println(err)
@@ -187,17 +201,27 @@ func ExampleFromEnv() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("samples of this rank:", s.Epoch(0).Len())
+	fmt.Printf("rank %d of %d has %d samples\n", rank, world, s.Epoch(0).Len())
+	// Output: rank 1 of 4 has 250 samples
 }
 
-// Every process uses its own device of the machine.
+// Every process uses its own device of the machine. A launcher such as torchrun
+// sets the variables. Here the example sets them.
 func ExampleLocalRankFromEnv() {
+	os.Setenv("RANK", "5")
+	os.Setenv("WORLD_SIZE", "8")
+	os.Setenv("LOCAL_RANK", "1")
+	defer os.Unsetenv("RANK")
+	defer os.Unsetenv("WORLD_SIZE")
+	defer os.Unsetenv("LOCAL_RANK")
+
 	device, err := sampler.LocalRankFromEnv()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("device of this rank:", device)
+	// Output: device of this rank: 1
 }
 
 // showBatches prints the batches of an epoch.
@@ -209,6 +233,7 @@ func showBatches(b sampler.Batches) {
 	fmt.Println(all...)
 }
 
+// Batches of three consecutive samples, with and without the short last one.
 func ExampleFixed() {
 	showBatches(sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3)).Epoch(0))
 	showBatches(sampler.Fixed(sampler.Sequential(7), sampler.BatchSize(3), sampler.DropLast(true)).Epoch(0))
@@ -217,18 +242,21 @@ func ExampleFixed() {
 	// [0 1 2] [3 4 5]
 }
 
+// Eight texts in batches of two. Both texts of a batch have about the same number
+// of tokens.
 func ExampleByLength() {
 	tokens := []int{9, 2, 8, 1, 2, 9, 1, 8}
 	showBatches(sampler.ByLength(tokens, 1, sampler.BatchSize(2)).Epoch(0))
 	// Output: [0 5] [2 6] [7 3] [4 1]
 }
 
+// Two batches with the given samples, the same ones in every epoch.
 func ExampleList() {
 	showBatches(sampler.List{{4, 2}, {0, 1, 3}}.Epoch(0))
 	// Output: [4 2] [0 1 3]
 }
 
-// Batches that grow with every epoch.
+// Batches that grow from epoch to epoch.
 func ExampleBatchFunc() {
 	s := sampler.BatchFunc(func(epoch int) sampler.Batches {
 		return sampler.Fixed(sampler.Sequential(6), sampler.BatchSize(epoch+1)).Epoch(epoch)
@@ -240,6 +268,7 @@ func ExampleBatchFunc() {
 	// [0 1 2] [3 4 5]
 }
 
+// Rank 1 of 2 takes its share of three batches. PadToEven repeats the first one.
 func ExampleShardBatches() {
 	s, err := sampler.ShardBatches(sampler.List{{0, 1}, {2}, {3, 4}}, 1, 2, sampler.PadToEven)
 	if err != nil {
@@ -250,12 +279,10 @@ func ExampleShardBatches() {
 	// Output: [2] [0 1]
 }
 
-// Three patients of four slices each, two patients at a time.
+// Three patients of four slices each. The slices of two patients are mixed, then
+// those of the third follow.
 func ExampleGrouped() {
-	o := sampler.Grouped([]int{4, 8, 12}, 1, sampler.Together(2)).Epoch(0)
-	for k := range o.Len() {
-		fmt.Print(o.At(k), " ")
-	}
+	show(sampler.Grouped([]int{4, 8, 12}, 1, sampler.Together(2)).Epoch(0))
 	// Output: 7 11 10 5 6 4 9 8 0 3 2 1
 }
 
@@ -316,8 +343,8 @@ func ExampleMode() {
 	// 2 5
 }
 
-// Two ranks read twelve blocks of three samples in two lanes: each block is read
-// by one rank.
+// Two ranks read twelve blocks of three samples in two lanes. Only one rank reads
+// each block.
 func ExampleLanes() {
 	ends := []int{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36}
 	for rank := range 2 {
@@ -333,15 +360,16 @@ func ExampleLanes() {
 	// 0 2 1 33 34 35 27 28 29 10 9 11 13 14 12 5 4 3
 }
 
-// How many blocks of a data set sorted by label must be mixed, so that a batch's
-// mean varies little more than after a full shuffle.
+// A dataset that is sorted by label consists of 1,000 blocks of 50 samples. How
+// many blocks must be mixed, so that the variance of a batch's mean is at most 1.5
+// times that after a full shuffle?
 func ExampleGroupSampler() {
 	ends := make([]int, 1000)
 	labels := make([]float64, 50*len(ends))
 	for block := range ends {
 		ends[block] = 50 * (block + 1)
 		for i := range 50 {
-			labels[50*block+i] = float64(block / 100)
+			labels[50*block+i] = float64(block / 100) // ten labels
 		}
 	}
 	s := sampler.Grouped(ends, 1, sampler.Together(16), sampler.Lanes(8))

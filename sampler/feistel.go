@@ -2,28 +2,28 @@ package sampler
 
 import "math/bits"
 
-// feistel is a bijection on [0, count<<width), which is less than 1<<width wider
-// than [0, n).
+// feistel is a permutation of the numbers from 0 to n-1. It computes a bijection on
+// [0, count<<width), which has fewer than 1<<width numbers more than [0, n).
 type feistel struct {
 	n      uint64
 	width  int    // of the lower half, in bits
-	count  uint64 // of the upper half's values
+	count  uint64 // values of the upper half
 	rounds int
 	keys   [manyRounds]uint64
 }
 
-// Two samples that share a half keep their difference if all rounds on that half
-// give both the same number. With r such rounds on halves of √n values, this
-// makes a kept difference more frequent than chance by a factor of n^(1-r/2): by
-// 4·10⁻⁶ with five rounds on each half at n = 4097, and by less than 2·10⁻⁵ for
-// all n.
+// Two places that share a half keep their difference if every round that reads
+// this half gives the same number for both. With r such rounds, on halves of √n
+// values, a difference is kept more often than by chance. The excess, relative to
+// chance, is n^(1-r/2): 4·10⁻⁶ with five rounds on each half at n = 4097, and less
+// than 2·10⁻⁵ for all n.
 const (
 	fewRounds  = 10 // for n from 4097 on
 	moreRounds = 12 // for n from 257 on
 	manyRounds = 24 // for n from 17 on
 )
 
-// newFeistel needs n from 17 on.
+// newFeistel needs an n of at least 17.
 func newFeistel(n int, key uint64) *feistel {
 	f := new(feistel)
 	f.set(n, key)
@@ -55,8 +55,9 @@ func (f *feistel) At(k int) int {
 	}
 	for {
 		x = f.apply(x)
-		// A value outside is mapped again until one is inside, which keeps the
-		// bijection. It is rare: less than 1/count of the values are outside.
+		// A value from n on is mapped again until one is below n. The result is
+		// still a bijection. It is rare: less than 1/count of the values are
+		// not below n.
 		if x < f.n {
 			return int(x)
 		}

@@ -3,9 +3,9 @@ package sampler
 // Fixed puts [BatchSize] consecutive samples of s into each batch. The last batch
 // may be shorter; [DropLast] then leaves it out.
 //
-// Its Batches implement [BatchPart]. So the rest of an epoch can continue in
-// batches of another size, and if s comes from [Shard], on another number of
-// ranks.
+// Its Batches implement [BatchPart], so the rest of an epoch can continue in
+// batches of another size. If s comes from [Shard], it can also continue on
+// another number of ranks.
 func Fixed(s Sampler, options ...BatchOption) BatchSampler {
 	return fixed{s, newBatchConfig("Fixed", options)}
 }
@@ -25,7 +25,7 @@ func countBatches(n, size int, dropLast bool) int {
 	return count
 }
 
-// fixedBatches are cut from what remains of an order.
+// fixedBatches are batches that are cut from the rest of an order.
 type fixedBatches struct {
 	batchConfig
 	whole Order // with all its draws

@@ -8,22 +8,24 @@ import (
 )
 
 // Grouped takes every sample once per epoch, in a random order that reads few
-// groups at a time. The groups are shuffled, each [Together] consecutive ones
-// form a pool, and the samples of a pool are shuffled.
+// groups at a time. First the groups are shuffled. Then consecutive groups, as
+// many as [Together] sets, form a pool, and the samples of each pool are shuffled.
 //
 // A group is what is expensive to load, such as a patient's decoded volumes or a
 // block of a record shard. If memory has room for the groups of two pools in each
 // lane, each group is loaded once per epoch. The second pool is needed while the
 // loader goes from one pool to the next.
 //
-// [Lanes] cuts the shuffled groups into equal parts, the lanes, and forms pools
-// in each lane. Place k of the order is in lane k mod lanes. If the world size
-// divides the number of lanes, ranks share no groups except those that a cut
-// divides, so there should be many more groups than lanes. The lanes change pools
-// at different places, so that they do not all need new groups at once.
+// [Lanes] cuts the shuffled groups into equal parts, the lanes. Pools are formed
+// in each lane, and place k of the order is in lane k mod lanes. If the world size
+// divides the number of lanes, two ranks share a group only if it lies on the cut
+// between their lanes. So there should be many more groups than lanes. The lanes
+// change pools at different places, so that they do not all need new groups at
+// once.
 //
-// Ends says where each group ends: group g has samples ends[g-1] to ends[g]-1,
-// and group 0 begins at sample 0. Grouped panics if ends decrease. With
+// The argument ends says where each group ends: group g has the samples from
+// ends[g-1] to ends[g]-1, and group 0 begins at sample 0. Grouped panics if ends
+// decrease or are negative. With
 // Together(1) a lane reads one group after the other; with Together(len(ends))
 // the order is a shuffle of all samples.
 //
@@ -58,12 +60,12 @@ func (g *GroupSampler) Epoch(epoch int) Order { return g.orders.of(epoch, g.orde
 type groupOrder struct {
 	n, lanes int
 	starts   []int // of the groups in the data set
-	groups   []int // as they lie on the line
-	ends     []int // of groups on the line
+	groups   []int // in their order on the line
+	ends     []int // of groups, on the line
 	key      uint64
 
 	poolEnds   []int // on the line
-	poolGroups []int // the first of every pool, in groups
+	poolGroups []int // the first group of every pool, as an index in groups
 }
 
 func (g *GroupSampler) order(epoch int) *groupOrder {
@@ -86,8 +88,8 @@ func (g *GroupSampler) order(epoch int) *groupOrder {
 	return o
 }
 
-// form makes pools of together groups. The first pool of lane i has i/lanes of
-// them less.
+// form makes pools of together groups. The first pool of lane i is smaller by
+// i·together/lanes groups, so that lanes change pools at different places.
 func (o *groupOrder) form(together int) {
 	group := 0
 	for lane := range min(o.lanes, o.n) {
@@ -106,8 +108,8 @@ func (o *groupOrder) form(together int) {
 	}
 }
 
-// laneStart is where a lane begins on the line. The first lanes have one sample
-// more if the number of lanes does not divide that of samples.
+// laneStart is where a lane begins on the line. If the number of lanes does not
+// divide the number of samples, the first lanes have one sample more.
 func (o *groupOrder) laneStart(lane int) int {
 	return o.n/o.lanes*lane + min(lane, o.n%o.lanes)
 }
@@ -124,7 +126,7 @@ func (o *groupOrder) At(k int) int {
 	}
 	first, last := o.poolGroups[p], len(o.groups)
 	if p+1 < len(o.poolGroups) {
-		last = o.poolGroups[p+1] // a group that a lane's end cuts: found if the sample is in none before
+		last = o.poolGroups[p+1] // the pool may have a part of this group too: found if no group before it has the sample
 	}
 	place = begin + permuted(place-begin, end-begin, splitmix.Mix(o.key^uint64(p)))
 	i, _ := slices.BinarySearch(o.ends[first:last], place+1)

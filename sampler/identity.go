@@ -7,20 +7,21 @@ import (
 	"math"
 )
 
-// Identified is a [Sampler] or [BatchSampler] with an identity, so that a saved
-// place in one order is not used in another. All samplers of this package have
-// one, except those over a sampler without one.
+// Identified is a [Sampler] or [BatchSampler] with an identity: a text that
+// differs if the orders differ. A loader saves it with a position, and refuses to
+// resume in another order. All samplers of this package have an
+// identity, except those that wrap a sampler without one.
 type Identified interface {
 	// Identity names everything that the orders of all epochs depend on:
 	// algorithm, numbers, seed, and a hash of long data, as in "Weighted(1000
 	// weights 1ae1cf4a1be5ed34, draws 1000, seed 7)". Samplers whose global
 	// orders differ have different identities, in all versions of the program.
 	// Rank, world size and mode do not change it. It is empty if the sampler does
-	// not know it, such as over a sampler that is not Identified.
+	// not know it, for example because it wraps a sampler that is not Identified.
 	Identity() string
 }
 
-// identity is that of a Sampler or BatchSampler, or empty if it has none.
+// identity is the identity of a Sampler or BatchSampler, or empty if it has none.
 func identity(s any) string {
 	if s, ok := s.(Identified); ok {
 		return s.Identity()
@@ -39,7 +40,7 @@ func over(s any, format string, args ...any) string {
 }
 
 // hash is the first 64 bits of SHA-256 over the numbers that item adds for every
-// item, each a uint64 in little-endian order.
+// element of list, each a uint64 in little-endian order.
 func hash[T any](list []T, item func(add func(uint64), x T)) string {
 	sum := sha256.New()
 	block := make([]byte, 0, 4096)
@@ -97,12 +98,14 @@ func (w *weighted) Identity() string {
 	return fmt.Sprintf("Weighted(%d weights %s, draws %d, seed %d)", len(w.alias), table, w.draws, w.seed)
 }
 
-func (d *distinct) Identity() string {
-	weights := hash(d.weights, func(add func(uint64), w float64) { add(math.Float64bits(w)) })
-	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(d.weights), weights, d.draws, d.seed)
+// Identity begins with WeightedDistinct. This text is a part of positions, which
+// must stay the same.
+func (w *withoutReplacement) Identity() string {
+	weights := hash(w.weights, func(add func(uint64), weight float64) { add(math.Float64bits(weight)) })
+	return fmt.Sprintf("WeightedDistinct(%d weights %s, draws %d, seed %d)", len(w.weights), weights, w.draws, w.seed)
 }
 
-// Identity names the groups by a hash, and together, lanes and seed. See
+// Identity names a hash of the groups, [Together], [Lanes] and the seed. See
 // [Identified].
 func (g *GroupSampler) Identity() string {
 	lanes := ""
@@ -121,11 +124,11 @@ func (r repeated) Identity() string { return over(r.of, "Repeat(%s, draws %d)", 
 // Identity is that of the global order.
 func (s shard) Identity() string { return identity(s.of) }
 
-// Identity is that of the order that is cut, which can go on in batches of
-// another size.
+// Identity is that of the order that is cut into batches, because it can continue
+// in batches of another size.
 func (f fixed) Identity() string { return identity(f.of) }
 
-// Identity is that of the global sequence.
+// Identity is that of the global sequence of batches.
 func (s batchShard) Identity() string { return identity(s.of) }
 
 func (l *byLength) Identity() string {
@@ -136,7 +139,7 @@ func (l *byLength) Identity() string {
 	return fmt.Sprintf("ByLength(%d samples by length %s, batches of %d%s, seed %d)", len(l.sorted), hashInts(l.sorted), l.size, drop, l.seed)
 }
 
-// Identity names the batches by a hash. See [Identified].
+// Identity names a hash of the batches. See [Identified].
 func (l List) Identity() string {
 	return fmt.Sprintf("List(%d batches %s)", len(l), hash(l, func(add func(uint64), batch []int) {
 		add(uint64(len(batch)))
@@ -146,8 +149,8 @@ func (l List) Identity() string {
 	}))
 }
 
-// Global is the order that is cut, of all ranks. A loader samples it if there is
-// no identity.
+// Global is the order of all ranks that is cut into batches. A loader hashes some
+// places of it if there is no identity.
 func (b *fixedBatches) Global() Order {
 	if part, ok := b.whole.(Part); ok {
 		return part.Global()
@@ -155,8 +158,8 @@ func (b *fixedBatches) Global() Order {
 	return b.whole
 }
 
-// Global is the batches of all ranks.
+// Global gives the batches of all ranks.
 func (b *sharedBatches) Global() Batches { return b.whole }
 
-// Global is the batches themselves.
+// Global gives the batches that are listed.
 func (l listed) Global() Batches { return l.of }

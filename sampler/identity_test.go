@@ -26,7 +26,7 @@ func TestIdentitiesStayTheSame(t *testing.T) {
 		"TorchGenerator(10 samples, draws 25, persistent workers, seed 3)":                            must(sampler.Repeat(sampler.TorchGenerator(10, 3, sampler.PersistentWorkers(true)), 25)),
 		"Torch(10 samples, draws 25, seed 3)":                                                         must(sampler.Repeat(sampler.Torch(10, 3), 25)),
 		"Weighted(4 weights 66896942f9c021be, draws 7, seed 3)":                                       must(sampler.Weighted(weights, 3, sampler.Draws(7))),
-		"WeightedDistinct(4 weights b61359d77b7429cb, draws 2, seed 3)":                               must(sampler.WeightedDistinct(weights, 3, sampler.Draws(2))),
+		"WeightedDistinct(4 weights b61359d77b7429cb, draws 2, seed 3)":                               must(sampler.WeightedWithoutReplacement(weights, 3, sampler.Draws(2))),
 		"Grouped(2 groups 605ee390932f106f, together 1, seed 3)":                                      sampler.Grouped([]int{4, 10}, 3),
 		"Grouped(2 groups 605ee390932f106f, together 2, lanes 3, seed 3)":                             sampler.Grouped([]int{4, 10}, 3, sampler.Together(2), sampler.Lanes(3)),
 		"Subset(Shuffle(3 samples, seed 3), 3 indices 89d1a767594aeab9)":                              sampler.Subset(sampler.Shuffle(3, 3), []int{7, 1, 4}),
@@ -82,7 +82,7 @@ func TestDataEntersIdentitiesAsAHash(t *testing.T) {
 		lengths[i] = 0
 		for _, s := range []any{
 			must(sampler.Weighted(weights, 1)),
-			must(sampler.WeightedDistinct(weights, 1)),
+			must(sampler.WeightedWithoutReplacement(weights, 1)),
 			sampler.Subset(sampler.Sequential(3), indices),
 			sampler.Grouped(ends, 1),
 			sampler.List{{1}, indices},
@@ -102,9 +102,9 @@ func TestDataEntersIdentitiesAsAHash(t *testing.T) {
 	for i := range large {
 		large[i] = 1 + float64(i%7)
 	}
-	id := fmt.Sprint(must(sampler.WeightedDistinct(large, 1)).(sampler.Identified).Identity())
+	id := fmt.Sprint(must(sampler.WeightedWithoutReplacement(large, 1)).(sampler.Identified).Identity())
 	large[100_002]++
-	if id == must(sampler.WeightedDistinct(large, 1)).(sampler.Identified).Identity() {
+	if id == must(sampler.WeightedWithoutReplacement(large, 1)).(sampler.Identified).Identity() {
 		t.Error("the last weight is not in the identity")
 	}
 }

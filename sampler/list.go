@@ -1,7 +1,7 @@
 package sampler
 
-// BatchFunc is a function of the epoch as a [BatchSampler]. It must return the
-// same batches for the same epoch, and may be called by several goroutines at
+// BatchFunc makes a [BatchSampler] from a function of the epoch. The function must
+// return the same batches for the same epoch. Several goroutines may call it at
 // once.
 type BatchFunc func(epoch int) Batches
 
@@ -12,7 +12,7 @@ func (f BatchFunc) Epoch(epoch int) Batches { return f(epoch) }
 // be empty. As a [BatchSampler] it gives the same batches in every epoch.
 type List [][]int
 
-// Epoch is l for every epoch.
+// Epoch returns l for every epoch.
 func (l List) Epoch(int) Batches { return l }
 
 // Len is the number of batches.

@@ -6,12 +6,13 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Every use of a seed has its own random numbers.
+// Every use of a seed has its own random numbers. Orders depend on these constants,
+// so a new one goes at the end.
 const (
 	forShuffle uint64 = iota + 1
 	forRandom
 	forWeighted
-	forDistinct
+	forWithoutReplacement
 	forLength
 	forGroups
 )

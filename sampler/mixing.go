@@ -5,17 +5,18 @@ import (
 	"math"
 )
 
-// DesignEffect says how well the order mixes. It is the variance of a batch's
-// mean divided by that of a batch of the same size from a shuffle of all samples:
-// 1 is as good as that shuffle, and at 2 a batch tells as much as a shuffled one
-// of half its size.
+// DesignEffect says how well the order mixes the samples. It is the variance of a
+// batch's mean, divided by the same variance under a shuffle of all samples. At 1
+// the order is as good as the shuffle. At 2 a batch tells as much as a batch of
+// half its size from the shuffle.
 //
-// Batch is the number of samples in a step, of all ranks together. The mean is
-// that of any number that samples have, such as their label, and icc is its
-// intraclass correlation in the groups: see [GroupSampler.ICC].
+// The argument batch is the number of samples in a step, of all ranks together.
+// The mean is that of a value which every sample has, such as its label. The
+// argument icc is the value's intraclass correlation: see [GroupSampler.ICC].
 //
-// The design effect is 1 + (batch-1)·icc·(1/w - 1/g), where w of g groups are
-// mixed at a time: [Together] times [Lanes]. It assumes groups of similar size.
+// The design effect is 1 + (batch-1)·icc·(1/w - 1/g), where g is the number of
+// groups, and w is [Together] times [Lanes], the number of groups that are mixed
+// at a time. It assumes groups of similar size.
 // Source: Kish, "Survey Sampling", 1965, with the correction for a finite number
 // of groups.
 func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
@@ -27,9 +28,9 @@ func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
 	return 1 + float64(batch-1)*icc*(1/mixed-1/groups)
 }
 
-// TogetherFor is the smallest [Together] whose [GroupSampler.DesignEffect], with
-// the lanes of g, is at most effect, such as 1.05. If there is none, it is the
-// number of groups in a lane.
+// TogetherFor is the smallest n for which Together(n), with the lanes of g, gives a
+// [GroupSampler.DesignEffect] of at most effect, such as 1.05. If there is none, it
+// is the number of groups in a lane.
 func (g *GroupSampler) TogetherFor(batch int, icc, effect float64) int {
 	groups := g.groups()
 	most := max(1, math.Ceil(groups/float64(g.lanes)))
@@ -54,11 +55,11 @@ func (g *GroupSampler) groups() float64 {
 }
 
 // ICC is the intraclass correlation of values in the groups. It is 1 if values
-// differ only between groups, and about 0, also a little below it, if groups are
-// random sets of samples. If all values are equal, it is 0.
+// differ only between groups. If groups are random sets of samples, it is about 0
+// and may be a little below. If all values are equal, it is 0.
 //
-// Values has a number for every sample, such as its label, or 1 if it is in a
-// certain class and 0 if not.
+// The argument values has one number per sample, such as its label, or 1 if the
+// sample is in a certain class and 0 if not.
 //
 // It is an error if the numbers of values and samples differ, if there are fewer
 // than two groups, or if no group has two samples. Source: the estimator of the

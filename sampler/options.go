@@ -10,12 +10,13 @@ type batchConfig struct {
 	dropLast bool
 }
 
-// BatchSize sets the samples per batch. The default is 1. An n below 1 panics.
+// BatchSize sets the number of samples per batch. The default is 1. An n below 1
+// panics.
 func BatchSize(n int) BatchOption {
 	return BatchOption{func(c *batchConfig) { c.size = n }}
 }
 
-// DropLast sets whether a batch that is shorter than the others is left out. The
+// DropLast sets whether to leave out a batch that is shorter than BatchSize. The
 // default is false.
 func DropLast(on bool) BatchOption {
 	return BatchOption{func(c *batchConfig) { c.dropLast = on }}
@@ -35,20 +36,20 @@ func newBatchConfig(name string, options []BatchOption) batchConfig {
 	return c
 }
 
-// A DrawOption is an option of [Random], [Weighted] and [WeightedDistinct].
+// A DrawOption is an option of [Random], [Weighted] and [WeightedWithoutReplacement].
 type DrawOption struct{ set func(*drawConfig) }
 
 type drawConfig struct{ draws int }
 
-// Draws sets the samples per epoch. The default is n for [Random], the number of
-// weights for [Weighted], and the number of positive weights for
-// [WeightedDistinct]. A negative n panics.
+// Draws sets the number of samples per epoch. The default is the number of samples
+// for [Random], the number of weights for [Weighted], and the number of positive
+// weights for [WeightedWithoutReplacement]. A negative n panics.
 func Draws(n int) DrawOption {
 	return DrawOption{func(c *drawConfig) { c.draws = n }}
 }
 
-// newDraws is the number of draws that the options of the named constructor set,
-// by default otherwise.
+// newDraws is the number of draws that the options of the named constructor set, or
+// otherwise if they set none.
 func newDraws(name string, otherwise int, options []DrawOption) int {
 	c := drawConfig{otherwise}
 	for _, o := range options {
@@ -67,8 +68,8 @@ type GroupOption struct{ set func(*groupConfig) }
 
 type groupConfig struct{ together, lanes int }
 
-// Together sets how many groups of a lane are mixed with each other. The default
-// is 1. An n below 1 panics.
+// Together sets how many groups of a lane form a pool, whose samples are shuffled
+// with each other. The default is 1. An n below 1 panics.
 func Together(n int) GroupOption {
 	return GroupOption{func(c *groupConfig) { c.together = n }}
 }

@@ -31,7 +31,7 @@ func TestDefaultsOfOptions(t *testing.T) {
 	}{
 		{"draws of Random", sampler.Random(9, 1).Epoch(0).Len(), 9},
 		{"draws of Weighted", must(sampler.Weighted(weights, 1)).Epoch(0).Len(), 3},
-		{"draws of WeightedDistinct", must(sampler.WeightedDistinct(weights, 1)).Epoch(0).Len(), 2},
+		{"draws of WeightedWithoutReplacement", must(sampler.WeightedWithoutReplacement(weights, 1)).Epoch(0).Len(), 2},
 		{"batches of Fixed", sampler.Fixed(sampler.Sequential(5)).Epoch(0).Len(), 5},
 		{"batches of ByLength", sampler.ByLength([]int{4, 2, 3}, 1).Epoch(0).Len(), 3},
 	} {

@@ -2,13 +2,14 @@ package sampler
 
 import "github.com/penstock-go/penstock/internal/splitmix"
 
-// Random draws n samples per epoch, or as many as [Draws] sets, with replacement:
-// at every draw each of the n samples is equally likely, so that some come
-// several times and others not at all. It takes no memory that grows with n or
-// the draws. A negative n panics, and so do draws from no samples.
+// Random draws n samples per epoch, or as many as [Draws] sets, with replacement.
+// At every draw each of the n samples is equally likely, so some samples come
+// several times and others not at all. This is PyTorch's RandomSampler with
+// replacement=True. It takes no memory that grows with n or the draws. A negative
+// n panics, and so does an n of 0 with Draws above 0.
 //
-// Without replacement, use [Shuffle], and [Repeat] for another number of draws
-// than n.
+// For draws without replacement, use [Shuffle], or [Repeat] over Shuffle if the
+// number of draws is not n.
 func Random(n int, seed uint64, options ...DrawOption) Sampler {
 	mustCount("Random", "n", n)
 	r := random{n, newDraws("Random", n, options), seed}

@@ -2,10 +2,10 @@ package sampler
 
 import "sync"
 
-// recent keeps what was computed for the last two epochs, so that it is computed
-// once: a loop needs the current epoch and the next.
+// recent keeps what was computed for the last two epochs, so that a loop, which
+// needs the current epoch and the next one, computes each of them once.
 type recent[T any] struct {
-	mu     sync.Mutex // held while computing: who needs the same epoch waits
+	mu     sync.Mutex // held while computing, so that others who need the same epoch wait for it
 	epochs [2]int
 	values [2]T
 	filled int // entries; the newest is the first

@@ -2,16 +2,17 @@ package sampler
 
 import "fmt"
 
-// Repeat takes draws samples per epoch, from consecutive epochs of s. If these
-// have n samples, it takes ⌊draws/n⌋ whole epochs of s, then the first draws mod
-// n samples of one more. Epoch e begins with epoch e·⌈draws/n⌉ of s. Over a
-// [Shuffle] it does what PyTorch's RandomSampler with num_samples=draws does.
+// Repeat takes draws samples per epoch, from consecutive epochs of s. If an epoch
+// of s has n samples, Repeat takes ⌊draws/n⌋ whole epochs of s, then the first
+// draws mod n samples of one more. Epoch e begins with epoch e·⌈draws/n⌉ of s.
+// Repeat over a [Shuffle] does what PyTorch's RandomSampler does with
+// num_samples=draws.
 //
-// Over [Torch], [TorchManualSeed] and [TorchGenerator] the orders are those of
-// RandomSampler itself, which draws all permutations of an epoch from one
+// Repeat over [Torch], [TorchManualSeed] or [TorchGenerator] gives the exact
+// orders of RandomSampler, which draws all permutations of an epoch from one
 // generator.
 //
-// All epochs of s must be as long as its epoch 0. An order holds ⌈draws/n⌉ orders
+// All epochs of s must be as long as its epoch 0. An order keeps ⌈draws/n⌉ orders
 // of s. It is an error if s is empty and draws is not 0. A negative draws panics.
 func Repeat(s Sampler, draws int) (Sampler, error) {
 	mustCount("Repeat", "draws", draws)

@@ -8,10 +8,8 @@
 // same way.
 //
 // A constructor takes what to sample, then a seed if it draws at random, then
-// options. Samplers with equal arguments give equal orders.
-//
-// Equal arguments give the same order on every machine, and in every version from
-// the first tagged one on. An algorithm that has to change gets a new
+// options. Equal arguments give the same orders on every machine, and in every
+// version from the first tagged one on. An algorithm that has to change gets a new
 // constructor. So a later version can repeat a run, or resume it from a saved
 // position.
 //
@@ -41,17 +39,17 @@ type Part interface {
 	// World is the number of ranks that share it.
 	World() int
 
-	// Draw is the place of At(k) in the global order. Samples that PadToEven
-	// repeats get places from Global().Len() on, so that every draw has a
-	// different place.
+	// Draw is the place of At(k) in the global order. Samples that [PadToEven]
+	// repeats get places from Global().Len() on, so that all draws of the epoch
+	// have different places.
 	Draw(k int) int
 
 	// Consumed is how many draws of the global order are consumed after every
 	// rank has taken k of its own.
 	Consumed(k int) int
 
-	// From is this rank's share of the global order from place draw on. The mode
-	// applies to this rest only.
+	// From is this rank's share of the rest of the global order, from place draw
+	// on. The [Mode] applies to this rest as if it were a whole order.
 	From(draw int) Part
 }
 
@@ -70,25 +68,25 @@ type Batches interface {
 // [ShardBatches] make them.
 //
 // Places in the global sequence are counted in draws. If the batches are cut from
-// an order, as [Fixed] does, a draw is a sample, so that batches of another size
-// can continue the epoch. Otherwise a draw is a batch.
+// an order, as [Fixed] does, a draw is one sample, so that batches of another size
+// can continue the epoch. Otherwise a draw is one batch.
 type BatchPart interface {
 	Batches
 
 	// Draw is a number for a row of batch k. No other row of the epoch has this
 	// number, on any rank, and it does not depend on the number of ranks. It is
-	// defined for k from Len() on too, for padding.
+	// also defined for k from Len() on, for batches that [PadToEven] repeats.
 	Draw(k, row int) int
 
 	// Consumed is how many draws of the global sequence are consumed after every
 	// rank has taken k of its own batches.
 	Consumed(k int) int
 
-	// Step is by how much Consumed grows when every rank takes one batch more. At
-	// the end of the epoch it may grow by less.
+	// Step is the number by which Consumed grows when every rank takes one more
+	// batch. At the end of the epoch Consumed may grow by less.
 	Step() int
 
-	// From is this rank's share of the global sequence from place draw on. The
-	// mode applies to this rest only.
+	// From is this rank's share of the rest of the global sequence, from place
+	// draw on. The [Mode] applies to this rest as if it were a whole sequence.
 	From(draw int) BatchPart
 }

@@ -14,8 +14,8 @@ const (
 	// DropToEven leaves out the last samples of the global order, so that all
 	// ranks have equally many: drop_last=True of DistributedSampler.
 	DropToEven
-	// KeepExact gives every sample to exactly one rank, so some ranks may have
-	// one sample more than others. It is for evaluation.
+	// KeepExact gives every place of the global order to exactly one rank, so some
+	// ranks may have one sample more than others. It is for evaluation.
 	KeepExact
 )
 
@@ -58,13 +58,13 @@ func checkShare(name string, rank, world int, mode Mode) error {
 	return nil
 }
 
-// share is a rank's share of any sequence.
+// share is one rank's share of a sequence.
 type share struct {
 	rank, world int
 	mode        Mode
 }
 
-// of is how many of n samples the rank gets.
+// of is how many of n samples or batches the rank gets.
 func (s share) of(n int) int {
 	per, rest := n/s.world, n%s.world
 	if s.mode == PadToEven && rest > 0 || s.mode == KeepExact && s.rank < rest {

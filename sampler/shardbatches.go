@@ -1,9 +1,10 @@
 package sampler
 
 // ShardBatches gives rank its share of the batches of s: batches rank,
-// rank+world, rank+2·world and so on. [PadToEven] repeats batches from the
-// beginning, [DropToEven] leaves out the last ones, [KeepExact] does neither. Its
-// Batches implement [BatchPart]. The errors are those of [Shard].
+// rank+world, rank+2·world and so on. Where the number of batches does not divide
+// evenly, [PadToEven] repeats batches from the beginning, [DropToEven] leaves out
+// the last ones, and [KeepExact] does neither. Its Batches implement [BatchPart].
+// The errors are those of [Shard].
 func ShardBatches(s BatchSampler, rank, world int, mode Mode) (BatchSampler, error) {
 	if err := checkShare("ShardBatches", rank, world, mode); err != nil {
 		return nil, err
@@ -25,9 +26,9 @@ func (s batchShard) Epoch(epoch int) Batches {
 	return newSharedBatches(global, global, s.share)
 }
 
-// sharedBatches are a rank's share of what remains of a global sequence.
+// sharedBatches are one rank's share of the rest of a global sequence.
 type sharedBatches struct {
-	whole, rest BatchPart // of all ranks
+	whole, rest BatchPart // for all ranks
 	share
 	n int // batches in rest
 }
@@ -57,10 +58,10 @@ func (b *sharedBatches) From(draw int) BatchPart {
 	return newSharedBatches(b.whole, b.whole.From(draw), b.share)
 }
 
-// listed is the rest of batches that are no BatchPart. A draw is a batch.
+// listed is the rest of batches that are not a BatchPart. A draw is a batch.
 type listed struct {
 	of       Batches
-	first, n int // the batches consumed before, and the number of all
+	first, n int // number of batches consumed before, and of all batches
 }
 
 func (l listed) Len() int { return l.n - l.first }

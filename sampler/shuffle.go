@@ -1,13 +1,14 @@
 package sampler
 
 // Shuffle takes every sample from 0 to n-1 once per epoch, in a random order that
-// depends on n, seed and epoch alone. An order takes at most 8 KiB and making it
-// some microseconds, for any n. A negative n panics, and so does one above 2⁶².
+// depends only on n, seed and epoch. For any n, an order takes at most 8 KiB, and
+// making it takes some microseconds. A negative n panics, and so does one above
+// 2⁶².
 //
-// Up to 4096 samples an order is a table that is shuffled by the method of Fisher
-// and Yates. Above that it is a keyed bijection, a Feistel network on the bits of
-// a place, and At computes its value. It passes the same statistical tests, but
-// is no cipher. Source: Black, Rogaway, "Ciphers with arbitrary finite domains",
+// For up to 4096 samples an order is a table, shuffled by the method of Fisher and
+// Yates. For more samples it is a keyed bijection, a Feistel network on the bits of a
+// place, which At computes. It passes the same statistical tests as the table, but
+// is not a cipher. Source: Black, Rogaway, "Ciphers with arbitrary finite domains",
 // 2002.
 func Shuffle(n int, seed uint64) Sampler {
 	mustCount("Shuffle", "n", n)

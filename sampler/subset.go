@@ -3,9 +3,9 @@ package sampler
 import "slices"
 
 // Subset takes only the samples in indices: where s gives k, it gives indices[k].
-// Subset(Sequential(len(indices)), indices) keeps the order of indices. With a
-// [Shuffle] of len(indices) it is PyTorch's SubsetRandomSampler. At panics if s
-// gives a number that is not from 0 to len(indices)-1. Subset copies indices.
+// With [Sequential] of len(indices) it keeps the order of indices. With [Shuffle]
+// of len(indices) it is PyTorch's SubsetRandomSampler. At panics if s gives a
+// number that is not from 0 to len(indices)-1. Subset copies indices.
 func Subset(s Sampler, indices []int) Sampler {
 	return subset{s, slices.Clone(indices)}
 }

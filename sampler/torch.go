@@ -1,17 +1,18 @@
 package sampler
 
 // Torch takes every sample from 0 to n-1 once per epoch, in PyTorch's order, so
-// that an experiment can move to Go with the same order. Epoch e is
+// that an experiment can move to Go and keep its order. Epoch e has the order of
 // torch.randperm(n, generator=g) after g.manual_seed(seed+e). Like PyTorch's
 // generator it uses only the low 32 bits of seed+e.
 //
-// [Shard] over Torch gives the order of DistributedSampler. [Repeat] over Torch
-// gives that of RandomSampler(num_samples=draws, generator=g) after the same
-// g.manual_seed.
+// [Shard] over Torch gives the orders of DistributedSampler(dataset, seed=seed)
+// with set_epoch(e). [Repeat] over Torch gives those of
+// RandomSampler(dataset, num_samples=draws, generator=g) after
+// g.manual_seed(seed+e).
 //
 // An order takes 8·n bytes, and making it takes time that grows with n. The
-// sampler keeps the orders of the last two epochs. [Shuffle] needs neither. A
-// negative n panics.
+// sampler keeps the orders of the last two epochs. [Shuffle] needs neither this
+// memory nor this time. A negative n panics.
 func Torch(n int, seed uint64) Sampler {
 	return newTorch("Torch", n, torchEpochs{seed})
 }
@@ -32,14 +33,15 @@ func TorchManualSeed(n int, seed uint64, options ...TorchOption) Sampler {
 
 // TorchGenerator takes every sample from 0 to n-1 once per epoch, in the orders
 // of PyTorch's DataLoader(dataset, shuffle=True, generator=g) after
-// g.manual_seed(seed). All epochs draw from this one generator, so the orders are
-// PyTorch's if every epoch is read to its end.
+// g.manual_seed(seed). All epochs draw from this one generator, so a PyTorch
+// program has the same orders only if it reads every epoch to its end.
 //
 // [Repeat] over TorchGenerator gives the orders of DataLoader(dataset,
 // generator=g, sampler=RandomSampler(dataset, num_samples=draws, generator=g)).
 //
-// Memory and panics are those of [Torch]. An epoch that does not follow the one
-// before takes some nanoseconds more for every sample of all epochs before it.
+// Memory and panics are those of [Torch]. An epoch that is not requested right
+// after the epoch before it takes some nanoseconds more for every sample of all
+// epochs before it.
 func TorchGenerator(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchGenerator", n, &torchContinued{seed: seed, torchConfig: newTorchConfig(options)})
 }
@@ -56,7 +58,7 @@ func newTorch(name string, n int, from torchSource) *torch {
 	return &torch{n: n, draws: n, from: from}
 }
 
-// samples and repeat make it a repeater, because RandomSampler draws all
+// samples and repeat make a torch a repeater, because RandomSampler draws all
 // permutations of an epoch from one generator.
 func (t *torch) samples() int { return t.n }
 

@@ -37,8 +37,8 @@ func (c torchConfig) drawBaseSeed(g *torchrand.Generator, epoch int) {
 
 // A torchSource gives every epoch the generator of its permutations.
 type torchSource interface {
-	// generator is in the state before the first permutation of an epoch. Every
-	// epoch takes the given number of permutations of n numbers.
+	// generator returns a generator in its state before the first permutation of
+	// an epoch. Every epoch takes the given number of permutations of n numbers.
 	generator(epoch, n, permutations int) *torchrand.Generator
 
 	// fresh is the same source for another number of permutations.
@@ -79,8 +79,8 @@ type torchContinued struct {
 	torchConfig
 
 	mu    sync.Mutex
-	epoch int                  // that next is for
-	next  *torchrand.Generator // in its state before epoch; nil at first
+	epoch int                  // the epoch that next is for
+	next  *torchrand.Generator // in its state before that epoch; nil at first
 }
 
 func (s *torchContinued) fresh() torchSource {
@@ -95,13 +95,13 @@ func (s *torchContinued) generator(epoch, n, permutations int) *torchrand.Genera
 	}
 	for {
 		s.drawBaseSeed(s.next, s.epoch)
-		asked := *s.next
+		requested := *s.next
 		for range permutations {
 			s.next.SkipPerm(n)
 		}
 		s.epoch++
 		if s.epoch > epoch {
-			return &asked
+			return &requested
 		}
 	}
 }

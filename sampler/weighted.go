@@ -7,16 +7,16 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Weighted draws samples with replacement, in an epoch as many as there are
-// weights, or as [Draws] sets. At every draw, sample i has a probability of
-// weights[i] divided by the sum of all weights. This is PyTorch's
-// WeightedRandomSampler. The weights need not sum to 1, and there may be more
-// than the 2²⁴ to which PyTorch limits them: the probabilities are exact up to
-// float64 rounding. A sample of weight 0 is never drawn.
+// Weighted draws samples with replacement. An epoch has as many draws as there are
+// weights, or as many as [Draws] sets. At every draw, the probability of sample i
+// is weights[i] divided by the sum of all weights. This is PyTorch's
+// WeightedRandomSampler. The weights need not sum to 1, and their number is not
+// limited to 2²⁴ as in PyTorch. The probabilities are exact up to float64
+// rounding. A sample of weight 0 is never drawn.
 //
 // It is an error if a weight is negative, NaN or infinite, or if none is
-// positive. The sampler takes 16 bytes per weight, an order takes none, and At
-// takes constant time. Source: Vose, "A linear algorithm for generating random
+// positive. The sampler takes 16 bytes per weight. An order takes constant memory,
+// and At takes constant time. Source: Vose, "A linear algorithm for generating random
 // numbers with a given distribution", 1991.
 func Weighted(weights []float64, seed uint64, options ...DrawOption) (Sampler, error) {
 	n := newDraws("Weighted", len(weights), options)
@@ -71,12 +71,12 @@ func (o *weightedOrder) At(k int) int {
 
 // A category shares its column of the table with another one.
 type category struct {
-	own   uint64 // its part of the column, in units of 1/2⁶⁴
-	other int    // has the rest; itself if it has the whole column
+	own   uint64 // the category's part of the column, in units of 1/2⁶⁴
+	other int    // the category that has the rest; the same one if it has the whole column
 }
 
-// newAlias makes columns of equal height: a category that has less than the mean
-// shares its column with one that has more.
+// newAlias makes a table with a column of equal height for every category. A
+// category with less than the mean shares its column with one that has more.
 func newAlias(weights []float64) []category {
 	n := len(weights)
 	heaviest, sum := 0, 0.0
@@ -86,7 +86,7 @@ func newAlias(weights []float64) []category {
 		}
 	}
 	scale := weights[heaviest] // so that no sum overflows
-	carry := 0.0               // Kahan summation
+	carry := 0.0               // of Kahan summation
 	for _, w := range weights {
 		y := w/scale - carry
 		t := sum + y
@@ -99,7 +99,7 @@ func newAlias(weights []float64) []category {
 	}
 
 	table := make([]category, n)
-	order := make([]int, n) // short columns from the left, others from the right
+	order := make([]int, n) // categories below the mean from the left, others from the right
 	short, tall := 0, n
 	for i, h := range height {
 		if h < 1 {

@@ -12,9 +12,9 @@ func TestWeightedRandomSampler(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	t.Run("validation", func(t *testing.T) {
 		for _, c := range []struct {
-			weights        []float64
-			draws          int
-			with, distinct string // what is wrong
+			weights       []float64
+			draws         int
+			with, without string // the error with and without replacement
 		}{
 			{[]float64{1, -1}, 1, "weight 1 is -1: want a finite number, 0 or more", "same"},
 			{[]float64{nan}, 1, "weight 0 is NaN: want a finite number, 0 or more", "same"},
@@ -33,13 +33,13 @@ func TestWeightedRandomSampler(t *testing.T) {
 					t.Errorf("%v: got error %q, want %q", c.weights, got, want)
 				}
 			}
-			if c.distinct == "same" {
-				c.distinct = c.with
+			if c.without == "same" {
+				c.without = c.with
 			}
 			_, err := sampler.Weighted(c.weights, 0, sampler.Draws(c.draws))
 			check("Weighted", err, c.with)
-			_, err = sampler.WeightedDistinct(c.weights, 0, sampler.Draws(c.draws))
-			check("WeightedDistinct", err, c.distinct)
+			_, err = sampler.WeightedWithoutReplacement(c.weights, 0, sampler.Draws(c.draws))
+			check("WeightedWithoutReplacement", err, c.without)
 		}
 	})
 
@@ -80,7 +80,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 	t.Run("without replacement", func(t *testing.T) {
 		weights := []float64{1, 0, 2, 4, 3}
 		const epochs = 60_000
-		s := must(sampler.WeightedDistinct(weights, 8, sampler.Draws(3)))
+		s := must(sampler.WeightedWithoutReplacement(weights, 8, sampler.Draws(3)))
 		counts := make([]int, 125)
 		for epoch := range epochs {
 			o := s.Epoch(epoch)
@@ -99,7 +99,7 @@ func TestWeightedRandomSampler(t *testing.T) {
 	})
 
 	t.Run("without replacement/all, tiny ones last", func(t *testing.T) {
-		s := must(sampler.WeightedDistinct([]float64{1e-300, 1, math.SmallestNonzeroFloat64, 1e300}, 1, sampler.Draws(4)))
+		s := must(sampler.WeightedWithoutReplacement([]float64{1e-300, 1, math.SmallestNonzeroFloat64, 1e300}, 1, sampler.Draws(4)))
 		for epoch := range 100 {
 			if got := fmt.Sprint(indices(s.Epoch(epoch))); got != "[3 1 0 2]" {
 				t.Fatalf("epoch %d: got %s", epoch, got)

@@ -22,7 +22,7 @@ func unequal(n int) []float64 {
 // The first and second draws from many weights have the right probabilities. The
 // first half of all draws is compared with a simulation that draws one sample
 // after the other.
-func TestWeightedDistinctOfManyWeights(t *testing.T) {
+func TestWeightedWithoutReplacementOfManyWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws six million samples one after the other")
 	}
@@ -34,7 +34,7 @@ func TestWeightedDistinctOfManyWeights(t *testing.T) {
 	}
 	first, second := make([]int, n), make([]int, n)
 	half := make([]int, n) // is among the first half
-	s := must(sampler.WeightedDistinct(weights, 4))
+	s := must(sampler.WeightedWithoutReplacement(weights, 4))
 	for epoch := range epochs {
 		o := s.Epoch(epoch)
 		first[o.At(0)]++
@@ -75,11 +75,11 @@ func TestWeightedDistinctOfManyWeights(t *testing.T) {
 	}
 }
 
-func BenchmarkWeightedDistinct(b *testing.B) {
+func BenchmarkWeightedWithoutReplacement(b *testing.B) {
 	for _, n := range []int{100_000, 10_000_000} {
 		for _, draws := range []int{n / 10, n} {
 			b.Run(fmt.Sprintf("%d of %d", draws, n), func(b *testing.B) {
-				s := must(sampler.WeightedDistinct(unequal(n), 1, sampler.Draws(draws)))
+				s := must(sampler.WeightedWithoutReplacement(unequal(n), 1, sampler.Draws(draws)))
 				b.ReportAllocs()
 				epoch := 0
 				for b.Loop() {

@@ -18,8 +18,8 @@ type Clock struct {
 	labels context.Context
 	origin time.Time
 
-	first   time.Duration // when the first stage since Stop began, after origin
-	began   time.Duration // when the current stage began
+	first   time.Duration // from origin to the first stage since Stop
+	began   time.Duration // from origin to the current stage
 	region  *trace.Region
 	current atomic.Int32 // index of the current stage plus one; 0 between samples
 
@@ -82,6 +82,7 @@ func (c *Clock) Stop() time.Duration {
 	return took
 }
 
+// end adds the time of the current stage, if any.
 func (c *Clock) end(now time.Duration) {
 	i := c.current.Load()
 	if i == 0 {
@@ -128,6 +129,7 @@ func (c *Clock) Total(name string) (count int64, total time.Duration) {
 	return 0, 0
 }
 
+// index is the index of the stage of that name, which it adds if it is new.
 func (c *Clock) index(name string) int {
 	for i, s := range c.stages { // only the worker appends, so it reads without the lock
 		if s.name == name {

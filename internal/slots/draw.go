@@ -7,9 +7,9 @@ import (
 )
 
 // A Draw is one place in a sampler's global order. It has the random numbers of
-// that place and measures the time to place its sample. A loader has one per
-// worker and resets it for every sample. The zero value is draw 0 of epoch 0
-// with seed 0.
+// that place, and the clock that measures the stages of placing its sample. A
+// loader has one per worker and resets it for every sample. The zero value is draw 0
+// of epoch 0 with seed 0, without a clock.
 type Draw struct {
 	seed, epoch, draw uint64
 	seeded            bool
@@ -62,7 +62,7 @@ type Watch struct {
 	before rand.PCG
 }
 
-// Watch begins to watch. It seeds the draw.
+// Watch begins to watch the draw. It seeds the draw's random numbers.
 func (d *Draw) Watch() Watch {
 	d.Rand()
 	return Watch{d, d.source}

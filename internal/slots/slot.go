@@ -21,10 +21,10 @@ type Slot struct {
 	draw  *Draw
 }
 
-// New makes a slot of cells, which it shares.
+// New makes a slot of the given cells, without copying them.
 func New(cells []Cell, draw *Draw) Slot { return Slot{cells, draw} }
 
-// Cells are the slot's cells, which it shares.
+// Cells are the slot's cells, not a copy of them.
 func (s Slot) Cells() []Cell { return s.cells }
 
 // Cell is the cell of field f.
@@ -73,11 +73,11 @@ func nameOf(s Slot, f int) string {
 	return strconv.Itoa(f)
 }
 
-// A Field is what cells know about their field. They share it by a pointer.
+// A Field describes a field for all its cells, which have a pointer to it.
 type Field struct {
 	name  string // for errors
 	dtype reflect.Type
-	bytes int // of a row, or of one element where ragged
+	bytes int // of a row, or of one element if the field is ragged
 }
 
 // NewField makes a field. bytes is the size of a row, or of an element if the field is
@@ -93,8 +93,8 @@ type Cell struct {
 	ragged *Buffer
 }
 
-// Fixed is the cell of f in the memory row, which must be aligned for the field's
-// dtype. It panics if row has another size than a row of f.
+// Fixed is the cell of the fixed-size field f in the memory row, which must be aligned
+// for the field's dtype. It panics if row does not have the size of a row of f.
 func Fixed(f *Field, row []byte) Cell {
 	if len(row) != f.bytes {
 		panic(fmt.Sprintf("dataset: cell of field %q: %d bytes, want %d", f.name, len(row), f.bytes))

@@ -8,9 +8,8 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// advise logs, once, that workers beyond the number of processors do not help
-// where samples cost computation rather than waiting. The dataset's stages say
-// which it is.
+// advise logs, once, that more workers than processors do not help if samples
+// compute rather than wait. The dataset's stages tell which they do.
 func (l *Loader) advise() {
 	processors := runtime.GOMAXPROCS(0)
 	if l.cfg.logger == nil || l.cfg.workers <= processors {

@@ -6,22 +6,23 @@ import (
 	"unsafe"
 )
 
-// An arena is the memory of a batch's ragged rows until they are joined: pieces of
-// a few chunks, which go back to their stock all at once. It is a [slots.Source].
+// An arena holds a batch's ragged rows until they are joined. A row is a piece of
+// one of a few chunks. All chunks go back to their stock at once. An arena is a
+// [slots.Source].
 type arena struct {
 	stock *stock
 
 	mu     sync.Mutex
 	chunks [][]byte // pieces are cut from the last one
-	used   int      // of the last one
-	total  int      // bytes in chunks
+	used   int      // bytes of the last chunk that are cut
+	total  int      // bytes of all chunks
 }
 
-// piece is what the length of pieces is a multiple of.
+// The length of every piece is a multiple of piece, in bytes.
 const piece = 16
 
-// Grow makes a row n bytes long and keeps its beginning. A row that is the last
-// one cut grows where it is. It panics if there is not so much memory.
+// Grow makes a row n bytes long and keeps its beginning. The row that was cut last
+// grows in place. Grow panics if there is not enough memory.
 func (a *arena) Grow(row []byte, n int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -30,14 +31,15 @@ func (a *arena) Grow(row []byte, n int) []byte {
 	}
 	size := n
 	if len(row) > 0 {
-		size = max(n, 2*len(row)) // who grows once grows again
+		size = max(n, 2*len(row)) // a row that has grown once often grows again
 	}
 	grown := a.room(size)[:n]
 	copy(grown, row)
 	return grown
 }
 
-// last reports whether the row is the last piece, and where it begins.
+// last reports whether the row is the piece that was cut last, and where it begins
+// in the last chunk.
 func (a *arena) last(row []byte) (at int, ok bool) {
 	if cap(row) == 0 || len(a.chunks) == 0 {
 		return 0, false
@@ -47,14 +49,14 @@ func (a *arena) last(row []byte) (at int, ok bool) {
 	return at, at >= 0 && unsafe.SliceData(row) == &chunk[at]
 }
 
-// cut makes the last piece, which begins at a place in the last chunk, n bytes long.
+// cut cuts n bytes of the last chunk, from the offset at on.
 func (a *arena) cut(at, n int) []byte {
 	chunk := a.chunks[len(a.chunks)-1]
 	a.used = min((at+n+piece-1)/piece*piece, len(chunk))
 	return chunk[at:a.used:a.used]
 }
 
-// room cuts a piece of n bytes at least.
+// room cuts a piece of at least n bytes.
 func (a *arena) room(n int) []byte {
 	if k := len(a.chunks); k > 0 && a.used+n <= len(a.chunks[k-1]) {
 		return a.cut(a.used, n)
@@ -66,7 +68,7 @@ func (a *arena) room(n int) []byte {
 	}
 	a.total += len(chunk)
 	if k := len(a.chunks); k > 0 && n > size/2 {
-		// A large row has a chunk of its own, and the next ones go on in the last.
+		// A large row has a chunk of its own. The next rows use the last chunk.
 		a.chunks = slices.Insert(a.chunks, k-1, chunk)
 		return chunk
 	}
@@ -74,7 +76,7 @@ func (a *arena) room(n int) []byte {
 	return a.cut(0, n)
 }
 
-// next is the size of the next chunk: the first one serves most batches.
+// next is the size of the next chunk. The first chunk is enough for most batches.
 func (a *arena) next() int {
 	size := a.stock.typical()
 	if len(a.chunks) > 0 {
@@ -86,7 +88,7 @@ func (a *arena) next() int {
 // reset gives all chunks back.
 func (a *arena) reset() {
 	for _, chunk := range a.chunks {
-		a.stock.put(chunk) // to the heap, which always takes it
+		a.stock.put(chunk) // into Go's memory, where Free returns no error
 	}
 	clear(a.chunks)
 	a.chunks, a.used, a.total = a.chunks[:0], 0, 0

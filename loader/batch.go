@@ -14,52 +14,58 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// A Batch is some samples, field by field. It belongs to the loop body that
-// got it: afterwards its memory holds another batch, unless [Batch.Keep] was
-// called. Methods panic when the batch is no longer valid, or when it has no
-// field of the name.
+// A Batch holds the samples of one batch, field by field. It is valid in the loop
+// body that got it. After that its memory is reused for another batch, unless
+// [Batch.Keep] or [Batch.Detach] was called.
+//
+// Len, Epoch, Number, Position, Spec and String may be called at any time. The
+// other methods, and the functions [Values] and [Padded], panic if the batch is no
+// longer valid. They also panic if it has no field of the given name.
 type Batch struct {
 	l       *Loader
 	job     *job
 	plan    *plan
 	k       int
 	rows    int
-	at      mark         // after it was delivered
-	own     bool         // its memory is not the loader's
-	holders atomic.Int32 // the loop body and those who keep it
+	at      mark         // after the batch was delivered
+	own     bool         // whether the memory is not the loader's
+	holders atomic.Int32 // the loop body, and one for every Keep that is not released
 }
 
-// Len is the number of samples: the batch size, or less in the last batch of an
-// epoch and where samples were skipped.
+// Len is the number of samples. It may be below the batch size in the last batch of
+// an epoch, and where [Skip] left samples out.
 func (b *Batch) Len() int { return b.rows }
 
 // Epoch is the epoch that the batch belongs to.
 func (b *Batch) Epoch() int { return b.plan.epoch }
 
-// Number is the batch's place in its epoch, from 0.
+// Number is the batch's number in its epoch, counted from 0.
 func (b *Batch) Number() int { return b.plan.number(b.k) }
 
-// Position is the place after the batch, from which [Loader.From] goes on. It is
-// made when it is asked for, and may be asked for at any time.
+// Position is the place after the batch, where [Loader.From] continues.
 func (b *Batch) Position() Position { return b.at.position(b.l.cfg.seed) }
 
-// Indices are the samples in the dataset, row by row. They are valid as long as
-// the batch.
+// Indices are the samples' indices in the dataset, row by row. Where [Replace] took
+// another sample, it is that sample's index. The slice is valid as long as the
+// batch.
 func (b *Batch) Indices() []int {
 	b.check()
 	return b.job.indices[:b.rows:b.rows]
 }
 
-// Name is the dataset's name of the sample in a row, such as a file's path, or
-// "" if the dataset has none (see [dataset.Namer]).
+// Name is the dataset's name for the sample in a row, such as a file's path. It is
+// "" if the dataset is not a [dataset.Namer].
 func (b *Batch) Name(row int) string { return dataset.Name(b.l.ds, b.Indices()[row]) }
 
 // Spec describes the batch's fields. It is shared: do not change it.
 func (b *Batch) Spec() dataset.Spec { return b.l.spec }
 
-// Tensor is a field of all samples, with the shape (Len(), field's shape...),
-// over the batch's memory, without a copy. Of a ragged field it is all samples'
-// elements, one after the other; [Batch.Offsets] tells them apart.
+// Tensor is one field of all samples, of shape (Len(), field's shape...). It uses
+// the batch's memory, without a copy, and is valid as long as the batch.
+//
+// For a ragged field it has the elements of all samples, one sample after the
+// other, and the shape (number of elements, field's shape...). [Batch.Offsets]
+// says where each sample begins.
 func (b *Batch) Tensor(field string) *tensor.Dense {
 	i := b.field(field)
 	f, n := b.job.slab.spec[i], b.rows
@@ -73,8 +79,8 @@ func shape(f dataset.Field, n int) tensor.Shape {
 	return append(tensor.Shape{n}, f.Shape...)
 }
 
-// Values is what [Batch.Tensor] holds as a flat slice of its dtype, which must be
-// T's.
+// Values is the data of [Batch.Tensor] as a flat slice, without a copy. It panics
+// if T is not the field's dtype.
 func Values[T dataset.Element](b *Batch, field string) []T {
 	i := b.field(field)
 	f := b.job.slab.spec[i]
@@ -82,22 +88,28 @@ func Values[T dataset.Element](b *Batch, field string) []T {
 	return dense.Cast[T](f.Dtype, b.Bytes(field))
 }
 
-// mustHold panics if the field's dtype is not T's.
+// mustHold panics if T is not the field's dtype.
 func mustHold[T dataset.Element](f dataset.Field) {
 	if want := reflect.TypeFor[T](); f.Dtype.Type != want {
 		panic(fmt.Sprintf("loader: field %q holds %v, not %v", f.Name, f.Dtype, want))
 	}
 }
 
-// Offsets says where the samples of a ragged field begin: sample r has the
-// elements from Offsets()[r] up to Offsets()[r+1]. There are Len()+1 of them.
+// Offsets says where the samples of a ragged field begin and end. The result o has
+// Len()+1 numbers: the sample in row r has the elements from o[r] up to, but not
+// including, o[r+1]. It is valid as long as the batch. Offsets panics if the field
+// is not ragged.
 func (b *Batch) Offsets(field string) []int {
 	return b.ragged(field).ends[: b.rows+1 : b.rows+1]
 }
 
-// Padded is a ragged field as a rectangle: of shape (Len(), longest sample's
-// number of elements, field's shape...), with pad after shorter samples. The
-// memory belongs to the batch and is reused by another call for the same field.
+// Padded is a ragged field as a tensor of shape (Len(), longest, field's shape...),
+// where longest is the number of elements in the longest sample of the batch.
+// After the elements of shorter samples, the rows are filled with pad. Padded
+// panics if the field is not ragged, or if T is not its dtype.
+//
+// The tensor's memory belongs to the batch. Another call for the same field reuses
+// it.
 func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	i := b.field(field)
 	c := b.ragged(field)
@@ -122,8 +134,8 @@ func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
 	return dense.Tensor(f.Dtype, shape, bytes)
 }
 
-// Bytes is the memory of a field of all samples, in the machine's byte order: what
-// [Batch.Tensor] lies over.
+// Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
+// machine's byte order.
 func (b *Batch) Bytes(field string) []byte {
 	i := b.field(field)
 	if b.job.slab.spec[i].Ragged {
@@ -132,7 +144,8 @@ func (b *Batch) Bytes(field string) []byte {
 	return b.job.slab.column(i, b.rows)
 }
 
-// Strings is a ragged uint8 field as text, one string per sample. They are copies.
+// Strings is a ragged uint8 field as text, one string per sample. The strings are
+// copies. Strings panics if the field is not ragged, or not uint8.
 func (b *Batch) Strings(field string) []string {
 	text := Values[uint8](b, field)
 	ends := b.Offsets(field)
@@ -143,10 +156,12 @@ func (b *Batch) Strings(field string) []string {
 	return strings
 }
 
-// Keep makes the batch valid until release is called, even after the loop body
-// or the loop. Until then one slab fewer is in use: the loop waits for ever, or
-// until [Timeout], when all of them are kept; with Workers(0) there is only one.
-// Calling release again does nothing.
+// Keep keeps the batch valid until release is called, even after the loop has
+// ended. Calling release again does nothing.
+//
+// Until then the loader has one slab fewer for other batches. If all slabs are
+// kept, the loop waits until one is released, or until [Timeout]. With Workers(0)
+// there is only one slab, unless [InFlight] sets more.
 func (b *Batch) Keep() (release func()) {
 	b.check()
 	b.holders.Add(1)
@@ -158,14 +173,14 @@ func (b *Batch) Keep() (release func()) {
 	}
 }
 
-// giveUp is release by those who have no use for its error, which Close reports.
+// giveUp is release where the caller cannot take the error: Close returns it.
 func (b *Batch) giveUp() {
 	if err := b.release(); err != nil {
 		b.l.fails(err)
 	}
 }
 
-// release is the end of one holder. The last one gives the memory back.
+// release removes one holder. When the last one is removed, the memory goes back.
 func (b *Batch) release() error {
 	switch left := b.holders.Add(-1); {
 	case left > 0:
@@ -184,7 +199,7 @@ func (b *Batch) check() {
 	}
 }
 
-// field is the position of the field of that name.
+// field is the index of the field of that name.
 func (b *Batch) field(name string) int {
 	b.check()
 	spec := b.job.slab.spec
@@ -203,7 +218,8 @@ func (b *Batch) ragged(name string) *raggedColumn {
 	return &b.job.slab.ragged[i]
 }
 
-// String describes the batch, as "batch 3 of epoch 0: 128 samples of image float32 (3, 224, 224), label int64 ()".
+// String describes the batch, as in "batch 3 of epoch 0: 128 samples of image
+// float32 (3, 224, 224), label int64 ()".
 func (b *Batch) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))

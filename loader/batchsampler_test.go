@@ -8,8 +8,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// pairs is a batch sampler of n samples: batches of 1, 2, 3, … samples, each
-// epoch one sample further.
+// pairs is a batch sampler of n samples, with batches of 1, 2, 3, … samples. Every
+// epoch begins one sample later.
 type pairs int
 
 func (n pairs) Epoch(epoch int) sampler.Batches { return growing{int(n), epoch} }

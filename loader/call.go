@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A call is what user code a worker is in: what it does, and since when. Its
-// worker writes it, everybody may read it.
+// A call says which user code a worker is in, and since when. Only the worker writes
+// it. Any goroutine may read it.
 type call struct {
-	what  atomic.Int64 // a sample's index plus one, or one of the negative ones
-	since atomic.Int64 // when the call began, after Loader.made; only with a Timeout
+	what  atomic.Int64 // a sample's index plus one, or one of the constants below; 0 if there is no call
+	since atomic.Int64 // nanoseconds from Loader.made to the call; only with a Timeout
 }
 
-// What a call does, if it does not place a sample.
+// The purpose of a call that does not place a sample.
 const (
 	opening = -1 - iota
 	drawing
@@ -25,6 +25,7 @@ const (
 	closing
 )
 
+// doing is the purpose of a call, in words.
 func doing(what int64) string {
 	switch what {
 	case opening:
@@ -41,8 +42,8 @@ func doing(what int64) string {
 	return "placing a sample"
 }
 
-// enter notes that the worker calls user code, to place the sample with an index
-// from 0 on or something else.
+// enter notes that the worker calls user code: to place the sample of that index, or
+// for one of the purposes above.
 func (w *worker) enter(index int) {
 	if w.l.cfg.timeout > 0 {
 		w.call.since.Store(int64(time.Since(w.l.made)))
@@ -55,7 +56,7 @@ func (w *worker) enter(index int) {
 
 func (c *call) end() { c.what.Store(0) }
 
-// lasts is for how long the worker has been in its call, or 0 if it is in none.
+// lasts is how long the worker has been in its call, or 0 if it is in none.
 func (w *worker) lasts() time.Duration {
 	if w.call.what.Load() == 0 {
 		return 0
@@ -63,7 +64,7 @@ func (w *worker) lasts() time.Duration {
 	return time.Since(w.l.made) - time.Duration(w.call.since.Load())
 }
 
-// stuck says what call the worker is in.
+// stuck describes the call that the worker is in, if any.
 func (w *worker) stuck() (s Stuck, ok bool) {
 	what := w.call.what.Load()
 	if what == 0 {
@@ -77,7 +78,7 @@ func (w *worker) stuck() (s Stuck, ok bool) {
 	return s, true
 }
 
-// stackOf is the call stack of a goroutine.
+// stackOf is the stack of a goroutine as text, or "" if it is not found.
 func stackOf(goroutine int64) string {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]

@@ -15,7 +15,7 @@ import (
 
 func TestCancelIsPromptWithinOneSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// These samples do not look at their context.
+		// These samples do not watch their context.
 		ds := &fake{n: 100, place: func(_ context.Context, i int, dst dataset.Slot) error {
 			time.Sleep(time.Second)
 			return nil
@@ -38,7 +38,8 @@ func TestCancelIsPromptWithinOneSample(t *testing.T) {
 	})
 }
 
-// A patient gatherer's batches, unlike its samples, look at their context.
+// A patient gatherer watches its context when it places a batch, but not when it
+// places a sample.
 type patient struct{ *gatherer }
 
 func (p patient) Open() (dataset.Reader, error) { return patientReader{fakeReader{p.fake}}, nil }

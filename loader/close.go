@@ -5,15 +5,18 @@ import (
 	"fmt"
 )
 
-// Close ends a loop that runs, waits for its workers and frees the memory and
-// the dataset's readers. Batches that the loop body or a kept reference still
-// holds stay valid and are freed when they are given up. Later loops get
-// [ErrClosed]. Close may be called again; it then does nothing. It waits for the
-// samples that are being placed, so placing a sample must not call it.
+// Close ends the loop that runs, if any, and waits for its workers. Then it frees
+// the loader's memory and closes the dataset's Readers. The loop that it ends and
+// all later ones get [ErrClosed]. Calling Close again does nothing.
 //
-// With a [Timeout] Close waits no longer than that for calls that a loop has left
-// behind, and reports those that last with a [TimeoutError]. What they use is freed
-// when they return, so the Allocator has to outlive them.
+// A batch that the loop body uses or that is kept stays valid. Its memory is freed
+// when the batch is no longer used.
+//
+// Close waits for the samples that are being placed, so Place must not call it.
+// Calls of user code may still run after their loop has ended. With a [Timeout],
+// Close waits no longer than that for them. If some have not returned by then, it
+// returns a [TimeoutError]. The memory that they use is freed when they return, so
+// the [Allocator] must outlive them.
 func (l *Loader) Close() error {
 	r, ok := l.close()
 	if !ok {
@@ -41,7 +44,8 @@ func (l *Loader) Close() error {
 	return errors.Join(append(errs, l.late)...)
 }
 
-// close marks the loader as closed, unless it is, and returns the run under way.
+// close marks the loader as closed and returns the run under way, if any. ok is
+// false if the loader was closed already.
 func (l *Loader) close() (r *run, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +56,7 @@ func (l *Loader) close() (r *run, ok bool) {
 	return l.run, true
 }
 
-// drain takes a slab that nobody uses.
+// drain takes a free slab. It returns nil after the last one.
 func (l *Loader) drain() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()

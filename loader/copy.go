@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// Copy is the same batch in Go's memory. It belongs to the caller and stays valid
-// as long as it is used.
+// Copy copies the batch into Go's memory. The copy belongs to the caller and stays
+// valid.
 func (b *Batch) Copy() *Batch {
 	c := &Batch{l: b.l, plan: b.plan, k: b.k, rows: b.rows, at: b.at, own: true}
-	c.holders.Store(1) // the caller, who does not give it up
+	c.holders.Store(1) // the caller, who never releases it
 	c.job = &job{indices: slices.Clone(b.Indices()), slab: b.job.slab.clone(b.rows)}
 	return c
 }
 
-// Detach makes the batch the caller's for good, without copying it: the loader
-// takes new memory in place of the batch's. Calling free gives the batch's memory
-// back to the [Allocator], which has to outlive it; with [Heap] that is left to the
-// garbage collector and free need not be called. The batch is not valid after it.
+// Detach gives the batch to the caller without copying it. The loader allocates new
+// memory for later batches. The batch stays valid until free is called. Calling
+// free gives its memory back to the [Allocator], which must outlive the batch. With
+// [Heap] free need not be called, because the garbage collector takes the memory.
 //
-// Detach is called in the loop body, before other goroutines use the batch. It is
-// an error if the Allocator has no memory; then nothing has changed.
+// Call Detach in the loop body, before other goroutines use the batch. If the
+// Allocator has no memory, Detach returns an error and changes nothing.
 func (b *Batch) Detach() (free func() error, err error) {
 	b.check()
 	b.holders.Add(1)
@@ -56,7 +56,7 @@ func (b *Batch) detach() error {
 	return nil
 }
 
-// detach takes what the slab holds from the loader's stocks.
+// detach moves the slab's ragged fields from the loader's stocks to its own.
 func (s *slab) detach() {
 	from := s.from
 	s.from = &stocks{values: stock{memory: from.values.memory}, padded: stock{memory: from.padded.memory}}
@@ -69,7 +69,7 @@ func (s *slab) detach() {
 	}
 }
 
-// clone copies the first rows into Go's memory.
+// clone copies the first rows of the slab into Go's memory.
 func (s *slab) clone(rows int) *slab {
 	c := &slab{spec: s.spec, memory: Heap{}, from: &stocks{padded: stock{memory: Heap{}}}, ragged: make([]raggedColumn, len(s.spec))}
 	c.block = onHeap(slabBytes(s.spec, rows))
@@ -87,7 +87,7 @@ func (s *slab) clone(rows int) *slab {
 	return c
 }
 
-// onHeap is n aligned bytes of Go's memory.
+// onHeap allocates n aligned bytes of Go's memory.
 func onHeap(n int) []byte {
 	b, err := Heap{}.Alloc(n)
 	if err != nil {

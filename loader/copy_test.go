@@ -150,8 +150,8 @@ func TestBytesAreTheTensorsMemory(t *testing.T) {
 	}
 }
 
-// TestPoisonShowsMemoryThatOutlivesItsBatch: kept slices hold later batches' data
-// in a real run, and nothing that could be mistaken for data in a test.
+// TestPoisonShowsMemoryThatOutlivesItsBatch: without Poison, slices that are used
+// after their batch hold data of later batches. With Poison they do not hold data.
 func TestPoisonShowsMemoryThatOutlivesItsBatch(t *testing.T) {
 	l := newLoader(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
 	var x, indices, ends []int
@@ -190,7 +190,7 @@ func TestPoisonShowsMemoryThatOutlivesItsBatch(t *testing.T) {
 	}
 }
 
-// TestPoisonShowsElementsThatAreNotWritten, even in the first batch.
+// TestPoisonShowsElementsThatAreNotWritten holds in the first batch too.
 func TestPoisonShowsElementsThatAreNotWritten(t *testing.T) {
 	ds := &fake{n: 4, spec: dataset.Spec{{Name: "x", Dtype: tensor.Float64, Shape: tensor.Shape{2}}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Row[float64](dst, 0)[i%2] = 1

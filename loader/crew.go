@@ -1,6 +1,7 @@
 package loader
 
-// A crew counts goroutines that somebody will wait for. The loader's mutex guards it.
+// A crew counts goroutines, so that others can wait for their end. The loader's
+// mutex guards it.
 type crew struct {
 	n    int
 	gone chan struct{} // closed when n falls to 0; nil while nobody waits
@@ -15,7 +16,7 @@ func (c *crew) leave() {
 	}
 }
 
-// wait is closed once nobody is left.
+// wait returns a channel that is closed when no goroutine is left.
 func (c *crew) wait() <-chan struct{} {
 	if c.gone == nil {
 		c.gone = make(chan struct{})

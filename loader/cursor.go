@@ -1,27 +1,27 @@
 package loader
 
-// A cursor is the next batch to begin. The loader's mutex guards it, and is never
-// held while a sampler plans an epoch.
+// A cursor is at the next batch to begin. The loader's mutex guards it. The mutex is
+// not held while a sampler plans an epoch.
 type cursor struct {
-	seq   int   // of the batch in the run, also those that are skipped
-	plan  *plan // nil until the first epoch is planned
-	k     int   // in the plan
-	until int   // epoch
-	skip  []int // batches that an earlier run has delivered, by their seq
+	seq   int   // the batch's number in the run; batches that are skipped count too
+	plan  *plan // the plan of the batch's epoch; nil until the first epoch is planned
+	k     int   // the batch's number in the plan
+	until int   // the epoch before which the run ends
+	skip  []int // seqs of batches that an earlier run has delivered, ascending
 
-	planning bool     // the epoch after plan's, or the first one
-	due      Position // from which it is
-	next     *plan    // of that epoch, once it is planned
-	err      error    // why there is none
+	planning bool     // whether an epoch is being planned: the first one, or the one after plan's
+	due      Position // where that epoch begins
+	next     *plan    // the plan of that epoch, when it is made
+	err      error    // why it could not be made
 }
 
-// more reports whether there is a batch that can be begun.
+// more reports whether there is a batch to begin. Skipped batches may count.
 func (c *cursor) more() bool {
 	return c.plan != nil && c.k < c.plan.count || c.next != nil
 }
 
-// advance moves the cursor to a batch that is to be delivered, into another epoch
-// if need be, and reports whether there is one now. The caller holds the mutex.
+// advance moves the cursor to a batch that is to be delivered, if need be into the
+// next epoch. It reports whether there is one now. The caller holds the mutex.
 func (r *run) advance() bool {
 	c := &r.cursor
 	for {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// loop delivers batches to the loop body until there are no more, the body
-// ends the loop or an error does.
+// loop delivers batches to the loop body, until there are no more or the body or an
+// error ends the loop.
 func (r *run) loop(yield func(*Batch, error) bool) {
 	since := r.begun // the first wait includes the start
 	for {
@@ -25,7 +25,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 		emptied, err := r.outcome(j)
 		if emptied {
 			r.l.release(j)
-			continue // the loop goes on waiting
+			continue // without resetting since: the loop still waits
 		}
 		r.l.counts.waited(waited, since == r.begun)
 		if !r.deliver(j, at, err, waited, yield) {
@@ -35,8 +35,9 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 	}
 }
 
-// outcome settles the failures of a batch: an error that takes its place, or that
-// it has lost all its samples to [Skip] and is left out.
+// outcome counts the failures of a batch. It returns the error that takes the
+// batch's place, if any, or reports that [Skip] has emptied the batch, which is
+// then not delivered.
 func (r *run) outcome(j *job) (emptied bool, err error) {
 	r.failed += len(j.failed)
 	r.l.counts.failed(j.failed)
@@ -50,8 +51,8 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 	return false, j.err
 }
 
-// deliver gives the loop body a batch, or the error in its place, and reports
-// whether to go on.
+// deliver gives the loop body a batch, or the error in its place. It reports whether
+// the loop continues.
 func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
 	b := &Batch{l: r.l, job: j, plan: j.plan, k: j.k, rows: j.rows, at: at}
 	b.holders.Store(1)
@@ -65,8 +66,8 @@ func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield fu
 	return yield(b, nil)
 }
 
-// take waits for the batch that is to be delivered next and takes it out of
-// flight. It returns nil after the last one.
+// take waits for the batch that is to be delivered next and removes it from those in
+// flight. It returns nil after the last batch.
 func (r *run) take() (*job, error) {
 	defer r.unwant()
 	region := trace.StartRegion(r.ctx, "loader.wait")
@@ -94,13 +95,13 @@ func (r *run) take() (*job, error) {
 	}
 }
 
-// look takes the batch to be delivered, or tells the workers that the loop
-// waits for it, or reports that it ends.
+// look takes the batch to be delivered if it is complete, or reports that the loop is
+// over. Otherwise it tells the workers which batch the loop waits for.
 func (r *run) look() (j *job, over bool, err error) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	// Under the mutex, so that no batch is complete only because its samples saw
-	// the context done.
+	// This is under the mutex, because samples that see the context done complete
+	// their batch. Such a batch must not be delivered.
 	if err := context.Cause(r.ctx); err != nil {
 		return nil, true, ended(err)
 	}
@@ -124,8 +125,8 @@ func ended(cause error) error {
 	return fmt.Errorf("loader: epoch loop: %w", cause)
 }
 
-// complete takes the batch to be delivered out of flight, if it is complete. The
-// caller holds the mutex.
+// complete removes the batch to be delivered from those in flight, if it is complete,
+// and returns it. The caller holds the mutex.
 func (r *run) complete() *job {
 	for i, j := range r.inFlight {
 		if j.complete {
@@ -139,7 +140,7 @@ func (r *run) complete() *job {
 	return nil
 }
 
-// want shows the workers which batch the loop waits for. The caller holds the mutex.
+// want tells the workers which batch the loop waits for. The caller holds the mutex.
 func (r *run) want() {
 	if !r.l.cfg.help || len(r.inFlight) == 0 {
 		return
@@ -160,8 +161,8 @@ func (r *run) unwant() {
 	r.waiting = false
 }
 
-// workInline assembles the next batch in the loop's own goroutine, or plans the
-// next epoch. It reports false when there is no slab for a batch.
+// workInline assembles the next batch or plans the next epoch in the loop's own
+// goroutine. It reports false if there is no slab for a batch.
 func (r *run) workInline() bool {
 	if !r.enterInline() {
 		return false
@@ -181,7 +182,8 @@ func (r *run) workInline() bool {
 	return j != nil
 }
 
-// enterInline makes the loop's goroutine one that Close waits for.
+// enterInline makes Close wait for the loop's goroutine. It reports false if the run
+// has been stopped.
 func (r *run) enterInline() bool {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()

@@ -7,32 +7,38 @@ import (
 
 // Epoch loops over the batches of one epoch.
 //
-// A batch, and every tensor over it, belongs to the loop body: its memory is
-// reused afterwards, unless [Batch.Keep] says otherwise. After an error the loop
-// ends, except as [OnError] says; a context that is done ends it with an error,
-// even after the last batch. However the loop ends, by break, error, cancelled
-// context or panic, all its workers have ended then, but for those in calls that
-// last longer than a [Timeout]. A sampler that is still planning the next epoch is
-// left to finish; [Loader.Close] waits for it.
+// A batch, with its tensors and slices, belongs to the loop body. After that its
+// memory is reused, unless [Batch.Keep] or [Batch.Detach] was called.
+//
+// An error comes with a nil batch and ends the loop. It comes in the place of its
+// batch, after all earlier batches. A sample that cannot be placed is such an
+// error unless [OnError] says otherwise. If ctx is done, the loop ends with an
+// error that wraps the cause, even after the last batch.
+//
+// When the loop has ended, by break, error, cancelled context or panic, all its
+// workers have ended too. Only calls of user code that last longer than a
+// [Timeout] may still run, and a sampler that plans the next epoch.
+// [Loader.Close] waits for both.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return l.Epochs(ctx, epoch, epoch+1)
 }
 
-// Epochs loops over the batches of the epochs from up to, but not including,
-// to, without a gap: the first batches of an epoch are assembled while the last
-// ones before it are consumed.
+// Epochs loops over the batches of several epochs: from, from+1 and so on up to,
+// but not including, to. There is no gap between them: the first batches of an
+// epoch are assembled while the last ones of the epoch before are consumed.
+// Otherwise it is like [Loader.Epoch].
 func (l *Loader) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
 	return l.From(ctx, l.start(from, l.ds.Len()), to)
 }
 
-// From loops over what comes after a position, up to, but not including, epoch
-// until: the same batches as without an interruption, whatever the number of
-// workers. On another number of ranks, or in another batch size, it is the same
-// samples in the same global order. There is nothing after a position in epoch
-// until or a later one.
+// From resumes at a position and loops up to, but not including, epoch until. The
+// batches are the same as without an interruption, for any number of workers. With
+// another number of ranks or another batch size, the samples are the same, in the
+// same global order. If the position is in epoch until or later, there are no
+// batches. Otherwise it is like [Loader.Epoch].
 //
-// It is an error if the position does not belong to the loader's order, seed or
-// number of samples (see [Position]), or lies after its epoch's end.
+// It is an error if the position was taken with another order, seed or number of
+// samples (see [Position]), or if it lies after the end of its epoch.
 func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		err := l.check(p)
@@ -50,7 +56,7 @@ func (l *Loader) From(ctx context.Context, p Position, until int) iter.Seq2[*Bat
 	}
 }
 
-// begin makes a run, if none is under way. It calls no user code.
+// begin makes a run. It is an error if one is under way. It calls no user code.
 func (l *Loader) begin(ctx context.Context, p Position, until int) (*run, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,12 +7,13 @@ import (
 )
 
 var (
-	// ErrClosed is the error of loops over a closed Loader.
+	// ErrClosed is the error of a loop over a closed Loader, and of the loop that
+	// Close ends.
 	ErrClosed = errors.New("loader: closed")
 	// ErrBusy is the error of a loop while another one over the same Loader runs.
 	ErrBusy = errors.New("loader: another loop over this loader is running")
-	// ErrGoexit is a sample's error when placing it called runtime.Goexit, as
-	// testing.T.FailNow does.
+	// ErrGoexit is the cause of an error if the dataset, the sampler or a hook
+	// called runtime.Goexit, as testing.T.FailNow does.
 	ErrGoexit = errors.New("runtime.Goexit was called")
 )
 
@@ -20,10 +21,10 @@ var (
 // [errors.As] see through it.
 type SampleError struct {
 	Index int    // in the dataset
-	Name  string // as the dataset names it, such as the file's path; may be empty
+	Name  string // the dataset's name for it, such as the file's path; may be empty
 	Epoch int
-	Batch int // in the epoch
-	Err   error
+	Batch int   // number in the epoch, from 0
+	Err   error // the cause
 }
 
 func (e *SampleError) Error() string {
@@ -36,25 +37,26 @@ func (e *SampleError) Error() string {
 
 func (e *SampleError) Unwrap() error { return e.Err }
 
-// A PanicError is a panic in a dataset, a sampler or a transform, as an error.
+// A PanicError is the error that a panic of user code becomes: of a dataset, a
+// transform, a sampler, an [Allocator] or a hook.
 type PanicError struct {
-	Value any    // what was given to panic
+	Value any    // the argument of panic
 	Stack []byte // of the panicking goroutine, as debug.Stack prints it
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
 
-// Unwrap is the value given to panic, if it was an error.
+// Unwrap is the argument of panic if it was an error, otherwise nil.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// A LimitError ends a run in which more samples failed than [OnError] allows.
+// A LimitError ends a loop in which more samples failed than [OnError] allows.
 type LimitError struct {
-	Failed int // samples, so far
-	Limit  int
-	Err    error // the last failure of the batch in which the limit was exceeded
+	Failed int   // number of samples that failed in this loop
+	Limit  int   // as given to OnError
+	Err    error // the last failure in the batch that exceeded the limit
 }
 
 func (e *LimitError) Error() string {

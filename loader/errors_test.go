@@ -19,7 +19,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// outcome is what a loop sees: the batches' samples, and errors in their places.
+// outcome is what a loop gets: the samples of its batches, and errors in their places.
 func outcome(t *testing.T, l *loader.Loader) (seen []string) {
 	t.Helper()
 	for b, err := range l.Epoch(t.Context(), 0) {
@@ -77,8 +77,8 @@ func TestPathIsInAnErrorOnce(t *testing.T) {
 	}
 }
 
-// TestReadersKnowTheirWorker, through wrappers and in batches, and the same one as
-// long as they live.
+// TestReadersKnowTheirWorker holds through wrappers and in batches. The number of a
+// Reader's worker never changes.
 func TestReadersKnowTheirWorker(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		var mu sync.Mutex
@@ -315,8 +315,8 @@ func TestPanicInASamplerFollowsEarlierBatches(t *testing.T) {
 	}
 }
 
-// A gatherer is a fake whose reader places whole batches, except that it fails
-// on batches with a bad sample.
+// A gatherer is a fake whose Reader places whole batches. It fails on batches with a
+// bad sample.
 type gatherer struct {
 	*fake
 	calls atomic.Int64
@@ -356,7 +356,7 @@ func TestBatchReaderPlacesWholeBatches(t *testing.T) {
 
 func TestBatchReadersMayComeLateToHelp(t *testing.T) {
 	l := newLoader(t, &gatherer{fake: &fake{n: 4000}}, loader.Workers(8), loader.BatchSize(2), loader.InFlight(2))
-	for range 3 { // the race detector sees who looks at a batch that has moved on
+	for range 3 { // so that the race detector sees late claims
 		if got := len(collect(t, l, 0, 1)); got != 2000 {
 			t.Errorf("%d batches, want 2000", got)
 		}

@@ -3,6 +3,7 @@ package loader_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 
@@ -12,21 +13,37 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// squares is a dataset of n samples: i, and its square.
+// squares is a dataset of n samples. Sample i has the number i and its square.
 func squares(n int) dataset.Dataset {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}, {Name: "square", Dtype: tensor.Float32}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
-		if i == 13 {
-			return fmt.Errorf("bad luck")
-		}
 		dataset.Set(dst, 0, float32(i))
 		dataset.Set(dst, 1, float32(i*i))
 		return nil
 	})
 }
 
+// unlucky is a dataset of n samples, of which number 13 cannot be placed.
+func unlucky(n int) dataset.Dataset {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i == 13 {
+			return errors.New("bad luck")
+		}
+		dataset.Set(dst, 0, float32(i))
+		return nil
+	})
+}
+
+// Ten samples, each a number and its square, in batches of four.
 func ExampleNew() {
-	l, err := loader.New(squares(10), loader.Workers(2), loader.BatchSize(4), loader.Prefetch(2))
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}, {Name: "square", Dtype: tensor.Float32}}
+	ds := dataset.Func(10, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, float32(i))
+		dataset.Set(dst, 1, float32(i*i))
+		return nil
+	})
+	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(4), loader.Prefetch(2))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +67,8 @@ func ExampleNew() {
 	// [8 9] [64 81]
 }
 
-func ExampleNew_options() {
+// The error lists all options that are wrong.
+func ExampleNew_invalidOptions() {
 	_, err := loader.New(squares(10), loader.Workers(-1), loader.BatchSize(0))
 	fmt.Println(err)
 	// Output:
@@ -72,8 +90,9 @@ func ExampleLoader_Spec() {
 	// square float32
 }
 
+// Three epochs, each in an order of its own.
 func ExampleLoader_Epochs() {
-	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Shuffle(true), loader.Seed(1), loader.DropLast(true))
+	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Shuffle(true), loader.Seed(1))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,17 +101,18 @@ func ExampleLoader_Epochs() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("epoch", batch.Epoch(), "batch", batch.Number(), "samples", batch.Len())
+		fmt.Println("epoch", batch.Epoch(), "batch", batch.Number(), "samples", batch.Indices())
 	}
 	// Output:
-	// epoch 0 batch 0 samples 2
-	// epoch 0 batch 1 samples 2
-	// epoch 1 batch 0 samples 2
-	// epoch 1 batch 1 samples 2
-	// epoch 2 batch 0 samples 2
-	// epoch 2 batch 1 samples 2
+	// epoch 0 batch 0 samples [0 2]
+	// epoch 0 batch 1 samples [1 3]
+	// epoch 1 batch 0 samples [2 3]
+	// epoch 1 batch 1 samples [1 0]
+	// epoch 2 batch 0 samples [3 2]
+	// epoch 2 batch 1 samples [1 0]
 }
 
+// A position is saved, and the epoch resumes there.
 func ExampleLoader_From() {
 	l, err := loader.New(squares(6), loader.BatchSize(2))
 	if err != nil {
@@ -100,10 +120,15 @@ func ExampleLoader_From() {
 	}
 	defer l.Close()
 	ctx := context.Background()
-	var state []byte
-	for batch := range l.Epoch(ctx, 0) {
-		state, _ = json.Marshal(batch.Position()) // goes into the checkpoint
-		break
+	var state []byte // goes into the checkpoint
+	for batch, err := range l.Epoch(ctx, 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if state, err = json.Marshal(batch.Position()); err != nil {
+			log.Fatal(err)
+		}
+		break // the program is interrupted after the first batch
 	}
 	fmt.Println(string(state))
 
@@ -123,8 +148,9 @@ func ExampleLoader_From() {
 	// [4 5]
 }
 
+// Sample 13 cannot be placed, so its batch has three samples.
 func ExampleOnError() {
-	l, err := loader.New(squares(16), loader.BatchSize(4), loader.OnError(loader.Skip, 10))
+	l, err := loader.New(unlucky(16), loader.BatchSize(4), loader.OnError(loader.Skip, 10))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -146,24 +172,29 @@ func ExampleOnError() {
 	// loader: sample 13, epoch 0, batch 3: bad luck
 }
 
+// A kept batch is valid after the loop.
 func ExampleBatch_Keep() {
 	l, err := loader.New(squares(6), loader.BatchSize(2), loader.Workers(2))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	var best *loader.Batch
-	for batch := range l.Epoch(context.Background(), 0) {
+	var kept *loader.Batch
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
 		if batch.Number() == 1 {
-			best = batch
 			release := batch.Keep()
 			defer release()
+			kept = batch
 		}
 	}
-	fmt.Println(loader.Values[float32](best, "square"))
+	fmt.Println(loader.Values[float32](kept, "square"))
 	// Output: [4 9]
 }
 
+// Copies of all batches are valid after the loop.
 func ExampleBatch_Copy() {
 	l, err := loader.New(squares(6), loader.BatchSize(2), loader.Workers(2))
 	if err != nil {
@@ -186,28 +217,30 @@ func ExampleBatch_Copy() {
 	// [16 25]
 }
 
-// In a test, a Poison shows what is kept by mistake.
+// A slice is used after its loop body by mistake. Poison shows that: its values are
+// NaN.
 func ExamplePoison() {
 	l, err := loader.New(squares(4), loader.BatchSize(2), loader.Workers(0), loader.Memory(loader.Poison(loader.Heap{})))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	var wrong []float32
+	var x []float32
 	for batch, err := range l.Epoch(context.Background(), 0) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		wrong = loader.Values[float32](batch, "x") // belongs to the loop body
-		fmt.Println(wrong)
+		x = loader.Values[float32](batch, "x") // belongs to the loop body
+		fmt.Println(x)
 	}
-	fmt.Println(wrong)
+	fmt.Println(x) // a mistake: x is no longer valid
 	// Output:
 	// [0 1]
 	// [2 3]
 	// [NaN NaN]
 }
 
+// After every batch, the number of batches that remain.
 func ExampleLoader_Left() {
 	l, err := loader.New(squares(10), loader.BatchSize(4))
 	if err != nil {
@@ -222,19 +255,21 @@ func ExampleLoader_Left() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(left, "batches to go")
+		fmt.Println("batches left:", left)
 	}
 	// Output:
-	// 2 batches to go
-	// 1 batches to go
-	// 0 batches to go
+	// batches left: 2
+	// batches left: 1
+	// batches left: 0
 }
 
+// Three samples of one, two and three tokens, joined and padded with -1.
 func ExamplePadded() {
-	words := dataset.Spec{{Name: "words", Dtype: tensor.Int32, Ragged: true}}
-	ds := dataset.Func(3, words, func(_ context.Context, i int, dst dataset.Slot) error {
-		for k := range dataset.Grow[int32](dst, 0, i+1) {
-			dataset.Row[int32](dst, 0)[k] = int32(10*i + k)
+	spec := dataset.Spec{{Name: "tokens", Dtype: tensor.Int32, Ragged: true}}
+	ds := dataset.Func(3, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		tokens := dataset.Grow[int32](dst, 0, i+1)
+		for k := range tokens {
+			tokens[k] = int32(10*i + k)
 		}
 		return nil
 	})
@@ -243,22 +278,28 @@ func ExamplePadded() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	for batch := range l.Epoch(context.Background(), 0) {
-		fmt.Println(batch.Tensor("words").Data(), batch.Offsets("words"))
-		fmt.Println(loader.Padded(batch, "words", int32(-1)))
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("elements", batch.Tensor("tokens").Data())
+		fmt.Println("offsets", batch.Offsets("tokens"))
+		fmt.Println(loader.Padded(batch, "tokens", int32(-1)))
 	}
 	// Output:
-	// [0 10 11 20 21 22] [0 1 3 6]
+	// elements [0 10 11 20 21 22]
+	// offsets [0 1 3 6]
 	// ⎡ 0  -1  -1⎤
 	// ⎢10  11  -1⎥
 	// ⎣20  21  22⎦
 }
 
+// A hook prints the samples that fail and are replaced.
 func ExampleObserve() {
 	trace := loader.Trace{
-		SampleFailed: func(err *loader.SampleError) { fmt.Println("failed:", err.Index) },
+		SampleFailed: func(err *loader.SampleError) { fmt.Println("failed: sample", err.Index) },
 	}
-	l, err := loader.New(squares(16), loader.BatchSize(8), loader.Workers(0),
+	l, err := loader.New(unlucky(16), loader.BatchSize(8), loader.Workers(0),
 		loader.OnError(loader.Replace, loader.NoLimit), loader.Observe(trace))
 	if err != nil {
 		log.Fatal(err)
@@ -268,14 +309,15 @@ func ExampleObserve() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(batch.Len())
+		fmt.Println(batch.Len(), "samples")
 	}
 	// Output:
-	// 8
-	// failed: 13
-	// 8
+	// 8 samples
+	// failed: sample 13
+	// 8 samples
 }
 
+// The statistics of every epoch.
 func ExampleStats_Sub() {
 	l, err := loader.New(squares(8), loader.BatchSize(4))
 	if err != nil {
@@ -284,7 +326,10 @@ func ExampleStats_Sub() {
 	defer l.Close()
 	for epoch := range 2 {
 		before := l.Stats()
-		for range l.Epoch(context.Background(), epoch) {
+		for _, err := range l.Epoch(context.Background(), epoch) {
+			if err != nil {
+				log.Fatal(err)
+			}
 		}
 		s := l.Stats().Sub(before)
 		fmt.Println(s.Samples, "samples in", s.Batches, "batches")

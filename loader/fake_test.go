@@ -86,7 +86,7 @@ func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *load
 	return l
 }
 
-// collect is the field x of all batches of a run from a position, batch by batch.
+// collect is the field x of all batches from a position on, batch by batch.
 func collect(t testing.TB, l *loader.Loader, from, to int) [][]int64 {
 	t.Helper()
 	var batches [][]int64

@@ -53,7 +53,7 @@ func TestGoexitInABatchCostsItsSampleAlone(t *testing.T) {
 	})
 }
 
-// A mumbler is a dataset whose Name ends the goroutine.
+// A mumbler is a dataset whose Name ends its goroutine.
 type mumbler struct{ *fake }
 
 func (mumbler) Name(int) string { runtime.Goexit(); return "" }
@@ -79,7 +79,7 @@ func inGoroutine(f func()) {
 }
 
 // TestLoopThatUserCodeEndsLeavesTheLoaderWhole: without workers, user code runs in
-// the loop's own goroutine, which it may end.
+// the loop's own goroutine and may end it.
 func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 	broken := true
 	end := func() {
@@ -116,12 +116,12 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 	}
 }
 
-// A beginning is a sampler that ends somehow in every epoch.
+// A beginning is a sampler that panics or ends its goroutine in every epoch.
 type beginning struct{ end func() }
 
 func (b beginning) Epoch(int) sampler.Order { b.end(); return sampler.Sequential(8).Epoch(0) }
 
-// A shy dataset panics when it has been asked for its length so many times.
+// A shy dataset panics after a number of calls of Len.
 type shy struct {
 	*fake
 	patience *atomic.Int32

@@ -15,7 +15,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// waits is how long the loop waited for every batch, in the bubble's own time.
+// waits is how long the loop waited for every batch, in the test bubble's time.
 func waits(t *testing.T, l *loader.Loader) (all []time.Duration) {
 	t.Helper()
 	since := time.Now()
@@ -89,7 +89,7 @@ func TestSlowSampleDelaysOnlyItsOwnBatch(t *testing.T) {
 		l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(8))
 		go func() {
 			time.Sleep(900 * time.Millisecond)
-			// All slabs hold complete batches but the one, which lacks a sample.
+			// All slabs but one hold complete batches. That one lacks a sample.
 			s := l.Stats()
 			if want := int64(s.Slabs*8 - 1); placed.Load() != want || s.Ready != s.Slabs-1 {
 				t.Errorf("after 0.9 s %d samples are placed and %d batches ready, want %d and %d", placed.Load(), s.Ready, want, s.Slabs-1)
@@ -152,7 +152,7 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 		if len(e.Stuck) != 1 || e.Stuck[0].Index != 5 || e.Stuck[0].Stage != "fetch" || e.Stuck[0].For < time.Minute-10*time.Millisecond {
 			t.Errorf("stuck: %+v", e.Stuck)
 		}
-		for _, want := range []string{"batch 2: nothing for 1m0s", "sample 5 (sample-5) for ", "TestTimeoutNamesTheStuckSample.func1.slow"} {
+		for _, want := range []string{"batch 2: not ready after 1m0s", "sample 5 (sample-5) for ", "TestTimeoutNamesTheStuckSample.func1.slow"} {
 			if !strings.Contains(last.Error(), want) {
 				t.Errorf("%q is missing in %q", want, last)
 			}

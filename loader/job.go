@@ -10,43 +10,43 @@ import (
 	"time"
 )
 
-// A job is a batch under construction: rows that workers claim one by one, in a
-// slab. There is one job per slab, reused from batch to batch.
+// A job is a batch that workers assemble in a slab. They claim its rows one by one.
+// There is one job per slab, which is reused from batch to batch.
 type job struct {
 	slab *slab
 
 	// Set by the worker that begins the batch, before it publishes the rows.
-	seq     int // in the run
+	seq     int // the batch's number in the run
 	plan    *plan
-	k       int // in the plan
-	worker  int // that begins it
+	k       int // the batch's number in the plan
+	worker  int // the worker that begins it
 	indices []int
 	draws   []int
 	begun   time.Time
 
-	ahead, aheadDraws []int // scratch of the worker that begins the batch
+	ahead, aheadDraws []int // scratch memory of the worker that begins the batch
 
-	claims atomic.Uint64 // rows in all, times 2³², plus the next row to claim
+	claims atomic.Uint64 // number of rows, times 2³², plus the next row to claim
 	left   atomic.Int64  // rows that are not finished
 
 	mu     sync.Mutex
 	failed []failure
-	broken error // ends the run in the batch's place, whatever the policy
+	broken error // ends the run in the batch's place, under any policy
 
 	// Set by the worker that finishes the last row.
-	rows int // that are good; they come first
-	err  error
+	rows int   // number of good rows, which come first
+	err  error // takes the batch's place
 
 	// The loader's mutex guards these.
 	complete bool
-	strays   int  // workers that are left behind in the middle of it
-	orphan   bool // the run has ended; the last of strays gives the slab back
+	strays   int  // workers that became strays while they worked on the batch
+	orphan   bool // the run has ended, and the last of these strays gives the slab back
 }
 
 // A failure is a sample that could not be placed.
 type failure struct {
 	row  int
-	lost bool // no replacement took its place
+	lost bool // whether no replacement took its place
 	err  *SampleError
 }
 
@@ -58,11 +58,12 @@ func (j *job) publish() {
 	j.claims.Store(uint64(len(j.indices)) << 32)
 }
 
-// claim takes up to n rows: [from, to). Both are 0 when no rows are left.
+// claim takes up to n rows: from up to, but not including, to. Both are 0 when no
+// rows are left.
 //
-// A worker may come late, when the job has moved on to another batch. Then it
-// claims a row of that one, or none while it is unpublished; both are right,
-// because one atomic number says how many rows there are and which is next.
+// A late worker may call it when the job already has another batch. Then it claims
+// rows of that batch, or none if that batch is not published yet. Both are right,
+// because one atomic number holds the number of rows and the next one.
 func (j *job) claim(n int) (from, to int) {
 	claims := j.claims.Add(uint64(n))
 	rows, next := int(claims>>32), int(claims&math.MaxUint32)
@@ -72,17 +73,16 @@ func (j *job) claim(n int) (from, to int) {
 	return next - n, min(next, rows)
 }
 
-// size is how many rows there are to claim in all. Like claim it may be asked
-// for late.
+// size is the number of all rows to claim. Like claim it may be called late.
 func (j *job) size() int { return int(j.claims.Load() >> 32) }
 
-// unclaimed is how many rows nobody works on yet.
+// unclaimed is the number of rows that no worker has claimed yet.
 func (j *job) unclaimed() int {
 	claims := j.claims.Load()
 	return max(0, int(claims>>32)-int(claims&math.MaxUint32))
 }
 
-// finished counts n rows as done and reports whether they were the last.
+// finished counts n rows as finished and reports whether they were the last ones.
 func (j *job) finished(n int) bool { return n > 0 && j.left.Add(int64(-n)) == 0 }
 
 func (j *job) fail(f failure) {
@@ -91,18 +91,18 @@ func (j *job) fail(f failure) {
 	j.failed = append(j.failed, f)
 }
 
-// refuse makes it a batch that could not be begun.
+// refuse completes a batch that could not be begun, with the error in its place.
 func (j *job) refuse(err error) {
 	j.indices, j.failed, j.rows = j.indices[:0], j.failed[:0], 0
 	j.err, j.complete = err, true
 }
 
-// named is an error of the batch.
+// named adds the batch's epoch and number to an error.
 func (j *job) named(err error) error {
 	return fmt.Errorf("loader: epoch %d, batch %d: %w", j.plan.epoch, j.plan.number(j.k), err)
 }
 
-// breaks records what ends the run in the batch's place.
+// breaks records an error that ends the run in the batch's place.
 func (j *job) breaks(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -111,8 +111,9 @@ func (j *job) breaks(err error) {
 	}
 }
 
-// seal makes the batch ready for delivery: failures in order, rows without
-// holes, ragged fields joined. It belongs to whoever finished the last row.
+// seal makes the batch ready for delivery: failures are sorted, good rows moved
+// together, and ragged fields joined. The worker that finished the last row calls
+// it.
 func (j *job) seal(policy Policy) {
 	j.claims.Store(0)
 	slices.SortStableFunc(j.failed, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
@@ -130,7 +131,7 @@ func (j *job) seal(policy Policy) {
 	}
 }
 
-// batchError is the failure that stands for the batch: that of its first row.
+// batchError is the error of the batch: that of its first row that is lost.
 func (j *job) batchError() error {
 	for _, f := range j.failed {
 		if f.lost {
@@ -140,7 +141,7 @@ func (j *job) batchError() error {
 	return nil
 }
 
-// closeHoles moves good rows into the places of lost ones, keeping their order.
+// closeHoles moves good rows into the places of lost ones and keeps their order.
 func (j *job) closeHoles() {
 	if len(j.failed) == 0 {
 		return

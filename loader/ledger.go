@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// A ledger knows which batches have been delivered. It belongs to the loop. In
-// order, that is a number; out of order, it is a set too, of which a batch keeps
-// no copy but the length of a log, because most positions are never asked for.
+// A ledger knows which batches have been delivered. It belongs to the loop. For
+// ordered delivery a number is enough. For unordered delivery there is a set too. A
+// batch does not copy this set, because most positions are never used. It keeps a
+// prefix of a log instead.
 type ledger struct {
-	plan  *plan // of head, or the one that ends right before it
-	later []*plan
-	head  int          // the first batch that is not delivered, by its seq
-	ahead map[int]bool // those after head that are
-	log   []int        // the same, as they came; some may lie before head
+	plan  *plan        // the plan of head, or the one that ends right before it
+	later []*plan      // plans after it that have delivered batches, in order
+	head  int          // seq of the first batch that is not delivered
+	ahead map[int]bool // seqs of delivered batches after head
+	log   []int        // the same in order of delivery; some may lie before head
 }
 
-// newLedger begins with what an earlier run has delivered.
+// newLedger begins with the batches that an earlier run has delivered.
 func newLedger(from Position) ledger {
 	l := ledger{ahead: map[int]bool{}, log: slices.Clone(from.Ahead)}
 	for _, seq := range from.Ahead {
@@ -25,14 +26,14 @@ func newLedger(from Position) ledger {
 	return l
 }
 
-// A mark is a moment of the ledger.
+// A mark is the state of the ledger after a batch.
 type mark struct {
 	plan *plan
 	head int
 	log  []int
 }
 
-// deliver notes batch j, of a run whose first plan is first.
+// deliver notes that batch j is delivered, in a run whose first plan is first.
 func (l *ledger) deliver(j *job, first *plan) mark {
 	switch {
 	case len(l.ahead) == 0 && j.seq == l.head:
@@ -44,6 +45,8 @@ func (l *ledger) deliver(j *job, first *plan) mark {
 	return mark{l.plan, l.head, l.log}
 }
 
+// note is deliver for a batch that is not the next one in order, or while others are
+// ahead.
 func (l *ledger) note(j *job, first *plan) {
 	if l.plan == nil {
 		l.plan = first
@@ -63,7 +66,7 @@ func (l *ledger) note(j *job, first *plan) {
 	}
 }
 
-// advance moves head over what is delivered, as far as plans are known.
+// advance moves head over the delivered batches, as far as plans are known.
 func (l *ledger) advance() {
 	for {
 		end := l.plan.base + l.plan.count
@@ -74,7 +77,7 @@ func (l *ledger) advance() {
 			return
 		}
 		next := l.later[0]
-		for seq := end; seq < next.base; seq++ { // of epochs that are delivered as a whole
+		for seq := end; seq < next.base; seq++ { // of epochs between the two plans, which may have been delivered by an earlier run
 			if !l.ahead[seq] {
 				return
 			}

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// slow is a fake whose samples take time to place, which a done context cuts short.
+// slow is a fake whose samples take time to place, or until their context is done.
 func slow(n int, each func(i int) time.Duration) *fake {
 	return &fake{n: n, place: func(ctx context.Context, i int, dst dataset.Slot) error {
 		dst.Stage("fetch")
@@ -33,7 +33,7 @@ func slow(n int, each func(i int) time.Duration) *fake {
 
 func always(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
 
-// checked is an Allocator that knows what has not been freed.
+// checked is an Allocator that knows which memory has not been freed.
 type checked struct {
 	loader.Heap
 	mu  sync.Mutex

@@ -1,9 +1,9 @@
 // Package loader loads batches of samples with many goroutines at once, as
 // PyTorch's DataLoader does with processes.
 //
-// Every worker assembles a batch of its own, straight in the memory that the
-// loop body will read; and whenever the loop waits, all workers help with the
-// batch that it waits for. The data is the same for any number of workers.
+// Every worker assembles a batch of its own, directly in the memory that the loop
+// body reads. While the loop waits for a batch, all workers help to complete it.
+// The data is the same for any number of workers.
 //
 //	l, err := loader.New(ds, loader.Workers(12), loader.BatchSize(128))
 //	if err != nil {
@@ -18,12 +18,17 @@
 //		…
 //	}
 //
-// For users of PyTorch: there is no collate_fn, because samples are placed in the
-// batch rather than returned. Fields whose samples differ in size are ragged; see
-// [Batch.Offsets] and [Padded]. For pin_memory, give [Memory] an allocator of
-// page-locked memory. Put worker_init_fn code in the dataset's Open, which is called
-// once per worker, or where the first sample is placed, if it needs
-// [dataset.Worker]. Workers persist: readers stay open from loop to loop.
+// # For users of PyTorch
+//
+//   - There is no collate_fn, because samples are placed in the batch rather than
+//     returned. Fields whose samples differ in size are ragged: see
+//     [Batch.Offsets] and [Padded].
+//   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
+//     gpu has one.
+//   - What a worker_init_fn does belongs in the dataset's Open, which is called
+//     once per worker. The worker's number is known only in Place: see
+//     [dataset.Worker].
+//   - Workers are persistent: their Readers stay open from loop to loop.
 package loader
 
 import (
@@ -38,41 +43,41 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Loader turns a dataset into batches. One loop at a time may run over it;
-// its other methods may be called at any time by any goroutine.
+// A Loader turns a dataset into batches. Only one loop at a time may run over it.
+// Its other methods may be called at any time, by any goroutine.
 type Loader struct {
 	ds     dataset.Dataset
 	spec   dataset.Spec
-	ragged bool // some field is
+	ragged bool // whether a field is ragged
 	cfg    config
 	made   time.Time
 
 	identity func() string // of the sampler; may be empty
 
-	jobs   []*job // all, one per slab
+	jobs   []*job // all of them, one per slab
 	fixed  int    // bytes of all slabs, without ragged fields
-	stocks stocks // of memory for ragged fields
+	stocks stocks // memory for ragged fields
 
 	counts  counts
 	advised sync.Once
 
-	mu      sync.Mutex // guards the rest, and what says so in runs and jobs; no user code runs under it
+	mu      sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
 	workers []*worker  // with Workers(0) one, for the loop's own goroutine
-	free    []*job     // those with no batch in them
-	run     *run       // the loop that runs
+	free    []*job     // jobs without a batch
+	run     *run       // the loop that runs, or nil
 	closed  bool
-	late    error // what freeing slabs and closing readers has reported, for Close
+	late    error // errors of freeing slabs and closing Readers, for Close to return
 
-	// What a loop may leave behind when it ends:
-	outside   crew // the goroutines of the following
+	// Goroutines that may outlive a loop:
+	outside   crew // counts strays and plannings
 	strays    []*worker
 	plannings []*planning
 	past      effort // of strays that have returned
 }
 
 // New makes a loader. It allocates the memory of all batches in flight, so that
-// loops do not. It reports everything that is wrong with the options at once.
-// Close frees the memory and the dataset's readers.
+// loops need not. Its error lists everything that is wrong with the options.
+// [Loader.Close] frees the memory and closes the dataset's Readers.
 func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	cfg := newConfig(options)
 	err := cfg.validate()
@@ -104,8 +109,8 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	return l, nil
 }
 
-// allocate makes the slabs and touches their memory, with all workers' worth of
-// processors: where that is left to the first epoch, it takes twice as long.
+// allocate makes the slabs and touches their memory, in as many goroutines as there
+// are workers. If the first epoch had to touch it, it would take twice as long.
 func (l *Loader) allocate() error {
 	rows, err := l.largestBatch()
 	if err != nil {
@@ -132,7 +137,7 @@ func (l *Loader) allocate() error {
 		l.jobs = append(l.jobs, j)
 		l.free = append(l.free, j)
 		if _, poisoned := l.cfg.memory.(poison); poisoned {
-			continue // it has touched them
+			continue // Poison has touched the memory
 		}
 		group.Go(func() error {
 			touch(s.block)
@@ -142,7 +147,7 @@ func (l *Loader) allocate() error {
 	return group.Wait()
 }
 
-// largestBatch is the number of rows that slabs need, in the first epoch at least.
+// largestBatch is the number of rows that slabs need, at least in the first epoch.
 func (l *Loader) largestBatch() (rows int, err error) {
 	if l.cfg.batchSampler == nil {
 		return max(1, min(l.cfg.batchSize, l.ds.Len())), nil
@@ -158,8 +163,8 @@ func (l *Loader) largestBatch() (rows int, err error) {
 	return rows, nil
 }
 
-// Len is the number of batches in an epoch. It asks the sampler for the epoch's
-// order, and is an error where that panics.
+// Len is the number of batches in an epoch. It calls the sampler for the epoch's
+// order. If the sampler panics, Len returns an error.
 func (l *Loader) Len(epoch int) (int, error) {
 	p, err := l.safePlan(l.start(epoch, l.ds.Len()))
 	if err != nil {
@@ -168,8 +173,8 @@ func (l *Loader) Len(epoch int) (int, error) {
 	return p.count, nil
 }
 
-// Left is the number of batches that remain of a position's epoch. The errors are
-// those of [Loader.From].
+// Left is the number of batches that remain in the epoch of a position. The errors
+// are those of [Loader.From].
 func (l *Loader) Left(p Position) (int, error) {
 	if err := l.check(p); err != nil {
 		return 0, err

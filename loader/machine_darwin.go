@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory is how many bytes of memory the machine has.
+// machineMemory is the number of bytes of memory that the machine has.
 func machineMemory() int {
 	has, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

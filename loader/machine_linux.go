@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory is how many bytes of memory this program may have at most, swap
-// included.
+// machineMemory is the greatest number of bytes of memory that this program may
+// have, including swap.
 func machineMemory() int {
 	has := uint64(math.MaxInt)
 	var info unix.Sysinfo_t

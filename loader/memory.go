@@ -8,25 +8,26 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// An Allocator provides the memory of the slabs that batches are assembled in. It
-// is called when the loader is made. Later it is called for ragged fields, whose
-// size is known only then, and for batches larger than any before. Several
+// An Allocator provides the memory of batches. [New] calls it for the slabs: a slab
+// is the memory of one batch. Later the loader calls it for ragged fields, whose
+// size is not known before, and for batches larger than any before. Several
 // goroutines may call it at once.
 type Allocator interface {
-	// Alloc returns n bytes, aligned to 64.
+	// Alloc returns n bytes or more, at an address that is a multiple of 64. Their
+	// content may be anything. n is at least 1.
 	Alloc(n int) ([]byte, error)
-	// Free takes back what Alloc returned.
+	// Free takes back a slice that Alloc returned.
 	Free(slab []byte) error
 }
 
 // Heap is the default Allocator: Go's own memory.
 type Heap struct{}
 
-// alignment is a cache line, and the widest vector there is.
+// alignment is the size in bytes of a cache line and of the widest vector register.
 const alignment = 64
 
-// Alloc returns n zero bytes. More than the machine has, where that is known, is an
-// error; a program that is out of memory otherwise ends.
+// Alloc returns n zero bytes. It is an error if the machine has less memory, where
+// that is known. Without this error Go would end the program.
 func (Heap) Alloc(n int) ([]byte, error) {
 	if err := checkMachine(n); err != nil {
 		return nil, err
@@ -36,8 +37,8 @@ func (Heap) Alloc(n int) ([]byte, error) {
 	return b[skip : skip+n : skip+n], nil
 }
 
-// checkMachine reports more bytes than the machine has. Go ends a program that
-// asks for them.
+// checkMachine reports an error if n is more bytes than the machine has. Go ends a
+// program that allocates them.
 func checkMachine(n int) error {
 	if n < 1<<30 {
 		return nil
@@ -51,7 +52,7 @@ func checkMachine(n int) error {
 // Free leaves the memory to the garbage collector.
 func (Heap) Free([]byte) error { return nil }
 
-// alloc asks an Allocator for n bytes, more than 0. What it gives may be longer.
+// alloc calls an Allocator for n bytes, more than 0. The result may be longer.
 func alloc(memory Allocator, n int) ([]byte, error) {
 	b, err := memory.Alloc(n)
 	if err != nil {
@@ -59,9 +60,9 @@ func alloc(memory Allocator, n int) ([]byte, error) {
 	}
 	switch address := uintptr(unsafe.Pointer(unsafe.SliceData(b))); {
 	case len(b) < n:
-		err = fmt.Errorf("Memory: Alloc(%d) gave %d bytes", n, len(b))
+		err = fmt.Errorf("Memory: Alloc(%d) returned %d bytes", n, len(b))
 	case address%alignment != 0:
-		err = fmt.Errorf("Memory: Alloc(%d) gave memory that is not aligned to %d bytes", n, alignment)
+		err = fmt.Errorf("Memory: Alloc(%d) returned memory that is not aligned to %d bytes", n, alignment)
 	default:
 		return b, nil
 	}

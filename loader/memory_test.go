@@ -13,8 +13,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// TestManyWorkersTakeNoMoreHeap: the slabs are the same, and 62 more workers
-// have little else than their stacks.
+// TestManyWorkersTakeNoMoreHeap: with the same slabs, 62 more workers take little
+// more than their stacks.
 func TestManyWorkersTakeNoMoreHeap(t *testing.T) {
 	heap := func(workers int) int64 {
 		before := live()
@@ -64,12 +64,12 @@ func TestRaggedRowsAreWholeElements(t *testing.T) {
 	}
 }
 
-// A strict allocator is never asked for nothing.
+// A strict allocator refuses Alloc(0).
 type strict struct{ checked }
 
 func (s *strict) Alloc(n int) ([]byte, error) {
 	if n == 0 {
-		return nil, errors.New("asked for nothing")
+		return nil, errors.New("Alloc(0)")
 	}
 	return s.checked.Alloc(n)
 }

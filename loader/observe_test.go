@@ -61,8 +61,8 @@ func TestStatsSayWhereTheTimeWent(t *testing.T) {
 	})
 }
 
-// TestBusyLeavesOutWhatWorkersGiveAway has more workers than processors, all of
-// which compute: the stages are nearly all that workers are busy with.
+// TestBusyLeavesOutWhatWorkersGiveAway has more workers than processors, and all of
+// them compute. Nearly all their busy time is in stages.
 func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
 	spin := func(d time.Duration) {
 		for begun := time.Now(); time.Since(begun) < d; {
@@ -231,7 +231,7 @@ func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
 	})
 }
 
-// A spent allocator has only so many bytes.
+// A spent allocator has a limited number of bytes.
 type spent struct {
 	checked
 	left int

@@ -19,111 +19,126 @@ import (
 type Option struct{ set func(*config) }
 
 // Workers sets how many goroutines assemble batches. The default is
-// runtime.GOMAXPROCS(0). More than processors make sense where samples wait
-// for I/O. With Workers(0) the loop's own goroutine does the work, without any
-// prefetching, which is what one wants under a debugger. There is one slab then:
-// a loop that keeps a batch needs InFlight(2).
+// runtime.GOMAXPROCS(0). More workers than processors help if samples wait for
+// I/O.
+//
+// With Workers(0) the loop's own goroutine does all the work, without prefetching,
+// which is convenient in a debugger. There is one slab then, so a loop that keeps
+// a batch needs InFlight(2).
 func Workers(n int) Option { return Option{func(c *config) { c.workers = n }} }
 
-// BatchSize sets the samples per batch. The default is 1.
+// BatchSize sets the number of samples per batch. The default is 1.
 func BatchSize(n int) Option {
 	return Option{func(c *config) { c.batchSize = n; c.set.batchSize = true }}
 }
 
-// Prefetch sets how many batches per worker may be ahead of the loop body. The
-// default is 2, or less where that would take more than 2 GiB, also while batches
-// of ragged fields turn out to.
+// Prefetch sets how many batches per worker may be ahead of the loop body. With the
+// batch in the loop body there are k·Workers+1 slabs, each the memory of one batch.
 //
-// Together with the batch in the loop body that makes k·Workers+1 slabs of memory.
+// The default is 2, as in PyTorch. Without Prefetch the slabs take at most 2 GiB:
+// there are only as many as fit, but at least three. Ragged fields count too, as
+// soon as their sizes are known.
 func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
 
-// InFlight sets the number of batches in memory, the one in the loop body
-// included, in place of [Prefetch]: with InFlight(3) there are exactly three
-// slabs, however many workers share them.
+// InFlight sets the number of batches in memory, including the one in the loop
+// body. It replaces [Prefetch]: with InFlight(3) there are exactly three slabs,
+// shared by any number of workers.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
-// Sampler sets the order of the samples. The default is from 0 to Len()-1.
+// Sampler sets which samples an epoch takes, and in which order. The default is all
+// samples of the dataset in ascending order.
 func Sampler(s sampler.Sampler) Option {
 	return Option{func(c *config) { c.sampler = s; c.set.sampler = true }}
 }
 
-// BatchSampler sets which samples make up every batch. It goes without
+// BatchSampler sets which samples each batch has. It cannot be combined with
 // BatchSize, Sampler, Shuffle and DropLast.
 func BatchSampler(s sampler.BatchSampler) Option {
 	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler = true }}
 }
 
-// Shuffle sets whether every epoch has a random order of its own, given by
-// [Seed]: that of [sampler.Shuffle].
+// Shuffle sets whether every epoch has a random order of its own. The order is that
+// of [sampler.Shuffle] with the seed that [Seed] sets. The default is false.
 func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }} }
 
-// Seed sets the seed of Shuffle and of the samples' random numbers. The default
-// is 0: runs repeat each other unless told otherwise.
+// Seed sets the seed of Shuffle and of the samples' random numbers (see
+// [dataset.Slot.Rand]). The default is 0. Runs with the same seed give the same
+// batches.
 func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s }} }
 
-// DropLast sets whether a last batch of fewer than BatchSize samples is left out.
+// DropLast sets whether to leave out a last batch of fewer than BatchSize samples.
+// The default is false.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
-// Unordered sets whether batches are delivered as they are completed. Their
-// content stays the same.
+// Unordered sets whether a batch is delivered as soon as it is complete, before
+// earlier ones that are not. The content of every batch stays the same. The
+// default is false.
 func Unordered(on bool) Option { return Option{func(c *config) { c.unordered = on }} }
 
-// Help sets whether workers leave their own batches to help with the one the
-// loop waits for. It is on by default, brings the first batch sooner and
-// delivers batches evenly. Help(false) is PyTorch's behaviour.
+// Help sets whether workers interrupt their own batches to help with the one that
+// the loop waits for. Then the first batch comes sooner, and batches come at even
+// intervals. The default is true. Help(false) is PyTorch's behaviour.
 func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
-// Timeout sets how long the loop waits for a batch until it gets a
-// [TimeoutError], and ends. The default, 0, is for ever. With Workers(0) it only
-// bounds the wait for a batch that is kept.
+// Timeout sets how long the loop waits for a batch. After that time it gets a
+// [TimeoutError] and ends. The default is 0: there is no limit. With Workers(0) the
+// loop places the samples itself, so only its wait for a kept batch is limited.
 //
-// However a loop ends, it does not wait for calls of the dataset, an order or a
-// hook that last longer than the Timeout. A worker in such a call is left behind:
-// it keeps its Reader and its slab until the call returns, and another worker
-// with a Reader of its own takes its place in the next loop. [Loader.Close] waits
-// for it, no longer than the Timeout again. Without a Timeout loops wait until
-// calls return, which Readers that honour their context do soon.
+// When a loop ends, for any reason, it waits no longer than the Timeout for a call
+// of the dataset, the sampler or a hook. A worker whose call lasts longer keeps its
+// Reader and its slab until the call returns. In the next loop, another worker with
+// a Reader of its own takes its place. [Loader.Close] waits for such calls, for at
+// most the Timeout again.
+//
+// Without a Timeout, loops wait until the calls return. A Reader that watches its
+// context returns soon.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
-// A Policy is what a loader does about a sample that cannot be placed.
+// A Policy says what a loader does if a sample cannot be placed.
 type Policy int
 
 const (
 	// Stop ends the loop with the error, in the place of the sample's batch.
 	Stop Policy = iota
-	// Skip leaves the sample out: its batch is shorter. A batch of which nothing
-	// remains is left out as a whole and counted in [Stats].
+	// Skip leaves the sample out, so its batch is shorter. A batch that loses all
+	// its samples is not delivered. [Stats] counts it in Emptied.
 	Skip
-	// Replace takes another sample of the epoch, the same one in every run. If
-	// ten of them fail one after the other, the loop ends with the error.
+	// Replace takes another sample of the epoch instead, or of the same batch if
+	// there is a [BatchSampler]. It takes the same one in every run. If ten
+	// replacements fail one after the other, the loop ends with the error of the
+	// original sample.
 	Replace
 )
 
-// OnError sets what happens to samples that cannot be placed: [Stop], the
-// default, [Skip] or [Replace]. A loop in which more than limit samples fail,
-// replacements that fail included, ends with a [LimitError] in the place of the
-// batch with the first one too many; [NoLimit] allows any number. Stop has no
-// limit. What was left out is counted and listed in [Stats].
+// OnError sets what happens if a sample cannot be placed: [Stop], which is the
+// default, [Skip] or [Replace]. [Stats] counts and lists the samples that failed.
+//
+// If more than limit samples fail in a loop, it ends with a [LimitError], in the
+// place of the batch that exceeds the limit. Replacements that fail count too.
+// [NoLimit] allows any number. Stop ignores the limit.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }
 
-// NoLimit disables the limit of [OnError].
+// NoLimit allows any number of failures: see [OnError].
 const NoLimit = -1
 
-// Memory sets where slabs come from. The default is [Heap].
+// Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
-// ReadAhead sets how many batches beyond those in flight a dataset that is a
-// [dataset.ReadAheader] is told of. The default is 1; 0 turns it off. It is off
-// automatically while reads come from memory, faster than from any device.
+// ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which
+// samples come. When a worker begins a batch, the dataset is told the samples of
+// the batch that comes this many batches later. The default is 1, and 0 turns it
+// off. The dataset is not told while its stage "read" takes less than 0.2 ms on
+// average, because then the data is in memory already.
 func ReadAhead(batches int) Option { return Option{func(c *config) { c.readAhead = batches }} }
 
-// Observe sets hooks into the loader's work.
+// Observe sets hooks that the loader calls while it works.
 func Observe(t Trace) Option { return Option{func(c *config) { c.trace = t }} }
 
-// Logger sets where the loader writes its rare advice: that more workers than
-// processors do not help samples that compute. Without one it is silent.
+// Logger sets where the loader logs. It logs one warning at most: that there are
+// more workers than processors, although samples compute rather than wait. By
+// default nothing is logged.
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.logger = l }} }
 
 type config struct {
@@ -144,7 +159,7 @@ type config struct {
 	trace        Trace
 	logger       *slog.Logger
 
-	budget int // of bytes, for a loader that was not told how many slabs to have
+	budget int // bytes of all slabs, if neither Prefetch nor InFlight is given
 
 	set struct{ batchSize, prefetch, inFlight, sampler, batchSampler bool }
 }
@@ -167,7 +182,7 @@ func newConfig(options []Option) config {
 	return c
 }
 
-// validate reports everything that is wrong with the options together.
+// validate reports everything that is wrong with the options.
 func (c *config) validate() error {
 	var errs []error
 	wrong := func(is bool, format string, args ...any) {
@@ -201,11 +216,11 @@ func (c *config) validate() error {
 	return errors.Join(errs...)
 }
 
-// fewest is how many slabs a loader has that was not told how many to have, however
-// large they are: one to be consumed, one that is ready and one to be assembled.
+// fewest is the smallest number of slabs if neither Prefetch nor InFlight is given:
+// one for the loop body, one that is complete and one that is assembled.
 const fewest = 3
 
-// slabs is how many slabs of that many bytes the loader has.
+// slabs is the number of slabs, if one has that many bytes.
 func (c *config) slabs(bytes int) int {
 	switch {
 	case c.set.inFlight:
@@ -218,13 +233,13 @@ func (c *config) slabs(bytes int) int {
 	return min(c.prefetch*c.workers+1, max(fewest, c.budget/max(bytes, 1)))
 }
 
-// bounded reports whether the number of slabs follows from their size.
+// bounded reports whether the number of slabs depends on their size.
 func (c *config) bounded() bool { return !c.set.inFlight && !c.set.prefetch && c.workers > 0 }
 
-// affordable reports slabs that the machine cannot hold. Go ends a program that
-// asks for them.
+// affordable reports an error if the machine cannot hold the slabs. Go ends a
+// program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {
-	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // else the Allocator says it
+	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // otherwise the Allocator reports it
 		return nil
 	}
 	if err := checkMachine(saturated(slabs, bytes)); err != nil {
@@ -233,7 +248,8 @@ func (c *config) affordable(slabs, bytes int) error {
 	return nil
 }
 
-// saturated is the product of two numbers from 0 on, or the largest one.
+// saturated is the product of two numbers that are not negative, or the largest int
+// if the product overflows.
 func saturated(a, b int) int {
 	if high, low := bits.Mul(uint(a), uint(b)); high == 0 && low <= math.MaxInt {
 		return int(low)

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// TestArgumentErrors has the argument errors of PyTorch's DataLoader, and ours.
+// TestArgumentErrors has the argument errors of PyTorch's DataLoader and more.
 func TestArgumentErrors(t *testing.T) {
 	order := fixedOrder{0, 1, 2}
 	for _, test := range []struct {
@@ -23,8 +23,8 @@ func TestArgumentErrors(t *testing.T) {
 		{"workers", []loader.Option{loader.Workers(-1)}, []string{"loader: Workers(-1): want 0 or more"}},
 		{"timeout", []loader.Option{loader.Timeout(-time.Second)}, []string{"loader: Timeout(-1s): want 0 or more"}},
 		{"batch size", []loader.Option{loader.BatchSize(0)}, []string{"loader: BatchSize(0): want 1 or more"}},
-		{"batch size of no meaning", []loader.Option{loader.BatchSize(1<<61 + 1)}, []string{"loader: BatchSize(2305843009213693953): want 2147483647 at most"}},
-		{"prefetch of no meaning", []loader.Option{loader.Prefetch(math.MaxInt)}, []string{"loader: Prefetch(9223372036854775807): want 2147483647 at most"}},
+		{"batch size that is too large", []loader.Option{loader.BatchSize(1<<61 + 1)}, []string{"loader: BatchSize(2305843009213693953): want 2147483647 at most"}},
+		{"prefetch that is too large", []loader.Option{loader.Prefetch(math.MaxInt)}, []string{"loader: Prefetch(9223372036854775807): want 2147483647 at most"}},
 		{"sampler and shuffle", []loader.Option{loader.Sampler(order), loader.Shuffle(true)}, []string{"loader: Shuffle(true): cannot be given together with Sampler, which sets the order"}},
 		{"batch sampler and all the rest", []loader.Option{
 			loader.BatchSampler(pairs(4)), loader.BatchSize(2), loader.Shuffle(true), loader.Sampler(order), loader.DropLast(true),

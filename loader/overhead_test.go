@@ -7,8 +7,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// BenchmarkOverhead loads samples that cost nothing, so all that it measures is
-// the loader: per sample, with the loop consuming as fast as it can.
+// BenchmarkOverhead loads samples that cost nothing, with a loop body that does
+// nothing. So it measures the loader's own cost per sample.
 func BenchmarkOverhead(b *testing.B) {
 	for _, bench := range []struct {
 		name    string

@@ -17,7 +17,7 @@ import (
 // The tests of this file pin what [loader.Position] promises across versions. They
 // may get more cases, but none may change.
 
-// drawn is n samples of their index and a random number.
+// drawn is a dataset of n samples: the index and a random number.
 func drawn(n int) dataset.Dataset {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "random", Dtype: tensor.Uint64}}
 	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
@@ -27,7 +27,7 @@ func drawn(n int) dataset.Dataset {
 	})
 }
 
-// TestPositionsOfReleasedVersionsGoOn resumes at positions as they were written.
+// TestPositionsOfReleasedVersionsGoOn resumes at positions that were written before.
 func TestPositionsOfReleasedVersionsGoOn(t *testing.T) {
 	for _, c := range []struct {
 		position string
@@ -76,7 +76,7 @@ func TestPositionsOfReleasedVersionsGoOn(t *testing.T) {
 	}
 }
 
-// TestPositionsAreWrittenAsEver says what positions a version writes.
+// TestPositionsAreWrittenAsEver pins the JSON of positions.
 func TestPositionsAreWrittenAsEver(t *testing.T) {
 	l := newLoader(t, drawn(10), loader.Workers(1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(3))
 	var got []string
@@ -96,8 +96,8 @@ func TestPositionsAreWrittenAsEver(t *testing.T) {
 	}
 }
 
-// TestReplacementsStayTheSame pins what [loader.Replace] takes for the samples that
-// three divides.
+// TestReplacementsStayTheSame pins what [loader.Replace] takes if all samples fail
+// whose index is a multiple of three.
 func TestReplacementsStayTheSame(t *testing.T) {
 	ds := failing(12, func(i int) bool { return i%3 == 0 })
 	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(6), loader.Shuffle(true), loader.Seed(5), loader.OnError(loader.Replace, loader.NoLimit))

@@ -7,8 +7,8 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// placeRows places several rows by one call. After an error they are placed
-// again one by one, to find out which are to blame.
+// placeRows places several rows by one call. If it fails, the caller places them one
+// by one, to find out which of them fail.
 func (w *worker) placeRows(j *job, from, to int) (err error) {
 	for _, index := range j.indices[from:to] {
 		if err := j.plan.inRange(index); err != nil {
@@ -16,7 +16,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 		}
 	}
 	for row := from; w.l.ragged && row < to; row++ {
-		j.slab.empty(row) // here, because a slot may be asked for several times
+		j.slab.empty(row) // not in At, which may be called several times for a row
 	}
 	returned := false
 	defer func() {
@@ -36,7 +36,7 @@ func (w *worker) placeRows(j *job, from, to int) (err error) {
 	return err
 }
 
-// place has the reader write a sample into row. A panic is an error.
+// place makes the reader write a sample into row. A panic becomes an error.
 func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	if err := j.plan.inRange(index); err != nil {
 		return err
@@ -69,19 +69,19 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	return err
 }
 
-// slot is the place of a row, with the random numbers of a draw.
+// slot is the slot of a row, with the random numbers of draw.
 func (w *worker) slot(j *job, row int, draw *slots.Draw) dataset.Slot {
 	j.slab.cells(row, w.cells)
 	return dataset.Slot(slots.New(w.cells, draw))
 }
 
-// reset makes draw that of a row. Another attempt at the row has another.
+// reset gives draw the random numbers of a row. Every attempt at the row has its own.
 func (w *worker) reset(draw *slots.Draw, j *job, row, attempt int) {
 	draw.Reset(w.l.cfg.seed+uint64(attempt)<<32, j.plan.epoch, j.draws[row])
 }
 
-// A rowSlots is some rows of a job as [dataset.Slots]. Every row has a draw of its
-// own, whose random numbers go on where the slot is asked for again.
+// A rowSlots is a range of a job's rows as [dataset.Slots]. Every row has a draw of
+// its own. If At is called again for a row, its random numbers continue.
 type rowSlots struct {
 	w        *worker
 	j        *job

@@ -7,31 +7,32 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// A plan says which samples make up which batch of an epoch. It is computed
-// where a batch is begun, in its worker, because orders are random-access.
+// A plan says which samples each batch of an epoch has. Orders have random access, so
+// the worker that begins a batch computes its samples.
 type plan struct {
 	epoch   int
 	samples int // in the dataset
-	count   int // batches
+	count   int // number of batches
 	base    int // the first batch's seq in the run
-	skipped int // batches of the epoch before the first one
+	skipped int // number of batches of the epoch before the first one
 
 	identity func() string // of the sampler; may be empty
-	probed   func() string // newProbe, once
+	probed   func() string // calls newProbe once
 
-	// Of samples, where batches is nil:
+	// Without a batch sampler:
 	order sampler.Order
-	part  sampler.Part // order, if it is one rank's share
-	first int          // draws of order that an earlier run has consumed
+	part  sampler.Part // order, if it is one rank's share, otherwise nil
 	left  int          // draws of order that remain
 	size  int          // samples per batch
 
-	// Of whole batches:
+	// With a batch sampler:
 	batches   sampler.Batches
-	batchPart sampler.BatchPart // batches, if they know their draws
+	batchPart sampler.BatchPart // batches, if they are a BatchPart, otherwise nil
+
+	first int // draws of order, or batches, that an earlier run has consumed; 0 with a part
 }
 
-// newPlan plans what remains of an epoch from a position on. It calls the sampler.
+// newPlan plans the rest of an epoch from a position on. It calls the sampler.
 func (l *Loader) newPlan(from Position) *plan {
 	p := l.ordered(from)
 	p.skipped = p.drawn(0) / p.step()
@@ -100,7 +101,7 @@ func (p *plan) step() int {
 	return p.size
 }
 
-// number is batch k's place in the epoch for messages and [Batch.Number].
+// number is the number of batch k in the epoch, for messages and [Batch.Number].
 func (p *plan) number(k int) int { return p.skipped + k }
 
 // rows appends the samples of batch k and the places of their draws in the
@@ -129,7 +130,7 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 	return indices, draws
 }
 
-// changed reports a sampler that breaks its word: an order does not change.
+// changed reports an error if an order has changed its length, which it must not.
 func (p *plan) changed() error {
 	what, had, has := "batches", p.first+p.count, 0
 	if p.batches != nil {
@@ -143,12 +144,12 @@ func (p *plan) changed() error {
 	return nil
 }
 
-// replacement picks another sample for a row of batch k: one of the global
-// order, or of the same batch where the batches are the user's own.
+// replacement picks another sample for a row of batch k: one of the global order, or
+// with a batch sampler one of the same batch.
 func (p *plan) replacement(k int, random func(n int) int) int {
 	switch {
 	case p.batches != nil:
-		// As drawn: other rows of the batch in memory may be being replaced now.
+		// Not from j.indices: other workers may be replacing rows there now.
 		indices := p.batches.At(p.first+k, nil)
 		return indices[random(len(indices))]
 	case p.part != nil:
@@ -158,10 +159,10 @@ func (p *plan) replacement(k int, random func(n int) int) int {
 	return p.order.At(random(p.order.Len()))
 }
 
-// inRange reports a sample that the dataset does not have.
+// inRange reports an error if the dataset has no such sample.
 func (p *plan) inRange(index int) error {
 	if index < 0 || index >= p.samples {
-		return fmt.Errorf("the sampler drew sample %d of a dataset of %d", index, p.samples)
+		return fmt.Errorf("the sampler drew sample %d of a dataset of %d samples", index, p.samples)
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A planning is a call of the sampler for an epoch, which may take its time. It
-// runs in a goroutine of its own, that of the next epoch while the current one is
+// A planning is a call of the sampler for an epoch, which may take long. It runs in
+// a goroutine of its own: the next epoch is planned while the current one is
 // loaded. The goroutine belongs to the loader rather than to the run, so that a
-// loop can end while it lasts; Close waits for it.
+// loop can end before it. Close waits for it.
 type planning struct {
 	epoch     int
 	begun     time.Time
@@ -24,8 +24,8 @@ func (r *run) planNext() {
 	}
 }
 
-// planFrom starts planning what remains of an epoch. Without workers that is left
-// to the loop. The caller holds the mutex.
+// planFrom starts planning the rest of an epoch. Without workers the loop does it
+// later. The caller holds the mutex.
 func (r *run) planFrom(from Position) {
 	r.cursor.due, r.cursor.planning = from, true
 	if r.l.cfg.workers == 0 || r.stopped.Load() {
@@ -48,7 +48,7 @@ func (l *Loader) endPlanning(p *planning) {
 	l.outside.leave()
 }
 
-// plan plans the first epoch from a position on that has batches.
+// plan plans the first epoch with batches, from a position on.
 func (r *run) plan(from Position) {
 	p, err := (*plan)(nil), fmt.Errorf("loader: epoch %d: %w", from.Epoch, ErrGoexit)
 	defer func() { r.planned(p, err) }() // also if the sampler calls runtime.Goexit
@@ -58,7 +58,7 @@ func (r *run) plan(from Position) {
 	}
 }
 
-// planned hands a plan to the cursor.
+// planned gives a plan, or the error in its place, to the cursor.
 func (r *run) planned(p *plan, err error) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
@@ -72,8 +72,8 @@ func (r *run) planned(p *plan, err error) {
 	r.notify()
 }
 
-// planInline makes a plan that is wanted in the loop's own goroutine. It reports
-// false where none is.
+// planInline makes the next plan in the loop's own goroutine. It reports false if no
+// plan is needed.
 func (r *run) planInline() bool {
 	r.l.mu.Lock()
 	wanted, from := !r.advance() && r.cursor.planning, r.cursor.due
@@ -84,8 +84,8 @@ func (r *run) planInline() bool {
 	return wanted
 }
 
-// safePlan plans what remains of an epoch from a position on, with the sampler's
-// panics as errors.
+// safePlan plans the rest of an epoch from a position on. A panic of the sampler
+// becomes an error.
 func (l *Loader) safePlan(from Position) (p *plan, err error) {
 	defer func() {
 		if _, panicked := err.(*PanicError); panicked {

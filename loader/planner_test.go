@@ -70,7 +70,7 @@ func TestCancelDoesNotWaitForTheSampler(t *testing.T) {
 }
 
 func TestTimeoutTellsOfTheSampler(t *testing.T) {
-	for epoch, want := range []string{"loader: epoch 0, batch 0: nothing for 1s; planning epoch 0 for 1s", "loader: epoch 1, batch 0: nothing for 1s; planning epoch 1 for 1s"} {
+	for epoch, want := range []string{"loader: epoch 0, batch 0: not ready after 1s; planning epoch 0 for 1s", "loader: epoch 1, batch 0: not ready after 1s; planning epoch 1 for 1s"} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.Sampler(thinking{epoch}), loader.Timeout(time.Second))
 			begun := time.Now()
@@ -106,7 +106,7 @@ func TestEpochsWithoutSamplesCanBeCancelled(t *testing.T) {
 	}
 }
 
-// A moody sampler's orders change while they are used.
+// A moody sampler gives orders whose length changes while they are used.
 type moody struct{ n *int }
 
 func (m moody) Epoch(int) sampler.Order { return m }

@@ -1,16 +1,19 @@
 package loader
 
-// Poison is an Allocator for tests, over another one. Memory is filled with bytes
-// 0xFF when it is allocated and whenever a batch is done with it: floating-point
-// numbers are NaN then, unsigned integers their largest value, and signed ones,
-// like indices and offsets, -1. So it shows what would otherwise be right by
-// chance, or wrong much later: a tensor or slice that is used after its loop body
-// without [Batch.Keep] or [Batch.Copy], and a Reader that leaves elements of its
-// Slot unwritten.
+// Poison wraps an Allocator for tests. It fills memory with bytes 0xFF when it is
+// allocated and when its batch is over. Then floating-point numbers are NaN,
+// unsigned integers have their largest value, and signed integers are -1, as are
+// the batch's indices and offsets.
 //
 //	l, err := loader.New(ds, loader.Memory(loader.Poison(loader.Heap{})))
 //
-// It takes the time of writing every batch once more.
+// This shows two mistakes that otherwise often give right numbers by chance:
+//
+//   - a tensor or slice is used after its loop body, without [Batch.Keep] or
+//     [Batch.Copy],
+//   - a Reader leaves elements of its Slot unwritten.
+//
+// It costs the time of writing every batch once more.
 func Poison(a Allocator) Allocator { return poison{a} }
 
 type poison struct{ Allocator }
@@ -32,7 +35,7 @@ func spoil(b []byte) {
 	}
 }
 
-// spoil fills what a batch that is over has held, if its memory is a [Poison].
+// spoil fills the memory of a batch that is over, if it comes from [Poison].
 func (j *job) spoil() {
 	s := j.slab
 	if _, poisoned := s.memory.(poison); !poisoned {

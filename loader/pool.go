@@ -2,9 +2,9 @@ package loader
 
 import "errors"
 
-// room reports whether there is a slab for another batch. Where the number of slabs
-// follows from their size, ragged fields count too, as far as their sizes are known:
-// some slabs stay empty while the others hold large batches. The caller holds the
+// room reports whether there is a slab for another batch. If the number of slabs is
+// bounded by their size, ragged fields count too, as soon as their sizes are known:
+// some slabs then stay empty while others hold large batches. The caller holds the
 // mutex.
 func (l *Loader) room() bool {
 	taken := len(l.jobs) - len(l.free)
@@ -16,13 +16,14 @@ func (l *Loader) room() bool {
 	}
 	typical := l.stocks.values.typical()
 	if typical == 0 && !l.stocks.values.noted() {
-		return false // before the first batch is complete nobody knows how large they are
+		return false // the size of batches is not known before the first one is complete
 	}
-	// A batch that has just been taken will need what others need.
+	// Taken slabs count with typical bytes at least, because a new batch has not
+	// used its memory yet.
 	return l.fixed+max(l.stocks.used(), taken*typical)+typical <= l.cfg.budget
 }
 
-// take takes a free slab, of which there is one. The caller holds the mutex.
+// take takes a free slab. There must be one. The caller holds the mutex.
 func (l *Loader) take() *job {
 	last := len(l.free) - 1
 	j := l.free[last]
@@ -30,10 +31,10 @@ func (l *Loader) take() *job {
 	return j
 }
 
-// release takes a slab back for another batch: of this run, or of a later one. A
-// closed loader frees it.
+// release makes a slab free for another batch, of this run or of a later one. If the
+// loader is closed, it frees the slab's memory.
 func (l *Loader) release(j *job) {
-	j.claims.Store(0) // rows of an unfinished batch
+	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	j.spoil()
 	err := j.slab.vacate()
 	if !l.reuse(j) {
@@ -44,14 +45,15 @@ func (l *Loader) release(j *job) {
 	}
 }
 
-// fails notes an error for Close to report.
+// fails notes an error for Close to return.
 func (l *Loader) fails(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.late = errors.Join(l.late, err)
 }
 
-// reuse makes a slab free and wakes who waits for one, unless the loader is closed.
+// reuse makes a slab free and wakes a worker that waits for one. It reports false if
+// the loader is closed.
 func (l *Loader) reuse(j *job) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,20 +5,21 @@ import (
 	"fmt"
 )
 
-// A Position is a place between two batches of an epoch, to resume from: a short
-// piece of JSON. [Loader.From] refuses one that belongs to another order of
-// samples, another seed or another number of samples, and says which.
+// A Position is a place between two batches of an epoch, where a run can resume.
+// Save it as JSON, which is short. [Loader.From] refuses a position that belongs to
+// another order of samples, another seed or another number of samples. Its error
+// says which.
 //
-// It does not depend on the number of workers, the prefetch, the memory or the
-// error policy. Except after [Unordered] delivery it does not depend on the batch
-// size and the number of ranks either: a run may go on with others, over what
-// remains of the same global order.
+// A position does not depend on the number of workers, the prefetch, the memory or
+// the error policy. It does not depend on the batch size and the number of ranks
+// either, so the rest of the same global order can be read with others. After
+// [Unordered] delivery, however, these two must stay the same.
 //
 // # What stays the same across versions
 //
-// A position that a released version has written is read by all later ones, and
-// goes on with the same samples in the same order and with the same random
-// numbers. For that, these never change for given arguments:
+// Every later version reads the positions that a released version has written, and
+// resumes with the same samples in the same order and with the same random
+// numbers. For this, the following never change for given arguments:
 //
 //   - the orders of all samplers and batch samplers of package sampler,
 //   - the numbers that [dataset.Slot.Rand] gives for a seed, an epoch and a draw,
@@ -26,33 +27,34 @@ import (
 //   - the names and meanings of this type's fields in JSON, and the texts in Order.
 //
 // An algorithm that has to change gets a new constructor, or a new name in Order,
-// and the old one stays. What a sample holds is not promised: a decoder or a
-// transform may be corrected, so a run that must repeat bit for bit stays on one
+// and the old one stays. The content of a sample may change, because a decoder or a
+// transform may be corrected. So a run that must repeat bit for bit needs the same
 // version of the program.
 type Position struct {
-	// Version is that of the format: 1.
+	// Version is the version of this format: 1.
 	Version int `json:"version"`
 
 	Epoch int `json:"epoch"`
-	// Draw counts the draws of the epoch's global order that lie before the
-	// position, over all ranks. With a [BatchSampler] it counts what the draws of a
-	// [sampler.BatchPart] count, else batches.
+	// Draw is the number of draws before the position in the epoch's global order,
+	// over all ranks. Without a [BatchSampler] a draw is one sample. With one, a
+	// draw is what its [sampler.BatchPart] counts as a draw, or one batch if its
+	// Batches are not a BatchPart.
 	Draw int `json:"draw"`
 
 	Seed    uint64 `json:"seed"`    // of the loader
 	Samples int    `json:"samples"` // in the dataset
 
-	// Order is what the global order depends on, in words: the identity of the
-	// sampler or batch sampler (see [sampler.Identified]). For one without, it is a
-	// probe, a hash over some places of the epoch's order, or it is empty where
-	// nothing of the epoch has been drawn.
+	// Order describes the global order in words: it is the identity of the sampler
+	// or batch sampler (see [sampler.Identified]). If there is no identity, Order is
+	// a hash over some places of the epoch's order. It is empty if the global order
+	// is not known, as in a position from [Loader.Position] without an identity.
 	Order string `json:"order,omitempty"`
 
-	// Ahead holds, after unordered delivery, the batches after the position that
-	// were delivered already, counted from it: 0 is the next one in order.
+	// Ahead lists the batches after the position that [Unordered] has delivered
+	// already. They are counted from the position: 0 is the batch right after it.
 	Ahead []int `json:"ahead,omitempty"`
-	// Step is how many draws a batch takes from the global order, over all
-	// ranks. It is set with Ahead, whose numbers depend on it.
+	// Step is the number of draws from the global order for one batch on every
+	// rank. It is set only with Ahead, whose numbers depend on it.
 	Step int `json:"step,omitempty"`
 }
 
@@ -66,13 +68,13 @@ func (l *Loader) Position(epoch int) Position {
 	return p
 }
 
-// start is the beginning of an epoch in whatever order.
+// start is the beginning of an epoch, without its order.
 func (l *Loader) start(epoch, samples int) Position {
 	return Position{Version: version, Epoch: epoch, Seed: l.cfg.seed, Samples: samples}
 }
 
-// check reports why the loader cannot resume at p, as far as can be told without
-// an order of the epoch.
+// check reports why the loader cannot resume at p. It calls no sampler, so it does
+// not compare p with the epoch's order.
 func (l *Loader) check(p Position) error {
 	switch {
 	case p.Version == 0:
@@ -112,8 +114,8 @@ func ascending(numbers []int) bool {
 	return true
 }
 
-// resumes reports why a run cannot resume at position from, with the plan of what
-// remains of its epoch.
+// resumes reports why a run cannot resume at position from. p is the plan of the
+// rest of the epoch.
 func (p *plan) resumes(from Position) error {
 	if from.Order != "" {
 		if order := p.orders(); from.Order != order {
@@ -121,10 +123,10 @@ func (p *plan) resumes(from Position) error {
 		}
 	}
 	if from.Draw != p.drawn(0) {
-		return fmt.Errorf("loader: From: the position lies at draw %d of epoch %d, which has %d", from.Draw, from.Epoch, p.drawn(0))
+		return fmt.Errorf("loader: From: the position lies at draw %d of epoch %d, which has %d draws", from.Draw, from.Epoch, p.drawn(0))
 	}
 	if step := p.step(); from.Step != 0 && from.Step != step {
-		return fmt.Errorf("loader: From: a position of unordered delivery resumes with the same batch size and number of ranks only: it has %d draws per step, this loader %d", from.Step, step)
+		return fmt.Errorf("loader: From: a position of unordered delivery needs the same batch size and number of ranks: it has %d draws per step, this loader has %d", from.Step, step)
 	}
 	return nil
 }

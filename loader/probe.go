@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// identity is what the sampler says of its orders, or empty.
+// identity is the identity of the sampler, or empty if it has none.
 func (c *config) identity() string {
 	var s any = c.sampler
 	if c.batchSampler != nil {
@@ -20,10 +20,10 @@ func (c *config) identity() string {
 	return ""
 }
 
-// probes is how many places of an order, or batches, a probe looks at.
+// probes is the largest number of places of an order, or of batches, in a probe.
 const probes = 64
 
-// orders is what a plan's global order depends on, as [Position.Order] has it.
+// orders describes the plan's global order, for [Position.Order].
 func (p *plan) orders() string {
 	if id := p.identity(); id != "" {
 		return id
@@ -31,8 +31,8 @@ func (p *plan) orders() string {
 	return p.probed()
 }
 
-// newProbe makes the probe of an epoch for samplers that do not say what their
-// orders depend on. It is empty where only one rank's share can be seen.
+// newProbe makes the probe of an epoch, for samplers without an identity. It is
+// empty if only one rank's share is known.
 func (p *plan) newProbe() string {
 	if p.batches != nil {
 		return probeBatches(p.epoch, p.batches)
@@ -40,7 +40,7 @@ func (p *plan) newProbe() string {
 	return probeOrder(p.epoch, p.order)
 }
 
-// probeBatches looks for the batches, or the order, of all ranks.
+// probeBatches makes a probe of the batches, or the order, of all ranks.
 func probeBatches(epoch int, batches sampler.Batches) string {
 	switch b := batches.(type) {
 	case interface{ Global() sampler.Order }:
@@ -60,7 +60,8 @@ func probeOrder(epoch int, o sampler.Order) string {
 	return probe(epoch, "samples", o.Len(), func(k int, dst []int) []int { return append(dst, o.At(k)) })
 }
 
-// probe hashes what is found at places that are spread over n, both ends among them.
+// probe hashes the samples at some of n places, which are spread evenly and include
+// both ends.
 func probe(epoch int, what string, n int, at func(k int, dst []int) []int) string {
 	sum := sha256.New()
 	var found []int

@@ -10,13 +10,13 @@ import (
 // A raggedColumn is one ragged field of a batch.
 type raggedColumn struct {
 	rows   []slots.Buffer // in the slab's arena, until they are joined
-	block  []byte
-	values []byte // all rows joined, at the beginning of block
-	ends   []int  // offsets in elements: row r is [ends[r], ends[r+1])
-	padded []byte // made by Padded
+	block  []byte         // memory for values
+	values []byte         // all rows joined, at the beginning of block
+	ends   []int          // offsets in elements: row r is [ends[r], ends[r+1])
+	padded []byte         // made by Padded
 }
 
-// reserve makes room for that many rows.
+// reserve makes room for that many rows. Their memory comes from a source.
 func (c *raggedColumn) reserve(rows int, from slots.Source) {
 	for len(c.rows) < rows {
 		c.rows = append(c.rows, slots.NewBuffer(from))
@@ -24,8 +24,8 @@ func (c *raggedColumn) reserve(rows int, from slots.Source) {
 	c.ends = make([]int, 1, rows+1)
 }
 
-// pack joins the first rows of every ragged field, and gives the memory of the
-// single rows back.
+// pack joins the first rows of every ragged field and gives back the memory of the
+// single rows.
 func (s *slab) pack(rows int) error {
 	total := 0
 	for i, f := range s.spec {
@@ -44,7 +44,7 @@ func (s *slab) pack(rows int) error {
 	return nil
 }
 
-// pack returns how many bytes the field has.
+// pack joins the first rows of the field and returns their number of bytes.
 func (c *raggedColumn) pack(f dataset.Field, rows int, values *stock) (total int, err error) {
 	for r := range rows {
 		total += len(c.rows[r].Bytes())
@@ -66,7 +66,7 @@ func (c *raggedColumn) pack(f dataset.Field, rows int, values *stock) (total int
 	return total, nil
 }
 
-// checkRow reports a ragged row that ends within an element.
+// checkRow reports an error if a ragged row ends inside an element.
 func (s *slab) checkRow(row int) error {
 	for i := range s.ragged {
 		f := &s.spec[i]
@@ -80,7 +80,7 @@ func (s *slab) checkRow(row int) error {
 	return nil
 }
 
-// pad is memory of n bytes for a padded field.
+// pad returns n bytes of memory for a padded field.
 func (s *slab) pad(c *raggedColumn, n int) []byte {
 	s.from.padded.note(n)
 	if n > len(c.padded) {

@@ -12,9 +12,9 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-var unscaled = flag.Bool("unscaled", false, "measure ragged memory with samples of 10 KB and 8 MB rather than a tenth of it")
+var unscaled = flag.Bool("unscaled", false, "measure ragged memory with samples of 10 KB and 8 MB rather than a tenth of these sizes")
 
-// outliers is n samples of small bytes, but one in 400 that has 800 times as many.
+// outliers is a dataset of n samples of small bytes. One in 400 has 800 times as many.
 func outliers(n, small int) *fake {
 	return &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		size := small - i%(small/10)
@@ -27,7 +27,7 @@ func outliers(n, small int) *fake {
 	}}
 }
 
-// TestRaggedMemoryStaysNearWhatBatchesNeed: rows that were large once do not stay so.
+// TestRaggedMemoryStaysNearWhatBatchesNeed: a large row does not keep its memory.
 func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 	small, epochs := 1000, 100
 	if testing.Short() {

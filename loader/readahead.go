@@ -7,19 +7,20 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// slowRead is a time that a read from memory does not take and one from a device does.
+// slowRead is the least average time of reads for which reading ahead helps. Reads
+// from memory are faster, reads from a device slower.
 const slowRead = 200 * time.Microsecond
 
-// A readAhead says whether its worker's reads have been slow lately, so that
-// data which is in memory anyway is not asked for.
+// A readAhead knows whether its worker's recent reads were fast, because data that
+// is in memory need not be read ahead.
 type readAhead struct {
-	reads int64 // when it was last looked at
-	total time.Duration
-	fast  bool
+	reads int64         // number of reads up to the last look
+	total time.Duration // of these reads
+	fast  bool          // whether the reads between the last two looks were fast
 }
 
-// readAhead tells the dataset of the samples of a batch that is not yet in
-// flight, when the worker begins batch j.
+// readAhead is called when the worker begins batch j. It tells the dataset the
+// samples of a later batch.
 func (w *worker) readAhead(j *job) {
 	ahead, ok := w.l.ds.(dataset.ReadAheader)
 	if !ok || w.l.cfg.readAhead == 0 || w.l.cfg.readAhead >= j.plan.count-j.k || w.ahead.isFast(w.clock) {
@@ -29,7 +30,7 @@ func (w *worker) readAhead(j *job) {
 	ahead.ReadAhead(w.ctx, j.ahead)
 }
 
-// isFast looks at the stage "read", if the dataset reports one.
+// isFast looks at the dataset's stage "read". Without that stage it reports false.
 func (a *readAhead) isFast(clock *slots.Clock) bool {
 	reads, total := clock.Total(dataset.StageRead)
 	if n := reads - a.reads; n > 0 {

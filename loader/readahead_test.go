@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// An advised is a fake that remembers what it was told of.
+// An advised dataset remembers the samples that it was told.
 type advised struct {
 	*fake
 	mu   sync.Mutex
@@ -33,7 +33,7 @@ func TestReadAheadTellsOfTheNextBatchWhereReadsAreSlow(t *testing.T) {
 			want []int
 		}{
 			{time.Millisecond, []int{2, 3, 4, 5, 6, 7}},
-			{time.Microsecond, []int{2, 3}}, // before there is anything to judge by
+			{time.Microsecond, []int{2, 3}}, // before any read was measured
 		} {
 			ds := &advised{fake: &fake{n: 8, place: func(_ context.Context, i int, dst dataset.Slot) error {
 				dst.Stage(dataset.StageRead)

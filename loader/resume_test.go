@@ -154,7 +154,7 @@ func TestForeignPositionIsAnError(t *testing.T) {
 		"not a position: ahead is [-1 2]":             func(p *loader.Position) { p.Ahead, p.Step = []int{-1, 2}, 2 },
 		"1 batches ahead in steps of 0 draws":         func(p *loader.Position) { p.Ahead = []int{1} },
 		"0 batches ahead in steps of 2 draws":         func(p *loader.Position) { p.Step = 2 },
-		"it has 6 draws per step, this loader 2":      func(p *loader.Position) { p.Ahead, p.Step = []int{1}, 6 },
+		"it has 6 draws per step, this loader has 2":  func(p *loader.Position) { p.Ahead, p.Step = []int{1}, 6 },
 		"lies at draw 12 of epoch 0, which has 10":    func(p *loader.Position) { p.Draw = 12 },
 		"taken in the order Shuffle(10 samples, seed 4), this loader's is Sequential(10 samples)": func(p *loader.Position) {
 			p.Order = "Shuffle(10 samples, seed 4)"

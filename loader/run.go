@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A run is one loop over a loader: the batches in flight and who works on them.
+// A run is one loop over a loader, with its batches in flight and its workers.
 type run struct {
 	l       *Loader
 	samples int // in the dataset
@@ -17,21 +17,21 @@ type run struct {
 	cancel  context.CancelCauseFunc
 
 	stopped atomic.Bool
-	wanted  atomic.Pointer[job] // what the loop waits for, to be helped
-	arrived chan struct{}       // holds a token when the loop is to look again
+	wanted  atomic.Pointer[job] // the batch that the loop waits for and workers help with
+	arrived chan struct{}       // holds a token if the loop must look again
 
 	// The loader's mutex guards these.
-	crew     crew      // workers, and the loop's own goroutine while it works as one
-	work     sync.Cond // for idle workers
-	idle     int       // workers waiting on work
-	waiting  bool      // the loop waits
-	inFlight []*job    // begun and not delivered, in order
+	crew     crew      // workers, and the loop's own goroutine while it assembles a batch
+	work     sync.Cond // signalled when there is work for idle workers
+	idle     int       // workers that wait for work
+	waiting  bool      // whether the loop waits for a batch
+	inFlight []*job    // batches that are begun and not delivered, in order
 	cursor   cursor
-	first    *plan // that has batches
-	fatal    error // ends the run once what is complete has been delivered
+	first    *plan // the plan of the first epoch with batches
+	fatal    error // ends the run after the complete batches are delivered
 
-	// The loop alone uses these.
-	failed int // samples in delivered batches
+	// Only the loop uses these.
+	failed int // samples that failed in batches that the loop has reached
 	ledger ledger
 }
 
@@ -61,9 +61,9 @@ func (r *run) start(from Position) {
 	}
 }
 
-// next gives worker w a batch: the wanted one to help with, or a fresh one of its
-// own to prepare, or the oldest one where all slabs are taken. It waits until there
-// is something to do and returns nil when the run stops.
+// next gives worker w a batch: the wanted one to help with, or a fresh one to
+// prepare, or, if all slabs are taken, the oldest one to help with. It waits until
+// there is one, and returns nil when the run stops.
 func (r *run) next(w *worker) (j *job, fresh bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 	return nil, false
 }
 
-// sleep waits for work. Where the reason is that all slabs are taken, the time
-// counts. The caller holds the mutex.
+// sleep waits for work. If all slabs are taken, the time counts as
+// [Stats.MemoryWait]. The caller holds the mutex.
 func (r *run) sleep(w *worker) {
 	short := r.cursor.more() && !r.l.room()
 	begun := time.Now()
@@ -98,15 +98,15 @@ func (r *run) sleep(w *worker) {
 	}
 }
 
-// wakeAnother wakes one more worker if there is more to do. That one does the
-// same, so that as many wake as find work. The caller holds the mutex.
+// wakeAnother wakes one idle worker if there is work for it. That worker wakes the
+// next one, so that as many wake as there is work for. The caller holds the mutex.
 func (r *run) wakeAnother() {
 	if r.idle > 0 && (r.cursor.more() && r.l.room() || r.toHelp() != nil) {
 		r.work.Signal()
 	}
 }
 
-// toHelp is the oldest batch with rows that nobody works on. The caller holds the mutex.
+// toHelp is the oldest batch with unclaimed rows, or nil. The caller holds the mutex.
 func (r *run) toHelp() *job {
 	if !r.l.cfg.help {
 		return nil
@@ -119,7 +119,8 @@ func (r *run) toHelp() *job {
 	return nil
 }
 
-// open takes a slab for the next batch, if there are both. The caller holds the mutex.
+// open takes a slab for the next batch, or returns nil if there is no slab or no
+// batch. The caller holds the mutex.
 func (r *run) open(w *worker) *job {
 	if r.fatal != nil || r.ctx.Err() != nil || !r.l.room() || !r.advance() {
 		return nil
@@ -132,8 +133,8 @@ func (r *run) open(w *worker) *job {
 	return j
 }
 
-// prepared opens the rows of a batch, or ends the run with an error in its place.
-// It reports whether there are rows to place.
+// prepared publishes the rows of a batch, or ends the run with an error in its
+// place. It reports whether there are rows to place.
 func (r *run) prepared(j *job, err error) bool {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
@@ -150,7 +151,7 @@ func (r *run) prepared(j *job, err error) bool {
 	return true
 }
 
-// finish puts a batch up for delivery, and reports whether the loop waits for it.
+// finish marks a batch as complete and reports whether the loop waits for it.
 func (r *run) finish(j *job) (awaited bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
@@ -162,7 +163,8 @@ func (r *run) finish(j *job) (awaited bool) {
 	return awaited
 }
 
-// fail ends the run after what is complete. The caller holds the mutex.
+// fail ends the run with an error, after the batches that are complete. The caller
+// holds the mutex.
 func (r *run) fail(err error) {
 	if r.fatal == nil {
 		r.fatal = err
@@ -174,11 +176,11 @@ func (r *run) fail(err error) {
 func (r *run) notify() {
 	select {
 	case r.arrived <- struct{}{}:
-	default: // it will look anyway
+	default: // there is a token already
 	}
 }
 
-// halt tells everyone to stop.
+// halt tells the loop and its workers to stop.
 func (r *run) halt(cause error) {
 	r.cancel(cause)
 	r.l.mu.Lock()
@@ -188,8 +190,8 @@ func (r *run) halt(cause error) {
 	r.notify()
 }
 
-// stop ends the run: every worker of it has ended, or is left behind, when stop
-// returns.
+// stop ends the run. When it returns, all workers of the run have ended or are
+// strays.
 func (r *run) stop() {
 	r.halt(nil)
 	r.join()
@@ -198,8 +200,8 @@ func (r *run) stop() {
 	}
 }
 
-// abandon takes all batches out of flight and returns those that nobody works on.
-// The others are given back by the last worker that does.
+// abandon removes all batches from those in flight and returns the ones that no stray
+// works on. The slabs of the others are given back by their last stray.
 func (r *run) abandon() (jobs []*job) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()

@@ -17,16 +17,16 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// The tests of this file are what PyTorch's users expect of the words that we
-// share with it, a test per subject.
+// The tests of this file say what PyTorch's users expect of the terms that this
+// package shares with it. There is one test per subject.
 
-// TestDelivery: in order by default, whatever takes long; at most
-// Prefetch·Workers batches dispatched and not delivered; with Workers(0) nothing
-// ahead (TestPrefetchNeverHoldsMoreThanStated and TestNoWorkersIsLazy count).
+// TestDelivery: batches come in order by default, even if an early one is slow. At
+// most Prefetch·Workers batches are dispatched and not delivered. With Workers(0)
+// none is ahead (TestPrefetchNeverHoldsMoreThanStated and TestNoWorkersIsLazy count).
 //
-// We deviate out of order: there sample 0 of ten, slow, comes one before the
-// last (1,3,4,5,6,7,8,9,0,2), because sample 2 comes after it in the queue of
-// its worker. Our workers have no queues, so nothing waits for it.
+// Unordered delivery differs from PyTorch. There the slow sample 0 of ten comes
+// last but one (1,3,4,5,6,7,8,9,0,2), because sample 2 comes after it in the queue
+// of its worker. Here workers have no queues, so nothing waits for it.
 func TestDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, workers := range []int{0, 1, 2, 5} {
@@ -79,11 +79,10 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestErrors: an error consumes exactly its own batch and is raised in its place.
+// TestErrors: an error takes the place of its own batch and of no other.
 //
-// We deviate in what follows: the loop ends at the first error, as Go's do, or
-// passes over all of them with Skip. There, 41 samples in pairs, all failing, are
-// 21 errors.
+// What follows differs from PyTorch. Here the loop ends at the first error, or skips
+// all of them with Skip. There, 41 failing samples in batches of two are 21 errors.
 func TestErrors(t *testing.T) {
 	for _, workers := range []int{0, 2, 4} {
 		ds := failing(41, func(int) bool { return true })
@@ -125,9 +124,9 @@ func TestEarlyBreakStopsWorkers(t *testing.T) {
 	})
 }
 
-// TestGrowingDataset: we deviate. PyTorch's sequential sampler asks for the
-// length again; here a dataset is a fixed collection, so that shuffles and
-// positions mean something, and a loader goes over the samples it was made with.
+// TestGrowingDataset: this differs from PyTorch, whose sequential sampler calls len
+// in every epoch. Here a dataset is a fixed collection, as shuffles and positions
+// need it. A loader takes the samples that the dataset had when it was made.
 func TestGrowingDataset(t *testing.T) {
 	ds := &fake{n: 4}
 	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2))
@@ -137,7 +136,7 @@ func TestGrowingDataset(t *testing.T) {
 	}
 }
 
-// TestShrinkingDataset: samples that are gone are errors that say so.
+// TestShrinkingDataset: a sample that no longer exists is an error that says so.
 func TestShrinkingDataset(t *testing.T) {
 	ds := &fake{n: 6}
 	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
@@ -146,13 +145,13 @@ func TestShrinkingDataset(t *testing.T) {
 	if want := []string{"[0 1] [0 1]", "[2] [2]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := l.Stats().Failures[1].Error(), "loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3"; got != want {
+	if got, want := l.Stats().Failures[1].Error(), "loader: sample 4, epoch 0, batch 2: the sampler drew sample 4 of a dataset of 3 samples"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// TestDefaultCollate: values keep their dtype, stack on a new first dimension,
-// and text stays as it is. We have fields by name where PyTorch nests, and
+// TestDefaultCollate: values keep their dtype and stack on a new first dimension,
+// and text stays as it is. There are fields by name where PyTorch nests values, and
 // ragged fields where it reports unequal shapes.
 func TestDefaultCollate(t *testing.T) {
 	ds := &fake{

@@ -22,7 +22,7 @@ func shardLoader(t *testing.T, rank, world, workers int, mode sampler.Mode) *loa
 	return newLoader(t, augmented(sharded), loader.Workers(workers), loader.BatchSize(4), loader.Sampler(s), loader.Seed(2))
 }
 
-// samples is every sample of a batch as text, random numbers included.
+// samples is every sample of a batch as text, with its random number.
 func samples(b *loader.Batch) (all []string) {
 	noise, words, ends := loader.Values[float32](b, "noise"), loader.Values[uint16](b, "words"), b.Offsets("words")
 	for r, index := range b.Indices() {
@@ -49,8 +49,8 @@ func TestShardsHoldTheSamplesOfOneLoader(t *testing.T) {
 	}
 }
 
-// TestElasticResume interrupts four ranks after every batch and goes on with
-// three and with five: the rest of the epoch is the same, random numbers included.
+// TestElasticResume interrupts four ranks after every batch and resumes on three and
+// on five. The rest of the epoch is the same, and so are the random numbers.
 func TestElasticResume(t *testing.T) {
 	const before = 4
 	perRank := make([][][]string, before) // samples by rank and batch
@@ -100,8 +100,8 @@ func TestElasticResume(t *testing.T) {
 	}
 }
 
-// A batch sampler's rank that is interrupted goes on with other ranks, and with
-// batches of another size where they are cut from an order.
+// Interrupted ranks of a batch sampler resume on another number of ranks. Batches
+// that are cut from an order also resume in another size.
 func TestElasticResumeOfBatches(t *testing.T) {
 	list := make(sampler.List, 30)
 	for k, i := 0, 0; k < len(list); k++ {

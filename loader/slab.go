@@ -10,26 +10,26 @@ import (
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
-// A slab is the memory of one batch. Every fixed-size field is a column of it;
-// ragged fields come and go with the batch.
+// A slab is the memory of one batch. Every fixed-size field is a column of block. The
+// memory of ragged fields is allocated for each batch.
 type slab struct {
 	spec    dataset.Spec
 	memory  Allocator
 	rows    int // capacity
 	block   []byte
-	fields  []*slots.Field // what their cells know
+	fields  []*slots.Field // shared by the cells of a field
 	columns []slots.Column // of fixed-size fields
 	offsets []int          // where each column begins in block
 	ragged  []raggedColumn // of ragged fields
-	arena   arena          // of their rows, until the batch is complete
-	from    *stocks        // for the rest of them
-	size    atomic.Int64   // of block, for Stats
+	arena   arena          // memory of ragged rows, until the batch is complete
+	from    *stocks        // other memory of ragged fields
+	size    atomic.Int64   // bytes of block, for Stats
 }
 
-// maxBytes bounds a slab, so that no product of rows and bytes can overflow.
+// maxBytes is the largest size of a slab. No product of rows and bytes overflows.
 const maxBytes = min(1<<47, math.MaxInt)
 
-// checkRows reports a number of rows that no memory can hold.
+// checkRows reports an error if no memory can hold that many rows.
 func checkRows(spec dataset.Spec, rows int) error {
 	sample := 0
 	for _, f := range spec {
@@ -64,7 +64,7 @@ func newSlab(spec dataset.Spec, rows int, from *stocks) (*slab, error) {
 	return s, s.reserve(rows)
 }
 
-// reserve makes room for that many rows. What the slab held is lost.
+// reserve makes room for that many rows. The content of the slab is lost.
 func (s *slab) reserve(rows int) error {
 	if rows <= s.rows {
 		return nil
@@ -87,7 +87,7 @@ func (s *slab) reserve(rows int) error {
 	return nil
 }
 
-// lay finds out where the columns of that many rows begin.
+// lay computes where the columns of that many rows begin.
 func (s *slab) lay(rows int) {
 	s.rows = rows
 	s.offsets = make([]int, len(s.spec))
@@ -100,7 +100,7 @@ func (s *slab) lay(rows int) {
 	}
 }
 
-// cells fills in where row's fields are to be written.
+// cells fills in the cells of a row, one per field.
 func (s *slab) cells(row int, cells []slots.Cell) {
 	for i := range cells {
 		if s.spec[i].Ragged {
@@ -120,7 +120,7 @@ func (s *slab) empty(row int) {
 	}
 }
 
-// column is the memory of the first rows of fixed-size field i.
+// column is the memory of fixed-size field i in the first rows.
 func (s *slab) column(i, rows int) []byte {
 	from := s.offsets[i]
 	to := from + rows*s.spec[i].Bytes()
@@ -140,7 +140,7 @@ func (s *slab) move(to, from int) {
 	}
 }
 
-// exchange gives the block back to the Allocator for one of n bytes.
+// exchange allocates a block of n bytes and frees the old one.
 func (s *slab) exchange(n int) error {
 	var block []byte
 	if n > 0 {
@@ -161,7 +161,7 @@ func (s *slab) exchange(n int) error {
 	return nil
 }
 
-// vacate gives back what the batch's ragged fields took.
+// vacate gives back the memory of the batch's ragged fields.
 func (s *slab) vacate() (err error) {
 	s.arena.reset()
 	for i := range s.ragged {
@@ -169,7 +169,7 @@ func (s *slab) vacate() (err error) {
 		for r := range c.rows {
 			c.rows[r].Drop()
 		}
-		s.from.padded.put(c.padded) // to the heap, which always takes it
+		s.from.padded.put(c.padded) // into Go's memory, where Free returns no error
 		err = errors.Join(err, s.from.values.put(c.block))
 		c.block, c.values, c.padded = nil, nil, nil
 	}

@@ -39,7 +39,7 @@ func (r wordsReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.
 }
 
 func TestSlotsThatAreAskedForAgainKeepTheirRaggedFields(t *testing.T) {
-	both, err := dataset.Zip(newWords(6, "left"), newWords(6, "right")) // asks for every slot twice
+	both, err := dataset.Zip(newWords(6, "left"), newWords(6, "right")) // calls At twice for every slot
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,55 +11,57 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// Stats is what a loader has done since it was made, and where the time went.
-// Subtract an earlier one for an interval: s.Sub(before).
+// Stats says what a loader has done since it was made, and where the time went. For
+// an interval, subtract earlier statistics: s.Sub(before).
 type Stats struct {
 	Samples int64 // delivered to the loop body
 	Batches int64 // delivered to the loop body
 	Emptied int64 // batches that lost all their samples to [Skip] and were not delivered
 
-	// Dropped counts samples that could not be placed, in batches that the loop
-	// has come to, and Failures lists them, the first thousand. With [Skip] their
-	// batches are shorter; with [Replace] others took their place, and those that
-	// failed too are counted as well.
-	Dropped  int64
+	// Dropped is the number of samples that could not be placed, in batches that
+	// the loop has reached. With [Skip] their batches are shorter. With [Replace]
+	// other samples took their place, and replacements that failed count too.
+	Dropped int64
+	// Failures lists the first 1,000 of these samples.
 	Failures []*SampleError
 
-	// Wait is the time the loop body could not run for lack of a batch. It grows
-	// when the loader is too slow: add workers, or make samples cheaper. A loop
-	// that hardly waits is limited by its body; more workers change nothing.
+	// Wait is the time that the loop waited for batches. If it grows, the loader is
+	// slower than the loop body: add workers, or make samples cheaper. If it hardly
+	// grows, the loop body is the limit, and more workers change nothing.
 	Wait Wait
 
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
 	// MemoryWait is the time that workers waited for a free slab, all workers
-	// together. It grows when the loop body is slower than the loader, which is
-	// as it should be; where Wait grows too, batches are uneven: raise [Prefetch].
+	// together. If it grows, the loop body is slower than the loader, which is what
+	// one wants. If Wait grows too, batches take unequal times: raise [Prefetch].
 	MemoryWait time.Duration
-	// Stages is where Busy went, as the dataset reports it. A large read says
-	// that storage is slow: add workers beyond the number of processors. A large
-	// decode says that processors are: a smaller or preprocessed format helps.
+	// Stages divides Busy into the stages that the dataset reports. If "read" is
+	// large, storage is the limit: add workers, beyond the number of processors. If
+	// "decode" is large, processors are the limit: use a smaller or preprocessed
+	// format.
 	Stages []StageTime
 
-	Workers   int   // that the loader has; 0 where the loop's goroutine does the work
-	Slabs     int   // batches that fit into memory at once
-	SlabBytes int64 // all slabs together, with what ragged fields take beyond them
+	Workers   int   // number of workers; 0 if the loop's goroutine does the work
+	Slabs     int   // number of slabs, each the memory of one batch
+	SlabBytes int64 // bytes of all slabs and ragged fields
 
-	// Ready is the number of batches that are complete and wait for the loop
-	// body. Near 0, the loop is about to wait; near Slabs, workers are.
+	// Ready is the number of complete batches that wait for the loop body. If it
+	// is near 0, the loop may soon wait for batches. If it is near Slabs, workers
+	// may soon wait for the loop body.
 	Ready int
 }
 
-// Wait sums up how the loop waited for batches.
+// Wait sums up the times that the loop waited for batches.
 type Wait struct {
-	Count   int64 // batches it asked for
-	Total   time.Duration
-	Longest time.Duration // in all loops, also after Sub
-	First   time.Duration // of the last loop's first batch, from the loop's start; also after Sub
+	Count   int64         // number of waits, one per batch, however short
+	Total   time.Duration // of all waits
+	Longest time.Duration // the longest wait in all loops, also after Sub
+	First   time.Duration // from the start of the last loop to its first batch, also after Sub
 }
 
-// Sub is what happened between earlier and s. Workers, Slabs, SlabBytes, Ready,
-// Wait.Longest and Wait.First are s's.
+// Sub gives the statistics of the time between earlier and s. Workers, Slabs,
+// SlabBytes, Ready, Wait.Longest and Wait.First are those of s.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
 	s.Batches -= earlier.Batches
@@ -82,7 +84,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// String prints the statistics as a table, for people.
+// String is a table of the statistics, for people.
 func (s Stats) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -127,7 +129,7 @@ func share(part, whole time.Duration) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
 }
 
-// round leaves three or four digits.
+// round rounds a duration to three or four digits.
 func round(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 10000 {
@@ -139,7 +141,7 @@ func round(d time.Duration) time.Duration {
 // maxFailures bounds Stats.Failures.
 const maxFailures = 1000
 
-// counts is the part of Stats that the loop writes.
+// counts holds the part of Stats that the loop writes.
 type counts struct {
 	mu       sync.Mutex
 	samples  int64
@@ -185,14 +187,15 @@ func (c *counts) failed(failed []failure) {
 	}
 }
 
-// A StageTime is what a stage has taken so far.
+// A StageTime is the time that one stage of placing samples has taken so far, all
+// workers together.
 type StageTime struct {
-	Name  string // as given to [dataset.Slot.Stage]
-	Count int64  // how often it was entered
-	Total time.Duration
+	Name  string        // as given to [dataset.Slot.Stage]
+	Count int64         // how often the stage was entered
+	Total time.Duration // in the stage
 }
 
-// effort is what workers have done.
+// effort is the work that workers have done.
 type effort struct {
 	busy, memoryWait time.Duration
 	stages           []StageTime
@@ -232,7 +235,8 @@ func (l *Loader) slabBytes() int64 {
 	return bytes
 }
 
-// effort is what all workers have done, and how many batches are complete and not delivered.
+// effort is the work of all workers, and the number of batches that are complete but
+// not delivered.
 func (l *Loader) effort() (done effort, ready int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,7 @@ package loader
 
 import "log/slog"
 
-// LogValue makes a group of the statistics, for [slog]: numbers and durations by
-// name, without the list of failures.
+// LogValue is a group of the statistics for [slog], without Failures.
 func (s Stats) LogValue() slog.Value {
 	stages := make([]slog.Attr, len(s.Stages))
 	for i, stage := range s.Stages {

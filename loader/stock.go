@@ -8,28 +8,28 @@ import (
 	"sync/atomic"
 )
 
-// A stock is memory for what differs in size from batch to batch: blocks that are
-// handed out and come back. It keeps as many free bytes as the batches that it
-// serves need on average, with some to spare, and gives the rest back to its
-// Allocator: first those that nobody has had use for the longest, and at once those
-// that are much larger than most batches need.
+// A stock hands out blocks of memory whose size differs from batch to batch, and
+// takes them back. It keeps as many free bytes as its batches need on average, and
+// half as many more. The rest goes back to its Allocator: the blocks that were
+// unused the longest first, and at once a block that is much larger than most
+// batches need.
 type stock struct {
 	memory  Allocator
-	batches int          // that it serves at once
+	batches int          // number of batches that it serves at once
 	size    atomic.Int64 // bytes from memory, handed out or free
 
 	mu        sync.Mutex
-	free      [][]byte // as memory gave them, the longest unused first
+	free      [][]byte // as the Allocator returned them, the longest unused first
 	freeBytes int
-	count     int     // batches noted
-	mean      float64 // of their bytes
+	count     int     // number of batches noted
+	mean      float64 // average of their bytes
 }
 
-// stocks are a loader's. Single rows and padded fields lie in Go's memory.
+// stocks are the stocks of a loader. pieces and padded use Go's memory.
 type stocks struct {
 	pieces stock // of rows, until they are joined
-	values stock // joined
-	padded stock
+	values stock // of rows that are joined
+	padded stock // of fields made by Padded
 }
 
 func (s *stocks) size() int64 {
@@ -46,25 +46,25 @@ func (s *stocks) close() error {
 func (s *stock) note(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count = min(s.count+1, 1000) // what is older counts less and less
+	s.count = min(s.count+1, 1000) // so that older batches count less and less
 	s.mean += (float64(bytes) - s.mean) / float64(s.count)
 }
 
-// noted reports whether any batch has told what it needed.
+// noted reports whether note was called.
 func (s *stock) noted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count > 0
 }
 
-// typical is how many bytes batches need on average, with an eighth to spare.
+// typical is the number of bytes that a batch needs on average, plus an eighth.
 func (s *stock) typical() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return int(min(s.mean*9/8, math.MaxInt32))
 }
 
-// used is how many bytes are handed out.
+// used is the number of bytes that are handed out.
 func (s *stock) used() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,17 +76,17 @@ func (s *stock) get(n int) ([]byte, error) {
 	if b := s.find(n); b != nil {
 		return b, nil
 	}
-	b, err := alloc(s.memory, align(n+n/8)) // so that it fits a little more another time
+	b, err := alloc(s.memory, align(n+n/8)) // a little more, so that it fits later batches too
 	if err == nil {
 		s.size.Add(int64(len(b)))
 	}
 	return b, err
 }
 
-// find takes the smallest free block that n bytes fit in, unless they would waste
-// most of it.
+// find takes the smallest free block of at least n bytes. It returns nil if there is
+// none, or if more than half of the block would be wasted.
 func (s *stock) find(n int) []byte {
-	const small = 64 << 10 // not worth the call of an Allocator
+	const small = 64 << 10 // so little waste is cheaper than a call of an Allocator
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	best := -1
@@ -112,8 +112,8 @@ func (s *stock) put(b []byte) error {
 	return s.release(s.surplus(b))
 }
 
-// surplus adds a block, which may be nil, to the free ones and takes those from
-// them that are more than the stock keeps.
+// surplus adds a block, which may be nil, to the free ones. It removes and returns
+// the blocks that the stock does not keep.
 func (s *stock) surplus(b []byte) (surplus [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *stock) release(blocks [][]byte) (err error) {
 	return err
 }
 
-// close frees what is free, and from now on what is put back.
+// close frees all free blocks. Blocks that are put back later are freed at once.
 func (s *stock) close() error {
 	s.mu.Lock()
 	s.batches = 0

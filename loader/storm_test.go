@@ -20,7 +20,7 @@ import (
 
 var stormFor = flag.Duration("storm", 0, "run random storms for so long, and not a fixed number of them")
 
-// storms calls f with numbers of its own again and again.
+// storms calls f again and again, each time with other random numbers.
 func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 	if testing.Short() {
 		n /= 5
@@ -36,11 +36,11 @@ func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 	}
 }
 
-// A trouble is what a storm's dataset does at a sample.
+// A trouble is what a storm's dataset does instead of placing a sample.
 type trouble func(ctx context.Context) error
 
-// newTrouble is one of them. Without workers, samples only fail, because others
-// would end or hold up the loop's own goroutine.
+// newTrouble is a random trouble. Without workers, samples only fail, because other
+// troubles would end or block the loop's own goroutine.
 func newTrouble(hang <-chan struct{}, r *rand.Rand, workers int) trouble {
 	pause := time.Duration(r.IntN(300)) * time.Microsecond
 	all := []trouble{
@@ -48,7 +48,7 @@ func newTrouble(hang <-chan struct{}, r *rand.Rand, workers int) trouble {
 		func(context.Context) error { panic("broken") },
 		func(context.Context) error { time.Sleep(pause); return nil },
 		func(context.Context) error { runtime.Goexit(); return nil },
-		func(context.Context) error { <-hang; return nil }, // whatever its context says
+		func(context.Context) error { <-hang; return nil }, // without watching its context
 	}
 	if workers == 0 {
 		return all[0]
@@ -88,7 +88,7 @@ func (s stormy) Open() (dataset.Reader, error) {
 	return one, nil
 }
 
-// A slowly sampler takes its time for some epochs.
+// A slowly sampler is slow for some epochs.
 type slowly struct {
 	sampler.Sampler
 	each time.Duration
@@ -99,7 +99,7 @@ func (s slowly) Epoch(epoch int) sampler.Order {
 	return s.Sampler.Epoch(epoch)
 }
 
-// stormOptions are options at random.
+// stormOptions are random options.
 func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
 	flip := func() bool { return r.IntN(2) == 0 }
 	options := []loader.Option{
@@ -203,8 +203,8 @@ func storm(t *testing.T, r *rand.Rand) {
 	memory.emptied(t)
 }
 
-// emptied waits until everything is freed, which workers that were left behind do
-// some time after their calls have returned.
+// emptied waits until everything is freed. Stuck workers free their memory some time
+// after their calls have returned.
 func (c *checked) emptied(t *testing.T) {
 	t.Helper()
 	left := func() int {

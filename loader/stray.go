@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A worker whose call of user code does not return within [Timeout], although the
-// run has ended, is a stray: the run does not wait for it, another worker takes its
-// place, and it keeps its Reader and the slab that it works on until the call
-// returns. Close waits for strays, as long as Timeout again.
+// A stray is a worker whose call of user code lasts longer than [Timeout] when its
+// run ends. The run does not wait for it, and another worker takes its place. Until
+// the call returns, the stray keeps its Reader and the slab that it works on. Close
+// waits for strays, for at most the Timeout again.
 
-// join waits until the run's workers have ended or are strays.
+// join waits until all workers of the run have ended or are strays.
 func (r *run) join() {
 	for {
 		gone, wait := r.overdue()
@@ -30,9 +30,9 @@ func (r *run) join() {
 	}
 }
 
-// overdue makes strays of the workers that are overdue. It returns a channel that
-// is closed once the others have ended, and how long they may take until one of
-// them is overdue; 0 is for ever.
+// overdue makes strays of the workers whose calls last longer than Timeout. It
+// returns a channel that is closed when the others have ended, and the time until
+// one of them may become a stray. Without a Timeout this time is 0.
 func (r *run) overdue() (gone <-chan struct{}, wait time.Duration) {
 	l := r.l
 	l.mu.Lock()
@@ -64,7 +64,7 @@ func (l *Loader) leaveBehind(w *worker, r *run) {
 	r.crew.leave()
 }
 
-// leave is the end of a worker's goroutine.
+// leave is called at the end of a worker's goroutine.
 func (l *Loader) leave(w *worker, r *run) {
 	if l.leaves(w, r) {
 		return
@@ -76,7 +76,8 @@ func (l *Loader) leave(w *worker, r *run) {
 	}
 }
 
-// leaves takes a worker from its run, unless it is a stray.
+// leaves removes a worker from its run. It reports false for a stray, which has been
+// removed already.
 func (l *Loader) leaves(w *worker, r *run) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,8 +87,8 @@ func (l *Loader) leaves(w *worker, r *run) bool {
 	return !w.stray
 }
 
-// returned takes a stray off the list, with the error of its Reader's end. It
-// returns the slab that it worked on, if nobody else has use for it.
+// returned removes a stray from the list. err is the error of closing its Reader. It
+// returns the slab that the stray worked on, if it must be given back now.
 func (l *Loader) returned(w *worker, err error) *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +114,8 @@ func (l *Loader) leaveOutside() {
 	l.outside.leave()
 }
 
-// waitOutside waits for strays and planning samplers, with a Timeout for as long as
-// that, and reports those that are left.
+// waitOutside waits for strays and plannings, at most for the Timeout if there is
+// one. Its error lists those that are left.
 func (l *Loader) waitOutside() error {
 	l.mu.Lock()
 	gone := l.outside.wait()

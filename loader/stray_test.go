@@ -14,8 +14,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// deaf is a fake whose sample at stuck takes until hang is closed, whatever its
-// context says.
+// deaf is a fake whose sample stuck takes until hang is closed. It does not watch its
+// context.
 func deaf(n, stuck int, hang <-chan struct{}) *fake {
 	return &fake{n: n, place: func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == stuck {
@@ -28,8 +28,8 @@ func deaf(n, stuck int, hang <-chan struct{}) *fake {
 	}}
 }
 
-// TestTimeoutEndsTheLoop: a reader hangs and ignores its context. The loop ends,
-// others load the rest, and Close says what is left. When the reader returns,
+// TestTimeoutEndsTheLoop: a Reader hangs and ignores its context. The loop ends,
+// later loops load the rest, and Close reports the call. When the Reader returns,
 // everything is freed.
 func TestTimeoutEndsTheLoop(t *testing.T) {
 	for _, help := range []bool{true, false} {
@@ -60,7 +60,7 @@ func TestTimeoutEndsTheLoop(t *testing.T) {
 				t.Errorf("stuck: %+v", e.Stuck)
 			}
 
-			// The loader goes on with one slab fewer, and reads past the place.
+			// The loader continues with one slab fewer, after the stuck sample.
 			for range 3 {
 				p := l.Position(0)
 				p.Draw = 6
@@ -124,8 +124,8 @@ func TestSlabOfAStuckWorkerComesBack(t *testing.T) {
 	})
 }
 
-// TestEveryEndOfALoopLeavesStuckWorkersBehind: also a break and a cancel, and
-// however many workers hang in one batch.
+// TestEveryEndOfALoopLeavesStuckWorkersBehind holds for a break and a cancelled
+// context too, and for any number of workers that hang in one batch.
 func TestEveryEndOfALoopLeavesStuckWorkersBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, stuck := range []int{1, 3} {

@@ -7,24 +7,24 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A task is rows of a batch that a worker has claimed, and how far it has come with
-// them. User code may end the goroutine at any call; the next one goes on from here.
+// A task is a range of rows that a worker has claimed, with its progress. Any call of
+// user code may end the goroutine. The worker's next goroutine continues from here.
 type task struct {
 	j        *job
 	from, to int
-	row      int  // the one in hand
-	together bool // all rows are yet to be placed by one call
-	apart    bool // that call has failed
+	row      int  // the current row
+	together bool // whether all rows are still to be placed by one call
+	apart    bool // whether that call was made, so that rows are placed one by one
 
-	attempt int      // at the row: 0 is the sample itself, the others are replacements
+	attempt int      // at the current row: 0 is the sample itself, the others are replacements
 	index   int      // of the sample in that attempt
-	trying  bool     // the attempt is being made
+	trying  bool     // whether the attempt has begun and not returned
 	err     error    // of the attempt, if it has failed
-	naming  bool     // the dataset is asked for the sample's name
+	naming  bool     // whether Name of the dataset was called and has not returned
 	failure *failure // of attempt 0
 }
 
-// fill claims rows and places them. It returns how many.
+// fill claims rows and places them. It returns their number.
 func (w *worker) fill(j *job, chunk int) int {
 	from, to := j.claim(chunk)
 	if from == to {
@@ -35,7 +35,7 @@ func (w *worker) fill(j *job, chunk int) int {
 	return w.proceed()
 }
 
-// proceed finishes the task and returns how many rows it had, unless the run stops.
+// proceed finishes the task and returns the number of its rows.
 func (w *worker) proceed() int {
 	t := &w.task
 	if t.together {
@@ -65,11 +65,11 @@ func (w *worker) proceed() int {
 	return t.to - t.from
 }
 
-// try places the row in hand.
+// try makes the current attempt.
 func (w *worker) try(t *task) (err error) {
 	t.index = t.j.indices[t.row]
 	if t.apart {
-		if err := w.run.ctx.Err(); err != nil { // a cancelled loop does not ask which are to blame
+		if err := w.run.ctx.Err(); err != nil { // a cancelled loop need not know which rows fail
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (w *worker) try(t *task) (err error) {
 	return w.place(t.j, t.row, t.attempt, t.index)
 }
 
-// placed ends the row in hand.
+// placed ends the current row, which is good.
 func (t *task) placed() {
 	if t.attempt > 0 {
 		t.j.indices[t.row] = t.index
@@ -91,17 +91,17 @@ func (t *task) placed() {
 	t.row++
 }
 
-// settle records what has failed at the row in hand.
+// settle records the failure of the current row.
 func (t *task) settle() {
 	t.j.fail(*t.failure)
 	t.attempt, t.failure = 0, nil
 }
 
-// maxReplacements bounds how often a sample's replacement is replaced.
+// maxReplacements is the largest number of replacements for one row.
 const maxReplacements = 10
 
-// failed records that the row in hand could not be placed, and goes on to its next
-// replacement or the next row.
+// failed records that the current attempt has failed. It continues with another
+// replacement or with the next row.
 func (w *worker) failed(t *task) {
 	f := t.report(w.name(t))
 	if t.attempt == 0 {
@@ -120,7 +120,7 @@ func (w *worker) failed(t *task) {
 	w.report(f.err) // last, because the hook may end the goroutine
 }
 
-// report is the failure of the attempt in hand.
+// report is the failure of the current attempt.
 func (t *task) report(name string) failure {
 	p := t.j.plan
 	return failure{row: t.row, lost: true, err: &SampleError{
@@ -128,7 +128,8 @@ func (t *task) report(name string) failure {
 	}}
 }
 
-// name is the dataset's name of the sample in hand, unless that does not return.
+// name is the dataset's name for the sample of the current attempt. It is empty if an
+// earlier call for the name has ended the goroutine.
 func (w *worker) name(t *task) (name string) {
 	if !t.naming {
 		t.naming = true
@@ -138,7 +139,8 @@ func (w *worker) name(t *task) (name string) {
 	return name
 }
 
-// report calls the hook for a failure. If the hook panics, that is part of it.
+// report calls the hook for a failure. If the hook panics, the panic is added to the
+// failure's error.
 func (w *worker) report(e *SampleError) {
 	hook := w.l.cfg.trace.SampleFailed
 	if hook == nil || w.run.ctx.Err() != nil {
@@ -157,15 +159,16 @@ func (w *worker) report(e *SampleError) {
 	err = nil
 }
 
-// replacement picks the sample of another attempt at a row.
+// replacement picks the sample for another attempt at a row.
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
 	defer recovered(&err)
 	w.reset(w.draw, j, row, attempt)
 	return j.plan.replacement(j.k, w.draw.Rand().IntN), nil
 }
 
-// interrupted is the error for a call of the reader that did not return. The
-// reader may be in any state, so the worker goes on with another one.
+// interrupted is the error of a call of the Reader that panicked or ended the
+// goroutine. The Reader may be in any state, so it is closed, and the worker opens
+// another one.
 func (w *worker) interrupted(v any) error {
 	err := ErrGoexit
 	if v != nil {
@@ -174,7 +177,7 @@ func (w *worker) interrupted(v any) error {
 	return errors.Join(err, w.close())
 }
 
-// name is the dataset's name of a sample, if the dataset can tell.
+// name is the dataset's name for a sample, or empty if there is none.
 func (l *Loader) name(index, samples int) (name string) {
 	var err error
 	defer recovered(&err)

@@ -9,33 +9,34 @@ import (
 	"time"
 )
 
-// A TimeoutError says that no batch arrived within [Timeout], and what the
-// workers were doing. It is an [os.ErrDeadlineExceeded].
+// A TimeoutError says that a batch was not complete within [Timeout], or that
+// [Loader.Close] waited that long. It also says what the workers were doing.
+// errors.Is(err, os.ErrDeadlineExceeded) is true for it.
 type TimeoutError struct {
-	After        time.Duration
-	Epoch, Batch int     // that the loop waited for; -1 and -1 from Close
-	Stuck        []Stuck // calls that last, the oldest first
-	Kept         int     // slabs that [Batch.Keep] withholds
+	After        time.Duration // the Timeout
+	Epoch, Batch int           // the batch that the loop waited for; -1 and -1 from Close
+	Stuck        []Stuck       // calls that have not returned, the longest first
+	Kept         int           // slabs that [Batch.Keep] holds
 }
 
 // Stuck is a call of the dataset, the sampler or a hook that had not returned when
 // the time was up.
 type Stuck struct {
-	Worker int           // -1 where it is none, but a goroutine that plans an epoch
-	Doing  string        // what it calls user code for, as in "placing a sample"
-	Index  int           // the sample; -1 if it places none
-	Name   string        // as the dataset names the sample; may be empty
-	Stage  string        // as the dataset reports it: read, decode, …; may be empty
+	Worker int           // the worker's number; -1 for a goroutine that plans an epoch
+	Doing  string        // the purpose of the call, such as "placing a sample"
+	Index  int           // the sample that is placed; -1 if none is
+	Name   string        // the dataset's name for the sample; may be empty
+	Stage  string        // the stage that the dataset reports, such as read or decode; may be empty
 	For    time.Duration // since the call began
-	Stack  string        // where the goroutine is; only of the first
+	Stack  string        // of the goroutine; only in the first of TimeoutError.Stuck
 }
 
 func (e *TimeoutError) Error() string {
 	var b strings.Builder
 	if e.Batch < 0 {
-		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; what they use is freed when they do", e.After)
+		fmt.Fprintf(&b, "loader: Close: calls have not returned for %v; their memory is freed when they do", e.After)
 	} else {
-		fmt.Fprintf(&b, "loader: epoch %d, batch %d: nothing for %v", e.Epoch, e.Batch, e.After)
+		fmt.Fprintf(&b, "loader: epoch %d, batch %d: not ready after %v", e.Epoch, e.Batch, e.After)
 	}
 	if len(e.Stuck) == 0 && e.Kept > 0 {
 		fmt.Fprintf(&b, ": %d slabs are kept, release them or raise InFlight", e.Kept)
@@ -53,7 +54,8 @@ func (e *TimeoutError) Error() string {
 	return b.String()
 }
 
-// String describes the call, as "worker 0: sample 5 (cat.jpg) for 1m0s in stage read".
+// String describes the call, as in "worker 0: sample 5 (cat.jpg) for 1m0s in stage
+// read".
 func (s Stuck) String() string {
 	var b strings.Builder
 	if s.Worker >= 0 {
@@ -74,13 +76,13 @@ func (s Stuck) String() string {
 	return b.String()
 }
 
-// Is makes the error an os.ErrDeadlineExceeded.
+// Is reports whether target is [os.ErrDeadlineExceeded].
 func (e *TimeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// Timeout reports true, as of a net.Error.
+// Timeout reports true. [net.Error] has the same method.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// timedOut says what everybody is doing.
+// timedOut is the error of a loop that waited too long.
 func (r *run) timedOut() error {
 	l := r.l
 	l.mu.Lock()
@@ -106,7 +108,7 @@ func (r *run) timedOut() error {
 	return e
 }
 
-// stuck says what workers and samplers are in the middle of.
+// stuck lists the calls that workers and plannings have not returned from.
 func stuck(workers []*worker, plannings []*planning) []Stuck {
 	type call struct {
 		Stuck

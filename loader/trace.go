@@ -2,16 +2,16 @@ package loader
 
 import "time"
 
-// A Trace is hooks into a loader's work, each of them optional. Those called by
-// workers are called by several goroutines at once; they hold up the worker.
+// A Trace is a set of hooks, all of them optional. Several workers may call a hook
+// at once. The caller waits until the hook returns.
 type Trace struct {
 	// BatchBegun is called by the worker that begins a batch.
 	BatchBegun func(b BatchInfo)
 	// BatchReady is called by the worker that finishes the batch's last sample.
-	// The time is since BatchBegun.
+	// took is the time since the batch was begun.
 	BatchReady func(b BatchInfo, took time.Duration)
-	// BatchDelivered is called in the loop before its body, with the time the
-	// loop has waited for the batch.
+	// BatchDelivered is called by the loop's goroutine before the loop body.
+	// waited is the time that the loop waited for the batch.
 	BatchDelivered func(b BatchInfo, waited time.Duration)
 	// SampleFailed is called by the worker for every sample that cannot be
 	// placed, before the error policy decides.
@@ -21,8 +21,8 @@ type Trace struct {
 // A BatchInfo says which batch a [Trace] is about.
 type BatchInfo struct {
 	Epoch  int
-	Batch  int // in the epoch
-	Worker int // that began it
+	Batch  int // number in the epoch, from 0
+	Worker int // the worker that began it
 }
 
 func (j *job) info() BatchInfo { return BatchInfo{j.plan.epoch, j.plan.number(j.k), j.worker} }

@@ -37,8 +37,8 @@ func TestUnorderedDeliveryIsLinear(t *testing.T) {
 	}
 }
 
-// TestPositionsOfKeptBatchesStay asks for the positions of an unordered epoch in
-// the end, and in between.
+// TestPositionsOfKeptBatchesStay takes the positions of an unordered epoch at its end
+// and during it.
 func TestPositionsOfKeptBatchesStay(t *testing.T) {
 	l := newLoader(t, augmented(60), loader.Workers(4), loader.BatchSize(2), loader.Unordered(true))
 	var batches []*loader.Batch

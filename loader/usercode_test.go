@@ -18,8 +18,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// An ending is a sampler of eight samples that ends somehow in epoch 1, or at
-// place 3 of epoch 0.
+// An ending is a sampler of eight samples that panics or ends its goroutine in epoch
+// 1, or at place 3 of epoch 0.
 type ending struct {
 	epoch int
 	end   func()
@@ -141,7 +141,7 @@ func TestReaderThatFailsToReopenAfterGoexit(t *testing.T) {
 	})
 }
 
-// A scarce allocator ends somehow when it is asked again after New.
+// A scarce allocator has no memory, panics or ends its goroutine after some calls.
 type scarce struct {
 	loader.Heap
 	left atomic.Int32
@@ -185,7 +185,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 	}
 }
 
-// A stubborn allocator does not let go.
+// A stubborn allocator panics in Free.
 type stubborn struct{ loader.Heap }
 
 func (stubborn) Free([]byte) error { panic("mine") }

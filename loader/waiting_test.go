@@ -12,9 +12,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// BenchmarkWaiting loads samples that wait 100 ms each, as reads from far storage
-// do, with up to 256 workers on whatever processors there are. W workers could
-// give 10 × W samples a second.
+// BenchmarkWaiting loads samples that wait 100 ms each, as reads from remote storage
+// do, with up to 256 workers. W workers could load 10 × W samples a second.
 func BenchmarkWaiting(b *testing.B) {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
 	for _, workers := range []int{16, 64, 256} {

@@ -20,29 +20,29 @@ type worker struct {
 	id     int
 	run    *run
 	ctx    context.Context // of run, with the worker's number
-	labels context.Context // the goroutine's pprof labels; nil where it is the loop's own
+	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 	clock  *slots.Clock
 	ahead  readAhead
 	draw   *slots.Draw
 	cells  []slots.Cell
 	rows   rowSlots
 
-	// These outlive a goroutine that user code ends.
-	own  *job // being built
+	// If user code ends the goroutine, the next one continues with these.
+	own  *job // the batch that the worker builds
 	task task
 
-	reader dataset.Reader // nil until the worker first runs, and after a panic
-	batch  dataset.BatchReader
+	reader dataset.Reader      // nil until the worker first runs, and after a panic
+	batch  dataset.BatchReader // reader, if it is one
 
 	busy       atomic.Int64 // nanoseconds
 	memoryWait atomic.Int64 // nanoseconds
 	call       call
-	at         atomic.Pointer[job] // what it works on
-	goroutine  atomic.Int64
+	at         atomic.Pointer[job] // the batch that it works on
+	goroutine  atomic.Int64        // the number of its goroutine
 
 	// The loader's mutex guards these.
-	stray bool // a loop has left it behind
-	lost  *job // what it worked on then
+	stray bool // whether it is a stray
+	lost  *job // the batch that it worked on when it became one
 }
 
 func newWorker(l *Loader, id int) *worker {
@@ -56,12 +56,12 @@ func newWorker(l *Loader, id int) *worker {
 	return w
 }
 
-// main works for a run until it stops. It is a goroutine.
+// main is the worker's goroutine: it works for a run until the run stops.
 func (w *worker) main(r *run) {
-	goexit := false // user code has called it
+	goexit := false // whether user code has called runtime.Goexit
 	defer func() {
 		if goexit {
-			go w.main(r) // goes on where this goroutine was
+			go w.main(r) // continues where this goroutine was
 			return
 		}
 		w.l.leave(w, r)
@@ -85,7 +85,8 @@ func (w *worker) main(r *run) {
 	goexit = false
 }
 
-// begin readies the worker for a run. If its reader cannot be opened, the run ends.
+// begin prepares the worker for a run. If its Reader cannot be opened, the run ends
+// with that error, and begin reports false.
 func (w *worker) begin(r *run) bool {
 	w.ctx = slots.WithWorker(r.ctx, w.id)
 	w.own, w.task = nil, task{}
@@ -106,7 +107,7 @@ func (w *worker) failsToOpen(r *run, err error) {
 	r.fail(fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err))
 }
 
-// open opens the reader unless it is open.
+// open opens the Reader unless it is open.
 func (w *worker) open() (err error) {
 	if w.reader != nil {
 		return nil
@@ -119,14 +120,14 @@ func (w *worker) open() (err error) {
 		return err
 	}
 	if reader == nil {
-		return errors.New("no Reader and no error")
+		return errors.New("Open returned neither a Reader nor an error")
 	}
 	w.reader = reader
 	w.batch, _ = reader.(dataset.BatchReader)
 	return nil
 }
 
-// close closes the reader.
+// close closes the Reader if it is open.
 func (w *worker) close() (err error) {
 	if w.reader == nil {
 		return nil
@@ -137,8 +138,9 @@ func (w *worker) close() (err error) {
 	return reader.Close()
 }
 
-// prepare finds out which samples a fresh batch consists of and opens its rows, or
-// ends the run in the place of the batch.
+// prepare computes which samples a fresh batch has and publishes its rows. After an
+// error it ends the run in the place of the batch. It reports whether there are rows
+// to place.
 func (w *worker) prepare(j *job) (ok bool) {
 	w.at.Store(j)
 	err := ErrGoexit // unless draws returns
@@ -151,10 +153,11 @@ func (w *worker) prepare(j *job) (ok bool) {
 	}()
 	w.enter(drawing)
 	err = w.draws(j)
-	return false // the deferred function knows
+	return false // the deferred function sets ok
 }
 
-// draws calls the sampler, the Allocator and hooks.
+// draws computes the samples of a fresh batch. It calls the sampler, the Allocator
+// and hooks.
 func (w *worker) draws(j *job) (err error) {
 	defer recovered(&err)
 	j.begun = time.Now()
@@ -173,8 +176,8 @@ func (w *worker) draws(j *job) (err error) {
 	return nil
 }
 
-// build works on batch j until nobody needs to claim rows of it. Before every
-// sample it helps the batch that the loop waits for, if that is another one.
+// build works on batch j until all its rows are claimed. Before every claim it helps
+// with the batch that the loop waits for, if that is another one.
 func (w *worker) build(j *job) {
 	w.own = j
 	w.at.Store(j)
@@ -218,7 +221,7 @@ func (w *worker) drain(j *job) {
 	}
 }
 
-// resume goes on where a goroutine was that user code has ended.
+// resume continues the work of a goroutine that user code has ended.
 func (w *worker) resume() {
 	if j := w.task.j; j != nil {
 		w.at.Store(j)
@@ -229,7 +232,8 @@ func (w *worker) resume() {
 	}
 }
 
-// finished counts rows of a batch as done. With the last one it is complete.
+// finished counts rows of a batch as finished. With the last one the batch is
+// complete.
 func (w *worker) finished(j *job, rows int) {
 	if !j.finished(rows) {
 		return
@@ -240,13 +244,13 @@ func (w *worker) finished(j *job, rows int) {
 		w.seal(j)
 	}()
 	if awaited {
-		// Where workers keep all processors busy, the loop would wait for the end of
-		// a worker's time slice, 10 ms or more. It takes this worker's place.
+		// If workers keep all processors busy, the loop would wait for the end of a
+		// worker's time slice, 10 ms or more. Now it can run in place of this worker.
 		w.giveWay()
 	}
 }
 
-// seal makes the batch ready for delivery. A panic of the Allocator or a hook is
+// seal makes the batch ready for delivery. A panic of the Allocator or a hook becomes
 // an error in its place.
 func (w *worker) seal(j *job) {
 	err := ErrGoexit // unless user code returns
@@ -263,8 +267,8 @@ func (w *worker) seal(j *job) {
 	err = nil
 }
 
-// chunk is how many of a batch's rows to claim at once: one, so that no row
-// waits for another, unless the reader places several at once anyway.
+// chunk is the number of rows to claim at once. It is one, so that no row waits for
+// another, unless the Reader places several samples by one call.
 func (w *worker) chunk(rows int) int {
 	switch {
 	case w.batch == nil:
@@ -272,17 +276,18 @@ func (w *worker) chunk(rows int) int {
 	case !w.l.cfg.help:
 		return max(1, rows)
 	}
-	// Beyond a few workers per processor, smaller calls cost more than they help.
+	// With more than a few workers per processor, smaller calls cost more than they
+	// help.
 	sharers := max(1, min(w.l.cfg.workers, 4*runtime.GOMAXPROCS(0)))
 	return max(1, (rows+sharers-1)/sharers)
 }
 
-// turn is a time on a processor after which others may have theirs.
+// turn is the time of a sample after which a worker lets other goroutines run.
 const turn = 50 * time.Microsecond
 
-// yield lets other goroutines run after a sample that took long, as far as the
-// dataset has told: the loop first of all, which otherwise waits for the end of a
-// time slice, and workers that have claimed rows, where there are more than
+// yield lets other goroutines run after a sample that took long, according to the
+// stages of the dataset. Otherwise the loop would wait for the end of a time slice,
+// and so would workers that have claimed rows, if there are more workers than
 // processors.
 func (w *worker) yield(took time.Duration) {
 	if took > turn {
@@ -290,7 +295,7 @@ func (w *worker) yield(took time.Duration) {
 	}
 }
 
-// giveWay lets other goroutines run. That time is not the worker's.
+// giveWay lets other goroutines run. This time does not count as busy.
 func (w *worker) giveWay() {
 	if w.l.cfg.workers == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// photos are up to 64 of the shared photos, or a made one.
+// photos are up to 64 of the shared photos, or one synthetic image.
 func photos(b *testing.B) [][]byte {
 	names, _ := filepath.Glob("../../shared/photos/*/*.JPEG")
 	var files [][]byte
@@ -24,7 +24,7 @@ func photos(b *testing.B) [][]byte {
 		files = append(files, data)
 	}
 	if files == nil {
-		b.Log("../../shared/photos is missing: one made image of 500×375 instead")
+		b.Log("../../shared/photos is missing: one synthetic image of 500×375 instead")
 		m := image.NewNRGBA(image.Rect(0, 0, 500, 375))
 		for i, v := range pixels(500, 375) {
 			m.Pix[i/3*4+i%3] = v
@@ -41,8 +41,8 @@ func photos(b *testing.B) [][]byte {
 func BenchmarkEval(b *testing.B)  { benchmarkPhotos(b, Eval(224)) }
 func BenchmarkTrain(b *testing.B) { benchmarkPhotos(b, Train(224)) }
 
-// benchmarkPhotos is one worker's way through the photos, once its memory has
-// grown to what they need.
+// benchmarkPhotos measures one worker, after its memory has grown to what the
+// photos need.
 func benchmarkPhotos(b *testing.B, steps ...Step) {
 	files := photos(b)
 	ds := filesOf{files, encoded(nil).Spec()}
@@ -97,7 +97,8 @@ func BenchmarkSingle(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
 }
 
-// BenchmarkResample takes pixels of the usual photo, 500×375, to bytes.
+// BenchmarkResample resizes and crops an image of 500×375 pixels, a usual size of
+// photos.
 func BenchmarkResample(b *testing.B) {
 	benchmarkPixels(b, 500, 375, Resize(256), CenterCrop(224), PILToTensor())
 }

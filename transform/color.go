@@ -9,10 +9,10 @@ import (
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order,
-// as torchvision does with PIL images. An argument x of the first three
-// multiplies by a random factor from max(0, 1-x) to 1+x. Hue is shifted by a
-// random part of the colour circle, from -hue to hue, where hue is at most 0.5.
-// An argument of 0 changes nothing.
+// as torchvision does with PIL images. For each of the first three with argument
+// x, the factor is random from max(0, 1-x) to 1+x, and 1 leaves the image as it
+// is. Hue is rotated by a random part of the colour circle, from -hue to hue,
+// where hue is at most 0.5. An argument of 0 changes nothing.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 	return jitter{[4]float64{brightness, contrast, saturation, hue}}
 }
@@ -84,7 +84,7 @@ func adjustSaturation(pix []byte, factor float64) {
 	}
 }
 
-// adjustHue turns the hue of Pillow's 8-bit HSV by factor of the circle.
+// adjustHue rotates the hue of Pillow's 8-bit HSV by factor, a part of the circle.
 func adjustHue(pix []byte, factor float64) {
 	turn := uint8(int(factor * 255))
 	for i := 0; i+4 <= len(pix); i += 4 {
@@ -107,8 +107,8 @@ func blendTable(t *[256]uint8, base uint8, factor float64) {
 	}
 }
 
-// blend goes from a to b, and beyond, as Pillow's Image.blend does: in float32,
-// rounded towards zero.
+// blend interpolates from a to b, or extrapolates, as Pillow's Image.blend does:
+// in float32, rounded towards zero.
 func blend(a, b uint8, factor float64) uint8 {
 	v := float32(a) + float32(float32(factor)*float32(int(b)-int(a)))
 	if v <= 0 {

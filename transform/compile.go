@@ -13,19 +13,21 @@ import (
 )
 
 // Compiled is a compiled list of steps for single images, without a dataset and a
-// loader, such as in a server. [Compile] makes it.
+// loader, for example in a server. [Compile] makes it.
 //
-// Any number of goroutines may use it. As many images are processed at a time as
-// GOMAXPROCS was when it was compiled, and further calls wait. In steady state
-// there is no allocation for JPEG, GIF, BMP, TIFF and PNM files and for pixels.
+// Any number of goroutines may use it at the same time. It processes at most
+// GOMAXPROCS images at a time, with the value that Compile found, and further
+// calls wait. In steady state it allocates nothing for pixels and for JPEG, GIF,
+// BMP, TIFF and PNM files. PNG and WebP files need memory for every image.
 type Compiled struct {
 	*program
 	field dataset.Field
 	lanes chan *single
 }
 
-// Compile checks the steps and compiles them as [Images] does, with the same
-// results bit for bit. The steps must give all images the same size.
+// Compile checks the steps and compiles them for single images. The results are
+// those of [Images], bit for bit. The steps must give all images the same size.
+// The error joins everything that is wrong with the steps.
 func Compile(list ...Step) (*Compiled, error) {
 	p, err := compile(list)
 	if err != nil {
@@ -42,8 +44,8 @@ func Compile(list ...Step) (*Compiled, error) {
 	return c, nil
 }
 
-// Spec is the result of the steps: one field with its name, dtype (float32 or
-// uint8) and shape.
+// Spec describes the result of the steps: one field with its name, dtype (float32
+// or uint8) and shape.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
 // String describes the compiled steps: what is done to an image and what is
@@ -56,10 +58,10 @@ func (c *Compiled) String() string {
 	return text + "  store     " + c.output.String()
 }
 
-// Into takes an image through the steps and writes the result to dst. It is an
-// error if dst has not exactly the number of values that Spec says, or if the
-// result is not float32: the steps need [ToTensor]. After an error the content of
-// dst is undefined.
+// Into applies the steps to an image and writes the result to dst. The steps must
+// contain [ToTensor], because the result must be float32. The length of dst must
+// be the product of the shape in Spec. After an error the content of dst is
+// undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != tensor.Float32 {
 		return errors.New("transform: into: the steps make uint8: use IntoBytes, or add ToTensor")
@@ -75,8 +77,8 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	return err
 }
 
-// IntoBytes is [Compiled.Into] for steps whose result is uint8, so without
-// [ToTensor].
+// IntoBytes is [Compiled.Into] for steps without [ToTensor], whose result is
+// uint8.
 func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
 	if c.field.Dtype != tensor.Uint8 {
 		return errors.New("transform: into: the steps make float32: use Into")
@@ -95,14 +97,14 @@ func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
 // A single holds the memory to process one image at a time.
 type single struct {
 	lane  *lane
-	slot  dataset.Slot // has no cells: the engine reports its stages to it
+	slot  dataset.Slot // nothing is stored in it: the engine reports its stages to it
 	pcg   rand.PCG
 	rand  *rand.Rand
 	raw   raw
 	image decoded
 }
 
-// run takes an image through the steps. The caller must release the single.
+// run applies the steps to an image. The caller must release the single.
 func (c *Compiled) run(from Source) (s *single, err error) {
 	s = <-c.lanes
 	defer func() {
@@ -154,8 +156,8 @@ func (s *single) begin(from Source) error {
 	return nil
 }
 
-// A Source is the input image of a [Compiled]: [File], [Decoded] or [RGB]. The
-// memory it was made from must not change during the call.
+// A Source is the input image of a [Compiled]. [File], [Decoded] and [RGB] make
+// one. The memory that it was made from must not change during the call.
 type Source struct {
 	file  []byte
 	image image.Image
@@ -163,13 +165,13 @@ type Source struct {
 	seed  uint64
 }
 
-// File is an encoded image: data is the content of a file in any format that
+// File is an encoded image. Data is the content of a file in any format that
 // [Images] reads.
 func File(data []byte) Source { return Source{file: data} }
 
-// Decoded is an image of the standard library. It is converted to RGB as PIL
-// does: alpha is dropped. For JPEG use [File], because image/jpeg decodes to
-// slightly other pixels than PIL.
+// Decoded is an image of the standard library. It is converted to RGB as PIL does
+// it: alpha is dropped. For JPEG files use [File], because the pixels that
+// image/jpeg decodes differ slightly from PIL's.
 func Decoded(m image.Image) Source { return Source{image: m} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
@@ -178,7 +180,7 @@ func RGB(pix []uint8, w, h int) Source {
 }
 
 // Seed returns s with another seed for the random steps. Equal seeds give equal
-// random numbers, and the default is 0.
+// random numbers. The default is 0.
 func (s Source) Seed(seed uint64) Source {
 	s.seed = seed
 	return s

@@ -32,10 +32,10 @@ func compiled(t testing.TB, list ...Step) *Compiled {
 	return c
 }
 
-var kinds = []string{"rgb.jpg", "half.jpg", "gray.jpg", "cmyk.jpg", "rgb.png", "palette.gif", "lossy.webp", "rgb.bmp", "rgb.tiff"}
+var imageFiles = []string{"rgb.jpg", "half.jpg", "gray.jpg", "cmyk.jpg", "rgb.png", "palette.gif", "lossy.webp", "rgb.bmp", "rgb.tiff"}
 
 func TestSingleImageHasTheDatasetsBits(t *testing.T) {
-	for _, data := range readAll(t, kinds...) {
+	for _, data := range readAll(t, imageFiles...) {
 		got := make([]float32, 3*16*16)
 		if err := compiled(t, Eval(16)).Into(got, File(data)); err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestSingleImagesTakeNoAllocation(t *testing.T) {
 }
 
 func TestSingleImagesAreSafeForManyGoroutines(t *testing.T) {
-	files := readAll(t, kinds...)
+	files := readAll(t, imageFiles...)
 	c := compiled(t, Eval(16))
 	var want [][]float32
 	for _, data := range files {
@@ -172,10 +172,10 @@ func TestSingleImagesAreSafeForManyGoroutines(t *testing.T) {
 			for range 20 {
 				i := r.IntN(len(files))
 				if err := c.Into(dst, File(files[i])); err != nil || !slices.Equal(dst, want[i]) {
-					t.Errorf("%s: other values in a goroutine, or %v", kinds[i], err)
+					t.Errorf("%s: other values in a goroutine, or error %v", imageFiles[i], err)
 				}
 				if err := c.Into(dst, File(files[i][:20])); err == nil {
-					t.Errorf("%s: no error for its beginning", kinds[i])
+					t.Errorf("%s: no error for its beginning", imageFiles[i])
 				}
 			}
 		})

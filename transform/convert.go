@@ -19,7 +19,8 @@ func convert(dst []byte, stride int, src image.Image, window image.Rectangle) {
 	}
 }
 
-// rows returns what writes the pixels of a row of src that begin at (x, y).
+// rows returns a function that writes pixels of row y of src to dst, from column x
+// on.
 func rows(src image.Image) func(dst []byte, x, y int) {
 	switch m := src.(type) {
 	case *image.YCbCr:
@@ -73,8 +74,8 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowOfGray16 makes values above 255 to 255, as Pillow does with gray images of
-// 16 bits. In src they are step bytes apart.
+// rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit gray
+// images. In src the values are step bytes apart.
 func rowOfGray16(dst, src []byte, step int) {
 	for i := 0; i < len(dst); i += 4 {
 		v := src[i/4*step+1]
@@ -104,8 +105,8 @@ func paletted(m *image.Paletted) func(dst []byte, x, y int) {
 	}
 }
 
-// rowCMYK converts as Pillow does: the light that the ink leaves, times the light
-// that black leaves.
+// rowCMYK converts as Pillow does: (255 - ink) times (255 - black), divided by 255
+// and rounded.
 func rowCMYK(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
 		left := 255 - int(src[i+3])

@@ -9,9 +9,9 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// CenterCrop cuts out the middle: CenterCrop(s) s×s pixels, CenterCrop(h, w) h×w.
-// It rounds as torchvision does. An image that is smaller is first padded with
-// black.
+// CenterCrop cuts out the middle of the image: CenterCrop(s) gives s×s pixels,
+// CenterCrop(h, w) gives h×w. It rounds as torchvision does. As there, an image
+// that is smaller is first padded with black.
 func CenterCrop(size ...int) Step { return centerCrop{size} }
 
 type centerCrop struct{ size []int }
@@ -37,9 +37,9 @@ func (s centerCrop) move(e *engine, _ *rand.Rand) error {
 	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
 }
 
-// centred is where a crop begins in n pixels: at half of the pixels that are too
-// many, rounded to even, or at minus half of those that are missing, rounded
-// down.
+// centred is where a crop begins in n pixels. If pixels are left over, it is half
+// of their number, rounded to even. If pixels are missing, it is minus half of
+// their number, rounded towards zero.
 func centred(n, crop int) int {
 	if crop > n {
 		return -((crop - n) / 2)
@@ -51,8 +51,8 @@ func centred(n, crop int) int {
 	return begin
 }
 
-// Crop cuts out height×width pixels, beginning at row top and column left, as
-// torchvision's functional crop does. Outside the image it is black.
+// Crop cuts out height×width pixels that begin at row top and column left, as
+// torchvision's functional crop does. Pixels outside the image are black.
 func Crop(top, left, height, width int) Step { return crop{top, left, height, width} }
 
 type crop struct{ top, left, height, width int }
@@ -72,9 +72,9 @@ func (s crop) move(e *engine, _ *rand.Rand) error {
 	return e.crop(image.Rect(s.left, s.top, s.left+s.width, s.top+s.height), [3]uint8{})
 }
 
-// RandomCrop cuts out a random part: RandomCrop(s) s×s pixels, RandomCrop(h, w)
-// h×w. An image that is smaller is an error, unless [RandomCropping.PadIfNeeded]
-// is set.
+// RandomCrop cuts out a random part of the image: RandomCrop(s) gives s×s pixels,
+// RandomCrop(h, w) gives h×w. An image that is smaller makes the sample an error,
+// unless [RandomCropping.PadIfNeeded] is set.
 func RandomCrop(size ...int) RandomCropping { return RandomCropping{size: size} }
 
 // RandomCropping is the step that [RandomCrop] makes.
@@ -84,7 +84,7 @@ type RandomCropping struct {
 	needed bool
 }
 
-// Padding pads the image before the crop, with the arguments of [Pad].
+// Padding pads the image before the crop. The arguments are those of [Pad].
 func (s RandomCropping) Padding(widths ...int) RandomCropping {
 	s.pad.widths = widths
 	return s
@@ -102,8 +102,8 @@ func (s RandomCropping) Mode(m PadMode) RandomCropping {
 	return s
 }
 
-// PadIfNeeded pads images that are smaller than the crop. As in torchvision, both
-// sides get all the pixels that are missing.
+// PadIfNeeded pads images that are smaller than the crop. As in torchvision, each
+// of the two sides gets as many pixels as are missing in all.
 func (s RandomCropping) PadIfNeeded() RandomCropping {
 	s.needed = true
 	return s
@@ -163,10 +163,10 @@ func (s RandomCropping) move(e *engine, r *rand.Rand) error {
 	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
 }
 
-// RandomHorizontalFlip exchanges left and right with probability p.
+// RandomHorizontalFlip mirrors the image left to right with probability p.
 func RandomHorizontalFlip(p float64) Step { return flip{"RandomHorizontalFlip", p, false} }
 
-// RandomVerticalFlip exchanges top and bottom with probability p.
+// RandomVerticalFlip mirrors the image top to bottom with probability p.
 func RandomVerticalFlip(p float64) Step { return flip{"RandomVerticalFlip", p, true} }
 
 type flip struct {

@@ -17,7 +17,7 @@ import (
 // A decoder reads one file after the other. The size is known before any pixel is
 // decoded, and only the window that the steps need is decoded.
 type decoder interface {
-	// Header reads the image's size. It may keep data until the next Header.
+	// Header reads the image's size. It may keep data until its next call.
 	Header(data []byte) (w, h int, err error)
 	// Decode writes a window of the image to dst, 4 bytes per pixel.
 	Decode(dst []byte, stride int, window image.Rectangle) error
@@ -39,10 +39,10 @@ type files struct {
 	tiff tiff.Decoder
 }
 
-// A format is one that files decode.
+// A format is a file format that files decodes.
 type format struct {
 	name    string
-	magic   []string // how it begins; ? stands for any byte
+	magic   []string // the possible first bytes; ? means any byte
 	decoder func(f *files) decoder
 }
 
@@ -85,7 +85,7 @@ func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
 	return nil
 }
 
-// orientation is that of the open file, 1 to 8, or 0 if it has none.
+// orientation is the Exif orientation of the open file, 1 to 8, or 0 if it has none.
 func (f *files) orientation() int {
 	if d, ok := f.now.(interface{ Orientation() int }); ok {
 		return d.Orientation()
@@ -116,7 +116,7 @@ func begins(data []byte, magic string) bool {
 	return true
 }
 
-// A jpegDecoder reads JPEG files, only as far as the window needs them.
+// A jpegDecoder adds the orientation to jpeg.Decoder.
 type jpegDecoder struct {
 	jpeg.Decoder
 	orientation int
@@ -130,14 +130,14 @@ func (j *jpegDecoder) Header(data []byte) (w, h int, err error) {
 
 func (j *jpegDecoder) Orientation() int { return j.orientation }
 
-// unread is the error of a file in a format that this package does not read. It
-// wraps errors.ErrUnsupported.
+// unread is the error of a file in a format that this package does not read. It is
+// an errors.ErrUnsupported.
 type unread struct{ what string }
 
 func (u unread) Error() string        { return u.what + ", which penstock does not read" }
 func (u unread) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// unknown is the error of a file that is not in a format of files.
+// unknown is the error of a file in no format that files decodes.
 func unknown(data []byte) error {
 	if len(data) == 0 {
 		return errors.New("the file is empty")

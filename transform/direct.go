@@ -2,13 +2,13 @@ package transform
 
 import "github.com/penstock-go/penstock/dataset"
 
-// isDirect reports whether images are planes that only have to be normalised, as
-// those of CIFAR are.
+// isDirect reports whether the images are planes, such as CIFAR's, that only have
+// to be normalised.
 func (x *Pipeline) isDirect() bool {
 	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.norm != nil
 }
 
-// storeDirect normalises the planes that lie in the image's cell.
+// storeDirect normalises the planes in the image's cell.
 func (r *reader) storeDirect(dst dataset.Slot) {
 	dst.Stage(dataset.StageStore)
 	pix, out := r.input.Bytes(), dataset.Row[float32](dst, r.field)

@@ -14,12 +14,13 @@ type source interface {
 	decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// An engine takes one image through the steps. It collects geometry in a view.
-// Render does it when a step needs pixels, or at the end.
+// An engine applies the steps to one image. It collects geometry in a view, which
+// render applies when a step needs pixels. For the last view prepare and rowOf do
+// that, row by row.
 type engine struct {
-	limit  int          // pixels that an image may have
-	pillow int          // the version whose resizing this is
-	slot   dataset.Slot // for its stages
+	limit  int          // the most pixels that an image may have
+	pillow int          // the version of Pillow whose resizing this is
+	slot   dataset.Slot // told about the stages
 	src    source
 	view   view
 
@@ -29,7 +30,7 @@ type engine struct {
 
 	x, y   *resize.Weights
 	mid    []byte // after the horizontal pass, from row y.Lo
-	tall   []byte // after the vertical pass, where that comes first
+	tall   []byte // after the vertical pass, if that comes first
 	stride int
 }
 
@@ -50,7 +51,7 @@ func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
 // size is the size of the image after the steps so far.
 func (e *engine) size() (w, h int) { return e.view.canvas.X, e.view.canvas.Y }
 
-// resample is the step of resizing to w×h.
+// resample adds a resize to w×h to the view.
 func (e *engine) resample(w, h int, f resize.Filter) error {
 	if w == e.view.canvas.X && h == e.view.canvas.Y {
 		return nil
@@ -67,11 +68,11 @@ func (e *engine) resample(w, h int, f resize.Filter) error {
 	return nil
 }
 
-// maxResampled bounds the side of a resized image, of which mostly only a
-// part is ever computed.
+// maxResampled is the limit of a resized image's side. The limit of pixels does
+// not apply to it, because often only a part of it is computed.
 const maxResampled = 1 << 30
 
-// crop is the step of cutting out r, which may reach beyond the image.
+// crop adds cutting out r to the view. R may reach beyond the image.
 func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 	if !e.view.canCrop(r, fill) {
 		if err := e.render(); err != nil {
@@ -82,7 +83,7 @@ func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 	return nil
 }
 
-// render does the geometry collected so far. After it, e.img is the image.
+// render applies the geometry collected so far. After it, e.img is the image.
 func (e *engine) render() error {
 	w, h := e.size()
 	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {
@@ -135,8 +136,8 @@ func (e *engine) prepare() error {
 	return nil
 }
 
-// columns runs the vertical pass on n bytes of every row, and leaves nothing of
-// it to rowOf.
+// columns runs the vertical pass on n bytes of every row. After it, rowOf only
+// copies.
 func (e *engine) columns(pixels []byte, stride, n int) ([]byte, int) {
 	rows := e.view.part.Dy()
 	e.tall = grow(e.tall, n*rows)
@@ -147,7 +148,7 @@ func (e *engine) columns(pixels []byte, stride, n int) ([]byte, int) {
 	return e.tall, n
 }
 
-// pixels are those of the current image in r, beginning with its corner.
+// pixels returns the current image's pixels in r, from r's upper left corner on.
 func (e *engine) pixels(r image.Rectangle) (pix []byte, stride int, err error) {
 	if e.inside {
 		return e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4 * e.img.Width, nil

@@ -8,10 +8,10 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// RandomErasing overwrites, with probability p, a random rectangle of the tensor
-// with 0, as torchvision does. It draws an area and a ratio until the rectangle
-// is smaller than the image on both sides. After ten such draws without success
-// it erases nothing. It must come after [ToTensor] and [Normalize].
+// RandomErasing sets a random rectangle of the tensor to 0 with probability p, as
+// torchvision does. It draws an area and an aspect ratio until the rectangle is
+// smaller than the image in width and height. After ten draws without success it
+// erases nothing. It must come after [ToTensor] and [Normalize].
 func RandomErasing(p float64) Erasing {
 	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
 }
@@ -38,15 +38,13 @@ func (s Erasing) Ratio(least, greatest float64) Erasing {
 	return s
 }
 
-// Value sets what is written: one value per channel, or one for all. The default
-// is 0.
+// Value sets what is written instead of 0: one value per channel, or one for all.
 func (s Erasing) Value(v ...float32) Erasing {
 	s.value = slices.Clone(v)
 	return s
 }
 
-// Noise writes random numbers from the standard normal distribution instead of a
-// value.
+// Noise writes random numbers from the standard normal distribution instead of 0.
 func (s Erasing) Noise() Erasing {
 	s.noise = true
 	return s
@@ -82,7 +80,7 @@ func (s Erasing) add(p *program) error {
 	case s.noise && s.value != nil:
 		return errors.New("want a Value or Noise, not both")
 	case !p.output.float:
-		return errors.New("want ToTensor before it")
+		return errors.New("must come after ToTensor")
 	}
 	p.output.erasings = append(p.output.erasings, s)
 	p.output.calls = append(p.output.calls, s.String())
@@ -127,7 +125,7 @@ func (s *Erasing) next(c int, r *rand.Rand) float32 {
 	return s.value[c%len(s.value)]
 }
 
-// index is where a value is in the slot.
+// index is where the value of channel c at (x, y) is in the output.
 func (o *output) index(c, y, x int) int {
 	if o.planar() {
 		return (c*o.h+y)*o.w + x

@@ -148,7 +148,7 @@ func ExampleExifTranspose() {
 	// Output:
 	// image uint8 (n) → image float32 (3, 224, 224)
 	//   decode    to RGB, only the window that the steps need
-	//   turn      ExifTranspose()
+	//   rotate    ExifTranspose()
 	//   resample  Resize(256), CenterCrop(224)
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
 }

@@ -2,13 +2,14 @@ package transform
 
 import "image"
 
-// ExifTranspose turns or mirrors the image of a JPEG, PNG or WebP file by the
-// orientation in its Exif data or, without one there, in its XMP. It is PIL's
-// ImageOps.exif_transpose, which torchvision's datasets do not call. Orientations
-// 5 to 8 exchange width and height. Images without an orientation, in other
-// formats, or given as pixels stay as they are.
+// ExifTranspose rotates or mirrors the image of a JPEG, PNG or WebP file by the
+// orientation in its Exif data. If there is none, it uses the orientation in the
+// file's XMP data. Orientations 5 to 8 exchange width and height. All other images
+// stay as they are: those without an orientation, in other formats, or given as
+// pixels.
 //
-// It must come before all steps that change the image.
+// The result is that of PIL's ImageOps.exif_transpose, which torchvision's
+// datasets do not call. It must come before all steps that change the image.
 func ExifTranspose() Step {
 	const text = "ExifTranspose()"
 	return setting{text, func(p *program) error {
@@ -16,12 +17,12 @@ func ExifTranspose() Step {
 			return err
 		}
 		p.upright = true
-		p.plan = append(p.plan, "turn      "+text)
+		p.plan = append(p.plan, "rotate    "+text)
 		return nil
 	}}
 }
 
-// An upright is a source turned by its orientation. The steps see the turned
+// An upright is a source rotated by its orientation. The steps see the rotated
 // image, and only the part that they need is decoded.
 type upright struct {
 	src         source
@@ -30,7 +31,7 @@ type upright struct {
 	pix         []byte
 }
 
-// size is the size of the turned image.
+// size is the size of the rotated image.
 func (u *upright) size() (w, h int) {
 	if u.swaps() {
 		return u.h, u.w
@@ -60,7 +61,8 @@ func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
 		return err
 	}
 
-	// From one pixel of the result to the next, and from one row to the next.
+	// Where the result's first pixel is in pix, and the bytes from one pixel and
+	// from one row of the result to the next.
 	first, right, down := 0, 4, 4*r.Dx()
 	if u.mirrored() {
 		first, right = first+4*(r.Dx()-1), -right

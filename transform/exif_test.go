@@ -65,13 +65,13 @@ func TestExifTransposeComesFirst(t *testing.T) {
 	}
 	for _, before := range []Step{CenterCrop(3), Apply(nothing{}), ExifTranspose(), ToTensor()} {
 		_, err := Images(encoded(data), before, ExifTranspose(), CenterCrop(3))
-		if err == nil || !strings.Contains(err.Error(), "ExifTranspose(): want it") {
+		if err == nil || !strings.Contains(err.Error(), "ExifTranspose(): must come") {
 			t.Errorf("after %v: error %v", before, err)
 		}
 	}
 }
 
-func TestTruncatedJPEGIsAPictureWhereAllowed(t *testing.T) {
+func TestTruncatedJPEGIsAnImageWhereAllowed(t *testing.T) {
 	data, err := os.ReadFile("testdata/rgb.jpg")
 	if err != nil {
 		t.Fatal(err)

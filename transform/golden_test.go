@@ -18,7 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// golden is what testdata/golden.py wrote down of Pillow.
+// golden holds Pillow's results, which testdata/golden.py wrote.
 type golden struct {
 	Resize []struct {
 		W, H, RW, RH int
@@ -114,7 +114,7 @@ func sum(pix any) string {
 	return hex.EncodeToString(s[:])
 }
 
-// cut is the crop of a given part, for tests.
+// cut is a step that crops to a rectangle.
 type cut struct{ image.Rectangle }
 
 func (c cut) String() string                     { return "cut" }
@@ -152,7 +152,7 @@ func checkResize(t *testing.T, name string, more ...Step) {
 	}
 }
 
-// nothing keeps the steps around it apart.
+// nothing is a Transform between two steps that keeps them apart.
 type nothing struct{}
 
 func (nothing) Apply(*Image, *rand.Rand) error { return nil }

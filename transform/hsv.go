@@ -2,8 +2,8 @@ package transform
 
 import "math"
 
-// toHSV is Pillow's convert("HSV"): the hue's circle and the two others take
-// 255 steps, rounded down, in the float32 and float64 of its C code.
+// toHSV is Pillow's convert("HSV"): hue, saturation and value from 0 to 255,
+// rounded down, in the same mixture of float32 and float64 as Pillow's C code.
 func toHSV(r, g, b uint8) (h, s, v uint8) {
 	most, least := max(r, g, b), min(r, g, b)
 	if most == least {

@@ -5,14 +5,14 @@ import (
 	"image/color"
 )
 
-// An Image is what a [Transform] edits: red, green and blue of 8 bits each. A
-// Transform must not keep it after Apply returns.
+// An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits
+// each. A Transform must not keep it after Apply returns.
 //
-// It implements [image/draw.Image], for code that takes those. Loops over Pix are
-// much faster.
+// It implements [image/draw.Image], for code that works with that interface. Loops
+// over Pix are much faster.
 type Image struct {
-	// Pix holds 4 bytes per pixel: red, green, blue, and one that is not used.
-	// The pixel (x, y) begins at 4*(y*Width+x).
+	// Pix holds 4 bytes per pixel: red, green, blue, and one that is ignored.
+	// The pixel in column x of row y begins at 4*(y*Width+x).
 	Pix           []uint8
 	Width, Height int
 }
@@ -32,7 +32,8 @@ func (m *Image) At(x, y int) color.Color {
 	return color.NRGBA{p[0], p[1], p[2], 255}
 }
 
-// Set changes a pixel, and drops alpha. Outside the image it does nothing.
+// Set changes the colour of a pixel, without alpha. Outside the image it does
+// nothing.
 func (m *Image) Set(x, y int, c color.Color) {
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
 		return
@@ -48,7 +49,7 @@ func (m *Image) resize(w, h int) {
 	m.Pix = grow(m.Pix, 4*w*h)
 }
 
-// grow makes b n bytes long. Kernels may read a little beyond, up to its capacity.
+// grow makes b n bytes long. Kernels may read past its end, up to its capacity.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n, n+n/4+64)

@@ -1,11 +1,12 @@
 // Package transform prepares images: it decodes, resizes, crops, augments and
-// normalises them. Its steps have the names of torchvision's transforms, and
-// compute what those compute on PIL images.
+// normalises them. Its steps have the names of torchvision's transforms and
+// compute the same as those do on PIL images.
 //
-// [Images] compiles a list of steps for a dataset, [Compile] for single images.
-// Consecutive resizes, crops and flips become one resampling, which reads only
-// the part of the image that is kept. Conversion and normalisation happen while
-// the result is written into the batch.
+// [Images] applies a list of steps to the images of a dataset. [Compile] is for
+// single images. Both first compile the list: consecutive resizes, crops and
+// flips become one resampling, which reads only the part of the image that is
+// kept. Conversion and normalisation happen while the result is written into the
+// batch.
 package transform
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A Pipeline is a dataset whose images went through the steps. [Images] makes it.
+// A Pipeline is a dataset with steps applied to its images. [Images] makes it.
 type Pipeline struct {
 	inner dataset.Dataset
 	spec  dataset.Spec
@@ -26,27 +27,29 @@ type Pipeline struct {
 	*program
 }
 
-// Images returns ds with the steps applied to its field "image", or another one
-// named by [Field]. The field holds either files or pixels. Files are ragged
-// uint8: JPEG, PNG, GIF, WebP, BMP, TIFF or PNM, recognised by their first bytes.
-// Pixels are uint8 of shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4
-// channels. A shape that fits both of the last two is (h, w, c).
+// Images returns ds with the steps applied to its field "image", or to the field
+// that [Field] names. All other fields stay as they are.
 //
-// Every image becomes RGB as with PIL's convert("RGB"): gray is repeated, alpha
-// is dropped, and an animation gives its first frame. Gray values of 16 bits
-// above 255 become 255, so that most such images become white. The result is
-// float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
-// otherwise uint8 (h, w, 3). All other fields stay as they are.
+// The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
+// WebP, BMP, TIFF or PNM, recognised by their first bytes. Pixels are uint8 of
+// shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4 channels. A shape that could
+// be both (h, w, c) and (c, h, w) is taken as (h, w, c).
 //
-// TIFF files are turned by their orientation, as PIL does when it loads them. For
-// other formats this is a step: [ExifTranspose].
+// Every image becomes RGB, as with PIL's convert("RGB"): gray is repeated, alpha
+// is dropped, and an animation gives its first frame. As in PIL, values of 16-bit
+// gray images above 255 become 255, so most such images become white. The result
+// is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
+// uint8 (h, w, 3) without either.
+//
+// TIFF files are rotated by their orientation, as PIL does when it loads them.
+// For other formats the step [ExifTranspose] does that.
 //
 // A file that ends too early is an error, even if the steps need only its
-// beginning; see [AllowTruncated]. Damaged data is an error if the steps need it.
-// An image that is too large is an error: see [MaxPixels]. A file in another
-// format is an error that names the format and wraps [errors.ErrUnsupported].
+// beginning (see [AllowTruncated]). Damaged data is an error only if the steps
+// need it. An image that is too large is an error (see [MaxPixels]). The error of
+// a file in another format names the format and wraps [errors.ErrUnsupported].
 //
-// The error of Images joins everything that is wrong with the steps.
+// The error of Images itself joins everything that is wrong with the steps.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	p, err := compile(steps)
 	if err != nil {
@@ -78,7 +81,8 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 // Len is the number of samples in the underlying dataset.
 func (x *Pipeline) Len() int { return x.inner.Len() }
 
-// Spec is that of the underlying dataset, except for the field of the images.
+// Spec is the underlying dataset's Spec with the field of the images replaced by
+// that of the results.
 func (x *Pipeline) Spec() dataset.Spec { return x.spec }
 
 // Name is the sample's name in the underlying dataset.
@@ -105,7 +109,7 @@ func (x *Pipeline) String() string {
 	return text + "  store     " + x.output.String()
 }
 
-// Open makes a Reader. Readers share no memory, so each goroutine can use one.
+// Open makes a Reader for one goroutine. Readers share no memory.
 func (x *Pipeline) Open() (dataset.Reader, error) {
 	inner, err := x.inner.Open()
 	if err != nil {
@@ -117,7 +121,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	return r, nil
 }
 
-// A reader takes samples through the steps for one worker.
+// A reader applies the steps to samples, for one worker.
 type reader struct {
 	*Pipeline
 	inner dataset.Reader

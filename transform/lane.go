@@ -7,8 +7,8 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 )
 
-// A lane takes one image after the other through the steps. It keeps its memory
-// between them and belongs to one goroutine at a time.
+// A lane applies the steps to one image after the other. It keeps its memory
+// between images and belongs to one goroutine at a time.
 type lane struct {
 	*program
 	files  files
@@ -40,7 +40,7 @@ func (l *lane) file(data []byte, slot dataset.Slot) error {
 	return nil
 }
 
-// run takes the image through the steps, until it can be stored row by row.
+// run applies the steps to the image, until it can be stored row by row.
 func (l *lane) run(r *rand.Rand) error {
 	e, o := &l.engine, &l.output
 	for _, op := range l.ops {
@@ -71,7 +71,7 @@ func (l *lane) storeFloats(out []float32, r *rand.Rand) {
 	e := &l.engine
 	for y := range l.output.h {
 		e.rowOf(e.row, y)
-		l.output.storeFloat(out, e.row, y)
+		l.output.storeFloats(out, e.row, y)
 	}
 	l.output.erase(out, r)
 }

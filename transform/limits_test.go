@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// promise sets the size in the headers of a testdata file of 19×13 pixels, of
-// which WebP and GIF files take 14 and 16 bits.
+// promise sets the size in the headers of a testdata file of 19×13 pixels. WebP
+// has 14 bits for a side, GIF 16.
 func promise(t *testing.T, name string, w, h int) []byte {
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestMaxPixelsIsTheOnlyLimitOfFilesThatAreLongEnough(t *testing.T) {
 	}
 }
 
-// plain are sound files of 4000×4000 pixels or more in few bytes.
+// plain are valid files of 4000×4000 pixels or more in few bytes.
 func plain(t *testing.T) map[string][]byte {
 	files := map[string][]byte{}
 	m := image.NewPaletted(image.Rect(0, 0, 4000, 4000), color.Palette{color.Black, color.White})
@@ -140,7 +140,7 @@ func plain(t *testing.T) map[string][]byte {
 	return files
 }
 
-func TestPlainPicturesMayBeLarge(t *testing.T) {
+func TestPlainImagesMayBeLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("images of 16 million pixels take a second")
 	}

@@ -2,8 +2,8 @@ package transform
 
 import "bytes"
 
-// others are formats that this package does not decode, by the first bytes of a
-// file: ? is any byte.
+// others are formats that this package does not decode, with the first bytes of
+// their files. ? means any byte.
 var others = [...]struct{ magic, what string }{
 	// ISO/IEC 14496-12: a box of any length with the file's type and its brand.
 	{"????ftypavif", "AVIF"},
@@ -14,7 +14,7 @@ var others = [...]struct{ magic, what string }{
 	{"????ftypcrx ", "Canon raw (CR3)"},
 	{"????ftypjp2 ", "JPEG 2000"},
 	{"????ftypjxl ", "JPEG XL"},
-	{"????ftyp", "a film (MP4 or QuickTime)"},
+	{"????ftyp", "a video (MP4 or QuickTime)"},
 	{"\x00\x00\x00\x0cjP  \r\n\x87\n", "JPEG 2000"},
 	{"\xff\x4f\xff\x51", "JPEG 2000"},
 	{"\x00\x00\x00\x0cJXL \r\n\x87\n", "JPEG XL"},
@@ -45,16 +45,16 @@ var others = [...]struct{ magic, what string }{
 	{"\x01\xda", "SGI"},
 	{"\x89JNG\r\n\x1a\n", "JNG"},
 	{"\x8aMNG\r\n\x1a\n", "MNG"},
-	{"\x1a\x45\xdf\xa3", "a film (Matroska or WebM)"},
-	{"RIFF????AVI ", "a film (AVI)"},
+	{"\x1a\x45\xdf\xa3", "a video (Matroska or WebM)"},
+	{"RIFF????AVI ", "a video (AVI)"},
 	{"\x93NUMPY", "NumPy"},
 	{"PK\x03\x04", "a ZIP archive"},
 	{"\x1f\x8b", "a gzip file"},
 	{"\x28\xb5\x2f\xfd", "a zstd file"},
-	{"version https://git-lfs", "a pointer of Git LFS (the file itself was not fetched)"},
+	{"version https://git-lfs", "a Git LFS pointer (the file itself was not fetched)"},
 }
 
-// text names a text file by its beginning, or is "".
+// text names the format of a text file by its beginning, or is "".
 func text(data []byte) string {
 	head := bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\xef\xbb\xbf"))
 	head = bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))

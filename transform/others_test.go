@@ -12,7 +12,7 @@ func TestFilesOfOtherFormatsAreNamed(t *testing.T) {
 		"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic":       "HEIC",
 		"\x00\x00\x00\x18ftypheix\x00\x00\x00\x00mif1heix":       "HEIC",
 		"\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1avif":       "HEIF (HEIC or AVIF)",
-		"\x00\x00\x00\x18ftypisom\x00\x00\x00\x00mp41":           "a film (MP4 or QuickTime)",
+		"\x00\x00\x00\x18ftypisom\x00\x00\x00\x00mp41":           "a video (MP4 or QuickTime)",
 		"\x00\x00\x00\x0cJXL \r\n\x87\n":                         "JPEG XL",
 		"\xff\x0a\xfa\x1f":                                       "JPEG XL",
 		"\x00\x00\x00\x0cjP  \r\n\x87\n":                         "JPEG 2000",
@@ -24,7 +24,7 @@ func TestFilesOfOtherFormatsAreNamed(t *testing.T) {
 		"\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- --><svg>":     "SVG",
 		"<?xml version=\"1.0\"?><note/>":                         "XML",
 		"\n <!DOCTYPE HTML><title>404":                           "a web page (HTML)",
-		"version https://git-lfs.github.com/spec/v1\noid sha256": "a pointer of Git LFS (the file itself was not fetched)",
+		"version https://git-lfs.github.com/spec/v1\noid sha256": "a Git LFS pointer (the file itself was not fetched)",
 	} {
 		err := place(t, []byte(data))
 		if err == nil || !strings.Contains(err.Error(), "transform: decode: "+want+", which penstock does not read") {

@@ -11,13 +11,13 @@ import (
 // A PadMode says how padding is filled.
 type PadMode uint8
 
-// The modes, with torchvision's names. The comments show a row abc that is padded
-// by two on each side.
+// The modes, with torchvision's names. The comments show a row of pixels abc that
+// is padded by two on each side.
 const (
 	Constant  PadMode = iota // the fill colour: ··abc··
 	Edge                     // the pixel at the edge: aaabccc
-	Reflect                  // mirrored, without repeating the pixel at the edge: cbabcba
-	Symmetric                // mirrored, repeating the pixel at the edge: baabccb
+	Reflect                  // mirrored without the pixel at the edge: cbabcba
+	Symmetric                // mirrored with the pixel at the edge: baabccb
 )
 
 // String is torchvision's name of the mode.
@@ -29,9 +29,9 @@ func (m PadMode) String() string {
 	return "unknown"
 }
 
-// Pad adds pixels around the image: Pad(n) adds n on all sides, Pad(x, y) adds x
-// left and right and y above and below, and Pad(left, top, right, bottom) sets
-// every side.
+// Pad adds pixels around the image. Pad(n) adds n on every side. Pad(x, y) adds x
+// left and right, and y above and below. Pad(left, top, right, bottom) sets every
+// side.
 func Pad(widths ...int) Padding { return Padding{widths: widths} }
 
 // Padding is the step that [Pad] makes.
@@ -69,7 +69,7 @@ func (s Padding) options() string {
 
 func (s Padding) check() error {
 	if n := len(s.widths); n != 1 && n != 2 && n != 4 {
-		return errors.New("want one, two or four widths")
+		return errors.New("want 1, 2 or 4 widths")
 	}
 	for _, n := range s.widths {
 		if n < 0 || n > maxSide {
@@ -89,7 +89,8 @@ func (s Padding) add(p *program) error {
 	return p.geometry(s, pads)
 }
 
-// frame is the padded image in coordinates of one of w×h.
+// frame is the rectangle of the padded image, in the coordinates of the image of
+// w×h before it.
 func (s Padding) frame(w, h int) image.Rectangle {
 	d := s.widths
 	switch len(d) {
@@ -142,7 +143,7 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 	return nil
 }
 
-// index is the pixel of n that is at position i, which may be outside.
+// index is which of n pixels is shown at position i, which may be outside.
 func (m PadMode) index(i, n int) int {
 	period := 2 * n
 	switch m {

@@ -117,7 +117,7 @@ func TestOneReaderTakesAllPhotos(t *testing.T) {
 	slot := dataset.NewSlot(ds.Spec()...)
 	for round := range 2 {
 		for i := range photos.Len() {
-			i = (i * 131 * (round + 1)) % photos.Len() // sizes by turns
+			i = (i * 131 * (round + 1)) % photos.Len() // so that sizes alternate
 			if err := used.Place(context.Background(), i, slot); err != nil {
 				t.Fatalf("%s: %v", photos.Path(i), err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/internal/exif"
 )
 
-// A pngDecoder reads PNG files with the standard library's decoder, which knows
+// A pngDecoder reads PNG files with the standard library's decoder, which decodes
 // only whole images.
 type pngDecoder struct {
 	data   []byte
@@ -22,8 +22,9 @@ type pngDecoder struct {
 	w, h   int
 }
 
-// pngDensity is an upper limit of pixels per byte of a file: deflate makes up to
-// 1032 bytes of one, with 8 pixels each.
+// pngDensity is an upper limit of pixels per byte of a file. Deflate decompresses a
+// byte to 1032 at most, and each of them holds at most 8 pixels. That makes 8256,
+// and this is about twice that.
 const pngDensity = 16384
 
 func (p *pngDecoder) Header(data []byte) (w, h int, err error) {
@@ -48,7 +49,7 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 	if err != nil {
 		return err
 	}
-	// The header's bits and colour type.
+	// The header's bit depth is 16 and its colour type is gray.
 	if m, ok := img.(*image.NRGBA64); ok && p.data[24] == 16 && p.data[25] == 0 {
 		img = gray16{m}
 	}
@@ -59,8 +60,8 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 // gray16 is a gray image of 16 bits that has a transparent colour.
 type gray16 struct{ *image.NRGBA64 }
 
-// Orientation is that of the file's Exif or XMP: in eXIf, and in texts with the
-// names that ImageMagick and Adobe use.
+// Orientation is the orientation in the file's Exif or XMP data. These are in the
+// chunk eXIf, or in text chunks with the keys that ImageMagick and Adobe use.
 func (p *pngDecoder) Orientation() int {
 	var info, profile, packet []byte
 	for data := p.data[8:]; len(data) >= 12; {
@@ -88,8 +89,8 @@ func (p *pngDecoder) Orientation() int {
 	return exif.Orientation(info, packet)
 }
 
-// pngText is the key and the value of a chunk of text, or empty. Source: PNG
-// specification, third edition, section 11.3.3.
+// pngText is the key and the value of a text chunk. Both are empty for other
+// chunks. Source: PNG specification, third edition, section 11.3.3.
 func pngText(name string, body []byte) (key string, value []byte) {
 	k, rest, ok := bytes.Cut(body, []byte{0})
 	switch {
@@ -103,7 +104,7 @@ func pngText(name string, body []byte) (key string, value []byte) {
 		return "", nil
 	}
 	compressed, method := rest[0] != 0, rest[1]
-	parts := bytes.SplitN(rest[2:], []byte{0}, 3) // language, the key in it, text
+	parts := bytes.SplitN(rest[2:], []byte{0}, 3) // language, the key in that language, text
 	if len(parts) < 3 || compressed && method != 0 {
 		return "", nil
 	}
@@ -113,7 +114,8 @@ func pngText(name string, body []byte) (key string, value []byte) {
 	return string(k), parts[2]
 }
 
-// inflated is an uncompressed text, or nil if it is longer than Pillow reads.
+// inflated decompresses a text. It is nil if the text is damaged or longer than
+// Pillow reads.
 func inflated(data []byte) []byte {
 	const most = 1 << 20
 	r, err := zlib.NewReader(bytes.NewReader(data))
@@ -127,8 +129,8 @@ func inflated(data []byte) []byte {
 	return text
 }
 
-// rawProfile is what a profile holds in hexadecimal digits after three lines, or
-// nil.
+// rawProfile decodes the hexadecimal digits that follow the first three lines of a
+// profile, or is nil.
 func rawProfile(text []byte) []byte {
 	lines := strings.SplitN(string(text), "\n", 4)
 	if len(lines) < 4 {

@@ -7,17 +7,18 @@ import (
 )
 
 // ImageNetMean and ImageNetStd are the means and standard deviations with which
-// torchvision's models were trained: of red, green and blue, on a scale from 0 to
-// 1. Steps copy them, so a change has an effect only on steps made after it.
+// torchvision's models were trained. They are for red, green and blue, with values
+// from 0 to 1. Steps copy them: a change has no effect on steps that exist
+// already.
 var (
 	ImageNetMean = []float32{0.485, 0.456, 0.406}
 	ImageNetStd  = []float32{0.229, 0.224, 0.225}
 )
 
-// Eval is the usual list of steps for evaluation: Resize(int(size·256/224 +
-// 1/2)), CenterCrop(size), ToTensor(), Normalize([ImageNetMean], [ImageNetStd]).
-// Eval(224) resizes to 256. Another [Normalize] after it is an error: for other
-// numbers, list these steps yourself.
+// Eval is torchvision's list of steps for evaluation: Resize(n), CenterCrop(size),
+// ToTensor(), Normalize([ImageNetMean], [ImageNetStd]). Here n is size·256/224,
+// rounded, so 256 for Eval(224). Another [Normalize] after it is an error. For
+// other means, list these steps yourself.
 func Eval(size int) Step {
 	if size < 1 || size > maxSide/2 {
 		return wrong{steps.Call("Eval", size), errors.New("want a positive size")}
@@ -28,7 +29,7 @@ func Eval(size int) Step {
 	}}
 }
 
-// Train is the usual list of steps for training: RandomResizedCrop(size),
+// Train is torchvision's list of steps for training: RandomResizedCrop(size),
 // RandomHorizontalFlip(0.5), ToTensor(), Normalize([ImageNetMean],
 // [ImageNetStd]). As with [Eval], another [Normalize] after it is an error.
 func Train(size int) Step {
@@ -41,8 +42,7 @@ func Train(size int) Step {
 	}}
 }
 
-// A preset is a list of steps whose last one normalises, so that no other step
-// may.
+// A preset is a list of steps that normalises. After it no other step may.
 type preset struct {
 	text  string
 	steps list

@@ -16,10 +16,10 @@ import (
 // image is stored.
 type program struct {
 	field   string
-	limit   int  // pixels
-	pillow  int  // the version whose resizing this is
+	limit   int  // the most pixels that an image may have
+	pillow  int  // the version of Pillow whose resizing this is
 	cut     bool // JPEG files may end too early
-	upright bool // JPEG files are turned by their orientation
+	upright bool // images are rotated by their orientation
 	ops     []operation
 	output  output
 
@@ -36,10 +36,10 @@ type operation interface {
 	do(e *engine, r *rand.Rand) error
 }
 
-// A geometry moves and scales pixels, lazily.
+// A geometry moves and scales pixels. The engine collects it and applies it later.
 type geometry interface {
 	Step
-	after(w, h int) (int, int) // the size it leaves; 0, 0 where that varies
+	after(w, h int) (int, int) // the size after it; 0, 0 if that varies
 	move(e *engine, r *rand.Rand) error
 }
 
@@ -85,7 +85,7 @@ func (p *program) addAll(steps []Step) {
 	}
 }
 
-// How a geometry takes part in a run.
+// An effect is how a geometry takes part in a run.
 type effect int
 
 const (
@@ -121,15 +121,16 @@ func (p *program) edit(ed editor) error {
 
 func (p *program) beforeTensor() error {
 	if p.output.tensor {
-		return errors.New("want it before ToTensor")
+		return errors.New("must come before ToTensor and PILToTensor")
 	}
 	return nil
 }
 
-// first is the error of a step that must come before all steps that see pixels.
+// first is the error of a step that must come before all steps that change the
+// image.
 func (p *program) first() error {
 	if len(p.ops) > 0 || p.upright {
-		return errors.New("want it once, before all other steps")
+		return errors.New("must come once, before all steps that change the image")
 	}
 	return p.beforeTensor()
 }
@@ -145,7 +146,8 @@ func (p *program) endRun() {
 	p.run, p.resized, p.settled = nil, false, false
 }
 
-// sized follows the size of images of w×h, or of any where they are 0.
+// sized is the size of the last image, from images of w×h. Zeros mean that the
+// size varies.
 func (p *program) sized(w, h int) (int, int) {
 	p.varying = "the images of the dataset"
 	for _, op := range p.ops {
@@ -157,7 +159,8 @@ func (p *program) sized(w, h int) (int, int) {
 	return w, h
 }
 
-// fieldOf is the field that the images become.
+// fieldOf is the field of the results, from images of w×h. Zeros mean that the
+// size varies.
 func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	w, h = p.sized(w, h)
 	if w == 0 || h == 0 {
@@ -190,14 +193,14 @@ func Field(name string) Step {
 }
 
 // MaxPixels sets the greatest number of pixels, width times height, that an image
-// may have before and between the steps. A larger image is an error and takes no
-// memory. The default is 178,956,970, which is Pillow's limit.
+// may have before and between the steps. A larger image is an error, and no memory
+// is allocated for it. The default is 178,956,970, which is Pillow's limit.
 //
-// A file that is too short for its pixels, with the best compression of its
-// format, is an error before memory is taken. But some formats hold large images
-// of one colour in a few bytes, such as lossless WebP and the background of GIF.
-// These take memory for their pixels, 4 bytes or more each, which only MaxPixels
-// limits.
+// A file that is too short to hold its number of pixels, even with the best
+// compression of its format, is also an error before memory is allocated. But some
+// formats, such as lossless WebP and GIF, can store a large image of one colour in
+// a few bytes. Its pixels need 4 bytes or more each, and only MaxPixels limits
+// that memory.
 func MaxPixels(n int) Step {
 	return setting{steps.Call("MaxPixels", n), func(p *program) error {
 		if n < 1 {
@@ -210,15 +213,16 @@ func MaxPixels(n int) Step {
 
 const defaultMaxPixels = 178_956_970
 
-// Pillow sets which version of Pillow resizing equals bit for bit: 12 or 13. They
-// differ in whether rows or columns are resized first, so that some values differ
-// by 1.
+// Pillow sets the version of Pillow whose resizing this is, bit for bit: 12 or 13.
+// They differ in whether the horizontal or the vertical pass comes first. Between
+// the passes values are rounded, so some results differ by 1.
 //
-// The default is 12, which is Pillow 12.2 and 12.3. They resize rows first,
-// unless the image is more than 100 times as high as wide and becomes lower.
-// Earlier versions, compared down to 9.4, always resize rows first. Pillow(13)
-// resizes columns first if the height shrinks by more than twice as many pixels
-// as the width, as it often does in training.
+// The default is 12, which is Pillow 12.2 and 12.3. There the horizontal pass
+// comes first, unless the image is more than 100 times as high as wide and its
+// height shrinks. In earlier versions, compared down to 9.4, the horizontal pass
+// always comes first. In Pillow 13 the vertical pass comes first if the height
+// loses more than twice as many pixels as the width. In training that happens
+// often.
 func Pillow(version int) Step {
 	return setting{steps.Call("Pillow", version), func(p *program) error {
 		if version != 12 && version != 13 {
@@ -232,10 +236,10 @@ func Pillow(version int) Step {
 // AllowTruncated accepts JPEG files that end too early, as PIL does with
 // ImageFile.LOAD_TRUNCATED_IMAGES. The missing part is gray, or blurred in
 // progressive files. Without this step such a file is an error. In other formats
-// it always is.
+// it is always an error.
 //
-// An invalid code in the middle of a file stays an error, while PIL shows what
-// its decoder made of it.
+// An invalid code in the middle of a file is still an error. PIL returns what its
+// decoder made of it.
 func AllowTruncated() Step {
 	return setting{"AllowTruncated()", func(p *program) error {
 		p.cut = true

@@ -56,18 +56,18 @@ func TestRandomCropReachesEveryPlace(t *testing.T) {
 	}
 }
 
-// TestViewsAreTheStepsOneByOne compares random geometry folded together with
-// the same geometry done step by step.
+// TestViewsAreTheStepsOneByOne compares random geometry in one view with the same
+// geometry step by step.
 func TestViewsAreTheStepsOneByOne(t *testing.T) {
 	pix := pixels(23, 17)
 	rapid.Check(t, func(rt *rapid.T) {
-		kinds := []Step{Resize(9, 31), Resize(12).Filter(Bicubic), CenterCrop(8, 40), CenterCrop(30), CenterCrop(5), RandomHorizontalFlip(1),
+		all := []Step{Resize(9, 31), Resize(12).Filter(Bicubic), CenterCrop(8, 40), CenterCrop(30), CenterCrop(5), RandomHorizontalFlip(1),
 			RandomVerticalFlip(1), Pad(1, 2, 3, 4).Fill(9, 8, 7), Pad(2), Pad(3, 0).Mode(Symmetric), RandomCrop(7).PadIfNeeded(),
 			cut{image.Rect(2, -1, 9, 7)}, cut{image.Rect(1, 3, 5, 14)}}
 		var folded, apart []Step
-		for _, k := range rapid.SliceOfN(rapid.IntRange(0, len(kinds)-1), 1, 7).Draw(rt, "steps") {
-			folded = append(folded, kinds[k])
-			apart = append(apart, kinds[k], Apply(nothing{}))
+		for _, k := range rapid.SliceOfN(rapid.IntRange(0, len(all)-1), 1, 7).Draw(rt, "steps") {
+			folded = append(folded, all[k])
+			apart = append(apart, all[k], Apply(nothing{}))
 		}
 		ds := imageOf(t, 23, 17, append([]uint8(nil), pix...))
 		if got, want := sum(result(t, ds, folded...).Data()), sum(result(t, ds, apart...).Data()); got != want {

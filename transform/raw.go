@@ -13,11 +13,11 @@ import (
 type raw struct {
 	pix         []byte
 	w, h        int
-	pixel, row  int // bytes from one to the next
+	pixel, row  int // bytes from one pixel, or row, to the next
 	green, blue int // bytes from red; 0 in gray images
 }
 
-// rawOf reads the layout of a fixed field from its shape.
+// rawOf is the layout of a field with this shape.
 func rawOf(f dataset.Field) (raw, error) {
 	s := f.Shape
 	channels := func(n int) bool { return n == 1 || n == 3 || n == 4 }

@@ -11,28 +11,28 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// A Filter is the interpolation of a resize. Results are those of Pillow's filter
-// of the same name, bit for bit. All filters except Nearest antialias: when an
-// image shrinks, every source pixel counts.
+// A Filter is the interpolation of a resize. The results are those of Pillow's
+// filter of the same name, bit for bit. All filters except Nearest antialias: when
+// an image shrinks, every source pixel contributes to the result.
 type Filter uint8
 
 // The filters. The default is Bilinear everywhere.
 const (
-	Bilinear = Filter(resize.Bilinear) // a triangle
+	Bilinear = Filter(resize.Bilinear) // a triangle: linear between neighbouring pixels
 	Nearest  = Filter(resize.Nearest)  // the pixel at the centre
-	Box      = Filter(resize.Box)      // the mean of the pixels it covers
+	Box      = Filter(resize.Box)      // the mean of the covered pixels
 	Bicubic  = Filter(resize.Bicubic)  // Keys' cubic convolution with a = -0.5
-	Lanczos  = Filter(resize.Lanczos)  // a sinc with a Lanczos window of ±3 pixels
-	Hamming  = Filter(resize.Hamming)  // a sinc with a Hamming window of ±1 pixel: as fast as Bilinear and sharper
+	Lanczos  = Filter(resize.Lanczos)  // sinc with a Lanczos window of ±3 pixels
+	Hamming  = Filter(resize.Hamming)  // sinc with a Hamming window of ±1 pixel: as fast as Bilinear, and sharper
 )
 
 // String is Pillow's name of the filter, in lower case.
 func (f Filter) String() string { return resize.Filter(f).String() }
 
-// Resize scales the image, as torchvision's Resize does with a PIL image, always
-// with antialiasing. Resize(s) makes the shorter side s pixels long and the
-// longer one int(s·long/short). Resize(h, w) makes the image h×w: the height
-// comes first, as everywhere in torchvision.
+// Resize scales the image, as torchvision's Resize does with a PIL image.
+// Resize(s) makes the shorter side s pixels long and the longer one
+// int(s·long/short). Resize(h, w) makes the image h×w. The height comes first, as
+// everywhere in torchvision.
 func Resize(size ...int) Resizing { return Resizing{size: size} }
 
 // Resizing is the step that [Resize] makes.
@@ -48,8 +48,9 @@ func (s Resizing) Filter(f Filter) Resizing {
 	return s
 }
 
-// MaxSize limits the longer side of Resize(s) to n pixels. If it would be longer,
-// it becomes n, and the shorter side int(n·short/long).
+// MaxSize limits the longer side to n pixels. If it would be longer, it becomes n,
+// and the shorter side int(n·short/long). It is only for Resize(s), and n must be
+// greater than s. By default there is no limit.
 func (s Resizing) MaxSize(n int) Resizing {
 	s.limit = n
 	return s
@@ -117,11 +118,11 @@ func (s Resizing) move(e *engine, _ *rand.Rand) error {
 	return e.resample(w, h, resize.Filter(s.filter))
 }
 
-// RandomResizedCrop cuts out a random part and resizes it: RandomResizedCrop(s)
-// to s×s, RandomResizedCrop(h, w) to h×w. As in torchvision, it draws an area and
-// an aspect ratio until the part fits into the image. After ten such draws
-// without success it takes the central part with the allowed ratio that is
-// nearest to the image's.
+// RandomResizedCrop cuts out a random part of the image and resizes it:
+// RandomResizedCrop(s) to s×s pixels, RandomResizedCrop(h, w) to h×w. As in
+// torchvision, it draws an area and an aspect ratio until the part fits into the
+// image. After ten draws without success it takes the largest central part whose
+// aspect ratio is allowed.
 func RandomResizedCrop(size ...int) RandomResizedCropping {
 	return RandomResizedCropping{size: size, scale: span{0.08, 1}, ratio: span{3.0 / 4, 4.0 / 3}}
 }
@@ -208,16 +209,16 @@ func (s RandomResizedCropping) part(w, h int, r *rand.Rand) image.Rectangle {
 	return image.Rect(left, top, left+pw, top+ph)
 }
 
-// drawPart draws the size of a part: its area uniformly in scale, its ratio
-// uniformly in the logarithm of ratio.
+// drawPart draws the size of a part: its area uniformly in scale, and the
+// logarithm of its ratio uniformly between the logarithms of ratio.
 func drawPart(w, h int, scale, ratio span, r *rand.Rand) (pw, ph int) {
 	area := float64(w) * float64(h) * scale.draw(r)
 	aspect := math.Exp(span{math.Log(ratio.least), math.Log(ratio.greatest)}.draw(r))
 	return round(math.Sqrt(area * aspect)), round(math.Sqrt(area / aspect))
 }
 
-// round rounds as Python does: halves go to the even neighbour. Numbers that no
-// int can hold give -1.
+// round rounds as Python does: halves go to the even neighbour. Numbers that are
+// too large for a side give -1.
 func round(v float64) int {
 	if !(v < math.MaxInt32) {
 		return -1
@@ -236,7 +237,7 @@ func (s span) call(name string) string { return steps.Call(name, s.least, s.grea
 
 func (s span) check(name string) error {
 	if !(s.least > 0 && s.least <= s.greatest && s.greatest < math.Inf(1)) {
-		return fmt.Errorf("want a %s above 0 and in order", name)
+		return fmt.Errorf("want a %s above 0, with the least number first", name)
 	}
 	return nil
 }

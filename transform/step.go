@@ -9,7 +9,7 @@ import (
 )
 
 // A Step is one entry of the list for [Images] or [Compile]. The functions of
-// this package make them, and [Apply] makes one of your own [Transform]. A Step
+// this package make steps. [Apply] makes one from your own [Transform]. A Step
 // prints as the call that made it.
 type Step interface {
 	fmt.Stringer
@@ -18,14 +18,15 @@ type Step interface {
 }
 
 // A Transform edits one image. All workers call it at the same time, so it must
-// not change its own fields. Random numbers come from r: they depend only on the
-// loader's seed, the epoch and the draw.
+// not change its own fields. It takes its random numbers from r. In a loader they
+// depend only on the seed, the epoch and the draw, which is the sample's place in
+// the sampler's order. In a [Compiled] they depend only on [Source.Seed].
 type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }
 
-// Apply makes a step of your own Transform. It runs at its place in the list,
-// after the geometry of all steps before it. It must keep the image's size,
+// Apply makes a step from your own Transform. It runs at its place in the list:
+// it sees the image after all steps before it. It must keep the image's size,
 // otherwise the sample is an error. The step prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
 
@@ -52,8 +53,8 @@ func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
 	return nil
 }
 
-// Compose makes one step of several, as torchvision's Compose does: for your own
-// presets.
+// Compose combines several steps into one, as torchvision's Compose does. Use it
+// for presets of your own.
 func Compose(several ...Step) Step { return list(several) }
 
 type list []Step
@@ -65,8 +66,7 @@ func (l list) add(p *program) error {
 	return nil
 }
 
-// extent is the height and width of a size argument, where one number is for
-// both.
+// extent is the height and width of a size argument. One number is for both.
 func extent(size []int) (h, w int, err error) {
 	if len(size) != 1 && len(size) != 2 {
 		return 0, 0, errors.New("want a size, or height and width")
@@ -81,5 +81,5 @@ func extent(size []int) (h, w int, err error) {
 	return h, w, nil
 }
 
-// maxSide limits the sizes of steps, so that no area overflows.
+// maxSide is the limit of sizes in steps, so that no area overflows.
 const maxSide = 1 << 20

@@ -12,8 +12,8 @@ import (
 // Axes is the order of an image's dimensions.
 type Axes uint8
 
-// The orders: CHW has one plane per channel, as in PyTorch, and HWC has the
-// channels of a pixel together.
+// The orders. CHW stores one plane per channel, as PyTorch does. HWC stores the
+// channels of each pixel together.
 const (
 	CHW Axes = iota + 1
 	HWC
@@ -32,18 +32,18 @@ func (a Axes) String() string {
 
 // An output says how the last image is stored in the slot.
 type output struct {
-	tensor   bool // ToTensor or PILToTensor was there
+	tensor   bool // the steps have ToTensor or PILToTensor
 	float    bool
 	axes     Axes // 0: the default
 	channels int
 	w, h     int
 
-	table    [3][256]float32 // per channel, where float
-	mean     [3]float32      // of the only Normalize
+	table    [3][256]float32 // per channel: the result of each byte, if float
+	mean     [3]float32      // of the last Normalize
 	std      [3]float32
 	norms    int          // Normalizes so far
-	preset   string       // the one that has normalised
-	norm     *resize.Norm // does what table says for three planes, if not nil
+	preset   string       // the preset that has normalised
+	norm     *resize.Norm // computes the same as table, for three planes; nil if it cannot
 	erasings []Erasing
 	calls    []string
 }
@@ -52,8 +52,8 @@ func (o *output) planar() bool {
 	return o.axes == CHW || o.axes == 0 && o.tensor
 }
 
-// check is called after all steps. It reports what is wrong, and chooses how to
-// store.
+// check is called after all steps. It returns the errors and chooses how the image
+// is stored.
 func (o *output) check() []error {
 	if o.norms == 0 {
 		o.std = [3]float32{1, 1, 1}
@@ -62,7 +62,7 @@ func (o *output) check() []error {
 		o.norm = resize.NewNorm(o.mean, o.std)
 	}
 	if !o.float && len(o.erasings) > 0 {
-		return []error{errors.New("transform: RandomErasing: want ToTensor before it")}
+		return []error{errors.New("transform: RandomErasing: must come after ToTensor")}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (o *output) String() string {
 }
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1), with values float32(x)/255, so from 0 to 1. Unlike in
+// Grayscale(1). The values are float32(x)/255, so from 0 to 1. Unlike in
 // torchvision, gray images have 3 channels too, because every image becomes RGB.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
@@ -101,8 +101,8 @@ func ToTensor() Step {
 }
 
 // PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1). Without [ToTensor] and PILToTensor it is uint8 of shape (h, w,
-// 3).
+// Grayscale(1). With neither [ToTensor] nor PILToTensor it is uint8 of shape
+// (h, w, 3) or (h, w, 1).
 func PILToTensor() Step {
 	return setting{"PILToTensor()", func(p *program) error {
 		return p.toTensor("PILToTensor()")
@@ -111,15 +111,15 @@ func PILToTensor() Step {
 
 func (p *program) toTensor(call string) error {
 	if p.output.tensor {
-		return errors.New("want only one conversion to a tensor")
+		return errors.New("want only one of ToTensor and PILToTensor")
 	}
 	p.output.tensor = true
 	p.output.calls = append(p.output.calls, call)
 	return nil
 }
 
-// Layout sets the order of the result's dimensions. The default is CHW with
-// [ToTensor] or [PILToTensor], and otherwise HWC.
+// Layout sets the order of the result's dimensions. The default is [CHW] with
+// [ToTensor] or [PILToTensor], and otherwise [HWC].
 func Layout(a Axes) Step {
 	return setting{steps.Call("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {
@@ -131,9 +131,10 @@ func Layout(a Axes) Step {
 }
 
 // Normalize subtracts mean[c] from every value of channel c and divides by
-// std[c], in float32 as PyTorch does. Mean and std have a number per channel, or
-// one for all. It must come after [ToTensor]. Several apply one after the other,
-// as in torchvision, but after [Eval] and [Train] it is an error.
+// std[c], in float32 as PyTorch does. Mean and std have one number per channel, or
+// one for all. It must come after [ToTensor]. Several Normalize apply one after
+// the other, as in torchvision. After [Eval] and [Train], which normalise already,
+// it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	text := steps.Call("Normalize", mean, std)
@@ -141,13 +142,13 @@ func Normalize(mean, std []float32) Step {
 		n := p.output.channels
 		switch {
 		case !p.output.float:
-			return errors.New("want ToTensor before it")
+			return errors.New("must come after ToTensor")
 		case p.output.preset != "":
 			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.output.preset)
 		case len(p.output.erasings) > 0:
-			return errors.New("want it before RandomErasing")
+			return errors.New("must come before RandomErasing")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
-			return fmt.Errorf("want a mean and a standard deviation per channel, of %d, or one for all", n)
+			return fmt.Errorf("want %d means and standard deviations, one per channel, or one for all", n)
 		}
 		for _, v := range mean {
 			if v-v != 0 {
@@ -172,8 +173,8 @@ func Normalize(mean, std []float32) Step {
 	}}
 }
 
-// store writes row y of the image, 4 bytes per pixel, as float32.
-func (o *output) storeFloat(out []float32, row []byte, y int) {
+// storeFloats writes row y of the image, 4 bytes per pixel, as float32.
+func (o *output) storeFloats(out []float32, row []byte, y int) {
 	w := o.w
 	row = row[:4*w]
 	if !o.planar() {
@@ -208,7 +209,7 @@ func (o *output) storeFloat(out []float32, row []byte, y int) {
 	}
 }
 
-// storeBytes is storeFloat for uint8, without a table.
+// storeBytes is storeFloats for uint8, without a table.
 func (o *output) storeBytes(out []uint8, row []byte, y int) {
 	w, n := o.w, o.channels
 	row = row[:4*w]

@@ -7,15 +7,15 @@ import (
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
-// A view is geometry that is not yet done: a window of the current image is
-// resampled, a part of the result is placed on a canvas, mirrored or not, and the
+// A view is geometry that is not applied yet. A window of the current image is
+// resampled. A part of the result is placed on a canvas, and may be mirrored. The
 // rest of the canvas is filled.
 type view struct {
 	window  image.Rectangle // of the current image
 	size    image.Point     // of the window once resampled
 	filter  resize.Filter
 	part    image.Rectangle // of the resampled window
-	at      image.Rectangle // where the part is on the canvas; of part's size
+	at      image.Rectangle // where the part is on the canvas; its size is the part's
 	canvas  image.Point
 	fill    [3]uint8
 	mirror  bool // left and right
@@ -33,26 +33,26 @@ func (v *view) isWhole(w, h int) bool { return *v == whole(w, h) }
 func (v *view) resampled() bool { return v.size != v.window.Size() }
 func (v *view) padded() bool    { return v.at != image.Rectangle{Max: v.canvas} }
 
-// canResample reports whether a resize can join the view: only crops so far,
-// which become the window.
+// canResample reports whether a resize can join the view. It can if the view has
+// only crops inside the image, which become the window.
 func (v *view) canResample() bool {
 	return !v.resampled() && !v.padded() && !v.mirror && !v.upended
 }
 
-// resample sets the size of the image. The view must allow it.
+// resample adds a resize. canResample must be true.
 func (v *view) resample(w, h int, f resize.Filter) {
 	window := v.part.Add(v.window.Min)
 	*v = whole(w, h)
 	v.window, v.filter = window, f
 }
 
-// canCrop reports whether a crop to r of the canvas can join the view. The part
-// of r that is outside is filled, and a view has only one fill.
+// canCrop reports whether a crop to r, on the canvas, can join the view. What is
+// outside the canvas is filled, and a view has only one fill.
 func (v *view) canCrop(r image.Rectangle, fill [3]uint8) bool {
 	return r.In(image.Rectangle{Max: v.canvas}) || !v.padded() || v.fill == fill
 }
 
-// crop reduces the canvas to r. The view must allow it.
+// crop makes r the canvas. canCrop must be true.
 func (v *view) crop(r image.Rectangle, fill [3]uint8) {
 	if !r.In(image.Rectangle{Max: v.canvas}) {
 		v.fill = fill
@@ -84,15 +84,15 @@ func (v *view) flipY() {
 	v.at.Min.Y, v.at.Max.Y = v.canvas.Y-v.at.Max.Y, v.canvas.Y-v.at.Min.Y
 }
 
-// axes says what the two passes have to do. The view must show some part.
+// axes are the two passes of the resampling. The part must not be empty.
 func (v *view) axes() (x, y resize.Axis) {
 	x = resize.Axis{Filter: v.filter, In: v.window.Dx(), Out: v.size.X, From: v.part.Min.X, To: v.part.Max.X, Reverse: v.mirror}
 	y = resize.Axis{Filter: v.filter, In: v.window.Dy(), Out: v.size.Y, From: v.part.Min.Y, To: v.part.Max.Y, Reverse: v.upended}
 	return x, y
 }
 
-// verticalFirst reports whether a version of Pillow resizes the columns first.
-// With two passes the order decides which values are rounded between them.
+// verticalFirst reports whether this version of Pillow runs the vertical pass
+// first. Values are rounded between the passes, so the order changes the result.
 func (v *view) verticalFirst(pillow int) bool {
 	w, h := v.window.Dx(), v.window.Dy()
 	if pillow >= 13 {

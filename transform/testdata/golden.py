@@ -33,7 +33,7 @@ def pixels(w, h):
     return ((v + noise) & 255).astype(np.uint8)
 
 
-def picture(w, h):
+def image(w, h):
     return Image.fromarray(pixels(w, h))
 
 
@@ -52,7 +52,7 @@ def resizes():
              ((422, 209), (255, 192)), ((366, 107), (137, 67))]
     for name, f in FILTERS.items():
         for (w, h), (rw, rh) in sizes:
-            full = picture(w, h).resize((rw, rh), f)
+            full = image(w, h).resize((rw, rh), f)
             for k in range(3):
                 box = [0, 0, rw, rh]
                 if k and (rw < 4 or rh < 4):
@@ -78,7 +78,7 @@ def evals():
         short, long = (w, h) if w <= h else (h, w)
         a, b = size, int(size * long / short)
         nw, nh = (a, b) if w <= h else (b, a)
-        im = picture(w, h)
+        im = image(w, h)
         if (nw, nh) != (w, h):
             im = im.resize((nw, nh), R.BILINEAR)
         if crop > nw or crop > nh:
@@ -106,8 +106,8 @@ def colours():
            "hue": hue}
     for name, op in ops.items():
         for f in [-0.5, -0.13, -0.001, 0.1, 0.37, 0.5] if name == "hue" else [0, 0.25, 0.6, 0.999, 1, 1.1, 1.77, 3]:
-            yield dict(op=name, factor=f, sha=sha(op(picture(120, 90), f)))
-    yield dict(op="gray", factor=0, sha=sha(picture(120, 90).convert("L")))
+            yield dict(op=name, factor=f, sha=sha(op(image(120, 90), f)))
+    yield dict(op="gray", factor=0, sha=sha(image(120, 90).convert("L")))
 
 
 def cube():

@@ -26,9 +26,9 @@ logging.disable(logging.CRITICAL)
 
 def pillow(data):
     try:
-        picture = Image.open(io.BytesIO(data))
-        what = [picture.format, picture.mode, str(picture.info.get("compression", ""))]
-        rgb = picture.convert("RGB")
+        image = Image.open(io.BytesIO(data))
+        what = [image.format, image.mode, str(image.info.get("compression", ""))]
+        rgb = image.convert("RGB")
         digest = hashlib.sha256(rgb.tobytes()).hexdigest()
         return {"What": " ".join(what).strip(), "W": rgb.width, "H": rgb.height, "RGB": digest}
     except Exception as e:

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// openScan makes the first scan ready to be decoded from its start.
+// openScan prepares the first scan for decoding from its start.
 func (d *Decoder) openScan() error {
 	at, err := d.readScanHeader(d.scanAt)
 	if err != nil {
@@ -17,7 +17,7 @@ func (d *Decoder) openScan() error {
 		blocks += d.components[i].across * d.components[i].down
 	}
 	if (len(d.data)-at)*4 < blocks && !d.AllowTruncated {
-		return truncated(len(d.data), "entropy code") // a block has two bits or more
+		return truncated(len(d.data), "entropy code") // a block has at least two bits
 	}
 	if d.stream.from != at {
 		d.stream.fill(d.data, at)
@@ -31,8 +31,8 @@ func (d *Decoder) openScan() error {
 	return nil
 }
 
-// decodeRow decodes a row of MCUs of the only scan. It keeps the coefficients
-// of MCUs x0 to x1.
+// decodeRow decodes a row of MCUs of the only scan. It keeps the coefficients of
+// MCUs x0 to x1-1.
 func (d *Decoder) decodeRow(x0, x1 int) error {
 	s := &d.scan
 	for i := range d.components {
@@ -84,8 +84,8 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 }
 
 // block reads one block of a sequential scan into b, which must be zero. It
-// returns the zigzag place of the last coefficient, or -1 if the code is broken.
-// Coefficients beyond the block's end are its last one, as in libjpeg.
+// returns the zigzag index of the last coefficient, or -1 if the code is invalid.
+// A coefficient beyond the block's end replaces its last one, as in libjpeg.
 func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 	stream, at, acc, n := r.bytes, r.at, r.acc, r.n
 

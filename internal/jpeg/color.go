@@ -2,12 +2,11 @@ package jpeg
 
 import "encoding/binary"
 
-// The conversions write 4 bytes per pixel, the fourth of which is 255, for as
-// many pixels as dst has room for.
+// The conversions write len(dst)/4 pixels of 4 bytes. The fourth byte is 255.
 //
 // ITU-T T.871: R = Y + 1.402 Cr, G = Y − 0.344136 Cb − 0.714136 Cr,
-// B = Y + 1.772 Cb, here as libjpeg rounds it: 16 bits of fraction, red and
-// blue rounded before the sum and green after it.
+// B = Y + 1.772 Cb. They round as libjpeg does, with 16 bits of fraction: red and
+// blue before the sum, and green after it.
 const (
 	redCr   = 91881
 	greenCb = 22554
@@ -15,10 +14,10 @@ const (
 	blueCb  = 116130
 )
 
-// A mix holds the three sums of a pixel side by side: green with 16 bits of
-// fraction from bit 0, red from bit 32 and blue from bit 48. Each is raised by
-// mixBias, so that it stays positive, and lies in 0 to 255 if neither of the two
-// bits above its lowest eight is set.
+// A mix holds the three sums of a pixel in one integer: green with 16 bits of
+// fraction from bit 0, red from bit 32 and blue from bit 48. mixBias is added to
+// each, so that it stays positive. A sum is in the range 0 to 255 if neither of
+// the two bits above its lowest eight is set.
 const (
 	mixBias   = 1 << 10
 	mixLuma   = 1<<16 | 1<<32 | 1<<48
@@ -91,9 +90,9 @@ func colorFour(dst, a, b, c, d []byte) {
 	}
 }
 
-// colorCMYK converts a row of inverted inks, as Adobe writes them and as
-// Pillow takes all files of four components to be, by Pillow's formula: an
-// ink's share of the light that black leaves, rounded.
+// colorCMYK converts a row of inverted inks. Adobe writes them so, and Pillow reads
+// all files of four components so. By Pillow's formula a colour is ink·black/255,
+// rounded.
 func colorCMYK(dst, c, m, y, k []byte) {
 	n := len(dst) / 4
 	c, m, y, k = c[:n], m[:n], y[:n], k[:n]
@@ -107,7 +106,7 @@ func colorCMYK(dst, c, m, y, k []byte) {
 	}
 }
 
-// colorYCCK converts a row whose inks but the last are coded as YCbCr.
+// colorYCCK converts a row whose first three inks are coded as YCbCr.
 func colorYCCK(dst, luma, cb, cr, k []byte) {
 	n := len(dst) / 4
 	luma, cb, cr, k = luma[:n], cb[:n], cr[:n], k[:n]

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// What is wrong with the end of a sequential file is known before any window is
-// decoded, so that all windows have the same fate. Of files with an end marker
-// this costs a look at its two bytes.
+// The end of a sequential file is checked before any window is decoded, so that all
+// windows give the same error. In files with an end marker only its two bytes are
+// read for that.
 
-// checkEnd looks at what follows the only scan, whose entropy code begins at
-// offset at. The stream holds it.
+// checkEnd checks what follows the only scan. Its entropy code begins at offset at
+// and is in the stream.
 func (d *Decoder) checkEnd(at int) error {
 	st := &d.stream
 	if st.cut {
@@ -20,7 +20,7 @@ func (d *Decoder) checkEnd(at int) error {
 		return nil
 	}
 	next, err := d.readMarkers(st.to)
-	// Tables after the scan must not be there when it is decoded.
+	// The scan must be decoded without the tables that follow it.
 	if again := d.readHeader(); again != nil {
 		return again
 	}
@@ -39,11 +39,12 @@ func (d *Decoder) checkEnd(at int) error {
 	return nil
 }
 
-// checkCut decides whether a file that ends within its scan is whole.
+// checkCut decides whether a file that ends within its scan is complete.
 //
-// libjpeg takes bytes ahead of the codes that it decodes. Pillow has it wait for
-// more where there are none, and then gives up, though nothing may be missing
-// but the end marker: of photos without that marker it takes one in twelve.
+// libjpeg reads some bytes ahead of the codes that it decodes. When there are no
+// more bytes, it waits for Pillow to supply them, and Pillow gives up. That happens
+// even if only the end marker is missing: Pillow decodes one in twelve of the
+// photos without that marker.
 func (d *Decoder) checkCut() error {
 	st := &d.stream
 	blocks := 0
@@ -75,17 +76,18 @@ func (d *Decoder) checkCut() error {
 // readAhead is how many bytes Pillow gives libjpeg at a time.
 const readAhead = 1 << 16
 
-// A waiter goes through entropy code as jdhuff.c of libjpeg-turbo does on 64-bit
-// machines, and is stuck where that would wait for more bytes.
+// A waiter reads entropy code as jdhuff.c of libjpeg-turbo does on 64-bit
+// machines. It stops where that would wait for more bytes.
 type waiter struct {
 	data  []byte
 	next  int    // offset of the next byte to be taken
-	limit int    // of the bytes at hand
+	limit int    // offset of the end of the bytes that libjpeg has got
 	acc   uint64 // the next bits from the top
 	n     int
 }
 
-// mcu goes past an MCU. It is false where bytes are missing or the code is broken.
+// mcu reads an MCU. It is false if bytes are missing or the code is invalid. Fast is
+// libjpeg's decoding far from the end of its bytes.
 func (w *waiter) mcu(d *Decoder, fast bool) bool {
 	s := &d.scan
 	for i, ci := range s.components {
@@ -109,8 +111,8 @@ func (w *waiter) mcu(d *Decoder, fast bool) bool {
 	return true
 }
 
-// symbol takes a Huffman code. Eight bits have to be there first; of longer codes
-// come nine, and then one by one.
+// symbol takes a Huffman code. At least eight bits must be ready for it. For a
+// longer code nine are needed, and then one more at a time.
 func (w *waiter) symbol(h *huffman, fast bool) (symbol uint8, ok bool) {
 	if !w.have(8, fast) {
 		return 0, false
@@ -133,7 +135,7 @@ func (w *waiter) symbol(h *huffman, fast bool) (symbol uint8, ok bool) {
 	return h.symbol[uint8(h.offset[length]+int32(code))], true
 }
 
-// value takes the bits of a coefficient.
+// value takes the bits of a coefficient's value.
 func (w *waiter) value(size int, fast bool) bool {
 	if size == 0 {
 		return true
@@ -153,9 +155,9 @@ func (w *waiter) take(n int) uint32 {
 	return v
 }
 
-// have makes at least so many bits ready. Far from the end, libjpeg takes six
-// bytes whenever 16 bits or fewer are left; near it, as many as it has room for
-// once there are too few.
+// have makes at least this number of bits ready. Far from the end of its bytes,
+// libjpeg takes six bytes whenever 16 bits or fewer are left. Near the end, it takes
+// as many as it has room for, whenever there are too few.
 func (w *waiter) have(bits int, fast bool) bool {
 	most := 57
 	if fast {

@@ -15,10 +15,10 @@ import (
 )
 
 // TestWhatFollowsTheScan puts segments between the only scan and the end of the
-// image, as no encoder does: libjpeg reads them, so what is wrong there is an
-// error, and what is right changes nothing, not even for another window.
+// image, as no encoder does. libjpeg reads them, so an invalid segment is an error.
+// A valid one changes nothing, in the next window too.
 func TestWhatFollowsTheScan(t *testing.T) {
-	set := pictures(t)
+	set := testImages(t)
 	var sound []byte
 	for _, p := range set {
 		if bytes.Count(p.data, []byte{0xff, 0xda}) == 1 && bytes.HasSuffix(p.data, []byte{0xff, 0xd9}) && bytes.Contains(p.data, []byte{0xff, 0xc0}) {
@@ -61,7 +61,7 @@ func TestWhatFollowsTheScan(t *testing.T) {
 }
 
 // verdicts are, by file, the numbers of bytes that can be missing from its end
-// before Pillow gives up: what testdata/ends.py wrote down.
+// before Pillow gives up. testdata/ends.py wrote them.
 func verdicts(t *testing.T, name string) (archive *zip.ReadCloser, of map[string][]int) {
 	archive, err := zip.OpenReader("testdata/ends.zip")
 	if err != nil {
@@ -79,7 +79,8 @@ func verdicts(t *testing.T, name string) (archive *zip.ReadCloser, of map[string
 }
 
 // checkCut decodes some windows of a file without its last bytes, and the whole
-// image, of which Pillow decodes as much as whole says.
+// image. All of them must be errors unless whole, which says whether Pillow decodes
+// the file.
 func checkCut(t *testing.T, d *jpeg.Decoder, name string, data []byte, missing int, whole bool) {
 	t.Helper()
 	data = data[: len(data)-missing : len(data)-missing]
@@ -105,7 +106,7 @@ func checkCut(t *testing.T, d *jpeg.Decoder, name string, data []byte, missing i
 	}
 }
 
-func TestAllWindowsOfACutFileHaveThePicturesFate(t *testing.T) {
+func TestAllWindowsOfACutFileDecodeIfTheWholeDoes(t *testing.T) {
 	var d jpeg.Decoder
 	archive, all := verdicts(t, "verdicts.json")
 	unended := 0
@@ -124,7 +125,7 @@ func TestAllWindowsOfACutFileHaveThePicturesFate(t *testing.T) {
 	}
 }
 
-func TestPhotosWithoutTheirEndHavePillowsFate(t *testing.T) {
+func TestPhotosWithoutTheirEndDecodeIfPillowDecodesThem(t *testing.T) {
 	photos := goldenPhotos(t)
 	few := everyTwentieth(photos)
 	_, all := verdicts(t, "photos.json")

@@ -7,8 +7,8 @@ import (
 )
 
 // An Error says what is wrong with a file and where. It wraps
-// io.ErrUnexpectedEOF where the file ends too early and errors.ErrUnsupported
-// where it uses a part of the standard that the decoder does not know.
+// io.ErrUnexpectedEOF if the file ends too early, and errors.ErrUnsupported if it
+// uses a part of the standard that the decoder does not implement.
 type Error struct {
 	Offset int // in bytes from the start of the file
 	Err    error

@@ -13,7 +13,7 @@ import (
 
 // sample reads one of the synthetic files.
 func sample(name string) []byte {
-	archive, err := zip.OpenReader("testdata/pictures.zip")
+	archive, err := zip.OpenReader("testdata/images.zip")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 package jpeg
 
+import "fmt"
+
 // maxDimension is libjpeg's JPEG_MAX_DIMENSION.
 const maxDimension = 65500
 
@@ -9,14 +11,14 @@ func (d *Decoder) readFrame(at int, segment []byte) error {
 		return corrupt(at, "frame header of %d bytes", len(segment))
 	}
 	if segment[0] != 8 {
-		return unsupported(at, "samples of other than 8 bits")
+		return unsupported(at, fmt.Sprintf("samples of %d bits", segment[0]))
 	}
 	n := int(segment[5])
 	if len(segment) != 6+3*n {
 		return corrupt(at, "frame header of %d bytes for %d components", len(segment), n)
 	}
 	if n != 1 && n != 3 && n != 4 {
-		return unsupported(at, "number of components other than 1, 3 and 4")
+		return unsupported(at, fmt.Sprintf("%d components", n))
 	}
 	d.config.Height = int(segment[1])<<8 | int(segment[2])
 	d.config.Width = int(segment[3])<<8 | int(segment[4])
@@ -38,11 +40,11 @@ func (d *Decoder) readFrame(at int, segment []byte) error {
 	return nil
 }
 
-// checkFrame settles the layout of the frame that the scan at offset at begins.
+// checkFrame computes the layout of the frame, whose first scan is at offset at.
 func (d *Decoder) checkFrame(at int) error {
 	width, height := d.config.Width, d.config.Height
 	if height == 0 {
-		return unsupported(at, "number of lines after the scan")
+		return unsupported(at, "a height that follows the scan")
 	}
 	if width == 0 || max(width, height) > maxDimension {
 		return corrupt(at, "image of %d×%d pixels", width, height)
@@ -82,7 +84,7 @@ func (d *Decoder) checkFrame(at int) error {
 	return nil
 }
 
-// model tells what the components are, by libjpeg's rules.
+// model is the meaning of the components, by libjpeg's rules.
 func (d *Decoder) model() Model {
 	switch len(d.components) {
 	case 1:

@@ -11,11 +11,11 @@ import (
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-// FuzzDecode looks for files that panic, that decode differently in a window
-// or a second time, that are cut short for some windows alone, or that a
-// tolerant decoder refuses and a strict one takes.
+// FuzzDecode looks for files that panic, that decode differently in a window or a
+// second time, that end too early for some windows only, or that a decoder with
+// AllowTruncated refuses and one without it accepts.
 func FuzzDecode(f *testing.F) {
-	for i, p := range pictures(f) {
+	for i, p := range testImages(f) {
 		if len(p.data) < 3000 && i%3 == 0 {
 			f.Add(p.data)
 		}
@@ -29,7 +29,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if c.Width*c.Height > most || c.Width < 1 || c.Height < 1 {
-			t.Fatalf("header promises %d×%d pixels, more than %d", c.Width, c.Height, most)
+			t.Fatalf("the header says %d×%d pixels, more than %d", c.Width, c.Height, most)
 		}
 		if _, err := tolerant.Header(data); err != nil {
 			t.Fatalf("tolerant header: %v", err)

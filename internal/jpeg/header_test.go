@@ -80,8 +80,8 @@ func TestOrientationIsRead(t *testing.T) {
 	}
 }
 
-// TestOrientationComesFromAllSegmentsThatPillowReads holds what exif_transpose of
-// Pillow 12.3 makes of these files.
+// TestOrientationComesFromAllSegmentsThatPillowReads compares with exif_transpose
+// of Pillow 12.3.
 func TestOrientationComesFromAllSegmentsThatPillowReads(t *testing.T) {
 	app1 := func(parts ...string) []byte {
 		body := strings.Join(parts, "")
@@ -127,15 +127,15 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 		unsupported bool
 	}{
 		{nil, "jpeg: at byte 0: start of image: unexpected EOF", false},
-		{[]byte("GIF89a"), "jpeg: at byte 0: no JPEG file", false},
+		{[]byte("GIF89a"), "jpeg: at byte 0: not a JPEG file", false},
 		{file[:frame], "markers: unexpected EOF", false},
 		{file[:frame+7], "segment: unexpected EOF", false},
 		{edit(frame+1, 0xc3), "lossless coding", true},
 		{edit(frame+1, 0xc5), "hierarchical coding", true},
 		{edit(frame+1, 0xc9), "arithmetic coding", true},
 		{edit(frame+1, 0xca), "arithmetic coding", true},
-		{edit(frame+4, 12), "samples of other than 8 bits", true},
-		{edit(frame+5, 0, 0), "number of lines after the scan", true},
+		{edit(frame+4, 12), "samples of 12 bits", true},
+		{edit(frame+5, 0, 0), "a height that follows the scan", true},
 		{edit(frame+7, 0, 0), "image of 0×29 pixels", false},
 		{edit(frame+7, 0xff, 0xdd), "image of 65501×29 pixels", false},
 		{edit(frame+9, 2), "frame header of 15 bytes for 2 components", false},
@@ -160,7 +160,7 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 
 func TestBrokenCodeIsAnErrorAtItsPlace(t *testing.T) {
 	var d jpeg.Decoder
-	for _, p := range pictures(t) {
+	for _, p := range testImages(t) {
 		if !strings.HasPrefix(p.name, "restarts-") || !bytes.Contains(p.data, []byte{0xff, 0xd1}) {
 			continue
 		}
@@ -170,7 +170,7 @@ func TestBrokenCodeIsAnErrorAtItsPlace(t *testing.T) {
 		_, err := decode(&d, data)
 		var where *jpeg.Error
 		if !errors.As(err, &where) || where.Offset < at-1 || where.Offset > at+2 {
-			t.Errorf("%s: restart marker out of turn at byte %d: %v", p.name, at, err)
+			t.Errorf("%s: restart marker out of order at byte %d: %v", p.name, at, err)
 		}
 		return
 	}

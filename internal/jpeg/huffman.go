@@ -1,28 +1,27 @@
 package jpeg
 
-// lookupBits is the number of bits that one look at a Huffman table decides:
-// 11 hold nine of ten symbols together with the bits of their values.
+// lookupBits is the number of bits that one lookup in a Huffman table decodes. In
+// nine of ten cases 11 bits hold a symbol and the bits of its value.
 const lookupBits = 11
 
 // A huffman is a decoding table.
 //
-// An entry of lookup answers for all bit patterns with the same first
-// lookupBits bits. Where code and value fit into them, the entry holds
-// value<<16 | advance<<8 | length: the coefficient, the distance to it (run+1)
-// and the bits of both together. Otherwise its upper half is zero, and it is
-// symbol<<8 | length of the code alone, or zero for a code longer than
-// lookupBits.
+// The index into lookup is the next lookupBits bits. If a code and its value fit
+// into them, the entry is value<<16 | advance<<8 | length: the coefficient, the
+// distance to it (run+1), and the number of bits of code and value. Otherwise the
+// entry's upper half is zero. Then it is symbol<<8 | length, with the length of the
+// code alone, or zero if the code is longer than lookupBits.
 type huffman struct {
 	lookup [1 << lookupBits]int32
 	skip   skipper
 
 	limit  [17]uint32 // by length: the first 16-bit pattern that belongs to a longer code
-	offset [17]int32  // by length: index of a code's symbol, less the code
+	offset [17]int32  // by length: the index of a code's symbol minus the code
 	symbol [256]uint8
 	count  [16]uint8 // as in the file
 	total  int
 	dc     bool
-	wrong  string // what is wrong with the codes, if anything is
+	wrong  string // why the codes are invalid, or empty
 }
 
 // same reports whether the table was built from these counts and symbols.
@@ -31,7 +30,7 @@ func (h *huffman) same(count *[16]uint8, symbol []uint8, dc bool) bool {
 		string(h.symbol[:len(symbol)]) == string(symbol)
 }
 
-// build makes the table for count[i] codes of i+1 bits.
+// build makes the table from the symbols. There are count[i] codes of i+1 bits.
 func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) {
 	if h.same(count, symbol, dc) {
 		return
@@ -43,8 +42,8 @@ func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) {
 	h.wrong = h.assign()
 }
 
-// assign gives the symbols their codes and tells what is wrong with them, by
-// libjpeg's rules: no code is all ones.
+// assign gives the symbols their codes and says why they are invalid, if they are.
+// As in libjpeg, no code may consist of ones only.
 func (h *huffman) assign() (wrong string) {
 	code, k := uint32(0), 0
 	for length := 1; length <= 16; length++ {
@@ -94,13 +93,13 @@ func (h *huffman) fill(code uint32, length int, symbol uint8) {
 	}
 }
 
-// long finds the code of more than lookupBits bits that window, the next 16
-// bits, starts with; its length is 0 if there is none.
+// long finds the code of more than lookupBits bits at the start of window, which
+// holds the next 16 bits. Its length is 0 if there is none.
 func (h *huffman) long(window uint32) (symbol uint8, length int) {
 	return h.search(window, lookupBits+1)
 }
 
-// short finds the code that window starts with, of whatever length.
+// short is long for codes of any length.
 func (h *huffman) short(window uint32) (symbol uint8, length int) {
 	return h.search(window, 1)
 }
@@ -114,15 +113,15 @@ func (h *huffman) search(window uint32, from int) (symbol uint8, length int) {
 	return 0, 0
 }
 
-// extend gives the coefficient whose size bits are the highest of acc: section
-// F.2.2.1 of the standard. The size is 1 to 16.
+// extend returns the coefficient whose bits are the highest size bits of acc. Size
+// is 1 to 16. Source: section F.2.2.1 of the standard.
 func extend(acc uint64, size uint) int32 {
 	positive := int32(int64(acc) >> 63) // all ones where the first bit is 1
 	return int32(acc>>((64-size)&63)) + ^positive&(1-1<<(size&31))
 }
 
-// zigzag is the place, row by row, of the coefficient that comes k-th in the
-// stream. Corrupt streams reach beyond 63.
+// zigzag is the index, row by row, of the k-th coefficient in the stream. In corrupt
+// streams k goes beyond 63.
 var zigzag = func() (order [128]uint8) {
 	x, y, up := 0, 0, true
 	for k := range order {

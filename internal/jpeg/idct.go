@@ -23,13 +23,13 @@ const (
 	fix3072 = 25172 // 3.072711026
 )
 
-// inverse writes the samples of a row of blocks, from left to right, into the
-// eight rows of dst. last[i] is the zigzag place of block i's last coefficient
-// that may differ from zero.
+// inverse writes the samples of a row of blocks, from left to right, into eight
+// rows of dst. last[i] is the zigzag index of the last coefficient of block i that
+// may differ from zero.
 //
-// The arithmetic is that of libjpeg's accurate integer method. Where hostile
-// coefficients leave its range, sums of two inputs wrap at 16 bits and results
-// saturate, as they do in libjpeg-turbo's vector code.
+// The arithmetic is that of libjpeg's accurate integer method. Hostile
+// coefficients can leave its range. Then sums of two inputs wrap at 16 bits and
+// results saturate, as in libjpeg-turbo's vector code.
 func inverse(dst []byte, stride int, blocks []block, last []uint8, quant *block) {
 	if !inverseKernel(dst, stride, blocks, last, quant) {
 		inversePortable(dst, stride, blocks, last, quant)
@@ -42,7 +42,7 @@ func inversePortable(dst []byte, stride int, blocks []block, last []uint8, quant
 		switch b, out := &blocks[i], dst[8*i:]; {
 		case last[i] == 0:
 			inverseFlat(out, stride, b[0]*quant[0])
-		case last[i] < 10: // the first ten places in zigzag order lie in the upper left quarter
+		case last[i] < 10: // the first ten in zigzag order are in the upper left quarter
 			inverseColumns(&work, b, quant, 4)
 			inverseRows4(out, stride, &work)
 		default:
@@ -52,7 +52,7 @@ func inversePortable(dst []byte, stride int, blocks []block, last []uint8, quant
 	}
 }
 
-// inverseFlat fills a block that has only its first coefficient.
+// inverseFlat fills a block that has only its DC coefficient.
 func inverseFlat(dst []byte, stride int, dc int16) {
 	v := uint64(sample((int32(dc<<2)+16)>>5)) * 0x0101010101010101
 	for y := range 8 {
@@ -113,7 +113,7 @@ func inverseColumns(work *[64]int32, b, quant *block, n int) {
 	if any != 0 {
 		return
 	}
-	for i := range work { // a block without vertical detail wraps
+	for i := range work { // a block without vertical detail wraps at 16 bits
 		work[i] = int32(b[i&7] * quant[i&7] << 2)
 	}
 }
@@ -146,7 +146,7 @@ func inverseRows(dst []byte, stride int, work *[64]int32) {
 	}
 }
 
-// inverseRows4 is inverseRows for rows that end in four zeros.
+// inverseRows4 is inverseRows for rows whose last four values are zero.
 func inverseRows4(dst []byte, stride int, work *[64]int32) {
 	for y := range 8 {
 		in := (*[4]int32)(work[8*y:])

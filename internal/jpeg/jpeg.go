@@ -2,17 +2,17 @@
 // files of 8 bits per sample (ITU-T T.81) to the same pixels as libjpeg-turbo
 // with its default settings.
 //
-// A Decoder can decode a window of the image alone: it reads the entropy
-// code down to the window's last row, and computes samples only where the
-// window needs them.
+// A Decoder can decode only a window of the image. It then reads the entropy code
+// up to the window's last row, and computes samples only where the window needs
+// them.
 //
-// What libjpeg-turbo refuses is an error, and what it decodes without a warning
-// decodes, even files that no encoder writes. The exceptions are errors:
-// arithmetic and lossless coding, more than 100 passes over an image, and an
-// image without its first component, which libjpeg shows gray. What libjpeg-turbo
-// only warns of is an error too: entropy code that ends early or is invalid. A
-// file without an end marker ends too early, unless it is one of the few that
-// Pillow still decodes.
+// A file that libjpeg-turbo refuses is an error. A file that it decodes without a
+// warning decodes here too, even if no encoder writes such files. There are
+// exceptions, which are errors: arithmetic and lossless coding, more than 100
+// passes over an image, and an image without its first component, which libjpeg
+// shows gray. Entropy code that ends early or is invalid is also an error, though
+// libjpeg-turbo only warns about it. A file without an end marker ends too early,
+// unless it is one of the few that Pillow still decodes.
 package jpeg
 
 import (
@@ -21,24 +21,24 @@ import (
 	"image"
 )
 
-// DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0: twice
-// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses an image too.
+// DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
+// same limit: it refuses images of more than twice its MAX_IMAGE_PIXELS.
 const DefaultMaxPixels = 178956970
 
 // A Decoder decodes one file after the other and keeps its memory between
-// them: once it has seen an image of some size, another of that size takes no
-// allocation. The zero value is ready for use by one goroutine at a time.
+// them. After an image of some size, another of that size needs no allocation. The
+// zero value is ready for use by one goroutine at a time.
 type Decoder struct {
-	// MaxPixels bounds width × height; 0 means DefaultMaxPixels.
+	// MaxPixels is the limit of width × height. 0 means DefaultMaxPixels.
 	MaxPixels int
 
 	// AllowTruncated makes a file that ends early decode as Pillow decodes it
-	// with LOAD_TRUNCATED_IMAGES: blocks that never came are gray, or black
-	// where black ink is missing from a file of inks.
+	// with LOAD_TRUNCATED_IMAGES. Missing blocks are gray, or black in CMYK
+	// files where the black ink is missing.
 	AllowTruncated bool
 
-	// Tables is a stream that has only tables, as a TIFF file has for all of its
-	// strips or tiles. Tables in the file replace them.
+	// Tables is a JPEG stream that has only tables. A TIFF file has one for all
+	// of its strips or tiles. Tables in the file replace them.
 	Tables []byte
 
 	// Colours says how the components are read. The default is FromFile.
@@ -61,23 +61,23 @@ type Decoder struct {
 	vMax      int
 	mcuWide   int // MCUs of an interleaved scan
 	mcuHigh   int
-	lag       int    // rows of output that wait for the next MCU row
+	lag       int    // rows of output that need the next MCU row
 	exif      []byte // of the first APP1 segments
 	xmp       []byte
 	jfif      bool
 	adobe     int // colour transform, or -1
 	scan      scan
-	scanAt    int // offset of the first scan's header
-	buffered  bool
+	scanAt    int  // offset of the first scan's header
+	buffered  bool // coefficients of all scans are read before samples are computed
 	loaded    bool // coefficients of all scans are in memory
 	loadError error
 	scans     int  // read so far
-	visits    int  // of blocks by scans
-	whole     int  // the last MCU row that the last scan has not missed
+	visits    int  // how many blocks all scans have read, with repetition
+	whole     int  // the MCU row in which the last scan ended
 	smooth    bool // coefficients are missing that libjpeg estimates
 	blocks    []block
 	stream    stream
-	endError  error // what is wrong with the end of the only scan
+	endError  error // the error of what follows the only scan
 	exhausted bool  // the file ended early, and the rest is gray
 	view      view
 	lastFlags []uint8
@@ -94,28 +94,27 @@ const (
 	RGB
 	CMYK // inverted inks
 	YCCK // inverted inks, three of them coded as YCbCr
-	Four // anything, see AsStored
+	Four // four components of unknown meaning, see AsStored
 )
 
 // Colours says how a file's components are read.
 type Colours uint8
 
 // FromFile follows the file. AsYCbCr reads 3 components as YCbCr, even if the
-// file says otherwise. AsStored converts nothing: Decode writes 3 components in
-// the place of red, green and blue, and 4 in the place of red, green, blue and
-// 255.
+// file says otherwise. AsStored converts nothing: Decode writes 3 components
+// instead of red, green and blue, and 4 instead of red, green, blue and 255.
 const (
 	FromFile Colours = iota
 	AsYCbCr
 	AsStored
 )
 
-// A Config describes an image by its file's headers.
+// A Config is what a file's headers say about its image.
 type Config struct {
 	Width, Height int // in pixels
 	Components    int // 1, 3 or 4
 	Model         Model
-	Orientation   int // by Exif or XMP, 1 to 8, or 0 where there is none; Decode does not apply it
+	Orientation   int // from Exif or XMP, 1 to 8, or 0 if there is none; Decode does not apply it
 	Progressive   bool
 	Sampling      [4]Sampling // one per component
 }
@@ -136,14 +135,14 @@ type component struct {
 	across   int // blocks, with the padding of an interleaved scan
 	down     int
 	quant    block
-	latched  bool
+	latched  bool     // quant is set: later tables do not change it
 	progress [64]int8 // by coefficient in zigzag order: bits still missing, or -1 before its first scan
 
 	before [smoothed]int8 // progress before the component's latest scan
 
-	coefficients []block // of all scans, where the image is buffered
+	coefficients []block // of all scans, if the image is buffered
 	row          []block // of one MCU row within the view
-	last         []uint8 // by block of row: zigzag place of its last coefficient
+	last         []uint8 // by block of row: zigzag index of its last coefficient
 	strip        []byte  // samples of one MCU row within the view, and one row above
 	stride       int
 }
@@ -165,15 +164,15 @@ var (
 	errRoom     = errors.New("jpeg: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the image, which is the whole one or a part of
-// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
-// top left, and stride the distance in bytes between its rows. The pixels are
-// those of the whole image, cropped. It may be called again for other windows.
+// Decode writes the window, which is the whole image or a part of it, with 4 bytes
+// per pixel: red, green, blue and 255. dst[0] is the window's top left, and stride
+// is the distance in bytes between its rows. The pixels are those of the whole
+// image, cropped. Decode may be called again for other windows.
 //
-// A file that ends too early is an error for every window, and so is a fault
-// between the only scan and the end of a sequential file. Damaged entropy code is
-// an error if it comes before the end of the window's last row. After an error
-// dst is only partly written.
+// A file that ends too early is an error for every window. So is an error between
+// the only scan of a sequential file and its end. Damaged entropy code is an error
+// if it comes before the end of the window's last row. After an error dst is only
+// partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if !d.ready {
 		return errNoHeader
@@ -197,7 +196,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	return d.decodeWindow(dst, stride, window)
 }
 
-// grow returns a slice of n elements, s itself if it has room.
+// grow returns a slice of n elements, in the memory of s if that is large enough.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -7,8 +7,8 @@ import "github.com/penstock-go/penstock/internal/cpu"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/vector_amd64.s -stubs ../jpeg/vector_amd64.go -pkg jpeg"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s"
 
-// wide is how many samples or pixels the kernels take at once. Where a row is no
-// multiple of it, the last step begins earlier and repeats some.
+// wide is how many samples or pixels the kernels take at once. If a row is not a
+// multiple of it, the last step begins earlier and repeats some of them.
 const wide = 16
 
 func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *block) bool {

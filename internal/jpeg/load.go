@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// load decodes all scans of an image that comes in several into coefficients.
+// load decodes all scans of a buffered image into coefficients.
 func (d *Decoder) load() error {
 	if !d.loaded {
 		d.loadError = d.loadScans()
@@ -19,9 +19,9 @@ func (d *Decoder) loadScans() error {
 	for i := range d.components {
 		blocks += ceil(d.components[i].wide, 8) * ceil(d.components[i].high, 8)
 	}
-	// A block takes a bit or more of the component's first scan, so that a
-	// whole file of n bytes has at most 8n blocks. A truncated one may have
-	// more, but not without end.
+	// A block takes at least one bit of the component's first scan, so a whole
+	// file of n bytes has at most 8n blocks. A truncated file may have more, up
+	// to this limit.
 	limit := 8 * len(d.data)
 	if d.AllowTruncated {
 		limit *= 16
@@ -45,7 +45,7 @@ func (d *Decoder) loadScans() error {
 	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
 		return err
 	}
-	// libjpeg takes that for a gray image. Other components may be missing.
+	// libjpeg shows such an image gray. Other components may be missing.
 	if d.components[0].progress[0] < 0 && !d.AllowTruncated {
 		return corrupt(len(d.data), "no scan of the first component")
 	}
@@ -53,12 +53,12 @@ func (d *Decoder) loadScans() error {
 	return nil
 }
 
-// maxPasses bounds how often the scans together may go over the image.
-// Encoders get by with about ten passes; a thousand take a hostile file a few
-// bytes each and the decoder seconds.
+// maxPasses limits how often all scans together may go over the image. Encoders
+// need about ten passes. A hostile file can hold a thousand passes of a few bytes
+// each, which would take the decoder seconds.
 const maxPasses = 100
 
-// readScans decodes scan after scan of an image of so many blocks.
+// readScans decodes all scans of an image with this number of blocks.
 func (d *Decoder) readScans(blocks int) error {
 	at := d.scanAt
 	for at >= 0 {
@@ -70,7 +70,7 @@ func (d *Decoder) readScans(blocks int) error {
 			d.visits += ceil(d.components[ci].wide, 8) * ceil(d.components[ci].high, 8)
 		}
 		if d.visits > maxPasses*blocks {
-			return corrupt(at, "scans go over the image more than %d times", maxPasses)
+			return corrupt(at, "the scans go over the image more than %d times", maxPasses)
 		}
 		d.scans++
 		d.stream.fill(d.data, from)
@@ -87,8 +87,8 @@ func (d *Decoder) readScans(blocks int) error {
 	return nil
 }
 
-// decodeScan decodes a scan into the coefficients. Where it ends early and may,
-// it notes in which MCU row.
+// decodeScan decodes a scan into the coefficients. If it ends early and that is
+// allowed, whole becomes the MCU row in which it ends.
 func (d *Decoder) decodeScan() error {
 	s := &d.scan
 	d.whole = d.mcuHigh
@@ -135,8 +135,8 @@ func (d *Decoder) decodeScan() error {
 	return nil
 }
 
-// judge looks at an MCU that has been read: ok reports whether its code was
-// sound. The scan is done where the file ends and may end.
+// judge is called after every MCU. Ok says whether its code was valid. The scan is
+// done if the file has ended and may end early.
 func (d *Decoder) judge(ok bool) (done bool, err error) {
 	if d.scan.reader.overrun() {
 		if d.mayEnd() {
@@ -150,13 +150,14 @@ func (d *Decoder) judge(ok bool) (done bool, err error) {
 	return false, nil
 }
 
-// mayEnd reports whether the stream's last interval is cut off by the end of the
-// file and that is allowed.
+// mayEnd reports whether this is the last interval of a truncated file, and such
+// files are allowed.
 func (d *Decoder) mayEnd() bool {
 	return d.AllowTruncated && d.stream.cut && d.stream.next >= len(d.stream.ends)
 }
 
-// decodeBlock reads what the scan has of one block of its i-th component.
+// decodeBlock reads the scan's part of one block of its i-th component. It reports
+// whether the code is valid.
 func (d *Decoder) decodeBlock(i int, b *block) bool {
 	s := &d.scan
 	switch {

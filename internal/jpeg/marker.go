@@ -35,7 +35,7 @@ const (
 	markerTEM   = 0x01
 )
 
-// errNoMarker means that the file ends where a marker is due.
+// errNoMarker means that the file ends where a marker must be.
 var errNoMarker = fmt.Errorf("markers: %w", io.ErrUnexpectedEOF)
 
 // readHeader reads up to the first scan's header and checks it.
@@ -55,7 +55,7 @@ func (d *Decoder) readHeader() error {
 		return truncated(len(d.data), "start of image")
 	}
 	if d.data[0] != 0xff || d.data[1] != markerSOI {
-		return corrupt(0, "no JPEG file: it starts with %#x", d.data[:2])
+		return corrupt(0, "not a JPEG file: it starts with %#x", d.data[:2])
 	}
 	at, err := d.readMarkers(2)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *Decoder) readTables() error {
 	d.data = d.Tables
 	defer func() { d.data = file }()
 	if len(d.data) < 2 || d.data[0] != 0xff || d.data[1] != markerSOI {
-		return corrupt(0, "no tables of a JPEG file: they start with %#x", d.data[:min(2, len(d.data))])
+		return corrupt(0, "the tables are not a JPEG stream: they start with %#x", d.data[:min(2, len(d.data))])
 	}
 	at, err := d.readMarkers(2)
 	if err == nil && (at >= 0 || len(d.components) > 0) {
@@ -98,8 +98,8 @@ func (d *Decoder) readTables() error {
 }
 
 // readMarkers reads segments from offset at to the next scan. It returns the
-// offset of the scan's header, after the marker, or -1 where the image ends.
-// Bytes between segments are skipped, as libjpeg does.
+// offset of the scan's header, after the marker, or -1 at the end of the image.
+// Bytes between segments are skipped, as in libjpeg.
 func (d *Decoder) readMarkers(at int) (int, error) {
 	for {
 		at = nextMarker(d.data, at)
@@ -154,8 +154,8 @@ func nextMarker(data []byte, at int) int {
 	return len(data)
 }
 
-// checkMarker checks that the segment of a marker may come here, whatever
-// is in it. Its length is at offset at.
+// checkMarker checks that a segment with this marker may come here. Its length
+// field is at offset at.
 func (d *Decoder) checkMarker(marker uint8, at int) error {
 	switch marker {
 	case markerSOF0, markerSOF1, markerSOF2:
@@ -178,8 +178,9 @@ func (d *Decoder) checkMarker(marker uint8, at int) error {
 	return nil
 }
 
-// segment returns what follows the length at offset at: nothing, as in libjpeg,
-// where the length does not even count itself.
+// segment returns what follows the length field at offset at. A length below 2,
+// which does not even count the field itself, means an empty segment, as in
+// libjpeg.
 func (d *Decoder) segment(at int) ([]byte, error) {
 	if len(d.data)-at < 2 {
 		return nil, truncated(len(d.data), "length of a segment")
@@ -191,7 +192,7 @@ func (d *Decoder) segment(at int) ([]byte, error) {
 	return d.data[at+2 : at+n], nil
 }
 
-// readSegment reads the segment that follows marker. Its length is at offset at.
+// readSegment reads the segment of a marker. Its length field is at offset at.
 func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 	switch marker {
 	case markerSOF0, markerSOF1, markerSOF2:
@@ -220,8 +221,8 @@ func (d *Decoder) readSegment(marker uint8, at int, segment []byte) error {
 	return nil
 }
 
-// readAPP1 keeps what may say which way up the image is. Exif data can be
-// spread over several segments.
+// readAPP1 keeps what may contain the image's orientation. Exif data can be spread
+// over several segments.
 func (d *Decoder) readAPP1(segment []byte) {
 	const exifID, xmpID = "Exif\x00\x00", "http://ns.adobe.com/xap/1.0/\x00"
 	switch {
@@ -239,7 +240,7 @@ func (d *Decoder) readAPP1(segment []byte) {
 // readQuant reads quantisation tables.
 func (d *Decoder) readQuant(at int, segment []byte) error {
 	for len(segment) > 0 {
-		wide, id := min(1, int(segment[0]>>4)), segment[0]&15 // to libjpeg, all but 0 means 16 bits
+		wide, id := min(1, int(segment[0]>>4)), segment[0]&15 // in libjpeg, all but 0 means 16 bits
 		if id > 3 {
 			return corrupt(at, "quantisation table %#x", segment[0])
 		}
@@ -284,8 +285,8 @@ func (d *Decoder) readHuffman(at int, segment []byte) error {
 	return nil
 }
 
-// setHuffman builds the table that scans will know as id. What is wrong with it
-// matters only to those.
+// setHuffman builds the table that scans call id. If it is invalid, only the scans
+// that use it are errors.
 func (d *Decoder) setHuffman(dc bool, id uint8, count *[16]uint8, symbol []uint8) {
 	table, has := &d.tables[4+id], &d.hasAC[id]
 	if dc {

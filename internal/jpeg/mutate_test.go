@@ -9,18 +9,19 @@ import (
 	"testing"
 )
 
-// A mutator makes damaged files out of sound ones. Its i-th file is the same in
-// every run, as long as the sound ones are.
+// A mutator makes damaged files from valid ones. Its i-th file is the same in every
+// run, as long as the valid ones are.
 type mutator struct {
 	files  [][]byte
 	parts  [][][]byte // by file: its segments
 	photos int        // number of the last files
 }
 
-// newMutator takes the images, and one shared photo in four where they are there.
+// newMutator takes the synthetic images, and every fourth shared photo if there are
+// any.
 func newMutator(tb testing.TB) *mutator {
 	m := &mutator{}
-	for _, p := range pictures(tb) {
+	for _, p := range testImages(tb) {
 		m.files = append(m.files, p.data)
 	}
 	photos, err := filepath.Glob(filepath.Join(shared, "photos", "*", "*"))
@@ -41,8 +42,7 @@ func newMutator(tb testing.TB) *mutator {
 	return m
 }
 
-// split cuts a file in front of every marker but those of restarts and zeros
-// stuffed into the entropy code.
+// split cuts a file before every marker, except restart markers.
 func split(data []byte) [][]byte {
 	var parts [][]byte
 	begin := 0

@@ -27,9 +27,10 @@ var (
 const (
 	mutatedPixels = 1 << 20 // a mutated file may declare
 
-	// mutatedSlowness is how much more time a mutated file may take than the
-	// slowest sound one, by declared pixel and byte. Measured are 2: photos with
-	// wide quantisation tables, whose products the kernels leave to portable code.
+	// mutatedSlowness is how many times as long a mutated file may take as the
+	// slowest valid one, per declared pixel and byte. Measured was 2, for photos
+	// with large quantisation values, whose blocks the kernels leave to portable
+	// code.
 	mutatedSlowness = 3
 )
 
@@ -60,7 +61,7 @@ func (b *bench) rate(data []byte) float64 {
 	return float64(time.Since(begin)) / float64(c.Width*c.Height+len(data)+fixed)
 }
 
-// least is the least rate of some tries: that of a quiet moment.
+// least is the least rate of some tries, when the machine was not busy.
 func (b *bench) least(data []byte) float64 {
 	least := b.rate(data)
 	for range 9 {
@@ -69,18 +70,18 @@ func (b *bench) least(data []byte) float64 {
 	return least
 }
 
-// memoryFor bounds what a new decoder may allocate for a file: as much as its
-// image asks for, but not on the header's word alone.
+// memoryFor is the limit of what a new decoder may allocate for a file: as much as
+// its image needs, but not by the size in its header alone.
 func memoryFor(c jpeg.Config, bytes int) uint64 {
 	const tables, mcu = 256 << 10, 32
 	padded := (c.Width + 2*mcu) * (c.Height + 2*mcu)
 	return uint64(tables + 4*bytes + min(12*padded, 4096*bytes))
 }
 
-// TestMutatedFilesAreDecodedOrRefused looks for panics, for memory that neither
-// the image nor the file accounts for, for results that depend on the file
-// before, and for files that take much longer than sound ones of their size.
-// With -mutations 100000 it takes minutes.
+// TestMutatedFilesAreDecodedOrRefused looks for panics, for more memory than the
+// image and the file need, for results that depend on the file before, and for files
+// that take much longer than valid ones of their size. With -mutations 100000 it
+// takes minutes.
 func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	m := newMutator(t)
 	b := newBench()
@@ -139,7 +140,7 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	worst := 0.0
 	for _, s := range slowest {
 		rate, limit := b.least(m.file(s.file)), mutatedSlowness*sound
-		for range 20 { // other work on the machine slows one and not the other
+		for range 20 { // other work on the machine may have slowed only one of them
 			if rate <= limit {
 				break
 			}
@@ -148,7 +149,7 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 		}
 		worst = max(worst, rate)
 		if rate > limit {
-			t.Errorf("mutation %d: %.1f ns per pixel and byte, a sound file takes %.1f", s.file, rate, sound)
+			t.Errorf("mutation %d: %.1f ns per pixel and byte, a valid file takes %.1f", s.file, rate, sound)
 		}
 	}
 	t.Logf("%d of %d decode; at most %.1f ns per pixel and byte, sound files %.1f", right, *mutations, worst, sound)
@@ -165,9 +166,9 @@ func verdict(pixels []byte, err error) string {
 	return hash(pixels)
 }
 
-// TestMutatedFilesAgreeWithLibjpeg repeats what testdata/mutations.py has kept:
-// files that libjpeg refuses are errors, those that it takes have its pixels, and
-// those that it warns about are one or the other.
+// TestMutatedFilesAgreeWithLibjpeg repeats the files that testdata/mutations.py has
+// kept. Files that libjpeg refuses are errors, and files that it decodes have its
+// pixels. A file that it warns about is one or the other.
 func TestMutatedFilesAgreeWithLibjpeg(t *testing.T) {
 	archive, err := zip.OpenReader("testdata/mutated.zip")
 	if err != nil {
@@ -203,7 +204,7 @@ func TestMutatedFilesAgreeWithLibjpeg(t *testing.T) {
 	}
 }
 
-// writeMutated writes the mutated files, and results.json: what became of each.
+// writeMutated writes the mutated files, and results.json with the result of each.
 func writeMutated(tb testing.TB, m *mutator, results map[string]string) {
 	file, err := os.Create(*mutatedPath)
 	if err != nil {

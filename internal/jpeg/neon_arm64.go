@@ -15,7 +15,7 @@ func upsampleH2x16(dst *byte, src *byte, n int)
 // upsampleH2V2x16 mixes and doubles n times 16 samples, of which near and far are the first.
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 
-// fours reports whether there is an inverse4: not here.
+// fours reports whether inverse4 may run. On arm64 there is none.
 func fours() bool { return false }
 
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool { return false }

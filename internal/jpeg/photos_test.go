@@ -16,7 +16,7 @@ import (
 
 const shared = "../../../shared"
 
-// photo is what Pillow made of a shared photo.
+// A photo is Pillow's result for a shared photo.
 type photo struct {
 	Width, Height int
 	RGB           string // SHA-256 of the pixels, 3 bytes each
@@ -34,7 +34,7 @@ func goldenPhotos(tb testing.TB) map[string]photo {
 	return golden.Photos
 }
 
-// readPhoto reads a photo, which lies in the folder of its class.
+// readPhoto reads a photo from the folder of its class.
 func readPhoto(tb testing.TB, name string) []byte {
 	paths, err := filepath.Glob(filepath.Join(shared, "photos", "*", name))
 	if err != nil || len(paths) != 1 {
@@ -81,7 +81,7 @@ func TestPhotosMatchPillow(t *testing.T) {
 	}
 }
 
-// everyTwentieth is for emulators.
+// everyTwentieth keeps one photo in twenty, for emulators.
 func everyTwentieth(photos map[string]photo) map[string]photo {
 	few := map[string]photo{}
 	for i, name := range slices.Sorted(maps.Keys(photos)) {

@@ -1,7 +1,7 @@
 package jpeg
 
-// checkProgress checks that a progressive scan goes on where the earlier
-// ones ended: section G.1.1.1 of the standard.
+// checkProgress checks that a progressive scan continues the earlier ones. Source:
+// section G.1.1.1 of the standard.
 func (d *Decoder) checkProgress(at int) error {
 	s := &d.scan
 	switch {
@@ -26,8 +26,8 @@ func (d *Decoder) checkProgress(at int) error {
 	return nil
 }
 
-// advance notes what the scan brings. That of a sequential file brings all, and
-// whatever its header says of selections means nothing.
+// advance updates the progress of the scan's components. In a sequential file a scan
+// has all bits of all coefficients, and the selection in its header is ignored.
 func (d *Decoder) advance() {
 	for _, ci := range d.scan.components {
 		c := &d.components[ci]
@@ -46,8 +46,8 @@ func (d *Decoder) advance() {
 	}
 }
 
-// code takes the next symbol. It leaves 40 valid bits or more; ok is false if
-// there is no such symbol.
+// code takes the next symbol. At least 40 valid bits remain. ok is false if no
+// symbol has the code.
 func (r *reader) code(h *huffman) (symbol uint, ok bool) {
 	r.refill()
 	e := h.lookup[r.acc>>(64-lookupBits)]
@@ -60,20 +60,20 @@ func (r *reader) code(h *huffman) (symbol uint, ok bool) {
 		r.drop(uint(e) & 63)
 		return uint(e >> 8), true
 	}
-	// The lookup took the value's bits too: give them back.
+	// The entry's length includes the value's bits, so look up the code alone.
 	s, length := h.short(uint32(r.acc >> 48))
 	r.drop(uint(length))
 	return uint(s), true
 }
 
-// take takes n bits, 16 at most, of which the caller knows that they are valid.
+// take takes n bits, at most 16. They must be valid.
 func (r *reader) take(n uint) int32 {
 	v := int32(r.acc >> 32 >> ((32 - n) & 63))
 	r.drop(n)
 	return v
 }
 
-// firstDC reads a block's first coefficient without its lowest bits.
+// firstDC reads a block's DC coefficient without its lowest bits.
 func (r *reader) firstDC(b *block, dc *huffman, predicted *int32, low uint) bool {
 	size, ok := r.code(dc)
 	if size > 0 {
@@ -84,14 +84,14 @@ func (r *reader) firstDC(b *block, dc *huffman, predicted *int32, low uint) bool
 	return ok
 }
 
-// refineDC reads one more bit of a block's first coefficient.
+// refineDC reads one more bit of a block's DC coefficient.
 func (r *reader) refineDC(b *block, low uint) {
 	r.refill()
 	b[0] |= int16(r.take(1) << low)
 }
 
-// firstAC reads coefficients of a block without their lowest bits: section
-// G.1.2.2 of the standard. It reports whether the code is sound.
+// firstAC reads coefficients of a block without their lowest bits. It reports
+// whether the code is valid. Source: section G.1.2.2 of the standard.
 func (s *scan) firstAC(b *block) bool {
 	if s.run > 0 {
 		s.run--
@@ -113,14 +113,14 @@ func (s *scan) firstAC(b *block) bool {
 			continue
 		}
 		k += zeros
-		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low) // beyond the selection too, as libjpeg does
+		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low) // also beyond the selection, as in libjpeg
 		r.drop(size)
 	}
 	return true
 }
 
-// refineAC reads one more bit of coefficients of a block: section G.1.2.3 of
-// the standard. It reports whether the code is sound.
+// refineAC reads one more bit of coefficients of a block. It reports whether the
+// code is valid. Source: section G.1.2.3 of the standard.
 func (s *scan) refineAC(b *block) bool {
 	r, h := &s.reader, s.ac[0]
 	k, to := uint(s.from), uint(s.to)
@@ -159,9 +159,9 @@ func (s *scan) refineAC(b *block) bool {
 	return true
 }
 
-// refineRun reads the bits of all nonzero coefficients from k on until it has
-// passed so many zeros. It returns the place of the next zero, or one beyond
-// the selection.
+// refineRun reads a bit of every nonzero coefficient from k on, until it has passed
+// this number of zeros. It returns the index of the next zero, or one beyond the
+// selection.
 func (s *scan) refineRun(b *block, k, zeros uint) uint {
 	r := &s.reader
 	bit := int16(1) << s.low

@@ -14,10 +14,10 @@ import (
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-// samples are files of every coding, small enough to be decoded very often.
-func samples(tb testing.TB) []picture {
-	var some []picture
-	for i, p := range pictures(tb) {
+// samples are small files of every coding, for tests that decode them many times.
+func samples(tb testing.TB) []testImage {
+	var some []testImage
+	for i, p := range testImages(tb) {
 		truncated := strings.HasPrefix(p.name, "truncated")
 		if p.hash != "error" && !truncated && (i%7 == 0 || strings.HasPrefix(p.name, "four")) && len(p.data) < 4000 {
 			some = append(some, p)
@@ -46,7 +46,7 @@ func TestFileCutShortIsAnErrorUnlessNothingIsMissing(t *testing.T) {
 			var at *jpeg.Error
 			switch {
 			case err == nil && n < len(p.data)-4:
-				// The last bytes may be an end marker and bits that pad.
+				// The last bytes may be an end marker and padding bits.
 				t.Errorf("%s: %d of %d bytes are enough", p.name, n, len(p.data))
 			case err == nil && !bytes.Equal(got, want):
 				t.Errorf("%s: %d of %d bytes give other pixels", p.name, n, len(p.data))
@@ -102,8 +102,8 @@ func TestDamagedFilesDoNotPanic(t *testing.T) {
 	}
 }
 
-// passes is a valid progressive file of 64×64 gray pixels, whose n scans after
-// the first one go over all blocks in a few bytes each.
+// passes is a valid progressive file of 64×64 gray pixels. Each of the n scans after
+// the first one goes over all blocks in a few bytes.
 func passes(n int) []byte {
 	file := []byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0}
 	file = append(file, bytes.Repeat([]byte{1}, 64)...)
@@ -168,7 +168,7 @@ func TestHeaderAloneTakesNoMemory(t *testing.T) {
 			}
 			runtime.ReadMemStats(&after)
 			if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
-				t.Errorf("%s: a promise of %d×%d pixels took %d bytes", name, c.Width, c.Height, got)
+				t.Errorf("%s: a header of %d×%d pixels took %d bytes", name, c.Width, c.Height, got)
 			}
 		}
 

@@ -19,7 +19,8 @@ func quant(id byte) []byte {
 	return segment(0xdb, slices.Concat([]byte{id}, bytes.Repeat([]byte{1}, 64))...)
 }
 
-// codes is a Huffman table: so many codes of 1, 2 and 3 bits, and their symbols.
+// codes is a Huffman table: the numbers of codes of 1, 2 and 3 bits, and their
+// symbols.
 func codes(id byte, count [3]byte, symbols ...byte) []byte {
 	return segment(0xc4, slices.Concat([]byte{id}, count[:], make([]byte, 13), symbols)...)
 }
@@ -29,9 +30,9 @@ func tiny(segments ...[]byte) []byte {
 	return slices.Concat([]byte{0xff, 0xd8}, slices.Concat(segments...), []byte{0xff, 0xd9})
 }
 
-// The parts of tiny files. A DC difference is 0 or, after a bit of 1, 0 or a
-// value of 4 bits. An AC code is the end of the block, or after a bit of 1 the
-// one symbol that a file chooses.
+// The parts of tiny files. The DC codes: 0 is a difference of 0, 10 is one of 4
+// bits, which follow. The AC codes: 0 is the end of the block, 10 is the one symbol
+// that a file chooses.
 var (
 	frame      = segment(0xc0, 8, 0, 8, 0, 8, 1, 1, 0x11, 0)
 	frameOf3   = segment(0xc0, 8, 0, 8, 0, 8, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0)
@@ -50,8 +51,8 @@ func scanOf(code []byte, ids ...byte) []byte {
 	return slices.Concat(segment(0xda, append(body, 0, 63, 0)...), code)
 }
 
-// TestRulesAreLibjpegs holds the files that are on the border between what
-// libjpeg-turbo 3 takes without a warning and what it refuses.
+// TestRulesAreLibjpegs has files that libjpeg-turbo 3 decodes without a warning, and
+// similar files that it refuses.
 func TestRulesAreLibjpegs(t *testing.T) {
 	plain := tiny(quant(0), frame, dc, ac, scanOf([]byte{0b10_1100_0_1}, 1)) // DC 12
 	of3 := scanOf([]byte{0b10_1100_0_0, 0b0_0_0_11111}, 1, 2, 3)
@@ -65,7 +66,7 @@ func TestRulesAreLibjpegs(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		file []byte
-		same []byte // a file of the same pixels; nil where libjpeg gives an error
+		same []byte // a file with the same pixels, or nil if libjpeg gives an error
 	}{
 		"16-bit table of precision 2": {
 			tiny(segment(0xdb, slices.Concat([]byte{0x20}, bytes.Repeat([]byte{0, 1}, 64))...), frame, dc, ac, scanOf([]byte{0b10_1100_0_1}, 1)), plain},
@@ -119,9 +120,9 @@ func TestRulesAreLibjpegs(t *testing.T) {
 	}
 }
 
-// TestPictureWithoutItsFirstComponentIsAnError tests what is stricter than
-// libjpeg, which gives a gray image.
-func TestPictureWithoutItsFirstComponentIsAnError(t *testing.T) {
+// TestImageWithoutItsFirstComponentIsAnError tests where the decoder is stricter
+// than libjpeg, which gives a gray image.
+func TestImageWithoutItsFirstComponentIsAnError(t *testing.T) {
 	for _, frame := range [][]byte{frameOf3, refinedOf3} {
 		scan := slices.Concat(segment(0xda, 1, 2, 0, 0, 0, 0), []byte{0b0_0_111111})
 		if _, err := decode(&jpeg.Decoder{}, tiny(quant(0), frame, dc, ac, scan)); err == nil {
@@ -130,9 +131,9 @@ func TestPictureWithoutItsFirstComponentIsAnError(t *testing.T) {
 	}
 }
 
-// TestShortJFIFSegmentSaysNothing has an Adobe marker for RGB next to one of JFIF,
-// which means YCbCr if it is whole.
-func TestShortJFIFSegmentSaysNothing(t *testing.T) {
+// TestShortJFIFSegmentIsIgnored has an Adobe segment, which means RGB, and a JFIF
+// segment, which means YCbCr if it is complete.
+func TestShortJFIFSegmentIsIgnored(t *testing.T) {
 	adobe := segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x00")...)
 	whole := []byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")
 	for n, want := range map[int]jpeg.Model{14: jpeg.YCbCr, 13: jpeg.RGB, 5: jpeg.RGB} {

@@ -2,20 +2,21 @@ package jpeg
 
 import "slices"
 
-// A scan is a part of the entropy code: section B.2.3 of the standard.
+// A scan is one pass of entropy code over some components. Source: section B.2.3 of
+// the standard.
 type scan struct {
 	components []int // in the order of the scan
 	order      [4]int
-	dc, ac     [4]*huffman // by place in the scan
+	dc, ac     [4]*huffman // by index in the scan
 	from, to   int         // spectral selection
 	high, low  uint        // successive approximation: previous and present point transform
-	predicted  [4]int32    // by place in the scan
-	run        int         // of blocks that end here
+	predicted  [4]int32    // the last DC coefficients, by index in the scan
+	run        int         // how many more blocks have no further coefficients
 	reader     reader
 }
 
-// readScanHeader reads the scan's header at offset at. It returns the offset of
-// the entropy code.
+// readScanHeader reads the scan header at offset at. It returns the offset of the
+// entropy code.
 func (d *Decoder) readScanHeader(at int) (int, error) {
 	segment, err := d.segment(at)
 	if err != nil {
@@ -64,9 +65,9 @@ func (d *Decoder) readScanHeader(at int) (int, error) {
 	return at + 2 + len(segment), nil
 }
 
-// find returns the index of the component that a scan calls id in its i-th
-// place. As in libjpeg-turbo, components before the i-th do not come there, so
-// that most scans that change the frame's order are errors.
+// find returns the index of the component with this id, which is the scan's i-th.
+// As in libjpeg-turbo, it looks only from the frame's i-th component on, so most
+// scans in another order than the frame's are errors.
 func (d *Decoder) find(at, i int, id uint8) (int, error) {
 	for ci := i; ci < len(d.components); ci++ {
 		if d.components[ci].id == id && !slices.Contains(d.scan.components, ci) {
@@ -75,12 +76,11 @@ func (d *Decoder) find(at, i int, id uint8) (int, error) {
 			break
 		}
 	}
-	return 0, corrupt(at, "scan of component %d, which the frame does not have, or not in this order", id)
+	return 0, corrupt(at, "scan of component %d, which the frame does not have or has in another order", id)
 }
 
-// chooseTables sets the Huffman tables of the scan's i-th component, those that
-// the scan uses. Missing ones are the standard's in sequential files, as in
-// motion JPEG.
+// chooseTables sets the Huffman tables that the scan uses for its i-th component. In
+// sequential files, missing tables are those of the standard, as motion JPEG needs.
 func (d *Decoder) chooseTables(at, i int, tables uint8) error {
 	s, progressive := &d.scan, d.config.Progressive
 	if !progressive || s.from == 0 && s.high == 0 {
@@ -112,13 +112,14 @@ func (d *Decoder) chooseTables(at, i int, tables uint8) error {
 	return nil
 }
 
-// start makes the reader ready for the stream's first interval.
+// start prepares the reader for the stream's first interval.
 func (d *Decoder) start() {
 	d.stream.next = 0
 	d.restart()
 }
 
-// restart goes to the stream's next interval, which must exist or be empty.
+// restart prepares the reader for the stream's next interval. After the last one
+// that is an empty interval.
 func (d *Decoder) restart() {
 	s, st := &d.scan, &d.stream
 	begin := 0
@@ -136,7 +137,8 @@ func (d *Decoder) restart() {
 	}
 }
 
-// between goes to the next interval if the current one's MCUs have been read.
+// between is called before every MCU. It goes to the next interval if all MCUs of
+// the current one have been read.
 func (d *Decoder) between() error {
 	st := &d.stream
 	if st.remaining != 0 {
@@ -145,7 +147,7 @@ func (d *Decoder) between() error {
 	}
 	if i := st.next - 1; i < len(st.restarts) {
 		if want := uint8(markerRST0 + i%8); st.restarts[i] != want {
-			return corrupt(st.offset(d.data, st.ends[i]), "restart marker %#x where %#x is due", st.restarts[i], want)
+			return corrupt(st.offset(d.data, st.ends[i]), "restart marker %#x, want %#x", st.restarts[i], want)
 		}
 	} else if !(st.cut && d.AllowTruncated) {
 		return d.cutShort()
@@ -165,7 +167,7 @@ func (d *Decoder) cutShort() error {
 	return corrupt(at, "entropy code ends before the image")
 }
 
-// broken is the error of a stream that has no such code.
+// broken is the error of a stream with an invalid code.
 func (d *Decoder) broken() error {
 	r := &d.scan.reader
 	at := max(0, r.at-int(r.n)/8)

@@ -2,16 +2,18 @@ package jpeg
 
 import "encoding/binary"
 
-// Where coefficients are not wanted, symbols count only by the bits that they
-// take and the places that they advance, so one look can answer for several.
+// Outside a window coefficients are not needed. There only the bits that symbols
+// take and the coefficients that they advance matter, so one lookup can skip several
+// symbols.
 
-// skipBits is the most bits that one entry of a skipper takes.
+// skipBits is the greatest number of bits that one entry of a skipper takes.
 const skipBits = 18
 
-// A skipper is a Huffman table of AC coefficients for skipping. An entry is the
-// bits that symbols and values take, 5 bits, the places that they advance, 7
-// bits from bit 8, and in the highest bit whether the block ends there. It is
-// zero where not even one symbol is known.
+// A skipper is a table that skips AC coefficients. The index is the next lookupBits
+// bits. An entry has three parts: the number of bits that symbols and values take (5
+// bits), the number of coefficients that they advance (7 bits from bit 8), and
+// whether the block ends there (the highest bit). It is zero if the index does not
+// hold a whole symbol.
 type skipper struct {
 	entries [1 << lookupBits]uint16
 	ready   bool
@@ -25,7 +27,7 @@ func (s *skipper) build(h *huffman) {
 		length, advance, end := uint(0), uint(0), uint(0)
 		for end == 0 && length < lookupBits {
 			e := h.lookup[i<<length&mask]
-			code := uint(e) & 63 // with the value, where that fits too
+			code := uint(e) & 63 // with the value, if that fits too
 			step := uint(e>>8) & 31
 			take := code
 			if uint32(e)>>16 == 0 {
@@ -36,7 +38,8 @@ func (s *skipper) build(h *huffman) {
 					step, end = 0, skipEnd
 				}
 			}
-			// Of a code that is not known as a whole, the bits after it are made up.
+			// The bits shifted in at the end are unknown, so a code must end before
+			// them.
 			if e == 0 || length+code > lookupBits || length+take > skipBits || advance+step > 127 {
 				end = 0
 				break
@@ -48,8 +51,8 @@ func (s *skipper) build(h *huffman) {
 	s.ready = true
 }
 
-// skip reads one block of a sequential scan and keeps nothing but the
-// prediction. It reports whether the code is sound.
+// skip reads one block of a sequential scan and keeps only the prediction. It
+// reports whether the code is valid.
 func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
 	if !ac.skip.ready {
 		ac.skip.build(ac)
@@ -58,12 +61,12 @@ func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
 		return false
 	}
 	stream, at, acc, n := r.bytes, r.at, r.acc, r.n
-	k := uint(1) // place of the next coefficient
+	k := uint(1) // zigzag index of the next coefficient
 	for {
 		acc |= binary.BigEndian.Uint64(stream[at:]) >> (n & 63)
 		at += int(63-n) >> 3
 		n |= 56
-		for range 3 { // of skipBits at most
+		for range 3 { // 56 bits are ready, and each entry takes skipBits at most
 			e := uint(ac.skip.entries[acc>>(64-lookupBits)])
 			next := k + e>>8&127
 			if e == 0 || next > 63 {
@@ -87,8 +90,8 @@ func (r *reader) skip(dc, ac *huffman, predicted *int32) bool {
 	}
 }
 
-// skipOne reads one symbol. It returns the place after it, 64 or more where
-// the block ends, and whether the code is sound.
+// skipOne reads one symbol. It returns the zigzag index after it, which is 64 or
+// more at the end of the block, and whether the code is valid.
 func (r *reader) skipOne(ac *huffman, k uint) (next uint, ok bool) {
 	r.refill()
 	symbol, length := ac.short(uint32(r.acc >> 48))
@@ -107,7 +110,8 @@ func (r *reader) skipOne(ac *huffman, k uint) (next uint, ok bool) {
 	return k + uint(symbol)>>4 + 1, true
 }
 
-// difference reads the first coefficient of a block and adds it to predicted.
+// difference reads a block's DC difference and adds it to predicted. It reports
+// whether the code is valid.
 func (r *reader) difference(dc *huffman, predicted *int32) bool {
 	r.refill()
 	e := dc.lookup[r.acc>>(64-lookupBits)]

@@ -4,13 +4,13 @@ package jpeg
 // estimates.
 const smoothed = 10
 
-// patches weigh the first coefficients of 5×5 blocks, row by row, for an
-// estimate in 256ths of one coefficient of the block in the middle. That is
-// libjpeg-turbo's enlargement, since version 2.1, of section K.8 of the
-// standard.
+// patches are the weights that estimate the coefficients of a block from the DC
+// coefficients of 5×5 blocks around it, row by row, in units of 1/256. Source:
+// libjpeg-turbo since version 2.1, which extends section K.8 of the standard.
 type patches [smoothed][25]int64
 
-// sparse are for components with some of the coefficients. The rest stay zero.
+// sparse is for components that have some AC coefficients. Those without weights
+// stay zero.
 var sparse = patches{
 	1: {10: -7, 50, 0, -50, 7},
 	2: {2: -7, 7: 50, 17: -50, 22: 7},
@@ -19,7 +19,7 @@ var sparse = patches{
 	5: {10: -1, 13, -24, 13, -1},
 }
 
-// dense are for components with first coefficients alone, which change too.
+// dense is for components that have only DC coefficients. These change too.
 var dense = patches{
 	{-2, -6, -8, -6, -2, -6, 6, 42, 6, -6, -8, 42, 152, 42, -8, -6, 6, 42, 6, -6, -2, -6, -8, -6, -2},
 	{-1, -1, 0, 1, 1, -3, 13, 0, -13, 3, -3, 38, 0, -38, 3, -3, 13, 0, -13, 3, -1, -1, 0, 1, 1},
@@ -33,8 +33,8 @@ var dense = patches{
 	{6: 1, 2, 1, 16: -1, -2, -1},
 }
 
-// checkSmooth decides whether libjpeg would estimate coefficients that the
-// scans have left out or imprecise.
+// checkSmooth decides whether libjpeg would estimate coefficients that are missing
+// or imprecise after all scans.
 func (d *Decoder) checkSmooth() {
 	d.smooth = false
 	if !d.config.Progressive {
@@ -61,8 +61,8 @@ func (d *Decoder) checkSmooth() {
 	}
 }
 
-// smoothRow copies row at of a component's blocks, from column x on, to blocks,
-// and puts estimates where coefficients are missing.
+// smoothRow copies row at of a component's blocks, from column x on, to blocks. It
+// replaces missing coefficients by estimates.
 func (d *Decoder) smoothRow(blocks []block, ci, at, x int) {
 	c := &d.components[ci]
 	copy(blocks, c.coefficients[at*c.across+x:])
@@ -95,10 +95,10 @@ func (d *Decoder) smoothRow(blocks []block, ci, at, x int) {
 	}
 }
 
-// around returns the row of blocks at, in the middle, and its neighbours; nil
-// stands for zeros. At the image's edges a row is its own neighbour. libjpeg
-// finds the edges by MCU rows, of which the last may have fewer blocks, and
-// counts the rows above as if all MCU rows had as few.
+// around returns five rows of blocks, with row at in the middle. A nil row means
+// zeros. At the image's edges a row is its own neighbour. libjpeg finds the edges by
+// MCU rows. The last MCU row may have fewer rows of blocks, and then libjpeg counts
+// the rows above as if all MCU rows had as few.
 func (c *component) around(at, v, high int) (rows [5][]block) {
 	last := ceil(high, v) - 1
 	n := v
@@ -117,8 +117,8 @@ func (c *component) around(at, v, high int) (rows [5][]block) {
 	return rows
 }
 
-// estimate fills in what have tells to be imprecise and what is zero, not
-// beyond the bits that are missing.
+// estimate replaces coefficients that are zero and, by have, imprecise. An estimate
+// does not exceed the missing bits.
 func (c *component) estimate(b *block, have *[smoothed]int8, set *patches, near *[25]int64) {
 	first := int64(uint16(c.quant[0]))
 	for k := range smoothed {

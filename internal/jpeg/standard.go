@@ -1,6 +1,7 @@
 package jpeg
 
-// The tables of section K.3.3, which a motion JPEG frame leaves out.
+// The Huffman tables of section K.3.3 of the standard. Frames of motion JPEG do not
+// contain them.
 var (
 	standardDC = [2]struct {
 		count  [16]uint8

@@ -5,23 +5,23 @@ import (
 	"encoding/binary"
 )
 
-// slack is more than the bytes that the blocks of one MCU can hold, 10 of them
-// with 64 coefficients of 31 bits, so that a reader need not look where its
-// interval ends before the MCU has been read.
+// slack is more than the bytes of the largest MCU: 10 blocks with 64 coefficients of
+// 31 bits. With it a reader needs to check only after an MCU whether it has read
+// beyond the end of its interval.
 const slack = 10*64*4 + 64
 
-// A stream is a scan's entropy code without the zeros stuffed after bytes of
-// 0xff, split where it restarts.
+// A stream is a scan's entropy code without the zeros stuffed after bytes of 0xff.
+// It is split into intervals at the restart markers.
 type stream struct {
-	from      int // offset of the entropy code in the file, or -1
-	to        int // offset of the marker after it, or the file's length
-	last      int // offset of the last interval
-	cut       bool
-	bytes     []byte // slack bytes of zero after the last interval
-	ends      []int  // by interval: where it ends in bytes
-	restarts  []uint8
-	next      int // interval to be read next
-	remaining int // MCUs in the current interval
+	from      int     // offset of the entropy code in the file, or -1
+	to        int     // offset of the marker after it, or the file's length
+	last      int     // offset of the last interval
+	cut       bool    // the file ends before a marker
+	bytes     []byte  // the intervals, and slack zeros after the last one
+	ends      []int   // by interval: where it ends in bytes
+	restarts  []uint8 // the markers between intervals
+	next      int     // the interval to be read next
+	remaining int     // MCUs left in the current interval
 }
 
 // fill reads the entropy code that begins at offset from of data.
@@ -71,7 +71,7 @@ func (s *stream) fill(data []byte, from int) {
 	clear(s.bytes[len(out):])
 }
 
-// offset returns the place in data of byte i of the stream.
+// offset returns the index in data of byte i of the stream.
 func (s *stream) offset(data []byte, i int) int {
 	at := s.from
 	for i > 0 && at < s.to {
@@ -93,13 +93,13 @@ func (s *stream) offset(data []byte, i int) int {
 // A reader takes bits from an interval of a stream, highest first.
 type reader struct {
 	bytes []byte
-	at    int    // byte after those whose bits are counted in n
-	acc   uint64 // the next bits from the top; what follows the first n is either right or zero
-	n     uint   // at most 63
-	end   int    // of the interval
+	at    int    // index of the byte after those whose bits are counted in n
+	acc   uint64 // the next bits, from the highest; those after the first n are correct or zero
+	n     uint   // number of bits in acc, at most 63
+	end   int    // end of the interval in bytes
 }
 
-// refill makes n 56 or more.
+// refill makes n at least 56.
 func (r *reader) refill() {
 	r.acc |= binary.BigEndian.Uint64(r.bytes[r.at:]) >> (r.n & 63)
 	r.at += int(63-r.n) >> 3

@@ -1,8 +1,8 @@
 package jpeg
 
-// The filters that bring a component's rows to full size are libjpeg's: a
-// triangle filter where the factor is 2, whose weights of 3/4 and 1/4 round up
-// and down by turns, and repetition otherwise.
+// The filters that bring a component to full size are libjpeg's. For a factor of 2
+// it is a triangle filter with weights of 3/4 and 1/4, which alternately rounds up
+// and down. For all other factors samples are repeated.
 
 // upsampleH2 doubles a row.
 func upsampleH2(dst, src []byte) {
@@ -31,8 +31,8 @@ func upsampleH2Portable(dst, src []byte) {
 	dst[2*n-1] = uint8(b)
 }
 
-// upsampleV2 mixes the row near an output row with the one beyond it. The bias
-// is 1 for the upper of two output rows and 2 for the lower.
+// upsampleV2 makes an output row from the nearest row and the one next to it. The
+// bias is 1 for the upper of two output rows and 2 for the lower.
 func upsampleV2(dst, near, far []byte, bias int32) {
 	far = far[:len(near)]
 	dst = dst[:len(near)]
@@ -41,7 +41,7 @@ func upsampleV2(dst, near, far []byte, bias int32) {
 	}
 }
 
-// upsampleH2V2 mixes two rows and doubles their length, rounding once.
+// upsampleH2V2 mixes two rows and doubles their length. It rounds once.
 func upsampleH2V2(dst, near, far []byte) {
 	if !upsampleH2V2Kernel(dst, near, far) {
 		upsampleH2V2Portable(dst, near, far)
@@ -91,8 +91,8 @@ const (
 	filterRepeat
 )
 
-// chooseFilter returns libjpeg's choice for a component whose rows of so many
-// samples are to be multiplied by hx and its columns by vx.
+// chooseFilter returns libjpeg's filter for a component with rows of wide samples.
+// Rows become hx times as long, and columns vx times.
 func chooseFilter(hx, vx, wide int) filter {
 	switch {
 	case hx == 1 && vx == 1:

@@ -8,8 +8,8 @@ type view struct {
 	y0, y1 int // MCU rows
 }
 
-// viewOf returns the view of a window: what the triangle filter needs of the
-// pixels around it included.
+// viewOf returns the view of a window. It includes the pixels around the window that
+// the triangle filter needs.
 func (d *Decoder) viewOf(window image.Rectangle) view {
 	w, h := 8*d.hMax, 8*d.vMax
 	near := 0
@@ -26,7 +26,7 @@ func (d *Decoder) viewOf(window image.Rectangle) view {
 	}
 }
 
-// decodeWindow decodes MCU row after MCU row and writes the pixels that each
+// decodeWindow decodes one MCU row after the other and writes the pixels that each
 // of them completes.
 func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) error {
 	v := d.viewOf(window)
@@ -84,7 +84,7 @@ func (d *Decoder) inverseRow(ci, my int) {
 			d.lastFlags = grow(d.lastFlags, n)
 			last = d.lastFlags
 			for i := range blocks {
-				last[i] = blocks[i].lastPlace()
+				last[i] = blocks[i].lastIndex()
 			}
 		} else {
 			blocks, last = blocks[y*n:(y+1)*n], last[y*n:(y+1)*n]
@@ -93,9 +93,9 @@ func (d *Decoder) inverseRow(ci, my int) {
 	}
 }
 
-// lastPlace returns 0 if only the first coefficient differs from zero, and 63
+// lastIndex returns 0 if only the DC coefficient differs from zero, and 63
 // otherwise.
-func (b *block) lastPlace() uint8 {
+func (b *block) lastIndex() uint8 {
 	var any int16
 	for _, c := range b[1:] {
 		any |= c
@@ -106,8 +106,8 @@ func (b *block) lastPlace() uint8 {
 	return 63
 }
 
-// writeRow converts row y of the image, of which the strips hold MCU row my,
-// from sample column x on.
+// writeRow converts row y of the image, from column x of the strips on. The strips
+// hold MCU row my.
 func (d *Decoder) writeRow(dst []byte, my, y, x int) {
 	var rows [4][]byte
 	for i := range d.components {

@@ -12,7 +12,7 @@ import (
 func TestWindowsAreCropsOfTheWhole(t *testing.T) {
 	var d jpeg.Decoder
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, p := range pictures(t) {
+	for _, p := range testImages(t) {
 		c, err := d.Header(p.data)
 		if err != nil {
 			continue
@@ -91,7 +91,7 @@ func TestWindowThatDoesNotFitIsAnError(t *testing.T) {
 
 // named returns one file of the set.
 func named(tb testing.TB, name string) []byte {
-	for _, p := range pictures(tb) {
+	for _, p := range testImages(tb) {
 		if p.name == name {
 			return p.data
 		}

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Makes ends.zip: JPEG files, and what Pillow makes of them once they are cut.
+"""Makes ends.zip: JPEG files, and whether Pillow decodes them when they are cut.
 
     pip install pillow==12.3.0
     ends.py PHOTOS ends.zip
 
 PHOTOS is the folder of the shared photos. The archive holds small files of
-arithmetic pictures, among them those that need no end marker, verdicts.json and photos.json. Both map a file's name to the
-numbers of bytes that can be missing from its end before Pillow gives up: of the
-small files every number was tried, of the photos those below 6. Restart markers
-and the distance to the end decide how libjpeg takes bytes ahead, so that there
-are files with and without them, long and short.
+synthetic images, verdicts.json for these, and photos.json for the photos. Some of
+the small files need no end marker. Both JSON files map a file's name to the
+numbers of bytes that can be missing from its end before Pillow gives up. For the
+small files every number was tried, for the photos those below 6. How far libjpeg
+reads ahead depends on restart markers and on the distance to the end. So there are
+files with and without such markers, long and short.
 """
 import glob
 import io
@@ -21,7 +22,7 @@ import zipfile
 from PIL import Image
 
 
-def picture(width, height, salt):
+def synthetic(width, height, salt):
     """Smooth colours, so that files stay small, with an edge now and then."""
     pixels = bytes((x * (3 + c) + y * (7 - c) + (x // 16 * y // 9) * salt * 11) % 256 if (x // 32 + y // 32 + salt) % 3
                    else 128 for y in range(height) for x in range(width) for c in range(3))
@@ -39,7 +40,7 @@ def decodes(data):
 
 def files():
     for salt in range(180):
-        image = picture(*[(16, 16), (75, 40), (160, 120)][salt % 3], salt)
+        image = synthetic(*[(16, 16), (75, 40), (160, 120)][salt % 3], salt)
         options = [{}, {"progressive": True}, {"restart_marker_blocks": 7}, {"optimize": True}, {"restart_marker_blocks": 5000}]
         image = image.convert("L") if salt % 4 == 3 else image
         out = io.BytesIO()

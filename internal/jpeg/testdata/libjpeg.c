@@ -93,9 +93,9 @@ static void to_rgb(unsigned char *row, int n, int components)
 				row[3 * i + j] = ink(row[4 * i + j], k);
 }
 
-// decode writes the picture as three bytes per pixel to pixels, which has room
-// for `room` pixels and one row of four bytes per pixel, and returns how many
-// there are; or 0 after an error. It sets warnings to their number.
+// decode writes the image to pixels, with three bytes per pixel, and returns the
+// number of pixels, or 0 after an error. Pixels has room for `room` pixels and one
+// row of four bytes per pixel. Warnings is set to the number of warnings.
 long decode(const unsigned char *data, unsigned long size, unsigned char *pixels, long room, char *said, long *warnings)
 {
 	struct jpeg_decompress_struct d;

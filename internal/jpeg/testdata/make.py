@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Makes JPEG files of synthetic pictures and the hashes of their pixels.
+"""Makes JPEG files of synthetic images and the hashes of their pixels.
 
-    make.py pictures.zip        the set that is kept here
-    make.py --all pictures.zip  every combination
+    make.py images.zip        the set that is kept here
+    make.py --all images.zip  every combination
 
-It needs cjpeg, djpeg and jpegtran of libjpeg-turbo 2.1 or newer and Pillow,
-whose wheels bundle libjpeg-turbo 3. The pixels are djpeg's, or Pillow's where
-a file has four components; where both decode a file they must agree. The
-archive holds the files and hashes.json: by file, the SHA-256 of the pixels,
-three bytes each, or "error" where djpeg refuses the file. Files whose name
-starts with "truncated" are cut short, and their pixels are Pillow's with
-LOAD_TRUNCATED_IMAGES. Those that start with "incomplete" end properly without
-their last scans, and their pixels are Pillow's too: libjpeg-turbo 2.1 smooths
-the lower edges of such pictures in another way than 3.
+It needs cjpeg, djpeg and jpegtran of libjpeg-turbo 2.1 or newer, and Pillow,
+whose wheels bundle libjpeg-turbo 3. The pixels are djpeg's, or Pillow's for files
+of four components. If both decode a file, they must agree. The archive holds the
+files and hashes.json: by file, the SHA-256 of the pixels with three bytes each, or
+"error" if djpeg refuses the file. Files whose name starts with "truncated" are cut
+short, and their pixels are Pillow's with LOAD_TRUNCATED_IMAGES. Files whose name
+starts with "incomplete" have an end marker but not their last scans. Their pixels
+are Pillow's too: libjpeg-turbo 2.1 smooths the lower edges of such images in
+another way than version 3.
 """
 import hashlib
 import io
@@ -69,8 +69,8 @@ MODES = {
 }
 
 
-def picture(width, height, channels):
-    """A picture by arithmetic: waves, an edge and noise."""
+def synthetic(width, height, channels):
+    """A synthetic image: waves, an edge and noise."""
     state, out = width * 7919 + height, bytearray()
     for y in range(height):
         for x in range(width):
@@ -84,7 +84,7 @@ def picture(width, height, channels):
 
 
 def encode(width, height, sampling, quality, mode, gray, folder, rgb=False):
-    pnm = (b"P5" if gray else b"P6") + b"\n%d %d\n255\n" % (width, height) + picture(width, height, 1 if gray else 3)
+    pnm = (b"P5" if gray else b"P6") + b"\n%d %d\n255\n" % (width, height) + synthetic(width, height, 1 if gray else 3)
     args = ["cjpeg", "-quality", str(quality)] + MODES[mode]
     args += ["-rgb"] if rgb else []
     if "-scans" in args:
@@ -146,7 +146,7 @@ def join(parts, rest):
 def four(width, height, quality, subsampling, transform, **options):
     """A file of four components, with Adobe's transform set or its marker gone."""
     out = io.BytesIO()
-    image = Image.frombytes("CMYK", (width, height), picture(width, height, 4))
+    image = Image.frombytes("CMYK", (width, height), synthetic(width, height, 4))
     image.save(out, "JPEG", quality=quality, subsampling=subsampling, **options)
     parts, rest = segments(out.getvalue())
     adobe = [i for i, p in enumerate(parts) if p[1] == 0xEE][0]
@@ -203,7 +203,7 @@ def variants(folder):
 
 def add_truncated(files, hashes, name, data):
     pixels = pillow(data)
-    if any(pixels):  # a cut within a header leaves Pillow's picture black
+    if any(pixels):  # a cut within a header leaves Pillow's image black
         files[name] = data
         hashes[name] = hashlib.sha256(pixels).hexdigest()
 

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""Compares what became of mutated files with what libjpeg makes of them.
+"""Compares the decoder's results for mutated files with libjpeg's.
 
     go test ./internal/jpeg -run Mutated -mutations 20000 -mutated /tmp/mutated.zip
     mutations.py /tmp/mutated.zip
 
-It compiles libjpeg.c beside it, which needs a C compiler, libjpeg-turbo's
-headers (Debian: libjpeg62-turbo-dev), and Pillow for the libjpeg-turbo 3 in its
-wheels: version 2.1, which Debian has, smooths progressive files without all
-scans in another way. What must hold:
+It compiles libjpeg.c, which is next to it. That needs a C compiler,
+libjpeg-turbo's headers (Debian: libjpeg62-turbo-dev), and Pillow for the
+libjpeg-turbo 3 in its wheels. Version 2.1, which Debian has, smooths progressive
+files with missing scans in another way. These rules must hold:
 
-  - where libjpeg gives an error, there is one (else LENIENT);
-  - where it decodes without a warning, the pixels are its own (else PIXELS,
-    or STRICT where there is an error).
+  - if libjpeg gives an error, the decoder does too (else LENIENT);
+  - if libjpeg decodes without a warning, the pixels are the same (else PIXELS,
+    or STRICT if the decoder gives an error).
 
-Where it warns, an error is right, and so are its pixels; other pixels are
-shown as WARNED. The few files that are refused on purpose although libjpeg
-takes them are the kinds in REFUSED.
+If libjpeg warns, both an error and libjpeg's pixels are correct. Other pixels
+are shown as WARNED. A few files are refused on purpose although libjpeg decodes
+them: REFUSED has their errors.
 
-Files that do not agree are counted by kind and shown with the first files'
-names; --save FOLDER writes them there, and the exit status is 1.
+Files that break a rule are counted by result and shown with the first files'
+names. --save FOLDER writes them there, and the exit status is 1.
 
---keep FILE writes an archive of small files on which there is agreement, with
-what became of them, for the test to repeat: testdata/mutated.zip. Its files
-must be made in a clone without photos beside it.
+--keep FILE writes an archive of small files that follow the rules, with their
+results, for the test to repeat: testdata/mutated.zip. Its files must be made in a
+clone without the shared photos next to it.
 """
 import ctypes
 import glob
@@ -41,11 +41,11 @@ from PIL import features
 
 MAX_PIXELS = 1 << 20  # as in the test
 
-# What the decoder's documentation excludes, by its own messages.
+# The errors of files that the decoder excludes, by its documentation.
 REFUSED = (
     "arithmetic coding",
     "lossless coding",
-    "scans go over the picture more than",
+    "the scans go over the image more than",
     "no scan of the first component",
 )
 
@@ -75,12 +75,12 @@ class Libjpeg:
 
 
 def numberless(text):
-    """The text without what differs between files of a kind."""
+    """The text without numbers, so that it is the same for similar files."""
     return re.sub(r"0x[0-9a-f]+|[0-9]+", "N", text)
 
 
 def judge(task):
-    """The kind of a disagreement, or what is agreed on."""
+    """The name of the broken rule, or what both agree on."""
     name, data, ours = task
     theirs, said = libjpeg.decode(data)
     error = ours.split(": ", 2)[2] if ours.startswith("jpeg: ") else None
@@ -105,7 +105,7 @@ def judge(task):
 
 
 def keep(path, archive, results, kinds):
-    """Writes small files of every kind that is agreed on, most of those that decode."""
+    """Writes small files for every result that both agree on, mostly files that decode."""
     kept = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for kind, names in sorted(kinds.items()):

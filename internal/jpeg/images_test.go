@@ -11,17 +11,17 @@ import (
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-var picturesPath = flag.String("pictures", "testdata/pictures.zip", "archive that testdata/make.py wrote")
+var imagesPath = flag.String("images", "testdata/images.zip", "archive that testdata/make.py wrote")
 
-// A picture is a synthetic file, and the hash of what libjpeg makes of it.
-type picture struct {
+// A testImage is a file with a synthetic image, and the hash of libjpeg's pixels.
+type testImage struct {
 	name string
 	data []byte
-	hash string // "error" where libjpeg refuses the file
+	hash string // "error" if libjpeg refuses the file
 }
 
-func pictures(tb testing.TB) []picture {
-	archive, err := zip.OpenReader(*picturesPath)
+func testImages(tb testing.TB) []testImage {
+	archive, err := zip.OpenReader(*imagesPath)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -41,21 +41,21 @@ func pictures(tb testing.TB) []picture {
 	if err := json.Unmarshal(contents["hashes.json"], &hashes); err != nil {
 		tb.Fatal(err)
 	}
-	var set []picture
+	var set []testImage
 	for _, f := range archive.File {
 		if strings.HasSuffix(f.Name, ".jpg") {
-			set = append(set, picture{f.Name, contents[f.Name], hashes[f.Name]})
+			set = append(set, testImage{f.Name, contents[f.Name], hashes[f.Name]})
 		}
 	}
 	if len(set) < 100 {
-		tb.Fatalf("%d images in %s", len(set), *picturesPath)
+		tb.Fatalf("%d images in %s", len(set), *imagesPath)
 	}
 	return set
 }
 
-func TestPicturesMatchLibjpeg(t *testing.T) {
+func TestImagesMatchLibjpeg(t *testing.T) {
 	var d jpeg.Decoder
-	for _, p := range pictures(t) {
+	for _, p := range testImages(t) {
 		d.AllowTruncated = strings.HasPrefix(p.name, "truncated")
 		c, err := d.Header(p.data)
 		var pixels []byte

@@ -12,7 +12,7 @@ import (
 
 func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(bmp.Decoder)) }
 func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(bmp.Decoder)) }
-func TestPicturesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(bmp.Decoder)) }
+func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(bmp.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
 	pillowtest.Cut(t, new(bmp.Decoder), func(string) bool { return true })

@@ -13,7 +13,7 @@ import (
 
 func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(gif.Decoder)) }
 func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(gif.Decoder)) }
-func TestPicturesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(gif.Decoder)) }
+func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(gif.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
 	pillowtest.Cut(t, new(gif.Decoder), func(name string) bool { return name != "short-table.gif" })

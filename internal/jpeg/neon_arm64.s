@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// inverse2 writes the samples of two blocks side by side. It reports false, and writes
-// nothing, where a first row is beyond all that images have.
+// inverse2 writes the samples of two neighbouring blocks. It reports false, and writes
+// nothing, if a value in a block's first row is beyond ±8191, which no real image has.
 TEXT ·inverse2(SB), NOSPLIT, $0-33
 	MOVD dst+0(FP), R0
 	MOVD stride+8(FP), R1
@@ -318,7 +318,7 @@ wild:
 	MOVB ZR, ret+32(FP)
 	RET
 
-// colorYCbCr16 converts n times 16 pixels.
+// colorYCbCr16 converts 16·n pixels.
 TEXT ·colorYCbCr16(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD luma+8(FP), R1
@@ -399,7 +399,7 @@ colors:
 	BNE colors
 	RET
 
-// upsampleH2x16 doubles n times 16 samples, of which src is the first.
+// upsampleH2x16 doubles the 16·n samples from src on.
 TEXT ·upsampleH2x16(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -429,7 +429,7 @@ row:
 	BNE row
 	RET
 
-// upsampleH2V2x16 mixes and doubles n times 16 samples, of which near and far are the first.
+// upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.
 TEXT ·upsampleH2V2x16(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0
 	MOVD near+8(FP), R1

@@ -4,18 +4,18 @@
 
 package jpeg
 
-// inverse2 writes the samples of two blocks side by side. It reports false, and writes
-// nothing, where a first row is beyond all that images have.
+// inverse2 writes the samples of two neighbouring blocks. It reports false, and writes
+// nothing, if a value in a block's first row is beyond ±8191, which no real image has.
 func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
 
-// inverse4 is inverse2 for four blocks. It needs AVX-512 with words.
+// inverse4 is inverse2 for four blocks. It needs AVX-512 F and BW.
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool
 
-// colorYCbCr16 converts n times 16 pixels.
+// colorYCbCr16 converts 16·n pixels.
 func colorYCbCr16(dst *byte, luma *byte, cb *byte, cr *byte, n int)
 
-// upsampleH2x16 doubles n times 16 samples, of which src is the first.
+// upsampleH2x16 doubles the 16·n samples from src on.
 func upsampleH2x16(dst *byte, src *byte, n int)
 
-// upsampleH2V2x16 mixes and doubles n times 16 samples, of which near and far are the first.
+// upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)

@@ -12,7 +12,7 @@ import (
 
 func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(pnm.Decoder)) }
 func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(pnm.Decoder)) }
-func TestPicturesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(pnm.Decoder)) }
+func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(pnm.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
 	// The last number of a plain file may lose digits unseen.

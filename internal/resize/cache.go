@@ -1,7 +1,7 @@
 package resize
 
-// A Cache keeps the weights of the axes used last, because images repeat
-// sizes. Its zero value is ready to use, by one goroutine.
+// A Cache keeps the weights of the axes used last, because many images have equal
+// sizes. Its zero value is ready for use by one goroutine.
 type Cache struct {
 	entries [16]entry
 	now     uint64
@@ -13,10 +13,11 @@ type entry struct {
 	weights Weights
 }
 
-// Weights are those of a. They are valid until the fifteenth call after this one.
+// Weights returns the weights of a. They are valid until the fifteenth call after
+// this one.
 func (c *Cache) Weights(a Axis) *Weights {
 	if a.In == a.Out {
-		a.Filter = Nearest // no filter matters, so all share one entry
+		a.Filter = Nearest // the filter does not matter, so all share one entry
 	}
 	c.now++
 	oldest := &c.entries[0]

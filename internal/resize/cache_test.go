@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCachedWeightsStayValid holds on to the weights of one axis while another
-// is asked for, as an engine does for its two axes.
+// TestCachedWeightsStayValid keeps the weights of one axis while it requests those of
+// another, as the engine of transform does for its two axes.
 func TestCachedWeightsStayValid(t *testing.T) {
 	var c Cache
 	r := rand.New(rand.NewPCG(5, 6))
@@ -22,7 +22,7 @@ func TestCachedWeightsStayValid(t *testing.T) {
 		var want Weights
 		want.Compute(x)
 		if wx.Lo != want.Lo || wx.Hi != want.Hi || !slices.Equal(wx.K, want.K) {
-			t.Fatalf("the weights of %+v became others when those of %+v were asked for", x, y)
+			t.Fatalf("the weights of %+v changed when those of %+v were requested", x, y)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func hamming(x float64) float64 {
 	return float64(math.Sin(x)/x) * (hamming54 + float64(hamming46*math.Cos(x)))
 }
 
-// Pillow has these as float constants.
+// In Pillow these are constants of type float.
 const hamming54, hamming46 = 0x1.147ae2p-1, 0x1.d70a3ep-2 // 0.54 and 0.46 in 32 bits
 
 // bicubic is Keys' cubic convolution with a = -0.5.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// axes are what both fuzz targets start from: as many wanted positions as fit
-// one byte, but sizes up to 2¹⁶.
+// axes adds the first inputs of both fuzz targets. The number of output positions
+// fits one byte, and sizes are below 2¹⁶.
 func axes(f *testing.F) {
 	for filter := Bilinear; filter <= Hamming; filter++ {
 		for _, size := range [][2]uint16{{1, 1}, {1, 300}, {300, 1}, {500, 341}, {224, 256}, {7, 7}, {65535, 3}, {2, 65535}, {5000, 9}} {
@@ -19,7 +19,7 @@ func axes(f *testing.F) {
 	}
 }
 
-// axisOf makes any numbers an axis. The highest bit of filter reverses it.
+// axisOf makes a valid axis from any numbers. The highest bit of filter reverses it.
 func axisOf(filter uint8, in, out, from uint16, n uint8) Axis {
 	a := Axis{Filter: Filter(filter & 0x7f % 6), In: max(int(in), 1), Out: max(int(out), 1), Reverse: filter&0x80 != 0}
 	a.From = int(from) % a.Out
@@ -27,9 +27,9 @@ func axisOf(filter uint8, in, out, from uint16, n uint8) Axis {
 	return a
 }
 
-// FuzzWeights checks that the windows of weights lie within the image and in
-// the order of the outputs, and that weights add up to One: to within half a
-// unit each, because they are rounded one by one.
+// FuzzWeights checks that the windows of weights are within the image and in the
+// order of the outputs, and that the weights of a window add up to One. Each may be
+// wrong by half a unit, because weights are rounded one by one.
 func FuzzWeights(f *testing.F) {
 	axes(f)
 	var used Weights
@@ -47,7 +47,7 @@ func FuzzWeights(f *testing.F) {
 		for i, first := range w.First {
 			count := w.Count[i]
 			if first < 0 || count < 1 || int(count) > w.Taps || int(first+count) > w.Hi-w.Lo {
-				t.Fatalf("%+v: window %d is %d positions from %d on", a, i, count, first)
+				t.Fatalf("%+v: window %d has %d positions from %d on", a, i, count, first)
 			}
 			lo, hi = min(lo, first), max(hi, first+count)
 			if i > 0 && first != w.First[i-1] && first < w.First[i-1] != a.Reverse {
@@ -56,7 +56,7 @@ func FuzzWeights(f *testing.F) {
 			sum, size := int64(0), int64(0)
 			for j, k := range w.K[i*w.Taps:][:w.Taps] {
 				if j >= int(count) && k != 0 {
-					t.Fatalf("%+v: weight %d of output %d lies outside of its window", a, j, i)
+					t.Fatalf("%+v: weight %d of output %d is outside its window", a, j, i)
 				}
 				sum += int64(k)
 				size += max(int64(k), -int64(k))
@@ -89,9 +89,9 @@ func same(a, b *Weights) bool {
 	return bytes.Equal(bytesOf(a), bytesOf(b))
 }
 
-// FuzzPasses checks that kernels, where the processor has them, give the bits of
-// the portable code, from rows and to rows that lie between pages that nobody
-// may touch.
+// FuzzPasses checks that the results of the kernels, if the processor has them, are
+// those of the portable code bit for bit. Source and destination are next to pages
+// where any access crashes.
 func FuzzPasses(f *testing.F) {
 	axes(f)
 	const most = 1 << 24
@@ -145,7 +145,7 @@ func edge(r *rand.Rand, region []byte, n int) []byte {
 	return region[at : at+n : at+n]
 }
 
-// fillNoise fills b with pixels of all kinds, or of extremes alone.
+// fillNoise fills b with random bytes, or only with bytes of 0 and 255.
 func fillNoise(r *rand.Rand, b []byte) {
 	mask := []uint64{0, 0x0101010101010101}[r.IntN(2)]
 	for len(b) > 0 {

@@ -4,5 +4,5 @@ package resize
 
 import "testing"
 
-// guarded returns n bytes. What lies around them is not watched on this system.
+// guarded returns n bytes, without guard pages on this system.
 func guarded(_ testing.TB, n int) []byte { return make([]byte, n) }

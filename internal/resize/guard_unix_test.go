@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// guarded returns n bytes, a multiple of the page size, between two pages of
-// which every access crashes the test.
+// guarded returns n bytes, a multiple of the page size. Any access to the pages
+// before and after them crashes the test.
 func guarded(tb testing.TB, n int) []byte {
 	page := os.Getpagesize()
 	all, err := syscall.Mmap(-1, 0, n+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

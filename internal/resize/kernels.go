@@ -7,13 +7,13 @@ import "github.com/penstock-go/penstock/internal/cpu"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./resize -out ../resize/avx2_amd64.s -stubs ../resize/avx2_amd64.go -pkg resize"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels resize -out ../resize/neon_arm64.s"
 
-// horizontalKernel does what it can of the rows, from the first on.
+// horizontalKernel computes as many rows as it can, from the first on.
 func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
 	n := len(w.First)
 	if !cpu.Kernels() || n == 0 || rows < 4 {
 		return 0
 	}
-	// The last group of the last pixel may read beyond the row, never beyond src.
+	// The last group of the last pixel may read beyond the row, but not beyond src.
 	reach := 4 * (w.Hi - w.Lo - 1 + 4*w.taps.groups)
 	src = src[:cap(src)]
 	for ; done+4 <= rows; done += 4 {
@@ -26,7 +26,7 @@ func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int
 	return done
 }
 
-// storeKernel does what it can of the pixels, from the first on.
+// storeKernel stores as many pixels as it can, from the first on.
 func storeKernel(red, green, blue []float32, row []byte, n *Norm) (done int) {
 	blocks := min(len(red), len(green), len(blue), len(row)/4) / 8
 	if !cpu.Kernels() || blocks == 0 {
@@ -36,7 +36,7 @@ func storeKernel(red, green, blue []float32, row []byte, n *Norm) (done int) {
 	return 8 * blocks
 }
 
-// storePlaneKernel does what it can of the samples, from the first on.
+// storePlaneKernel stores as many samples as it can, from the first on.
 func storePlaneKernel(dst []float32, src []byte, n *Norm, c int) (done int) {
 	blocks := min(len(dst), len(src)) / 8
 	if !cpu.Kernels() || blocks == 0 {

@@ -4,14 +4,14 @@ package resize
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-// taps are Weights laid out for kernels, which multiply 16-bit numbers: every
-// weight is high·2¹⁵ + low.
+// taps are Weights in the layout of the kernels. These multiply 16-bit numbers, so
+// every weight is split into high·2¹⁵ + low.
 type taps struct {
 	row    []int16 // per output: groups of four low parts and four high parts
 	groups int
 	column []int16 // per output: pairs of two low parts and two high parts
 	pairs  int
-	first  []int32 // of every output's column, which may begin with a zero weight
+	first  []int32 // per output: the first position of its column, which may have weight zero
 }
 
 func (t *taps) pack(w *Weights) {
@@ -52,7 +52,7 @@ func zeros(s []int16, n int) []int16 {
 	return s
 }
 
-// verticalKernel computes a whole row, if it can.
+// verticalKernel computes a whole row if it can, and reports whether it did.
 func verticalKernel(dst, src []byte, stride int, w *Weights, i int) bool {
 	const block = 32 // bytes
 	pairs := int(w.Count[i]+1) / 2

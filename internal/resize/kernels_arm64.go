@@ -4,8 +4,8 @@ package resize
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-// taps are Weights laid out for the horizontal kernel: as many groups of four
-// for every output.
+// taps are Weights in the layout of the horizontal kernel: every output has the same
+// number of groups of four.
 type taps struct {
 	row    []int32
 	groups int
@@ -27,7 +27,7 @@ func (t *taps) pack(w *Weights) {
 	}
 }
 
-// verticalKernel computes a whole row, if it can.
+// verticalKernel computes a whole row if it can, and reports whether it did.
 func verticalKernel(dst, src []byte, stride int, w *Weights, i int) bool {
 	const block = 32 // bytes
 	count, first := int(w.Count[i]), int(w.First[i])*stride

@@ -2,9 +2,10 @@ package resize
 
 import "encoding/binary"
 
-// Horizontal writes rows rows of len(w.First) pixels to dst. Every row of src
-// begins at the pixel w.Lo and reaches at least to w.Hi. Strides are in bytes.
-// Kernels read a little further, where src has the capacity.
+// Horizontal runs the horizontal pass on a number of rows. It writes len(w.First)
+// pixels per row to dst. Every row of src begins at position w.Lo of the source and
+// ends at w.Hi or later. Strides are in bytes. Kernels may read beyond the end of
+// src, up to its capacity.
 func Horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) {
 	done := horizontalKernel(dst, dstStride, src, srcStride, rows, w)
 	if done < rows {
@@ -19,8 +20,8 @@ func horizontal(dst []byte, dstStride int, src []byte, srcStride, rows int, w *W
 	}
 }
 
-// horizontalRow adds up red and blue in the two halves of one 64-bit sum. A
-// negative red borrows one from blue, which split gives back.
+// horizontalRow adds up red and blue in the two halves of one 64-bit sum. A negative
+// red subtracts one from blue, which pack adds again.
 func horizontalRow(dst, src []byte, w *Weights) {
 	count := w.Count[:len(w.First)]
 	for i, first := range w.First {
@@ -40,8 +41,8 @@ func horizontalRow(dst, src []byte, w *Weights) {
 	}
 }
 
-// Vertical writes output row i of w, len(dst)/4 pixels. src begins at the row
-// w.Lo; its rows are stride bytes apart.
+// Vertical runs the vertical pass for output row i of w. It writes len(dst)/4 pixels
+// to dst. Src begins at row w.Lo of the source, and its rows are stride bytes apart.
 func Vertical(dst, src []byte, stride int, w *Weights, i int) {
 	if w.Count[i] == 1 && w.K[i*w.Taps] == One {
 		copy(dst, src[int(w.First[i])*stride:])

@@ -4,11 +4,11 @@ package resize
 type Norm struct {
 	mean, std, inverse [3]float32
 	table              [3][256]float32
-	kernel             bool // computes what the table holds
+	kernel             bool // the kernel gives the same values as the table
 }
 
-// NewNorm makes a Norm of (x/255 - mean)/std in float32, rounded after every
-// operation as torch does. No std is 0.
+// NewNorm makes a Norm that computes (x/255 - mean)/std in float32, rounded after
+// every operation as in torch. No std may be 0.
 func NewNorm(mean, std [3]float32) *Norm {
 	n := &Norm{mean: mean, std: std}
 	var all [4 * 256]byte
@@ -25,7 +25,8 @@ func NewNorm(mean, std [3]float32) *Norm {
 	return n
 }
 
-// Store writes a row of pixels to a row of each plane. All have as many pixels.
+// Store writes a row of pixels to a row of each plane. All rows have the same number
+// of pixels.
 func (n *Norm) Store(red, green, blue []float32, row []byte) {
 	done := 0
 	if n.kernel {
@@ -41,7 +42,7 @@ func (n *Norm) Store(red, green, blue []float32, row []byte) {
 	}
 }
 
-// StorePlane writes samples of channel c, as many as dst has room for.
+// StorePlane writes len(dst) samples of channel c.
 func (n *Norm) StorePlane(dst []float32, src []byte, c int) {
 	src = src[:len(dst)]
 	done := 0

@@ -1,17 +1,18 @@
-// Package resize holds the arithmetic of Pillow's Image.resize for 8 bits per
-// channel: the weights of every output position, and the two passes over pixels
-// that apply them. Its results are Pillow's bit for bit.
+// Package resize computes Pillow's Image.resize for 8 bits per channel, bit for bit.
+// It computes the weights of every output position, and applies them in two passes
+// over the pixels, a horizontal and a vertical one. It also stores pixels as
+// normalised floats.
 //
 // Pixels are 4 bytes: red, green, blue and one that is ignored.
 package resize
 
 import "math"
 
-// A Filter is a way to weigh source pixels, Pillow's Resampling of that name.
+// A Filter is a filter of Pillow's Image.Resampling.
 type Filter uint8
 
-// The filters. All but Nearest widen when an image shrinks, so that every
-// source pixel counts (antialiasing).
+// The filters. All but Nearest antialias: when an image shrinks they become wider, so
+// that every source pixel contributes.
 const (
 	Bilinear Filter = iota
 	Nearest
@@ -40,16 +41,16 @@ func (f Filter) String() string {
 	return "unknown"
 }
 
-// One is the weight 1: weights are fixed-point numbers of 22 bits, which leave
-// 8 bits for the pixel and 2 for overshoot in 32.
+// One is the weight 1. Weights are fixed-point numbers with 22 bits of fraction. In
+// sums of 32 bits that leaves 8 bits for the pixel and 2 for overshoot.
 const (
 	bits = 22
 	One  = 1 << bits
 	half = 1 << (bits - 1)
 )
 
-// An Axis describes the resize along one dimension: In pixels become Out, of
-// which positions From to To-1 are computed, in reverse order if Reverse.
+// An Axis describes the resize along one dimension: In pixels become Out pixels. Only
+// positions From to To-1 are computed, in reverse order if Reverse is set.
 type Axis struct {
 	Filter   Filter
 	In, Out  int
@@ -61,15 +62,15 @@ type Axis struct {
 type Weights struct {
 	// Lo and Hi bound the source positions that contribute: Lo ≤ position < Hi.
 	Lo, Hi int
-	// First is, for every output, the first contributing position minus Lo,
-	// Count how many contribute, and K[i*Taps:] holds their weights; the rest
-	// of the Taps is zero.
+	// For output i, First[i] is the first contributing position minus Lo, and
+	// Count[i] is how many positions contribute. K[i*Taps:] holds their weights,
+	// and zeros up to Taps.
 	First, Count []int32
 	Taps         int
 	K            []int32
 
 	float []float64
-	taps  taps // the same for kernels
+	taps  taps // the same weights in the kernels' layout
 }
 
 // Compute fills w for a, which must have 1 ≤ In, 1 ≤ Out, 0 ≤ From < To ≤ Out.
@@ -100,8 +101,8 @@ func (w *Weights) identity(a Axis) {
 	}
 }
 
-// nearest takes the pixel under the output's centre. Pillow adds up the step
-// instead of multiplying, which matters in the last bit.
+// nearest takes the pixel under the output's centre. It adds up the step, as Pillow
+// does, because a multiplication would round differently.
 func (w *Weights) nearest(a Axis) {
 	w.ones(len(w.First))
 	step := float64(a.In) / float64(a.Out)
@@ -122,8 +123,8 @@ func (w *Weights) ones(n int) {
 	}
 }
 
-// convolution evaluates the filter in float64, in Pillow's order of operations;
-// the conversions keep a compiler from fusing multiplication and addition.
+// convolution evaluates the filter in float64, in Pillow's order of operations. The
+// conversions prevent the compiler from fusing multiplication and addition.
 func (w *Weights) convolution(a Axis) {
 	scale := float64(a.In) / float64(a.Out)
 	wide := max(scale, 1)

@@ -23,8 +23,8 @@ func TestWeightsAreThoseComputedByHand(t *testing.T) {
 		first, count []int32
 		k            []int32 // without what is beyond count
 	}{
-		// Output centres lie at 1 and 3, and the triangle reaches 2 pixels to each
-		// side: distances ½ and 1½ weigh ¾ and ¼.
+		// Output centres are at 1 and 3, and the triangle reaches 2 pixels to each
+		// side. Distances of ½ and 1½ have weights of ¾ and ¼.
 		"bilinear, halved": {Axis{Filter: Bilinear, In: 4, Out: 2, To: 2}, 0, 4,
 			[]int32{0, 1}, []int32{3, 3},
 			[]int32{share(3, 7), share(3, 7), share(1, 7), share(1, 7), share(3, 7), share(3, 7)}},

@@ -26,8 +26,8 @@ func photo(w, h int) *image.RGBA {
 	return m
 }
 
-// BenchmarkWhole decodes whole images into memory that stays, and those of x/image,
-// which makes new memory for each, next to it.
+// BenchmarkWhole decodes whole images, here into reused memory, and with x/image, which
+// allocates memory for each.
 func BenchmarkWhole(b *testing.B) {
 	colours := photo(1024, 768)
 	grays := image.NewGray(colours.Rect)
@@ -36,7 +36,7 @@ func BenchmarkWhole(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name    string
-		picture image.Image
+		image   image.Image
 		options xtiff.Options
 	}{
 		{"gray", grays, xtiff.Options{}},
@@ -46,7 +46,7 @@ func BenchmarkWhole(b *testing.B) {
 		{"RGBA/deflate/predictor", colours, xtiff.Options{Compression: xtiff.Deflate, Predictor: true}},
 	} {
 		var file bytes.Buffer
-		if err := xtiff.Encode(&file, c.picture, &c.options); err != nil {
+		if err := xtiff.Encode(&file, c.image, &c.options); err != nil {
 			b.Fatal(err)
 		}
 		pixels := float64(1024 * 768)

@@ -4,9 +4,10 @@ import (
 	"image"
 )
 
-// decodeChunk writes what a target needs of chunk i, whose first pixel is at.
+// decodeChunk writes the part of chunk i that the target needs. The chunk's first
+// pixel is at.
 func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
-	p := &d.picture
+	p := &d.stored
 	part := image.Rect(0, 0, p.chunkW, p.rows(i)).Add(at).Intersect(to.window)
 	if p.compression == newJPEG {
 		return d.decodeJPEG(to, i, at, part)
@@ -41,8 +42,8 @@ func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
 	return nil
 }
 
-// pixels is where the pixels of a part's row are to be written, from where they
-// have to be turned.
+// pixels is where the pixels of row y of a part are to be written: in the target, or
+// in memory from which turn copies them.
 func (d *Decoder) pixels(to *target, part image.Rectangle, y int) []byte {
 	n := 4 * part.Dx()
 	if to.right == 4 {
@@ -52,9 +53,9 @@ func (d *Decoder) pixels(to *target, part image.Rectangle, y int) []byte {
 	return d.turned
 }
 
-// samplesOf returns the samples of chunk i, of one plane after the other.
+// samplesOf returns the samples of chunk i, one plane after the other.
 func (d *Decoder) samplesOf(i int) ([]byte, error) {
-	p := &d.picture
+	p := &d.stored
 	size := p.chunkBytes(i)
 	if p.compression == none && !p.planes && !p.reversed {
 		from, to, err := p.extent(d.data, 0, i)
@@ -78,10 +79,10 @@ func (d *Decoder) samplesOf(i int) ([]byte, error) {
 	return d.chunk, nil
 }
 
-// interleave puts the samples of pixels from to to of a row into d.row, from
-// planes that are size bytes apart.
+// interleave copies a row's samples from planes into d.row, pixel by pixel. The planes
+// are size bytes apart. It copies pixels from to to-1.
 func (d *Decoder) interleave(planes []byte, size, from, to int) {
-	p := &d.picture
+	p := &d.stored
 	n := p.bits / 8
 	for b := range p.bands {
 		src := planes[b*size:]

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// A compression is the value of the field of that name.
+// A compression is a value of the field Compression.
 type compression int
 
 const (
@@ -25,17 +25,18 @@ const (
 	zstdFrames   compression = 50000
 )
 
-// names are those of compressions that are not read.
+// names are the names of compressions that are not read.
 var names = map[compression]string{
-	oldJPEG: "JPEG of the old kind",
+	oldJPEG: "old-style JPEG",
 	9:       "JBIG", 10: "JBIG",
 	32766: "NeXT runs", 32809: "ThunderScan", 32895: "IT8 CT", 32896: "IT8 LW", 32897: "IT8 MP", 32898: "IT8 BL",
 	32908: "Pixar film", 32909: "Pixar log", 32947: "Kodak DCS", 34661: "JBIG", 34676: "SGI log", 34677: "SGI log of 24 bits",
 	34712: "JPEG 2000", 34887: "LERC", 34892: "lossy JPEG of DNG", 34925: "LZMA", 50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL",
 }
 
-// read reads what a compression has fields for, and refuses what is not read.
-func (c compression) read(p *picture, d *directory) error {
+// read reads the fields that belong to a compression. A compression that is not read
+// is an error.
+func (c compression) read(p *storedImage, d *directory) error {
 	switch c {
 	case none, packBits:
 		p.predictor = 1
@@ -67,7 +68,7 @@ func (c compression) read(p *picture, d *directory) error {
 			if p.planes {
 				return unsupported("JPEG of YCbCr in planes")
 			}
-			p.kind = colours8 // JPEG makes colours of it
+			p.kind = colours8 // the JPEG decoder converts to RGB
 			p.photometric = ycbcrPhoto
 		}
 	default:
@@ -88,7 +89,7 @@ func (c compression) read(p *picture, d *directory) error {
 }
 
 // readSubsampling reads how many pixels share their chroma.
-func (p *picture) readSubsampling(d *directory) error {
+func (p *storedImage) readSubsampling(d *directory) error {
 	v, err := d.uints(ycbcrSubsampling)
 	if err != nil {
 		return err
@@ -103,10 +104,10 @@ func (p *picture) readSubsampling(d *directory) error {
 		return unsupported("chroma shared by %d×%d pixels", p.subH, p.subV)
 	}
 	if p.subV == 4 && p.tiled && p.w%p.chunkW != 0 {
-		return unsupported("tiles beyond the image whose chroma is shared by 4×4 pixels (libtiff misreads them)")
+		return unsupported("tiles that extend beyond the image and share chroma by 4×4 pixels (libtiff misreads them)")
 	}
 	if p.chunkH%p.subV != 0 && p.down > 1 {
-		return unsupported("strips of %d rows that share their chroma by %d", p.chunkH, p.subV)
+		return unsupported("strips of %d rows of which %d share their chroma", p.chunkH, p.subV)
 	}
 	if p.predictor != 1 && p.subH*p.subV > 1 {
 		return unsupported("predictor %d and shared chroma", p.predictor)
@@ -114,7 +115,7 @@ func (p *picture) readSubsampling(d *directory) error {
 	return nil
 }
 
-func (p *picture) checkPredictor() error {
+func (p *storedImage) checkPredictor() error {
 	switch {
 	case p.predictor == 1:
 	case p.predictor == 2 && (p.bits == 8 || p.bits == 16 || p.bits == 32):
@@ -125,11 +126,11 @@ func (p *picture) checkPredictor() error {
 	return nil
 }
 
-// most is the most bytes of samples that n compressed bytes can stand for, or
-// more: a code of LZW takes 9 bits or more and stands for 4094 bytes or fewer, deflate has
-// 258 bytes in two bits, zstd 128 KiB in a block of 4 bytes, and
-// a row of a fax may take one bit, as a block of 64 samples of JPEG.
-func (c compression) most(p *picture, n int) int64 {
+// most is an upper limit of the bytes of samples in n compressed bytes. An LZW code has
+// at least 9 bits and gives at most 4094 bytes. Deflate needs two bits for 258 bytes,
+// and zstd a block of 4 bytes for 128 KiB. A row of a fax may take one bit, and so may
+// a block of 64 samples in JPEG.
+func (c compression) most(p *storedImage, n int) int64 {
 	size := int64(n)
 	switch c {
 	case none:
@@ -148,11 +149,11 @@ func (c compression) most(p *picture, n int) int64 {
 	return size * 1032
 }
 
-var errShort = fmt.Errorf("it decompresses to too few bytes: %w", io.ErrUnexpectedEOF)
+var errShort = fmt.Errorf("too few bytes after decompression: %w", io.ErrUnexpectedEOF)
 
 // decompress fills dst, a chunk of one plane.
 func (d *Decoder) decompress(dst, src []byte) error {
-	p := &d.picture
+	p := &d.stored
 	if p.reversed {
 		d.compressed = grow(d.compressed, len(src))
 		for i, b := range src {

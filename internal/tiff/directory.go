@@ -41,7 +41,8 @@ const (
 	windowsMedia     tag = 0xbc01
 )
 
-// sizes are those of the types of values, by type; 0 where there is no type.
+// sizes are the sizes in bytes of the types of values. 0 means that there is no such
+// type.
 var sizes = [19]int{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8}
 
 // The types of values that numbers may have.
@@ -57,7 +58,7 @@ const (
 	typeLong8    = 16
 )
 
-// A directory is a file's first, of the image's fields.
+// A directory is the file's first one. It holds the image's fields.
 type directory struct {
 	data    []byte // the whole file
 	order   binary.ByteOrder
@@ -65,8 +66,8 @@ type directory struct {
 	entries []byte // of 12 bytes, or 20 in BigTIFF
 }
 
-// readDirectory finds the first directory. Bytes of the first two that say a byte
-// order and a version that does not fit it are taken as Pillow takes them.
+// readDirectory finds the first directory. The version may be in another byte order
+// than the first two bytes say, as in Pillow.
 func readDirectory(data []byte) (d directory, err error) {
 	d.data = data
 	if len(data) < 8 {
@@ -111,7 +112,7 @@ func readDirectory(data []byte) (d directory, err error) {
 	return d, d.check()
 }
 
-// Values are those of a field, in the file.
+// values are the values of a field, as they are in the file.
 type values struct {
 	data  []byte
 	kind  int
@@ -126,7 +127,7 @@ func (v values) len() int {
 	return len(v.data) / sizes[v.kind]
 }
 
-// isInteger reports whether uint has values.
+// isInteger reports whether the values are integers, which uint can return.
 func (v values) isInteger() bool {
 	switch v.kind {
 	case typeShort, typeLong, typeSShort, typeSLong, typeIFD, typeLong8:
@@ -135,7 +136,7 @@ func (v values) isInteger() bool {
 	return false
 }
 
-// uint is the i-th value of integers. Those that are negative become large.
+// uint is the i-th value. The values must be integers. Negative ones become large.
 func (v values) uint(i int) uint64 {
 	switch v.kind {
 	case typeShort, typeSShort:
@@ -146,7 +147,8 @@ func (v values) uint(i int) uint64 {
 	return v.order.Uint64(v.data[8*i:])
 }
 
-// float is the i-th value of numbers of any type that has fractions.
+// float is the i-th value, which may be an integer, a fraction or a floating-point
+// number.
 func (v values) float(i int) float64 {
 	switch v.kind {
 	case typeRational:
@@ -165,8 +167,8 @@ type entry struct {
 	values
 }
 
-// next reads the first of entries, and returns the others. An entry of an unknown
-// type or without values has none.
+// next reads the first entry, and returns the others. An entry of an unknown type has
+// no values.
 func (d *directory) next(entries []byte) (e entry, rest []byte, err error) {
 	size, inline, n := 12, entries[8:12], uint64(d.order.Uint32(entries[4:]))
 	if d.large {
@@ -185,7 +187,7 @@ func (d *directory) next(entries []byte) (e entry, rest []byte, err error) {
 			at = d.order.Uint64(inline)
 		}
 		if at > uint64(len(d.data)) || n > (uint64(len(d.data))-at)/uint64(sizes[kind]) {
-			return e, rest, fmt.Errorf("the values of field %d lie beyond the file: %w", e.tag, io.ErrUnexpectedEOF)
+			return e, rest, fmt.Errorf("the values of field %d are beyond the end of the file: %w", e.tag, io.ErrUnexpectedEOF)
 		}
 		e.data = d.data[at:]
 	}
@@ -193,8 +195,8 @@ func (d *directory) next(entries []byte) (e entry, rest []byte, err error) {
 	return e, rest, nil
 }
 
-// check checks that all fields are in the file. Of those after one that is not
-// Pillow knows nothing.
+// check checks that the values of all fields are in the file. Pillow ignores the
+// fields after one whose values are not.
 func (d *directory) check() error {
 	for rest := d.entries; len(rest) > 0; {
 		var err error
@@ -205,8 +207,8 @@ func (d *directory) check() error {
 	return nil
 }
 
-// field returns the values of a tag, none where it is missing. Of two fields with
-// one tag Pillow takes the last and libtiff the first, so that they are an error.
+// field returns the values of a tag, or none if it is missing. Two fields with the
+// same tag are an error, because Pillow takes the last and libtiff the first.
 func (d *directory) field(t tag) (v values, err error) {
 	for rest := d.entries; len(rest) > 0; {
 		var e entry
@@ -216,7 +218,7 @@ func (d *directory) field(t tag) (v values, err error) {
 		switch {
 		case e.tag != t || e.kind == 0:
 		case v.kind != 0:
-			return v, fmt.Errorf("field %d is there twice", t)
+			return v, fmt.Errorf("field %d occurs twice", t)
 		default:
 			v = e.values
 		}
@@ -238,8 +240,9 @@ func (d *directory) uints(t tag) (values, error) {
 
 var errMissing = errors.New("is missing")
 
-// uint returns the value of a field with one, at most 1<<31 − 1, or what it is by
-// default, which is negative where it must be there.
+// uint returns the value of a field that has one value, limited to 1<<31 − 1. For a
+// missing field it returns byDefault. If that is negative, the field must not be
+// missing.
 func (d *directory) uint(t tag, byDefault int) (int, error) {
 	v, err := d.uints(t)
 	switch {

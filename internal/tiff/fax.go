@@ -15,24 +15,24 @@ type faxMode struct {
 
 var (
 	errRow      = errors.New("a row is longer than the others")
-	errFaxCode  = errors.New("no code of a fax")
+	errFaxCode  = errors.New("invalid fax code")
 	errEarlyEnd = errors.New("a row ends early")
 	errPlainFax = fmt.Errorf("uncompressed mode of a fax, which penstock does not read: %w", errors.ErrUnsupported)
 )
 
-// A fax decodes rows by ITU-T T.4 and T.6. Where a row ends early or is too long,
-// there is an error, though libtiff shows something.
+// A fax decodes rows by ITU-T T.4 and T.6. A row that ends early or is too long is an
+// error, though libtiff shows something.
 type fax struct {
 	src   []byte
 	at    int    // byte after those in acc
-	acc   uint64 // what follows the first n bits is either right or zero
+	acc   uint64 // bits after the first n are correct or zero
 	n     uint   // bits in acc, from the top
 	width int
 
-	above, row []int // places where the colour changes, from white on, and 4 times the width
+	above, row []int // where the colour changes, first from white, and then the width four times
 }
 
-// decode fills dst with rows of so many pixels: bits of 1 are black.
+// decode fills dst with rows of this number of pixels. A bit of 1 is black.
 func (f *fax) decode(dst, src []byte, width int, mode faxMode) error {
 	f.src, f.at, f.acc, f.n, f.width = src, 0, 0, 0, width
 	f.above = append(f.above[:0], width, width, width, width)
@@ -75,7 +75,7 @@ func (f *fax) decodeRow(mode faxMode, marks bool) error {
 	return nil
 }
 
-// fill makes n 56 or more, with zeros after the end.
+// fill makes n at least 56, with zeros after the end.
 func (f *fax) fill() {
 	if f.at+8 <= len(f.src) {
 		f.acc |= binary.BigEndian.Uint64(f.src[f.at:]) >> f.n
@@ -110,11 +110,11 @@ func (f *fax) take(n uint) uint64 {
 	return v
 }
 
-// over reports whether bits were taken that are not there.
+// over reports whether bits beyond the end were taken.
 func (f *fax) over() bool { return f.at*8-int(f.n) > len(f.src)*8 }
 
-// hasMarks reports whether there is a mark of a row's end, 11 zeros and more and a
-// one, in the data.
+// hasMarks reports whether the data has an end-of-line mark: at least 11 zeros and a
+// one.
 func (f *fax) hasMarks() bool {
 	zeros := 0
 	for _, b := range f.src {
@@ -130,7 +130,7 @@ func (f *fax) hasMarks() bool {
 	return false
 }
 
-// skipMark skips what comes before the end of the next mark.
+// skipMark skips all bits up to the end of the next end-of-line mark.
 func (f *fax) skipMark() bool {
 	for zeros := 0; ; {
 		f.fill()
@@ -152,7 +152,8 @@ func (f *fax) skipMark() bool {
 	}
 }
 
-// run reads a run: codes of 64 pixels and more, and one of less.
+// run reads a run: any number of codes for multiples of 64 pixels, and one for less
+// than 64.
 func (f *fax) run(codes *[1 << 13]code) (int, error) {
 	for n := 0; ; {
 		if f.n < 13 {
@@ -179,7 +180,7 @@ func (f *fax) run(codes *[1 << 13]code) (int, error) {
 	}
 }
 
-// decodeOne decodes a row of runs, white and black by turns.
+// decodeOne decodes a row of runs that are white and black alternately.
 func (f *fax) decodeOne() error {
 	at := 0
 	for codes := &whiteCodes; ; {
@@ -263,8 +264,8 @@ func (f *fax) decodeTwo() error {
 	return nil
 }
 
-// paint sets the bits of a row that are black: from every second change to the
-// one after it.
+// paint sets the black bits of a row. They go from the first, third, fifth … change of
+// colour to the one after it.
 func paint(row []byte, changes []int) {
 	clear(row)
 	width := changes[len(changes)-1]

@@ -2,9 +2,9 @@ package tiff
 
 import "strings"
 
-// The codes of runs, ITU-T T.4, tables 2 and 3: those of 0 to 63 pixels, and
-// those of 64, 128 and so on to 1728, of either colour, and those of 1792, 1856
-// and so on to 2560 of both.
+// The codes of runs by ITU-T T.4, tables 2 and 3. Each colour has codes for 0 to 63
+// pixels and for 64, 128 and so on to 1728. Codes for 1792, 1856 and so on to 2560
+// are the same for both colours.
 const (
 	whiteRuns = "00110101 000111 0111 1000 1011 1100 1110 1111 10011 10100 00111 01000 001000 000011 110100 " +
 		"110101 101010 101011 0100111 0001100 0001000 0010111 0000011 0000100 0101000 0101011 0010011 " +
@@ -32,13 +32,13 @@ const (
 		"000000010110 000000010111 000000011100 000000011101 000000011110 000000011111 "
 )
 
-// A code is what the next bits stand for.
+// A code is the meaning of the next bits.
 type code struct {
-	bits uint8 // 0 where they stand for nothing
+	bits uint8 // length of the code, 0 if the bits are not a code
 	run  int16
 }
 
-// whiteCodes and blackCodes are the codes of runs by the next 13 bits.
+// whiteCodes and blackCodes are the codes of runs, indexed by the next 13 bits.
 var whiteCodes, blackCodes = runCodes(whiteRuns, whiteMore), runCodes(blackRuns, blackMore)
 
 func runCodes(terminating, more string) (codes [1 << 13]code) {
@@ -66,8 +66,8 @@ func setCode(table []code, text string, run int) {
 	}
 }
 
-// The modes of two-dimensional coding, ITU-T T.4, table 4. From vertical0 − 3 to
-// vertical0 + 3 they are vertical ones.
+// The modes of two-dimensional coding: ITU-T T.4, table 4. From vertical0 − 3 to
+// vertical0 + 3 they are the vertical modes.
 const (
 	pass = iota
 	horizontal
@@ -75,7 +75,7 @@ const (
 	extension = 9
 )
 
-// modeCodes are the modes by the next 7 bits.
+// modeCodes are the modes, indexed by the next 7 bits.
 var modeCodes = func() (codes [1 << 7]code) {
 	for mode, text := range map[int]string{
 		pass: "0001", horizontal: "001", extension: "0000001",

@@ -15,8 +15,8 @@ type inflater struct {
 	stream io.ReadCloser
 }
 
-// decode fills dst. What comes after it, the sum at the end too, is not looked
-// at, as in libtiff.
+// decode fills dst. Bytes after that are not read, the checksum included, as in
+// libtiff.
 func (z *inflater) decode(dst, src []byte) error {
 	z.src.Reset(src)
 	if z.stream == nil {
@@ -35,7 +35,7 @@ func (z *inflater) decode(dst, src []byte) error {
 	return err
 }
 
-// A zstdReader decodes frames of Zstandard.
+// A zstdReader decodes Zstandard frames.
 type zstdReader struct{ stream *zstd.Decoder }
 
 // decode fills dst.

@@ -7,10 +7,10 @@ import (
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-// decodeJPEG is decodeChunk for chunks that are JPEG files, with or without their
-// tables.
+// decodeJPEG is decodeChunk for chunks that are JPEG files. Their tables may be in the
+// directory.
 func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Rectangle) error {
-	p := &d.picture
+	p := &d.stored
 	window := part.Sub(at)
 	n := 4 * part.Dx()
 	size := n * part.Dy()
@@ -36,9 +36,9 @@ func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Recta
 	return nil
 }
 
-// jpegHeader opens the JPEG file that is chunk i of a plane.
+// jpegHeader reads and checks the header of the JPEG file in chunk i of a plane.
 func (d *Decoder) jpegHeader(file []byte, i int) error {
-	p := &d.picture
+	p := &d.stored
 	d.jpeg.MaxPixels = d.MaxPixels
 	d.jpeg.Tables = p.tables
 	d.jpeg.Colours = jpeg.AsStored
@@ -62,10 +62,11 @@ func (d *Decoder) jpegHeader(file []byte, i int) error {
 	return nil
 }
 
-// convertJPEG makes pixels of samples that lie in 4 bytes each, or in the first
-// of 4 in planes of size bytes.
+// convertJPEG makes pixels from the JPEG decoder's output, which has 4 bytes per pixel.
+// For planes it is one output of size bytes per plane, with the sample in the first of
+// the 4 bytes.
 func (d *Decoder) convertJPEG(dst, src []byte, size int) {
-	p := &d.picture
+	p := &d.stored
 	if p.planes {
 		for i := 0; i < len(dst); i += 4 {
 			for b := range min(4, p.bands) {

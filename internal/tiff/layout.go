@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// readChunks reads how the image is divided.
-func (p *picture) readChunks(d *directory) (err error) {
+// readChunks reads how the image is divided into strips or tiles, the chunks.
+func (p *storedImage) readChunks(d *directory) (err error) {
 	width, err := d.uint(tileWidth, 0)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (p *picture) readChunks(d *directory) (err error) {
 	if p.offsets, err = d.uints(offsets); err != nil {
 		return err
 	}
-	if p.tiled && p.offsets.len() == 0 { // some writers mix the names up
+	if p.tiled && p.offsets.len() == 0 { // some writers use the fields of strips
 		if p.offsets, err = d.uints(stripOffsets); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (p *picture) readChunks(d *directory) (err error) {
 	return err
 }
 
-func (p *picture) chunkName() string {
+func (p *storedImage) chunkName() string {
 	if p.tiled {
 		return "tile"
 	}
@@ -52,16 +52,16 @@ func (p *picture) chunkName() string {
 }
 
 // parts is the number of planes.
-func (p *picture) parts() int {
+func (p *storedImage) parts() int {
 	if p.planes {
 		return p.bands
 	}
 	return 1
 }
 
-// rowBytes is the length of a chunk's row, in one plane. Of YCbCr with shared
-// chroma it is that of a row of blocks.
-func (p *picture) rowBytes() int {
+// rowBytes is the length of a chunk's row in one plane. For YCbCr with shared chroma
+// it is the length of a row of blocks.
+func (p *storedImage) rowBytes() int {
 	switch {
 	case p.kind == lumaChroma:
 		return (p.chunkW + p.subH - 1) / p.subH * (p.subH*p.subV + 2)
@@ -71,17 +71,17 @@ func (p *picture) rowBytes() int {
 	return (p.chunkW*p.bits*p.samples + 7) / 8
 }
 
-// rows is the number of rows that chunk i of a plane holds; in the last strip
-// there may be fewer than in others.
-func (p *picture) rows(i int) int {
+// rows is the number of rows in chunk i of a plane. The last strip may have fewer than
+// the others.
+func (p *storedImage) rows(i int) int {
 	if p.tiled {
 		return p.chunkH
 	}
 	return min(p.chunkH, p.h-i/p.across*p.chunkH)
 }
 
-// chunkBytes is the length of chunk i of a plane without compression.
-func (p *picture) chunkBytes(i int) int {
+// chunkBytes is the uncompressed length of chunk i of a plane.
+func (p *storedImage) chunkBytes(i int) int {
 	n := p.rows(i)
 	if p.kind == lumaChroma {
 		n = (n + p.subV - 1) / p.subV
@@ -89,8 +89,8 @@ func (p *picture) chunkBytes(i int) int {
 	return n * p.rowBytes()
 }
 
-// extent is where chunk i of a plane lies in the file.
-func (p *picture) extent(data []byte, plane, i int) (from, to int, err error) {
+// extent is where chunk i of a plane is in the file.
+func (p *storedImage) extent(data []byte, plane, i int) (from, to int, err error) {
 	i += plane * p.across * p.down
 	switch {
 	case p.offsets.len() < (plane+1)*p.across*p.down:
@@ -115,8 +115,8 @@ func (p *picture) extent(data []byte, plane, i int) (from, to int, err error) {
 	return int(offset), int(offset + length), nil
 }
 
-// check checks that all chunks lie in the file and can hold their pixels.
-func (p *picture) check(data []byte, limit int) error {
+// check checks that all chunks are in the file and can hold their pixels.
+func (p *storedImage) check(data []byte, limit int) error {
 	if p.compression != none && p.chunkW > limit/p.chunkH {
 		return fmt.Errorf("%ss of %d×%d pixels, more than the limit of %d (see MaxPixels)", p.chunkName(), p.chunkW, p.chunkH, limit)
 	}
@@ -138,17 +138,17 @@ func (p *picture) check(data []byte, limit int) error {
 			most = max(most, room)
 		}
 	}
-	// Chunks may share their bytes, but not without end.
+	// Chunks may share their bytes, but only in small images.
 	if need > max(most, p.compression.most(p, len(data))) && p.w > (1<<20)/p.h {
 		return p.tooFew(len(data))
 	}
 	return nil
 }
 
-func (p *picture) missing(n int) error {
+func (p *storedImage) missing(n int) error {
 	return fmt.Errorf("%w: %d %ss are too few for %d×%d pixels", io.ErrUnexpectedEOF, n, p.chunkName(), p.w, p.h)
 }
 
-func (p *picture) tooFew(n int) error {
+func (p *storedImage) tooFew(n int) error {
 	return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, n, p.w, p.h)
 }

@@ -10,17 +10,16 @@ const (
 	lzwMost  = 4096
 )
 
-var errLZW = errors.New("a code of LZW stands for nothing")
+var errLZW = errors.New("an LZW code is not in the table")
 
-// An lzw is the table of a decoder: a code stands for bytes that have been
-// written before.
+// An lzw is the table of a decoder. A code means bytes that have been written before.
 type lzw struct {
-	from   [lzwMost]int // place in the destination
+	from   [lzwMost]int // index in the destination
 	length [lzwMost]int
 }
 
-// decode fills dst. Before version 3 libtiff began codes with their lowest bit and
-// widened them one code later.
+// decode fills dst. Files of libtiff before version 3 have codes with the lowest bit
+// first, which become wider one code later.
 func (t *lzw) decode(dst, src []byte) error {
 	old := len(src) >= 2 && src[0] == 0 && src[1]&1 != 0
 	early := 1
@@ -30,7 +29,7 @@ func (t *lzw) decode(dst, src []byte) error {
 	var acc uint64
 	var n uint // bits in acc, from the top, or from the lowest in old files
 	width, next, at := uint(9), lzwFirst, 0
-	last, lastLength := -1, 0 // place of the last code's bytes
+	last, lastLength := -1, 0 // where the last code's bytes are in dst
 	for at < len(dst) {
 		for ; n <= 56 && len(src) > 0; src = src[1:] {
 			if old {
@@ -76,7 +75,7 @@ func (t *lzw) decode(dst, src []byte) error {
 	return nil
 }
 
-// write writes what a code stands for and returns its length.
+// write writes the bytes of a code and returns their number.
 func (t *lzw) write(dst []byte, at, code, next, last, lastLength int) (int, error) {
 	switch {
 	case code < lzwClear:

@@ -7,17 +7,17 @@ import (
 	"github.com/penstock-go/penstock/internal/exif"
 )
 
-// An orientation is how a stored image is turned before it is shown, 1 to 8 as
-// in TIFF 6.0. Any other is none.
+// An orientation is how a stored image is rotated and mirrored before it is shown, 1
+// to 8 as in TIFF 6.0. Any other value means 1.
 type orientation int
 
-// swaps reports whether rows become columns, mirrored whether left and right of
-// the file change sides, and upended whether its top and bottom do.
+// swaps reports whether rows become columns, mirrored whether left and right of the
+// stored image are exchanged, and upended whether its top and bottom are.
 func (o orientation) swaps() bool    { return o >= 5 }
 func (o orientation) mirrored() bool { return o == 2 || o == 3 || o == 7 || o == 8 }
 func (o orientation) upended() bool  { return o == 3 || o == 4 || o == 6 || o == 7 }
 
-// size is that of the turned image.
+// size is the size of the rotated image.
 func (o orientation) size(w, h int) (int, int) {
 	if o.swaps() {
 		return h, w
@@ -25,8 +25,8 @@ func (o orientation) size(w, h int) (int, int) {
 	return w, h
 }
 
-// readOrientation is the field's, or where it is missing that of XMP, as in
-// Pillow, or 1.
+// readOrientation returns the orientation of the field or, if that is missing, of the
+// XMP data, as Pillow does. Without either it is 1.
 func readOrientation(d *directory) (int, error) {
 	v, err := d.field(orientationTag)
 	switch {
@@ -56,11 +56,11 @@ func valid(o int) int {
 type target struct {
 	window      image.Rectangle // of the stored image
 	dst         []byte
-	at          int // in dst, of the window's first pixel
-	right, down int // from it to its neighbours
+	at          int // index in dst of the window's first pixel
+	right, down int // bytes from a pixel to its neighbours in the stored image
 }
 
-// target is that of a window of the turned image of w×h pixels.
+// target is the target of a window of the rotated image, which has w×h pixels.
 func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h int) target {
 	t := target{window: window, dst: dst, right: 4, down: stride}
 	if o.swaps() {
@@ -81,13 +81,13 @@ func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h
 	return t
 }
 
-// offset is where pixel (x, y) of the stored image goes.
+// offset is the index in dst of pixel (x, y) of the stored image.
 func (t *target) offset(x, y int) int {
 	return t.at + (x-t.window.Min.X)*t.right + (y-t.window.Min.Y)*t.down
 }
 
-// turn brings pixels that are in a row of the stored image, from (x, y) on, to
-// where they go. Those of a row that stays one are there already.
+// turn copies pixels of a row of the stored image, from (x, y) on, to the target. If a
+// row goes to the target from left to right, its pixels are there already.
 func (t *target) turn(x, y int, pixels []byte) {
 	if t.right == 4 {
 		return

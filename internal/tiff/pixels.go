@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// reverse copies bytes, with their bits the other way round if so wished.
-func reverse(dst, src []byte, wished bool) {
-	if !wished {
+// reverse copies bytes. If reversed, it reverses the bits of each.
+func reverse(dst, src []byte, reversed bool) {
+	if !reversed {
 		copy(dst, src)
 		return
 	}
@@ -17,10 +17,10 @@ func reverse(dst, src []byte, wished bool) {
 	}
 }
 
-// convert writes as many pixels as dst has room for, from the x-th of a row of
-// interleaved samples on. Source: Pillow's Unpack.c and Convert.c.
+// convert writes len(dst)/4 pixels of a row of interleaved samples, from pixel x on.
+// Source: Pillow's Unpack.c and Convert.c.
 func (d *Decoder) convert(dst, src []byte, x int) {
-	p := &d.picture
+	p := &d.stored
 	step := p.samples
 	if p.planes {
 		step = p.bands
@@ -47,8 +47,9 @@ func (d *Decoder) convert(dst, src []byte, x int) {
 	}
 }
 
-// level is the x-th of samples of more than 8 bits, cut off at 0 and 255.
-func (p *picture) level(src []byte, x int) uint8 {
+// level is the x-th sample of a row with more than 8 bits per sample, limited to the
+// range 0 to 255.
+func (p *storedImage) level(src []byte, x int) uint8 {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if p.high {
 		order = binary.BigEndian
@@ -73,14 +74,14 @@ func (p *picture) level(src []byte, x int) uint8 {
 	case v > 0:
 		return uint8(v)
 	}
-	return 0 // no number, too
+	return 0 // for NaN too
 }
 
 func cut(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
 
-// convertIndices is for indices of step bytes each, or less.
+// convertIndices is convert for indices. Those of 8 bits are step bytes apart.
 func (d *Decoder) convertIndices(dst, src []byte, x, step int) {
-	b := d.picture.bits
+	b := d.stored.bits
 	if b == 8 {
 		src = src[x*step:]
 		for i := 0; i < len(dst); i += 4 {
@@ -120,8 +121,8 @@ func convertGray(dst, src []byte, step int, invert bool) {
 	}
 }
 
-// convertColours takes the high byte of samples, which is at the given place in
-// each.
+// convertColours is convert for colours. Samples have size bytes, and the highest is
+// byte high of each.
 func convertColours(dst, src []byte, step, size, high int, alpha bool) {
 	switch {
 	case step == 3:
@@ -164,7 +165,7 @@ func convertFour(dst, src []byte, alpha bool) {
 	}
 }
 
-// divide undoes the multiplication of a sample by alpha.
+// divide divides a premultiplied sample by alpha.
 func divide(v uint8, alpha int) uint8 {
 	if alpha == 0 {
 		return 0
@@ -172,7 +173,8 @@ func divide(v uint8, alpha int) uint8 {
 	return uint8(min(255, int(v)*255/alpha))
 }
 
-// convertInks is Pillow's: what ink leaves of white, times what black leaves.
+// convertInks is convert for CMYK, as in Pillow: (255 - ink) times (255 - black),
+// divided by 255 and rounded.
 func convertInks(dst, src []byte, step, size, high int) {
 	for i := 0; i < len(dst); i += 4 {
 		at := i/4*step + high

@@ -2,10 +2,10 @@ package tiff
 
 import "encoding/binary"
 
-// predict undoes the predictor in a chunk of one plane. Sources: TIFF 6.0,
-// section 14, and TIFF Technical Note 3 for floating point.
+// predict reverses the predictor in a chunk of one plane. Sources: TIFF 6.0, section
+// 14, and TIFF Technical Note 3 for floating point.
 func (d *Decoder) predict(chunk []byte) {
-	p := &d.picture
+	p := &d.stored
 	if p.predictor == 1 {
 		return
 	}
@@ -56,7 +56,7 @@ func sumBytes(row []byte, step int) {
 			row[0], row[1], row[2] = a, b, c
 		}
 	case 4:
-		var sum uint32 // of four bytes side by side
+		var sum uint32 // four sums of a byte each
 		const even, odd = 0x00ff00ff, 0xff00ff00
 		for ; len(row) >= 4; row = row[4:] {
 			v := binary.LittleEndian.Uint32(row)
@@ -70,9 +70,9 @@ func sumBytes(row []byte, step int) {
 	}
 }
 
-// predictFloats is for a row whose numbers' highest bytes come first, then their
-// second, and so on, each the difference to the one before it. The result has
-// the file's order of bytes.
+// predictFloats is predict for a row of floats. The row has the highest bytes of all
+// numbers first, then their second bytes, and so on, and each byte is a difference to
+// an earlier one. The result has the file's order of bytes.
 func (d *Decoder) predictFloats(row []byte, step int) {
 	for i := step; i < len(row); i++ {
 		row[i] += row[i-step]
@@ -82,7 +82,7 @@ func (d *Decoder) predictFloats(row []byte, step int) {
 	for i := range n {
 		for b := range 4 {
 			at := 4*i + 3 - b
-			if d.picture.high {
+			if d.stored.high {
 				at = 4*i + b
 			}
 			row[at] = d.row[b*n+i]

@@ -1,8 +1,8 @@
 package tiff
 
-// readSamples reads how samples are laid out, and settles what they become by
-// the table of Pillow's TiffImagePlugin.
-func (p *picture) readSamples(d *directory, separate bool) error {
+// readSamples reads the layout of samples. What they become follows the table of
+// Pillow's TiffImagePlugin.
+func (p *storedImage) readSamples(d *directory, separate bool) error {
 	bits, err := d.uints(bitsPerSample)
 	if err != nil {
 		return err
@@ -19,10 +19,10 @@ func (p *picture) readSamples(d *directory, separate bool) error {
 		return err
 	}
 	s := sampling{
-		picture: p,
-		bits:    bits.ints(&p.rooms[0]),
-		extra:   extra.ints(&p.rooms[1]),
-		format:  1,
+		storedImage: p,
+		bits:        bits.ints(&p.rooms[0]),
+		extra:       extra.ints(&p.rooms[1]),
+		format:      1,
 	}
 	if f := formats.ints(&p.rooms[2]); len(f) > 0 {
 		if s.format = f[0]; !alike(f, s.format) {
@@ -33,7 +33,7 @@ func (p *picture) readSamples(d *directory, separate bool) error {
 		s.bits = append(s.bits, 1)
 	}
 	p.bands = p.samples
-	if separate && len(s.extra) > 0 && alike(s.extra, 0) { // planes that mean nothing
+	if separate && len(s.extra) > 0 && alike(s.extra, 0) { // planes without a meaning
 		p.bands -= len(s.extra)
 		s.extra = nil
 	}
@@ -50,8 +50,8 @@ func (p *picture) readSamples(d *directory, separate bool) error {
 		return unsupported("colours of photometric interpretation %d (%s)", p.photometric, name)
 	}
 	if !alike(s.bits, p.bits) || len(s.bits) < p.bands || !s.settle() {
-		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d in this byte order",
-			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed))
+		return unsupported("this combination: photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d, byte order %v",
+			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed), d.order)
 	}
 	p.unnamed = p.photometric == rgb && p.bands == 4 && len(s.extra) == 0
 	if p.planes && p.bands > 1 && p.bits < 8 {
@@ -60,7 +60,7 @@ func (p *picture) readSamples(d *directory, separate bool) error {
 	return nil
 }
 
-// photometrics are the names of interpretations that are not read.
+// photometrics are the names of photometric interpretations that are not read.
 var photometrics = map[int]string{
 	4: "a mask", 8: "CIE L*a*b*", 9: "ICC L*a*b*", 10: "ITU L*a*b*",
 	32803: "a sensor's colour filters", 32844: "LogL", 32845: "LogLuv", 34892: "a sensor's linear values", 51177: "depth",
@@ -73,16 +73,16 @@ func btoi(b bool) int {
 	return 0
 }
 
-// A sampling is what decides over an image's kind.
+// A sampling holds the fields that decide the image's kind.
 type sampling struct {
-	*picture
+	*storedImage
 	bits, extra []int
 	format      int // 1 unsigned, 2 signed, 3 floating point
 }
 
-// settle sets the kind, and reports whether Pillow knows such samples.
+// settle sets the kind, and reports whether Pillow reads such samples.
 func (s *sampling) settle() bool {
-	p := s.picture
+	p := s.storedImage
 	bits := p.bits
 	plain := s.format == 1 && (!p.reversed || bits <= 8 && len(s.bits) == 1)
 	switch p.photometric {
@@ -116,10 +116,10 @@ func (s *sampling) settle() bool {
 	return false
 }
 
-// settleGray is for one sample without others. Inverted gray of more than 8 bits
-// is shown as it is, as in Pillow.
+// settleGray is settle for a single sample. Gray of more than 8 bits is not inverted,
+// as in Pillow.
 func (s *sampling) settleGray(plain bool) bool {
-	p := s.picture
+	p := s.storedImage
 	black := p.photometric == blackIsZero
 	p.invert = !black
 	switch p.bits {
@@ -154,9 +154,10 @@ func (s *sampling) settleGray(plain bool) bool {
 	return false
 }
 
-// settleColours is for red, green and blue, with others after them.
+// settleColours is settle for red, green and blue, which may have other samples after
+// them.
 func (s *sampling) settleColours() bool {
-	p := s.picture
+	p := s.storedImage
 	more := len(s.bits) - 3
 	p.kind = colours8
 	if p.bits == 16 {
@@ -178,26 +179,26 @@ func (s *sampling) settleColours() bool {
 	return s.extra[0] <= 2 || s.extra[0] == 999 && more == 1 && p.bits == 8 // Corel Draw 10
 }
 
-// checkMisread refuses what Pillow takes for something else than it is.
-func (p *picture) checkMisread(separate bool) error {
+// checkMisread refuses images that Pillow reads as something that they are not.
+func (p *storedImage) checkMisread(separate bool) error {
 	if p.compression != none {
 		if p.high && (p.kind == signed16 || p.kind == signed32 || p.kind == float32s) {
-			return unsupported("compressed numbers of %d bits whose highest byte comes first (Pillow takes it for the lowest)", p.bits)
+			return unsupported("compressed numbers of %d bits whose highest byte comes first (Pillow swaps the bytes)", p.bits)
 		}
-		// libtiff takes a sample that is not said to be anything for one that means
-		// nothing, and Pillow takes that for alpha by which the others were multiplied.
+		// To libtiff, a sample that the file does not describe has no meaning. Pillow
+		// takes such a sample for alpha, and the others for premultiplied.
 		p.alpha = p.alpha || p.planes && p.unnamed
 		return nil
 	}
 	switch {
 	case p.kind == lumaChroma:
-		return unsupported("YCbCr that is not compressed (Pillow takes it for four samples)")
+		return unsupported("uncompressed YCbCr (Pillow reads it as four samples)")
 	case p.offsets.len() > p.across*p.down*p.parts() && p.across*p.down > 1:
-		return unsupported("%d %ss for %d×%d pixels (Pillow begins again with the first)", p.offsets.len(), p.chunkName(), p.w, p.h)
+		return unsupported("%d %ss for %d×%d pixels (Pillow writes the last ones over the first)", p.offsets.len(), p.chunkName(), p.w, p.h)
 	case !separate:
 		return nil
 	}
-	// Of planes Pillow takes the first letter of what it would take pixels for.
+	// For planes Pillow uses the first letter of the mode that it would use for pixels.
 	bytes := p.bits == 8 && !p.reversed
 	switch {
 	case p.bands == 1 && (bytes && !p.invert && (p.kind == gray8 || p.kind == indices) || p.bits == 32 && !p.high):
@@ -207,5 +208,5 @@ func (p *picture) checkMisread(separate bool) error {
 	case bytes && p.kind == colours8 && !p.alpha && p.bands <= 4 && (!p.unnamed || p.w%p.chunkW == 0):
 		return nil
 	}
-	return unsupported("planes of %d samples of %d bits that are not compressed (Pillow misreads them)", p.bands, p.bits)
+	return unsupported("uncompressed planes of %d samples of %d bits (Pillow misreads them)", p.bands, p.bits)
 }

@@ -1,15 +1,15 @@
 // Package tiff decodes the first image of a TIFF or BigTIFF file to the pixels of
-// Pillow's convert("RGB"), turned by the file's orientation, which Pillow does
-// only for TIFF.
+// Pillow's convert("RGB"). The image is rotated by the file's orientation, as Pillow
+// does for TIFF only.
 //
-// Alpha is dropped, not blended, and premultiplied samples are divided by it
-// first. Gray samples of more than 8 bits are limited to 0 and 255, and colour
-// samples lose their lower bits. Both orders of bytes and of bits (FillOrder),
-// strips, tiles and planes are read.
+// Alpha is dropped, not blended. Premultiplied samples are divided by it first. Gray
+// samples of more than 8 bits are limited to the range 0 to 255, and colour samples
+// lose their lower bits. Both orders of bytes and of bits (FillOrder), strips, tiles
+// and planes are read.
 //
-// What Pillow refuses is an error, or is read as libtiff reads it. What Pillow
-// misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b* and
-// WebP compression, which are not implemented.
+// A file that Pillow refuses is an error, or is read as libtiff reads it. A file that
+// Pillow misreads is an error that wraps errors.ErrUnsupported. So are CIE L*a*b*
+// and WebP compression, which are not implemented.
 package tiff
 
 import (
@@ -20,29 +20,29 @@ import (
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
-// DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0: twice
-// Pillow's MAX_IMAGE_PIXELS, where Pillow refuses an image too.
+// DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
+// same limit: it refuses images of more than twice its MAX_IMAGE_PIXELS.
 const DefaultMaxPixels = 178956970
 
 // A Decoder decodes one file after the other and keeps its memory between
 // them. The zero value is ready for use by one goroutine at a time.
 //
-// A window takes the strips and tiles that it touches, and what is compressed
-// is decompressed one strip or tile at a time.
+// Decoding a window reads only the strips or tiles that it touches. They are
+// decompressed one at a time.
 type Decoder struct {
-	// MaxPixels bounds width × height of a strip or tile that has to be
-	// decompressed, beyond which there is an error; 0 means DefaultMaxPixels.
+	// MaxPixels is the limit of width × height of a compressed strip or tile. A
+	// larger one is an error. 0 means DefaultMaxPixels.
 	MaxPixels int
 
 	data    []byte // the whole file, or nil
-	picture picture
+	stored  storedImage
 	palette [256][3]uint8
-	bits    [256][32]uint8 // the pixels that 8 indices of a bit stand for
+	bits    [256][32]uint8 // the pixels of 8 indices of one bit each
 
 	compressed []byte // a chunk with its bits reversed
-	chunk      []byte // the samples of a chunk, of one plane after the other
+	chunk      []byte // the samples of a chunk, one plane after the other
 	row        []byte // the samples of a row, interleaved
-	turned     []byte // the pixels of a row that is not to stay one
+	turned     []byte // the pixels of a row before it is rotated
 
 	inflate inflater
 	lzw     lzw
@@ -53,19 +53,18 @@ type Decoder struct {
 }
 
 // Header reads data, a whole file, up to its pixels, and returns the size of the
-// image, turned as its orientation says. It checks that all strips or
-// tiles lie in the file and are long enough to hold their pixels, if
-// compressed as well as their compression can. The Decoder keeps data until the
-// next call.
+// image after rotation. It checks that all strips or tiles are in the file. Each must
+// be long enough to hold its pixels, even with the best ratio of its compression. The
+// Decoder keeps data until the next call of Header.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data = nil
-	d.picture = picture{}
+	d.stored = storedImage{}
 	if err := d.header(data); err != nil {
 		return 0, 0, fmt.Errorf("tiff: header: %w", err)
 	}
 	d.data = data
-	w, h = d.picture.w, d.picture.h
-	if d.picture.orientation >= 5 {
+	w, h = d.stored.w, d.stored.h
+	if d.stored.orientation >= 5 {
 		w, h = h, w
 	}
 	return w, h, nil
@@ -76,7 +75,7 @@ func (d *Decoder) header(data []byte) error {
 	if err != nil {
 		return err
 	}
-	p := &d.picture
+	p := &d.stored
 	if err := p.read(&dir); err != nil {
 		return err
 	}
@@ -102,19 +101,19 @@ var (
 	errRoom     = errors.New("tiff: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the image, which is the whole one or a part of
-// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
-// top left, and stride the distance in bytes between its rows. It may be called
-// again for other windows.
+// Decode writes the window, which is the whole image or a part of it, with 4 bytes
+// per pixel: red, green, blue and 255. dst[0] is the window's top left, and stride
+// is the distance in bytes between its rows. Decode may be called again for other
+// windows.
 //
-// Damage to a strip or tile is an error where the window touches it, and dst is
-// then only partly written.
+// A damaged strip or tile is an error if the window touches it. After an error dst is
+// only partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if d.data == nil {
 		return errNoHeader
 	}
-	o := orientation(d.picture.orientation)
-	w, h := o.size(d.picture.w, d.picture.h)
+	o := orientation(d.stored.orientation)
+	w, h := o.size(d.stored.w, d.stored.h)
 	switch {
 	case !window.In(image.Rect(0, 0, w, h)):
 		return fmt.Errorf("tiff: decode: window %v exceeds the image's %d×%d", window, w, h)
@@ -124,7 +123,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 		return errRoom
 	}
 	to := o.target(dst, stride, window, w, h)
-	p := &d.picture
+	p := &d.stored
 	for cy := to.window.Min.Y / p.chunkH; cy*p.chunkH < to.window.Max.Y; cy++ {
 		for cx := to.window.Min.X / p.chunkW; cx*p.chunkW < to.window.Max.X; cx++ {
 			at := image.Pt(cx*p.chunkW, cy*p.chunkH)
@@ -136,7 +135,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	return nil
 }
 
-// grow returns a slice of n elements, s itself if it has room.
+// grow returns a slice of n elements, in the memory of s if that is large enough.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

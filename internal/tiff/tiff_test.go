@@ -13,9 +13,9 @@ import (
 	"github.com/penstock-go/penstock/internal/tiff"
 )
 
-func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(tiff.Decoder)) }
-func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(tiff.Decoder)) }
-func TestPicturesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(tiff.Decoder)) }
+func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(tiff.Decoder)) }
+func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(tiff.Decoder)) }
+func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(tiff.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
 	pillowtest.Cut(t, new(tiff.Decoder), func(string) bool { return true })
@@ -70,7 +70,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{[]byte("II*\x00\x08\x00\x00\x00\x02\x00"), "directory ends after 0 of 2 fields", false},
 		{file(64, field{256, 0}), "0×8 pixels", false},
 		{file(64, field{259, 34712}), "TIFF with compression 34712 (JPEG 2000), which penstock does not read", true},
-		{file(64, field{259, 6}), "TIFF with compression 6 (JPEG of the old kind), which penstock does not read", true},
+		{file(64, field{259, 6}), "TIFF with compression 6 (old-style JPEG), which penstock does not read", true},
 		{file(64, field{259, 12345}), "TIFF with compression 12345 (unknown), which penstock does not read", true},
 		{file(64, field{262, 8}), "TIFF with colours of photometric interpretation 8 (CIE L*a*b*), which", true},
 		{file(64, field{258, 7}), "TIFF with photometric interpretation 1, 1 samples of [7] bits", true},
@@ -85,13 +85,13 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{file(64, field{273, 0}), "strip 0: 64 bytes at byte 0", false},
 		{file(64, field{273, 999}), "strip 0: 64 bytes at byte 999", false},
 		{renamed(file(64, field{259, 5}, field{273, 999}), 279, 65000, 1), "strip 0: 0 bytes at byte 999", false},
-		{renamed(file(64), 278, 279, 1), "field 279 is there twice", false},
-		{renamed(file(64), 278, 282, 99), "the values of field 282 lie beyond the file: unexpected EOF", false},
+		{renamed(file(64), 278, 279, 1), "field 279 occurs twice", false},
+		{renamed(file(64), 278, 282, 99), "the values of field 282 are beyond the end of the file: unexpected EOF", false},
 		{renamed(file(64), 277, 277, 2), "field 277 has 2 values, not one", false},
 		{file(64, field{259, 5}, field{279, 999}), "strip 0: 999 bytes at byte 8", false},
 		{file(2, field{259, 32773}, field{256, 80}), "unexpected EOF: 2 bytes are too few for 80×8 pixels", false},
 		{file(64, field{262, 3}), "palette of 0 values", false},
-		{file(64, field{259, 5}), "decode: strip at (0, 0): it decompresses to too few bytes", false},
+		{file(64, field{259, 5}), "decode: strip at (0, 0): too few bytes after decompression", false},
 		{file(64, field{259, 8}), "decode: strip at (0, 0): zlib: invalid header", false},
 		{file(64, field{259, 7}), "decode: strip at (0, 0): jpeg: at byte 0", false},
 	} {

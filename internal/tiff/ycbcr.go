@@ -1,7 +1,7 @@
 package tiff
 
-// A ycbcr converts luma and chroma as libtiff does: TIFF 6.0, sections 20 and 21,
-// with 16 bits of fraction.
+// A ycbcr converts luma and chroma to RGB as libtiff does, with 16 bits of fraction.
+// Source: TIFF 6.0, sections 20 and 21.
 type ycbcr struct {
 	luma             [256]int32
 	redCr, blueCb    [256]int32
@@ -23,7 +23,7 @@ func (t *ycbcr) read(d *directory) error {
 		switch v.kind {
 		case typeShort, typeLong, typeRational, typeFloat, typeDouble:
 			for i := range f.to {
-				if v.len() >= len(f.to) { // libtiff takes no part of it
+				if v.len() >= len(f.to) { // libtiff ignores a field with fewer values
 					f.to[i] = float32(v.float(i))
 				}
 			}
@@ -50,7 +50,7 @@ func (t *ycbcr) read(d *directory) error {
 	return nil
 }
 
-// level is where a code lies between those for black and white.
+// level scales a code from the range black to white to the range 0 to top.
 func level(code, black, white, top float32) int32 {
 	between := white - black
 	if between == 0 {
@@ -60,8 +60,8 @@ func level(code, black, white, top float32) int32 {
 	return int32(min(max(v, -128*32), 128*32))
 }
 
-// row writes pixels from the x-th on of row y of a row of blocks, each of h×v
-// luma samples and one of either chroma.
+// row writes pixels from a row of blocks, from row y and column x of the blocks on.
+// Each block has h×v luma samples, one of Cb and one of Cr.
 func (t *ycbcr) row(dst, blocks []byte, x, y, h, v int) {
 	size := h*v + 2
 	for i := 0; i < len(dst); i += 4 {

@@ -7,7 +7,7 @@ import (
 
 // color computes with words, and with the portable code's 16 bits of fraction:
 // 1.402 = 1 + 26345/65536, 1.772 = 2 - 14942/65536 and 0.714 = 1 - 18734/65536.
-// Half of a high product plus one is the rounded product.
+// Half of (the high product plus one) is the rounded product.
 func color() {
 	red, blue := words("red", 26345), words("blue", -14942)
 	green := pairs("green", -22554, 18734)
@@ -16,7 +16,7 @@ func color() {
 	opaque := dwords("opaque", 0xffffffff)
 
 	TEXT("colorYCbCr16", NOSPLIT, "func(dst, luma, cb, cr *byte, n int)")
-	Doc("colorYCbCr16 converts n times 16 pixels.")
+	Doc("colorYCbCr16 converts 16·n pixels.")
 	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
 	cbAt, crAt, n := Load(Param("cb"), GP64()), Load(Param("cr"), GP64()), Load(Param("n"), GP64())
 

@@ -5,10 +5,10 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// words is 16 times the same 16 bits.
+// words repeats 16 bits 16 times.
 func words(name string, v int16) Mem { return pairs(name, v, v) }
 
-// pairs is eight times the same two words.
+// pairs repeats two words of 16 bits eight times.
 func pairs(name string, a, b int16) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range 8 {
@@ -18,7 +18,7 @@ func pairs(name string, a, b int16) Mem {
 	return m
 }
 
-// dwords is eight times the same 32 bits.
+// dwords repeats 32 bits eight times.
 func dwords(name string, v uint32) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range 8 {

@@ -24,8 +24,8 @@ const (
 
 const vector = 32 // bytes
 
-// A pass computes eight 1-D transforms of each of two blocks: rows[i] holds
-// input i of all of them, a block per lane.
+// A pass computes eight 1-D transforms for each of two blocks. rows[i] holds input i
+// of all of them, with one block per lane.
 type pass struct {
 	even2, even3           Mem // weights of inputs 2 and 6
 	odd3, odd4             Mem // of 7+3 and 5+1
@@ -57,8 +57,8 @@ func inverse() {
 	limit := words("limit", 8191)
 	sign := dwords("sign", 0x80808080)
 	TEXT("inverse2", NOSPLIT, "func(dst *byte, stride int, blocks, quant *int16) bool")
-	Doc("inverse2 writes the samples of two blocks side by side. It reports false, and writes",
-		"nothing, where a first row is beyond all that images have.")
+	Doc("inverse2 writes the samples of two neighbouring blocks. It reports false, and writes",
+		"nothing, if a value in a block's first row is beyond ±8191, which no real image has.")
 	p := newPass()
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	blocks, quant := Load(Param("blocks"), GP64()), Load(Param("quant"), GP64())
@@ -72,8 +72,8 @@ func inverse() {
 		VBROADCASTI128(Mem{Base: quant, Disp: 16 * i}, q)
 		VPMULLW(q, rows[i], rows[i])
 	}
-	// What is above the limit, and -32768, whose absolute value it is itself, has
-	// a sign bit set below.
+	// A value above the limit gets a sign bit below. So does -32768, because its
+	// absolute value is -32768 again.
 	size, above, far := YMM(), YMM(), GP32()
 	VPABSW(rows[0], size)
 	VPCMPGTW(limit, size, above)
@@ -174,8 +174,9 @@ func (p *pass) even(rows [8]VecVirtual, sum, difference VecVirtual, unpack func(
 	}
 }
 
-// outputs i and 7-i are the even part plus and minus the odd one. Those of the
-// upper halves wait on the stack for those of the lower.
+// outputs computes outputs i and 7-i, which are the even part plus and minus the odd
+// one. Those of the upper halves are kept on the stack until the lower halves are
+// done.
 func (p *pass) outputs(i int, odd VecVirtual, high bool, which int) {
 	plus, minus := YMM(), YMM()
 	VMOVDQU(p.evens.Offset(vector*i), minus)

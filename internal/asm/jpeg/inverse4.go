@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A pass4 is a pass over four blocks, a block per lane. Everything stays in
-// registers, of which AVX-512 has 32.
+// A pass4 is a pass over four blocks, with one block per lane. Everything stays in
+// the 32 registers of AVX-512.
 type pass4 struct {
 	even2, even3           Mem // as in a pass
 	odd3, odd4             Mem
@@ -43,12 +43,12 @@ func inverse4() {
 		DATA(8*i, U64(2*i%8+i/4))
 	}
 	TEXT("inverse4", NOSPLIT, "func(dst *byte, stride int, blocks, quant *int16) bool")
-	Doc("inverse4 is inverse2 for four blocks. It needs AVX-512 with words.")
+	Doc("inverse4 is inverse2 for four blocks. It needs AVX-512 F and BW.")
 	p := newPass4()
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	rows := dequantised(Load(Param("blocks"), GP64()), Load(Param("quant"), GP64()))
 
-	// The absolute value of -32768 is above the limit too, without a sign.
+	// The absolute value of -32768 is above the limit too, as an unsigned number.
 	size, above := ZMM(), K()
 	VPABSW(rows[0], size)
 	VPCMPUW(U8(6), limit, size, above)

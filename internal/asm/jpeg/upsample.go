@@ -6,22 +6,22 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// upsample doubles rows by the triangle filter, 16 samples at a time. Every
-// sample has one before and one behind it.
+// upsample doubles rows by the triangle filter, 16 samples at a time. Every sample
+// has a neighbour on both sides.
 func upsample() {
 	three := words("three", 3)
 	one, two := words("up1", 1), words("up2", 2)
 	seven, eight := words("up7", 7), words("up8", 8)
 
 	TEXT("upsampleH2x16", NOSPLIT, "func(dst, src *byte, n int)")
-	Doc("upsampleH2x16 doubles n times 16 samples, of which src is the first.")
+	Doc("upsampleH2x16 doubles the 16·n samples from src on.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	Label("row")
-	before, here, behind := YMM(), YMM(), YMM()
+	before, here, after := YMM(), YMM(), YMM()
 	VPMOVZXBW(Mem{Base: src, Disp: -1}, before)
 	VPMOVZXBW(Mem{Base: src}, here)
-	VPMOVZXBW(Mem{Base: src, Disp: 1}, behind)
-	double(dst, here, before, behind, three, one, two, 2)
+	VPMOVZXBW(Mem{Base: src, Disp: 1}, after)
+	double(dst, here, before, after, three, one, two, 2)
 	ADDQ(U8(16), src)
 	ADDQ(U8(32), dst)
 	DECQ(n)
@@ -30,7 +30,7 @@ func upsample() {
 	RET()
 
 	TEXT("upsampleH2V2x16", NOSPLIT, "func(dst, near, far *byte, n int)")
-	Doc("upsampleH2V2x16 mixes and doubles n times 16 samples, of which near and far are the first.")
+	Doc("upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.")
 	dst, n = Load(Param("dst"), GP64()), Load(Param("n"), GP64())
 	near, far := Load(Param("near"), GP64()), Load(Param("far"), GP64())
 	Label("rows")
@@ -53,17 +53,17 @@ func upsample() {
 	RET()
 }
 
-// double writes (3·here + before + left) and (3·here + behind + right) by turns,
-// shifted. It spends its arguments.
-func double(dst Register, here, before, behind VecVirtual, three, left, right Mem, shift uint64) {
+// double writes (3·here + before + left) and (3·here + after + right) alternately,
+// shifted. It overwrites its arguments.
+func double(dst Register, here, before, after VecVirtual, three, left, right Mem, shift uint64) {
 	VPMULLW(three, here, here)
 	VPADDW(here, before, before)
-	VPADDW(here, behind, behind)
+	VPADDW(here, after, after)
 	VPADDW(left, before, before)
-	VPADDW(right, behind, behind)
+	VPADDW(right, after, after)
 	VPSRLW(U8(shift), before, before)
-	VPSRLW(U8(shift), behind, behind)
-	VPSLLW(U8(8), behind, behind)
-	VPOR(behind, before, before)
+	VPSRLW(U8(shift), after, after)
+	VPSLLW(U8(8), after, after)
+	VPOR(after, before, before)
 	VMOVDQU(before, Mem{Base: dst})
 }

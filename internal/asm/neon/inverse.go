@@ -31,15 +31,15 @@ var (
 )
 
 func inverse(p *program) {
-	p.function("inverse2 writes the samples of two blocks side by side. It reports false, and writes\n"+
-		"// nothing, where a first row is beyond all that images have.",
+	p.function("inverse2 writes the samples of two neighbouring blocks. It reports false, and writes\n"+
+		"// nothing, if a value in a block's first row is beyond ±8191, which no real image has.",
 		"inverse2", 1, "dst", "stride", "blocks", "quant")
 	p.vec("ldr q4, [x2]")
 	p.vec("ldr q5, [x2, #128]")
 	p.vec("ldr q6, [x3]")
 	for i := range 2 {
 		p.vec("mul v%d.8h, v%d.8h, v6.8h", 4+i, 4+i)
-		p.vec("abs v%d.8h, v%d.8h", 4+i, 4+i) // -32768 stays, and is large without a sign
+		p.vec("abs v%d.8h, v%d.8h", 4+i, 4+i) // -32768 stays, and is large as an unsigned number
 	}
 	p.vec("umax v4.8h, v4.8h, v5.8h")
 	p.vec("umaxv h4, v4.8h")
@@ -70,7 +70,7 @@ func inverse(p *program) {
 	}
 	transform(p, "sqshrn", 11, 2)
 	transpose(p)
-	transform(p, "shrn", 16, 3) // and 2 below
+	transform(p, "shrn", 16, 3) // 2 more bits are shifted out below
 	transpose(p)
 	p.vec("movi v4.8b, #128")
 	for _, row := range inputs {
@@ -89,7 +89,7 @@ func inverse(p *program) {
 	p.op("RET")
 }
 
-// transform computes eight 1-D transforms side by side, from inputs to outputs.
+// transform computes eight 1-D transforms at once, from inputs to outputs.
 func transform(p *program, narrow string, shift, round int) {
 	in := inputs
 	p.vec("add v24.8h, v%d.8h, v%d.8h", in[7], in[3])
@@ -135,7 +135,7 @@ func transform(p *program, narrow string, shift, round int) {
 	}
 }
 
-// transpose moves the 8×8 words of outputs, transposed, to inputs. It spends v4
+// transpose moves the 8×8 words of outputs, transposed, to inputs. It overwrites v4
 // to v11.
 func transpose(p *program) {
 	in, out := inputs, outputs

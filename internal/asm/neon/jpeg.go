@@ -3,7 +3,7 @@ package main
 // color computes with words, and with the portable code's 16 bits of fraction:
 // 1.402 = 1 + 26345/65536, 1.772 = 2 - 14942/65536 and 0.714 = 1 - 18734/65536.
 func color(p *program) {
-	p.function("colorYCbCr16 converts n times 16 pixels.", "colorYCbCr16", 0, "dst", "luma", "cb", "cr", "n")
+	p.function("colorYCbCr16 converts 16·n pixels.", "colorYCbCr16", 0, "dst", "luma", "cb", "cr", "n")
 	p.table(0, 26345|(-14942&0xffff)<<16|18734<<32|(-22554&0xffff)<<48, 0)
 	p.halves(1, 128)
 	p.vec("movi v19.16b, #255")
@@ -44,15 +44,15 @@ func color(p *program) {
 	p.op("RET")
 }
 
-// upsample doubles rows by the triangle filter, 16 samples at a time. Every
-// sample has one before and one behind it.
+// upsample doubles rows by the triangle filter, 16 samples at a time. Every sample
+// has a neighbour on both sides.
 func upsample(p *program) {
-	p.function("upsampleH2x16 doubles n times 16 samples, of which src is the first.",
+	p.function("upsampleH2x16 doubles the 16·n samples from src on.",
 		"upsampleH2x16", 0, "dst", "src", "n")
 	p.vec("movi v0.16b, #3")
 	p.halves(1, 1)
 	p.label("row")
-	for i := range 3 { // before, here, behind
+	for i := range 3 { // before, here, after
 		p.vec("ldur q%d, [x1, #%d]", 2+i, i-1)
 	}
 	p.op("ADD $16, R1, R1")
@@ -70,13 +70,13 @@ func upsample(p *program) {
 	p.op("BNE row")
 	p.op("RET")
 
-	p.function("upsampleH2V2x16 mixes and doubles n times 16 samples, of which near and far are the first.",
+	p.function("upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.",
 		"upsampleH2V2x16", 0, "dst", "near", "far", "n")
 	p.vec("movi v0.16b, #3")
 	p.halves(1, 7)
 	p.halves(2, 3)
 	p.label("rows")
-	for i := range 3 { // before, here, behind
+	for i := range 3 { // before, here, after
 		p.vec("ldur q%d, [x1, #%d]", 4+i, i-1)
 		p.vec("ldur q%d, [x2, #%d]", 20+i, i-1)
 	}

@@ -1,7 +1,7 @@
 // Neon generates the NEON kernels of internal/jpeg and internal/resize. Go's
 // assembler lacks many vector instructions, so all of them are written in ARM's
-// notation and encoded by the GNU assembler (aarch64-linux-gnu-as); the file
-// holds the words, each with its instruction.
+// notation and encoded by the GNU assembler (aarch64-linux-gnu-as). The file holds
+// the encoded words, each with its instruction as a comment.
 //
 //	go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s
 package main
@@ -44,8 +44,8 @@ func main() {
 	}
 }
 
-// A program is a file in Go's assembly, of which some lines are still vector
-// instructions in ARM's notation. General register x3 is Go's R3.
+// A program is a file in Go's assembly. Its vector instructions are in ARM's notation
+// until text encodes them. General register x3 is Go's R3.
 type program struct {
 	lines []line
 }
@@ -116,7 +116,7 @@ func (p *program) text() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// encode has the GNU assembler encode the vector instructions.
+// encode encodes the vector instructions with the GNU assembler.
 func (p *program) encode() ([]uint32, error) {
 	dir, err := os.MkdirTemp("", "neon")
 	if err != nil {

@@ -5,8 +5,8 @@ import "math"
 // bits is the number of fraction bits of a weight.
 const bits = 22
 
-// spread fills v24 to v27 with the tables that turn pixel 0 to 3 of 16 bytes
-// into four words. An index beyond the register gives zero.
+// spread fills v24 to v27 with lookup tables. Table i extends the four bytes of pixel
+// i of a register to four words. An index beyond the register gives zero.
 func spread(p *program) {
 	for i := range uint64(4) {
 		at := 4 * i
@@ -149,8 +149,9 @@ func full(p *program) {
 	p.words(31, math.Float32bits(1.0/255))
 }
 
-// normalise turns the eight bytes of v[x] into (x/255 - mean)/std in v6 and v7.
-// The mean, the deviation and its inverse are in v[params] and the two behind it.
+// normalise turns the eight bytes of v[x] into (x/255 - mean)/std in v6 and v7. The
+// mean, the standard deviation and its inverse are in v[params] and the two registers
+// after it.
 func normalise(p *program, x, params int) {
 	p.vec("ushll v4.8h, v%d.8b, #0", x)
 	p.vec("ushll2 v5.4s, v4.8h, #0")

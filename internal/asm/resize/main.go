@@ -26,7 +26,8 @@ func main() {
 	Generate()
 }
 
-// pairs turns two times two pixels RGBX into words: both reds, both greens, …
+// pairs is a shuffle that turns two pixels RGBX per lane into words in the order of
+// both reds, both greens, and so on.
 func pairs() Mem {
 	mask := GLOBL("pairs", RODATA|NOPTR)
 	for lane := range 2 {
@@ -41,7 +42,7 @@ func pairs() Mem {
 	return mask
 }
 
-// constant32 is eight times the same 32 bits.
+// constant32 repeats 32 bits eight times.
 func constant32(name string, v uint32) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range 8 {
@@ -161,7 +162,7 @@ func vertical() {
 	VPXOR(zero, zero, zero)
 
 	Label("block")
-	var sumLow, sumHigh [4]VecVirtual // pixels 0,1|8.. in the order that unpacking gives
+	var sumLow, sumHigh [4]VecVirtual // two pixels each, in the order that unpacking gives
 	for i := range 4 {
 		sumLow[i], sumHigh[i] = YMM(), YMM()
 		VPXOR(sumLow[i], sumLow[i], sumLow[i])
@@ -261,7 +262,7 @@ func store() {
 	RET()
 }
 
-// normalise turns the integers in x into (x/255 - mean)/std in q. It spends x.
+// normalise turns the integers in x into (x/255 - mean)/std in q. It overwrites x.
 func normalise(x, q, scale, unit, mean, std, inverse VecVirtual) {
 	VCVTDQ2PS(x, x)
 	VMULPS(unit, x, q)

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// A picture is what a directory says of an image.
-type picture struct {
-	w, h        int // as stored
+// A storedImage describes how the image is stored, by the file's directory.
+type storedImage struct {
+	w, h        int // before rotation
 	orientation int
 	compression compression
 	photometric int
 	kind        kind
 	bits        int  // per sample
 	samples     int  // per pixel, as stored
-	bands       int  // of them that are needed, the first
-	alpha       bool // the fourth sample, by which the others were multiplied
-	unnamed     bool // the fourth sample may be anything
-	planes      bool // samples of a kind lie together
-	reversed    bool // bits begin with the lowest
-	high        bool // bytes begin with the highest
-	invert      bool // gray, 0 is white
+	bands       int  // how many of them are needed, from the first on
+	alpha       bool // the fourth sample is alpha, and the others are premultiplied
+	unnamed     bool // the file does not say what the fourth sample is
+	planes      bool // samples are stored in planes, one per band
+	reversed    bool // the first bit of a byte is the lowest
+	high        bool // the first byte of a number is the highest
+	invert      bool // gray, and 0 is white
 	predictor   int
 	fax         faxMode
 
@@ -29,18 +29,18 @@ type picture struct {
 	across, down   int // chunks of a plane
 	offsets        values
 	counts         values
-	tables         []byte // JPEG's
-	subH, subV     int    // pixels that share their chroma
+	tables         []byte // the JPEG tables of all chunks
+	subH, subV     int    // how many pixels share a chroma sample, across and down
 
-	rooms [4]few
+	rooms [4]few // memory for the values of four fields
 }
 
 // A kind is how samples become colours.
 type kind uint8
 
 const (
-	indices kind = iota // into the palette, of 1 to 8 bits; gray levels too
-	gray8               // alone or with others after it
+	indices kind = iota // indices into a palette, or gray levels, of 1 to 8 bits
+	gray8               // may have other samples after it
 	gray12
 	gray16
 	signed16
@@ -63,7 +63,7 @@ const (
 	ycbcrPhoto  = 6
 )
 
-func (p *picture) read(d *directory) (err error) {
+func (p *storedImage) read(d *directory) (err error) {
 	if v, err := d.field(windowsMedia); err != nil || v.len() > 0 {
 		return unsupported("Windows Media Photo")
 	}
@@ -109,15 +109,15 @@ func (p *picture) read(d *directory) (err error) {
 	return p.compression.read(p, d)
 }
 
-// longest is the most pixels of a row or column.
+// longest is the limit of pixels in a row or column.
 const longest = 1 << 24
 
-// readPalette sets the colours of indices.
+// readPalette sets the pixel of every index.
 func (d *Decoder) readPalette(dir *directory) error {
 	if err := d.readColours(dir); err != nil {
 		return err
 	}
-	if d.picture.bits == 1 {
+	if d.stored.bits == 1 {
 		for v := range d.bits {
 			for i := range 8 {
 				put(d.bits[v][4*i:], d.palette[v>>(7-i)&1])
@@ -127,10 +127,10 @@ func (d *Decoder) readPalette(dir *directory) error {
 	return nil
 }
 
-// readColours reads those of the field, of which the upper 8 bits count, or makes
-// them gray.
+// readColours sets the palette. Its colours are the upper 8 bits of the field's
+// values. Without a palette in the file they are gray levels.
 func (d *Decoder) readColours(dir *directory) error {
-	p := &d.picture
+	p := &d.stored
 	d.palette = [256][3]uint8{}
 	if p.photometric != paletted {
 		top := 1<<p.bits - 1
@@ -159,10 +159,10 @@ func (d *Decoder) readColours(dir *directory) error {
 	return nil
 }
 
-// A few is room for the values of a field that has not many.
+// A few is memory for the first values of a field.
 type few [8]int
 
-// ints returns the first values of a field, in the room given.
+// ints returns the first values of a field, in the given memory.
 func (v values) ints(room *few) []int {
 	out := room[:min(v.len(), len(room))]
 	for i := range out {
@@ -171,7 +171,7 @@ func (v values) ints(room *few) []int {
 	return out
 }
 
-// alike reports whether all values are v.
+// alike reports whether all values are equal to v.
 func alike(values []int, v int) bool {
 	return !slices.ContainsFunc(values, func(x int) bool { return x != v })
 }

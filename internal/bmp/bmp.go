@@ -1,10 +1,10 @@
 // Package bmp decodes Windows and OS/2 bitmaps to the pixels of Pillow's
-// convert("RGB"): 1, 4 and 8 bits with a palette, plain or as runs (RLE4, RLE8),
-// and 16, 24 and 32 bits, also with the masks (BITFIELDS) that Pillow knows.
-// Alpha is dropped, not blended.
+// convert("RGB"). It reads 1, 4 and 8 bits per pixel with a palette, plain or as runs
+// (RLE4, RLE8), and 16, 24 and 32 bits, also with the masks (BITFIELDS) that Pillow
+// reads. Alpha is dropped, not blended.
 //
-// What Pillow refuses is an error. What Pillow misreads is an error that wraps
-// errors.ErrUnsupported.
+// A file that Pillow refuses is an error. A file that Pillow misreads is an error that
+// wraps errors.ErrUnsupported.
 package bmp
 
 import (
@@ -22,18 +22,18 @@ type Decoder struct {
 	w, h    int
 	topDown bool
 	bits    int
-	at      int // of the first row, or of the runs
+	at      int // offset of the first row, or of the runs
 	stride  int
 	runs    bool
-	four    bool   // the runs are of 4 bits per pixel
+	four    bool   // the runs have 4 bits per pixel
 	layout  layout // of 16 bits or more
 	palette [256][3]uint8
 }
 
-// longest is the most pixels of a row or column.
+// longest is the limit of pixels in a row or column.
 const longest = 1 << 24
 
-// The values of the header's field for compression.
+// The values of the header's compression field.
 const (
 	plain     = 0
 	rle8      = 1
@@ -43,7 +43,7 @@ const (
 
 var compressions = map[uint32]string{4: "JPEG, or RLE24 of OS/2", 5: "PNG", 6: "BITFIELDS with alpha"}
 
-// A header is what a file says of itself.
+// A header holds fields of the file's header.
 type header struct {
 	size        int // of the header
 	bits        int
@@ -51,12 +51,11 @@ type header struct {
 	colours     int
 	entry       int // bytes of a palette's entry
 	masks       [4]uint32
-	end         int // where header and masks end
+	end         int // offset of the end of header and masks
 }
 
-// Header reads the size of the image in data, a whole file, and sees to it
-// that the file holds all of the pixels. The Decoder keeps data until the next
-// call.
+// Header reads the size of the image in data, a whole file. It checks that the file
+// holds all pixels. The Decoder keeps data until the next call of Header.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data = nil
 	if err := d.header(data); err != nil {
@@ -103,8 +102,9 @@ func (d *Decoder) header(data []byte) error {
 	return d.checkRows(data)
 }
 
-// info reads the header after the file's first 14 bytes. Sources: Microsoft's
-// BITMAPCOREHEADER and BITMAPINFOHEADER to BITMAPV5HEADER, and OS/2's.
+// info reads the header that follows the file's first 14 bytes. Sources: Microsoft's
+// documentation of BITMAPCOREHEADER and of BITMAPINFOHEADER to BITMAPV5HEADER, and
+// OS/2's headers.
 func (d *Decoder) info(data []byte) (h header, err error) {
 	size := binary.LittleEndian.Uint32(data[14:])
 	switch size {
@@ -153,8 +153,8 @@ func (d *Decoder) info(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// readMasks reads where the colours are in a pixel. A header of 40 bytes has
-// three masks after it, a longer one has them within.
+// readMasks reads the masks of the colours in a pixel. After a header of 40 bytes
+// there are three masks. A longer header contains them.
 func (h *header) readMasks(data []byte) error {
 	n := 4
 	switch {
@@ -175,8 +175,8 @@ func (h *header) readMasks(data []byte) error {
 	return nil
 }
 
-// readPalette reads the colours and settles where the pixels are. Indices for
-// which there is no colour are black, but gray in a palette of grays, as in Pillow.
+// readPalette reads the palette, and decides where the pixels begin. As in Pillow,
+// indices beyond the palette are black, or gray if the palette has only grays.
 func (d *Decoder) readPalette(data []byte, h header) error {
 	n := h.colours
 	if n == 0 {
@@ -186,7 +186,7 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 		return unsupported("palette of %d colours", n)
 	}
 	end := h.end + n*h.entry
-	if d.at == 0 || d.at == h.end { // some writers forget the palette
+	if d.at == 0 || d.at == h.end { // some writers forget to count the palette
 		d.at = end
 	}
 	d.palette = [256][3]uint8{}
@@ -203,12 +203,13 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 	for i := n; grays && i < len(d.palette); i++ {
 		d.palette[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
 	}
-	// Pillow then takes a pixel to have 1 bit or 8 bits, whatever the header says.
+	// For such palettes Pillow reads pixels of 1 bit or 8 bits, and ignores the bits in
+	// the header.
 	switch {
 	case grays && n == 2 && (h.bits != 1 || d.runs):
-		return unsupported("%d bits per pixel with black and white alone, or runs of black and white,", h.bits)
+		return unsupported("%d bits per pixel with a palette of black and white, or runs of black and white,", h.bits)
 	case grays && n != 2 && h.bits != 8:
-		return unsupported("%d bits per pixel with a palette of the darkest grays", h.bits)
+		return unsupported("%d bits per pixel with a palette of the grays 0, 1, 2 and so on", h.bits)
 	}
 	return nil
 }
@@ -231,10 +232,10 @@ var (
 	errRoom     = errors.New("bmp: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the image, which is the whole one or a part of
-// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
-// top left, and stride the distance in bytes between its rows. It may be called
-// again for other windows.
+// Decode writes the window, which is the whole image or a part of it, with 4 bytes
+// per pixel: red, green, blue and 255. dst[0] is the window's top left, and stride
+// is the distance in bytes between its rows. Decode may be called again for other
+// windows.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	switch {
 	case d.data == nil:

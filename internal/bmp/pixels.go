@@ -2,14 +2,15 @@ package bmp
 
 import "encoding/binary"
 
-// A layout tells how pixels of 16 bits or more are laid out: of 2 bytes in 5, 6
-// and 5 bits or 5 each, of more with a byte for red, green and blue each.
+// A layout is where the colours are in pixels of 16 bits or more. Pixels of 16 bits
+// have 5 bits per colour, or 6 for green. Larger pixels have one byte per colour.
 type layout struct {
 	sixGreen bool
 	at       [3]int // which byte is red, green and blue
 }
 
-// layout is that of the masks. Masks that Pillow does not know are an error.
+// layout returns the layout of the masks. Masks that Pillow does not read are an
+// error.
 func (h *header) layout() (layout, error) {
 	switch {
 	case h.compression == plain:
@@ -28,8 +29,8 @@ func (h *header) layout() (layout, error) {
 	return layout{}, unsupported("%d bits per pixel with the masks %#x", h.bits, h.masks)
 }
 
-// layouts tells by the masks of red, green, blue and alpha which byte of 4 is
-// red, green and blue. Source: Pillow's BmpImagePlugin.
+// layouts are the bytes of red, green and blue in a pixel of 4 bytes, by the masks of
+// red, green, blue and alpha. Source: Pillow's BmpImagePlugin.
 var layouts = map[[4]uint32][3]int{
 	{0xff0000, 0xff00, 0xff, 0}:          {2, 1, 0},
 	{0xff000000, 0xff0000, 0xff00, 0}:    {3, 2, 1},
@@ -41,7 +42,7 @@ var layouts = map[[4]uint32][3]int{
 	{}:                                   {2, 1, 0},
 }
 
-// row writes the pixels of a row from the x-th on.
+// row writes len(dst)/4 pixels of a row, from pixel x on.
 func (d *Decoder) row(dst, src []byte, x int) {
 	switch d.bits {
 	case 1:

@@ -6,17 +6,17 @@ import (
 	"io"
 )
 
-// A run is a piece of an image of runs: n pixels from place p on, counted row by
-// row in the order of the file.
+// A run is n pixels from pixel p on. Pixels are counted row by row in the order of the
+// file.
 type run struct {
 	p, n    int
-	literal []byte // of single pixels, or nil
-	pair    byte   // what is repeated: a pixel of 8 bits or two of 4
+	literal []byte // the pixels, or nil for a repeated one
+	pair    byte   // the repeated pixel of 8 bits, or two of 4 bits
 }
 
-// Literal runs and repeated ones, ends of rows and jumps, as Pillow takes them:
-// pixels beyond the end of a row are dropped, those that are left out are
-// of index 0, and data must come for every pixel.
+// A runReader reads literal runs, repeated pixels, ends of rows and jumps as Pillow
+// does. Repeated pixels beyond the end of a row are dropped. Pixels that are left out
+// have index 0. The runs must reach the end of the image.
 type runReader struct {
 	data []byte
 	at   int
@@ -25,7 +25,8 @@ type runReader struct {
 	p, x int
 }
 
-// next returns the next run. It is done at the end of the bitmap or of the file.
+// next returns the next run, and whether there is one before the end of the bitmap or
+// file.
 func (r *runReader) next() (run, bool, error) {
 	for r.at+2 <= len(r.data) {
 		n, v := int(r.data[r.at]), r.data[r.at+1]
@@ -55,13 +56,13 @@ func (r *runReader) next() (run, bool, error) {
 	return run{}, false, nil
 }
 
-// literals returns a run of n single pixels, which is padded to an even place in
+// literals returns a run of n literal pixels. Its end is padded to an even offset in
 // the file.
 func (r *runReader) literals(n int) (run, bool, error) {
 	size := n
 	if r.four {
 		if n%2 == 1 {
-			return run{}, false, unsupported("an odd number of single pixels in RLE4, of which Pillow drops the last,")
+			return run{}, false, unsupported("an odd number of literal pixels in RLE4 (Pillow drops the last one)")
 		}
 		size = n / 2
 	}
@@ -80,7 +81,7 @@ func (d *Decoder) reader(data []byte) runReader {
 	return runReader{data: data, at: d.at, w: d.w, four: d.four}
 }
 
-// checkRuns checks that the runs are sound and fill the image.
+// checkRuns checks that the runs are valid and fill the image.
 func (d *Decoder) checkRuns(data []byte) error {
 	if d.w > 1<<30/d.h {
 		return fmt.Errorf("runs of %d×%d pixels", d.w, d.h)

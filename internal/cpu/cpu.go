@@ -1,6 +1,7 @@
-// Package cpu says which assembly kernels may run: those of the processor's
-// instruction sets, unless the environment has PENSTOCK_KERNELS=portable, or
-// PENSTOCK_KERNELS=avx2, which leaves out those for AVX-512 alone. The build tag
-// purego leaves them out altogether. All kernels give the same bits. Those for
-// NEON were verified in an emulator only, and their speed is not measured.
+// Package cpu says which assembly kernels may run. By default that are all for which
+// the processor has the instructions. The environment variable
+// PENSTOCK_KERNELS=portable disables all of them, and PENSTOCK_KERNELS=avx2 only those
+// for AVX-512. The build tag purego leaves them out of the program. The results are
+// the same bit for bit. The NEON kernels were tested in an emulator only, and their
+// speed is not measured.
 package cpu

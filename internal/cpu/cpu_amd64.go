@@ -17,9 +17,9 @@ var AVX2 = sync.OnceValue(func() bool {
 // Kernels reports whether this processor's kernels may run.
 func Kernels() bool { return AVX2() }
 
-// AVX512 reports whether kernels may use AVX-512 with words, which
-// PENSTOCK_KERNELS=avx2 forbids. Of the processors that have it, those before
-// Ice Lake and Zen 4 are left out, by VBMI: they run slower while they use it.
+// AVX512 reports whether kernels may use AVX-512 F and BW. PENSTOCK_KERNELS=avx2
+// forbids it. It is false for processors older than Ice Lake and Zen 4, which run
+// slower while they use AVX-512. These do not have VBMI.
 var AVX512 = sync.OnceValue(func() bool {
 	return AVX2() && os.Getenv("PENSTOCK_KERNELS") != "avx2" && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI
 })

@@ -10,9 +10,9 @@ import (
 
 const tag = 0x112 // Exif 2.3, section 4.6.4
 
-// Orientation is the orientation as Exif numbers it, 1 to 8, or 0 if there is
-// none. The Exif data may begin with the letters Exif or not. The XMP packet
-// counts only if the Exif data have no orientation. Both may be nil.
+// Orientation is the orientation in Exif's numbers, 1 to 8, or 0 if there is none. The
+// prefix "Exif" of the Exif data may be missing. The XMP packet is used only if the
+// Exif data have no orientation. Both may be nil.
 func Orientation(exif, xmp []byte) int {
 	v, ok := inDirectory(exif)
 	if !ok {
@@ -24,8 +24,8 @@ func Orientation(exif, xmp []byte) int {
 	return v
 }
 
-// inDirectory looks at the first directory of Exif data, as far as it is whole.
-// The last tag of several counts.
+// inDirectory reads the orientation from the first directory of Exif data, up to the
+// first field that is not complete. If there are several, it is the last one.
 func inDirectory(data []byte) (value int, ok bool) {
 	for bytes.HasPrefix(data, []byte("Exif\x00\x00")) {
 		data = data[6:]
@@ -63,11 +63,12 @@ func inDirectory(data []byte) (value int, ok bool) {
 	return value, ok
 }
 
-// sizes are the bytes of a value, by type; 0 where Pillow does not know the type.
+// sizes are the sizes in bytes of the types of values. 0 means that Pillow does not
+// know the type.
 var sizes = [...]uint64{1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
-// fieldOf is the values of a directory's entry. It is not whole where they lie
-// beyond the data, and empty where the entry has none that Pillow knows.
+// fieldOf returns the values of a directory's entry, and whether the data hold all of
+// them. They are empty if Pillow does not know their type.
 func fieldOf(data, entry []byte, order binary.ByteOrder) (field []byte, whole bool) {
 	kind := int(order.Uint16(entry[2:]))
 	if kind >= len(sizes) || sizes[kind] == 0 {
@@ -84,7 +85,7 @@ func fieldOf(data, entry []byte, order binary.ByteOrder) (field []byte, whole bo
 	return data[at : at+size], true
 }
 
-// number is the first value of a field, or 0 where it is no small number.
+// number is the first value of a field, or 0 if it is not a small whole number.
 func number(field []byte, kind uint16, order binary.ByteOrder) int {
 	switch kind {
 	case 3: // SHORT

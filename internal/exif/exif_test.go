@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/internal/exif"
 )
 
-// entry is one of a directory: its tag, type, count and 4 bytes.
+// An entry is a directory's entry: tag, type, count and 4 bytes.
 type entry struct {
 	tag, kind uint16
 	count     uint32

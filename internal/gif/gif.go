@@ -1,10 +1,10 @@
 // Package gif decodes the first frame of a GIF file, GIF87a or GIF89a, to the
 // pixels of Pillow's convert("RGB").
 //
-// A frame that is smaller than the canvas is surrounded by the transparent
-// colour, or if there is none, by the palette's first. A canvas that is smaller
-// than its frame grows. A file without a palette is gray. What Pillow refuses is
-// an error.
+// A frame that is smaller than the canvas is surrounded by the transparent colour. If
+// there is none, it is the palette's first colour. A canvas that is smaller than its
+// frame grows. A file without a palette is gray. A file that Pillow refuses is an
+// error.
 package gif
 
 import (
@@ -21,7 +21,7 @@ type Decoder struct {
 	w, h       int
 	frame      image.Rectangle
 	interlaced bool
-	bits       int    // of the smallest codes, less one
+	bits       int    // length of the shortest codes, minus one
 	code       []byte // the frame's blocks of codes and all that follows, or nil
 	colours    [256][3]uint8
 	background uint8
@@ -30,7 +30,7 @@ type Decoder struct {
 }
 
 var (
-	errSignature = errors.New("gif: header: no GIF file")
+	errSignature = errors.New("gif: header: not a GIF file")
 	errNoHeader  = errors.New("gif: decode: no header has been read")
 	errRoom      = errors.New("gif: decode: destination is too small for the window")
 )
@@ -66,9 +66,9 @@ func short(what string) error {
 	return fmt.Errorf("gif: header: %s: %w", what, io.ErrUnexpectedEOF)
 }
 
-// palette reads the colour table that flags announce at the beginning of data.
-// Colours beyond it are black. A table of the darkest grays is as good as none
-// to Pillow.
+// palette reads the colour table at the beginning of data, if flags say that there is
+// one. Colours beyond it are black. As in Pillow, a table of the grays 0, 1, 2 and so
+// on is ignored.
 func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 	if flags&0x80 == 0 {
 		return data, nil
@@ -89,8 +89,8 @@ func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 	return data[3*n:], nil
 }
 
-// find goes to the first frame's descriptor. Bytes that begin nothing are
-// skipped, as Pillow does. Source: GIF89a specification, sections 15 and 23.
+// find returns the data from the first frame's descriptor on. Unknown bytes are
+// skipped, as in Pillow. Source: GIF89a specification, sections 15 and 23.
 func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
 	const control, comment = 0xf9, 0xfe
 	d.background = 0
@@ -125,8 +125,8 @@ func (d *Decoder) find(data []byte) (descriptor []byte, err error) {
 	return nil, errors.New("gif: header: no frame")
 }
 
-// next is the block at the beginning of data, or nil where an empty one ends
-// them.
+// next is the block at the beginning of data. It is nil for an empty block, which ends
+// the sequence.
 func next(data []byte) (block, rest []byte) {
 	if len(data) == 0 {
 		return nil, nil
@@ -138,7 +138,7 @@ func next(data []byte) (block, rest []byte) {
 	return data[1:n], data[n:]
 }
 
-// describe reads the frame's descriptor. Source: section 20.
+// describe reads the frame's descriptor. Source: GIF89a specification, section 20.
 func (d *Decoder) describe(data []byte) error {
 	if len(data) < 9 {
 		return short("frame")
@@ -171,8 +171,8 @@ func (d *Decoder) describe(data []byte) error {
 	return nil
 }
 
-// density is more than the pixels that a byte of codes can stand for: a code of
-// 12 bits has a string of 4096 at most.
+// density is more than the pixels per byte of codes. A code of 12 bits gives at most
+// 4096 pixels.
 const density = 4096
 
 // Decode writes a window of the image to dst, 4 bytes per pixel and stride
@@ -214,7 +214,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	})
 }
 
-// rows decodes the frame and hands over every row of it, in the file's order.
+// rows decodes the frame and calls show for every row, in the file's order.
 func (d *Decoder) rows(show func(y int, row []uint8)) error {
 	w, h := d.frame.Dx(), d.frame.Dy()
 	if cap(d.row) < w {
@@ -237,18 +237,18 @@ func (d *Decoder) rows(show func(y int, row []uint8)) error {
 			show(y, d.row)
 			x = 0
 			if y, pass = d.after(y, pass); y >= h {
-				return nil // codes for more pixels do not matter
+				return nil // codes for more pixels are ignored
 			}
 		}
 	}
 }
 
-// passes are the first row and the distance of rows in each pass over an
-// interlaced frame: section 20 and appendix E.
+// passes are the first row of each pass over an interlaced frame, and the distance of
+// its rows. Source: GIF89a specification, section 20 and appendix E.
 var passes = [...][2]int{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
 
-// after is the row that comes after row y, in which pass; beyond the frame where
-// it was the last one.
+// after returns the row that follows row y, and its pass. After the last row it
+// returns a row beyond the frame.
 func (d *Decoder) after(y, pass int) (int, int) {
 	if !d.interlaced {
 		return y + 1, pass

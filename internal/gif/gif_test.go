@@ -11,8 +11,8 @@ import (
 	"github.com/penstock-go/penstock/internal/pillowtest"
 )
 
-func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(gif.Decoder)) }
-func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(gif.Decoder)) }
+func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(gif.Decoder)) }
+func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(gif.Decoder)) }
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(gif.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {

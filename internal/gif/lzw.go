@@ -10,22 +10,22 @@ const (
 	maxCode = 1 << maxBits
 )
 
-// A table turns codes of variable length (LZW: appendix F of the specification)
-// into strings of pixels. It is as lenient, and as strict, as Pillow's.
+// A table turns LZW codes of variable length into strings of pixels. It accepts the
+// same codes as Pillow. Source: GIF89a specification, appendix F.
 type table struct {
-	data  []byte // blocks that have not been begun
-	block []byte // the rest of the block that has
+	data  []byte // blocks that have not been read
+	block []byte // the rest of the current block
 	acc   uint32 // the next n bits, from the lowest
 	n     int
 
-	bits   int // of the smallest codes, less one
-	size   int // of the next code
-	free   int // the next entry
-	before int // the code before, or -1 right after a clear code
-	first  uint8
-	link   [maxCode]uint16
-	last   [maxCode]uint8 // pixel of an entry's string
-	string [maxCode]uint8 // the next one, at the end
+	bits   int             // length of the shortest codes, minus one
+	size   int             // length of the next code
+	free   int             // the next entry
+	before int             // the last code, or -1 after a clear code
+	first  uint8           // the first pixel of the last string
+	link   [maxCode]uint16 // by entry: the code of the string without its last pixel
+	last   [maxCode]uint8  // by entry: the last pixel of its string
+	string [maxCode]uint8  // the current string, at the end
 }
 
 var (
@@ -43,8 +43,7 @@ func (t *table) reset() {
 	t.size, t.free, t.before = t.bits+1, 1<<t.bits+2, -1
 }
 
-// code takes the next code. Blocks have to be whole, and an empty one is only
-// that.
+// code takes the next code. Blocks must be complete. Empty ones are skipped.
 func (t *table) code() (int, error) {
 	for t.n < t.size {
 		if len(t.block) == 0 {
@@ -65,7 +64,8 @@ func (t *table) code() (int, error) {
 	return c, nil
 }
 
-// next is the string of the next code that has one, valid until the call after.
+// next returns the string of the next code that has one. It is valid until the next
+// call.
 func (t *table) next() ([]uint8, error) {
 	clear := 1 << t.bits
 	c, err := t.code()

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// Fuzz decodes any bytes, beginning with the files of testdata: there is an error
-// or a picture whose windows are its crops, no panic, and no more memory than
-// what the decoder may take for a file of that length and for its pixels, and
-// a little for others in the process.
+// Fuzz decodes any bytes, beginning with the files of testdata. The result must be an
+// error, or an image whose windows are crops of it. The decoder must not panic or
+// allocate more than the pixels and most, with an allowance for the rest of the
+// process.
 func Fuzz(f *testing.F, open func() Decoder, most func(data []byte, w, h int) int) {
 	for _, file := range Files(f) {
 		f.Add(file.Data)

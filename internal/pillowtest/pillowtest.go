@@ -1,5 +1,5 @@
-// Package pillowtest holds decoders of picture files to the pixels of Pillow's
-// convert("RGB"), which testdata/golden.json has as SHA-256 sums.
+// Package pillowtest tests decoders of image files against Pillow's convert("RGB"). The
+// caller's testdata/golden.json has the SHA-256 sums of Pillow's pixels.
 package pillowtest
 
 import (
@@ -16,22 +16,22 @@ import (
 	"testing"
 )
 
-// A Decoder is what is tested: Header reads a whole file's size, and Decode
-// writes a window of its picture, 4 bytes per pixel.
+// A Decoder is the decoder under test. Header reads the image's size from a whole file.
+// Decode writes a window of the image, with 4 bytes per pixel.
 type Decoder interface {
 	Header(data []byte) (w, h int, err error)
 	Decode(dst []byte, stride int, window image.Rectangle) error
 }
 
-// A File is one of testdata with what Pillow makes of it.
+// A File is a file of testdata and Pillow's result for it.
 type File struct {
 	Name string
 	Data []byte
 	W, H int
-	RGB  string // SHA-256 of the pixels; empty where Pillow refuses the file or misreads it
+	RGB  string // SHA-256 of the pixels; empty if Pillow refuses the file or misreads it
 }
 
-// Files are those of testdata/golden.json, by name.
+// Files are the files in testdata/golden.json, sorted by name.
 func Files(t testing.TB) []File {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "golden.json"))
@@ -54,7 +54,8 @@ func Files(t testing.TB) []File {
 	return files
 }
 
-// decode is the whole picture, 4 bytes per pixel.
+// decode decodes the whole image, with 4 bytes per pixel. Pix is nil if it has more
+// than limit pixels.
 func decode(d Decoder, data []byte, limit int) (pix []byte, w, h int, err error) {
 	w, h, err = d.Header(data)
 	if err != nil || w > limit/h {
@@ -64,7 +65,7 @@ func decode(d Decoder, data []byte, limit int) (pix []byte, w, h int, err error)
 	return pix, w, h, d.Decode(pix, 4*w, image.Rect(0, 0, w, h))
 }
 
-// sum is that of the pixels without the fourth bytes.
+// sum is the SHA-256 of the pixels without their fourth bytes.
 func sum(pix []byte) string {
 	rgb := make([]byte, 0, len(pix)/4*3)
 	for i := 0; i < len(pix); i += 4 {
@@ -74,8 +75,8 @@ func sum(pix []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// Equal decodes all files, with one Decoder, and wants Pillow's pixels, or an
-// error where Pillow has none.
+// Equal decodes all files with one Decoder. The pixels must be Pillow's. Files without
+// pixels of Pillow must be errors.
 func Equal(t *testing.T, d Decoder) {
 	for _, f := range Files(t) {
 		pix, w, h, err := decode(d, f.Data, 1<<24)
@@ -91,7 +92,7 @@ func Equal(t *testing.T, d Decoder) {
 	}
 }
 
-// Windows decodes windows of all files and wants crops of the whole picture.
+// Windows decodes windows of all files. They must be crops of the whole image.
 func Windows(t *testing.T, d Decoder) {
 	for _, f := range Files(t) {
 		if f.RGB != "" {
@@ -100,8 +101,8 @@ func Windows(t *testing.T, d Decoder) {
 	}
 }
 
-// crops compares n windows of a file, any and those of one pixel's width, and
-// reports whether the file is sound.
+// crops compares n random windows of a file with the whole image, and reports whether
+// the file is valid.
 func crops(t *testing.T, d Decoder, name string, data []byte, n int) bool {
 	pix, w, h, err := decode(d, data, 1<<22)
 	if err != nil || pix == nil {
@@ -121,7 +122,7 @@ func crops(t *testing.T, d Decoder, name string, data []byte, n int) bool {
 			got := part[y*stride:][:4*window.Dx()]
 			want := pix[4*((window.Min.Y+y)*w+window.Min.X):][:len(got)]
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s: window %v differs from the whole picture in row %d", name, window, y)
+				t.Errorf("%s: window %v differs from the whole image in row %d", name, window, y)
 				return false
 			}
 		}
@@ -129,8 +130,7 @@ func crops(t *testing.T, d Decoder, name string, data []byte, n int) bool {
 	return true
 }
 
-// Still decodes every file over and over and wants no allocation after the first
-// time.
+// Still decodes every file several times. After the first time it must not allocate.
 func Still(t *testing.T, d Decoder) {
 	for _, f := range Files(t) {
 		if f.RGB == "" {
@@ -146,13 +146,13 @@ func Still(t *testing.T, d Decoder) {
 			}
 		})
 		if n > 0 {
-			t.Errorf("%s: %v allocations a picture, want none", f.Name, n)
+			t.Errorf("%s: %v allocations per image, want none", f.Name, n)
 		}
 	}
 }
 
-// Cut shortens every file whose end can be told, and wants an error or, where
-// only what is not needed is gone, the same pixels.
+// Cut shortens every file for which ends is true: those whose end can be recognised. The
+// result must be an error, or the same pixels if only unneeded bytes are missing.
 func Cut(t *testing.T, d Decoder, ends func(name string) bool) {
 	for _, f := range Files(t) {
 		if f.RGB == "" || !ends(f.Name) {

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// decodePlain reads all of the image, so that a file is sound or not for every
-// window alike.
+// decodePlain reads the whole image, so that a file is valid for all windows or for
+// none.
 func (d *Decoder) decodePlain(dst []byte, stride int, window image.Rectangle) error {
 	d.scan = scanner{data: d.data}
 	for y := range d.h {
@@ -60,7 +60,7 @@ func (d *Decoder) decodeRaw(dst []byte, stride int, window image.Rectangle) erro
 	return nil
 }
 
-// rawRow writes the pixels of a row from the x-th on.
+// rawRow writes len(dst)/4 pixels of a row, from pixel x on.
 func (d *Decoder) rawRow(dst, src []byte, x int) {
 	switch {
 	case d.kind.bits:
@@ -131,7 +131,7 @@ func cut(v float32) uint8 {
 	case v > 0:
 		return uint8(v)
 	}
-	return 0 // no number, too
+	return 0 // for NaN too
 }
 
 func gray(v uint8) [3]uint8 { return [3]uint8{v, v, v} }

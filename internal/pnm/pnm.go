@@ -1,9 +1,9 @@
 // Package pnm decodes the Netpbm formats PBM, PGM and PPM, plain and raw, and
 // gray PFM, to the pixels of Pillow's convert("RGB").
 //
-// Gray samples of more than 8 bits are scaled to 65535, and all above 255 become
-// white. Colour samples are scaled to 255. PFM samples are limited to 0 and 255,
-// and the file's scale is not applied.
+// Gray samples of more than 8 bits are scaled to the range 0 to 65535, and all above
+// 255 become white. Colour samples are scaled to the range 0 to 255. PFM samples are
+// limited to that range, and the file's scale is not applied.
 package pnm
 
 import (
@@ -24,11 +24,11 @@ type Decoder struct {
 	scan   scanner
 
 	scale  [65535]uint8 // by sample below scaled: its value in the result
-	scaled int          // the maxval of scale
+	scaled int          // the maxval for which scale was computed
 	wide   bool         // whether scale is for gray samples of more than 8 bits
 }
 
-// A kind is what the file's first two bytes say.
+// A kind is the format that the file's first two bytes say.
 type kind struct {
 	bands   int
 	bits    bool // black or white
@@ -37,7 +37,7 @@ type kind struct {
 	swapped bool // floats with their lowest byte first
 }
 
-// longest is the most pixels of a row or column.
+// longest is the limit of pixels in a row or column.
 const longest = 1 << 24
 
 var kinds = map[string]kind{
@@ -50,9 +50,8 @@ var kinds = map[string]kind{
 	"Pf": {bands: 1, float: true},
 }
 
-// Header reads the size of the image in data, a whole file, and sees to it
-// that the file can hold so many pixels. The Decoder keeps data until the next
-// call.
+// Header reads the size of the image in data, a whole file. It checks that the file
+// can hold all pixels. The Decoder keeps data until the next call of Header.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data = nil
 	if w, h, err = d.header(data); err != nil {
@@ -73,7 +72,7 @@ func (d *Decoder) header(data []byte) (w, h int, err error) {
 	case string(data[:2]) == "PF":
 		return 0, 0, fmt.Errorf("PFM with colours (PF), which penstock does not read: %w", errors.ErrUnsupported)
 	default:
-		return 0, 0, fmt.Errorf("unknown kind %q", data[:2])
+		return 0, 0, fmt.Errorf("unknown format %q", data[:2])
 	}
 	s := &d.scan
 	*s = scanner{data: data, at: 3}
@@ -92,7 +91,7 @@ func (d *Decoder) header(data []byte) (w, h int, err error) {
 	d.w, d.h = w, h
 	room := len(data) - s.at
 	if d.kind.plain {
-		room++ // no white space is needed at the end
+		room++ // the last number needs no white space after it
 	}
 	if h > room/d.rowBytes() {
 		return 0, 0, fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), w, h)
@@ -101,7 +100,7 @@ func (d *Decoder) header(data []byte) (w, h int, err error) {
 	return w, h, nil
 }
 
-// samples reads what the header says of the samples.
+// samples reads the header's maximum value or scale.
 func (d *Decoder) samples(s *scanner) error {
 	switch {
 	case d.kind.bits:
@@ -129,8 +128,8 @@ func (d *Decoder) samples(s *scanner) error {
 	return nil
 }
 
-// setScale computes what samples become. Source: Pillow's PpmImagePlugin, and
-// Convert.c for gray samples of more than 8 bits.
+// setScale computes the 8-bit value of every sample. Source: Pillow's PpmImagePlugin,
+// and its Convert.c for gray samples of more than 8 bits.
 func (d *Decoder) setScale() {
 	wide := d.kind.bands == 1 && d.maxval > 255
 	if d.scaled == d.maxval && d.wide == wide {
@@ -146,7 +145,7 @@ func (d *Decoder) setScale() {
 	}
 }
 
-// value is what a sample becomes.
+// value is the 8-bit value of a sample.
 func (d *Decoder) value(sample int) uint8 {
 	if sample >= d.maxval {
 		return 255
@@ -154,7 +153,7 @@ func (d *Decoder) value(sample int) uint8 {
 	return d.scale[sample]
 }
 
-// rowBytes is the length of a row, or the least that it can have in digits.
+// rowBytes is the length of a row. For plain files it is the least possible length.
 func (d *Decoder) rowBytes() int {
 	n := d.w * d.kind.bands
 	switch {
@@ -177,10 +176,10 @@ var (
 	errRoom     = errors.New("pnm: decode: destination is too small for the window")
 )
 
-// Decode writes the window of the image, which is the whole one or a part of
-// it, as 4 bytes per pixel: red, green, blue and 255. dst[0] is the window's
-// top left, and stride the distance in bytes between its rows. It may be called
-// again for other windows.
+// Decode writes the window, which is the whole image or a part of it, with 4 bytes
+// per pixel: red, green, blue and 255. dst[0] is the window's top left, and stride
+// is the distance in bytes between its rows. Decode may be called again for other
+// windows.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	switch {
 	case d.data == nil:

@@ -10,12 +10,12 @@ import (
 	"github.com/penstock-go/penstock/internal/pnm"
 )
 
-func TestFilesBecomePillowsRGB(t *testing.T)    { pillowtest.Equal(t, new(pnm.Decoder)) }
-func TestWindowsAreCrops(t *testing.T)          { pillowtest.Windows(t, new(pnm.Decoder)) }
+func TestFilesBecomePillowsRGB(t *testing.T)  { pillowtest.Equal(t, new(pnm.Decoder)) }
+func TestWindowsAreCrops(t *testing.T)        { pillowtest.Windows(t, new(pnm.Decoder)) }
 func TestImagesTakeNoAllocation(t *testing.T) { pillowtest.Still(t, new(pnm.Decoder)) }
 
 func TestCutFilesAreErrors(t *testing.T) {
-	// The last number of a plain file may lose digits unseen.
+	// If the last number of a plain file loses digits, that cannot be noticed.
 	pillowtest.Cut(t, new(pnm.Decoder), func(name string) bool { return !strings.HasPrefix(name, "plain") })
 }
 
@@ -33,8 +33,8 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{"PF\n1 1\n-1\n", "PFM with colours (PF), which penstock does not read", true},
 		{"P5", "no white space", false},
 		{"P5 ", "width: unexpected EOF", false},
-		{"P5 7x 1 255 ", `width: "7x" is no number`, false},
-		{"P5 -7 1 255 ", `width: "-7" is no number`, false},
+		{"P5 7x 1 255 ", `width: "7x" is not a number`, false},
+		{"P5 -7 1 255 ", `width: "-7" is not a number`, false},
 		{"P5 7 99999999 255 ", "height: 99999999 is more than", false},
 		{"P5 12345678901 1 255 ", `width: "1234567890"… is too long`, false},
 		{"P5 0 1 255 ", "0×1 pixels", false},
@@ -43,7 +43,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{"P6 30000 30000 255 abc", "unexpected EOF: 22 bytes are too few for 30000×30000 pixels", false},
 		{"Pf 1 1 0 abcd", "scale 0", false},
 		{"Pf 1 1 nan abcd", "scale NaN", false},
-		{"Pf 1 1 0x1 abcd", `scale: "0x1" is no number`, false},
+		{"Pf 1 1 0x1 abcd", `scale: "0x1" is not a number`, false},
 		{"P2 1 1 9 10 ", `pixel (0, 0): 10 is more than 9`, false},
 		{"P1 2 1 0 2", `pixel (1, 0): '2' is neither 0 nor 1`, false},
 	} {

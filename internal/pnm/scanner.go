@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// A scanner reads numbers in digits, between white space and comments. A comment
-// begins with # and ends with its line. As in Pillow it does not end a number,
-// and a number has 10 digits at most.
+// A scanner reads decimal numbers between white space and comments. A comment begins
+// with # and ends at the end of the line. As in Pillow, a comment does not end a
+// number, and a number has at most 10 digits.
 type scanner struct {
 	data  []byte
 	at    int
@@ -62,7 +62,7 @@ func (s *scanner) number(limit int) (int, error) {
 	n := 0
 	for _, b := range token {
 		if b < '0' || b > '9' {
-			return 0, fmt.Errorf("%q is no number", token)
+			return 0, fmt.Errorf("%q is not a number", token)
 		}
 		if n = 10*n + int(b-'0'); n > limit {
 			return 0, fmt.Errorf("%s is more than %d", token, limit)
@@ -78,12 +78,12 @@ func (s *scanner) float() (float64, error) {
 	}
 	v, err := strconv.ParseFloat(string(token), 64)
 	if err != nil || bytes.ContainsAny(token, "xX_") {
-		return math.NaN(), fmt.Errorf("%q is no number", token)
+		return math.NaN(), fmt.Errorf("%q is not a number", token)
 	}
 	return v, nil
 }
 
-// bit reads a black or white pixel, which needs no white space around it.
+// bit reads a digit of 0 or 1, which needs no white space around it.
 func (s *scanner) bit() (int, error) {
 	for s.at < len(s.data) {
 		b := s.data[s.at]

@@ -1,10 +1,11 @@
-// Package splitmix is a generator of random numbers whose state is a counter.
+// Package splitmix is a random number generator whose state is a counter.
 package splitmix
 
 // Gamma is the step of Weyl's sequence: 2⁶⁴ divided by the golden ratio.
 const Gamma = 0x9e3779b97f4a7c15
 
-// Mix is splitmix64: a step of Weyl's sequence and its finaliser, a bijection.
+// Mix is one number of splitmix64: it adds Gamma to x and mixes the bits. It is a
+// bijection.
 // Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 func Mix(x uint64) uint64 {
 	x += Gamma

@@ -1,5 +1,5 @@
-// Package steps has what the packages with lists of steps share: a step prints as
-// the call that made it, and a probability is checked.
+// Package steps is shared by the packages with lists of steps. It prints a step as the
+// call that made it, and checks probabilities.
 package steps
 
 import (
@@ -17,7 +17,7 @@ func Call(name string, args ...any) string {
 	return name + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// Anys are values as arguments of [Call].
+// Anys converts values to arguments of [Call].
 func Anys[T any](values []T) []any {
 	args := make([]any, len(values))
 	for i, v := range values {

@@ -7,8 +7,8 @@ import "math"
 // A Generator is PyTorch's CPU generator: torch.Generator().
 type Generator struct{ twister twister }
 
-// New is a generator after manual_seed(seed). As in PyTorch, it uses only the low
-// 32 bits of seed.
+// New makes a generator in the state after manual_seed(seed). As in PyTorch, it uses
+// only the lowest 32 bits of seed.
 func New(seed uint64) *Generator {
 	g := new(Generator)
 	g.twister.seed(uint32(seed))
@@ -24,8 +24,8 @@ func (g *Generator) next64() uint64 {
 	return high<<32 | uint64(g.twister.next())
 }
 
-// From here on torch.randperm takes another algorithm, because 32 bits would no
-// longer make all places nearly equally likely.
+// From this length on torch.randperm uses another algorithm. With 32-bit numbers the
+// positions would no longer be nearly equally likely.
 const border = math.MaxUint32 / 20
 
 // Perm is the next torch.randperm(n).
@@ -45,7 +45,7 @@ func (g *Generator) SkipPerm(n int) {
 	}
 }
 
-// swapped is Fisher and Yates's shuffle, from the front.
+// swapped is the Fisher–Yates shuffle, from the first element on.
 func (g *Generator) swapped(n int) []int {
 	perm := make([]int, n)
 	for i := range perm {
@@ -58,7 +58,8 @@ func (g *Generator) swapped(n int) []int {
 	return perm
 }
 
-// insideOut grows a permutation by one place after the other.
+// insideOut is the inside-out variant of the shuffle, which adds one element after the
+// other.
 func (g *Generator) insideOut(n int) []int {
 	perm := make([]int, n)
 	for i := range perm {

@@ -58,8 +58,8 @@ func TestTwisterIsMT19937(t *testing.T) {
 	}
 }
 
-// The values are those of the algorithm in Python over numpy's MT19937, which
-// gave torch's own permutations where torch takes it; see TestLargePerms.
+// The values come from the same algorithm in Python with numpy's MT19937. For the
+// lengths for which torch uses it, that gave torch's permutations: see TestLargePerms.
 func TestInsideOut(t *testing.T) {
 	for _, c := range []struct {
 		n    int
@@ -117,7 +117,7 @@ func TestLargePerms(t *testing.T) {
 			got, want []int
 		}{
 			{"begins with", perm[:3], c.first[:]},
-			{"goes on with", perm[c.n/2:][:3], c.middle[:]},
+			{"has in the middle", perm[c.n/2:][:3], c.middle[:]},
 			{"ends with", perm[c.n-3:], c.last[:]},
 		} {
 			if !slices.Equal(part.got, part.want) {
@@ -163,7 +163,7 @@ func TestPermIsAPermutation(t *testing.T) {
 	slices.Sort(got)
 	for i, v := range got {
 		if i != v {
-			t.Fatalf("sorted, place %d holds %d", i, v)
+			t.Fatalf("sorted, element %d is %d", i, v)
 		}
 	}
 }

@@ -5,14 +5,14 @@ package torchrand
 // ACM TOMACS 8 (1998); the seeding is that of the authors' 2002 revision.
 const (
 	words  = 624        // of state
-	middle = 397        // distance of the word that a word is mixed with
+	middle = 397        // distance between the words that are mixed
 	matrix = 0x9908b0df // last row of the twist matrix
 )
 
 // twister is the 32-bit Mersenne Twister.
 type twister struct {
 	state [words]uint32
-	used  int // words of state that were handed out
+	used  int // words of state that were returned
 }
 
 func (t *twister) seed(seed uint32) {
@@ -36,7 +36,7 @@ func (t *twister) next() uint32 {
 	return y ^ y>>18
 }
 
-// skip leaves out the next n numbers.
+// skip skips the next n numbers.
 func (t *twister) skip(n int) {
 	for ; n > words-t.used; t.twist() {
 		n -= words - t.used

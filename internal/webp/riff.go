@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// A file is what a WebP file says of its first frame.
+// A file is the first frame of a WebP file and its metadata.
 type file struct {
-	w, h   int             // of the canvas
-	frame  image.Rectangle // on it
+	w, h   int             // size of the canvas
+	frame  image.Rectangle // where the frame is on it
 	lossy  bool
-	stream []byte // of the frame: VP8 or VP8L
+	stream []byte // the frame's bitstream: VP8 or VP8L
 	exif   []byte
 	xmp    []byte
 }
@@ -38,7 +38,7 @@ func parse(data []byte) (f file, err error) {
 		return file{}, io.ErrUnexpectedEOF
 	}
 	if string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return file{}, errors.New("no WebP file")
+		return file{}, errors.New("not a WebP file")
 	}
 	size := int64(binary.LittleEndian.Uint32(data[4:])) + 8
 	if size > int64(len(data)) {
@@ -67,7 +67,7 @@ func parse(data []byte) (f file, err error) {
 	return f, nil
 }
 
-// ended checks that what follows a frame is nothing or a chunk.
+// ended checks that the data after a frame are empty or long enough for a chunk.
 func ended(rest []byte) error {
 	if len(rest) > 0 && len(rest) < 8 {
 		return io.ErrUnexpectedEOF
@@ -96,8 +96,8 @@ func next(data []byte) (c chunk, rest []byte, err error) {
 	return c, data[n+n&1:], nil
 }
 
-// image reads a frame: alpha perhaps, and its image. The rest is what follows
-// them.
+// image reads a frame: a chunk of alpha, if there is one, and the image's chunk. It
+// returns the data after them.
 func (f *file) image(data []byte) (rest []byte, err error) {
 	alpha := false
 	for len(data) > 0 {
@@ -110,7 +110,7 @@ func (f *file) image(data []byte) (rest []byte, err error) {
 			alpha = true
 		case (c.name == "VP8 " || c.name == "VP8L") && f.stream == nil:
 			if c.name == "VP8L" && alpha {
-				return nil, errors.New("lossless frame with alpha of its own")
+				return nil, errors.New("lossless frame with a chunk of alpha")
 			}
 			if err := f.bitstream(c); err != nil {
 				return nil, err
@@ -125,8 +125,8 @@ func (f *file) image(data []byte) (rest []byte, err error) {
 	return nil, nil
 }
 
-// bitstream reads the size of a frame. Source: RFC 6386, section 9.1, and
-// RFC 9649, section 3.4.
+// bitstream reads the size of a frame from its bitstream. Source: RFC 6386, section
+// 9.1, and RFC 9649, section 3.4.
 func (f *file) bitstream(c chunk) error {
 	var w, h int
 	switch b := c.body; {
@@ -136,7 +136,7 @@ func (f *file) bitstream(c chunk) error {
 		}
 		v := binary.LittleEndian.Uint32(b[1:])
 		if b[0] != 0x2f || v>>29 != 0 {
-			return errors.New("no lossless frame")
+			return errors.New("invalid header of a lossless frame")
 		}
 		w, h = int(v&0x3fff)+1, int(v>>14&0x3fff)+1
 	default:
@@ -146,7 +146,7 @@ func (f *file) bitstream(c chunk) error {
 		head := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		w, h = int(binary.LittleEndian.Uint16(b[6:]))&0x3fff, int(binary.LittleEndian.Uint16(b[8:]))&0x3fff
 		if head&1 != 0 || head>>1&7 > 3 || head>>4&1 == 0 || string(b[3:6]) != "\x9d\x01\x2a" || w == 0 || h == 0 {
-			return errors.New("no lossy frame")
+			return errors.New("invalid header of a lossy frame")
 		}
 		if int(head>>5) >= len(b) {
 			return io.ErrUnexpectedEOF
@@ -157,7 +157,7 @@ func (f *file) bitstream(c chunk) error {
 	return nil
 }
 
-// extended reads a file with a canvas, metadata and, perhaps, several frames.
+// extended reads a file with a canvas. It may have metadata and several frames.
 func (f *file) extended(data []byte) error {
 	head, data, err := next(data)
 	if err != nil {
@@ -217,12 +217,12 @@ func (f *file) extended(data []byte) error {
 		return errNone
 	}
 	if flags&flagAnimation == 0 && f.frame != image.Rect(0, 0, f.w, f.h) {
-		return fmt.Errorf("no image of %d×%d pixels in the file", f.w, f.h)
+		return fmt.Errorf("no frame of the canvas's %d×%d pixels", f.w, f.h)
 	}
 	return nil
 }
 
-// first reads a frame of an animation.
+// first reads the first frame of an animation.
 func (f *file) first(body []byte) error {
 	if len(body) < 16 {
 		return io.ErrUnexpectedEOF

@@ -1,9 +1,9 @@
 // Package webp decodes WebP files, lossy and lossless, and the first frame of
 // animations, to the pixels of Pillow's convert("RGB").
 //
-// A frame that is smaller than the canvas is surrounded by black. Alpha is
-// dropped, not blended, and its data are not checked. What libwebp refuses is an
-// error. golang.org/x/image decodes the bitstreams.
+// A frame that is smaller than the canvas is surrounded by black. Alpha is dropped,
+// not blended, and its data are not checked. A file that libwebp refuses is an error.
+// golang.org/x/image decodes the bitstreams.
 package webp
 
 import (
@@ -24,7 +24,7 @@ import (
 type Decoder struct {
 	file   file
 	reader bytes.Reader
-	chroma [2][]uint8 // a row at full resolution
+	chroma [2][]uint8 // rows of Cb and Cr at full resolution
 }
 
 var (
@@ -35,8 +35,8 @@ var (
 // Header reads the size of the image in data, a whole file. The Decoder keeps
 // data until the next call.
 //
-// A lossy file that is too short for its pixels is an error. Lossless ones may
-// hold any number of equal pixels in a few bytes.
+// A lossy file that is too short for its pixels is an error. A lossless file can hold
+// any number of equal pixels in a few bytes.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.file = file{}
 	f, err := parse(data)
@@ -50,12 +50,12 @@ func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	return f.w, f.h, nil
 }
 
-// density is more than the pixels that a byte of a lossy file can stand for:
-// the modes of a macroblock of 256 pixels take 3 bits or more.
+// density is more than the pixels per byte of a lossy file. The modes of a macroblock
+// of 256 pixels take at least 3 bits.
 const density = 1024
 
-// Orientation is that of the file's Exif or XMP, 1 to 8, or 0 if there is none.
-// Decode does not apply it.
+// Orientation is the orientation in the file's Exif or XMP data, 1 to 8, or 0 if there
+// is none. Decode does not apply it.
 func (d *Decoder) Orientation() int { return exif.Orientation(d.file.exif, d.file.xmp) }
 
 // Decode writes a window of the image to dst, 4 bytes per pixel and stride
@@ -97,8 +97,8 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) (err er
 	return nil
 }
 
-// decode reads the frame. It returns what writes the pixels of a row from (x, y)
-// of the frame on.
+// decode reads the frame. It returns a function that writes the pixels of a row, from
+// (x, y) of the frame on.
 func (d *Decoder) decode() (row func(dst []byte, x, y int), err error) {
 	f := &d.file
 	d.reader.Reset(f.stream)
@@ -110,7 +110,7 @@ func (d *Decoder) decode() (row func(dst []byte, x, y int), err error) {
 		pixels := m.(*image.NRGBA)
 		return func(dst []byte, x, y int) { copy(dst, pixels.Pix[pixels.PixOffset(x, y):]) }, nil
 	}
-	v := vp8.NewDecoder() // a used one would keep filters of the file before
+	v := vp8.NewDecoder() // a used one would keep filters of the last file
 	v.Init(&d.reader, len(f.stream))
 	if _, err := v.DecodeFrameHeader(); err != nil {
 		return nil, err

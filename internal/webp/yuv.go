@@ -2,9 +2,9 @@ package webp
 
 import "image"
 
-// rowOf writes a row of a lossy frame, from (x, y) on, as libwebp does: chroma
-// interpolated from the four nearest samples, and ITU-R BT.601 in video range,
-// of which image.YCbCr knows nothing, in 14-bit fixed point.
+// rowOf writes a row of a lossy frame, from (x, y) on, as libwebp does. Chroma is
+// interpolated from the four nearest samples. The conversion is ITU-R BT.601 in video
+// range, with 14 bits of fraction. image.YCbCr uses the full range instead.
 func (d *Decoder) rowOf(dst []byte, m *image.YCbCr, x, y int) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	near := y / 2
@@ -28,8 +28,8 @@ func (d *Decoder) rowOf(dst []byte, m *image.YCbCr, x, y int) {
 	}
 }
 
-// upsample doubles a row of chroma, of which near is the nearer row of samples
-// and far the next one: weights of 9:3:3:1, rounded in two steps.
+// upsample makes a row of chroma from the nearest row of samples and the one next to
+// it, and doubles its length. The weights are 9:3:3:1, rounded in two steps.
 func upsample(out, near, far []uint8) {
 	n := len(near)
 	far = far[:n]

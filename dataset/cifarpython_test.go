@@ -179,7 +179,7 @@ func TestDamagedPythonVersionsAreErrors(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"labels": `key "labels": None, want a list of whole numbers`,
+		"labels": `key "labels": None, want a list of integers`,
 		"data":   `key "data" is missing or not an array`,
 	} {
 		other := bytes.Replace(whole, []byte(name), []byte(strings.ToUpper(name)), 1)

@@ -1,5 +1,5 @@
-// Package bulk reads the values of large files into memory. The memory is aligned to 64 bytes and grows with what is
-// really read, so that a header that promises terabytes costs nothing.
+// Package bulk reads the values of large files into memory. The memory is aligned to 64 bytes. It grows as bytes are
+// read, so a header that promises terabytes costs nothing.
 package bulk
 
 import (
@@ -15,16 +15,16 @@ import (
 // Align is the alignment of all memory from this package, in bytes: a cache line, and the widest vector.
 const Align = 64
 
-// First is how much memory is taken on trust, in bytes.
+// First is how much memory is allocated before anything is read, in bytes.
 const First = 1 << 20
 
 // patience is how often a reader may return nothing, as in bufio.
 const patience = 100
 
-// ErrShort says that a reader ended before there was as much as asked for.
+// ErrShort says that a reader ended too early.
 var ErrShort = errors.New("the data end too early")
 
-// Make allocates n bytes, aligned.
+// Make allocates n bytes, aligned to Align.
 func Make(n int) []byte {
 	if n == 0 {
 		return []byte{}
@@ -34,7 +34,7 @@ func Make(n int) []byte {
 	return b[skip : skip+n : skip+n]
 }
 
-// Size is the product of element and all sizes, all of which are at least 1; ok is false where it does not fit an int.
+// Size is the product of element and all sizes. Each must be at least 1. ok is false if the product does not fit an int.
 func Size(element int, sizes []int) (n int64, ok bool) {
 	product := uint64(element)
 	for _, s := range sizes {
@@ -49,25 +49,26 @@ func Size(element int, sizes []int) (n int64, ok bool) {
 
 // A Buffer is filled from its beginning to its end by one reader after the other.
 type Buffer struct {
-	data []byte // what has been read; its capacity is what there is memory for
+	data []byte // the bytes read so far; its capacity is the allocated memory
 	want int
-	part func() float64 // of all that there is to read, nil if unknown
+	part func() float64 // the part of the files that has been read, nil if unknown
 }
 
-// Growing makes a buffer for want bytes, which fits an int. It has memory for backed bytes at once, those that the
-// files' sizes make likely, and doubles it when these are full; see [Buffer.Foresee].
+// Growing makes a buffer for want bytes, which must fit an int. At first it allocates memory for backed bytes: the number
+// that the files' sizes make likely. It doubles the memory when it is full, unless [Buffer.Foresee] lets it grow faster.
 func Growing(want, backed int64) *Buffer {
 	return &Buffer{data: Make(int(min(want, max(backed, First))))[:0], want: int(want)}
 }
 
-// Foresee lets the buffer grow at once to all that is wanted, where the rest of the files, if it holds as much for its
-// size as what part of them has been read, has at least half of it.
+// Foresee lets a full buffer grow at once to all wanted bytes, if that many are likely. Part returns which part of the
+// files has been read. The bytes are likely if the whole files, at the same rate, would give at least half of them.
 func (b *Buffer) Foresee(part func() float64) { b.part = part }
 
-// Bytes is what has been read so far.
+// Bytes are the bytes read so far.
 func (b *Buffer) Bytes() []byte { return b.data }
 
-// Fill reads n bytes more from r, and says how many it could. Less than n comes with an error, ErrShort if r ended.
+// Fill reads n more bytes from r, and returns how many it could read. If these are fewer than n, there is an error, which
+// is ErrShort if r ended.
 func (b *Buffer) Fill(r io.Reader, n int64) (int64, error) {
 	begin := len(b.data)
 	end := begin + int(n)
@@ -105,7 +106,7 @@ func (b *Buffer) grow() {
 	b.data = grown[:copy(grown, b.data)]
 }
 
-// Ended reports whether r has no byte left. Whatever stops r otherwise is the error.
+// Ended reports whether r has no byte left.
 func Ended(r io.Reader) (bool, error) {
 	var one [1]byte
 	for range patience {
@@ -125,12 +126,12 @@ func Ended(r io.Reader) (bool, error) {
 // LittleEndian reports whether the machine's byte order is little endian.
 func LittleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
 
-// Swap reverses the bytes of every element of size bytes, 1, 2, 4 or 8, which p is full of.
+// Swap reverses the bytes of every element in p. An element has size bytes: 1, 2, 4 or 8.
 func Swap(p []byte, size int) {
 	if size < 2 {
 		return
 	}
-	// Four words at a time: 26 GB/s where one at a time gives 11.
+	// Four words at a time: 26 GB/s instead of 11.
 	for ; len(p) >= 32; p = p[32:] {
 		block := (*[32]byte)(p)
 		w0, w1 := binary.LittleEndian.Uint64(block[0:]), binary.LittleEndian.Uint64(block[8:])
@@ -159,5 +160,5 @@ func swap16(w uint64) uint64 {
 	return w>>8&even | w&even<<8
 }
 
-// swap32 does so with the two values of 4 bytes.
+// swap32 reverses the bytes of the two values of 4 bytes in a word.
 func swap32(w uint64) uint64 { return bits.RotateLeft64(bits.ReverseBytes64(w), 32) }

@@ -87,7 +87,7 @@ func TestPromisesTakeNoMemory(t *testing.T) {
 	}
 }
 
-func TestFillTellsAnErrorFromTheEnd(t *testing.T) {
+func TestFillDistinguishesAnErrorFromTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		r    io.Reader
 		want error
@@ -135,7 +135,7 @@ func TestSwapReversesElements(t *testing.T) {
 	}
 }
 
-func TestSourceSkipsAndKnowsItsPlace(t *testing.T) {
+func TestSourceSkipsAndKnowsItsOffset(t *testing.T) {
 	all := make([]byte, 100<<10)
 	for i := range all {
 		all[i] = byte(i >> 4)

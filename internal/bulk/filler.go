@@ -10,8 +10,8 @@ import (
 // window is how many bytes of a file of values are read at a time.
 const window = 64 << 10
 
-// A Filler fills memory from files that it opens one after the other. Its errors say at which byte of the open file
-// they were found, and not which file that is.
+// A Filler fills memory from files that it opens one after the other. Its errors say at which byte of the open file they
+// occurred, but do not name the file.
 type Filler struct {
 	*Buffer
 	*Source       // the open file
@@ -19,7 +19,8 @@ type Filler struct {
 	stored  int64 // bytes of all files
 }
 
-// Want takes memory for want bytes of values, of which the files, of stored bytes in all, make so many likely.
+// Want allocates memory for want bytes of values. Stored is the size of all files, and likely is how many bytes of values
+// to expect from that size.
 func (f *Filler) Want(want, likely, stored int64) {
 	f.Buffer, f.stored = Growing(want, likely), stored
 	f.Foresee(f.part)
@@ -29,7 +30,7 @@ func (f *Filler) part() float64 {
 	return float64(f.before+f.Offset()) / float64(max(f.stored, 1))
 }
 
-// Open opens the next file, and closes the one before.
+// Open opens the next file, and closes the last one.
 func (f *Filler) Open(fsys fs.FS, name string) error {
 	if err := f.Close(); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (f *Filler) Close() error {
 	return err
 }
 
-// Take takes n bytes more from r, which reads the open file.
+// Take reads n more bytes from r, which must read the open file.
 func (f *Filler) Take(r io.Reader, n int64) error {
 	got, err := f.Fill(r, n)
 	if errors.Is(err, ErrShort) {
@@ -65,7 +66,7 @@ func (f *Filler) Take(r io.Reader, n int64) error {
 	return nil
 }
 
-// TakeUnzipped takes n bytes more from r, which decompresses the open file, and looks at its checksum; see [Finish].
+// TakeUnzipped reads n more bytes from r, which must decompress the open file. Then it checks the checksum: see [Finish].
 func (f *Filler) TakeUnzipped(r io.Reader, n int64) error {
 	if err := f.Take(r, n); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (f *Filler) TakeUnzipped(r io.Reader, n int64) error {
 	return nil
 }
 
-// Unexpected is err, which is io.EOF where more was needed.
+// Unexpected is err of a read that needed more bytes: io.EOF becomes io.ErrUnexpectedEOF.
 func Unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

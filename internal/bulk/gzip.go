@@ -7,14 +7,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A Gzip reads what gzip has compressed, into one member or several. Zeros between members are passed over, as Python
-// does it, and whatever else follows a member ends the data, as it does for zlib's gzread.
+// A Gzip decompresses gzip data of one or several members. Zeros between members are skipped, as in Python. Anything
+// else after a member ends the data, as in zlib's gzread.
 type Gzip struct {
 	src *bufio.Reader
 	z   *gzip.Reader
 }
 
-// NewGzip reads from src, of which the library's decompressor needs the own type to be fast.
+// NewGzip reads from src. The decompressor is fast only with a bufio.Reader.
 func NewGzip(src *bufio.Reader) (*Gzip, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
@@ -40,7 +40,7 @@ func (g *Gzip) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes on to the next member; io.EOF says that there is none.
+// next goes to the next member. It returns io.EOF if there is none.
 func (g *Gzip) next() error {
 	for {
 		c, err := g.src.ReadByte()
@@ -68,8 +68,8 @@ func (g *Gzip) next() error {
 	return nil
 }
 
-// Finish reads r, of which all that was wanted has been read, to its end, where its checksum is, but no more than most
-// bytes: so much may follow and be passed over.
+// Finish reads r to its end, where the checksum is. All wanted bytes must have been read. If more than most bytes follow,
+// it stops there, without checking the checksum.
 func Finish(r io.Reader, most int64) error {
 	_, err := io.CopyN(io.Discard, r, most)
 	if err == io.EOF {
@@ -78,8 +78,8 @@ func Finish(r io.Reader, most int64) error {
 	return err
 }
 
-// Unzipped is how many of so many bytes that are promised the size of a compressed file makes likely: images shrink to
-// no less than a sixteenth. What promises more is begun with little memory.
+// Unzipped is how many decompressed bytes to expect from a compressed file of that size. Images hardly shrink to less
+// than a sixteenth. So it is all promised bytes or, if the ratio would be greater, 0.
 func Unzipped(promised, compressed int64) int64 {
 	if promised/16 > compressed {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// longest is how many characters a number in text may have.
+// longest is the limit of characters in a number.
 const longest = 512
 
 // Numbers turns decimal numbers into elements in the machine's byte order. White space and commas separate them.
@@ -19,19 +19,19 @@ type Numbers struct {
 	src  *Source
 	kind reflect.Kind
 	size int
-	word []byte  // a number's characters
+	word []byte  // the characters of the current number
 	part [8]byte // an element that did not fit the last Read
-	left []byte  // what is left of it
+	left []byte  // the bytes of part that have not been returned
 }
 
-// NewNumbers reads numbers of that kind from src: an integer of fixed size or a float.
+// NewNumbers reads numbers from src. They become elements of that kind, an integer of fixed size or a float.
 func NewNumbers(src *Source, kind reflect.Kind) *Numbers {
 	sizes := map[reflect.Kind]int{reflect.Int8: 1, reflect.Uint8: 1, reflect.Int16: 2, reflect.Uint16: 2, reflect.Int32: 4,
 		reflect.Uint32: 4, reflect.Int64: 8, reflect.Uint64: 8, reflect.Float32: 4, reflect.Float64: 8}
 	return &Numbers{src: src, kind: kind, size: sizes[kind]}
 }
 
-// Read fills p with elements, of which the last may continue in the next p.
+// Read fills p with elements. The last one may continue in the next call.
 func (t *Numbers) Read(p []byte) (int, error) {
 	n := copy(p, t.left)
 	t.left = t.left[n:]
@@ -55,8 +55,8 @@ func (t *Numbers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// integers reads into p the integers that are whole in the buffer, and says how many bytes they have. It stops before
-// whatever it has a doubt about, for element to read or refuse.
+// integers reads the integers that are complete in the buffer into p, and returns how many bytes they have. It stops at
+// anything unusual, which is left to element.
 func (t *Numbers) integers(p []byte) (n int) {
 	if t.kind == reflect.Float32 || t.kind == reflect.Float64 {
 		return 0
@@ -78,7 +78,7 @@ func (t *Numbers) integers(p []byte) (n int) {
 			v = v*10 + uint64(window[i]-'0')
 			i++
 		}
-		const safe = 18 // digits of which any number fits
+		const safe = 18 // any number of that many digits fits 64 bits
 		if i == len(window) || !separates(window[i]) || i == first || i-first > safe || v > t.most(negative, uint(8*size)) {
 			break
 		}
@@ -102,7 +102,7 @@ func (t *Numbers) element(dst []byte) error {
 	case reflect.Float32, reflect.Float64:
 		v, err := t.float(8 * len(dst))
 		if err != nil {
-			return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
+			return fmt.Errorf("%.60q is not a valid %s: %w", t.word, t.kind, err)
 		}
 		if t.kind == reflect.Float32 {
 			order.PutUint32(dst, math.Float32bits(float32(v)))
@@ -113,7 +113,7 @@ func (t *Numbers) element(dst []byte) error {
 	}
 	v, err := t.integer(uint(8 * len(dst)))
 	if err != nil {
-		return fmt.Errorf("%.60q is no %s: %w", t.word, t.kind, err)
+		return fmt.Errorf("%.60q is not a valid %s: %w", t.word, t.kind, err)
 	}
 	put(dst, v)
 	return nil
@@ -133,7 +133,7 @@ func put(dst []byte, v uint64) {
 	}
 }
 
-// most is the largest magnitude of an integer of so many bits.
+// most is the largest magnitude of an integer of that many bits.
 func (t *Numbers) most(negative bool, bits uint) uint64 {
 	switch signed := t.kind == reflect.Int8 || t.kind == reflect.Int16 || t.kind == reflect.Int32 || t.kind == reflect.Int64; {
 	case signed && negative:
@@ -150,7 +150,8 @@ func separates(c byte) bool {
 	return c == ' ' || c >= '\t' && c <= '\r' || c == ','
 }
 
-// float is the word as a number of so many bits. A NaN, whose sign C may print, is the one that C and NumPy make.
+// float is the word as a number of that many bits. A NaN may have a sign, which C can print. It becomes the NaN of C and
+// NumPy.
 func (t *Numbers) float(bits int) (float64, error) {
 	if word := bytes.TrimLeft(t.word, "+-"); len(word) == 3 && len(t.word) <= 4 && bytes.EqualFold(word, []byte("nan")) {
 		return math.Float64frombits(0x7ff8 << 48), nil
@@ -163,7 +164,7 @@ func (t *Numbers) float(bits int) (float64, error) {
 	return v, err
 }
 
-// integer is the word as an integer of so many bits, in two's complement.
+// integer is the word as an integer of that many bits, in two's complement.
 func (t *Numbers) integer(bits uint) (uint64, error) {
 	digits, negative := t.word, false
 	if digits[0] == '-' || digits[0] == '+' {

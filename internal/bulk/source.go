@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// A Source reads a file from some offset on and knows how far it has come.
+// A Source reads a file and knows its offset.
 type Source struct {
 	*bufio.Reader
 	file fs.File
@@ -15,11 +15,11 @@ type Source struct {
 	read int64 // bytes taken from file
 }
 
-// ErrIrregular says that a name is that of a folder, a pipe or a device.
+// ErrIrregular is the error for the name of a folder, a pipe or a device.
 var ErrIrregular = errors.New("not a file")
 
-// Regular asks a file system that can tell without opening whether the name is that of a regular file. What does not
-// exist is left to Open.
+// Regular returns ErrIrregular if the file is not a regular one. It checks only if the file system is an fs.StatFS. A
+// file that does not exist is left to Open.
 func Regular(fsys fs.FS, name string) error {
 	if s, ok := fsys.(fs.StatFS); ok {
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
@@ -29,8 +29,8 @@ func Regular(fsys fs.FS, name string) error {
 	return nil
 }
 
-// Open opens the named file for reading, with a buffer of so many bytes. Folders, pipes and devices are errors; a pipe,
-// which would wait for a writer, is not opened where the file system is a StatFS.
+// Open opens a file, with a buffer of that many bytes. Folders, pipes and devices are errors. They are not opened if the
+// file system is an fs.StatFS: a pipe would wait for a writer.
 func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
 	if err := Regular(fsys, name); err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func Open(fsys fs.FS, name string, buffer int) (*Source, error) {
 // Size is the file's size in bytes.
 func (s *Source) Size() int64 { return s.size }
 
-// Offset is the place in the file of the byte that is read next.
+// Offset is the offset in the file of the next byte to be read.
 func (s *Source) Offset() int64 { return s.read - int64(s.Buffered()) }
 
-// Skip passes over n bytes, without reading them where the file can seek.
+// Skip skips n bytes. It does not read them if the file can seek.
 func (s *Source) Skip(n int64) error {
 	if b := int64(s.Buffered()); n > b {
 		if seeker, ok := s.file.(io.Seeker); ok {
@@ -87,7 +87,7 @@ func (s *Source) Skip(n int64) error {
 // Close closes the file.
 func (s *Source) Close() error { return s.file.Close() }
 
-// counter reads the file under the buffer.
+// counter reads the file for the buffer, and counts the bytes.
 type counter struct{ s *Source }
 
 func (c counter) Read(p []byte) (int, error) {

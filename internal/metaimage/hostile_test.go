@@ -56,7 +56,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"skip", rank2 + "HeaderSize = -2\n", `HeaderSize: "-2" is not a number of bytes`},
 		{"backwards beyond the beginning", "NDims = 1\nDimSize = 900\nElementType = MET_CHAR\nHeaderSize = -1\nElementDataFile = LOCAL\n", "HeaderSize: -1: 900 bytes are wanted"},
 		{"beyond the end", rank2 + "HeaderSize = 4000\nElementDataFile = LOCAL\n", "4000 bytes before the data: unexpected EOF"},
-		{"text too large", rank2 + "BinaryData = False\nElementDataFile = LOCAL\n1 2 3 4 5 40000", `"40000" is no int16: value out of range`},
+		{"text too large", rank2 + "BinaryData = False\nElementDataFile = LOCAL\n1 2 3 4 5 40000", `"40000" is not a valid int16: value out of range`},
 		{"nameless", rank2 + "ElementDataFile =\n", "ElementDataFile: it is empty"},
 		{"missing", rank2 + "ElementDataFile = none.raw\n", "data file a/none.raw: file does not exist"},
 		{"outside", rank2 + "ElementDataFile = ../secret\n", `ElementDataFile: "../secret" is not in the header's folder`},

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// An Array is one of NumPy's.
+// An Array is a NumPy array.
 type Array struct {
-	Type    string // as NumPy names it: "u1", "i8", "f4"
-	Order   byte   // of the bytes: '<', '>' or '|' for none
+	Type    string // NumPy's name of the dtype: "u1", "i8", "f4"
+	Order   byte   // byte order: '<', '>' or '|' for none
 	Fortran bool   // the first index varies fastest
 	Shape   []int
 	Data    []byte
@@ -23,10 +23,10 @@ type dtype struct {
 	order byte
 }
 
-// A name is something to be imported.
+// A name is an imported name.
 type name string
 
-// calls are what may be called, by their places in NumPy 1 and 2.
+// calls are the names that may be called, in NumPy 1 and 2.
 var calls = map[name]func(*machine, Tuple) (any, error){
 	"numpy.core.multiarray._reconstruct":  reconstruct,
 	"numpy._core.multiarray._reconstruct": reconstruct,
@@ -36,7 +36,7 @@ var calls = map[name]func(*machine, Tuple) (any, error){
 	"_codecs.encode":                      encode,
 }
 
-// name pushes a name of two lines or of two texts on the stack.
+// name pushes a name. Its two parts are lines, or strings on the stack.
 func (m *machine) name(op byte) error {
 	var parts [2]string
 	for k := range parts {
@@ -61,7 +61,7 @@ func (m *machine) name(op byte) error {
 	}
 	full := name(parts[0] + "." + parts[1])
 	if calls[full] == nil && full != "numpy.ndarray" {
-		return fmt.Errorf("%.100q, which is refused: a pickle can run any program", string(full))
+		return fmt.Errorf("%.100q is refused: a pickle can run any program", string(full))
 	}
 	m.push(full)
 	return nil
@@ -82,7 +82,7 @@ func (m *machine) line() (string, error) {
 	return "", fmt.Errorf("a name of more than %d bytes", maxName)
 }
 
-// call pushes what a name makes of a tuple.
+// call calls a name with a tuple of arguments, and pushes the result.
 func (m *machine) call() error {
 	values, err := m.arguments(true, 2)
 	if err != nil {
@@ -91,7 +91,7 @@ func (m *machine) call() error {
 	callee, _ := values[0].(name)
 	args, ok := values[1].(Tuple)
 	if calls[callee] == nil || !ok {
-		return fmt.Errorf("call of %s with %s", kindOf(values[0]), kindOf(values[1]))
+		return fmt.Errorf("call of %s with %s", typeOf(values[0]), typeOf(values[1]))
 	}
 	v, err := calls[callee](m, args)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *machine) call() error {
 	return nil
 }
 
-var errArguments = errors.New("other arguments than NumPy's")
+var errArguments = errors.New("unexpected arguments")
 
 // reconstruct makes an empty array, which build fills.
 func reconstruct(*machine, Tuple) (any, error) { return new(Array), nil }
@@ -117,8 +117,8 @@ func newDtype(_ *machine, args Tuple) (any, error) {
 	return &dtype{text, '|'}, nil
 }
 
-// encode makes bytes of a text that has one letter for each, as Python 3 writes
-// bytes for Python 2.
+// encode converts a string with one character per byte to bytes. Python 3 writes bytes
+// so in protocol 2.
 func encode(m *machine, args Tuple) (any, error) {
 	if len(args) != 2 {
 		return nil, errArguments
@@ -128,21 +128,21 @@ func encode(m *machine, args Tuple) (any, error) {
 	if !ok || err != nil || codec != "latin1" {
 		return nil, errArguments
 	}
-	// The same text again and again would take any memory.
+	// Encoding the same string many times could take any amount of memory.
 	if m.encoded += int64(len(text)); m.encoded > m.size {
 		return nil, errors.New("more bytes than the pickle has")
 	}
 	b := make([]byte, 0, len(text))
 	for _, r := range text {
 		if r > 0xff {
-			return nil, fmt.Errorf("letter %q in latin1", r)
+			return nil, fmt.Errorf("character %q is not in latin1", r)
 		}
 		b = append(b, byte(r))
 	}
 	return b, nil
 }
 
-// fromBuffer makes an array of bytes, a dtype, a shape and "C" or "F".
+// fromBuffer makes an array. The arguments are bytes, a dtype, a shape and "C" or "F".
 func fromBuffer(_ *machine, args Tuple) (any, error) {
 	if len(args) != 4 {
 		return nil, errArguments
@@ -155,7 +155,7 @@ func fromBuffer(_ *machine, args Tuple) (any, error) {
 	return a, a.fill(args[2], args[1], order == "F", args[0])
 }
 
-// build gives an array its values, or a dtype its order of bytes.
+// build sets the values of an array, or the byte order of a dtype.
 func (m *machine) build() error {
 	v, err := m.pop()
 	if err != nil {
@@ -163,11 +163,11 @@ func (m *machine) build() error {
 	}
 	state, ok := v.(Tuple)
 	if !ok {
-		return fmt.Errorf("state of %s", kindOf(v))
+		return fmt.Errorf("state of %s", typeOf(v))
 	}
 	if a, err := top[*Array](m); err == nil {
 		if len(state) != 5 {
-			return errors.New("an array of another version of NumPy's")
+			return errors.New("an array of an unknown version of NumPy")
 		}
 		fortran, _ := state[3].(bool)
 		return a.fill(state[1], state[2], fortran, state[4])
@@ -177,27 +177,27 @@ func (m *machine) build() error {
 		return err
 	}
 	if len(state) < 2 {
-		return errors.New("a dtype of another version of NumPy's")
+		return errors.New("a dtype of an unknown version of NumPy")
 	}
 	order, err := textOf(state[1])
 	if err != nil || len(order) != 1 || !strings.Contains("<>|=", order) {
-		return errors.New("a dtype without an order of bytes")
+		return errors.New("a dtype without a byte order")
 	}
 	d.order = order[0]
 	return nil
 }
 
-// fill sets what NumPy says of an array, and checks that the bytes are as many
-// as the shape asks for.
+// fill sets the fields of an array, and checks that the number of bytes fits the
+// shape.
 func (a *Array) fill(shape, dt any, fortran bool, data any) error {
 	d, ok := dt.(*dtype)
 	if !ok {
-		return fmt.Errorf("%s, want a dtype", kindOf(dt))
+		return fmt.Errorf("%s, want a dtype", typeOf(dt))
 	}
 	dims, ok := shape.(Tuple)
 	bytes, isBytes := data.([]byte)
 	if !ok || !isBytes {
-		return fmt.Errorf("a shape that is %s and values that are %s, want a tuple and bytes", kindOf(shape), kindOf(data))
+		return fmt.Errorf("a shape that is %s and values that are %s, want a tuple and bytes", typeOf(shape), typeOf(data))
 	}
 	if len(d.name) < 2 {
 		return fmt.Errorf("values of type %.20q", d.name)
@@ -211,7 +211,7 @@ func (a *Array) fill(shape, dt any, fortran bool, data any) error {
 	for k, v := range dims {
 		side, ok := v.(int64)
 		if !ok || side < 0 || side > 1<<40 || want > 1<<62/max(side, 1) {
-			return fmt.Errorf("a shape of %d numbers, of which number %d is out of range", len(dims), k)
+			return fmt.Errorf("a shape of %d numbers: number %d is out of range", len(dims), k)
 		}
 		sides[k] = int(side)
 		want *= side

@@ -1,9 +1,8 @@
-// Package pickle reads what Python's pickle wrote, protocols 2 to 5, and executes
-// nothing: it knows lists, tuples, dictionaries, numbers, texts, bytes and
-// NumPy's arrays, and refuses whatever else a pickle asks to be imported or
-// called.
+// Package pickle reads Python's pickles, protocols 2 to 5, without executing
+// anything. It reads lists, tuples, dictionaries, numbers, strings, bytes and NumPy
+// arrays. All other names that a pickle imports or calls are errors.
 //
-// The opcodes are those of Python's pickletools; see PEP 307, 3154 and 574.
+// The opcodes are those of Python's pickletools. See PEP 307, 3154 and 574.
 package pickle
 
 import (
@@ -18,8 +17,8 @@ import (
 )
 
 const (
-	maxSteps = 1 << 20 // opcodes, each of which may take some memory; CIFAR-100 has 200,000
-	maxName  = 256     // bytes of what is imported
+	maxSteps = 1 << 20 // opcodes, because each may take some memory; CIFAR-100 has 200,000
+	maxName  = 256     // bytes of an imported name
 )
 
 // Read reads a pickle of at most size bytes. Its values are nil, bool, int64,
@@ -33,17 +32,17 @@ func Read(r io.Reader, size int64) (any, error) {
 	return v, nil
 }
 
-// A machine is a pickle's: a stack, the places marked in it, and a memo.
+// A machine executes the opcodes of a pickle.
 type machine struct {
 	r    *bufio.Reader
-	size int64 // bytes of the pickle at most
-	read int64 // so far
-	at   int64 // where the current opcode is
+	size int64 // limit of the pickle's bytes
+	read int64 // bytes read so far
+	at   int64 // offset of the current opcode
 
 	stack   []any
-	marks   []int
+	marks   []int // indices of the marks in stack
 	memo    map[uint32]any
-	encoded int64 // bytes that were made of texts
+	encoded int64 // bytes made by encode so far
 }
 
 func (m *machine) run() (any, error) {
@@ -63,7 +62,7 @@ func (m *machine) run() (any, error) {
 	return nil, fmt.Errorf("more than %d steps", maxSteps)
 }
 
-// step is one opcode.
+// step executes one opcode.
 func (m *machine) step(op byte) error {
 	switch op {
 	case 0x80: // PROTO
@@ -109,7 +108,7 @@ func (m *machine) step(op byte) error {
 	case 'b':
 		return m.build()
 	}
-	return fmt.Errorf("opcode 0x%02x, which is not read", op)
+	return fmt.Errorf("opcode 0x%02x is not supported", op)
 }
 
 func (m *machine) push(v any) { m.stack = append(m.stack, v) }
@@ -129,7 +128,7 @@ func (m *machine) pop() (any, error) {
 	return v, nil
 }
 
-// popMarked is what lies above the last mark, which goes with it.
+// popMarked pops the last mark and the values above it, and returns these.
 func (m *machine) popMarked() ([]any, error) {
 	if len(m.marks) == 0 {
 		return nil, errors.New("no mark on the stack")
@@ -149,10 +148,10 @@ func (m *machine) byte() (byte, error) {
 	return b, ended(err)
 }
 
-// bytes reads n bytes. Memory grows with what there is.
+// bytes reads n bytes. Memory grows as they are read.
 func (m *machine) bytes(n uint64) ([]byte, error) {
 	if rest := m.size - m.read; n > uint64(max(rest, 0)) {
-		return nil, fmt.Errorf("%d bytes, of which %d are there: %w", n, max(rest, 0), io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("%d bytes are needed, but only %d are left: %w", n, max(rest, 0), io.ErrUnexpectedEOF)
 	}
 	b := bulk.Growing(int64(n), 0)
 	k, err := b.Fill(m.r, int64(n))
@@ -191,11 +190,11 @@ func (m *machine) number(op byte) error {
 	switch op {
 	case 'J':
 		m.push(int64(int32(word)))
-	case 'G': // the only big-endian one
+	case 'G': // the only big-endian number
 		var b [8]byte
 		binary.LittleEndian.PutUint64(b[:], word)
 		m.push(math.Float64frombits(binary.BigEndian.Uint64(b[:])))
-	case 0x8a: // LONG1, of so many bytes
+	case 0x8a: // LONG1: the word is the number of bytes
 		if word > 8 {
 			return fmt.Errorf("a number of %d bytes, want at most 8", word)
 		}
@@ -211,7 +210,7 @@ func (m *machine) number(op byte) error {
 	return nil
 }
 
-// text reads a text or bytes, which have their length before them.
+// text reads a string or bytes, which follow their length.
 func (m *machine) text(op byte) error {
 	width := 4
 	switch op {
@@ -236,7 +235,7 @@ func (m *machine) text(op byte) error {
 	return nil
 }
 
-// remember puts the top of the stack into the memo, or gets it from there.
+// remember copies the top of the stack to the memo, or pushes a value of the memo.
 func (m *machine) remember(op byte) error {
 	key := uint64(len(m.memo))
 	if op != 0x94 {
@@ -248,7 +247,7 @@ func (m *machine) remember(op byte) error {
 	if op == 'h' || op == 'j' {
 		v, ok := m.memo[uint32(key)]
 		if !ok {
-			return fmt.Errorf("nothing is remembered as %d", key)
+			return fmt.Errorf("the memo has no entry %d", key)
 		}
 		m.push(v)
 		return nil

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// A Tuple is a tuple.
+// A Tuple is a Python tuple.
 type Tuple []any
 
-// A List is a list.
+// A List is a Python list.
 type List struct{ Items []any }
 
-// A Dict is a dictionary whose keys are texts or, as Python 2 has them, bytes.
+// A Dict is a Python dictionary with strings as keys. Python 2 writes them as bytes.
 type Dict struct{ items map[string]any }
 
-// Get is what the key stands for, or nil.
+// Get returns the value of the key, or nil.
 func (d *Dict) Get(key string) any { return d.items[key] }
 
 func (m *machine) tuple(op byte) error {
@@ -35,7 +35,8 @@ func (m *machine) tuple(op byte) error {
 	return nil
 }
 
-// append adds one value, or those above the mark, to the list before them.
+// append appends one value, or the values above the mark, to the list below them on
+// the stack.
 func (m *machine) append(op byte) error {
 	values, err := m.arguments(op == 'a', 1)
 	if err != nil {
@@ -48,8 +49,8 @@ func (m *machine) append(op byte) error {
 	return err
 }
 
-// set adds one key and its value, or those above the mark, to the dictionary
-// before them.
+// set adds one key and its value, or all those above the mark, to the dictionary below
+// them on the stack.
 func (m *machine) set(op byte) error {
 	values, err := m.arguments(op == 's', 2)
 	if err != nil {
@@ -75,7 +76,7 @@ func (m *machine) set(op byte) error {
 	return nil
 }
 
-// arguments are n values from the stack, or those above the mark.
+// arguments pops n values if counted, and the values above the mark otherwise.
 func (m *machine) arguments(counted bool, n int) ([]any, error) {
 	if !counted {
 		return m.popMarked()
@@ -90,7 +91,7 @@ func (m *machine) arguments(counted bool, n int) ([]any, error) {
 	return values, nil
 }
 
-// top is the top of the stack, which stays there.
+// top returns the top of the stack without popping it. It must be a T.
 func top[T any](m *machine) (v T, err error) {
 	any, err := m.pop()
 	if err != nil {
@@ -99,12 +100,12 @@ func top[T any](m *machine) (v T, err error) {
 	m.push(any)
 	v, ok := any.(T)
 	if !ok {
-		return v, fmt.Errorf("%s on the stack", kindOf(any))
+		return v, fmt.Errorf("%s on the stack", typeOf(any))
 	}
 	return v, nil
 }
 
-// textOf is a text, which Python 2 wrote as bytes.
+// textOf returns a string. Python 2 writes strings as bytes.
 func textOf(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -112,11 +113,11 @@ func textOf(v any) (string, error) {
 	case []byte:
 		return string(v), nil
 	}
-	return "", fmt.Errorf("%s, want a text", kindOf(v))
+	return "", fmt.Errorf("%s, want a string", typeOf(v))
 }
 
-// kindOf says what a value is, for errors.
-func kindOf(v any) string {
+// typeOf names the type of a value, for errors.
+func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "None"
@@ -125,7 +126,7 @@ func kindOf(v any) string {
 	case int64, float64:
 		return "a number"
 	case string:
-		return "a text"
+		return "a string"
 	case []byte:
 		return "bytes"
 	case Tuple:
@@ -144,11 +145,11 @@ func kindOf(v any) string {
 	return "a value"
 }
 
-// Texts are the items of a list of texts.
+// Texts returns the items of a list of strings.
 func Texts(v any) ([]string, error) {
 	list, ok := v.(*List)
 	if !ok {
-		return nil, fmt.Errorf("%s, want a list of texts", kindOf(v))
+		return nil, fmt.Errorf("%s, want a list of strings", typeOf(v))
 	}
 	texts := make([]string, len(list.Items))
 	for k, item := range list.Items {
@@ -160,16 +161,16 @@ func Texts(v any) ([]string, error) {
 	return texts, nil
 }
 
-// Integers are the items of a list of whole numbers.
+// Integers returns the items of a list of integers.
 func Integers(v any) ([]int64, error) {
 	list, ok := v.(*List)
 	if !ok {
-		return nil, fmt.Errorf("%s, want a list of whole numbers", kindOf(v))
+		return nil, fmt.Errorf("%s, want a list of integers", typeOf(v))
 	}
 	numbers := make([]int64, len(list.Items))
 	for k, item := range list.Items {
 		if numbers[k], ok = item.(int64); !ok {
-			return nil, fmt.Errorf("item %d is %s, want a whole number", k, kindOf(item))
+			return nil, fmt.Errorf("item %d is %s, want an integer", k, typeOf(item))
 		}
 	}
 	return numbers, nil

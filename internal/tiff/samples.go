@@ -50,7 +50,7 @@ func (p *storedImage) readSamples(d *directory, separate bool) error {
 		return unsupported("colours of photometric interpretation %d (%s)", p.photometric, name)
 	}
 	if !alike(s.bits, p.bits) || len(s.bits) < p.bands || !s.settle() {
-		return unsupported("this combination: photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d, byte order %v",
+		return unsupported("photometric interpretation %d, %d samples of %v bits, extra samples %v, sample format %d, fill order %d, byte order %v",
 			p.photometric, p.samples, s.bits, s.extra, s.format, 1+btoi(p.reversed), d.order)
 	}
 	p.unnamed = p.photometric == rgb && p.bands == 4 && len(s.extra) == 0

@@ -1,8 +1,8 @@
-// Package dicom reads images of DICOM files: slices of CT, MR and PET, one per file, in the transfer syntaxes that do
-// without a codec (implicit and explicit VR, either byte order, deflated) and in RLE.
+// Package dicom reads the images of DICOM files: slices of CT, MR and PET, one per file. It reads the transfer syntaxes
+// without a codec (implicit and explicit VR, both byte orders, deflated) and RLE.
 //
-// It follows DICOM PS3.3, PS3.5 and PS3.10. Of a data set it reads what values and their place follow from and passes
-// over the rest, however deep its sequences are, without memory for it.
+// It follows DICOM PS3.3, PS3.5 and PS3.10. Only the elements that describe the values and the geometry are read. All
+// others are skipped without memory for them, however deep their sequences are.
 package dicom
 
 import (
@@ -15,35 +15,36 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// An Image is what a file says of its image. What the file does not say is "", 0 or nil.
+// An Image is the header of a file. A field that the file does not have is "", 0 or nil.
 type Image struct {
 	Series, Instance, FrameOfReference string // UIDs
-	Modality, Description, Units       string // Description is the series'
+	Modality, Description, Units       string // Description is the series description
 
 	Rows, Columns int
-	Bits          int  // allocated per value: 8, 16 or 32
-	Stored, High  int  // how many of them the value has, and the number of the highest
-	Signed        bool // whether that is the sign
+	Bits          int  // BitsAllocated: 8, 16 or 32
+	Stored, High  int  // BitsStored, and HighBit, the number of the highest of them
+	Signed        bool // whether the highest bit is the sign
 
-	Slope, Intercept float64 // what a stored value v stands for: Slope·v + Intercept
+	Slope, Intercept float64 // a stored value v means Slope·v + Intercept; Slope is 1 if the file has none
 
-	// Position is the place of the first value's center in the patient, in mm of LPS. Orientation is the direction of rows,
-	// along which columns follow each other, and of columns. Spacing is the distance of rows and of columns.
+	// Position is the center of the first value in the patient, in mm, in LPS coordinates. Orientation has two unit
+	// vectors: the direction along a row, then the direction along a column. Spacing is the distance in mm between rows,
+	// then between columns.
 	Position, Orientation, Spacing []float64
 	Thickness                      float64 // of the slice, in mm
 
 	name   string
 	syntax *syntax
-	bytes  int64 // of the file
+	bytes  int64 // size of the file
 }
 
-// ErrNotDICOM says that a file is of another format.
+// ErrNotDICOM is the error of a file in another format.
 var ErrNotDICOM = errors.New("not a DICOM file: there is no DICM at byte 128")
 
-// window is how many bytes of a file are read at a time. A header has a few thousand.
+// window is how many bytes of a file are read at a time. Headers have a few thousand bytes.
 const window = 8 << 10
 
-// ReadHeader reads what the named file says of its image. Errors do not name the file, which the caller does.
+// ReadHeader reads the header of the named file. Errors do not name the file: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Image, error) {
 	src, err := bulk.Open(fsys, name, window)
 	if err != nil {
@@ -58,24 +59,24 @@ func ReadHeader(fsys fs.FS, name string) (*Image, error) {
 	return m, m.check(p)
 }
 
-// Size is how many bytes the values have, as they are stored.
+// Size is the size of the stored values in bytes.
 func (m *Image) Size() int { return m.Rows * m.Columns * m.Bits / 8 }
 
-// check tells whether the image is one that is read, and whether the file, which p has read up to the values, can hold
-// them.
+// check returns an error if such an image is not read, or if the file cannot hold its values. P must have read the file up
+// to the values.
 func (m *Image) check(p *parser) error {
 	switch {
 	case m.Rows < 1 || m.Columns < 1 || m.Rows > 1<<16 || m.Columns > 1<<16:
-		return fmt.Errorf("%d Rows by %d Columns", m.Rows, m.Columns)
+		return fmt.Errorf("Rows and Columns: %d and %d, want 1 to 65536", m.Rows, m.Columns)
 	case m.Bits != 8 && m.Bits != 16 && m.Bits != 32:
 		return fmt.Errorf("BitsAllocated: %d, want 8, 16 or 32", m.Bits)
 	case m.Stored < 1 || m.High >= m.Bits || m.High+1 < m.Stored:
-		return fmt.Errorf("BitsStored: %d up to bit %d of %d", m.Stored, m.High, m.Bits)
+		return fmt.Errorf("BitsStored: %d with HighBit %d do not fit %d allocated bits", m.Stored, m.High, m.Bits)
 	}
 	size, length := int64(m.Size()), p.found.length
 	if m.syntax.rle {
 		if length != undefined {
-			return errors.New("PixelData: RLE without fragments")
+			return errors.New("PixelData: RLE values are not in fragments")
 		}
 		if size/64 > m.bytes { // a run of 128 takes two bytes
 			return fmt.Errorf("PixelData: %d bytes of values, more than a file of %d can hold", size, m.bytes)
@@ -83,14 +84,14 @@ func (m *Image) check(p *parser) error {
 		return nil
 	}
 	if length == undefined {
-		return errors.New("PixelData: fragments of a transfer syntax that has none")
+		return errors.New("PixelData: fragments, but the transfer syntax has none")
 	}
 	if int64(length) != size && int64(length) != size+size%2 {
 		return fmt.Errorf("PixelData: %d bytes, want %d for %d by %d values of %d bits", length, size, m.Rows, m.Columns, m.Bits)
 	}
 	left := m.bytes - p.src.Offset()
 	if m.syntax.deflated {
-		left = 1032 * m.bytes // by which deflate compresses at most
+		left = 1032 * m.bytes // the best ratio of deflate
 	}
 	if size > left {
 		return fmt.Errorf("PixelData: %d bytes of values, the file can hold %d: %w", size, max(left, 0), io.ErrUnexpectedEOF)
@@ -98,8 +99,8 @@ func (m *Image) check(p *parser) error {
 	return nil
 }
 
-// Decode reads the values into dst, which has Size bytes, in the machine's byte order, as they are stored: with what
-// stands above the highest bit, and below the lowest.
+// Decode reads the stored values into dst, in the machine's byte order. Dst must have Size bytes. Bits above and below the
+// stored ones are kept: see [Image.Values].
 func (m *Image) Decode(fsys fs.FS, dst []byte) error {
 	src, err := bulk.Open(fsys, m.name, window)
 	if err != nil {
@@ -119,7 +120,7 @@ func (m *Image) Decode(fsys fs.FS, dst []byte) error {
 		return err
 	}
 	if len(dst) != m.Size() {
-		return fmt.Errorf("%d bytes of memory for %d of values", len(dst), m.Size())
+		return fmt.Errorf("destination has %d bytes, want %d", len(dst), m.Size())
 	}
 	if again.syntax.rle {
 		return p.unpack(dst, m.Bits/8)
@@ -129,7 +130,7 @@ func (m *Image) Decode(fsys fs.FS, dst []byte) error {
 	}
 	switch {
 	case again.syntax.big && m.Bits == 8 && p.found.is("OW"):
-		bulk.Swap(dst, 2) // bytes in words
+		bulk.Swap(dst, 2) // single bytes are stored in words of two
 	case again.syntax.big == bulk.LittleEndian():
 		bulk.Swap(dst, m.Bits/8)
 	}

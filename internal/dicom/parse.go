@@ -16,10 +16,10 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// A tag is a group's number and an element's.
+// A tag is the numbers of a group and of an element in it.
 type tag uint32
 
-// The tags that are read, by PS3.6, and those that give a data set its structure.
+// The tags that are read, and those of the data set's structure. Source: PS3.6.
 const (
 	transferSyntax   tag = 0x0002_0010
 	modality         tag = 0x0008_0060
@@ -53,33 +53,33 @@ const (
 )
 
 const (
-	metaGroup  = 0x0002         // of the file's meta information
-	delimiters = 0xfffe         // the group of items and their ends
-	undefined  = math.MaxUint32 // a length that only a delimiter tells
+	metaGroup  = 0x0002         // the group of the file's meta information
+	delimiters = 0xfffe         // the group of items and delimiters
+	undefined  = math.MaxUint32 // undefined length: a delimiter ends the value
 
 	maxValue    = 1 << 10 // bytes of a value that is read
-	maxElements = 1 << 20 // of a file, before its values
+	maxElements = 1 << 20 // elements of a file before PixelData
 )
 
 // A parser reads a data set, element by element.
 type parser struct {
 	src      *bulk.Source
-	r        *bufio.Reader // src, or what it holds, inflated
+	r        *bufio.Reader // src, or its inflated content
 	order    binary.ByteOrder
 	explicit bool
-	count    int
+	count    int     // elements read so far
 	found    element // PixelData
 	buffer   [12]byte
 }
 
-// An element is the head of a data element.
+// An element is a data element without its value.
 type element struct {
 	tag    tag
-	vr     [2]byte // 0 where it is implicit
+	vr     [2]byte // the value representation; zeros if implicit
 	length uint32
 }
 
-// parse reads up to the values of PixelData.
+// parse reads the file up to the values of PixelData.
 func (m *Image) parse(src *bulk.Source) (*parser, error) {
 	p := &parser{src: src, r: src.Reader, order: binary.LittleEndian, explicit: true}
 	var head [132]byte
@@ -96,8 +96,8 @@ func (m *Image) parse(src *bulk.Source) (*parser, error) {
 	return p, nil
 }
 
-// meta reads the file's meta information, which is of explicit VR and little endian always, and goes over to the
-// syntax that it tells.
+// meta reads the file's meta information, which always has explicit VR and little endian. Then it switches to the file's
+// transfer syntax.
 func (p *parser) meta(m *Image) error {
 	uid := ""
 	for {
@@ -150,7 +150,7 @@ func (p *parser) dataSet(m *Image) error {
 			p.found = e
 			return nil
 		case floatPixels, doublePixels:
-			return errors.New("PixelData is missing: values of floats are not read")
+			return errors.New("PixelData is missing: floating-point pixel data are not read")
 		}
 		if name := names[e.tag]; name != "" {
 			value, err := p.value(e)
@@ -168,7 +168,7 @@ func (p *parser) dataSet(m *Image) error {
 	}
 }
 
-// head reads what stands before a value. io.EOF says that the data set has ended.
+// head reads an element up to its value. It returns io.EOF at the end of the data set.
 func (p *parser) head() (e element, err error) {
 	if p.count++; p.count > maxElements {
 		return e, fmt.Errorf("more than %d elements", maxElements)
@@ -184,7 +184,7 @@ func (p *parser) head() (e element, err error) {
 	}
 	e.vr = [2]byte(b[4:6])
 	if !e.explicit() {
-		return e, fmt.Errorf("element %v: %q is no value representation", e.tag, e.vr)
+		return e, fmt.Errorf("element %v: %q is not a value representation", e.tag, e.vr)
 	}
 	if !e.is("OB OD OF OL OV OW SQ SV UC UN UR UT UV") {
 		e.length = uint32(p.order.Uint16(b[6:]))
@@ -197,7 +197,7 @@ func (p *parser) head() (e element, err error) {
 	return e, nil
 }
 
-// explicit reports whether the element has a value representation.
+// explicit reports whether the element has a valid value representation.
 func (e element) explicit() bool {
 	return 'A' <= e.vr[0] && e.vr[0] <= 'Z' && 'A' <= e.vr[1] && e.vr[1] <= 'Z'
 }
@@ -208,25 +208,25 @@ func (e element) is(list string) bool { return strings.Contains(list, string(e.v
 // String is the tag as the standard writes it.
 func (t tag) String() string { return fmt.Sprintf("(%04x,%04x)", uint32(t)>>16, uint32(t)&0xffff) }
 
-// value reads a value that is short.
+// value reads a short value.
 func (p *parser) value(e element) ([]byte, error) {
 	if e.length > maxValue {
-		return nil, fmt.Errorf("a value of %d bytes", e.length)
+		return nil, fmt.Errorf("a value of %d bytes, want at most %d", e.length, maxValue)
 	}
 	b := make([]byte, e.length)
 	_, err := io.ReadFull(p.r, b)
 	return b, bulk.Unexpected(err)
 }
 
-// skip passes over a value, and, where only delimiters tell its end, over all that is in it.
+// skip skips a value. If its length is undefined, it skips the elements in it up to the delimiter.
 func (p *parser) skip(e element) error {
 	if e.length != undefined {
 		return p.pass(e.length)
 	}
-	// Of what is open only the number has to be known: every delimiter ends the innermost.
+	// Every delimiter ends the innermost open item or sequence, so their number is enough.
 	explicit, implicitFrom := p.explicit, 0
 	open := 1
-	if e.is("UN") { // whose content is implicit, PS3.5 6.2.2
+	if e.is("UN") { // its content has implicit VR: PS3.5, section 6.2.2
 		p.explicit, implicitFrom = false, 1
 	}
 	for open > 0 {
@@ -237,7 +237,7 @@ func (p *parser) skip(e element) error {
 		switch {
 		case e.tag == itemEnd || e.tag == sequenceEnd:
 			if e.length != 0 {
-				return fmt.Errorf("a delimiter of %d bytes", e.length)
+				return fmt.Errorf("a delimiter of %d bytes, want 0", e.length)
 			}
 			if open == implicitFrom {
 				p.explicit, implicitFrom = explicit, 0
@@ -258,7 +258,7 @@ func (p *parser) skip(e element) error {
 	return nil
 }
 
-// pass passes over n bytes, without reading them where the file can seek.
+// pass skips n bytes. It does not read them if the file can seek.
 func (p *parser) pass(n uint32) error {
 	if p.r == p.src.Reader {
 		return p.src.Skip(int64(n))
@@ -267,13 +267,13 @@ func (p *parser) pass(n uint32) error {
 	return bulk.Unexpected(err)
 }
 
-// fill reads the whole of dst.
+// fill reads len(dst) bytes.
 func (p *parser) fill(dst []byte) error {
 	_, err := io.ReadFull(p.r, dst)
 	return bulk.Unexpected(err)
 }
 
-// names are what is read of a data set.
+// names are the elements that are read.
 var names = map[tag]string{
 	modality: "Modality", instanceUID: "SOPInstanceUID", seriesText: "SeriesDescription", thickness: "SliceThickness",
 	seriesUID: "SeriesInstanceUID", position: "ImagePositionPatient", orientation: "ImageOrientationPatient",
@@ -283,7 +283,7 @@ var names = map[tag]string{
 	slope: "RescaleSlope", units: "Units",
 }
 
-// take keeps a value.
+// take sets the field of the element's value.
 func (m *Image) take(t tag, value []byte, order binary.ByteOrder) (err error) {
 	short := func() int {
 		if len(value) != 2 {
@@ -318,13 +318,13 @@ func (m *Image) take(t tag, value []byte, order binary.ByteOrder) (err error) {
 			err = fmt.Errorf("%d values per pixel: only one is read", n)
 		}
 	case photometric:
-		// Of MONOCHROME1 some readers, ITK among them, turn the values round.
+		// For MONOCHROME1 some readers, ITK for example, invert the values.
 		if s := text(value); s != "MONOCHROME2" {
 			err = fmt.Errorf("%.20q is not read: want MONOCHROME2", s)
 		}
 	case frames:
 		if s := text(value); s != "" && s != "1" {
-			err = fmt.Errorf("%.20q: only files of one are read", s)
+			err = fmt.Errorf("%.20q: only files of one frame are read", s)
 		}
 	case rows:
 		m.Rows = short()
@@ -351,9 +351,10 @@ func (m *Image) take(t tag, value []byte, order binary.ByteOrder) (err error) {
 	return err
 }
 
+// text is a value without padding.
 func text(value []byte) string { return string(bytes.Trim(value, " \x00")) }
 
-// number reads a decimal string; an empty one is 0.
+// number reads a decimal string. An empty one is 0.
 func number(value []byte) (float64, error) {
 	if text(value) == "" {
 		return 0, nil
@@ -365,7 +366,7 @@ func number(value []byte) (float64, error) {
 	return v[0], nil
 }
 
-// numbers reads so many decimal strings; none, where there is no value.
+// numbers reads n decimal strings. It returns nil for an empty value.
 func numbers(value []byte, n int) ([]float64, error) {
 	if text(value) == "" {
 		return nil, nil
@@ -378,7 +379,7 @@ func numbers(value []byte, n int) ([]float64, error) {
 	for i, word := range words {
 		x, err := strconv.ParseFloat(strings.Trim(word, " \x00"), 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%.40q is no finite number", word)
+			return nil, fmt.Errorf("%.40q is not a finite number", word)
 		}
 		v[i] = x
 	}

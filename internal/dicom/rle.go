@@ -9,8 +9,8 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// unpack reads the fragments of one frame in RLE: PackBits of a plane of bytes each, the highest bytes of all values
-// first, see PS3.5 Annex G.
+// unpack reads the fragments of one RLE frame. It has a segment of PackBits for every byte of a value, the highest byte
+// first. Source: PS3.5, Annex G.
 func (p *parser) unpack(dst []byte, size int) error {
 	table, err := p.head()
 	if err == nil && table.tag != item {
@@ -47,12 +47,12 @@ func (p *parser) unpack(dst []byte, size int) error {
 			end = order.Uint32(head[8+4*k:])
 		}
 		if begin < at || end < begin || end > frame.length {
-			return fmt.Errorf("PixelData: RLE: segment %d is from %d to %d of %d bytes", k, begin, end, frame.length)
+			return fmt.Errorf("PixelData: RLE: segment %d is at bytes %d to %d of %d", k, begin, end, frame.length)
 		}
 		if err := p.pass(begin - at); err != nil {
 			return fmt.Errorf("PixelData: RLE: %w", err)
 		}
-		plane := size - 1 - k // of little endian
+		plane := size - 1 - k // in little endian
 		if !bulk.LittleEndian() {
 			plane = k
 		}
@@ -68,7 +68,7 @@ func (p *parser) unpack(dst []byte, size int) error {
 	return nil
 }
 
-// packBits fills every step-th byte of dst. What the segment has beyond is padding.
+// packBits fills every step-th byte of dst. Further bytes of the segment are padding.
 func packBits(dst []byte, step int, r io.Reader) error {
 	var b [128]byte
 	for at := 0; at < len(dst); {
@@ -91,7 +91,7 @@ func packBits(dst []byte, step int, r io.Reader) error {
 		}
 		for k := range n {
 			if at >= len(dst) {
-				return errors.New("a run beyond the values")
+				return errors.New("a run goes beyond the values")
 			}
 			if repeated {
 				dst[at] = b[0]

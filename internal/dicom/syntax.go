@@ -2,12 +2,12 @@ package dicom
 
 import "fmt"
 
-// A syntax is how a data set is written.
+// A syntax is a transfer syntax.
 type syntax struct {
 	explicit, big, deflated, rle bool
 }
 
-// syntaxOf finds a transfer syntax by its UID, see PS3.5 Annex A.
+// syntaxOf finds a transfer syntax by its UID. Source: PS3.5, Annex A.
 func syntaxOf(uid string) (*syntax, error) {
 	switch uid {
 	case "1.2.840.10008.1.2":
@@ -24,12 +24,12 @@ func syntaxOf(uid string) (*syntax, error) {
 		return nil, fmt.Errorf("TransferSyntaxUID is missing")
 	}
 	if name := codecs[uid]; name != "" {
-		return nil, fmt.Errorf("TransferSyntaxUID: %s, which is not read: only values without a codec and RLE are", name)
+		return nil, fmt.Errorf("TransferSyntaxUID: %s is not read: want uncompressed values, deflate or RLE", name)
 	}
 	return nil, fmt.Errorf("TransferSyntaxUID: %.64q is not read", uid)
 }
 
-// codecs are the transfer syntaxes of PS3.6 that need one, by the names there.
+// codecs are the names of transfer syntaxes that need a codec. Source: PS3.6.
 var codecs = map[string]string{
 	"1.2.840.10008.1.2.4.50": "JPEG Baseline", "1.2.840.10008.1.2.4.51": "JPEG Extended",
 	"1.2.840.10008.1.2.4.57": "JPEG Lossless", "1.2.840.10008.1.2.4.70": "JPEG Lossless SV1",

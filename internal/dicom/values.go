@@ -2,8 +2,8 @@ package dicom
 
 import "encoding/binary"
 
-// Values are the stored values in raw, which Decode has filled: of every one the bits from High down, as many as are
-// Stored, with their sign if it is Signed. dst has a place for each.
+// Values extracts the stored values from raw, which Decode has filled. A value is the Stored bits from bit High down, with
+// a sign if Signed. Dst has one element per value.
 func (m *Image) Values(dst []int64, raw []byte) {
 	switch m.Bits {
 	case 8:
@@ -29,7 +29,7 @@ func (m *Image) value(raw uint32) int64 {
 	return int64(raw >> (32 - m.Stored))
 }
 
-// Range is the least and the largest value that can be stored.
+// Range is the smallest and the largest value that can be stored.
 func (m *Image) Range() (least, most int64) {
 	if m.Signed {
 		return -1 << (m.Stored - 1), 1<<(m.Stored-1) - 1

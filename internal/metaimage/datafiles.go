@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// dataFiles are what ElementDataFile says: names, one or more, or a pattern; without either the data are LOCAL.
+// dataFiles are the files of ElementDataFile: one or more names, or a pattern. Without either the data are LOCAL.
 type dataFiles struct {
 	names       []string // in the header's folder
 	pattern     files.Pattern
@@ -34,7 +34,7 @@ func (d *dataFiles) file(i int64, name string) (string, error) {
 	return files.Below(path.Dir(name), own)
 }
 
-// dataFiles reads what ElementDataFile says, and the lines after it that belong to it.
+// dataFiles reads the value of ElementDataFile, and the list of files on the next lines.
 func (p *parser) dataFiles() error {
 	d := &p.h.dataFiles
 	words := strings.Fields(p.elements)
@@ -51,7 +51,8 @@ func (p *parser) dataFiles() error {
 	return err
 }
 
-// list reads the names of files. words has the number of axes of a file; without it a file has all axes but the slowest.
+// list reads the names of files. Words may have the number of axes in a file. Without it a file has all axes except the
+// slowest.
 func (p *parser) list(words []string) error {
 	d, rank := &p.h.dataFiles, len(p.h.Sizes)-1
 	if len(words) > 0 {
@@ -81,8 +82,8 @@ func (p *parser) list(words []string) error {
 	return nil
 }
 
-// pattern reads a name with one %d for a file per slice of the slowest axis, and the first number, or the first, the
-// last and the step. Without any the first is 1.
+// pattern reads a name with one %d. There is one file per slice of the slowest axis. The first number may follow, or the
+// first, the last and the step. Without them the first number is 1.
 func (p *parser) pattern(words []string) error {
 	d := &p.h.dataFiles
 	var numbers []int64

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// load reads all size bytes of data.
+// load reads all data, which have size bytes.
 func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	var f bulk.Filler
 	defer f.Close()
@@ -36,7 +36,7 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// want takes the memory that the files' sizes make likely to be needed.
+// want allocates as much memory as to expect from the files' sizes.
 func (h *Header) want(fsys fs.FS, f *bulk.Filler, size int64) {
 	const asked = 4096 // files
 	stored := int64(0)
@@ -54,7 +54,7 @@ func (h *Header) want(fsys fs.FS, f *bulk.Filler, size int64) {
 	case h.compressed:
 		likely = bulk.Unzipped(size, stored)
 	case !h.binary:
-		likely = 4 * min(stored, 1<<50) // a digit and a space can be a double
+		likely = 4 * min(stored, 1<<50) // two characters, a digit and a space, can be a float64
 	}
 	f.Want(size, likely, stored)
 }
@@ -68,7 +68,7 @@ func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error
 	switch {
 	case skip == -1:
 		if skip = f.Size() - size; skip < 0 {
-			return fmt.Errorf("HeaderSize: -1: %d bytes are wanted, but the file has %d", size, f.Size())
+			return fmt.Errorf("HeaderSize: -1: the data have %d bytes, but the file has %d", size, f.Size())
 		}
 	case skip == 0 && h.dataFiles.local():
 		skip = h.data
@@ -89,7 +89,7 @@ func (h *Header) take(fsys fs.FS, f *bulk.Filler, name string, size int64) error
 	return f.Take(f.Source, size)
 }
 
-// inflate tells gzip from zlib by its first byte, as zlib does for MetaIO.
+// inflate decompresses gzip or zlib. It recognises gzip by the first byte, as zlib does for MetaIO.
 func inflate(src *bulk.Source) (io.Reader, error) {
 	if magic, err := src.Peek(1); err == nil && magic[0] == 0x1f {
 		return bulk.NewGzip(src.Reader)

@@ -1,8 +1,8 @@
-// Package metaimage reads MetaImage, the format of ITK: a text header and an array, in one file (.mha) or in several
-// (.mhd and those that it names), plain, as text, or compressed by zlib or gzip.
+// Package metaimage reads MetaImage, the format of ITK: a text header and an array. They are in one file (.mha) or in
+// several (.mhd and the files that it names). The array is binary, text, or compressed by zlib or gzip.
 //
-// It follows the documents and the behaviour of Kitware's MetaIO, as SimpleITK 2.5 has it. All axes are given as in the
-// file, the fastest first; the world is LPS: x grows to the patient's left, y to the back, z to the head.
+// It follows the documentation and the behaviour of Kitware's MetaIO, in the version of SimpleITK 2.5. All axes are in the
+// file's order, the fastest first. The world is LPS: x grows to the patient's left, y to the back, z to the head.
 package metaimage
 
 import (
@@ -25,11 +25,11 @@ type Image struct {
 type Header struct {
 	Dtype    tensor.Dtype
 	Sizes    []int // the fastest axis first: x, y, z and up to seven more
-	Channels int   // values of an element, which lie together
+	Channels int   // values per element, which are adjacent in memory
 
-	Spacing    []float64   // per axis, from sample to sample, in Unit; positive
-	Origin     []float64   // the world's position of the first sample's center, in Unit
-	Directions [][]float64 // per axis, the world's vector along it; of the first three axes, where there are more
+	Spacing    []float64   // per axis: the distance from sample to sample, in Unit; positive
+	Origin     []float64   // the center of the first sample in the world, in Unit; at most three coordinates
+	Directions [][]float64 // for the first three axes at most: the direction of the axis in the world
 	Unit       string      // "mm", "cm", "um" or ""
 
 	// Fields are all other fields, in the file's order.
@@ -38,15 +38,16 @@ type Header struct {
 	binary, big, compressed bool
 
 	name      string // the header's file
-	data      int64  // where LOCAL data begin
-	skip      int64  // HeaderSize: bytes before the data of every file, or -1: all but the last ones
+	data      int64  // offset of LOCAL data
+	skip      int64  // HeaderSize: bytes before the data of every file; -1: the data are at the file's end
 	dataFiles dataFiles
 }
 
 // A Field is a line of the header.
 type Field struct{ Key, Value string }
 
-// Shape is the extents of the decoded data, the fastest axis first: Sizes, and before it Channels if they are several.
+// Shape is the shape of the decoded data, the fastest axis first. If there are several channels, Channels is the first
+// axis, before Sizes.
 func (h *Header) Shape() []int {
 	if h.Channels == 1 {
 		return append([]int(nil), h.Sizes...)
@@ -54,7 +55,7 @@ func (h *Header) Shape() []int {
 	return append([]int{h.Channels}, h.Sizes...)
 }
 
-// Bytes is how many bytes the data have once decoded, or an error where that does not fit an int.
+// Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
 func (h *Header) Bytes() (int64, error) {
 	n, ok := bulk.Size(int(h.Dtype.Size()), h.Shape())
 	if !ok {
@@ -63,7 +64,7 @@ func (h *Header) Bytes() (int64, error) {
 	return n, nil
 }
 
-// ReadHeader reads the header of the named file. Data files are not looked at.
+// ReadHeader reads the header of the named file. It does not open data files.
 //
 // Errors name data files, but not the file itself: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
@@ -75,10 +76,10 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	return parse(src.Reader, name)
 }
 
-// Read reads the named file: its header and the data, which may be in other files. Data of more than limit bytes are an
-// error before memory is allocated for them; 0 means no limit. Bytes after the data are ignored.
+// Read reads the header and the data, which may be in other files. Data of more than limit bytes are an error before
+// memory is allocated for them. A limit of 0 means no limit. Bytes after the data are ignored.
 //
-// Memory grows as data are read: what a header promises is not allocated beforehand.
+// Memory grows as data are read, not by the sizes in the header alone.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	h, err := ReadHeader(fsys, name)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 const (
 	maxHeader = 16 << 20 // bytes of a header
 	maxLine   = 32 << 10
-	maxLines  = 1 << 17 // of a header, which may be names of data files
-	maxAxes   = 10      // of MetaIO
+	maxLines  = 1 << 17 // lines of a header, with the names of data files
+	maxAxes   = 10      // as in MetaIO
 )
 
 // A parser reads a header line by line.
@@ -28,14 +28,14 @@ type parser struct {
 	read int64 // bytes of lines so far
 	line int   // the current line, from 1
 	h    *Header
-	seen map[string]int // field to the line that gave it
+	seen map[string]int // by field: its line
 
 	matrix   []float64
 	size     []float64 // ElementSize, which replaces a missing spacing
 	elements string    // ElementDataFile
 }
 
-// parse reads a header up to the data after it, or to the end of the names of data files.
+// parse reads a header up to the data, or to the end of the list of data files.
 func parse(r *bufio.Reader, name string) (*Header, error) {
 	p := &parser{r: r, seen: map[string]int{}, h: &Header{Channels: 1, binary: true, big: !bulk.LittleEndian(), name: name}}
 	err := p.header()
@@ -52,10 +52,10 @@ func parse(r *bufio.Reader, name string) (*Header, error) {
 		return nil, err
 	}
 	if p.h.compressed && !p.h.binary {
-		return nil, errors.New("CompressedData: text is not compressed")
+		return nil, errors.New("CompressedData: compressed text is not supported")
 	}
 	if p.h.compressed && p.h.skip != 0 {
-		return nil, fmt.Errorf("HeaderSize: %d does not go with CompressedData", p.h.skip)
+		return nil, fmt.Errorf("HeaderSize: %d cannot be combined with CompressedData", p.h.skip)
 	}
 	_, err = p.h.Bytes()
 	return p.h, err
@@ -77,9 +77,9 @@ func (p *parser) header() error {
 		i := strings.IndexAny(text, "=:")
 		if i < 0 {
 			if p.line == 1 {
-				return errors.New("not a MetaImage: the first line is no field")
+				return errors.New("not a MetaImage: the first line is not a field")
 			}
-			return fmt.Errorf("%.60q is no field: = is missing", text)
+			return fmt.Errorf("%.60q is not a field: = is missing", text)
 		}
 		key, value := strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
 		if first, ok := p.seen[key]; ok {
@@ -98,7 +98,7 @@ func (p *parser) header() error {
 	return nil
 }
 
-// next reads a line without its end. io.EOF comes where there is none.
+// next reads a line, without the line break. It returns io.EOF if there is none.
 func (p *parser) next() (string, error) {
 	p.line++
 	if p.line > maxLines {
@@ -123,14 +123,14 @@ func (p *parser) next() (string, error) {
 	}
 }
 
-// types are the elements, of the sizes that MetaIO gives them everywhere.
+// types are the dtypes of elements, with the sizes that MetaIO uses on all systems.
 var types = map[string]tensor.Dtype{
 	"MET_CHAR": tensor.Int8, "MET_ASCII_CHAR": tensor.Int8, "MET_UCHAR": tensor.Uint8, "MET_SHORT": tensor.Int16, "MET_USHORT": tensor.Uint16,
 	"MET_INT": tensor.Int32, "MET_UINT": tensor.Uint32, "MET_LONG": tensor.Int32, "MET_ULONG": tensor.Uint32,
 	"MET_LONG_LONG": tensor.Int64, "MET_ULONG_LONG": tensor.Uint64, "MET_FLOAT": tensor.Float32, "MET_DOUBLE": tensor.Float64,
 }
 
-// field reads one line. Of several names for a field, the oldest is last.
+// field reads one field. If a field has several names, the oldest is last.
 func (p *parser) field(key, value string) (err error) {
 	h := p.h
 	switch key {
@@ -186,7 +186,7 @@ func (p *parser) field(key, value string) (err error) {
 		if p.elements = value; value == "" {
 			return errors.New("it is empty")
 		}
-	case "CompressedDataSize": // the data know their end
+	case "CompressedDataSize": // compressed data mark their end themselves
 	default:
 		h.Fields = append(h.Fields, Field{key, value})
 	}
@@ -229,7 +229,7 @@ func (p *parser) dimSize(value string) error {
 	return nil
 }
 
-// numbers reads times as many numbers as there are axes.
+// numbers reads a number of values per axis, given by times.
 func (p *parser) numbers(value string, times int) ([]float64, error) {
 	words := strings.Fields(value)
 	if p.h.Sizes == nil {
@@ -249,8 +249,8 @@ func (p *parser) numbers(value string, times int) ([]float64, error) {
 	return numbers, nil
 }
 
-// geometry sets Spacing, Origin and Directions as ITK does: a negative spacing reverses its axis, a missing spacing is 1
-// and a missing origin 0.
+// geometry sets Spacing, Origin and Directions as ITK does. A negative spacing reverses its axis. A missing spacing is 1,
+// and a missing origin is 0.
 func (p *parser) geometry() error {
 	h, n := p.h, len(p.h.Sizes)
 	if h.Spacing == nil {
@@ -296,7 +296,7 @@ func (p *parser) geometry() error {
 	return nil
 }
 
-// independent reports whether one to three vectors of as many numbers span their space.
+// independent reports whether one, two or three vectors span a space of that dimension.
 func independent(v [][]float64) bool {
 	det := 0.0
 	switch len(v) {

@@ -6,10 +6,11 @@ import "math"
 func (h *Header) World() string { return "RAS" }
 
 // Affine is the matrix from indices to the world, in XYZUnit: the position of voxel (i, j, k) is
-// affine · (i, j, k, 1)ᵀ. It is the sform where SformCode is not 0, else the qform where QformCode is not 0, methods 3
-// and 2 of nifti1.h. Where both are 0 the header tells sizes but no place, and the image is one of Analyze, as nibabel
-// takes it: its first axis runs to the left, the others forward and up, and its middle is the world's origin. axes is
-// 0, 1, 2, and -1 where the image has fewer. ok is false where a number is not finite.
+// affine · (i, j, k, 1)ᵀ. It is the sform if SformCode is positive, otherwise the qform if QformCode is (methods 3 and 2
+// of nifti1.h). Without either the header has sizes but no position. Then, as in nibabel, the first axis runs to the left,
+// the others run forward and up, and the middle of the image is the world's origin.
+//
+// axes is 0, 1, 2, with -1 for axes that the image does not have. ok is false if a number is not finite.
 func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	for i := range axes {
 		if axes[i] = i; i >= len(h.Dim) {
@@ -34,7 +35,7 @@ func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	return affine, axes, true
 }
 
-// base is the matrix of an image whose place is unknown: nibabel's shape_zoom_affine with x_flip.
+// base is the matrix of an image without a position: nibabel's shape_zoom_affine with x_flip.
 func (h *Header) base() (m [4][4]float64) {
 	for i, n := range h.Dim[:min(3, len(h.Dim))] {
 		m[i][i] = h.step(i)
@@ -55,8 +56,8 @@ func (h *Header) Sform() [4][4]float64 {
 	return [4][4]float64{h.Srow[0], h.Srow[1], h.Srow[2], {0, 0, 0, 1}}
 }
 
-// Qform is the matrix of the quaternion, the steps and the offset by method 2 of nifti1.h, for any QformCode.
-// A quaternion whose b, c, d are longer than 1 is made a unit one, with a = 0.
+// Qform is the matrix of the quaternion, the steps and the offset, by method 2 of nifti1.h, for any QformCode. If the
+// vector (b, c, d) is longer than 1, it is normalised, and a is 0.
 func (h *Header) Qform() [4][4]float64 {
 	b, c, d := h.Quatern[0], h.Quatern[1], h.Quatern[2]
 	a := 1 - (b*b + c*c + d*d)
@@ -79,7 +80,7 @@ func (h *Header) Qform() [4][4]float64 {
 	return m
 }
 
-// step is the positive distance of voxels along an axis: 1 where the header has none.
+// step is the distance between voxels along an axis. It is positive, and 1 if the header has none.
 func (h *Header) step(axis int) float64 {
 	if h.Pixdim[axis] == 0 {
 		return 1
@@ -87,8 +88,8 @@ func (h *Header) step(axis int) float64 {
 	return math.Abs(h.Pixdim[axis])
 }
 
-// Spacing is the distance from sample to sample along every axis of Dim: Pixdim without its sign, but along the first
-// three the length of Affine's column, where it is known and differs by more than the rounding of float32.
+// Spacing is the distance from sample to sample along every axis of Dim: Pixdim without its sign. For the first three axes
+// it is the length of the column of Affine, if that is known and differs by more than the rounding of float32.
 func (h *Header) Spacing() []float64 {
 	affine, _, ok := h.Affine()
 	spacing := make([]float64, len(h.Dim))
@@ -104,7 +105,7 @@ func (h *Header) Spacing() []float64 {
 	return spacing
 }
 
-// Origin is the world's position of the first voxel's center, or nil if it is not finite.
+// Origin is the center of the first voxel in the world, or nil if it is not finite.
 func (h *Header) Origin() []float64 {
 	affine, _, ok := h.Affine()
 	if !ok {
@@ -113,7 +114,7 @@ func (h *Header) Origin() []float64 {
 	return []float64{affine[0][3], affine[1][3], affine[2][3]}
 }
 
-// Directions is, for every axis of Dim, the world's unit vector along it, or nil where the axis has none.
+// Directions is, for every axis of Dim, its unit vector in the world, or nil if it has none.
 func (h *Header) Directions() [][]float64 {
 	directions := make([][]float64, len(h.Dim))
 	affine, _, ok := h.Affine()
@@ -125,7 +126,7 @@ func (h *Header) Directions() [][]float64 {
 	return directions
 }
 
-// length is the length of a column.
+// length is the length of column c.
 func length(m [4][4]float64, c int) float64 {
 	return math.Hypot(math.Hypot(m[0][c], m[1][c]), m[2][c])
 }

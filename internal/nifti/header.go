@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// A Header holds the fields of a NIfTI-1 or -2 header, widened to NIfTI-2's types. The unused fields of Analyze 7.5
+// A Header holds the fields of a NIfTI-1 or NIfTI-2 header, with NIfTI-2's types. The unused fields of Analyze 7.5
 // (data_type, db_name, extents, session_error, regular, glmax, glmin) are not kept.
 type Header struct {
 	Version   int  // 1 or 2
@@ -19,16 +19,16 @@ type Header struct {
 	Datatype Datatype
 	Bitpix   int // bits of an element, or 0
 
-	Pixdim    [7]float64 // step along x, y, z, t…, in XYZUnit and TimeUnit; also where Dim has fewer axes
-	Qfac      float64    // -1 or 1: whether the third axis of the quaternion's frame is reversed
+	Pixdim    [7]float64 // step along x, y, z, t…, in XYZUnit and TimeUnit; Dim may have fewer axes
+	Qfac      float64    // -1 if the third axis of the quaternion's frame is reversed, otherwise 1
 	Quatern   [3]float64 // b, c, d
-	Qoffset   [3]float64 // the world's position of the first voxel's center, by the qform
+	Qoffset   [3]float64 // the center of the first voxel in the world, by the qform
 	QformCode int
 	Srow      [3][4]float64 // rows of the sform's matrix
 	SformCode int
 
 	SclSlope, SclInter float64 // as stored; see Scale
-	CalMin, CalMax     float64 // the values to show as black and white
+	CalMin, CalMax     float64 // the values to be shown as black and white
 
 	IntentCode int
 	IntentP    [3]float64
@@ -36,7 +36,7 @@ type Header struct {
 
 	XYZUnit  string // "m", "mm", "um" or ""
 	TimeUnit string // "s", "ms", "us", "Hz", "ppm", "rad/s" or ""
-	Units    int    // xyzt_units, which both come from
+	Units    int    // xyzt_units, the source of both
 
 	FreqDim, PhaseDim, SliceDim int // the axes of frequency, phase and slice encoding, from 1; 0 if unknown
 	SliceCode                   int
@@ -47,14 +47,14 @@ type Header struct {
 
 	Extensions []Extension
 
-	file   string // that of the data
-	offset int64  // of the data there, before compression
+	file   string // the file of the data
+	offset int64  // of the data in the uncompressed file
 	pair   bool   // header and data are two files
 }
 
-// An Extension is a block of data of some program's own, between header and data.
+// An Extension is a block of data between header and data that a program defines for itself.
 type Extension struct {
-	Code int // who defined it
+	Code int // registered code of the program
 	Data []byte
 }
 
@@ -82,8 +82,9 @@ const (
 	RGBA32     Datatype = 2304
 )
 
-// kind is what an element consists of; no parts, and a name, for one that no tensor can hold.
-func (d Datatype) kind() (dtype tensor.Dtype, parts int, name string) {
+// element is the number of parts of an element, their dtype, and the datatype's name. Parts is 0 if the datatype is not
+// supported.
+func (d Datatype) element() (dtype tensor.Dtype, parts int, name string) {
 	switch d {
 	case Uint8:
 		return tensor.Uint8, 1, "uint8"
@@ -123,30 +124,30 @@ func (d Datatype) kind() (dtype tensor.Dtype, parts int, name string) {
 	return tensor.Uint8, 0, "unknown"
 }
 
-// String is the datatype's name in NIfTI's documents.
+// String is the datatype's name in the NIfTI documentation.
 func (d Datatype) String() string {
-	_, _, name := d.kind()
+	_, _, name := d.element()
 	return name
 }
 
-// Dtype is the dtype that holds the datatype's values: of the parts, for complex numbers and colors.
+// Dtype is the dtype of the values. For complex numbers and colors it is the dtype of the parts.
 func (h *Header) Dtype() tensor.Dtype {
-	dtype, _, _ := h.Datatype.kind()
+	dtype, _, _ := h.Datatype.element()
 	return dtype
 }
 
-// Shape is the extents of the decoded data, the fastest axis first: Dim, and before it the parts of complex numbers
-// and colors.
+// Shape is the shape of the decoded data, the fastest axis first. For complex numbers and colors the number of parts is
+// the first axis, before Dim.
 func (h *Header) Shape() []int {
-	if _, parts, _ := h.Datatype.kind(); parts > 1 {
+	if _, parts, _ := h.Datatype.element(); parts > 1 {
 		return append([]int{parts}, h.Dim...)
 	}
 	return append([]int(nil), h.Dim...)
 }
 
-// Bytes is how many bytes the data have once decoded, or an error where that does not fit an int.
+// Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
 func (h *Header) Bytes() (int64, error) {
-	dtype, parts, _ := h.Datatype.kind()
+	dtype, parts, _ := h.Datatype.element()
 	n, ok := bulk.Size(parts*int(dtype.Size()), h.Dim)
 	if !ok {
 		return 0, fmt.Errorf("dim: %v elements of type %v are more than memory can hold", h.Dim, h.Datatype)
@@ -154,7 +155,7 @@ func (h *Header) Bytes() (int64, error) {
 	return n, nil
 }
 
-// Scale is the scaling of stored values: v means slope·v + inter. It is 1 and 0 if the slope is 0 or not finite.
+// Scale is the scaling of stored values: v means slope·v + inter. It is 1 and 0 if SclSlope is 0 or not finite.
 func (h *Header) Scale() (slope, inter float64) {
 	if s := h.SclSlope; s == 0 || math.IsNaN(s) || math.IsInf(s, 0) {
 		return 1, 0
@@ -165,7 +166,7 @@ func (h *Header) Scale() (slope, inter float64) {
 	return h.SclSlope, h.SclInter
 }
 
-// swapped reports whether the bytes of elements lie in another order than the machine's.
+// swapped reports whether the file has another byte order than the machine.
 func (h *Header) swapped() bool {
 	return h.Dtype().Size() > 1 && h.BigEndian == bulk.LittleEndian()
 }

@@ -1,8 +1,8 @@
-// Package nifti reads NIfTI-1 and NIfTI-2 images: single files (.nii), pairs of header and image (.hdr, .img), plain
-// or compressed by gzip (.nii.gz, .hdr.gz, .img.gz), in either byte order.
+// Package nifti reads NIfTI-1 and NIfTI-2 images in both byte orders. They are single files (.nii) or pairs of header and
+// image (.hdr, .img), plain or compressed by gzip (.nii.gz, .hdr.gz, .img.gz).
 //
-// It follows nifti1.h and nifti2.h of the NIfTI Data Format Working Group. All axes are given as in the file, the
-// fastest first; the world is RAS+: x grows to the patient's right, y to the front, z to the head.
+// It follows nifti1.h and nifti2.h of the NIfTI Data Format Working Group. All axes are in the file's order, the fastest
+// first. The world is RAS+: x grows to the patient's right, y to the front, z to the head.
 package nifti
 
 import (
@@ -22,12 +22,12 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // of an element
-	Sizes []int        // the fastest axis first; before those of the header, the parts of a complex number or a color
-	Data  []byte       // as stored, without slope and intercept; in the machine's byte order, aligned to 64 bytes
+	Dtype tensor.Dtype // of a value
+	Sizes []int        // the shape of Data, as [Header.Shape] gives it
+	Data  []byte       // stored values, without slope and intercept, in the machine's byte order, aligned to 64 bytes
 }
 
-// ReadHeader reads the header of the named file, with its extensions. Either file of a pair may be named.
+// ReadHeader reads the header of the named file, with its extensions. The name may be that of either file of a pair.
 //
 // Errors name the other file of a pair, but not the named file: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
@@ -64,21 +64,20 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 }
 
 // in adds the name of the file to an error, unless it is the requested file.
-func in(file, asked string, err error) error {
-	if file == asked {
+func in(file, requested string, err error) error {
+	if file == requested {
 		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// Read reads the named file: its header and the data, which are in the other file of a pair. Data of more than limit
-// bytes are an error, before anything is allocated for them; a limit of 0 is none. What follows the data is passed
-// over.
+// Read reads the header and the data. The name may be that of either file of a pair. Data of more than limit bytes are an
+// error before memory is allocated for them. A limit of 0 means no limit. Bytes after the data are ignored.
 //
-// Memory grows as data are read: what a header promises is not allocated beforehand.
+// Memory grows as data are read, not by the sizes in the header alone.
 //
-// Complex numbers have an axis of 2 (real, imaginary) before the header's, RGB 3, RGBA 4. The types of 128-bit floats
-// and of single bits are refused.
+// Complex numbers add a first axis of 2 (real, imaginary), RGB one of 3 and RGBA one of 4. Datatypes of 128-bit floats and
+// of single bits are errors.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	h, err := ReadHeader(fsys, name)
 	if err != nil {
@@ -98,7 +97,7 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// load reads all size bytes of data.
+// load reads all data, which have size bytes.
 func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	var f bulk.Filler
 	if err := f.Open(fsys, h.file); err != nil {
@@ -135,8 +134,8 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// unzip decompresses src if it begins as gzip files do. No plain header begins so. A plain image may, by its first
-// voxels, so an image is decompressed only if it is named .gz.
+// unzip decompresses src if it begins like a gzip file. No plain header does. The first voxels of a plain image may look
+// like that, so an image file is decompressed only if its name ends in .gz.
 func unzip(src *bulk.Source, name string) (r io.Reader, zipped bool, err error) {
 	magic, _ := src.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) || image(name) && !strings.HasSuffix(strings.ToLower(name), ".gz") {
@@ -149,7 +148,7 @@ func unzip(src *bulk.Source, name string) (r io.Reader, zipped bool, err error) 
 	return z, true, nil
 }
 
-// suffixes of a pair's files; a file that has neither is a single one.
+// suffixes splits the name of a pair's file. The suffix is empty if the file is a single one.
 func suffixes(name string) (base, suffix, zip string) {
 	base = name
 	if n := len(base) - len(".gz"); n > 0 && strings.EqualFold(base[n:], ".gz") {
@@ -161,6 +160,7 @@ func suffixes(name string) (base, suffix, zip string) {
 	return name, "", ""
 }
 
+// image reports whether the file is the image of a pair.
 func image(name string) bool {
 	_, suffix, _ := suffixes(name)
 	return strings.EqualFold(suffix, ".img")

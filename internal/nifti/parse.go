@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	size1 = 348 // bytes of a NIfTI-1 header, as its first field says
-	size2 = 540 // of NIfTI-2
+	size1 = 348 // bytes of a NIfTI-1 header, the value of its first field
+	size2 = 540 // bytes of a NIfTI-2 header
 
 	maxExtensions = 64 << 20 // bytes of all extensions
-	mostExtended  = 1 << 14  // extensions, which may have 8 bytes each
+	mostExtended  = 1 << 14  // number of extensions, which may have only 8 bytes each
 )
 
 // fields reads values at offsets of a header.
 type fields struct {
 	b     []byte
 	order binary.ByteOrder
-	wide  bool // NIfTI-2: all numbers that may be large have 8 bytes
+	wide  bool // NIfTI-2: numbers that may be large have 8 bytes
 }
 
 func (f fields) short(at int) int  { return int(int16(f.order.Uint16(f.b[at:]))) }
@@ -130,7 +130,7 @@ func (h *Header) shape(f fields) error {
 		h.Datatype, h.Bitpix = Datatype(f.short(12)), f.short(14)
 	} else {
 		if !(offset >= 0 && offset < 1<<53 && offset == math.Trunc(offset)) {
-			return fmt.Errorf("byte 108: vox_offset: %g is not a place in a file", offset)
+			return fmt.Errorf("byte 108: vox_offset: %g is not an offset in a file", offset)
 		}
 		h.offset = int64(offset)
 	}
@@ -146,7 +146,7 @@ func (h *Header) shape(f fields) error {
 		}
 		h.Dim[i] = int(v)
 	}
-	dtype, parts, name := h.Datatype.kind()
+	dtype, parts, name := h.Datatype.element()
 	if parts == 0 {
 		return fmt.Errorf("datatype: %d (%s) is not supported", int(h.Datatype), name)
 	}
@@ -156,11 +156,11 @@ func (h *Header) shape(f fields) error {
 	least := int64(len(f.b) + 4)
 	switch {
 	case h.pair && h.offset < 0:
-		return fmt.Errorf("vox_offset: %d is not a place in a file", h.offset)
+		return fmt.Errorf("vox_offset: %d is not an offset in a file", h.offset)
 	case !h.pair && h.offset == 0:
 		h.offset = least
 	case !h.pair && h.offset < least:
-		return fmt.Errorf("vox_offset: %d lies in the header, want at least %d", h.offset, least)
+		return fmt.Errorf("vox_offset: %d is in the header, want at least %d", h.offset, least)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (h *Header) extensions(r io.Reader, size int64) error {
 	for rest := all; len(bytes.Trim(rest, "\x00")) > 0; {
 		at := end + int64(len(all)-len(rest))
 		if len(rest) < 8 {
-			return fmt.Errorf("byte %d: extension: %d bytes are no extension", at, len(rest))
+			return fmt.Errorf("byte %d: extension: %d bytes are too few for one", at, len(rest))
 		}
 		esize := int64(int32(order.Uint32(rest)))
 		if esize < 8 || esize > int64(len(rest)) {

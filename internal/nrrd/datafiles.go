@@ -11,20 +11,20 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// DataFiles says which files hold the data of a detached header: those of a list or, where Format is not empty, of a
-// pattern. Without either the data follow the header.
+// DataFiles says which files hold the data of a detached header: a list of files or, if Format is not empty, a pattern.
+// Without either the data follow the header.
 type DataFiles struct {
-	Names []string // paths relative to the header's folder, which they may not leave
-	Skips []int64  // of a SKIPLIST: the byte skip of each file
+	Names []string // paths relative to the header's folder, and in it
+	Skips []int64  // for a SKIPLIST: the byte skip of each file
 
-	Format         string // as of C's printf, with one %d
-	Min, Max, Step int64  // the integers
+	Format         string // a pattern as in C's printf, with one %d
+	Min, Max, Step int64  // the numbers of the pattern
 
 	// Subdim is how many axes one file of a list or pattern spans. If it is all of them, the files are slabs of equal
 	// thickness along the slowest axis.
 	Subdim int
 
-	listed, skipped bool // LIST or SKIPLIST, SKIPLIST
+	listed, skipped bool // the data files are a LIST or SKIPLIST; they are a SKIPLIST
 }
 
 // Attached reports whether the data follow the header in the same file.
@@ -46,7 +46,7 @@ func (p *parser) dataFile(value string) error {
 		return p.subdim(words[1:])
 	case isPattern(words[0]):
 		if len(words) < 4 {
-			return fmt.Errorf("pattern %.60q wants the numbers min, max and step", words[0])
+			return fmt.Errorf("pattern %.60q: want the numbers min, max and step after it", words[0])
 		}
 		d.Format = words[0]
 		for i, n := range []*int64{&d.Min, &d.Max, &d.Step} {
@@ -65,7 +65,7 @@ func (p *parser) dataFile(value string) error {
 	return nil
 }
 
-// subdim reads the last word of a list or pattern.
+// subdim reads the optional last word of a list or pattern.
 func (p *parser) subdim(words []string) error {
 	n, err := p.needAxes()
 	if err != nil {
@@ -87,14 +87,13 @@ func (p *parser) subdim(words []string) error {
 	return nil
 }
 
-// isPattern reports whether a name has a conversion of C's printf for one integer: % and a width, then d.
+// isPattern reports whether a name has one conversion %d, as in C's printf. It may have a width.
 func isPattern(name string) bool {
 	_, ok := files.ParsePattern(name)
 	return ok
 }
 
-// pieces is how many files sizes require: exactly that many if a file of the list or pattern spans fewer than all axes,
-// otherwise at most.
+// pieces is how many data files sizes require. If a file spans all axes, it is the greatest possible number.
 func (h *Header) pieces() int64 {
 	n := int64(1)
 	for _, s := range h.Sizes[min(h.DataFiles.Subdim, len(h.Sizes)-1):] {
@@ -118,7 +117,7 @@ func (h *Header) files() int64 {
 	return 1
 }
 
-// checkFiles checks that there are as many files as sizes require, and that none is outside the header's folder.
+// checkFiles checks that the number of data files is the one that sizes require, and that all are in the header's folder.
 func (h *Header) checkFiles() error {
 	d := &h.DataFiles
 	if d.listed && len(d.Names) == 0 {
@@ -128,12 +127,12 @@ func (h *Header) checkFiles() error {
 		return errors.New("byte skip: SKIPLIST has skips of its own")
 	}
 	if d.skipped && (h.Encoding == Gzip || h.Encoding == Bzip2) {
-		return fmt.Errorf("data file: SKIPLIST does not go with encoding %s", h.Encoding)
+		return fmt.Errorf("data file: SKIPLIST cannot be combined with encoding %s", h.Encoding)
 	}
 	if d.Format != "" || d.listed {
 		n, want := h.files(), h.pieces()
 		if slabs := d.Subdim == len(h.Sizes); !slabs && n != want {
-			return fmt.Errorf("data file: %d files of %d axes, but sizes %v ask for %d", n, d.Subdim, h.Sizes, want)
+			return fmt.Errorf("data file: %d files of %d axes, but sizes %v require %d", n, d.Subdim, h.Sizes, want)
 		} else if slabs && want%n != 0 {
 			return fmt.Errorf("data file: %d slices do not divide into %d files", want, n)
 		}

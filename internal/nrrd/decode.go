@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// prefix is how many bytes byte skip -1 may skip before compressed data, or the size of the data if that is more.
+// prefix is how many bytes may come before compressed data with byte skip -1. If the data are larger, it is their size.
 const prefix = 1 << 20
 
 // load reads all data.
@@ -75,7 +75,7 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	}
 	if skip == -1 {
 		if skip = src.Size() - src.Offset() - size; skip < 0 {
-			return fmt.Errorf("byte skip -1: %d bytes are wanted, but only %d are left", size, src.Size()-src.Offset())
+			return fmt.Errorf("byte skip -1: the data have %d bytes, but only %d are left", size, src.Size()-src.Offset())
 		}
 	}
 	if err := src.Skip(skip); err != nil {
@@ -93,7 +93,7 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 	return d.Take(r, size)
 }
 
-// inflate reads the size bytes of one compressed file, and then to its end, where the checksum is.
+// inflate reads the size bytes of one compressed file, and checks its checksum.
 func (d *decoder) inflate(r io.Reader, skip, size int64) error {
 	if skip > 0 {
 		if n, err := io.CopyN(io.Discard, r, skip); err != nil {
@@ -133,7 +133,7 @@ func (d *decoder) last(r io.Reader, size int64) error {
 	return nil
 }
 
-// skipLine reads up to the end of a line, or of the file after one.
+// skipLine reads up to the end of a line.
 func skipLine(src *bulk.Source) error {
 	for {
 		_, err := src.ReadSlice('\n')

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// A field is a field of the format and the function that reads its value.
+// A field is a field's name and the function that reads its value.
 type field struct {
 	name  string
 	parse func(p *parser, value string) error
 }
 
-// fieldOf finds a field under its name or a synonym, in any case, as Teem does.
+// fieldOf finds a field by its name or a synonym. As in Teem, upper and lower case are the same.
 func fieldOf(name string) (field, bool) {
 	name = strings.ToLower(name)
 	switch name {
@@ -101,7 +101,7 @@ func parserOf(name string) func(*parser, string) error {
 	return nil
 }
 
-// needAxes is the dimension, which must precede all fields per axis.
+// needAxes is the number of axes. The field dimension must precede all fields per axis.
 func (p *parser) needAxes() (int, error) {
 	if p.axes == 0 {
 		return 0, errors.New("dimension must come first")
@@ -109,7 +109,7 @@ func (p *parser) needAxes() (int, error) {
 	return p.axes, nil
 }
 
-// needWorld is the world's dimension, which must precede all vectors.
+// needWorld is the world's dimension. A field with it must precede all vectors.
 func (p *parser) needWorld() (int, error) {
 	if p.h.SpaceDimension == 0 {
 		return 0, errors.New("space or space dimension must come first")
@@ -175,7 +175,7 @@ func (p *parser) spaceOrigin(value string) error {
 	return err
 }
 
-// named reads a value that is one of a set of names.
+// named reads a value that is one of several names.
 func named[T any](what string, at func(*Header) *T, of func(string) (T, bool)) func(*parser, string) error {
 	return func(p *parser, value string) error {
 		v, ok := of(value)

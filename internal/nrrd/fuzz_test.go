@@ -45,7 +45,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzRead reads headers beside the same two data files.
+// FuzzRead reads headers next to the same two data files.
 func FuzzRead(f *testing.F) {
 	seeds(f, func(b []byte) { f.Add(b, b[:len(b)/2]) })
 	f.Fuzz(func(t *testing.T, file, data []byte) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// World names the directions in which the world's axes point, from Space: "RAS" (right, anterior, superior), "LPS" or
-// "LAS"; "" where the header does not say, or says scanner or plain Cartesian coordinates.
+// World names the directions of the world's axes, from Space: "RAS" (right, anterior, superior), "LPS" or "LAS". It is ""
+// if the header has no Space, or if that is a scanner's or a Cartesian system.
 func (h *Header) World() string {
 	switch strings.TrimSuffix(h.Space, "-time") {
 	case "right-anterior-superior":
@@ -20,13 +20,12 @@ func (h *Header) World() string {
 	return ""
 }
 
-// Affine is the matrix from indices to the world, in the world of World and in SpaceUnits: the world's position of
-// sample (i, j, k) is affine · (i, j, k, 1)ᵀ, where i, j, k count along the array's axes axes[0] to axes[2], the spatial
-// ones. ok is false where the header gives no directions, or not of two or three spatial axes in a world of three,
-// time aside.
+// Affine is the matrix from indices to the world of World, in SpaceUnits: the position of sample (i, j, k) is
+// affine · (i, j, k, 1)ᵀ. Here i, j and k are indices of the array's spatial axes, which are axes[0] to axes[2].
 //
-// An image of two spatial axes has -1 for the third, whose column is then the unit normal. A header without
-// SpaceOrigin has its first sample at 0.
+// The world must have three dimensions, apart from time, and the image two or three axes with space directions. Otherwise
+// ok is false. For two axes axes[2] is -1, and the third column is the unit normal. Without SpaceOrigin the first sample
+// is at 0.
 func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	axes = [3]int{-1, -1, -1}
 	affine[3][3] = 1
@@ -63,8 +62,8 @@ func (h *Header) Affine() (affine [4][4]float64, axes [3]int, ok bool) {
 	return affine, axes, true
 }
 
-// Spacing is the distance from sample to sample along every axis of the header: the length of its space direction,
-// else what Spacings says, else NaN.
+// Spacing is the distance from sample to sample along every axis: the length of its space direction, otherwise its value
+// in Spacings, otherwise NaN.
 func (h *Header) Spacing() []float64 {
 	spacing := make([]float64, len(h.Sizes))
 	for axis := range spacing {
@@ -79,10 +78,10 @@ func (h *Header) Spacing() []float64 {
 	return spacing
 }
 
-// Origin is the world's position of the first sample's center, or nil if the header does not say.
+// Origin is the center of the first sample in the world, or nil if the header has none.
 func (h *Header) Origin() []float64 { return append([]float64(nil), h.SpaceOrigin...) }
 
-// Directions is, for every axis, the world's unit vector along it, or nil where the axis has none.
+// Directions is, for every axis, its unit vector in the world, or nil if it has none.
 func (h *Header) Directions() [][]float64 {
 	directions := make([][]float64, len(h.Sizes))
 	for axis, d := range h.SpaceDirections {
@@ -96,8 +95,8 @@ func (h *Header) Directions() [][]float64 {
 	return directions
 }
 
-// checkSpacings tells whether spacings and directions of the same axes agree, to a thousandth. Files may give both,
-// though the format has no place for that.
+// checkSpacings checks that spacings and space directions of the same axes agree to one thousandth. Some files have both,
+// though the format does not allow it.
 func (h *Header) checkSpacings() error {
 	for axis, d := range h.SpaceDirections {
 		if d == nil || h.Spacings == nil {

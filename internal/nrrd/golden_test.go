@@ -20,7 +20,7 @@ var testFiles = os.DirFS("testdata/files")
 
 const shared = "../../../shared/nrrd"
 
-// A golden is what pynrrd reads from a file.
+// A golden is what pynrrd reads from a file: its data and header.
 type golden struct {
 	Dtype  string
 	Sizes  []int
@@ -52,7 +52,7 @@ func TestOddFilesReadAsWritten(t *testing.T) {
 
 func TestSharedFilesReadAsPynrrdReadsThem(t *testing.T) {
 	if _, err := os.Stat(shared); err != nil {
-		t.Skip("../shared, beside the repository, is missing: it holds real NRRD files")
+		t.Skip("../shared, next to the repository, is missing: it holds real NRRD files")
 	}
 	for name, want := range goldens(t).Shared {
 		t.Run(name, func(t *testing.T) { compare(t, os.DirFS(shared), name, want) })
@@ -85,7 +85,7 @@ func compare(t *testing.T, fsys fs.FS, name string, want golden) {
 	}
 }
 
-// plain is a field as the golden file has it; types and encodings, which have many names, are not compared.
+// plain is a field as the golden file has it. Types and encodings are not compared, because they have many names.
 func plain(h *nrrd.Header, field string) (value any, compared bool) {
 	switch field {
 	case "type", "encoding", "lineskip", "byteskip", "number":

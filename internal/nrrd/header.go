@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// A Type is the type of an element, under one of the format's names.
+// A Type is the type of an element, by its name in the format.
 type Type string
 
 // The types of elements.
@@ -34,28 +34,27 @@ type Encoding string
 const (
 	Raw   Encoding = "raw"   // as in memory
 	ASCII Encoding = "ascii" // decimal numbers between white space
-	Hex   Encoding = "hex"   // two hexadecimal digits a byte
+	Hex   Encoding = "hex"   // two hexadecimal digits per byte
 	Gzip  Encoding = "gzip"  // raw, compressed by gzip
 	Bzip2 Encoding = "bzip2" // raw, compressed by bzip2
-	ZRL   Encoding = "zrl"   // raw, runs of zeros counted, as Teem reads since version 6
+	ZRL   Encoding = "zrl"   // raw, with runs of zeros replaced by their length; since version 6
 )
 
 // An Endian is the byte order of elements that have more than one byte.
 type Endian string
 
-// The byte orders. A header need not have one where elements are single bytes, blocks or text.
+// The byte orders. A header needs none if elements are single bytes, blocks or text.
 const (
 	Little Endian = "little"
 	Big    Endian = "big"
 )
 
-// A Header holds every field of the format. A field that the file does not have is nil, zero or empty; where the format
-// writes NaN, ??? or none for a single axis that is unknown, so is the axis here: NaN, "" or nil.
-//
-// Fields per axis have as many elements as there are axes, the fastest axis first.
+// A Header holds every field of the format. A field that the file does not have is nil, zero or empty. Fields per axis
+// have one element per axis, the fastest axis first. An axis whose value is unknown, which the format writes as NaN, ???
+// or none, is NaN, "" or nil here.
 type Header struct {
-	// Version is that of the first line, 1 to 6, or 0 for Teem's early NRRD00.01. It does not restrict what follows:
-	// Teem reads newer fields in older versions, and so does this package.
+	// Version is the version in the first line, 1 to 6, or 0 for Teem's early NRRD00.01. As in Teem, files of older
+	// versions may have newer fields.
 	Version int
 
 	Type      Type
@@ -66,12 +65,12 @@ type Header struct {
 
 	Content        string
 	Number         int64    // the number of elements
-	Min, Max       *float64 // the values that black and white stand for
-	OldMin, OldMax *float64 // the values that the smallest and largest stood for before quantization
+	Min, Max       *float64 // the values of black and white
+	OldMin, OldMax *float64 // what the smallest and the largest value were before quantization
 	SampleUnits    string
 
-	Spacings    []float64 // distance of samples along the axis
-	Thicknesses []float64 // extent of what a sample stands for
+	Spacings    []float64 // distance between samples along the axis
+	Thicknesses []float64 // extent of the region that a sample represents
 	AxisMins    []float64 // position of the axis's beginning, by Centers
 	AxisMaxs    []float64
 	Centers     []string // "cell" or "node"
@@ -80,7 +79,7 @@ type Header struct {
 	Kinds       []string // "domain", "vector", "RGB-color"…, synonyms resolved
 
 	Space            string      // "left-posterior-superior"…, synonyms resolved
-	SpaceDimension   int         // of the world; given by Space or by itself
+	SpaceDimension   int         // number of the world's axes, from Space or from a field of its own
 	SpaceUnits       []string    // per axis of the world
 	SpaceOrigin      []float64   // the center of the first sample
 	SpaceDirections  [][]float64 // per axis, the step from sample to sample; nil for an axis that is not spatial
@@ -91,16 +90,16 @@ type Header struct {
 	ByteSkip  int64 // bytes to skip in every data file, after decompression; -1: all but the last ones
 
 	KeyValues []KeyValue // in the file's order
-	Comments  []string   // without the marks
+	Comments  []string   // without the leading #
 
 	name string // the header's file
-	data int64  // where the data of an attached header begin
+	data int64  // offset of the data of an attached header
 }
 
-// A KeyValue is free text under a key.
+// A KeyValue is a text and its key.
 type KeyValue struct{ Key, Value string }
 
-// Value is the text under a key.
+// Value is the text of a key.
 func (h *Header) Value(key string) (value string, ok bool) {
 	for _, kv := range h.KeyValues {
 		if kv.Key == key {
@@ -110,10 +109,10 @@ func (h *Header) Value(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Dtype is the dtype that holds the type's values: Uint8 for blocks.
+// Dtype is the dtype of the elements. It is Uint8 for blocks.
 func (h *Header) Dtype() tensor.Dtype { return h.Type.dtype() }
 
-// Shape is the extents of the decoded data, the fastest axis first: Sizes, and before them BlockSize for blocks.
+// Shape is the shape of the decoded data, the fastest axis first. For blocks BlockSize is the first axis, before Sizes.
 func (h *Header) Shape() []int {
 	if h.Type != Block {
 		return append([]int(nil), h.Sizes...)
@@ -121,7 +120,7 @@ func (h *Header) Shape() []int {
 	return append([]int{h.BlockSize}, h.Sizes...)
 }
 
-// Bytes is how many bytes the data have once decoded, or an error where that does not fit an int.
+// Bytes is the size of the decoded data in bytes. It is an error if that does not fit an int.
 func (h *Header) Bytes() (int64, error) {
 	n, ok := bulk.Size(h.element(), h.Sizes)
 	if !ok {
@@ -130,7 +129,7 @@ func (h *Header) Bytes() (int64, error) {
 	return n, nil
 }
 
-// element is how many bytes an element has.
+// element is the size of an element in bytes.
 func (h *Header) element() int {
 	if h.Type == Block {
 		return h.BlockSize
@@ -138,7 +137,7 @@ func (h *Header) element() int {
 	return h.Type.size()
 }
 
-// swapped reports whether the bytes of elements lie in another order than the machine's.
+// swapped reports whether the data have another byte order than the machine.
 func (h *Header) swapped() bool {
 	return h.ordered() && (h.Endian == Little) != bulk.LittleEndian()
 }
@@ -148,7 +147,7 @@ func (h *Header) ordered() bool {
 	return h.Type.size() > 1 && h.Encoding != ASCII
 }
 
-// check tells whether the fields agree with each other.
+// check returns an error if fields are missing or do not agree with each other.
 func (h *Header) check() error {
 	switch {
 	case h.Sizes == nil:
@@ -160,7 +159,7 @@ func (h *Header) check() error {
 	case h.Type == Block && h.BlockSize == 0:
 		return errors.New("type: block needs a block size")
 	case h.Type == Block && h.Encoding == ASCII:
-		return errors.New("encoding: blocks have no text")
+		return errors.New("encoding: blocks cannot be text")
 	case h.ordered() && h.Endian == "":
 		return fmt.Errorf("endian is missing, type %s and encoding %s need it", h.Type, h.Encoding)
 	case h.ByteSkip < 0 && (h.Encoding == ASCII || h.Encoding == Hex || h.Encoding == ZRL):

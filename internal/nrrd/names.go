@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The names below and their synonyms are those of Teem's enumerations, which it compares without regard to case.
+// The names below and their synonyms are Teem's. As in Teem, upper and lower case are the same.
 
 func typeOf(name string) (Type, bool) {
 	switch strings.ToLower(name) {
@@ -36,7 +36,7 @@ func typeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// size is how many bytes an element has: 1 for blocks, whose bytes have no order.
+// size is the size of an element in bytes. It is 1 for blocks, whose bytes have no order.
 func (t Type) size() int {
 	switch t {
 	case Int16, Uint16:
@@ -91,7 +91,7 @@ func encodingOf(name string) (Encoding, bool) {
 	return "", false
 }
 
-// spaceOf resolves a space's synonyms and says how many axes it has.
+// spaceOf resolves a space's synonyms, and returns the number of its axes.
 func spaceOf(name string) (space string, dimension int, ok bool) {
 	s := strings.ToLower(name)
 	switch s {
@@ -149,14 +149,14 @@ func kindOf(name string) (string, bool) {
 	return "", false
 }
 
-// IsKind reports whether the format has a kind of that very name, so that it reads back as it is written: not the
-// synonyms that it also has.
+// IsKind reports whether the format has a kind with exactly this name. Synonyms do not count, because they are not read
+// back as they were written.
 func IsKind(name string) bool {
 	kind, ok := kindOf(name)
 	return ok && kind == name
 }
 
-// kindSize is how many samples an axis of that kind has, or 0 if that is free.
+// kindSize is the size of an axis of that kind, or 0 if it can have any size.
 func kindSize(kind string) int {
 	switch kind {
 	case "stub", "scalar":

@@ -1,9 +1,9 @@
 // Package nrrd reads and writes the NRRD format of Teem, versions 1 to 6: a text header and an array of up to 16
 // dimensions, in one file or in several.
 //
-// It follows Teem's "Definition of NRRD File Format" (teem.sourceforge.net/nrrd/format.html). Nothing in a header is
-// passed over: a field that is unknown, doubled, out of order or at odds with another one is an error that names the
-// file, the line and the field. All axes are given as in the file, the fastest first.
+// It follows Teem's "Definition of NRRD File Format" (teem.sourceforge.net/nrrd/format.html). No part of a header is
+// ignored: a field that is unknown, repeated, out of order or in conflict with another one is an error that names the line
+// and the field. All axes are in the file's order, the fastest first.
 package nrrd
 
 import (
@@ -19,12 +19,12 @@ import (
 // An Image is an array with its header.
 type Image struct {
 	Header
-	Dtype tensor.Dtype // of an element; blocks are bytes
-	Sizes []int        // the fastest axis first; before those of the header, the bytes of a block
-	Data  []byte       // in the machine's byte order, aligned to 64 bytes, nothing before or after
+	Dtype tensor.Dtype // of an element; uint8 for blocks
+	Sizes []int        // the shape of Data, as [Header.Shape] gives it
+	Data  []byte       // in the machine's byte order, aligned to 64 bytes
 }
 
-// ReadHeader reads the header of the named file, attached or detached. Data files are not looked at.
+// ReadHeader reads the header of the named file, attached or detached. It does not open data files.
 //
 // Errors name data files, but not the file itself: the caller adds its name.
 func ReadHeader(fsys fs.FS, name string) (*Header, error) {
@@ -41,10 +41,10 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 	return h, h.checkFiles()
 }
 
-// Read reads the named file: its header and the data, which may be in other files. Data of more than limit bytes are an
-// error before memory is allocated for them; 0 means no limit. Bytes after the data are ignored.
+// Read reads the header and the data, which may be in other files. Data of more than limit bytes are an error before
+// memory is allocated for them. A limit of 0 means no limit. Bytes after the data are ignored.
 //
-// Memory grows as data are read: what a header promises is not allocated beforehand.
+// Memory grows as data are read, not by the sizes in the header alone.
 func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	h, err := ReadHeader(fsys, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(fsys fs.FS, name string, limit int64) (*Image, error) {
 	return &Image{Header: *h, Dtype: h.Dtype(), Sizes: h.Shape(), Data: data}, nil
 }
 
-// stored is the size of the data files in bytes, or of those that can be found.
+// stored is the size in bytes of all data files that can be found.
 func (h *Header) stored(fsys fs.FS) (n int64) {
 	const asked = 4096 // files
 	for i := range min(h.files(), asked) {
@@ -87,7 +87,7 @@ func (h *Header) likely(promised, stored int64) int64 {
 	case Gzip, Bzip2:
 		return bulk.Unzipped(promised, stored)
 	case ASCII:
-		return 4 * min(stored, 1<<50) // a digit and a space can be a double
+		return 4 * min(stored, 1<<50) // two characters, a digit and a space, can be a float64
 	}
 	return stored
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxHeader = 16 << 20 // bytes of a header
-	maxLines  = 1 << 17  // of a header, which may be empty comments, or names of data files
+	maxLines  = 1 << 17  // lines of a header, with comments and the names of data files
 	maxAxes   = 16       // Teem's NRRD_DIM_MAX
 	maxWorld  = 8        // Teem's NRRD_SPACE_DIM_MAX
 )
@@ -21,11 +21,11 @@ type parser struct {
 	read int64 // bytes of lines so far
 	line int   // the current line, from 1
 	h    *Header
-	axes int            // dimension, 0 before it is known
-	seen map[string]int // field or key to the line that gave it
+	axes int            // the value of dimension, 0 before it is read
+	seen map[string]int // by field or key: its line
 }
 
-// parse reads a header up to the data after it.
+// parse reads a header up to the data.
 func parse(r *bufio.Reader) (*Header, error) {
 	p := &parser{r: r, h: &Header{}, seen: map[string]int{}}
 	attached, err := p.header()
@@ -45,13 +45,13 @@ func parse(r *bufio.Reader) (*Header, error) {
 		return p.h, p.blank()
 	}
 	if !attached {
-		return nil, errors.New("the header has no empty line after it, and no data file")
+		return nil, errors.New("the header has neither a data file nor an empty line at its end")
 	}
 	p.h.data = p.read
 	return p.h, nil
 }
 
-// header reads all lines, and reports whether an empty one ended them.
+// header reads all lines, and reports whether an empty line ended the header.
 func (p *parser) header() (empty bool, err error) {
 	if magic, err := p.r.Peek(4); err != nil || string(magic) != "NRRD" {
 		return false, errors.New("not a NRRD file: it does not begin with NRRD")
@@ -91,7 +91,7 @@ func version(magic string) (int, error) {
 	}
 }
 
-// next reads a line, without its end. last is true at the file's end.
+// next reads a line, without the line break. last is true at the end of the file.
 func (p *parser) next() (text string, last bool, err error) {
 	if p.line++; p.line > maxLines {
 		return "", false, fmt.Errorf("the header has more than %d lines", maxLines)
@@ -117,8 +117,8 @@ func (p *parser) next() (text string, last bool, err error) {
 	}
 }
 
-// statement reads a comment, a field or a key and its value. By Teem's rule the text before a colon is a field if there is
-// a field of that name; otherwise ":=" makes it a key.
+// statement reads a comment, a field, or a key and its value. As in Teem, the text before a colon is a field if there is a
+// field of that name. Otherwise it is a key if ":=" follows.
 func (p *parser) statement(text string) error {
 	if text[0] == '#' {
 		p.h.Comments = append(p.h.Comments, strings.TrimSpace(strings.TrimLeft(text, "# ")))
@@ -149,21 +149,21 @@ func (p *parser) statement(text string) error {
 	return nil
 }
 
-// once notes that a field or key is on this line.
-func (p *parser) once(kind, name string) error {
-	if line := p.seen[kind+name]; line != 0 {
-		return fmt.Errorf("%s %q is on line %d already", kind, name, line)
+// once remembers the line of a field or key. A second one is an error.
+func (p *parser) once(what, name string) error {
+	if line := p.seen[what+name]; line != 0 {
+		return fmt.Errorf("%s %q is on line %d already", what, name, line)
 	}
-	p.seen[kind+name] = p.line
+	p.seen[what+name] = p.line
 	return nil
 }
 
-// unescape resolves the two escapes of keys and values. Any other backslash is itself.
+// unescape replaces the two escapes of keys and values. Any other backslash stays.
 func unescape(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(s)
 }
 
-// list reads the names of data files, which go on to the header's end.
+// list reads the names of data files, up to the end of the header.
 func (p *parser) list() (empty bool, err error) {
 	d := &p.h.DataFiles
 	most := p.h.pieces()
@@ -180,7 +180,7 @@ func (p *parser) list() (empty bool, err error) {
 			skip, name, ok := strings.Cut(text, " ")
 			n, err := parseInt(skip)
 			if err != nil || !ok {
-				return false, fmt.Errorf("data file: SKIPLIST wants a number of bytes and a name, not %.60q", text)
+				return false, fmt.Errorf("data file: SKIPLIST: %.60q, want a number of bytes and a name", text)
 			}
 			if n < -1 {
 				return false, fmt.Errorf("data file: skip of %d bytes", n)
@@ -193,12 +193,12 @@ func (p *parser) list() (empty bool, err error) {
 		}
 		seen[text] = true
 		if d.Names = append(d.Names, text); int64(len(d.Names)) > most {
-			return false, fmt.Errorf("data file: more files than the %d that sizes ask for", most)
+			return false, fmt.Errorf("data file: more files than the %d that sizes require", most)
 		}
 	}
 }
 
-// blank checks that nothing follows a detached header.
+// blank checks that only white space follows a detached header.
 func (p *parser) blank() error {
 	for ; p.read <= maxHeader; p.read++ {
 		c, err := p.r.ReadByte()
@@ -208,7 +208,7 @@ func (p *parser) blank() error {
 		case err != nil:
 			return err
 		case !strings.ContainsRune(" \t\r\n", rune(c)):
-			return fmt.Errorf("byte %d: something follows the header, but the data are in another file", p.read)
+			return fmt.Errorf("byte %d: bytes follow the header, but the data are in another file", p.read)
 		}
 	}
 	return fmt.Errorf("the header has more than %d bytes", maxHeader)

@@ -6,7 +6,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// hexadecimal turns pairs of digits into bytes. White space may be anywhere.
+// hexadecimal converts pairs of digits to bytes. White space may be anywhere.
 type hexadecimal struct{ src *bulk.Source }
 
 func (t *hexadecimal) Read(p []byte) (int, error) {
@@ -42,8 +42,8 @@ func (t *hexadecimal) digit() (byte, error) {
 	}
 }
 
-// zeroRuns expands Teem's ZRL: a byte of 0 and a count mean that many zeros. A count from 256 on is 0 and two bytes,
-// the lower one first.
+// zeroRuns expands Teem's ZRL. A byte of 0 and a count mean that many zeros. A count of 256 or more is a byte of 0 and two
+// bytes, the lower one first.
 type zeroRuns struct {
 	src  *bulk.Source
 	left int // zeros to come

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// quoted reads strings between double quotes, as many as need says.
+// quoted reads strings in double quotes. Need returns their number.
 func quoted(at func(*Header) *[]string, need func(*parser) (int, error)) func(*parser, string) error {
 	return func(p *parser, value string) error {
 		n, err := need(p)
@@ -28,7 +28,7 @@ func quoted(at func(*Header) *[]string, need func(*parser) (int, error)) func(*p
 	}
 }
 
-// unquote takes a string in double quotes from the beginning of s. \" is a quote inside; nothing else is escaped.
+// unquote takes a string in double quotes from the beginning of s. \" is a quote in it. There are no other escapes.
 func unquote(s string) (text, rest string, err error) {
 	s, ok := strings.CutPrefix(s, `"`)
 	if !ok {
@@ -47,7 +47,7 @@ func unquote(s string) (text, rest string, err error) {
 	return "", "", errors.New("the closing double quote is missing")
 }
 
-// vectors reads vectors of the world, as many as need says.
+// vectors reads vectors of the world. Need returns their number.
 func vectors(at func(*Header) *[][]float64, need func(*parser) (int, error)) func(*parser, string) error {
 	return func(p *parser, value string) error {
 		world, err := p.needWorld()
@@ -72,7 +72,8 @@ func vectors(at func(*Header) *[][]float64, need func(*parser) (int, error)) fun
 	}
 }
 
-// vector takes a vector of n coordinates from the beginning of s: (x,y,z), or none, which is nil, as is one of NaN.
+// vector takes a vector of n coordinates from the beginning of s, for example (x,y,z). The word none gives nil, and so do
+// coordinates that are all NaN.
 func vector(s string, n int) (v []float64, rest string, err error) {
 	if rest, ok := strings.CutPrefix(s, "none"); ok && (rest == "" || strings.ContainsRune(" \t", rune(rest[0]))) {
 		return nil, strings.TrimLeft(rest, " \t"), nil

@@ -13,9 +13,9 @@ import (
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
-// Write writes an image with an attached header: h, whose Sizes and Type tell the data's shape, and the data in the
-// machine's byte order. The encoding is raw or gzip, by h.Encoding; "" is raw. Version, Number, Endian, DataFiles and
-// both skips are not taken from h but follow from what is written. The version is the oldest that has all fields.
+// Write writes an image with an attached header. The data must be in the machine's byte order, and Sizes and Type must
+// describe them. Encoding must be raw or gzip. If it is empty, it is raw. Version, Number, Endian, DataFiles and both skips
+// of h are ignored. The version of the file is the oldest that has all its fields.
 func Write(w io.Writer, h *Header, data []byte) error {
 	encoding := h.Encoding
 	if encoding == "" {
@@ -28,7 +28,7 @@ func Write(w io.Writer, h *Header, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// What is written must be readable, so the parser checks it.
+	// The parser checks that the header can be read again.
 	back, err := parse(bufio.NewReader(bytes.NewReader(text)))
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func Write(w io.Writer, h *Header, data []byte) error {
 	if n, err := back.Bytes(); err != nil {
 		return err
 	} else if n != int64(len(data)) {
-		return fmt.Errorf("sizes: %v elements of type %s have %d bytes, the data %d", h.Sizes, h.Type, n, len(data))
+		return fmt.Errorf("sizes: %v elements of type %s have %d bytes, but the data have %d", h.Sizes, h.Type, n, len(data))
 	}
 	if _, err := w.Write(text); err != nil {
 		return err
@@ -52,7 +52,7 @@ func Write(w io.Writer, h *Header, data []byte) error {
 	return z.Close()
 }
 
-// A printer writes lines and remembers the first thing that cannot be written.
+// A printer writes lines and remembers the first error.
 type printer struct {
 	bytes.Buffer
 	err error
@@ -144,14 +144,14 @@ func (h *Header) oldest() int {
 	return 1
 }
 
-// writable checks that a key is read back as a key.
+// writable checks that a key will be read as a key.
 func writable(key string) error {
 	name, _, _ := strings.Cut(key+":", ":")
 	if _, ok := fieldOf(strings.TrimSpace(name)); ok && name != key {
-		return fmt.Errorf("key %.60q begins as the field %s does", key, name)
+		return fmt.Errorf("key %.60q begins like the field %s", key, name)
 	}
 	if strings.HasPrefix(key, "#") || strings.Contains(key, ":=") || strings.TrimSpace(key) == "" || strings.HasSuffix(key, ":") {
-		return fmt.Errorf("key %.60q: the format cannot tell it from other lines", key)
+		return fmt.Errorf("key %.60q: the format cannot distinguish it from other lines", key)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func native() Endian {
 	return Big
 }
 
-// list is every value as text, with spaces between; "" for none.
+// list is the text of every value, with spaces between them.
 func list[T any](values []T, text func(T) string) string {
 	words := make([]string, len(values))
 	for i, v := range values {

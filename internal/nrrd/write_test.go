@@ -102,13 +102,13 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	}{
 		{"type is missing", func(h *nrrd.Header) { h.Type = "" }},
 		{"0 axes", func(h *nrrd.Header) { h.Sizes = nil }},
-		{"2 bytes, the data 1", func(h *nrrd.Header) { h.Sizes = []int{2} }},
+		{"2 bytes, but the data have 1", func(h *nrrd.Header) { h.Sizes = []int{2} }},
 		{"content: it has a line break", func(h *nrrd.Header) { h.Content = "a\nb:=c" }},
 		{"2 values for 1 axes", func(h *nrrd.Header) { h.Spacings = []float64{1, 2} }},
 		{"space or space dimension", func(h *nrrd.Header) { h.SpaceOrigin = []float64{1, 2} }},
 		{"there is no kind", func(h *nrrd.Header) { h.Kinds = []string{"x"} }},
-		{"begins as the field type", func(h *nrrd.Header) { h.KeyValues = []nrrd.KeyValue{{"type: x", ""}} }},
-		{"cannot tell it", func(h *nrrd.Header) { h.KeyValues = []nrrd.KeyValue{{"#", ""}} }},
+		{"begins like the field type", func(h *nrrd.Header) { h.KeyValues = []nrrd.KeyValue{{"type: x", ""}} }},
+		{"cannot distinguish it", func(h *nrrd.Header) { h.KeyValues = []nrrd.KeyValue{{"#", ""}} }},
 		{"not raw or gzip", func(h *nrrd.Header) { h.Encoding = nrrd.Hex }},
 	} {
 		h := nrrd.Header{Type: nrrd.Uint8, Sizes: []int{1}}

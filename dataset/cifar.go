@@ -25,7 +25,7 @@ const (
 	cifarBytes = 3 * cifarSide * cifarSide
 )
 
-// CIFAR10 makes a dataset of CIFAR-10, of its binary version or its Python
+// CIFAR10 makes a dataset of CIFAR-10, from its binary version or its Python
 // version. fsys is the folder of the files, such as
 // os.DirFS("cifar-10-batches-py"). It may also be the folder that contains this
 // one, or that contains the archive cifar-10-python.tar.gz, such as the argument

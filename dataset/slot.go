@@ -40,7 +40,8 @@ func (s Slot) Cell(f int) Cell { return Cell(slots.Slot(s).Cell(f)) }
 // It shares their cells.
 func (s Slot) Fields(from, to int) Slot { return Slot(slots.Slot(s).Fields(from, to)) }
 
-// With is a slot with other cells and the same random numbers. It shares cells.
+// With is a slot with other cells and the same random numbers. It uses the slice
+// cells itself, not a copy.
 //
 // A dataset that wraps another one lets it place samples in such a slot. Some
 // cells are those of the slot to be filled. Others are scratch memory made by

@@ -14,8 +14,8 @@ import (
 //
 // The length of a fraction is rounded down. The samples that remain are given
 // out one by one, beginning with the first dataset. The sum of fractions may be
-// up to 1e-9 below 1, as in PyTorch, but not above 1. It is rounded once, to
-// the nearest float64, as Python's sum does since 3.12.
+// up to 1e-9 below 1, as in PyTorch, but not above 1. The sum is rounded
+// once, to the nearest float64, as in Python since 3.12.
 func RandomSplit[L int | float64](ds Dataset, lengths []L, seed uint64) ([]Dataset, error) {
 	n := ds.Len()
 	var counts []int

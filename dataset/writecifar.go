@@ -11,7 +11,7 @@ import (
 )
 
 // WriteCIFAR10 writes all samples of ds to w as a file that [CIFAR10] reads.
-// They have the fields "image", uint8 (3, 32, 32), and "label", an integer from
+// The samples have the fields "image", uint8 (3, 32, 32), and "label", an integer from
 // 0 to 9. Random transforms draw the numbers of seed 0 and epoch 0.
 func WriteCIFAR10(ctx context.Context, w io.Writer, ds Dataset) error {
 	return writeCIFAR(ctx, w, ds, []cifarLabel{{field: "label", classes: 10}})

@@ -124,7 +124,7 @@ func leftOut(failures []*loader.SampleError) {
 	}
 	for _, failure := range failures {
 		if n := times[failure.Index]; n > 0 {
-			fmt.Printf("left out %d times: %v\n", n, failure)
+			fmt.Printf("left out %d×: %v\n", n, failure)
 			times[failure.Index] = 0
 		}
 	}

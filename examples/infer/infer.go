@@ -83,7 +83,7 @@ func (r *report) print(w io.Writer) {
 	inNet := r.took - s.Wait.Total - r.writing
 	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
 	if r.classified == 0 {
-		fmt.Fprintf(w, "none of the %d images can be read, the table says why\n", len(r.table.names))
+		fmt.Fprintf(w, "none of the %d images can be read (the column error of the table says why)\n", len(r.table.names))
 		return
 	}
 	fmt.Fprintf(w, "%d images in %.2f s, %.0f images/s; first batch loaded after %v, classified after %v\n",
@@ -96,6 +96,6 @@ func (r *report) print(w io.Writer) {
 			t.named, 100*float64(t.agreed)/float64(t.named))
 	}
 	if n := r.table.failures; n > 0 {
-		fmt.Fprintf(w, "images that cannot be read: %d, the table says why\n", n)
+		fmt.Fprintf(w, "images that cannot be read: %d (the column error of the table says why)\n", n)
 	}
 }

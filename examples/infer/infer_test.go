@@ -164,7 +164,7 @@ func TestAFolderOfDamageIsATableOfErrors(t *testing.T) {
 	}
 	var text strings.Builder
 	r.print(&text)
-	if got, want := text.String(), "none of the 3 images can be read, the table says why\n"; got != want || r.table.failures != 3 {
+	if got, want := text.String(), "none of the 3 images can be read (the column error of the table says why)\n"; got != want || r.table.failures != 3 {
 		t.Errorf("got %d failures, %s", r.table.failures, got)
 	}
 }

@@ -147,7 +147,7 @@ func run(ctx context.Context, o options) (epochs int, err error) {
 	fmt.Printf("%s: %d training images, %d validation images, %d classes\n%d weights in %v; batches in %v\n",
 		dir, t.data.train.Len(), t.data.valid.Len(), len(t.data.classes), t.model.Parameters(), t.on, t.on.Memory)
 	if t.steps > 0 {
-		fmt.Printf("%s: resumed after %d steps, in epoch %d\n", o.checkpoint, t.steps, len(t.accuracy)+1)
+		fmt.Printf("%s: resumed after %d steps, with %d epochs complete\n", o.checkpoint, t.steps, len(t.accuracy))
 	}
 	p := newProgress(t)
 	err = t.train(ctx, p.step, p.epoch)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 			select {}
 		}
 	}, func() {})
-	panic(err) // the run has outlived its kill
+	panic(err) // the run was not killed
 }
 
 const images = 70 // 56 for training: 6 steps, the last one short

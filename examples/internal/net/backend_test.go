@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/gpu"
 )
 
-func TestDevicesThatAreNotThereAreErrors(t *testing.T) {
+func TestMissingDevicesAreErrors(t *testing.T) {
 	if gorgonia.CUDA {
 		t.Skip("built with the tag cuda")
 	}
@@ -18,7 +18,7 @@ func TestDevicesThatAreNotThereAreErrors(t *testing.T) {
 		t.Errorf("cuda: got %v, want ErrNoDevice", err)
 	}
 	if _, err := net.Open("gpu", ""); err == nil || errors.Is(err, gpu.ErrNoDevice) {
-		t.Errorf("gpu: got %v, want that there is no such device", err)
+		t.Errorf("gpu: got %v, want an error of an unknown device", err)
 	}
 	on, err := net.Open("auto", "kernels")
 	if err != nil {

@@ -108,7 +108,7 @@ func TestEveryDamageIsAnError(t *testing.T) {
 	}
 }
 
-// headed is a file of a header and so many bytes.
+// headed is a file with that header and that many bytes of data.
 func headed(header string, bytes int) []byte {
 	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(append(file, header...), make([]byte, bytes)...)

@@ -80,7 +80,7 @@ func loss(t testing.TB, g *net.Graph, l *loader.Loader) float64 {
 	panic("no batch")
 }
 
-// The short batch shows that padding has no part in them.
+// The short batch shows that padding does not change them.
 func TestGradientsAreTheLossesSlopes(t *testing.T) {
 	m := newModel(t)
 	g := newGraph(t, m.Train)
@@ -115,7 +115,7 @@ func TestGradientsAreTheLossesSlopes(t *testing.T) {
 	}
 }
 
-// Both graphs use the model's own weights: what one has learned the other knows.
+// Both graphs use the model's own weights: one computes with the updates of the other.
 func TestGraphsShareTheWeights(t *testing.T) {
 	m := newModel(t)
 	train, eval := newGraph(t, m.Train), newGraph(t, m.Eval)
@@ -141,7 +141,7 @@ func TestGraphsShareTheWeights(t *testing.T) {
 	}
 }
 
-// Steps and runs leave the weights alone: the VM does not write to them.
+// The VM does not write to the weights.
 func TestRunsChangeNoWeight(t *testing.T) {
 	m, same := newModel(t), newModel(t)
 	g := newGraph(t, m.Train)
@@ -164,7 +164,7 @@ func TestNewWeightsDependOnTheSeedAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.Weights[0].Values[5] != b.Weights[0].Values[5] || a.Weights[0].Values[5] == other.Weights[0].Values[5] {
-		t.Error("the seed does not decide")
+		t.Error("the weights do not depend on the seed alone")
 	}
 	for _, w := range a.Weights {
 		sum := 0.0

@@ -17,7 +17,7 @@ func TestImagesDependOnTheSeedAlone(t *testing.T) {
 	draw := func(class int, seed uint64) []uint8 { return shapes.Draw(class, rand.New(rand.NewPCG(seed, 0))).Pix }
 	for class := range shapes.Names {
 		if !bytes.Equal(draw(class, 1), draw(class, 1)) || bytes.Equal(draw(class, 1), draw(class, 2)) {
-			t.Errorf("class %d: the seed does not decide", class)
+			t.Errorf("class %d: the image does not depend on the seed alone", class)
 		}
 		if next := (class + 1) % len(shapes.Names); bytes.Equal(draw(class, 1), draw(next, 1)) {
 			t.Errorf("classes %d and %d look alike", class, next)

@@ -10,8 +10,8 @@ import (
 	"github.com/penstock-go/penstock/internal/splitmix"
 )
 
-// Times in all distributions: uniform, over all exponents, of few values, around
-// one value with some far away, and with gaps.
+// The times have several distributions: uniform, over all exponents, few values,
+// around one value with some far away, and with gaps.
 func TestEarliestSorts(t *testing.T) {
 	shapes := map[string]func(h uint64) uint64{
 		"even":         func(h uint64) uint64 { return h >> 1 },

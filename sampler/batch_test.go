@@ -75,7 +75,7 @@ func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
 	}
 }
 
-// batchSequences are sequences of batches to share.
+// batchSequences are batch samplers whose batches are shared by ranks.
 func batchSequences(size int) map[string]sampler.BatchSampler {
 	list := make(sampler.List, 23)
 	for k := range list {
@@ -90,8 +90,8 @@ func batchSequences(size int) map[string]sampler.BatchSampler {
 	}
 }
 
-// After some ranks consumed any number of draws, other ranks take the rest, each
-// draw once.
+// After ranks have consumed any number of draws, another number of ranks takes the
+// rest, each draw once.
 func TestSharedBatchesContinueOnAnotherWorldSize(t *testing.T) {
 	for name, global := range batchSequences(5) {
 		share := func(rank, world int, mode sampler.Mode) sampler.BatchPart {
@@ -266,7 +266,7 @@ func TestByLengthGroupsAnewInEveryEpoch(t *testing.T) {
 	}
 }
 
-// Which samples dropLast leaves out must not depend on their length.
+// The samples that DropLast leaves out must not depend on their length.
 func TestByLengthDropsSamplesOfAnyLength(t *testing.T) {
 	const n, size, epochs = 100, 9, 5000
 	lengths := make([]int, n)

@@ -114,7 +114,8 @@ func (l launcher) read(get func(name string) string) (rank, world int, err error
 	return rank, world, nil
 }
 
-// contradicted compares what l says with what another launcher does.
+// contradicted reports an error if the variables of another launcher contradict the
+// rank and world size that l has set.
 func (l launcher) contradicted(get func(name string) string, rank, world int, other launcher) error {
 	if get(other.rank) == "" || get(other.world) == "" {
 		return nil

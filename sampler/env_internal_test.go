@@ -25,7 +25,8 @@ func TestFromEnv(t *testing.T) {
 		{env{"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "JOB_COMPLETION_INDEX": "0"}, "1 of 2"},
 		{env{"PMI_RANK": "5", "PMI_SIZE": "6", "SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_STEP_ID": "0"}, "5 of 6"},
 		{env{"RANK": "", "WORLD_SIZE": "", "SLURM_PROCID": "1", "SLURM_NTASKS": "2"}, "1 of 2"},
-		// A launcher started by another one counts more processes, or its own way.
+		// A launcher that another one has started counts more processes, or in
+		// another way.
 		{env{"RANK": "5", "WORLD_SIZE": "8", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, "5 of 8"},
 		{env{"RANK": "1", "WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, "1 of 2"},
 		{env{"RANK": "1", "WORLD_SIZE": "2", "PMI_RANK": "0", "PMI_SIZE": "2", "TORCHELASTIC_RUN_ID": "x"}, "1 of 2"},

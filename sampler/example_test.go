@@ -93,8 +93,7 @@ func ExampleRepeat() {
 	// Output: 0 1 2 1 2 0 2
 }
 
-// Sample 0 is drawn eight times as often as samples 1 and 3. Sample 2 is never
-// drawn.
+// Sample 0 is eight times as likely as sample 1 or sample 3. Sample 2 is never drawn.
 func ExampleWeighted() {
 	s, err := sampler.Weighted([]float64{8, 1, 0, 1}, 1, sampler.Draws(12))
 	if err != nil {

@@ -55,9 +55,8 @@ func (f *feistel) At(k int) int {
 	}
 	for {
 		x = f.apply(x)
-		// A value from n on is mapped again until one is below n. The result is
-		// still a bijection. It is rare: less than 1/count of the values are
-		// not below n.
+		// A value of n or more is mapped again until one is below n. The result is
+		// still a bijection. Such values are rare: less than 1/count of all.
 		if x < f.n {
 			return int(x)
 		}

@@ -25,9 +25,9 @@ import (
 //
 // The argument ends says where each group ends: group g has the samples from
 // ends[g-1] to ends[g]-1, and group 0 begins at sample 0. Grouped panics if ends
-// decrease or are negative. With
-// Together(1) a lane reads one group after the other; with Together(len(ends))
-// the order is a shuffle of all samples.
+// decrease or are negative. With Together(1) a lane reads one group after the
+// other. With Together(len(ends)) and one lane, the order is a shuffle of all
+// samples.
 //
 // An order takes up to 32 bytes per group, and the time of At grows with the
 // logarithm of the number of groups. The sampler keeps the orders of the last two
@@ -59,7 +59,7 @@ func (g *GroupSampler) Epoch(epoch int) Order { return g.orders.of(epoch, g.orde
 // parts of the line, and pools are parts of lanes.
 type groupOrder struct {
 	n, lanes int
-	starts   []int // of the groups in the data set
+	starts   []int // of the groups in the dataset
 	groups   []int // in their order on the line
 	ends     []int // of groups, on the line
 	key      uint64
@@ -101,7 +101,7 @@ func (o *groupOrder) form(together int) {
 			group = min(group+room-1, last)
 			begin = min(o.ends[group], end)
 			o.poolEnds = append(o.poolEnds, begin)
-			if o.ends[group] <= end { // else it goes on in the next lane
+			if o.ends[group] <= end { // otherwise it continues in the next lane
 				group++
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// groupings say where groups end: of equal and of random sizes, some empty, and
-// few.
+// groupings say where groups end. Groups have equal or random sizes, some are empty,
+// and in some cases there are few groups.
 func groupings() map[string][]int {
 	random := make([]int, 200)
 	equal := make([]int, 96)
@@ -139,7 +139,7 @@ func TestEverySampleComesInEveryLane(t *testing.T) {
 	checkChi(t, "places", places, equally(n*epochs, len(places)))
 }
 
-// The variance of batches' means is what the design effect says.
+// The variance of batches' means is the one that the design effect predicts.
 func TestDesignEffect(t *testing.T) {
 	const groups, size, batch = 2048, 16, 64
 	ends := make([]int, groups)
@@ -176,7 +176,7 @@ func TestDesignEffect(t *testing.T) {
 	}
 }
 
-// mixed is for numbers that look random.
+// mixed gives numbers that look random.
 func mixed(i int) int { return sampler.Shuffle(1<<40, 3).Epoch(0).At(i) }
 
 func moments(values []float64) (mean, variance float64) {
@@ -189,7 +189,7 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// The design effect is one computed by hand, and TogetherFor keeps below its
+// The design effect equals one that was computed by hand, and TogetherFor keeps its
 // limit.
 func TestTogetherFor(t *testing.T) {
 	ends := make([]int, 18_000)

@@ -9,8 +9,8 @@ import (
 
 // Identified is a [Sampler] or [BatchSampler] with an identity: a text that
 // differs if the orders differ. A loader saves it with a position, and refuses to
-// resume in another order. All samplers of this package have an
-// identity, except those that wrap a sampler without one.
+// resume in another order. All samplers of this package have an identity, except
+// those that wrap a sampler without one.
 type Identified interface {
 	// Identity names everything that the orders of all epochs depend on:
 	// algorithm, numbers, seed, and a hash of long data, as in "Weighted(1000

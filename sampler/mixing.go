@@ -16,9 +16,8 @@ import (
 //
 // The design effect is 1 + (batch-1)·icc·(1/w - 1/g), where g is the number of
 // groups, and w is [Together] times [Lanes], the number of groups that are mixed
-// at a time. It assumes groups of similar size.
-// Source: Kish, "Survey Sampling", 1965, with the correction for a finite number
-// of groups.
+// at a time. It assumes groups of similar size. Source: Kish, "Survey Sampling",
+// 1965, with the correction for a finite number of groups.
 func (g *GroupSampler) DesignEffect(batch int, icc float64) float64 {
 	groups := g.groups()
 	if groups == 0 || batch < 1 {

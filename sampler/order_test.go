@@ -9,7 +9,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// must is for samplers whose arguments are right.
+// must returns s, and panics if its arguments were wrong.
 func must[S any](s S, err error) S {
 	if err != nil {
 		panic(err)
@@ -17,14 +17,13 @@ func must[S any](s S, err error) S {
 	return s
 }
 
-// all has a sampler of every constructor, with the highest index that it may give
-// plus one.
+// all has a sampler of every constructor.
 func all() map[string]sampler.Sampler {
 	weights := []float64{1, 0, 3, 2, .5}
 	return map[string]sampler.Sampler{
 		"Sequential":                 sampler.Sequential(5),
 		"Shuffle":                    sampler.Shuffle(5, 1),
-		"large Shuffle":              sampler.Shuffle(1000, 1),
+		"large Shuffle":              sampler.Shuffle(5000, 1),
 		"Torch":                      sampler.Torch(5, 1),
 		"TorchManualSeed":            sampler.TorchManualSeed(5, 1),
 		"TorchGenerator":             sampler.TorchGenerator(5, 1),

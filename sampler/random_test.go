@@ -66,7 +66,7 @@ func TestRandomSampler(t *testing.T) {
 		}
 	})
 	t.Run("huge n", func(t *testing.T) {
-		// Without rejection, multiples of 3 have 6 of 16 parts instead of a third.
+		// Without rejection, multiples of 3 would have 6/16 of the draws instead of 1/3.
 		const n, draws = 3 << 60, 100_000
 		order := sampler.Random(n, 9, sampler.Draws(draws)).Epoch(0)
 		thirds := make([]int, 3)

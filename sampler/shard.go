@@ -12,7 +12,7 @@ const (
 	// PyTorch's DistributedSampler.
 	PadToEven Mode = iota
 	// DropToEven leaves out the last samples of the global order, so that all
-	// ranks have equally many: drop_last=True of DistributedSampler.
+	// ranks have equally many. This is drop_last=True of DistributedSampler.
 	DropToEven
 	// KeepExact gives every place of the global order to exactly one rank, so some
 	// ranks may have one sample more than others. It is for evaluation.

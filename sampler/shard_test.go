@@ -8,7 +8,7 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-// ranks are the parts of all ranks.
+// ranks gives the parts of all ranks.
 func ranks(s sampler.Sampler, world int, mode sampler.Mode, epoch int) []sampler.Part {
 	parts := make([]sampler.Part, world)
 	for rank := range parts {

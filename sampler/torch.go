@@ -6,9 +6,8 @@ package sampler
 // generator it uses only the low 32 bits of seed+e.
 //
 // [Shard] over Torch gives the orders of DistributedSampler(dataset, seed=seed)
-// with set_epoch(e). [Repeat] over Torch gives those of
-// RandomSampler(dataset, num_samples=draws, generator=g) after
-// g.manual_seed(seed+e).
+// with set_epoch(e). [Repeat] over Torch gives those of RandomSampler(dataset,
+// num_samples=draws, generator=g) after g.manual_seed(seed+e).
 //
 // An order takes 8·n bytes, and making it takes time that grows with n. The
 // sampler keeps the orders of the last two epochs. [Shuffle] needs neither this

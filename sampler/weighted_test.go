@@ -138,7 +138,7 @@ func TestWeightsBeyondTheCapOfPyTorch(t *testing.T) {
 	checkChi(t, "the others", eighths, equally(draws-heavy, 8))
 }
 
-// A tiny weight is not rounded up to something that shows.
+// A tiny weight is not rounded up to a probability that can be noticed.
 func TestTinyWeightsNextToLargeOnesStayTiny(t *testing.T) {
 	const n, draws = 1 << 16, 2_000_000
 	weights := make([]float64, n)

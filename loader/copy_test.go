@@ -124,7 +124,7 @@ func TestDetachWithoutMemoryChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Detach(); !errors.Is(err, errBad) || !strings.HasPrefix(err.Error(), "loader: Detach: loader: slab of 64 bytes") {
+			if _, err := b.Detach(); !errors.Is(err, errBad) || !strings.HasPrefix(err.Error(), "loader: Detach: slab of 64 bytes") {
 				t.Errorf("got %v", err)
 			}
 			n += b.Len()

@@ -11,9 +11,9 @@ import (
 // memory is reused, unless [Batch.Keep] or [Batch.Detach] was called.
 //
 // An error comes with a nil batch and ends the loop. It comes in the place of its
-// batch, after all earlier batches. A sample that cannot be placed is such an
-// error unless [OnError] says otherwise. If ctx is done, the loop ends with an
-// error that wraps the cause, even after the last batch.
+// batch, after all earlier batches. A sample that cannot be placed gives a
+// [SampleError], unless [OnError] says otherwise. If ctx is done, the loop ends with
+// an error that wraps the cause, even after the last batch.
 //
 // When the loop has ended, by break, error, cancelled context or panic, all its
 // workers have ended too. Only calls of user code that last longer than a

@@ -85,7 +85,7 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 		return nil, errors.Join(errors.New("loader: New: the dataset is nil"), err)
 	}
 	if ds.Len() < 0 {
-		err = errors.Join(err, fmt.Errorf("loader: New: the dataset has %d samples", ds.Len()))
+		err = errors.Join(err, fmt.Errorf("loader: New: the dataset's Len is %d: want 0 or more", ds.Len()))
 	}
 	spec := ds.Spec()
 	if specErr := spec.Validate(); specErr != nil {
@@ -131,7 +131,7 @@ func (l *Loader) allocate() error {
 		s, err := newSlab(l.spec, rows, &l.stocks)
 		if err != nil {
 			group.Wait()
-			return errors.Join(err, l.Close())
+			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
 		}
 		j := &job{slab: s}
 		l.jobs = append(l.jobs, j)

@@ -36,7 +36,7 @@ func checkRows(spec dataset.Spec, rows int) error {
 		sample += f.Bytes()
 	}
 	if rows > maxBytes/sample {
-		return fmt.Errorf("loader: a batch of %d samples of %d bytes is larger than 128 TiB", rows, sample)
+		return fmt.Errorf("a batch of %d samples of %d bytes is larger than 128 TiB", rows, sample)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (s *slab) reserve(rows int) error {
 		return err
 	}
 	if err := s.exchange(slabBytes(s.spec, rows)); err != nil {
-		return fmt.Errorf("loader: slab of %d bytes: %w", slabBytes(s.spec, rows), err)
+		return fmt.Errorf("slab of %d bytes: %w", slabBytes(s.spec, rows), err)
 	}
 	s.lay(rows)
 	s.columns = make([]slots.Column, len(s.spec))

@@ -109,7 +109,7 @@ func TestMissingValues(t *testing.T) {
 		{[]csv.Option{csv.DropMissing(), csv.Missing("NA")}, "1 p"},
 		{[]csv.Option{csv.FillMissing(-1), csv.Missing("NA")}, `csv: read t.csv: line 5, column "c" (field "c"): missing value`},
 		{[]csv.Option{csv.FillMissing(-1), csv.Missing("-", " NA\t")}, `csv: read t.csv: line 5, column "c" (field "c"): missing value`},
-		{[]csv.Option{csv.FillMissing(-1), csv.DropMissing()}, "csv: DropMissing and FillMissing: want one of them"},
+		{[]csv.Option{csv.FillMissing(-1), csv.DropMissing()}, "csv: DropMissing and FillMissing: want at most one of them"},
 	} {
 		table, err := readCSV(text, fields, c.options...)
 		got := fmt.Sprint(err)

@@ -61,7 +61,7 @@ func (c *config) check() error {
 		errs = append(errs, fmt.Errorf("csv: Comment(%q): want another character", c.comment))
 	}
 	if c.drop && c.fill != nil {
-		errs = append(errs, errors.New("csv: DropMissing and FillMissing: want one of them"))
+		errs = append(errs, errors.New("csv: DropMissing and FillMissing: want at most one of them"))
 	}
 	return errors.Join(errs...)
 }

@@ -72,7 +72,7 @@ type guard struct {
 	limit int64
 	comma []byte // what separates the columns
 
-	row, commas int64 // bytes and commas since the current row was begun
+	row, commas int64 // bytes and commas of the current row so far
 }
 
 func (g *guard) begin() { g.row, g.commas = 0, 0 }

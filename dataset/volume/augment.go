@@ -152,7 +152,7 @@ func (x *Augmented) findFields() []error {
 	return errs
 }
 
-// volume is the field as a volume without values.
+// volume is the header of the volumes that the field holds.
 func (f field) volume(of dataset.Field) Volume {
 	return Volume{Name: f.name, Mask: f.mask, Dtype: of.Dtype,
 		Shape: of.Shape.Clone(), Axes: make([]Axis, len(of.Shape))}
@@ -260,7 +260,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	for k, f := range r.fields {
 		if v := &r.values[k]; !slices.Equal(v.Shape, r.spec[f.at].Shape) || v.Dtype != r.spec[f.at].Dtype {
-			return fmt.Errorf("volume: the steps made %v, not %v", v, r.spec[f.at])
+			return fmt.Errorf("volume: the steps made %v, want %v", v, r.spec[f.at])
 		}
 	}
 	return nil

@@ -246,7 +246,7 @@ func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(3)}, "which is smaller: want PadOrCrop before this step"},
 		{[]volume.Step{volume.ScanFields("x"), volume.PadOrCrop(2, 3), volume.RandomRotate90(1, 0, 1)}, "axes of 2 and 3 voxels"},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(2), volume.RandomFlip(1, 2)}, "want a probability from 0 to 1"},
-		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(1, 2)}, "axis 2 of 2"},
+		{[]volume.Step{volume.ScanFields("x"), volume.RandomFlip(1, 2)}, "axis 2 is out of range: there are 2"},
 		{[]volume.Step{volume.ScanFields("x"), volume.MinMax().Only("y")}, `no volume is named "y"`},
 		{[]volume.Step{volume.ScanFields("x"), volume.RandomCrop(1).Fill(2)}, "Fill is for PadOrCrop only"},
 	} {

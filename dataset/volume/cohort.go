@@ -110,7 +110,7 @@ func (c *Cohort) Subset(patients []int) (*Cohort, error) {
 
 func (c *Cohort) checkPatient(i int) error {
 	if i < 0 || i >= c.Len() {
-		return fmt.Errorf("volume: patient %d of %d", i, c.Len())
+		return fmt.Errorf("volume: patient %d is out of range: there are %d", i, c.Len())
 	}
 	return nil
 }

@@ -223,7 +223,7 @@ func floatsOf(labels []int) []float64 {
 	return x
 }
 
-var errNoPatients = errors.New("volume: cohort of no patients")
+var errNoPatients = errors.New("volume: the cohort has no patients")
 
 // volumes are the fields that hold the cohort's volumes.
 func (c *Cut) volumes() []field {

@@ -65,14 +65,14 @@ func (c *core) findPatients() error {
 			}
 		}
 		if !slices.ContainsFunc(p.files, func(f string) bool { return f != "" }) && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("volume: patient %s: no volume", row.Name))
+			errs = append(errs, fmt.Errorf("volume: patient %s has no volume", row.Name))
 		}
 		c.all = append(c.all, p)
 	}
 	return files.Join(errs)
 }
 
-// fileOf is where the patient has the volume, or "" if it is optional and missing.
+// fileOf is the file of a volume of the patient, or "" if it is optional and missing.
 func (c *core) fileOf(row Patient, s source, found map[string][]string) (string, error) {
 	if file := row.Files[s.name]; file != "" {
 		return file, nil // a missing file is an error when it is opened, even of an optional volume
@@ -166,7 +166,7 @@ func globExpression(glob string) string {
 
 func patternOf(pattern, name string) string { return strings.ReplaceAll(pattern, wildcard, name) }
 
-// escape makes path.Match take the name as it is.
+// escape quotes the characters of a name that are special to path.Match.
 func escape(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }

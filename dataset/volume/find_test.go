@@ -347,7 +347,7 @@ func TestPreparationsMustMakeWhatTheyOutline(t *testing.T) {
 		t.Fatal(err)
 	}
 	fsys["p.nrrd"] = nrrdFile(scanOf(0, 4, 3, 4))
-	if _, _, err := s.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the file has changed: its volume has the shape (1, 12, 3, 4), had (1, 6, 3, 4)") {
+	if _, _, err := s.Load(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the file has changed: its volume has the shape (1, 12, 3, 4), it had (1, 6, 3, 4)") {
 		t.Errorf("another file: got %v", err)
 	}
 }

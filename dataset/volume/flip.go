@@ -139,7 +139,7 @@ func (t rotation) outline(vs []*Volume) error {
 	return nil
 }
 
-// header turns shape and geometry.
+// header rotates shape and geometry.
 func (t rotation) header(v *Volume, k, a, b int) {
 	// A rotation by 90° swaps the axes and reverses one.
 	for ; k > 0; k-- {

@@ -41,7 +41,7 @@ func shift(v *Volume, axis int, voxels float64) {
 	}
 }
 
-// turn makes an axis run the other way through the same voxels.
+// turn reverses the direction of an axis, which then begins at its other end.
 func turn(v *Volume, axis int) {
 	shift(v, axis, float64(v.Shape[axis]-1))
 	a := &v.Axes[axis]

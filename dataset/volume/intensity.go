@@ -203,7 +203,7 @@ func inside(region []bool, mask *Volume) error {
 	return nil
 }
 
-var errNaN = errors.New("a value is not a number, so there are no statistics")
+var errNaN = errors.New("a value is NaN, so there are no statistics")
 
 func (x *Intensity) counts(i int, value float32, region []bool) bool {
 	return (region == nil || region[i]) && (!x.nonzero || value != 0)

@@ -40,7 +40,7 @@ func TestConstantsAndHolesInIntensity(t *testing.T) {
 
 		v.SetFloat32([]float32{1, float32(math.NaN()), 2})
 		err := volume.Run(t.Context(), []*volume.Volume{v}, step)
-		if err == nil || !strings.Contains(err.Error(), "ct: a value is not a number") {
+		if err == nil || !strings.Contains(err.Error(), "ct: a value is NaN") {
 			t.Errorf("%v of NaN: got %v", step, err)
 		}
 	}

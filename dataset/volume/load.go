@@ -79,7 +79,7 @@ func (c *core) unchanged(p *patient, volumes []*Volume) error {
 	}
 	for k, h := range headers {
 		if h != nil && !slices.Equal(h.Shape, p.outlines[k].Shape) {
-			return c.fileError(p, k, fmt.Errorf("the file has changed: its volume has the shape %v, had %v", dims(h.Shape), dims(p.outlines[k].Shape)))
+			return c.fileError(p, k, fmt.Errorf("the file has changed: its volume has the shape %v, it had %v", dims(h.Shape), dims(p.outlines[k].Shape)))
 		}
 	}
 	return nil

@@ -131,7 +131,7 @@ func (p *patchParts) part(i int, e *cacheEntry, r *rand.Rand, b *box) error {
 	return nil
 }
 
-// pick draws the voxel in the center.
+// pick draws the voxel at the center of a patch.
 func (p *patchParts) pick(region *region, r *rand.Rand) int {
 	positive := r.Float64() < p.ratio
 	if positive && region.inside() > 0 || region.outside() == 0 {

@@ -111,7 +111,7 @@ func (x resampling) apply(vs []*Volume, w *work) error {
 	for _, v := range vs {
 		old := [4]int{1, 1, 1, 1}
 		copy(old[4-len(v.Shape):], v.Shape)
-		// Axes of images take the places of y and x.
+		// The two axes of an image count as y and x.
 		var grids [3]grid
 		for d := range grids {
 			k := d + len(v.Shape) - 3

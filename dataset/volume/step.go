@@ -138,7 +138,7 @@ func (p *program) checkNames(names []string) error {
 	return errors.Join(errs...)
 }
 
-// String is the steps in their order.
+// String lists the steps in their order.
 func (p *program) String() string { return steps.Join(p.ops) }
 
 // Process applies the steps to the volumes of one body, as [Prepare] does for
@@ -182,7 +182,7 @@ func rankOf(vs []*Volume) int { return len(vs[0].Shape) - 1 }
 // axisOf is the index in Shape of an axis as users count axes.
 func axisOf(axis, rank int) (int, error) {
 	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d of %d", axis, rank)
+		return 0, fmt.Errorf("axis %d is out of range: there are %d", axis, rank)
 	}
 	if axis < 0 {
 		axis += rank

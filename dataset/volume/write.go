@@ -112,7 +112,7 @@ func (a Axis) writable() error {
 	case a.Kind != "" && !nrrd.IsKind(a.Kind):
 		return fmt.Errorf("kind %.60q, which NRRD does not have", a.Kind)
 	case !(a.Spacing >= 0) || math.IsInf(a.Spacing, 1):
-		return fmt.Errorf("a spacing of %g", a.Spacing)
+		return fmt.Errorf("a spacing of %g, want a finite one of 0 or more", a.Spacing)
 	case a.Direction == nil:
 		return nil
 	case a.Spacing == 0:

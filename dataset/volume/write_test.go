@@ -144,8 +144,8 @@ func TestWhatNRRDCannotHoldIsAnError(t *testing.T) {
 		spoil func(*volume.Volume)
 	}{
 		{`axis 0: a direction without a spacing`, func(v *volume.Volume) { v.Axes[0].Spacing = 0 }},
-		{`axis 2: a spacing of -1`, func(v *volume.Volume) { v.Axes[2].Spacing = -1 }},
-		{`axis 2: a spacing of NaN`, func(v *volume.Volume) { v.Axes[2].Spacing = math.NaN() }},
+		{`axis 2: a spacing of -1, want a finite one of 0 or more`, func(v *volume.Volume) { v.Axes[2].Spacing = -1 }},
+		{`axis 2: a spacing of NaN, want a finite one of 0 or more`, func(v *volume.Volume) { v.Axes[2].Spacing = math.NaN() }},
 		{`axis 1: a direction with a spacing of 1e-310, want 1e-300 to 1e+300`, func(v *volume.Volume) { v.Axes[1].Spacing = 1e-310 }},
 		{`axis 1: the direction [0 2 0] is not a unit vector`, func(v *volume.Volume) { v.Axes[1].Direction[1] = 2 }},
 		{`axis 1: the direction [] is not a unit vector`, func(v *volume.Volume) { v.Axes[1].Direction = []float64{} }},

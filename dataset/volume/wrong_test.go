@@ -54,9 +54,9 @@ func TestStepsThatDoNotFitVolumesSaySo(t *testing.T) {
 		{volume.PadOrCrop(1 << 20), "want a smaller shape"},
 		{volume.PadOrCrop(3).Fill(40000), "PadOrCrop(3).Fill(40000): ct is int16, which cannot hold the value"},
 		{volume.PadOrCrop(3).Fill(-0.5), "PadOrCrop(3).Fill(-0.5): ct is int16, which cannot hold the value"},
-		{volume.Flip(3), "axis 3 of 3"},
+		{volume.Flip(3), "axis 3 is out of range: there are 3"},
 		{volume.Rotate90(1, 1, -2), "want two different axes"},
-		{volume.Rotate90(1, -4, 0), "axis -4 of 3"},
+		{volume.Rotate90(1, -4, 0), "axis -4 is out of range: there are 3"},
 		{volume.ZScore().Within("ct"), "ct is not a mask"},
 	} {
 		v := made("ct", false, []int{2, 2, 2}, []float64{1, 1, 1}, nil)

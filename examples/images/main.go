@@ -74,7 +74,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
 	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*max(workers, 0)+2), // the usual ones, and those that the sheet keeps
+		loader.InFlight(2*max(workers, 0)+2), // the usual ones, and room for the batch that the sheet keeps
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
 	if err != nil {
 		return err

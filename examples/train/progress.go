@@ -86,7 +86,7 @@ func (p *progress) close() {
 	}
 }
 
-// summary prints what this run made.
+// summary prints the results of this run.
 func (p *progress) summary() {
 	took, stats := time.Since(p.begun), p.t.trainLoader.Stats()
 	if epochs := len(p.t.accuracy) - p.first; p.images > 0 {

@@ -20,7 +20,7 @@ type state struct {
 	history
 }
 
-// A history is how the run went.
+// A history holds the losses and accuracies of a run.
 type history struct {
 	losses      []float32 // of every step, in nats
 	validLosses []float32 // of the validation images, after every epoch
@@ -66,8 +66,8 @@ func (t *trainer) save() error {
 }
 
 // restore takes the state from the checkpoint. If there is none, or with -fresh, it
-// makes the state of a new run. A checkpoint of other settings is an error, and stays
-// as it is.
+// makes the state of a new run. A checkpoint with other settings is an error, and
+// stays as it is.
 func (t *trainer) restore() error {
 	c, err := net.Read(t.checkpoint)
 	if t.fresh || errors.Is(err, fs.ErrNotExist) {

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// A time of day: the sky from top to horizon, the sun's colour and the near hills'.
+// A daytime has the colours of the sky from top to horizon, of the sun and of the
+// nearest hills.
 type daytime struct {
 	sky       palette
 	sun, near rgb

@@ -24,7 +24,7 @@ func (n noise) at(x, y float64) float64 {
 	return top*(1-v) + bottom*v
 }
 
-// clouds adds octaves of ever finer and fainter noise; the result lies between
+// clouds adds octaves of ever finer and fainter noise; the result is between
 // 0 and 1, mostly near a half.
 func (n noise) clouds(x, y float64, octaves int) float64 {
 	sum, weight, total := 0.0, 1.0, 0.0

@@ -13,7 +13,7 @@ var cloths = []palette{
 	colours(0xfbeee6, 0xb23a48, 0xfcb9b2, 0x461220, 0x8c2f39),
 }
 
-// stripes are woven cloth with coloured bands, lying in folds.
+// stripes are folded cloth with coloured bands.
 func stripes(r *rand.Rand, n int, _ float64) shader {
 	p := cloths[n%len(cloths)]
 	seed := noise{r.Uint64(), r.Uint64()}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"unsafe"
 
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
@@ -11,7 +12,7 @@ import (
 type Element interface {
 	bool | int | int8 | int16 | int32 | int64 |
 		uint | uint8 | uint16 | uint32 | uint64 |
-		float32 | float64 | complex64 | complex128
+		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
 }
 
 // A Slot is the place of one sample in a batch. It has a cell per field, in the

@@ -13,8 +13,10 @@ import (
 
 // A Field is one named part of a sample: the image, the label.
 type Field struct {
-	Name  string
-	Dtype tensor.Dtype // a dtype of fixed size: tensor.Bool, tensor.Uint8, tensor.Float32 and so on
+	Name string
+	// Dtype is a dtype of fixed size: tensor.Bool, tensor.Uint8, tensor.Float32 and so
+	// on, or one of package half.
+	Dtype tensor.Dtype
 	// Shape is the shape of one sample, without the batch dimension. It is nil for
 	// a scalar. In a ragged field it is the shape of one element.
 	Shape tensor.Shape
@@ -45,7 +47,7 @@ func (f Field) String() string {
 	for _, d := range f.Shape {
 		dims = append(dims, fmt.Sprint(d))
 	}
-	return fmt.Sprintf("%s %v (%s)", f.Name, f.Dtype, strings.Join(dims, ", "))
+	return fmt.Sprintf("%s %s (%s)", f.Name, dense.Name(f.Dtype), strings.Join(dims, ", "))
 }
 
 // A Spec describes the samples of a dataset, field by field.

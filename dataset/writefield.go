@@ -7,6 +7,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
@@ -46,7 +47,7 @@ func labelField(ds Dataset, name string) (int, error) {
 		return 0, err
 	}
 	f := ds.Spec()[k]
-	if t := f.Dtype.Kind(); f.Elements() != 1 || t < reflect.Int || t > reflect.Uint64 {
+	if f.Elements() != 1 || !dense.IsInteger(f.Dtype) {
 		return 0, fmt.Errorf("dataset: field %v: want one integer", f)
 	}
 	return k, nil

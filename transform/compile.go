@@ -1,15 +1,16 @@
 package transform
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
 	"runtime"
+	"unsafe"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // Compiled is a compiled list of steps for single images, without a dataset and a
@@ -44,8 +45,8 @@ func Compile(list ...Step) (*Compiled, error) {
 	return c, nil
 }
 
-// Spec describes the result of the steps: one field with its name, dtype (float32
-// or uint8) and shape.
+// Spec describes the result of the steps: one field with its name, dtype (float32,
+// float16, bfloat16 or uint8) and shape.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
 // String describes the compiled steps: what is done to an image and what is
@@ -58,37 +59,37 @@ func (c *Compiled) String() string {
 	return text + "  store     " + c.output.String()
 }
 
-// Into applies the steps to an image and writes the result to dst. The steps must
-// contain [ToTensor], because the result must be float32. The length of dst must
-// be the product of the shape in Spec. After an error the content of dst is
-// undefined.
+// Into applies the steps to an image and writes the result to dst. The result must
+// be float32: the steps must contain [ToTensor], and no [ToDtype] of another dtype.
+// The length of dst must be the product of the shape in Spec. After an error the
+// content of dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != tensor.Float32 {
-		return errors.New("transform: into: the steps make uint8: use IntoBytes, or add ToTensor")
+		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", dense.Name(c.field.Dtype))
 	}
 	if len(dst) != c.field.Elements() {
 		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.field, c.field.Elements())
 	}
-	s, err := c.run(from)
-	if err == nil {
-		s.lane.storeFloats(dst, s.rand)
-	}
-	c.release(s)
-	return err
+	return c.into(dense.Bytes(dst), from)
 }
 
-// IntoBytes is [Compiled.Into] for steps without [ToTensor], whose result is
-// uint8.
-func (c *Compiled) IntoBytes(dst []uint8, from Source) error {
-	if c.field.Dtype != tensor.Uint8 {
-		return errors.New("transform: into: the steps make float32: use Into")
+// IntoBytes is [Compiled.Into] for any dtype. dst is the memory of the result, in
+// the machine's byte order and aligned for its dtype: for uint8 the values
+// themselves.
+func (c *Compiled) IntoBytes(dst []byte, from Source) error {
+	if len(dst) != c.field.Bytes() {
+		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.field, c.field.Bytes())
 	}
-	if len(dst) != c.field.Elements() {
-		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.field, c.field.Elements())
+	if uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%c.field.Dtype.Size() != 0 {
+		return fmt.Errorf("transform: into: memory for %v that is not aligned to %d bytes", c.field, c.field.Dtype.Size())
 	}
+	return c.into(dst, from)
+}
+
+func (c *Compiled) into(dst []byte, from Source) error {
 	s, err := c.run(from)
 	if err == nil {
-		s.lane.storeBytes(dst)
+		s.lane.store(dst, s.rand)
 	}
 	c.release(s)
 	return err

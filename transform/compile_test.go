@@ -114,7 +114,7 @@ func TestSingleImageSaysWhatIsWrong(t *testing.T) {
 	for want, err := range map[string]error{
 		"the size varies from image to image after Resize(8)": varies,
 		"5 values for image float32 (3, 8, 8): want 192":      floats.Into(make([]float32, 5), File(data)),
-		"the steps make float32: use Into":                    floats.IntoBytes(nil, File(data)),
+		"192 bytes for image float32 (3, 8, 8): want 768":     floats.IntoBytes(make([]byte, 192), File(data)),
 		"the steps make uint8: use IntoBytes":                 bytes8.Into(nil, File(data)),
 		"the file is empty":                                   bytes8.IntoBytes(make([]uint8, 192), Source{}),
 		"7 bytes of RGB for 2×1 pixels":                       bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),

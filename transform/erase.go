@@ -87,13 +87,13 @@ func (s Erasing) add(p *program) error {
 	return nil
 }
 
-func (o *output) erase(out []float32, r *rand.Rand) {
+func (t *target[T]) erase(o *output, out []T, r *rand.Rand) {
 	for k := range o.erasings {
-		o.erasings[k].apply(o, out, r)
+		t.eraseOnce(o, &o.erasings[k], out, r)
 	}
 }
 
-func (s *Erasing) apply(o *output, out []float32, r *rand.Rand) {
+func (t *target[T]) eraseOnce(o *output, s *Erasing, out []T, r *rand.Rand) {
 	if r.Float64() >= s.p {
 		return
 	}
@@ -107,7 +107,7 @@ func (s *Erasing) apply(o *output, out []float32, r *rand.Rand) {
 		for c := range o.channels {
 			for y := top; y < top+h; y++ {
 				for x := left; x < left+w; x++ {
-					out[o.index(c, y, x)] = s.next(c, r)
+					out[o.index(c, y, x)] = t.convert(s.next(c, r))
 				}
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -104,6 +105,13 @@ func ExampleCompile() {
 	// image float32 (3, 2, 2)
 	// [0 0 0 0 0 0 0 0 0 0 0 0]
 	// transform: decode: AVIF, which penstock does not read
+}
+
+// Tensors of half precision take half the memory and half the bus.
+func ExampleToDtype() {
+	image := first(transform.CenterCrop(1), transform.ToTensor(), transform.ToDtype(half.Float16Dtype))["image"]
+	fmt.Println(image.Dtype(), image.Data())
+	// Output: Float16 [0.47070312 0.3137207 0]
 }
 
 func ExampleCompose() {

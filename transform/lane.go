@@ -58,20 +58,3 @@ func (l *lane) run(r *rand.Rand) error {
 	e.row = grow(e.row, 4*w)
 	return nil
 }
-
-func (l *lane) storeBytes(out []uint8) {
-	e := &l.engine
-	for y := range l.output.h {
-		e.rowOf(e.row, y)
-		l.output.storeBytes(out, e.row, y)
-	}
-}
-
-func (l *lane) storeFloats(out []float32, r *rand.Rand) {
-	e := &l.engine
-	for y := range l.output.h {
-		e.rowOf(e.row, y)
-		l.output.storeFloats(out, e.row, y)
-	}
-	l.output.erase(out, r)
-}

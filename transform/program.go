@@ -66,7 +66,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 // compile checks all steps, and joins their errors.
 func compile(steps []Step) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
-	p.output.channels = 3
+	p.output.channels, p.output.dtype = 3, tensor.Uint8
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.output.check()...)
@@ -171,11 +171,7 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	if p.output.planar() {
 		shape = tensor.Shape{p.output.channels, h, w}
 	}
-	dtype := tensor.Uint8
-	if p.output.float {
-		dtype = tensor.Float32
-	}
-	f := dataset.Field{Name: p.field, Dtype: dtype, Shape: shape}
+	f := dataset.Field{Name: p.field, Dtype: p.output.dtype, Shape: shape}
 	p.output.w, p.output.h = w, h
 	return f, dataset.Spec{f}.Validate()
 }

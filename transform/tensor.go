@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/penstock-go/penstock/internal/resize"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -41,11 +44,14 @@ type output struct {
 	table    [3][256]float32 // per channel: the result of each byte, if float
 	mean     [3]float32      // of the last Normalize
 	std      [3]float32
-	norms    int          // Normalizes so far
-	preset   string       // the preset that has normalised
-	norm     *resize.Norm // computes the same as table, for three planes; nil if it cannot
+	norms    int    // Normalizes so far
+	preset   string // the one that has normalised
+	dtype    tensor.Dtype
 	erasings []Erasing
 	calls    []string
+
+	full   *target[float32] // one of the two, where float
+	halves *target[uint16]
 }
 
 func (o *output) planar() bool {
@@ -55,11 +61,8 @@ func (o *output) planar() bool {
 // check is called after all steps. It returns the errors and chooses how the image
 // is stored.
 func (o *output) check() []error {
-	if o.norms == 0 {
-		o.std = [3]float32{1, 1, 1}
-	}
-	if o.float && o.planar() && o.channels == 3 && o.norms < 2 {
-		o.norm = resize.NewNorm(o.mean, o.std)
+	if o.float {
+		o.aim()
 	}
 	if !o.float && len(o.erasings) > 0 {
 		return []error{errors.New("transform: RandomErasing: must come after ToTensor")}
@@ -68,18 +71,15 @@ func (o *output) check() []error {
 }
 
 func (o *output) String() string {
-	axes, dtype := HWC, "uint8"
+	axes := HWC
 	if o.planar() {
 		axes = CHW
-	}
-	if o.float {
-		dtype = "float32"
 	}
 	text := ""
 	for _, c := range o.calls {
 		text += c + ", "
 	}
-	return fmt.Sprintf("%s%s %v", text, dtype, axes)
+	return fmt.Sprintf("%s%s %v", text, dense.Name(o.dtype), axes)
 }
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after
@@ -90,7 +90,7 @@ func ToTensor() Step {
 		if err := p.toTensor("ToTensor()"); err != nil {
 			return err
 		}
-		p.output.float = true
+		p.output.float, p.output.dtype = true, tensor.Float32
 		for c := range p.output.table {
 			for x := range p.output.table[c] {
 				p.output.table[c][x] = float32(x) / 255
@@ -118,8 +118,28 @@ func (p *program) toTensor(call string) error {
 	return nil
 }
 
-// Layout sets the order of the result's dimensions. The default is [CHW] with
-// [ToTensor] or [PILToTensor], and otherwise [HWC].
+// ToDtype makes the result of [ToTensor] float16 or bfloat16 of package half, which
+// takes half the memory. All arithmetic before it is float32; the results are
+// rounded to the nearest value, ties to even, as torch's x.to(torch.float16) and
+// x.to(torch.bfloat16) do. It must come after [ToTensor] and [Normalize].
+// tensor.Float32 changes nothing.
+func ToDtype(dt tensor.Dtype) Step {
+	return setting{fmt.Sprintf("ToDtype(%s)", dense.Name(dt)), func(p *program) error {
+		switch {
+		case dt != tensor.Float32 && dt != half.Float16Dtype && dt != half.BFloat16Dtype:
+			return errors.New("want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
+		case !p.output.float:
+			return errors.New("want ToTensor before it")
+		case p.output.dtype != tensor.Float32 && p.output.dtype != dt:
+			return fmt.Errorf("the result is %s already", dense.Name(p.output.dtype))
+		}
+		p.output.dtype = dt
+		return nil
+	}}
+}
+
+// Layout sets the order of the result's dimensions. The default is CHW with
+// [ToTensor] or [PILToTensor], and otherwise HWC.
 func Layout(a Axes) Step {
 	return setting{steps.Call("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {
@@ -146,7 +166,9 @@ func Normalize(mean, std []float32) Step {
 		case p.output.preset != "":
 			return fmt.Errorf("%s has normalised already: for other numbers, list its steps yourself", p.output.preset)
 		case len(p.output.erasings) > 0:
-			return errors.New("must come before RandomErasing")
+			return errors.New("want it before RandomErasing")
+		case p.output.dtype != tensor.Float32:
+			return errors.New("want it before ToDtype")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
 			return fmt.Errorf("want %d means and standard deviations, one per channel, or one for all", n)
 		}
@@ -171,59 +193,4 @@ func Normalize(mean, std []float32) Step {
 		p.output.calls = append(p.output.calls, text)
 		return nil
 	}}
-}
-
-// storeFloats writes row y of the image, 4 bytes per pixel, as float32.
-func (o *output) storeFloats(out []float32, row []byte, y int) {
-	w := o.w
-	row = row[:4*w]
-	if !o.planar() {
-		out = out[y*w*o.channels:][:w*o.channels]
-		for x := range w {
-			for c := range o.channels {
-				out[x*o.channels+c] = o.table[c][row[4*x+c]]
-			}
-		}
-		return
-	}
-	plane := o.w * o.h
-	if o.channels == 1 {
-		r := out[y*w:][:w]
-		for x := range r {
-			r[x] = o.table[0][row[4*x]]
-		}
-		return
-	}
-	r := out[y*w:][:w]
-	g := out[plane+y*w:][:len(r)]
-	b := out[2*plane+y*w:][:len(r)]
-	if o.norm != nil {
-		o.norm.Store(r, g, b, row)
-		return
-	}
-	for x := range r {
-		p := row[4*x : 4*x+4]
-		r[x] = o.table[0][p[0]]
-		g[x] = o.table[1][p[1]]
-		b[x] = o.table[2][p[2]]
-	}
-}
-
-// storeBytes is storeFloats for uint8, without a table.
-func (o *output) storeBytes(out []uint8, row []byte, y int) {
-	w, n := o.w, o.channels
-	row = row[:4*w]
-	if !o.planar() {
-		out = out[y*w*n:][:w*n]
-		for x := range w {
-			copy(out[x*n:x*n+n], row[4*x:4*x+n])
-		}
-		return
-	}
-	for c := range n {
-		plane := out[(c*o.h+y)*w:][:w]
-		for x := range plane {
-			plane[x] = row[4*x+c]
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/csv"
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -152,7 +153,8 @@ func TestCSVSaysWhatIsWrong(t *testing.T) {
 		{"a\nyes\n", []csv.Field{csv.Scalar[bool]("x", "a")}, nil, "\"yes\" as bool: invalid syntax"},
 		{"a\nc\n", []csv.Field{csv.Category("x", "a", "d", "e")}, nil, "line 2, column \"a\" (field \"x\"): class \"c\", want one of \"d\", \"e\""},
 		{"a\n1\n", []csv.Field{csv.Category("x", "a", "d", "d")}, nil, "csv: field \"x\": class \"d\" twice"},
-		{"a\n1\n", []csv.Field{csv.Scalar[complex64]("x", "a")}, nil, "csv: field \"x\": values of complex64: want bool, an integer or a float"},
+		{"a\n1\n", []csv.Field{csv.Scalar[complex64]("x", "a")}, nil, "csv: field \"x\": values of complex64: want bool, an integer, float32 or float64"},
+		{"a\n1\n", []csv.Field{csv.Scalar[half.Float16]("x", "a")}, nil, "csv: field \"x\": values of float16: want bool, an integer, float32 or float64"},
 		{"a\n1\n", []csv.Field{csv.Vector[int]("x")}, nil, "csv: field \"x\": no columns"},
 		{"a\n1\n", nil, nil, "dataset: spec: no fields"},
 		{"a\n1\n", append(a, a...), nil, "dataset: spec: two fields are named \"x\""},

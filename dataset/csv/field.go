@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -41,7 +42,7 @@ const (
 // Integers are decimal. They may end in ".0", which pandas writes where a
 // column has missing values. Bools are 1, t, true, 0, f or false, in lower or
 // upper case or capitalised. Spaces around a value are ignored. A value that T
-// cannot hold is an error. Complex types are an error.
+// cannot hold is an error. Complex types and those of package half are an error.
 func Scalar[T dataset.Element](field, column string) Field {
 	return numbers[T](scalarField, field, []string{column})
 }
@@ -54,8 +55,9 @@ func Vector[T dataset.Element](field string, columns ...string) Field {
 
 func numbers[T dataset.Element](kind fieldKind, field string, columns []string) Field {
 	dtype, err := dense.DtypeOf(reflect.TypeFor[T]())
-	if dtype == tensor.Complex64 || dtype == tensor.Complex128 {
-		err = fmt.Errorf("values of %v: want bool, an integer or a float", dtype)
+	switch dtype {
+	case tensor.Complex64, tensor.Complex128, half.Float16Dtype, half.BFloat16Dtype:
+		err = fmt.Errorf("values of %s: want bool, an integer, float32 or float64", dense.Name(dtype))
 	}
 	return Field{name: field, columns: columns, kind: kind, dtype: dtype, err: err}
 }

@@ -12,13 +12,16 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
 // Write writes a field of all samples of ds to w as one array of shape (n, …),
-// which [Open] and numpy.load read. The field must not be ragged. Samples are
+// which [Open] and numpy.load read. The field must not be ragged, nor bfloat16, a
+// dtype that NumPy does not have. Samples are
 // written one by one as they are read. Random transforms draw the numbers of
 // seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
@@ -34,6 +37,9 @@ func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 		return err
 	}
 	f := ds.Spec()[k]
+	if f.Dtype == half.BFloat16Dtype {
+		return fmt.Errorf("field %v: NumPy has no bfloat16", f)
+	}
 	return arrays.Write(ctx, w, headerOf(f, ds.Len()), ds, k, files.EncodingOf(f.Dtype, !bulk.LittleEndian()))
 }
 
@@ -96,7 +102,7 @@ func headerOf(f dataset.Field, n int) []byte {
 // descrOf is NumPy's name of a dtype in the machine's byte order.
 func descrOf(dt tensor.Dtype) string {
 	size := int(dt.Size())
-	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dt.Name(), "0123456789")]
+	letter := map[string]string{"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}[strings.TrimRight(dense.Name(dt), "0123456789")]
 	switch {
 	case size == 1:
 		return fmt.Sprint("|", letter, size)

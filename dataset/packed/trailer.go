@@ -63,7 +63,7 @@ func byteOrder() string {
 func (t *trailer) encode() ([]byte, error) {
 	d := description{ByteOrder: byteOrder(), Classes: t.classes}
 	for _, f := range t.spec {
-		d.Fields = append(d.Fields, descriptionField{f.Name, f.Dtype.Name(), f.Shape})
+		d.Fields = append(d.Fields, descriptionField{f.Name, dense.Name(f.Dtype), f.Shape})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -23,3 +23,6 @@ func Kernels() bool { return AVX2() }
 var AVX512 = sync.OnceValue(func() bool {
 	return AVX2() && os.Getenv("PENSTOCK_KERNELS") != "avx2" && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI
 })
+
+// Float16 reports whether kernels may convert to float16, with F16C.
+var Float16 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasF16C })

@@ -12,3 +12,6 @@ var NEON = sync.OnceValue(func() bool { return os.Getenv("PENSTOCK_KERNELS") != 
 
 // Kernels reports whether this processor's kernels may run.
 func Kernels() bool { return NEON() }
+
+// Float16 reports whether kernels may convert to float16, as NEON does.
+func Float16() bool { return NEON() }

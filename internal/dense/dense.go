@@ -8,13 +8,15 @@ import (
 	"unsafe"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset/half"
 )
 
 // Element is every type of fixed size.
 type Element interface {
 	bool | int | int8 | int16 | int32 | int64 |
 		uint | uint8 | uint16 | uint32 | uint64 |
-		float32 | float64 | complex64 | complex128
+		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
 }
 
 // Values is b as values of T, without a copy; nil if b is empty. b must be aligned for
@@ -49,6 +51,12 @@ func Tensor(dt tensor.Dtype, shape tensor.Shape, b []byte) *tensor.Dense {
 }
 
 func backing(dt tensor.Dtype, b []byte) any {
+	switch dt {
+	case half.Float16Dtype:
+		return Values[half.Float16](b)
+	case half.BFloat16Dtype:
+		return Values[half.BFloat16](b)
+	}
 	switch dt.Kind() {
 	case reflect.Bool:
 		return Values[bool](b)

@@ -12,7 +12,7 @@ import (
 func TestTensorAndValuesShareTheirBytes(t *testing.T) {
 	for _, name := range []string{
 		"bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64",
-		"float32", "float64", "complex64", "complex128",
+		"float32", "float64", "complex64", "complex128", "float16", "bfloat16",
 	} {
 		dt, err := dense.DtypeNamed(name)
 		if err != nil || !dense.Fixed(dt) {

@@ -6,6 +6,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -78,18 +79,8 @@ func (e Encoding) Encode(row []byte) {
 // may be the end of row: values are written only where earlier ones were read.
 func widenHalves(row, raw []byte) {
 	for len(raw) >= 2 && len(row) >= 4 {
-		binary.NativeEndian.PutUint32(row, widenHalf(binary.NativeEndian.Uint16(raw)))
+		x := half.Float16(binary.NativeEndian.Uint16(raw)).Float32()
+		binary.NativeEndian.PutUint32(row, math.Float32bits(x))
 		row, raw = row[4:], raw[2:]
 	}
-}
-
-// widenHalf is the float32 of the same value as an IEEE 754 binary16, both as bits.
-func widenHalf(h uint16) uint32 {
-	sign, rest := uint32(h&0x8000)<<16, uint32(h&0x7fff)
-	if rest >= 0x7c00 { // infinite or not a number
-		return sign | 0x7f800000 | rest<<13
-	}
-	// The exponent's bias differs by 112; multiplying moves subnormals right too.
-	const twoTo112 = 1 << 112
-	return sign | math.Float32bits(math.Float32frombits(rest<<13)*twoTo112)
 }

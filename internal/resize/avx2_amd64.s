@@ -287,6 +287,26 @@ DATA part<>+24(SB)/4, $0x3b808081
 DATA part<>+28(SB)/4, $0x3b808081
 GLOBL part<>(SB), RODATA|NOPTR, $32
 
+DATA one<>+0(SB)/4, $0x00000001
+DATA one<>+4(SB)/4, $0x00000001
+DATA one<>+8(SB)/4, $0x00000001
+DATA one<>+12(SB)/4, $0x00000001
+DATA one<>+16(SB)/4, $0x00000001
+DATA one<>+20(SB)/4, $0x00000001
+DATA one<>+24(SB)/4, $0x00000001
+DATA one<>+28(SB)/4, $0x00000001
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
+DATA bias<>+0(SB)/4, $0x00007fff
+DATA bias<>+4(SB)/4, $0x00007fff
+DATA bias<>+8(SB)/4, $0x00007fff
+DATA bias<>+12(SB)/4, $0x00007fff
+DATA bias<>+16(SB)/4, $0x00007fff
+DATA bias<>+20(SB)/4, $0x00007fff
+DATA bias<>+24(SB)/4, $0x00007fff
+DATA bias<>+28(SB)/4, $0x00007fff
+GLOBL bias<>(SB), RODATA|NOPTR, $32
+
 // func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·store8(SB), NOSPLIT, $0-64
@@ -355,34 +375,14 @@ pixels:
 	VZEROUPPER
 	RET
 
-DATA fullPlane<>+0(SB)/4, $0x437f0000
-DATA fullPlane<>+4(SB)/4, $0x437f0000
-DATA fullPlane<>+8(SB)/4, $0x437f0000
-DATA fullPlane<>+12(SB)/4, $0x437f0000
-DATA fullPlane<>+16(SB)/4, $0x437f0000
-DATA fullPlane<>+20(SB)/4, $0x437f0000
-DATA fullPlane<>+24(SB)/4, $0x437f0000
-DATA fullPlane<>+28(SB)/4, $0x437f0000
-GLOBL fullPlane<>(SB), RODATA|NOPTR, $32
-
-DATA partPlane<>+0(SB)/4, $0x3b808081
-DATA partPlane<>+4(SB)/4, $0x3b808081
-DATA partPlane<>+8(SB)/4, $0x3b808081
-DATA partPlane<>+12(SB)/4, $0x3b808081
-DATA partPlane<>+16(SB)/4, $0x3b808081
-DATA partPlane<>+20(SB)/4, $0x3b808081
-DATA partPlane<>+24(SB)/4, $0x3b808081
-DATA partPlane<>+28(SB)/4, $0x3b808081
-GLOBL partPlane<>(SB), RODATA|NOPTR, $32
-
 // func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·storePlane8(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VMOVDQU      fullPlane<>+0(SB), Y0
-	VMOVDQU      partPlane<>+0(SB), Y1
+	VMOVDQU      full<>+0(SB), Y0
+	VMOVDQU      part<>+0(SB), Y1
 	MOVQ         mean+24(FP), BX
 	VBROADCASTSS (BX), Y2
 	MOVQ         std+32(FP), BX
@@ -403,6 +403,236 @@ samples:
 	VMOVUPS      Y6, (AX)
 	ADDQ         $0x08, CX
 	ADDQ         $0x20, AX
+	DECQ         DX
+	JNZ          samples
+	VZEROUPPER
+	RET
+
+// func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·storeFloat16(SB), NOSPLIT, $0-64
+	MOVQ         red+0(FP), AX
+	MOVQ         green+8(FP), CX
+	MOVQ         blue+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mean+40(FP), DI
+	MOVQ         std+48(FP), R8
+	MOVQ         inverse+56(FP), R9
+	VMOVDQU      byteMask<>+0(SB), Y0
+	VMOVDQU      full<>+0(SB), Y1
+	VMOVDQU      part<>+0(SB), Y2
+	VBROADCASTSS (DI), Y3
+	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 8(DI), Y5
+	VBROADCASTSS (R8), Y6
+	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 8(R8), Y8
+	VBROADCASTSS (R9), Y9
+	VBROADCASTSS 4(R9), Y10
+	VBROADCASTSS 8(R9), Y11
+
+pixels:
+	VPAND        (BX), Y0, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y3, Y13, Y12
+	VMULPS       Y9, Y12, Y13
+	VFNMADD231PS Y6, Y13, Y12
+	VFMADD231PS  Y9, Y12, Y13
+	VCVTPS2PH    $0x00, Y13, (AX)
+	ADDQ         $0x10, AX
+	VMOVDQU      (BX), Y12
+	VPSRLD       $0x08, Y12, Y12
+	VPAND        Y0, Y12, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y4, Y13, Y12
+	VMULPS       Y10, Y12, Y13
+	VFNMADD231PS Y7, Y13, Y12
+	VFMADD231PS  Y10, Y12, Y13
+	VCVTPS2PH    $0x00, Y13, (CX)
+	ADDQ         $0x10, CX
+	VMOVDQU      (BX), Y12
+	VPSRLD       $0x10, Y12, Y12
+	VPAND        Y0, Y12, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y5, Y13, Y12
+	VMULPS       Y11, Y12, Y13
+	VFNMADD231PS Y8, Y13, Y12
+	VFMADD231PS  Y11, Y12, Y13
+	VCVTPS2PH    $0x00, Y13, (DX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x20, BX
+	DECQ         SI
+	JNZ          pixels
+	VZEROUPPER
+	RET
+
+// func storePlaneFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·storePlaneFloat16(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU      full<>+0(SB), Y0
+	VMOVDQU      part<>+0(SB), Y1
+	MOVQ         mean+24(FP), BX
+	VBROADCASTSS (BX), Y2
+	MOVQ         std+32(FP), BX
+	VBROADCASTSS (BX), Y3
+	MOVQ         inverse+40(FP), BX
+	VBROADCASTSS (BX), Y4
+
+samples:
+	VPMOVZXBD    (CX), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y1, Y5, Y6
+	VFNMADD231PS Y0, Y6, Y5
+	VFMADD231PS  Y1, Y5, Y6
+	VSUBPS       Y2, Y6, Y5
+	VMULPS       Y4, Y5, Y6
+	VFNMADD231PS Y3, Y6, Y5
+	VFMADD231PS  Y4, Y5, Y6
+	VCVTPS2PH    $0x00, Y6, (AX)
+	ADDQ         $0x08, CX
+	ADDQ         $0x10, AX
+	DECQ         DX
+	JNZ          samples
+	VZEROUPPER
+	RET
+
+// func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·storeBFloat16(SB), NOSPLIT, $0-64
+	MOVQ         red+0(FP), AX
+	MOVQ         green+8(FP), CX
+	MOVQ         blue+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mean+40(FP), DI
+	MOVQ         std+48(FP), R8
+	MOVQ         inverse+56(FP), R9
+	VMOVDQU      byteMask<>+0(SB), Y0
+	VMOVDQU      full<>+0(SB), Y1
+	VMOVDQU      part<>+0(SB), Y2
+	VBROADCASTSS (DI), Y3
+	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 8(DI), Y5
+	VBROADCASTSS (R8), Y6
+	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 8(R8), Y8
+	VBROADCASTSS (R9), Y9
+	VBROADCASTSS 4(R9), Y10
+	VBROADCASTSS 8(R9), Y11
+
+pixels:
+	VPAND        (BX), Y0, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y3, Y13, Y12
+	VMULPS       Y9, Y12, Y13
+	VFNMADD231PS Y6, Y13, Y12
+	VFMADD231PS  Y9, Y12, Y13
+	VPSRLD       $0x10, Y13, Y12
+	VPAND        one<>+0(SB), Y12, Y12
+	VPADDD       bias<>+0(SB), Y12, Y12
+	VPADDD       Y13, Y12, Y12
+	VPSRLD       $0x10, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X13
+	VPACKUSDW    X13, X12, X13
+	VMOVDQU      X13, (AX)
+	ADDQ         $0x10, AX
+	VMOVDQU      (BX), Y12
+	VPSRLD       $0x08, Y12, Y12
+	VPAND        Y0, Y12, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y4, Y13, Y12
+	VMULPS       Y10, Y12, Y13
+	VFNMADD231PS Y7, Y13, Y12
+	VFMADD231PS  Y10, Y12, Y13
+	VPSRLD       $0x10, Y13, Y12
+	VPAND        one<>+0(SB), Y12, Y12
+	VPADDD       bias<>+0(SB), Y12, Y12
+	VPADDD       Y13, Y12, Y12
+	VPSRLD       $0x10, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X13
+	VPACKUSDW    X13, X12, X13
+	VMOVDQU      X13, (CX)
+	ADDQ         $0x10, CX
+	VMOVDQU      (BX), Y12
+	VPSRLD       $0x10, Y12, Y12
+	VPAND        Y0, Y12, Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y12, Y13
+	VFNMADD231PS Y1, Y13, Y12
+	VFMADD231PS  Y2, Y12, Y13
+	VSUBPS       Y5, Y13, Y12
+	VMULPS       Y11, Y12, Y13
+	VFNMADD231PS Y8, Y13, Y12
+	VFMADD231PS  Y11, Y12, Y13
+	VPSRLD       $0x10, Y13, Y12
+	VPAND        one<>+0(SB), Y12, Y12
+	VPADDD       bias<>+0(SB), Y12, Y12
+	VPADDD       Y13, Y12, Y12
+	VPSRLD       $0x10, Y12, Y12
+	VEXTRACTI128 $0x01, Y12, X13
+	VPACKUSDW    X13, X12, X13
+	VMOVDQU      X13, (DX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x20, BX
+	DECQ         SI
+	JNZ          pixels
+	VZEROUPPER
+	RET
+
+// func storePlaneBFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU      full<>+0(SB), Y0
+	VMOVDQU      part<>+0(SB), Y1
+	MOVQ         mean+24(FP), BX
+	VBROADCASTSS (BX), Y2
+	MOVQ         std+32(FP), BX
+	VBROADCASTSS (BX), Y3
+	MOVQ         inverse+40(FP), BX
+	VBROADCASTSS (BX), Y4
+
+samples:
+	VPMOVZXBD    (CX), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y1, Y5, Y6
+	VFNMADD231PS Y0, Y6, Y5
+	VFMADD231PS  Y1, Y5, Y6
+	VSUBPS       Y2, Y6, Y5
+	VMULPS       Y4, Y5, Y6
+	VFNMADD231PS Y3, Y6, Y5
+	VFMADD231PS  Y4, Y5, Y6
+	VPSRLD       $0x10, Y6, Y5
+	VPAND        one<>+0(SB), Y5, Y5
+	VPADDD       bias<>+0(SB), Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VPSRLD       $0x10, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKUSDW    X6, X5, X6
+	VMOVDQU      X6, (AX)
+	ADDQ         $0x08, CX
+	ADDQ         $0x10, AX
 	DECQ         DX
 	JNZ          samples
 	VZEROUPPER

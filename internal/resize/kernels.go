@@ -25,23 +25,3 @@ func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int
 	}
 	return done
 }
-
-// storeKernel stores as many pixels as it can, from the first on.
-func storeKernel(red, green, blue []float32, row []byte, n *Norm) (done int) {
-	blocks := min(len(red), len(green), len(blue), len(row)/4) / 8
-	if !cpu.Kernels() || blocks == 0 {
-		return 0
-	}
-	store8(&red[0], &green[0], &blue[0], &row[0], blocks, &n.mean, &n.std, &n.inverse)
-	return 8 * blocks
-}
-
-// storePlaneKernel stores as many samples as it can, from the first on.
-func storePlaneKernel(dst []float32, src []byte, n *Norm, c int) (done int) {
-	blocks := min(len(dst), len(src)) / 8
-	if !cpu.Kernels() || blocks == 0 {
-		return 0
-	}
-	storePlane8(&dst[0], &src[0], blocks, &n.mean[c], &n.std[c], &n.inverse[c])
-	return 8 * blocks
-}

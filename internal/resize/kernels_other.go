@@ -10,6 +10,14 @@ func horizontalKernel(_ []byte, _ int, _ []byte, _, _ int, _ *Weights) (rows int
 
 func verticalKernel(_, _ []byte, _ int, _ *Weights, _ int) bool { return false }
 
-func storePlaneKernel(_ []float32, _ []byte, _ *Norm, _ int) (samples int) { return 0 }
+func storeKernel(_, _, _ []float32, _ []byte, _ *params) (pixels int) { return 0 }
 
-func storeKernel(_, _, _ []float32, _ []byte, _ *Norm) (pixels int) { return 0 }
+func storeFloat16Kernel(_, _, _ []uint16, _ []byte, _ *params) (pixels int) { return 0 }
+
+func storeBFloat16Kernel(_, _, _ []uint16, _ []byte, _ *params) (pixels int) { return 0 }
+
+func storePlaneKernel(_ []float32, _ []byte, _ *params, _ int) (samples int) { return 0 }
+
+func storePlaneFloat16Kernel(_ []uint16, _ []byte, _ *params, _ int) (samples int) { return 0 }
+
+func storePlaneBFloat16Kernel(_ []uint16, _ []byte, _ *params, _ int) (samples int) { return 0 }

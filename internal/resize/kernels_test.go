@@ -76,69 +76,6 @@ func compareVertical(t *testing.T, a Axis, w *Weights, r *rand.Rand) {
 	}
 }
 
-func TestStoreIsTorchsArithmetic(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		var mean, std [3]float32
-		for c := range 3 {
-			mean[c], std[c] = r.Float32(), r.Float32()*3+1e-3
-		}
-		n := NewNorm(mean, std)
-		wide := 1 + r.IntN(40)
-		row := noise(r, 4*wide, 0)
-		planes := [3][]float32{make([]float32, wide), make([]float32, wide), make([]float32, wide)}
-		n.Store(planes[0], planes[1], planes[2], row)
-		for c, plane := range planes {
-			for x, got := range plane {
-				want := float32(row[4*x+c]) / 255
-				want -= mean[c]
-				want /= std[c]
-				if got != want {
-					t.Fatalf("(%d/255 - %v)/%v: got %v, want %v", row[4*x+c], mean[c], std[c], got, want)
-				}
-			}
-		}
-	}
-}
-
-func TestStorePlaneIsTorchsArithmetic(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 300 {
-		var mean, std [3]float32
-		for c := range 3 {
-			mean[c], std[c] = r.Float32(), r.Float32()*3+1e-3
-		}
-		n := NewNorm(mean, std)
-		src := noise(r, 1+r.IntN(40), 0)
-		got := make([]float32, len(src))
-		c := r.IntN(3)
-		n.StorePlane(got, src, c)
-		for i, x := range src {
-			want := float32(x) / 255
-			want -= mean[c]
-			want /= std[c]
-			if got[i] != want {
-				t.Fatalf("(%d/255 - %v)/%v: got %v, want %v", x, mean[c], std[c], got[i], want)
-			}
-		}
-	}
-}
-
-func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
-	if !cpu.Kernels() {
-		t.Skip("the kernels need AVX2 and FMA or NEON, and PENSTOCK_KERNELS not to be portable")
-	}
-	for _, n := range []*Norm{
-		NewNorm([3]float32{0.485, 0.456, 0.406}, [3]float32{0.229, 0.224, 0.225}),
-		NewNorm([3]float32{}, [3]float32{1, 1, 1}),
-		NewNorm([3]float32{0.5, 0.5, 0.5}, [3]float32{0.5, 0.5, 0.5}),
-	} {
-		if !n.kernel {
-			t.Errorf("mean %v, deviation %v: the kernel differs from the table", n.mean, n.std)
-		}
-	}
-}
-
 // BenchmarkEval resamples a photo of 500×375 pixels as the evaluation preset does.
 func BenchmarkEval(b *testing.B) {
 	var wx, wy Weights
@@ -148,8 +85,6 @@ func BenchmarkEval(b *testing.B) {
 	src := noise(rand.New(rand.NewPCG(1, 1)), rows*stride, 64)
 	mid := make([]byte, rows*4*224)
 	row := make([]byte, 4*224)
-	out := make([]float32, 3*224*224)
-	norm := NewNorm([3]float32{0.485, 0.456, 0.406}, [3]float32{0.229, 0.224, 0.225})
 	b.Run("horizontal", func(b *testing.B) {
 		for b.Loop() {
 			Horizontal(mid, 4*224, src, stride, rows, &wx)
@@ -159,14 +94,6 @@ func BenchmarkEval(b *testing.B) {
 		for b.Loop() {
 			for y := range 224 {
 				Vertical(row, mid, 4*224, &wy, y)
-			}
-		}
-	})
-	b.Run("store", func(b *testing.B) {
-		for b.Loop() {
-			for y := range 224 {
-				plane := out[224*y:]
-				norm.Store(plane[:224], plane[224*224:][:224], plane[2*224*224:][:224], row)
 			}
 		}
 	})

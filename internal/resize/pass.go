@@ -27,7 +27,7 @@ func horizontalRow(dst, src []byte, w *Weights) {
 	for i, first := range w.First {
 		k := w.K[i*w.Taps:][:count[i]]
 		p := src[4*first:][:4*len(k)]
-		rb, g := int64(half)<<32+half, int64(half)
+		rb, g := int64(halfUnit)<<32+halfUnit, int64(halfUnit)
 		for _, c := range k {
 			if len(p) < 4 {
 				break
@@ -57,7 +57,7 @@ func vertical(dst, src []byte, stride int, w *Weights, i int) {
 	k := w.K[i*w.Taps:][:w.Count[i]]
 	src = src[int(w.First[i])*stride:]
 	for x := 0; x+4 <= len(dst); x += 4 {
-		rb, g := int64(half)<<32+half, int64(half)
+		rb, g := int64(halfUnit)<<32+halfUnit, int64(halfUnit)
 		at := x
 		for _, c := range k {
 			v := int64(binary.LittleEndian.Uint32(src[at : at+4]))

@@ -1,36 +1,92 @@
 package resize
 
-// A Norm stores pixels as normalised floats.
-type Norm struct {
-	mean, std, inverse [3]float32
-	table              [3][256]float32
-	kernel             bool // the kernel gives the same values as the table
+import (
+	"fmt"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset/half"
+)
+
+// A Norm stores pixels as normalised values of type T: float32, or uint16 for the
+// bits of float16 and bfloat16.
+type Norm[T float32 | uint16] struct {
+	table  [3][256]T
+	params params
+	store  func(red, green, blue []T, row []byte, p *params) (done int) // computes what the table holds; nil if none does
+	plane  func(dst []T, src []byte, p *params, c int) (done int)
 }
 
-// NewNorm makes a Norm that computes (x/255 - mean)/std in float32, rounded after
-// every operation as in torch. No std may be 0.
-func NewNorm(mean, std [3]float32) *Norm {
-	n := &Norm{mean: mean, std: std}
-	var all [4 * 256]byte
-	for c := range 3 {
-		n.inverse[c] = 1 / std[c]
-		for x := range 256 {
-			n.table[c][x] = float32(float32(x)/255-mean[c]) / std[c]
-			all[4*x+c] = byte(x)
-		}
-	}
-	var planes [3][256]float32
-	done := storeKernel(planes[0][:], planes[1][:], planes[2][:], all[:], n)
-	n.kernel = done == 256 && planes == n.table
+// params are what kernels compute with, per channel.
+type params struct {
+	mean, std, inverse [3]float32
+}
+
+// NewNorm makes a Norm of (x/255 - mean)/std in float32, rounded after every
+// operation as torch does. No std is 0.
+func NewNorm(mean, std [3]float32) *Norm[float32] {
+	n := newNorm(mean, std, func(x float32) float32 { return x })
+	n.use(storeKernel, storePlaneKernel)
 	return n
 }
 
-// Store writes a row of pixels to a row of each plane. All rows have the same number
-// of pixels.
-func (n *Norm) Store(red, green, blue []float32, row []byte) {
+// NewHalfNorm makes the Norm of the values of [NewNorm] rounded to dt, which is
+// float16 or bfloat16.
+func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
+	n := newNorm(mean, std, Round(dt))
+	if dt == half.Float16Dtype {
+		n.use(storeFloat16Kernel, storePlaneFloat16Kernel)
+	} else {
+		n.use(storeBFloat16Kernel, storePlaneBFloat16Kernel)
+	}
+	return n
+}
+
+// Round is the conversion of float32 to the bits of dt, float16 or bfloat16.
+func Round(dt tensor.Dtype) func(float32) uint16 {
+	switch dt {
+	case half.Float16Dtype:
+		return func(x float32) uint16 { return uint16(half.ToFloat16(x)) }
+	case half.BFloat16Dtype:
+		return func(x float32) uint16 { return uint16(half.ToBFloat16(x)) }
+	}
+	panic(fmt.Sprintf("resize: no conversion to %v", dt))
+}
+
+func newNorm[T float32 | uint16](mean, std [3]float32, convert func(float32) T) *Norm[T] {
+	n := &Norm[T]{params: params{mean: mean, std: std}}
+	for c := range 3 {
+		n.params.inverse[c] = 1 / std[c]
+		for x := range 256 {
+			n.table[c][x] = convert(float32(float32(x)/255-mean[c]) / std[c])
+		}
+	}
+	return n
+}
+
+// use takes the kernels if they give what the table holds.
+func (n *Norm[T]) use(store func(_, _, _ []T, _ []byte, _ *params) int, plane func([]T, []byte, *params, int) int) {
+	var row [4 * 256]byte
+	var one [256]byte
+	for x := range 256 {
+		row[4*x], row[4*x+1], row[4*x+2] = byte(x), byte(x), byte(x)
+		one[x] = byte(x)
+	}
+	var planes, single [3][256]T
+	done := store(planes[0][:], planes[1][:], planes[2][:], row[:], &n.params)
+	for c := range 3 {
+		done = min(done, plane(single[c][:], one[:], &n.params, c))
+	}
+	if done == 256 && planes == n.table && single == n.table {
+		n.store, n.plane = store, plane
+	}
+}
+
+// Store writes a row of pixels to a row of each plane. All have as many pixels.
+func (n *Norm[T]) Store(red, green, blue []T, row []byte) {
 	done := 0
-	if n.kernel {
-		done = storeKernel(red, green, blue, row, n)
+	if n.store != nil {
+		done = n.store(red, green, blue, row, &n.params)
 	}
 	red, row = red[done:], row[4*done:]
 	green, blue = green[done:][:len(red)], blue[done:][:len(red)]
@@ -42,12 +98,12 @@ func (n *Norm) Store(red, green, blue []float32, row []byte) {
 	}
 }
 
-// StorePlane writes len(dst) samples of channel c.
-func (n *Norm) StorePlane(dst []float32, src []byte, c int) {
+// StorePlane writes samples of channel c, as many as dst has room for.
+func (n *Norm[T]) StorePlane(dst []T, src []byte, c int) {
 	src = src[:len(dst)]
 	done := 0
-	if n.kernel {
-		done = storePlaneKernel(dst, src, n, c)
+	if n.plane != nil {
+		done = n.plane(dst, src, &n.params, c)
 	}
 	for i, x := range src[done:] {
 		dst[done+i] = n.table[c][x]

@@ -44,9 +44,9 @@ func (f Filter) String() string {
 // One is the weight 1. Weights are fixed-point numbers with 22 bits of fraction. In
 // sums of 32 bits that leaves 8 bits for the pixel and 2 for overshoot.
 const (
-	bits = 22
-	One  = 1 << bits
-	half = 1 << (bits - 1)
+	bits     = 22
+	One      = 1 << bits
+	halfUnit = 1 << (bits - 1)
 )
 
 // An Axis describes the resize along one dimension: In pixels become Out pixels. Only

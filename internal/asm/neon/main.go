@@ -30,8 +30,10 @@ func main() {
 	case "resize":
 		horizontal(p)
 		vertical(p)
-		store(p)
-		storePlane(p)
+		for _, f := range []format{toFloat32, toFloat16, toBFloat16} {
+			store(p, f)
+			storePlane(p, f)
+		}
 	default:
 		log.Fatalf("neon: -kernels %q: want jpeg or resize", *kernels)
 	}

@@ -1,7 +1,5 @@
 package main
 
-import "math"
-
 // bits is the number of fraction bits of a weight.
 const bits = 22
 
@@ -103,68 +101,4 @@ func vertical(p *program) {
 	p.op("SUBS $1, R3, R3")
 	p.op("BNE block")
 	p.op("RET")
-}
-
-// store divides by multiplying with the reciprocal and correcting the quotient
-// by its remainder, as the AVX2 kernel does.
-func store(p *program) {
-	p.function("store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.",
-		"store8", 0, "red", "green", "blue", "src", "n", "mean", "std", "inverse")
-	full(p)
-	for c := range 3 {
-		for i, param := range []int{5, 6, 7} {
-			p.vec("ld1r {v%d.4s}, [x%d], #4", 16+3*c+i, param)
-		}
-	}
-	p.label("pixels")
-	p.vec("ld4 {v0.8b-v3.8b}, [x3], #32")
-	for c := range 3 {
-		normalise(p, c, 16+3*c)
-		p.vec("stp q6, q7, [x%d], #32", c)
-	}
-	p.op("SUBS $1, R4, R4")
-	p.op("BNE pixels")
-	p.op("RET")
-}
-
-func storePlane(p *program) {
-	p.function("storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.",
-		"storePlane8", 0, "dst", "src", "n", "mean", "std", "inverse")
-	full(p)
-	for i := range 3 {
-		p.vec("ld1r {v%d.4s}, [x%d]", 16+i, 3+i)
-	}
-	p.label("samples")
-	p.vec("ldr d0, [x1], #8")
-	normalise(p, 0, 16)
-	p.vec("stp q6, q7, [x0], #32")
-	p.op("SUBS $1, R2, R2")
-	p.op("BNE samples")
-	p.op("RET")
-}
-
-// full fills v30 with 255 and v31 with 1/255.
-func full(p *program) {
-	p.words(30, math.Float32bits(255))
-	p.words(31, math.Float32bits(1.0/255))
-}
-
-// normalise turns the eight bytes of v[x] into (x/255 - mean)/std in v6 and v7. The
-// mean, the standard deviation and its inverse are in v[params] and the two registers
-// after it.
-func normalise(p *program, x, params int) {
-	p.vec("ushll v4.8h, v%d.8b, #0", x)
-	p.vec("ushll2 v5.4s, v4.8h, #0")
-	p.vec("ushll v4.4s, v4.4h, #0")
-	for i := range 2 {
-		x, q := 4+i, 6+i
-		p.vec("ucvtf v%d.4s, v%d.4s", x, x)
-		p.vec("fmul v%d.4s, v%d.4s, v31.4s", q, x)
-		p.vec("fmls v%d.4s, v%d.4s, v30.4s", x, q)
-		p.vec("fmla v%d.4s, v%d.4s, v31.4s", q, x)
-		p.vec("fsub v%d.4s, v%d.4s, v%d.4s", x, q, params)
-		p.vec("fmul v%d.4s, v%d.4s, v%d.4s", q, x, params+2)
-		p.vec("fmls v%d.4s, v%d.4s, v%d.4s", x, q, params+1)
-		p.vec("fmla v%d.4s, v%d.4s, v%d.4s", q, x, params+2)
-	}
 }

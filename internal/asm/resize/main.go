@@ -2,8 +2,6 @@
 package main
 
 import (
-	"math"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -21,8 +19,11 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	horizontal()
 	vertical()
-	store()
-	storePlane()
+	constants := newStoreConstants()
+	for _, f := range []format{toFloat32, toFloat16, toBFloat16} {
+		store(f, constants)
+		storePlane(f, constants)
+	}
 	Generate()
 }
 
@@ -215,87 +216,6 @@ func vertical() {
 	ADDQ(U8(32), src)
 	DECQ(n)
 	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
-}
-
-// store divides by multiplying with the reciprocal and correcting the quotient
-// by its remainder, which gives the correctly rounded quotient: Markstein,
-// "Computation of elementary functions on the IBM RISC System/6000", 1990.
-func store() {
-	byteMask := constant32("byteMask", 0xff)
-	full, part := constant32("full", math.Float32bits(255)), constant32("part", math.Float32bits(1.0/255))
-	TEXT("store8", NOSPLIT, "func(red, green, blue *float32, src *byte, n int, mean, std, inverse *[3]float32)")
-	Doc("store8 writes n times eight pixels to three planes, as (x/255 - mean)/std. inverse is 1/std.")
-	planes := [3]Register{Load(Param("red"), GP64()), Load(Param("green"), GP64()), Load(Param("blue"), GP64())}
-	src, n := Load(Param("src"), GP64()), Load(Param("n"), GP64())
-	params := []Register{Load(Param("mean"), GP64()), Load(Param("std"), GP64()), Load(Param("inverse"), GP64())}
-	mask, scale, unit := YMM(), YMM(), YMM()
-	VMOVDQU(byteMask, mask)
-	VMOVDQU(full, scale)
-	VMOVDQU(part, unit)
-	var constants [3][3]VecVirtual // by parameter and channel
-	for i, p := range params {
-		for c := range 3 {
-			constants[i][c] = YMM()
-			VBROADCASTSS(Mem{Base: p, Disp: 4 * c}, constants[i][c])
-		}
-	}
-	Label("pixels")
-	for c := range 3 {
-		x, q := YMM(), YMM()
-		if c == 0 {
-			VPAND(Mem{Base: src}, mask, x)
-		} else {
-			VMOVDQU(Mem{Base: src}, x)
-			VPSRLD(U8(8*c), x, x)
-			VPAND(mask, x, x)
-		}
-		normalise(x, q, scale, unit, constants[0][c], constants[1][c], constants[2][c])
-		VMOVUPS(q, Mem{Base: planes[c]})
-		ADDQ(U8(32), planes[c])
-	}
-	ADDQ(U8(32), src)
-	DECQ(n)
-	JNZ(LabelRef("pixels"))
-	VZEROUPPER()
-	RET()
-}
-
-// normalise turns the integers in x into (x/255 - mean)/std in q. It overwrites x.
-func normalise(x, q, scale, unit, mean, std, inverse VecVirtual) {
-	VCVTDQ2PS(x, x)
-	VMULPS(unit, x, q)
-	VFNMADD231PS(scale, q, x)
-	VFMADD231PS(unit, x, q)
-	VSUBPS(mean, q, x)
-	VMULPS(inverse, x, q)
-	VFNMADD231PS(std, q, x)
-	VFMADD231PS(inverse, x, q)
-}
-
-func storePlane() {
-	full, part := constant32("fullPlane", math.Float32bits(255)), constant32("partPlane", math.Float32bits(1.0/255))
-	TEXT("storePlane8", NOSPLIT, "func(dst *float32, src *byte, n int, mean, std, inverse *float32)")
-	Doc("storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
-	scale, unit := YMM(), YMM()
-	VMOVDQU(full, scale)
-	VMOVDQU(part, unit)
-	var constants [3]VecVirtual
-	for i, name := range []string{"mean", "std", "inverse"} {
-		constants[i] = YMM()
-		VBROADCASTSS(Mem{Base: Load(Param(name), GP64())}, constants[i])
-	}
-	Label("samples")
-	x, q := YMM(), YMM()
-	VPMOVZXBD(Mem{Base: src}, x)
-	normalise(x, q, scale, unit, constants[0], constants[1], constants[2])
-	VMOVUPS(q, Mem{Base: dst})
-	ADDQ(U8(8), src)
-	ADDQ(U8(32), dst)
-	DECQ(n)
-	JNZ(LabelRef("samples"))
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,130 @@
+package resize
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/cpu"
+)
+
+var (
+	imageNetMean = [3]float32{0.485, 0.456, 0.406}
+	imageNetStd  = [3]float32{0.229, 0.224, 0.225}
+)
+
+// torchs is x of a channel, computed one operation after the other.
+func torchs(x byte, mean, std float32) float32 {
+	v := float32(x) / 255
+	v -= mean
+	v /= std
+	return v
+}
+
+// storing checks Store and StorePlane of random norms with random rows.
+func storing[T float32 | uint16](t *testing.T, norm func(mean, std [3]float32) *Norm[T], want func(float32) T) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		var mean, std [3]float32
+		for c := range 3 {
+			mean[c], std[c] = r.Float32(), r.Float32()*3+1e-3
+		}
+		n := norm(mean, std)
+		wide := 1 + r.IntN(40)
+		row := noise(r, 4*wide, 0)
+		planes := [3][]T{make([]T, wide), make([]T, wide), make([]T, wide)}
+		n.Store(planes[0], planes[1], planes[2], row)
+		for c, plane := range planes {
+			one, got := make([]byte, wide), make([]T, wide)
+			for x := range one {
+				one[x] = row[4*x+c]
+			}
+			n.StorePlane(got, one, c)
+			for x, v := range one {
+				want := want(torchs(v, mean[c], std[c]))
+				if plane[x] != want || got[x] != want {
+					t.Fatalf("(%d/255 - %v)/%v: got %v in a row and %v in a plane, want %v", v, mean[c], std[c], plane[x], got[x], want)
+				}
+			}
+		}
+	}
+}
+
+func TestStoreIsTorchsArithmetic(t *testing.T) {
+	storing(t, NewNorm, func(x float32) float32 { return x })
+}
+
+func TestHalvesAreFloat32RoundedToNearestEven(t *testing.T) {
+	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		storing(t, func(mean, std [3]float32) *Norm[uint16] { return NewHalfNorm(mean, std, dt) }, Round(dt))
+	}
+}
+
+// A deviation near 0 makes values that float16 cannot hold, and a large one makes
+// values below its least normal number.
+func TestHalvesBeyondTheirRange(t *testing.T) {
+	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		for _, std := range []float32{1e-6, 1e-38, 1e-41, 1e4, 1e6, 1e8, 1e30} {
+			n := NewHalfNorm(imageNetMean, [3]float32{std, std, std}, dt)
+			var row [4 * 256]byte
+			for x := range 256 {
+				row[4*x], row[4*x+1], row[4*x+2] = byte(x), byte(x), byte(x)
+			}
+			var planes [3][256]uint16
+			n.Store(planes[0][:], planes[1][:], planes[2][:], row[:])
+			for c := range 3 {
+				for x, got := range planes[c] {
+					if want := Round(dt)(torchs(byte(x), imageNetMean[c], std)); got != want {
+						t.Fatalf("%v: (%d/255 - %v)/%v: got %#04x, want %#04x", dt, x, imageNetMean[c], std, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
+	if !cpu.Kernels() {
+		t.Skip("the kernels need AVX2 and FMA or NEON, and PENSTOCK_KERNELS not to be portable")
+	}
+	for _, p := range []params{
+		{mean: imageNetMean, std: imageNetStd},
+		{std: [3]float32{1, 1, 1}},
+		{mean: [3]float32{0.5, 0.5, 0.5}, std: [3]float32{0.5, 0.5, 0.5}},
+	} {
+		if NewNorm(p.mean, p.std).store == nil {
+			t.Errorf("float32, mean %v, deviation %v: the kernel differs from the table", p.mean, p.std)
+		}
+		for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+			if NewHalfNorm(p.mean, p.std, dt).store == nil {
+				t.Errorf("%v, mean %v, deviation %v: the kernel differs from the table, or the processor has none", dt, p.mean, p.std)
+			}
+		}
+	}
+}
+
+// BenchmarkStore stores 224×224 pixels into three planes.
+func BenchmarkStore(b *testing.B) {
+	benchmarkStore(b, "float32", NewNorm(imageNetMean, imageNetStd))
+	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		benchmarkStore(b, fmt.Sprint(dt.Name()), NewHalfNorm(imageNetMean, imageNetStd, dt))
+	}
+}
+
+func benchmarkStore[T float32 | uint16](b *testing.B, name string, norm *Norm[T]) {
+	const w, h = 224, 224
+	row := noise(rand.New(rand.NewPCG(1, 1)), 4*w, 0)
+	out := make([]T, 3*w*h)
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+			for y := range h {
+				plane := out[w*y:]
+				norm.Store(plane[:w], plane[w*h:][:w], plane[2*w*h:][:w], row)
+			}
+		}
+	})
+}

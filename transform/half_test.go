@@ -1,0 +1,115 @@
+package transform
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// rounded is the float32 result of the steps, rounded value by value.
+func rounded(x []float32, dt tensor.Dtype) []uint16 {
+	all := make([]uint16, len(x))
+	for i, v := range x {
+		all[i] = uint16(half.ToFloat16(v))
+		if dt == half.BFloat16Dtype {
+			all[i] = uint16(half.ToBFloat16(v))
+		}
+	}
+	return all
+}
+
+// bits are the values of a tensor of half precision.
+func bits(x *tensor.Dense) []uint16 {
+	switch v := x.Data().(type) {
+	case []half.Float16:
+		return dense.Values[uint16](dense.Bytes(v))
+	case []half.BFloat16:
+		return dense.Values[uint16](dense.Bytes(v))
+	}
+	return nil
+}
+
+func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
+	lists := map[string][]Step{
+		"preset":           {Eval(16)},
+		"no normalisation": {Resize(17, 9), ToTensor()},
+		"twice normalised": {Resize(17, 9), ToTensor(), Normalize([]float32{0.5}, []float32{0.25}), Normalize([]float32{0.1}, []float32{3})},
+		"HWC":              {Resize(17, 9), ToTensor(), Normalize(ImageNetMean, ImageNetStd), Layout(HWC)},
+		"gray":             {Grayscale(1), Resize(17, 9), ToTensor(), Normalize([]float32{0.4}, []float32{0.2})},
+		"erased":           {Train(16), RandomErasing(1).Value(1.1, -2.2, 3.3)},
+		"noise":            {Train(16), RandomErasing(1).Noise()},
+	}
+	for name, list := range lists {
+		for _, data := range readAll(t, kinds...) {
+			x := result(t, encoded(data), list...).Data().([]float32)
+			for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+				list := append(slices.Clone(list), ToDtype(dt))
+				want := rounded(x, dt)
+				got := bits(result(t, encoded(data), list...))
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, %s: other bits than float32's, rounded", name, dense.Name(dt))
+				}
+				single := make([]uint16, len(want))
+				c := compiled(t, list...)
+				if err := c.IntoBytes(dense.Bytes(single), File(data)); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.HasPrefix(name, "erased") && name != "noise" && !slices.Equal(single, want) {
+					t.Errorf("%s, %s, single image: other bits than float32's, rounded", name, dense.Name(dt))
+				}
+			}
+		}
+	}
+}
+
+func TestHalfPrecisionOfPlanesThatAreOnlyNormalised(t *testing.T) {
+	list := []Step{ToTensor(), Normalize(ImageNetMean, ImageNetStd)}
+	pix := make([]uint8, 3*9*13)
+	for i := range pix {
+		pix[i] = uint8(7 * i)
+	}
+	ds, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 3, 9, 13), tensor.WithBacking(pix))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := result(t, ds, list...).Data().([]float32)
+	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		got := result(t, ds, append(slices.Clone(list), ToDtype(dt))...)
+		if !slices.Equal(bits(got), rounded(x, dt)) {
+			t.Errorf("%s: other bits than float32's, rounded", dense.Name(dt))
+		}
+	}
+}
+
+func TestToDtypeSaysWhatIsWrong(t *testing.T) {
+	for want, list := range map[string][]Step{
+		"ToDtype(float16): want ToTensor before it":                                      {CenterCrop(4), ToDtype(half.Float16Dtype)},
+		"ToDtype(float64): want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype": {CenterCrop(4), ToTensor(), ToDtype(tensor.Float64)},
+		"ToDtype(bfloat16): the result is float16 already":                               {CenterCrop(4), ToTensor(), ToDtype(half.Float16Dtype), ToDtype(half.BFloat16Dtype)},
+		"Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]): want it before ToDtype":    {CenterCrop(4), ToTensor(), ToDtype(half.Float16Dtype), Normalize(ImageNetMean, ImageNetStd)},
+	} {
+		if _, err := Compile(list...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestIntoBytesWantsAlignedMemory(t *testing.T) {
+	c := compiled(t, CenterCrop(4), ToTensor(), ToDtype(half.BFloat16Dtype))
+	words := make([]uint16, 3*4*4+1)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 2*len(words))
+	err := c.IntoBytes(b[1:][:2*3*4*4], File(readAll(t, "rgb.jpg")[0]))
+	if err == nil || !strings.Contains(err.Error(), "not aligned to 2 bytes") {
+		t.Error(err)
+	}
+	if err := c.Into(make([]float32, 3*4*4), File(readAll(t, "rgb.jpg")[0])); err == nil || !strings.Contains(err.Error(), "make bfloat16: use IntoBytes") {
+		t.Error(err)
+	}
+}

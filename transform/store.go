@@ -1,0 +1,153 @@
+package transform
+
+import (
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// A target stores pixels as values of type T: float32, or uint16 for the bits of
+// float16 and bfloat16.
+type target[T float32 | uint16] struct {
+	table   *[3][256]T
+	norm    *resize.Norm[T] // does what table says for three planes, if not nil
+	convert func(float32) T
+}
+
+// aim chooses how values are stored. It is called when all steps are known.
+func (o *output) aim() {
+	if o.norms == 0 {
+		o.std = [3]float32{1, 1, 1}
+	}
+	kernels := o.planar() && o.channels == 3 && o.norms < 2
+	if o.dtype == tensor.Float32 {
+		o.full = &target[float32]{table: &o.table, convert: func(v float32) float32 { return v }}
+		if kernels {
+			o.full.norm = resize.NewNorm(o.mean, o.std)
+		}
+		return
+	}
+	t := &target[uint16]{table: new([3][256]uint16), convert: resize.Round(o.dtype)}
+	for c := range o.table {
+		for x, v := range o.table[c] {
+			t.table[c][x] = t.convert(v)
+		}
+	}
+	if kernels {
+		t.norm = resize.NewHalfNorm(o.mean, o.std, o.dtype)
+	}
+	o.halves = t
+}
+
+// hasNorm reports whether planes only have to be normalised.
+func (o *output) hasNorm() bool {
+	return o.full != nil && o.full.norm != nil || o.halves != nil && o.halves.norm != nil
+}
+
+// store writes the image that the lane has run to memory aligned for the result's
+// dtype.
+func (l *lane) store(out []byte, r *rand.Rand) {
+	switch o := &l.output; {
+	case o.full != nil:
+		o.full.store(l, dense.Values[float32](out), r)
+	case o.halves != nil:
+		o.halves.store(l, dense.Values[uint16](out), r)
+	default:
+		for y := range o.h {
+			l.engine.rowOf(l.engine.row, y)
+			o.storeBytes(out, l.engine.row, y)
+		}
+	}
+}
+
+func (t *target[T]) store(l *lane, out []T, r *rand.Rand) {
+	for y := range l.output.h {
+		l.engine.rowOf(l.engine.row, y)
+		t.row(&l.output, out, l.engine.row, y)
+	}
+	t.erase(&l.output, out, r)
+}
+
+// row writes row y of the image, 4 bytes per pixel.
+func (t *target[T]) row(o *output, out []T, row []byte, y int) {
+	w := o.w
+	row = row[:4*w]
+	if !o.planar() {
+		out = out[y*w*o.channels:][:w*o.channels]
+		for x := range w {
+			for c := range o.channels {
+				out[x*o.channels+c] = t.table[c][row[4*x+c]]
+			}
+		}
+		return
+	}
+	plane := o.w * o.h
+	if o.channels == 1 {
+		r := out[y*w:][:w]
+		for x := range r {
+			r[x] = t.table[0][row[4*x]]
+		}
+		return
+	}
+	r := out[y*w:][:w]
+	g := out[plane+y*w:][:len(r)]
+	b := out[2*plane+y*w:][:len(r)]
+	if t.norm != nil {
+		t.norm.Store(r, g, b, row)
+		return
+	}
+	for x := range r {
+		p := row[4*x : 4*x+4]
+		r[x] = t.table[0][p[0]]
+		g[x] = t.table[1][p[1]]
+		b[x] = t.table[2][p[2]]
+	}
+}
+
+// storeBytes is row for uint8, without a table.
+func (o *output) storeBytes(out []uint8, row []byte, y int) {
+	w, n := o.w, o.channels
+	row = row[:4*w]
+	if !o.planar() {
+		out = out[y*w*n:][:w*n]
+		for x := range w {
+			copy(out[x*n:x*n+n], row[4*x:4*x+n])
+		}
+		return
+	}
+	for c := range n {
+		plane := out[(c*o.h+y)*w:][:w]
+		for x := range plane {
+			plane[x] = row[4*x+c]
+		}
+	}
+}
+
+// isDirect reports whether images are planes that only have to be normalised, as
+// those of CIFAR are.
+func (x *Pipeline) isDirect() bool {
+	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.hasNorm()
+}
+
+// storeDirect normalises the planes that lie in the image's cell.
+func (r *reader) storeDirect(dst dataset.Slot) {
+	dst.Stage(dataset.StageStore)
+	out := dst.Cell(r.field).Bytes()
+	if t := r.output.full; t != nil {
+		t.planes(r, dense.Values[float32](out), dst.Rand())
+	} else {
+		r.output.halves.planes(r, dense.Values[uint16](out), dst.Rand())
+	}
+}
+
+func (t *target[T]) planes(r *reader, out []T, random *rand.Rand) {
+	pix, n := r.input.Bytes(), r.raw.w*r.raw.h
+	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
+		t.norm.StorePlane(out[c*n:][:n], pix[from:], c)
+	}
+	t.erase(&r.output, out, random)
+}

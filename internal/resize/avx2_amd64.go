@@ -24,8 +24,20 @@ func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, me
 // storePlaneFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
 func storePlaneFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
 
-// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
 
-// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 func storePlaneBFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+
+// lookupPixels16 writes n times 64 values of 2 bytes, for a channel of pixels.
+func lookupPixels16(dst *uint16, src *byte, n int, tables *byte, channel int)
+
+// lookupSamples16 writes n times 64 values of 2 bytes, for samples of one channel.
+func lookupSamples16(dst *uint16, src *byte, n int, tables *byte)
+
+// lookupPixels32 writes n times 64 values of 4 bytes, for a channel of pixels.
+func lookupPixels32(dst *float32, src *byte, n int, tables *byte, channel int)
+
+// lookupSamples32 writes n times 64 values of 4 bytes, for samples of one channel.
+func lookupSamples32(dst *float32, src *byte, n int, tables *byte)

@@ -287,25 +287,15 @@ DATA part<>+24(SB)/4, $0x3b808081
 DATA part<>+28(SB)/4, $0x3b808081
 GLOBL part<>(SB), RODATA|NOPTR, $32
 
-DATA one<>+0(SB)/4, $0x00000001
-DATA one<>+4(SB)/4, $0x00000001
-DATA one<>+8(SB)/4, $0x00000001
-DATA one<>+12(SB)/4, $0x00000001
-DATA one<>+16(SB)/4, $0x00000001
-DATA one<>+20(SB)/4, $0x00000001
-DATA one<>+24(SB)/4, $0x00000001
-DATA one<>+28(SB)/4, $0x00000001
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA bias<>+0(SB)/4, $0x00007fff
-DATA bias<>+4(SB)/4, $0x00007fff
-DATA bias<>+8(SB)/4, $0x00007fff
-DATA bias<>+12(SB)/4, $0x00007fff
-DATA bias<>+16(SB)/4, $0x00007fff
-DATA bias<>+20(SB)/4, $0x00007fff
-DATA bias<>+24(SB)/4, $0x00007fff
-DATA bias<>+28(SB)/4, $0x00007fff
-GLOBL bias<>(SB), RODATA|NOPTR, $32
+DATA halfUnit16<>+0(SB)/4, $0x00008000
+DATA halfUnit16<>+4(SB)/4, $0x00008000
+DATA halfUnit16<>+8(SB)/4, $0x00008000
+DATA halfUnit16<>+12(SB)/4, $0x00008000
+DATA halfUnit16<>+16(SB)/4, $0x00008000
+DATA halfUnit16<>+20(SB)/4, $0x00008000
+DATA halfUnit16<>+24(SB)/4, $0x00008000
+DATA halfUnit16<>+28(SB)/4, $0x00008000
+GLOBL halfUnit16<>(SB), RODATA|NOPTR, $32
 
 // func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
 // Requires: AVX, AVX2, FMA3
@@ -442,7 +432,8 @@ pixels:
 	VMULPS       Y9, Y12, Y13
 	VFNMADD231PS Y6, Y13, Y12
 	VFMADD231PS  Y9, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, (AX)
+	VCVTPS2PH    $0x00, Y13, X13
+	VMOVDQU      X13, (AX)
 	ADDQ         $0x10, AX
 	VMOVDQU      (BX), Y12
 	VPSRLD       $0x08, Y12, Y12
@@ -455,7 +446,8 @@ pixels:
 	VMULPS       Y10, Y12, Y13
 	VFNMADD231PS Y7, Y13, Y12
 	VFMADD231PS  Y10, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, (CX)
+	VCVTPS2PH    $0x00, Y13, X13
+	VMOVDQU      X13, (CX)
 	ADDQ         $0x10, CX
 	VMOVDQU      (BX), Y12
 	VPSRLD       $0x10, Y12, Y12
@@ -468,7 +460,8 @@ pixels:
 	VMULPS       Y11, Y12, Y13
 	VFNMADD231PS Y8, Y13, Y12
 	VFMADD231PS  Y11, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, (DX)
+	VCVTPS2PH    $0x00, Y13, X13
+	VMOVDQU      X13, (DX)
 	ADDQ         $0x10, DX
 	ADDQ         $0x20, BX
 	DECQ         SI
@@ -501,7 +494,8 @@ samples:
 	VMULPS       Y4, Y5, Y6
 	VFNMADD231PS Y3, Y6, Y5
 	VFMADD231PS  Y4, Y5, Y6
-	VCVTPS2PH    $0x00, Y6, (AX)
+	VCVTPS2PH    $0x00, Y6, X6
+	VMOVDQU      X6, (AX)
 	ADDQ         $0x08, CX
 	ADDQ         $0x10, AX
 	DECQ         DX
@@ -543,14 +537,11 @@ pixels:
 	VMULPS       Y9, Y12, Y13
 	VFNMADD231PS Y6, Y13, Y12
 	VFMADD231PS  Y9, Y12, Y13
-	VPSRLD       $0x10, Y13, Y12
-	VPAND        one<>+0(SB), Y12, Y12
-	VPADDD       bias<>+0(SB), Y12, Y12
-	VPADDD       Y13, Y12, Y12
-	VPSRLD       $0x10, Y12, Y12
-	VEXTRACTI128 $0x01, Y12, X13
-	VPACKUSDW    X13, X12, X13
-	VMOVDQU      X13, (AX)
+	VPADDD       halfUnit16<>+0(SB), Y13, Y13
+	VPSRLD       $0x10, Y13, Y13
+	VEXTRACTI128 $0x01, Y13, X12
+	VPACKUSDW    X12, X13, X12
+	VMOVDQU      X12, (AX)
 	ADDQ         $0x10, AX
 	VMOVDQU      (BX), Y12
 	VPSRLD       $0x08, Y12, Y12
@@ -563,14 +554,11 @@ pixels:
 	VMULPS       Y10, Y12, Y13
 	VFNMADD231PS Y7, Y13, Y12
 	VFMADD231PS  Y10, Y12, Y13
-	VPSRLD       $0x10, Y13, Y12
-	VPAND        one<>+0(SB), Y12, Y12
-	VPADDD       bias<>+0(SB), Y12, Y12
-	VPADDD       Y13, Y12, Y12
-	VPSRLD       $0x10, Y12, Y12
-	VEXTRACTI128 $0x01, Y12, X13
-	VPACKUSDW    X13, X12, X13
-	VMOVDQU      X13, (CX)
+	VPADDD       halfUnit16<>+0(SB), Y13, Y13
+	VPSRLD       $0x10, Y13, Y13
+	VEXTRACTI128 $0x01, Y13, X12
+	VPACKUSDW    X12, X13, X12
+	VMOVDQU      X12, (CX)
 	ADDQ         $0x10, CX
 	VMOVDQU      (BX), Y12
 	VPSRLD       $0x10, Y12, Y12
@@ -583,14 +571,11 @@ pixels:
 	VMULPS       Y11, Y12, Y13
 	VFNMADD231PS Y8, Y13, Y12
 	VFMADD231PS  Y11, Y12, Y13
-	VPSRLD       $0x10, Y13, Y12
-	VPAND        one<>+0(SB), Y12, Y12
-	VPADDD       bias<>+0(SB), Y12, Y12
-	VPADDD       Y13, Y12, Y12
-	VPSRLD       $0x10, Y12, Y12
-	VEXTRACTI128 $0x01, Y12, X13
-	VPACKUSDW    X13, X12, X13
-	VMOVDQU      X13, (DX)
+	VPADDD       halfUnit16<>+0(SB), Y13, Y13
+	VPSRLD       $0x10, Y13, Y13
+	VEXTRACTI128 $0x01, Y13, X12
+	VPACKUSDW    X12, X13, X12
+	VMOVDQU      X12, (DX)
 	ADDQ         $0x10, DX
 	ADDQ         $0x20, BX
 	DECQ         SI
@@ -623,17 +608,514 @@ samples:
 	VMULPS       Y4, Y5, Y6
 	VFNMADD231PS Y3, Y6, Y5
 	VFMADD231PS  Y4, Y5, Y6
-	VPSRLD       $0x10, Y6, Y5
-	VPAND        one<>+0(SB), Y5, Y5
-	VPADDD       bias<>+0(SB), Y5, Y5
-	VPADDD       Y6, Y5, Y5
-	VPSRLD       $0x10, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VPACKUSDW    X6, X5, X6
-	VMOVDQU      X6, (AX)
+	VPADDD       halfUnit16<>+0(SB), Y6, Y6
+	VPSRLD       $0x10, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X5
+	VPACKUSDW    X5, X6, X5
+	VMOVDQU      X5, (AX)
 	ADDQ         $0x08, CX
 	ADDQ         $0x10, AX
 	DECQ         DX
 	JNZ          samples
+	VZEROUPPER
+	RET
+
+DATA pixels2<>+0(SB)/1, $0x00
+DATA pixels2<>+1(SB)/1, $0x04
+DATA pixels2<>+2(SB)/1, $0x08
+DATA pixels2<>+3(SB)/1, $0x0c
+DATA pixels2<>+4(SB)/1, $0x10
+DATA pixels2<>+5(SB)/1, $0x14
+DATA pixels2<>+6(SB)/1, $0x18
+DATA pixels2<>+7(SB)/1, $0x1c
+DATA pixels2<>+8(SB)/1, $0x00
+DATA pixels2<>+9(SB)/1, $0x04
+DATA pixels2<>+10(SB)/1, $0x08
+DATA pixels2<>+11(SB)/1, $0x0c
+DATA pixels2<>+12(SB)/1, $0x10
+DATA pixels2<>+13(SB)/1, $0x14
+DATA pixels2<>+14(SB)/1, $0x18
+DATA pixels2<>+15(SB)/1, $0x1c
+DATA pixels2<>+16(SB)/1, $0x20
+DATA pixels2<>+17(SB)/1, $0x24
+DATA pixels2<>+18(SB)/1, $0x28
+DATA pixels2<>+19(SB)/1, $0x2c
+DATA pixels2<>+20(SB)/1, $0x30
+DATA pixels2<>+21(SB)/1, $0x34
+DATA pixels2<>+22(SB)/1, $0x38
+DATA pixels2<>+23(SB)/1, $0x3c
+DATA pixels2<>+24(SB)/1, $0x20
+DATA pixels2<>+25(SB)/1, $0x24
+DATA pixels2<>+26(SB)/1, $0x28
+DATA pixels2<>+27(SB)/1, $0x2c
+DATA pixels2<>+28(SB)/1, $0x30
+DATA pixels2<>+29(SB)/1, $0x34
+DATA pixels2<>+30(SB)/1, $0x38
+DATA pixels2<>+31(SB)/1, $0x3c
+DATA pixels2<>+32(SB)/1, $0x40
+DATA pixels2<>+33(SB)/1, $0x44
+DATA pixels2<>+34(SB)/1, $0x48
+DATA pixels2<>+35(SB)/1, $0x4c
+DATA pixels2<>+36(SB)/1, $0x50
+DATA pixels2<>+37(SB)/1, $0x54
+DATA pixels2<>+38(SB)/1, $0x58
+DATA pixels2<>+39(SB)/1, $0x5c
+DATA pixels2<>+40(SB)/1, $0x40
+DATA pixels2<>+41(SB)/1, $0x44
+DATA pixels2<>+42(SB)/1, $0x48
+DATA pixels2<>+43(SB)/1, $0x4c
+DATA pixels2<>+44(SB)/1, $0x50
+DATA pixels2<>+45(SB)/1, $0x54
+DATA pixels2<>+46(SB)/1, $0x58
+DATA pixels2<>+47(SB)/1, $0x5c
+DATA pixels2<>+48(SB)/1, $0x60
+DATA pixels2<>+49(SB)/1, $0x64
+DATA pixels2<>+50(SB)/1, $0x68
+DATA pixels2<>+51(SB)/1, $0x6c
+DATA pixels2<>+52(SB)/1, $0x70
+DATA pixels2<>+53(SB)/1, $0x74
+DATA pixels2<>+54(SB)/1, $0x78
+DATA pixels2<>+55(SB)/1, $0x7c
+DATA pixels2<>+56(SB)/1, $0x60
+DATA pixels2<>+57(SB)/1, $0x64
+DATA pixels2<>+58(SB)/1, $0x68
+DATA pixels2<>+59(SB)/1, $0x6c
+DATA pixels2<>+60(SB)/1, $0x70
+DATA pixels2<>+61(SB)/1, $0x74
+DATA pixels2<>+62(SB)/1, $0x78
+DATA pixels2<>+63(SB)/1, $0x7c
+GLOBL pixels2<>(SB), RODATA|NOPTR, $64
+
+DATA samples2<>+0(SB)/1, $0x00
+DATA samples2<>+1(SB)/1, $0x01
+DATA samples2<>+2(SB)/1, $0x02
+DATA samples2<>+3(SB)/1, $0x03
+DATA samples2<>+4(SB)/1, $0x04
+DATA samples2<>+5(SB)/1, $0x05
+DATA samples2<>+6(SB)/1, $0x06
+DATA samples2<>+7(SB)/1, $0x07
+DATA samples2<>+8(SB)/1, $0x20
+DATA samples2<>+9(SB)/1, $0x21
+DATA samples2<>+10(SB)/1, $0x22
+DATA samples2<>+11(SB)/1, $0x23
+DATA samples2<>+12(SB)/1, $0x24
+DATA samples2<>+13(SB)/1, $0x25
+DATA samples2<>+14(SB)/1, $0x26
+DATA samples2<>+15(SB)/1, $0x27
+DATA samples2<>+16(SB)/1, $0x08
+DATA samples2<>+17(SB)/1, $0x09
+DATA samples2<>+18(SB)/1, $0x0a
+DATA samples2<>+19(SB)/1, $0x0b
+DATA samples2<>+20(SB)/1, $0x0c
+DATA samples2<>+21(SB)/1, $0x0d
+DATA samples2<>+22(SB)/1, $0x0e
+DATA samples2<>+23(SB)/1, $0x0f
+DATA samples2<>+24(SB)/1, $0x28
+DATA samples2<>+25(SB)/1, $0x29
+DATA samples2<>+26(SB)/1, $0x2a
+DATA samples2<>+27(SB)/1, $0x2b
+DATA samples2<>+28(SB)/1, $0x2c
+DATA samples2<>+29(SB)/1, $0x2d
+DATA samples2<>+30(SB)/1, $0x2e
+DATA samples2<>+31(SB)/1, $0x2f
+DATA samples2<>+32(SB)/1, $0x10
+DATA samples2<>+33(SB)/1, $0x11
+DATA samples2<>+34(SB)/1, $0x12
+DATA samples2<>+35(SB)/1, $0x13
+DATA samples2<>+36(SB)/1, $0x14
+DATA samples2<>+37(SB)/1, $0x15
+DATA samples2<>+38(SB)/1, $0x16
+DATA samples2<>+39(SB)/1, $0x17
+DATA samples2<>+40(SB)/1, $0x30
+DATA samples2<>+41(SB)/1, $0x31
+DATA samples2<>+42(SB)/1, $0x32
+DATA samples2<>+43(SB)/1, $0x33
+DATA samples2<>+44(SB)/1, $0x34
+DATA samples2<>+45(SB)/1, $0x35
+DATA samples2<>+46(SB)/1, $0x36
+DATA samples2<>+47(SB)/1, $0x37
+DATA samples2<>+48(SB)/1, $0x18
+DATA samples2<>+49(SB)/1, $0x19
+DATA samples2<>+50(SB)/1, $0x1a
+DATA samples2<>+51(SB)/1, $0x1b
+DATA samples2<>+52(SB)/1, $0x1c
+DATA samples2<>+53(SB)/1, $0x1d
+DATA samples2<>+54(SB)/1, $0x1e
+DATA samples2<>+55(SB)/1, $0x1f
+DATA samples2<>+56(SB)/1, $0x38
+DATA samples2<>+57(SB)/1, $0x39
+DATA samples2<>+58(SB)/1, $0x3a
+DATA samples2<>+59(SB)/1, $0x3b
+DATA samples2<>+60(SB)/1, $0x3c
+DATA samples2<>+61(SB)/1, $0x3d
+DATA samples2<>+62(SB)/1, $0x3e
+DATA samples2<>+63(SB)/1, $0x3f
+GLOBL samples2<>(SB), RODATA|NOPTR, $64
+
+// func lookupPixels16(dst *uint16, src *byte, n int, tables *byte, channel int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·lookupPixels16(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         tables+24(FP), BX
+	VMOVDQU64    (BX), Z0
+	VMOVDQU64    64(BX), Z1
+	VMOVDQU64    128(BX), Z2
+	VMOVDQU64    192(BX), Z3
+	VMOVDQU64    256(BX), Z4
+	VMOVDQU64    320(BX), Z5
+	VMOVDQU64    384(BX), Z6
+	VMOVDQU64    448(BX), Z7
+	MOVQ         channel+32(FP), BX
+	VPBROADCASTB BX, Z8
+	VPADDB       pixels2<>+0(SB), Z8, Z8
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
+
+pixels:
+	VMOVDQU64  Z8, Z9
+	VMOVDQU64  Z8, Z10
+	VMOVDQU64  (CX), Z11
+	VPERMI2B   64(CX), Z11, Z9
+	VMOVDQU64  128(CX), Z11
+	VPERMI2B   192(CX), Z11, Z10
+	VPBLENDMQ  Z10, Z9, K1, Z9
+	VPMOVB2M   Z9, K2
+	VMOVDQU64  Z9, Z10
+	VPERMI2B   Z1, Z0, Z10
+	VMOVDQU64  Z9, Z11
+	VPERMI2B   Z3, Z2, Z11
+	VPBLENDMB  Z11, Z10, K2, Z10
+	VMOVDQU64  Z9, Z11
+	VPERMI2B   Z5, Z4, Z11
+	VMOVDQU64  Z9, Z9
+	VPERMI2B   Z7, Z6, Z9
+	VPBLENDMB  Z9, Z11, K2, Z11
+	VPUNPCKLBW Z11, Z10, Z9
+	VPUNPCKHBW Z11, Z10, Z10
+	VMOVDQU64  Z9, (AX)
+	VMOVDQU64  Z10, 64(AX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000080, AX
+	DECQ       DX
+	JNZ        pixels
+	VZEROUPPER
+	RET
+
+// func lookupSamples16(dst *uint16, src *byte, n int, tables *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·lookupSamples16(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      tables+24(FP), BX
+	VMOVDQU64 (BX), Z0
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 128(BX), Z2
+	VMOVDQU64 192(BX), Z3
+	VMOVDQU64 256(BX), Z4
+	VMOVDQU64 320(BX), Z5
+	VMOVDQU64 384(BX), Z6
+	VMOVDQU64 448(BX), Z7
+	VMOVDQU64 samples2<>+0(SB), Z8
+
+samples:
+	VPERMB     (CX), Z8, Z9
+	VPMOVB2M   Z9, K1
+	VMOVDQU64  Z9, Z10
+	VPERMI2B   Z1, Z0, Z10
+	VMOVDQU64  Z9, Z11
+	VPERMI2B   Z3, Z2, Z11
+	VPBLENDMB  Z11, Z10, K1, Z10
+	VMOVDQU64  Z9, Z11
+	VPERMI2B   Z5, Z4, Z11
+	VMOVDQU64  Z9, Z9
+	VPERMI2B   Z7, Z6, Z9
+	VPBLENDMB  Z9, Z11, K1, Z11
+	VPUNPCKLBW Z11, Z10, Z9
+	VPUNPCKHBW Z11, Z10, Z10
+	VMOVDQU64  Z9, (AX)
+	VMOVDQU64  Z10, 64(AX)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000080, AX
+	DECQ       DX
+	JNZ        samples
+	VZEROUPPER
+	RET
+
+DATA pixels4<>+0(SB)/1, $0x00
+DATA pixels4<>+1(SB)/1, $0x04
+DATA pixels4<>+2(SB)/1, $0x08
+DATA pixels4<>+3(SB)/1, $0x0c
+DATA pixels4<>+4(SB)/1, $0x40
+DATA pixels4<>+5(SB)/1, $0x44
+DATA pixels4<>+6(SB)/1, $0x48
+DATA pixels4<>+7(SB)/1, $0x4c
+DATA pixels4<>+8(SB)/1, $0x00
+DATA pixels4<>+9(SB)/1, $0x04
+DATA pixels4<>+10(SB)/1, $0x08
+DATA pixels4<>+11(SB)/1, $0x0c
+DATA pixels4<>+12(SB)/1, $0x40
+DATA pixels4<>+13(SB)/1, $0x44
+DATA pixels4<>+14(SB)/1, $0x48
+DATA pixels4<>+15(SB)/1, $0x4c
+DATA pixels4<>+16(SB)/1, $0x10
+DATA pixels4<>+17(SB)/1, $0x14
+DATA pixels4<>+18(SB)/1, $0x18
+DATA pixels4<>+19(SB)/1, $0x1c
+DATA pixels4<>+20(SB)/1, $0x50
+DATA pixels4<>+21(SB)/1, $0x54
+DATA pixels4<>+22(SB)/1, $0x58
+DATA pixels4<>+23(SB)/1, $0x5c
+DATA pixels4<>+24(SB)/1, $0x10
+DATA pixels4<>+25(SB)/1, $0x14
+DATA pixels4<>+26(SB)/1, $0x18
+DATA pixels4<>+27(SB)/1, $0x1c
+DATA pixels4<>+28(SB)/1, $0x50
+DATA pixels4<>+29(SB)/1, $0x54
+DATA pixels4<>+30(SB)/1, $0x58
+DATA pixels4<>+31(SB)/1, $0x5c
+DATA pixels4<>+32(SB)/1, $0x20
+DATA pixels4<>+33(SB)/1, $0x24
+DATA pixels4<>+34(SB)/1, $0x28
+DATA pixels4<>+35(SB)/1, $0x2c
+DATA pixels4<>+36(SB)/1, $0x60
+DATA pixels4<>+37(SB)/1, $0x64
+DATA pixels4<>+38(SB)/1, $0x68
+DATA pixels4<>+39(SB)/1, $0x6c
+DATA pixels4<>+40(SB)/1, $0x20
+DATA pixels4<>+41(SB)/1, $0x24
+DATA pixels4<>+42(SB)/1, $0x28
+DATA pixels4<>+43(SB)/1, $0x2c
+DATA pixels4<>+44(SB)/1, $0x60
+DATA pixels4<>+45(SB)/1, $0x64
+DATA pixels4<>+46(SB)/1, $0x68
+DATA pixels4<>+47(SB)/1, $0x6c
+DATA pixels4<>+48(SB)/1, $0x30
+DATA pixels4<>+49(SB)/1, $0x34
+DATA pixels4<>+50(SB)/1, $0x38
+DATA pixels4<>+51(SB)/1, $0x3c
+DATA pixels4<>+52(SB)/1, $0x70
+DATA pixels4<>+53(SB)/1, $0x74
+DATA pixels4<>+54(SB)/1, $0x78
+DATA pixels4<>+55(SB)/1, $0x7c
+DATA pixels4<>+56(SB)/1, $0x30
+DATA pixels4<>+57(SB)/1, $0x34
+DATA pixels4<>+58(SB)/1, $0x38
+DATA pixels4<>+59(SB)/1, $0x3c
+DATA pixels4<>+60(SB)/1, $0x70
+DATA pixels4<>+61(SB)/1, $0x74
+DATA pixels4<>+62(SB)/1, $0x78
+DATA pixels4<>+63(SB)/1, $0x7c
+GLOBL pixels4<>(SB), RODATA|NOPTR, $64
+
+DATA samples4<>+0(SB)/1, $0x00
+DATA samples4<>+1(SB)/1, $0x01
+DATA samples4<>+2(SB)/1, $0x02
+DATA samples4<>+3(SB)/1, $0x03
+DATA samples4<>+4(SB)/1, $0x10
+DATA samples4<>+5(SB)/1, $0x11
+DATA samples4<>+6(SB)/1, $0x12
+DATA samples4<>+7(SB)/1, $0x13
+DATA samples4<>+8(SB)/1, $0x20
+DATA samples4<>+9(SB)/1, $0x21
+DATA samples4<>+10(SB)/1, $0x22
+DATA samples4<>+11(SB)/1, $0x23
+DATA samples4<>+12(SB)/1, $0x30
+DATA samples4<>+13(SB)/1, $0x31
+DATA samples4<>+14(SB)/1, $0x32
+DATA samples4<>+15(SB)/1, $0x33
+DATA samples4<>+16(SB)/1, $0x04
+DATA samples4<>+17(SB)/1, $0x05
+DATA samples4<>+18(SB)/1, $0x06
+DATA samples4<>+19(SB)/1, $0x07
+DATA samples4<>+20(SB)/1, $0x14
+DATA samples4<>+21(SB)/1, $0x15
+DATA samples4<>+22(SB)/1, $0x16
+DATA samples4<>+23(SB)/1, $0x17
+DATA samples4<>+24(SB)/1, $0x24
+DATA samples4<>+25(SB)/1, $0x25
+DATA samples4<>+26(SB)/1, $0x26
+DATA samples4<>+27(SB)/1, $0x27
+DATA samples4<>+28(SB)/1, $0x34
+DATA samples4<>+29(SB)/1, $0x35
+DATA samples4<>+30(SB)/1, $0x36
+DATA samples4<>+31(SB)/1, $0x37
+DATA samples4<>+32(SB)/1, $0x08
+DATA samples4<>+33(SB)/1, $0x09
+DATA samples4<>+34(SB)/1, $0x0a
+DATA samples4<>+35(SB)/1, $0x0b
+DATA samples4<>+36(SB)/1, $0x18
+DATA samples4<>+37(SB)/1, $0x19
+DATA samples4<>+38(SB)/1, $0x1a
+DATA samples4<>+39(SB)/1, $0x1b
+DATA samples4<>+40(SB)/1, $0x28
+DATA samples4<>+41(SB)/1, $0x29
+DATA samples4<>+42(SB)/1, $0x2a
+DATA samples4<>+43(SB)/1, $0x2b
+DATA samples4<>+44(SB)/1, $0x38
+DATA samples4<>+45(SB)/1, $0x39
+DATA samples4<>+46(SB)/1, $0x3a
+DATA samples4<>+47(SB)/1, $0x3b
+DATA samples4<>+48(SB)/1, $0x0c
+DATA samples4<>+49(SB)/1, $0x0d
+DATA samples4<>+50(SB)/1, $0x0e
+DATA samples4<>+51(SB)/1, $0x0f
+DATA samples4<>+52(SB)/1, $0x1c
+DATA samples4<>+53(SB)/1, $0x1d
+DATA samples4<>+54(SB)/1, $0x1e
+DATA samples4<>+55(SB)/1, $0x1f
+DATA samples4<>+56(SB)/1, $0x2c
+DATA samples4<>+57(SB)/1, $0x2d
+DATA samples4<>+58(SB)/1, $0x2e
+DATA samples4<>+59(SB)/1, $0x2f
+DATA samples4<>+60(SB)/1, $0x3c
+DATA samples4<>+61(SB)/1, $0x3d
+DATA samples4<>+62(SB)/1, $0x3e
+DATA samples4<>+63(SB)/1, $0x3f
+GLOBL samples4<>(SB), RODATA|NOPTR, $64
+
+// func lookupPixels32(dst *float32, src *byte, n int, tables *byte, channel int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·lookupPixels32(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         tables+24(FP), BX
+	VMOVDQU64    (BX), Z0
+	VMOVDQU64    64(BX), Z1
+	VMOVDQU64    128(BX), Z2
+	VMOVDQU64    192(BX), Z3
+	VMOVDQU64    256(BX), Z4
+	VMOVDQU64    320(BX), Z5
+	VMOVDQU64    384(BX), Z6
+	VMOVDQU64    448(BX), Z7
+	VMOVDQU64    512(BX), Z8
+	VMOVDQU64    576(BX), Z9
+	VMOVDQU64    640(BX), Z10
+	VMOVDQU64    704(BX), Z11
+	VMOVDQU64    768(BX), Z12
+	VMOVDQU64    832(BX), Z13
+	VMOVDQU64    896(BX), Z14
+	VMOVDQU64    960(BX), Z15
+	MOVQ         channel+32(FP), BX
+	VPBROADCASTB BX, Z16
+	VPADDB       pixels4<>+0(SB), Z16, Z16
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
+
+pixels:
+	VMOVDQU64  Z16, Z17
+	VMOVDQU64  Z16, Z18
+	VMOVDQU64  (CX), Z19
+	VPERMI2B   64(CX), Z19, Z17
+	VMOVDQU64  128(CX), Z19
+	VPERMI2B   192(CX), Z19, Z18
+	VPBLENDMQ  Z18, Z17, K1, Z17
+	VPMOVB2M   Z17, K2
+	VMOVDQU64  Z17, Z18
+	VPERMI2B   Z1, Z0, Z18
+	VMOVDQU64  Z17, Z19
+	VPERMI2B   Z3, Z2, Z19
+	VPBLENDMB  Z19, Z18, K2, Z18
+	VMOVDQU64  Z17, Z19
+	VPERMI2B   Z5, Z4, Z19
+	VMOVDQU64  Z17, Z20
+	VPERMI2B   Z7, Z6, Z20
+	VPBLENDMB  Z20, Z19, K2, Z19
+	VMOVDQU64  Z17, Z20
+	VPERMI2B   Z9, Z8, Z20
+	VMOVDQU64  Z17, Z21
+	VPERMI2B   Z11, Z10, Z21
+	VPBLENDMB  Z21, Z20, K2, Z20
+	VMOVDQU64  Z17, Z21
+	VPERMI2B   Z13, Z12, Z21
+	VMOVDQU64  Z17, Z17
+	VPERMI2B   Z15, Z14, Z17
+	VPBLENDMB  Z17, Z21, K2, Z21
+	VPUNPCKLBW Z19, Z18, Z17
+	VPUNPCKHBW Z19, Z18, Z18
+	VPUNPCKLBW Z21, Z20, Z19
+	VPUNPCKHBW Z21, Z20, Z20
+	VPUNPCKLWD Z19, Z17, Z21
+	VPUNPCKHWD Z19, Z17, Z17
+	VMOVDQU64  Z21, (AX)
+	VMOVDQU64  Z17, 64(AX)
+	VPUNPCKLWD Z20, Z18, Z17
+	VPUNPCKHWD Z20, Z18, Z18
+	VMOVDQU64  Z17, 128(AX)
+	VMOVDQU64  Z18, 192(AX)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x00000100, AX
+	DECQ       DX
+	JNZ        pixels
+	VZEROUPPER
+	RET
+
+// func lookupSamples32(dst *float32, src *byte, n int, tables *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·lookupSamples32(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      tables+24(FP), BX
+	VMOVDQU64 (BX), Z0
+	VMOVDQU64 64(BX), Z1
+	VMOVDQU64 128(BX), Z2
+	VMOVDQU64 192(BX), Z3
+	VMOVDQU64 256(BX), Z4
+	VMOVDQU64 320(BX), Z5
+	VMOVDQU64 384(BX), Z6
+	VMOVDQU64 448(BX), Z7
+	VMOVDQU64 512(BX), Z8
+	VMOVDQU64 576(BX), Z9
+	VMOVDQU64 640(BX), Z10
+	VMOVDQU64 704(BX), Z11
+	VMOVDQU64 768(BX), Z12
+	VMOVDQU64 832(BX), Z13
+	VMOVDQU64 896(BX), Z14
+	VMOVDQU64 960(BX), Z15
+	VMOVDQU64 samples4<>+0(SB), Z16
+
+samples:
+	VPERMB     (CX), Z16, Z17
+	VPMOVB2M   Z17, K1
+	VMOVDQU64  Z17, Z18
+	VPERMI2B   Z1, Z0, Z18
+	VMOVDQU64  Z17, Z19
+	VPERMI2B   Z3, Z2, Z19
+	VPBLENDMB  Z19, Z18, K1, Z18
+	VMOVDQU64  Z17, Z19
+	VPERMI2B   Z5, Z4, Z19
+	VMOVDQU64  Z17, Z20
+	VPERMI2B   Z7, Z6, Z20
+	VPBLENDMB  Z20, Z19, K1, Z19
+	VMOVDQU64  Z17, Z20
+	VPERMI2B   Z9, Z8, Z20
+	VMOVDQU64  Z17, Z21
+	VPERMI2B   Z11, Z10, Z21
+	VPBLENDMB  Z21, Z20, K1, Z20
+	VMOVDQU64  Z17, Z21
+	VPERMI2B   Z13, Z12, Z21
+	VMOVDQU64  Z17, Z17
+	VPERMI2B   Z15, Z14, Z17
+	VPBLENDMB  Z17, Z21, K1, Z21
+	VPUNPCKLBW Z19, Z18, Z17
+	VPUNPCKHBW Z19, Z18, Z18
+	VPUNPCKLBW Z21, Z20, Z19
+	VPUNPCKHBW Z21, Z20, Z20
+	VPUNPCKLWD Z19, Z17, Z21
+	VPUNPCKHWD Z19, Z17, Z17
+	VMOVDQU64  Z21, (AX)
+	VMOVDQU64  Z17, 64(AX)
+	VPUNPCKLWD Z20, Z18, Z17
+	VPUNPCKHWD Z20, Z18, Z18
+	VMOVDQU64  Z17, 128(AX)
+	VMOVDQU64  Z18, 192(AX)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000100, AX
+	DECQ       DX
+	JNZ        samples
 	VZEROUPPER
 	RET

@@ -76,3 +76,17 @@ func (t *taps) firstOf(i int) int32 {
 	}
 	return t.first[i]
 }
+
+func lookups16() kernels[uint16] {
+	if !cpu.AVX512() {
+		return kernels[uint16]{}
+	}
+	return kernels[uint16]{lookupPixels16, lookupSamples16}
+}
+
+func lookups32() kernels[float32] {
+	if !cpu.AVX512() {
+		return kernels[float32]{}
+	}
+	return kernels[float32]{lookupPixels32, lookupSamples32}
+}

@@ -20,8 +20,8 @@ func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, me
 // storePlaneFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
 func storePlaneFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
 
-// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
 
-// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 func storePlaneBFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)

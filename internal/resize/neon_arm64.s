@@ -453,7 +453,7 @@ samples:
 	BNE samples
 	RET
 
-// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 TEXT ·storeBFloat16(SB), NOSPLIT, $0-64
 	MOVD red+0(FP), R0
 	MOVD green+8(FP), R1
@@ -467,9 +467,7 @@ TEXT ·storeBFloat16(SB), NOSPLIT, $0-64
 	WORD $0x4e040dfe // dup v30.4s, w15
 	MOVD $998277249, R15
 	WORD $0x4e040dff // dup v31.4s, w15
-	MOVD $1, R15
-	WORD $0x4e040dfc // dup v28.4s, w15
-	MOVD $32767, R15
+	MOVD $32768, R15
 	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4ddfc8b0 // ld1r {v16.4s}, [x5], #4
 	WORD $0x4ddfc8d1 // ld1r {v17.4s}, [x6], #4
@@ -501,14 +499,8 @@ pixels:
 	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
 	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
 	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
-	WORD $0x6f3004c4 // ushr v4.4s, v6.4s, #16
-	WORD $0x4e3c1c84 // and v4.16b, v4.16b, v28.16b
-	WORD $0x4ebd8484 // add v4.4s, v4.4s, v29.4s
-	WORD $0x4ea484c6 // add v6.4s, v6.4s, v4.4s
-	WORD $0x6f3004e5 // ushr v5.4s, v7.4s, #16
-	WORD $0x4e3c1ca5 // and v5.16b, v5.16b, v28.16b
-	WORD $0x4ebd84a5 // add v5.4s, v5.4s, v29.4s
-	WORD $0x4ea584e7 // add v7.4s, v7.4s, v5.4s
+	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
+	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
 	WORD $0x3c810406 // str q6, [x0], #16
 	WORD $0x2f08a424 // ushll v4.8h, v1.8b, #0
@@ -530,14 +522,8 @@ pixels:
 	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
 	WORD $0x4eb4cce5 // fmls v5.4s, v7.4s, v20.4s
 	WORD $0x4e35cca7 // fmla v7.4s, v5.4s, v21.4s
-	WORD $0x6f3004c4 // ushr v4.4s, v6.4s, #16
-	WORD $0x4e3c1c84 // and v4.16b, v4.16b, v28.16b
-	WORD $0x4ebd8484 // add v4.4s, v4.4s, v29.4s
-	WORD $0x4ea484c6 // add v6.4s, v6.4s, v4.4s
-	WORD $0x6f3004e5 // ushr v5.4s, v7.4s, #16
-	WORD $0x4e3c1ca5 // and v5.16b, v5.16b, v28.16b
-	WORD $0x4ebd84a5 // add v5.4s, v5.4s, v29.4s
-	WORD $0x4ea584e7 // add v7.4s, v7.4s, v5.4s
+	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
+	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
 	WORD $0x3c810426 // str q6, [x1], #16
 	WORD $0x2f08a444 // ushll v4.8h, v2.8b, #0
@@ -559,21 +545,15 @@ pixels:
 	WORD $0x6e38dca7 // fmul v7.4s, v5.4s, v24.4s
 	WORD $0x4eb7cce5 // fmls v5.4s, v7.4s, v23.4s
 	WORD $0x4e38cca7 // fmla v7.4s, v5.4s, v24.4s
-	WORD $0x6f3004c4 // ushr v4.4s, v6.4s, #16
-	WORD $0x4e3c1c84 // and v4.16b, v4.16b, v28.16b
-	WORD $0x4ebd8484 // add v4.4s, v4.4s, v29.4s
-	WORD $0x4ea484c6 // add v6.4s, v6.4s, v4.4s
-	WORD $0x6f3004e5 // ushr v5.4s, v7.4s, #16
-	WORD $0x4e3c1ca5 // and v5.16b, v5.16b, v28.16b
-	WORD $0x4ebd84a5 // add v5.4s, v5.4s, v29.4s
-	WORD $0x4ea584e7 // add v7.4s, v7.4s, v5.4s
+	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
+	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
 	WORD $0x3c810446 // str q6, [x2], #16
 	SUBS $1, R4, R4
 	BNE pixels
 	RET
 
-// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16. inverse is 1/std.
+// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
 TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
@@ -585,9 +565,7 @@ TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-48
 	WORD $0x4e040dfe // dup v30.4s, w15
 	MOVD $998277249, R15
 	WORD $0x4e040dff // dup v31.4s, w15
-	MOVD $1, R15
-	WORD $0x4e040dfc // dup v28.4s, w15
-	MOVD $32767, R15
+	MOVD $32768, R15
 	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4d40c870 // ld1r {v16.4s}, [x3]
 	WORD $0x4d40c891 // ld1r {v17.4s}, [x4]
@@ -613,14 +591,8 @@ samples:
 	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
 	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
 	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
-	WORD $0x6f3004c4 // ushr v4.4s, v6.4s, #16
-	WORD $0x4e3c1c84 // and v4.16b, v4.16b, v28.16b
-	WORD $0x4ebd8484 // add v4.4s, v4.4s, v29.4s
-	WORD $0x4ea484c6 // add v6.4s, v6.4s, v4.4s
-	WORD $0x6f3004e5 // ushr v5.4s, v7.4s, #16
-	WORD $0x4e3c1ca5 // and v5.16b, v5.16b, v28.16b
-	WORD $0x4ebd84a5 // add v5.4s, v5.4s, v29.4s
-	WORD $0x4ea584e7 // add v7.4s, v7.4s, v5.4s
+	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
+	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
 	WORD $0x3c810406 // str q6, [x0], #16
 	SUBS $1, R2, R2

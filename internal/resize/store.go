@@ -12,6 +12,7 @@ import (
 // bits of float16 and bfloat16.
 type Norm[T float32 | uint16] struct {
 	table  [3][256]T
+	lookup *lookup[T] // nil if there is no such kernel
 	params params
 	store  func(red, green, blue []T, row []byte, p *params) (done int) // computes what the table holds; nil if none does
 	plane  func(dst []T, src []byte, p *params, c int) (done int)
@@ -26,6 +27,7 @@ type params struct {
 // operation as torch does. No std is 0.
 func NewNorm(mean, std [3]float32) *Norm[float32] {
 	n := newNorm(mean, std, func(x float32) float32 { return x })
+	n.lookup = newLookup(lookups32(), &n.table)
 	n.use(storeKernel, storePlaneKernel)
 	return n
 }
@@ -34,6 +36,7 @@ func NewNorm(mean, std [3]float32) *Norm[float32] {
 // float16 or bfloat16.
 func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
 	n := newNorm(mean, std, Round(dt))
+	n.lookup = newLookup(lookups16(), &n.table)
 	if dt == half.Float16Dtype {
 		n.use(storeFloat16Kernel, storePlaneFloat16Kernel)
 	} else {
@@ -84,6 +87,9 @@ func (n *Norm[T]) use(store func(_, _, _ []T, _ []byte, _ *params) int, plane fu
 
 // Store writes a row of pixels to a row of each plane. All have as many pixels.
 func (n *Norm[T]) Store(red, green, blue []T, row []byte) {
+	if n.lookup.storePixels(red, row, 0) && n.lookup.storePixels(green, row, 1) && n.lookup.storePixels(blue, row, 2) {
+		return
+	}
 	done := 0
 	if n.store != nil {
 		done = n.store(red, green, blue, row, &n.params)
@@ -101,6 +107,9 @@ func (n *Norm[T]) Store(red, green, blue []T, row []byte) {
 // StorePlane writes samples of channel c, as many as dst has room for.
 func (n *Norm[T]) StorePlane(dst []T, src []byte, c int) {
 	src = src[:len(dst)]
+	if n.lookup.storeSamples(dst, src, c) {
+		return
+	}
 	done := 0
 	if n.plane != nil {
 		done = n.plane(dst, src, &n.params, c)

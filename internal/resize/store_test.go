@@ -34,7 +34,7 @@ func storing[T float32 | uint16](t *testing.T, norm func(mean, std [3]float32) *
 			mean[c], std[c] = r.Float32(), r.Float32()*3+1e-3
 		}
 		n := norm(mean, std)
-		wide := 1 + r.IntN(40)
+		wide := 1 + r.IntN(200)
 		row := noise(r, 4*wide, 0)
 		planes := [3][]T{make([]T, wide), make([]T, wide), make([]T, wide)}
 		n.Store(planes[0], planes[1], planes[2], row)

@@ -11,7 +11,7 @@ type format struct {
 var (
 	toFloat32  = format{"store8", "storePlane8", ""}
 	toFloat16  = format{"storeFloat16", "storePlaneFloat16", " rounded to float16"}
-	toBFloat16 = format{"storeBFloat16", "storePlaneBFloat16", " rounded to bfloat16"}
+	toBFloat16 = format{"storeBFloat16", "storePlaneBFloat16", " rounded to bfloat16, ties away from 0"}
 )
 
 func (f format) doc(what string) string {
@@ -56,19 +56,18 @@ func storePlane(p *program, f format) {
 	p.op("RET")
 }
 
-// constants fills v30 with 255 and v31 with 1/255, and for bfloat16 v28 with 1 and
-// v29 with 0x7fff.
+// constants fills v30 with 255 and v31 with 1/255, and for bfloat16 v29 with half
+// a unit.
 func constants(p *program, f format) {
 	p.words(30, math.Float32bits(255))
 	p.words(31, math.Float32bits(1.0/255))
 	if f == toBFloat16 {
-		p.words(28, 1)
-		p.words(29, 0x7fff)
+		p.words(29, 1<<15)
 	}
 }
 
 // write stores the eight values of v6 and v7, which are no NaNs, at x[to], and
-// moves x[to] on. It spends v4 to v7.
+// moves x[to] on. It spends v6 and v7.
 func write(p *program, f format, to int) {
 	switch f {
 	case toFloat32:
@@ -77,13 +76,9 @@ func write(p *program, f format, to int) {
 		p.vec("fcvtn v6.4h, v6.4s")
 		p.vec("fcvtn2 v6.8h, v7.4s")
 		p.vec("str q6, [x%d], #16", to)
-	case toBFloat16:
+	case toBFloat16: // rounds ties up: the caller looks whether there are any
 		for i := range 2 {
-			x, q := 4+i, 6+i
-			p.vec("ushr v%d.4s, v%d.4s, #16", x, q)
-			p.vec("and v%d.16b, v%d.16b, v28.16b", x, x)
-			p.vec("add v%d.4s, v%d.4s, v29.4s", x, x)
-			p.vec("add v%d.4s, v%d.4s, v%d.4s", q, q, x)
+			p.vec("add v%d.4s, v%d.4s, v29.4s", 6+i, 6+i)
 		}
 		p.vec("uzp2 v6.8h, v6.8h, v7.8h") // the upper halves
 		p.vec("str q6, [x%d], #16", to)

@@ -24,6 +24,8 @@ func main() {
 		store(f, constants)
 		storePlane(f, constants)
 	}
+	lookup(2)
+	lookup(4)
 	Generate()
 }
 

@@ -28,13 +28,13 @@ func (f format) doc(what string) string {
 	case toFloat16:
 		text += " rounded to float16"
 	case toBFloat16:
-		text += " rounded to bfloat16"
+		text += " rounded to bfloat16, ties away from 0"
 	}
 	return text + ". inverse is 1/std."
 }
 
 type storeConstants struct {
-	mask, full, part, one, bias Mem
+	mask, full, part, half Mem
 }
 
 func newStoreConstants() storeConstants {
@@ -42,8 +42,7 @@ func newStoreConstants() storeConstants {
 		mask: constant32("byteMask", 0xff),
 		full: constant32("full", math.Float32bits(255)),
 		part: constant32("part", math.Float32bits(1.0/255)),
-		one:  constant32("one", 1),
-		bias: constant32("bias", 0x7fff),
+		half: constant32("halfUnit16", 1<<15),
 	}
 }
 
@@ -78,7 +77,7 @@ func store(f format, constants storeConstants) {
 			VPAND(mask, x, x)
 		}
 		normalise(x, q, scale, unit, channel[0][c], channel[1][c], channel[2][c])
-		write(f, constants, q, x, Mem{Base: planes[c]})
+		write(f, constants, q, Mem{Base: planes[c]})
 		ADDQ(U8(8*f.size), planes[c])
 	}
 	ADDQ(U8(32), src)
@@ -100,23 +99,21 @@ func normalise(x, q, scale, unit, mean, std, inverse VecVirtual) {
 	VFMADD231PS(inverse, x, q)
 }
 
-// write stores the eight values of q, which are no NaNs. It spends q and x.
-func write(f format, constants storeConstants, q, x VecVirtual, to Mem) {
+// write stores the eight values of q, which are no NaNs. It spends q.
+func write(f format, constants storeConstants, q VecVirtual, to Mem) {
 	switch f {
 	case toFloat32:
 		VMOVUPS(q, to)
 	case toFloat16:
 		const nearestEven = 0
-		VCVTPS2PH(U8(nearestEven), q, to)
-	case toBFloat16:
-		VPSRLD(U8(16), q, x)
-		VPAND(constants.one, x, x)
-		VPADDD(constants.bias, x, x)
-		VPADDD(q, x, x)
-		VPSRLD(U8(16), x, x)
+		VCVTPS2PH(U8(nearestEven), q, q.AsX())
+		VMOVDQU(q.AsX(), to)
+	case toBFloat16: // rounds ties up: the caller looks whether there are any
+		VPADDD(constants.half, q, q)
+		VPSRLD(U8(16), q, q)
 		high := XMM()
-		VEXTRACTI128(U8(1), x, high)
-		VPACKUSDW(high, x.AsX(), high)
+		VEXTRACTI128(U8(1), q, high)
+		VPACKUSDW(high, q.AsX(), high)
 		VMOVDQU(high, to)
 	}
 }
@@ -137,7 +134,7 @@ func storePlane(f format, constants storeConstants) {
 	x, q := YMM(), YMM()
 	VPMOVZXBD(Mem{Base: src}, x)
 	normalise(x, q, scale, unit, channel[0], channel[1], channel[2])
-	write(f, constants, q, x, Mem{Base: dst})
+	write(f, constants, q, Mem{Base: dst})
 	ADDQ(U8(8), src)
 	ADDQ(U8(8*f.size), dst)
 	DECQ(n)

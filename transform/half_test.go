@@ -47,7 +47,7 @@ func TestHalfPrecisionIsFloat32Rounded(t *testing.T) {
 		"noise":            {Train(16), RandomErasing(1).Noise()},
 	}
 	for name, list := range lists {
-		for _, data := range readAll(t, kinds...) {
+		for _, data := range readAll(t, imageFiles...) {
 			x := result(t, encoded(data), list...).Data().([]float32)
 			for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
 				list := append(slices.Clone(list), ToDtype(dt))

@@ -30,18 +30,17 @@ type Pipeline struct {
 // Images returns ds with the steps applied to its field "image", or to the field
 // that [Field] names. All other fields stay as they are.
 //
-// Every image becomes RGB as with PIL's convert("RGB"): gray is repeated, alpha
-// is dropped, and an animation gives its first frame. Gray values of 16 bits
-// above 255 become 255, so that most such images become white. The result is
-// float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
-// otherwise uint8 (h, w, 3). [ToDtype] makes float32 float16 or bfloat16, and
-// [Layout] sets another order. All other fields stay as they are.
+// The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
+// WebP, BMP, TIFF or PNM, recognised by their first bytes. Pixels are uint8 of
+// shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4 channels. A shape that could
+// be both (h, w, c) and (c, h, w) is taken as (h, w, c).
 //
 // Every image becomes RGB, as with PIL's convert("RGB"): gray is repeated, alpha
 // is dropped, and an animation gives its first frame. As in PIL, values of 16-bit
 // gray images above 255 become 255, so most such images become white. The result
 // is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
-// uint8 (h, w, 3) without either.
+// uint8 (h, w, 3) without either. [ToDtype] makes float16 or bfloat16 of float32,
+// and [Layout] sets the order of the dimensions.
 //
 // TIFF files are rotated by their orientation, as PIL does when it loads them.
 // For other formats the step [ExifTranspose] does that.

@@ -45,7 +45,7 @@ type output struct {
 	mean     [3]float32      // of the last Normalize
 	std      [3]float32
 	norms    int    // Normalizes so far
-	preset   string // the one that has normalised
+	preset   string // the preset that has normalised
 	dtype    tensor.Dtype
 	erasings []Erasing
 	calls    []string
@@ -138,8 +138,8 @@ func ToDtype(dt tensor.Dtype) Step {
 	}}
 }
 
-// Layout sets the order of the result's dimensions. The default is CHW with
-// [ToTensor] or [PILToTensor], and otherwise HWC.
+// Layout sets the order of the result's dimensions. The default is [CHW] with
+// [ToTensor] or [PILToTensor], and otherwise [HWC].
 func Layout(a Axes) Step {
 	return setting{steps.Call("Layout", a), func(p *program) error {
 		if a != CHW && a != HWC {

@@ -26,7 +26,7 @@ type dtype struct {
 // A name is an imported name.
 type name string
 
-// calls are the names that may be called, in NumPy 1 and 2.
+// calls are the names that may be called, in NumPy 1 and 2 and in PyTorch.
 var calls = map[name]func(*machine, Tuple) (any, error){
 	"numpy.core.multiarray._reconstruct":  reconstruct,
 	"numpy._core.multiarray._reconstruct": reconstruct,
@@ -34,6 +34,13 @@ var calls = map[name]func(*machine, Tuple) (any, error){
 	"numpy._core.numeric._frombuffer":     fromBuffer,
 	"numpy.dtype":                         newDtype,
 	"_codecs.encode":                      encode,
+	"collections.OrderedDict":             orderedDict,
+	"torch._utils._rebuild_tensor_v2":     rebuildTensor,
+}
+
+// types are the names that may be imported but not called.
+var types = map[name]bool{
+	"numpy.ndarray": true, torchStorages + "FloatStorage": true, torchStorages + "LongStorage": true,
 }
 
 // name pushes a name. Its two parts are lines, or strings on the stack.
@@ -60,7 +67,7 @@ func (m *machine) name(op byte) error {
 		}
 	}
 	full := name(parts[0] + "." + parts[1])
-	if calls[full] == nil && full != "numpy.ndarray" {
+	if calls[full] == nil && !types[full] {
 		return fmt.Errorf("%.100q is refused: a pickle can run any program", string(full))
 	}
 	m.push(full)
@@ -155,10 +162,15 @@ func fromBuffer(_ *machine, args Tuple) (any, error) {
 	return a, a.fill(args[2], args[1], order == "F", args[0])
 }
 
-// build sets the values of an array, or the byte order of a dtype.
+// build sets the values of an array, or the byte order of a dtype. The attributes
+// of a dictionary are left out.
 func (m *machine) build() error {
 	v, err := m.pop()
 	if err != nil {
+		return err
+	}
+	if _, ok := v.(*Dict); ok {
+		_, err := top[*Dict](m)
 		return err
 	}
 	state, ok := v.(Tuple)

@@ -1,6 +1,7 @@
 // Package pickle reads Python's pickles, protocols 2 to 5, without executing
-// anything. It reads lists, tuples, dictionaries, numbers, strings, bytes and NumPy
-// arrays. All other names that a pickle imports or calls are errors.
+// anything. It reads lists, tuples, dictionaries, numbers, strings, bytes, NumPy
+// arrays and PyTorch tensors. All other names that a pickle imports or calls are
+// errors.
 //
 // The opcodes are those of Python's pickletools. See PEP 307, 3154 and 574.
 package pickle
@@ -22,7 +23,9 @@ const (
 )
 
 // Read reads a pickle of at most size bytes. Its values are nil, bool, int64,
-// float64, string, []byte, [Tuple], *[List], *[Dict] and *[Array].
+// float64, string, []byte, [Tuple], *[List], *[Dict], *[Array], *[Tensor] and
+// *[Storage]. A [bufio.Reader] of 64 KiB or more is read up to the pickle's end and
+// not further.
 func Read(r io.Reader, size int64) (any, error) {
 	m := &machine{r: bufio.NewReaderSize(r, 64<<10), size: size, memo: map[uint32]any{}}
 	v, err := m.run()
@@ -103,6 +106,8 @@ func (m *machine) step(op byte) error {
 		return m.set(op)
 	case 'c', 0x93:
 		return m.name(op)
+	case 'Q':
+		return m.storage()
 	case 'R':
 		return m.call()
 	case 'b':

@@ -1,8 +1,10 @@
 package pickle_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"strings"
@@ -52,6 +54,39 @@ func TestReadsArrays(t *testing.T) {
 	}
 }
 
+// weights is a dictionary of PyTorch's with one tensor, and an attribute.
+const weights = "ccollections\nOrderedDict\nq\x00)Rq\x01X\x01\x00\x00\x00wctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
+	"X\x02\x00\x00\x0012X\x03\x00\x00\x00cpuK\x09NtQK\x01K\x02K\x03\x86K\x03K\x01\x86\x89h\x00)RtRs}X\x09\x00\x00\x00_metadatah\x00)Rsb"
+
+func TestReadsTensors(t *testing.T) {
+	got, err := read("\x80\x02" + weights + ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &pickle.Tensor{Storage: &pickle.Storage{Type: "FloatStorage", Key: "12", Len: 9}, Offset: 1, Shape: []int64{2, 3}, Strides: []int64{3, 1}}
+	n := 0
+	for key, v := range got.(*pickle.Dict).All() {
+		if n++; key != "w" || !reflect.DeepEqual(v, want) {
+			t.Errorf("%s: got %v, want %v", key, v, want)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+func TestOnePickleFollowsAnother(t *testing.T) {
+	r := bufio.NewReaderSize(strings.NewReader("\x80\x02K\x01.\x80\x02K\x02.rest"), 64<<10)
+	for want := range int64(2) {
+		if got, err := pickle.Read(r, 100); err != nil || got != want+1 {
+			t.Errorf("got %v, %v, want %d", got, err, want+1)
+		}
+	}
+	if rest, _ := io.ReadAll(r); string(rest) != "rest" {
+		t.Errorf("%q is left", rest)
+	}
+}
+
 func TestNothingIsExecuted(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x80\x02cos\nsystem\nU\x04trueR.":                       `pickle: byte 2: "os.system" is refused: a pickle can run any program`,
@@ -61,6 +96,9 @@ func TestNothingIsExecuted(t *testing.T) {
 		"\x80\x02cnumpy\nndarray\n)R.":                           "call of numpy.ndarray with a tuple",
 		"\x80\x02cnumpy\nndarray\n)\x81.":                        "opcode 0x81 is not supported",
 		"cos\nsystem\n.":                                         "refused",
+		"\x80\x02ctorch\nload\n.":                                `"torch.load" is refused`,
+		"\x80\x02ctorch._utils\n_rebuild_tensor\n.":              `"torch._utils._rebuild_tensor" is refused`,
+		"\x80\x02ctorch\nFloatStorage\n)R.":                      "call of torch.FloatStorage with a tuple",
 	} {
 		_, err := read(text)
 		if got := fmt.Sprint(err); err == nil || !strings.Contains(got, want) {
@@ -83,9 +121,15 @@ func TestSaysWhatIsWrong(t *testing.T) {
 		"\x80\x02h\x07.":               "the memo has no entry 7",
 		"\x80\x02\x8a\x09.":            "a number of 9 bytes, want at most 8",
 		"\x80\x02T\xff\xff\xff\x7fab.": "byte 2: 2147483647 bytes are needed, but only 3 are left: unexpected EOF",
-		"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\xff":                                               "18446744073709551615 bytes are needed, but only 0 are left",
-		"\x80\x02c" + strings.Repeat("a", 1000):                                                      "a name of more than 256 bytes",
-		"\x80\x02c_codecs\nencode\nX\x03\x00\x00\x00\xe2\x82\xacX\x06\x00\x00\x00latin1\x86R.":       `character '€' is not in latin1`,
+		"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\xff":                                         "18446744073709551615 bytes are needed, but only 0 are left",
+		"\x80\x02c" + strings.Repeat("a", 1000):                                                "a name of more than 256 bytes",
+		"\x80\x02c_codecs\nencode\nX\x03\x00\x00\x00\xe2\x82\xacX\x06\x00\x00\x00latin1\x86R.": `character '€' is not in latin1`,
+		"\x80\x02K\x01Q.":                       "persistent identifier of a number",
+		"\x80\x02(K\x01K\x01K\x01K\x01K\x01tQ.": "not a storage of PyTorch's",
+		"\x80\x02" + strings.Replace(weights, "K\x09N", "J\xff\xff\xff\xffN", 1) + ".":               "not a storage of PyTorch's",
+		"\x80\x02" + strings.Replace(weights, "K\x03K\x01\x86", "K\x03\x85", 1) + ".":                "other arguments than PyTorch's",
+		"\x80\x02" + strings.Replace(weights, "K\x03\x86", "J\xff\xff\xff\xff\x86", 1) + ".":         "other arguments than PyTorch's",
+		"\x80\x02ccollections\nOrderedDict\n]\x85R.":                                                 "collections.OrderedDict: values at once",
 		"\x80\x02" + strings.Replace(array, "abcdef", "abcdefg", 1) + ".":                            "",
 		"\x80\x02" + strings.Replace(array, "K\x02K\x03\x86", "K\x02K\x04\x86", 1) + ".":             "6 bytes for [2 4] values of 1 bytes",
 		"\x80\x02" + strings.Replace(array, "K\x02K\x03\x86", "J\xff\xff\xff\xffK\x03\x86", 1) + ".": "number 0 is out of range",
@@ -123,6 +167,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func FuzzPickle(f *testing.F) {
 	f.Add([]byte("\x80\x02" + array + "."))
+	f.Add([]byte("\x80\x02" + weights + "."))
 	f.Add([]byte("\x80\x02}q\x00(U\x01a]q\x01(K\x01K\x02eX\x01\x00\x00\x00b" + array + "u."))
 	f.Add([]byte("\x80\x05\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x13numpy._core.numeric\x94\x8c\x0b_frombuffer\x94\x93\x94(\x96\x02\x00\x00\x00\x00\x00\x00\x00ab\x8c\x05numpy\x8c\x05dtype\x93\x8c\x02u1\x89\x88\x87R(K\x03\x8c\x01|tbK\x02\x85\x8c\x01CtR."))
 	f.Fuzz(func(t *testing.T, data []byte) {

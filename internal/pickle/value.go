@@ -3,6 +3,8 @@ package pickle
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 )
 
 // A Tuple is a Python tuple.
@@ -16,6 +18,9 @@ type Dict struct{ items map[string]any }
 
 // Get returns the value of the key, or nil.
 func (d *Dict) Get(key string) any { return d.items[key] }
+
+// All are the keys and what they stand for, in no order.
+func (d *Dict) All() iter.Seq2[string, any] { return maps.All(d.items) }
 
 func (m *machine) tuple(op byte) error {
 	if op == 't' {
@@ -139,6 +144,10 @@ func typeOf(v any) string {
 		return "an array"
 	case *dtype:
 		return "a dtype"
+	case *Tensor:
+		return "a tensor"
+	case *Storage:
+		return "a storage"
 	case name:
 		return string(v)
 	}

@@ -1,0 +1,124 @@
+//go:build cgo
+
+// Serve names what is on images that it gets over HTTP. Requests that arrive
+// together share one run of the net.
+//
+//	examples/onnx/install
+//	go run ./examples/onnx/serve
+//	curl --data-binary @cat.jpg http://127.0.0.1:8080/classify
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/penstock-go/penstock/examples/onnx/model"
+	"github.com/penstock-go/penstock/examples/onnx/ort"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// options are what the flags say.
+type options struct {
+	addr     string
+	model    string
+	batch    int
+	wait     time.Duration
+	queue    int
+	maxBytes int64
+	threads  int
+	top      int
+	drain    time.Duration
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	flag.StringVar(&o.model, "model", model.Folder(), "folder that examples/onnx/install filled")
+	flag.IntVar(&o.batch, "batch", 16, "images that the net sees at once, at most")
+	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
+	flag.IntVar(&o.queue, "queue", 64, "requests under way; a further one gets 503")
+	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "bytes of an image")
+	flag.IntVar(&o.threads, "threads", 0, "threads of the net; 0 is one for each processor")
+	flag.IntVar(&o.top, "top", 5, "classes in an answer")
+	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long an interrupt waits for requests that are under way")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Serve names what is on images that it gets by POST /classify.\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is not a flag", flag.Arg(0))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt does not wait
+	if err := run(ctx, o, func(addr net.Addr) { log.Printf("listening on http://%v/classify", addr) }); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until ctx ends, and then until the requests under way are answered. It
+// calls ready when it listens.
+func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
+	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.top < 1 || o.threads < 0 {
+		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -top %d, -threads %d: want at least 1, 1, 1, 1 and 0", o.batch, o.queue, o.maxBytes, o.top, o.threads)
+	}
+	files, err := model.Find(o.model)
+	if err != nil {
+		return err
+	}
+	stop, err := ort.Start(files.Library)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	session, err := ort.Open(files.Net, o.threads)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	steps, err := transform.Compile(model.Steps()...)
+	if err != nil {
+		return err
+	}
+	b := newBatcher(batcherConfig{net: session.Run, size: o.batch, values: session.Values(), classes: session.Classes(), wait: o.wait})
+	defer b.close()
+	return listen(ctx, o, newServer(server{steps: steps, batcher: b, names: files.Classes, maxBytes: o.maxBytes, top: o.top}, o.queue), ready)
+}
+
+// listen serves HTTP. The timeouts end requests of clients that send or read too
+// slowly.
+func listen(ctx context.Context, o options, s *server, ready func(net.Addr)) error {
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return err
+	}
+	h := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second,
+		WriteTimeout: 40 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	ready(listener.Addr())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	limit, cancel := context.WithTimeout(context.Background(), o.drain)
+	defer cancel()
+	err = h.Shutdown(limit)
+	<-served
+	if err != nil {
+		return errors.Join(fmt.Errorf("requests were still under way after %v: %w", o.drain, err), h.Close())
+	}
+	return nil
+}

@@ -120,7 +120,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		{with("test_batch.bin", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 0}), dataset.Test, nil, "dataset: read test_batch.bin: compressed by gzip: want the plain file"},
 		{with("batches.meta.txt", []byte("cat\n")), dataset.Test, nil, "dataset: read batches.meta.txt: 1 class names, want 10"},
 		{with("batches.meta.txt", make([]byte, 70000)), dataset.Test, nil, "dataset: read batches.meta.txt: more than 65536 bytes of names"},
-		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes of images, more than the 1073741824 that are left of 1073741824"},
+		{datatest.Promising{FS: cifar10(), Size: 400_000 * 3073}, dataset.Train, nil, "dataset: read data_batch_1.bin: 1229200000 bytes of images, more than the 1073741824 that are left of the limit of 1073741824"},
 		{cifar10(), "validation", nil, "dataset: split \"validation\": want \"train\" or \"test\""},
 		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles()}, "dataset: CIFARFiles(): want one file or more"},
 		{cifar10(), dataset.Test, []dataset.CIFAROption{dataset.CIFARFiles("../x")}, "dataset: read ../x: file does not exist"},

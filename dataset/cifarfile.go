@@ -25,7 +25,7 @@ const pickled = 0x80
 // parse reads a file of size bytes of either version.
 func (r *cifarReader) parse(in *files.Input, size int64) (*cifarFile, error) {
 	if size > r.limit {
-		return nil, fmt.Errorf("%d bytes of images, more than the %d that are left of %d", size, r.limit, maxImageBytes)
+		return nil, fmt.Errorf("%d bytes of images, more than the %d that are left of the limit of %d", size, r.limit, maxImageBytes)
 	}
 	if err := in.Holds(size); err != nil {
 		return nil, err

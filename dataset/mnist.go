@@ -154,7 +154,7 @@ func readIDX(fsys fs.FS, name string, limit *int64) (a idxArray, err error) {
 		return a, err
 	}
 	if size > *limit {
-		return a, fmt.Errorf("%d bytes of values, more than the %d that are left of %d", size, *limit, maxImageBytes)
+		return a, fmt.Errorf("%d bytes of values, more than the %d that are left of the limit of %d", size, *limit, maxImageBytes)
 	}
 	data, err := in.Rest(size)
 	if err != nil {

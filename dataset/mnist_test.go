@@ -88,7 +88,7 @@ func TestMNISTSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for shape, want := range map[[3]int]string{
-		{1 << 16, 256, 128}:               "2147483648 bytes of values, more than the 1073741824 that are left of 1073741824",
+		{1 << 16, 256, 128}:               "2147483648 bytes of values, more than the 1073741824 that are left of the limit of 1073741824",
 		{1<<31 - 1, 1<<31 - 1, 1<<31 - 1}: "shape [2147483647 2147483647 2147483647] is larger than any file",
 		{0, 0, 5}:                         "field \"image\": shape [1 0 5] has a dimension below 1",
 	} {

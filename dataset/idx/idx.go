@@ -21,8 +21,8 @@ type Option struct{ set func(*config) }
 type config struct{ limit int64 }
 
 // MemoryLimit sets how many bytes of samples may be held in memory, where all
-// workers share them. It is an error if samples that must be in memory do not
-// fit, found before any memory is allocated. The default is 1 GiB.
+// workers share them. If samples that must be in memory do not fit, opening the
+// file is an error, and no memory is allocated. The default is 1 GiB.
 func MemoryLimit(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 // Open makes a dataset of the array in an IDX file, which may be compressed by

@@ -93,7 +93,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 		{good[:7], "byte 7: unexpected EOF"},
 		{[]byte{0, 1, 8, 1}, "byte 0: magic number 00 01 08 01, want 00 00, the type and the rank"},
 		{[]byte{0, 0, 10, 1}, "byte 2: type 0x0a, want 0x08, 0x09 or 0x0b to 0x0e"},
-		{[]byte{0, 0, 8, 0}, "byte 3: rank 0, want a first dimension that counts the samples"},
+		{[]byte{0, 0, 8, 0}, "byte 3: rank 0, want a first dimension with the number of samples"},
 		{datatest.IDX(8, []int{1, -2}, []byte{}), "byte 8: dimension 1 is -2, below 0"},
 		{datatest.IDX(8, []int{1, 0}, []byte{}), "dataset: spec: field \"x\": shape [0] has a dimension below 1"},
 		{datatest.IDX(8, []int{1, 1 << 30, 1 << 30}, []byte{}), "dataset: spec: field \"x\": shape [1073741824 1073741824] is larger than 1 TiB"},
@@ -105,7 +105,7 @@ func TestIDXSaysWhatIsWrong(t *testing.T) {
 		{datatest.Gzip(append(slices.Clone(good), 0)), "more data after byte 28, where the header says that it ends"},
 		{datatest.Gzip(good)[:30], "byte 28 of the decompressed data: unexpected EOF"},
 		{broken, "byte 28 of the decompressed data: gzip: invalid checksum"},
-		{datatest.Gzip(datatest.IDX(8, []int{1 << 30}, []byte{})), "header promises 1073741824 bytes of data, more than 32 compressed ones can hold"},
+		{datatest.Gzip(datatest.IDX(8, []int{1 << 30}, []byte{})), "header promises 1073741824 bytes of data, more than 32 compressed bytes can hold"},
 	} {
 		_, err := idx.Open(fstest.MapFS{"x": {Data: c.data}}, "x", "x")
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, "idx: read x: ") || !strings.Contains(got, c.want) {
@@ -134,7 +134,7 @@ func TestAFileThatShrinksIsAnError(t *testing.T) {
 
 func TestWriteRefusesOtherDtypes(t *testing.T) {
 	err := idx.Write(t.Context(), new(bytes.Buffer), datatest.Tensors(t, dataset.Named("x", []int64{1})), "x")
-	if got, want := fmt.Sprint(err), "idx: field x int64 (): values of int64: want uint8, int8, int16, int32, float32 or float64"; got != want {
+	if got, want := fmt.Sprint(err), "idx: field x int64 (): values of dtype int64: want uint8, int8, int16, int32, float32 or float64"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Package arrays makes datasets of arrays in files. The first dimension of an
-// array is the number of samples.
+// Package arrays makes datasets from arrays in files. The first dimension of an array
+// is the number of samples.
 package arrays
 
 import (

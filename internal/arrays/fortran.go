@@ -17,7 +17,7 @@ func fillFromFortran(dst []byte, fill func([]byte) error, shape []int) error {
 	// the file.
 	size := len(dst) / n / inner
 	stripe := n * size
-	// At least eight: otherwise every value goes to another cache line.
+	// At least eight stripes: with fewer, every value would go to another cache line.
 	stripes := min(max(orderChunk/stripe, 8), inner)
 	chunk := make([]byte, stripes*stripe)
 	o := newOdometer(shape[1:])

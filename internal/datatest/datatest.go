@@ -4,11 +4,13 @@ package datatest
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -154,6 +156,18 @@ func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 	}
 }
 
+// Golden decodes testdata/golden.json of the package under test into v.
+func Golden(t testing.TB, v any) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Gzip is data compressed by gzip.
 func Gzip(data []byte) []byte {
 	var b bytes.Buffer
@@ -201,7 +215,7 @@ func (f countedFile) ReadAt(p []byte, offset int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, offset)
 }
 
-// A PipeFS has a pipe under every name, which must not be opened.
+// A PipeFS has a pipe under every name. No pipe may be opened.
 type PipeFS struct {
 	fstest.MapFS
 	T testing.TB
@@ -209,11 +223,11 @@ type PipeFS struct {
 
 // Open fails the test.
 func (p PipeFS) Open(name string) (fs.File, error) {
-	p.T.Errorf("%s was opened, which waits until someone writes to it", name)
+	p.T.Errorf("%s was opened: a pipe waits for a writer", name)
 	return nil, fs.ErrInvalid
 }
 
-// Stat says that the name is that of a pipe.
+// Stat says that the file is a pipe.
 func (p PipeFS) Stat(name string) (fs.FileInfo, error) {
 	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
 }

@@ -1,5 +1,5 @@
-// Package dense gives bytes the type of values or tensors without a copy, and
-// knows the dtypes of fixed size.
+// Package dense converts between bytes, values and tensors without a copy. It also
+// lists the dtypes of fixed size.
 package dense
 
 import (
@@ -19,8 +19,8 @@ type Element interface {
 		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
 }
 
-// Values is b as values of T, without a copy; nil if b is empty. b must be aligned for
-// T.
+// Values is b as values of T, without a copy. It is nil if b is empty. b must be
+// aligned for T.
 func Values[T Element](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func Values[T Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// Bytes is the memory of values; nil if there are none.
+// Bytes is the memory of values. It is nil if there are none.
 func Bytes[T Element](values []T) []byte {
 	if len(values) == 0 {
 		return nil

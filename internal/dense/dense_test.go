@@ -28,7 +28,7 @@ func TestTensorAndValuesShareTheirBytes(t *testing.T) {
 		}
 		b[0] = 1
 		if reflect.ValueOf(x.Data()).Index(0).IsZero() {
-			t.Errorf("%s: the tensor has other memory", name)
+			t.Errorf("%s: the tensor does not share the memory", name)
 		}
 	}
 	if _, err := dense.DtypeNamed("string"); err == nil || dense.Fixed(tensor.String) {

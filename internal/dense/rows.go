@@ -16,12 +16,12 @@ import (
 // its own.
 type Rows struct {
 	Dtype tensor.Dtype
-	Shape tensor.Shape // of one
+	Shape tensor.Shape // of one row
 	N     int
 
-	base      unsafe.Pointer
-	scattered []unsafe.Pointer
-	size      int // bytes of one
+	base      unsafe.Pointer   // contiguous rows
+	scattered []unsafe.Pointer // rows in memory of their own
+	size      int              // bytes of one row
 }
 
 // At is the memory of row i, which must be below N.
@@ -32,8 +32,8 @@ func (r *Rows) At(i int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(r.base, i*r.size)), r.size)
 }
 
-// RowsOf makes rows of a tensor or slice, whose first dimension is their number. They
-// are copied only if a tensor is not contiguous.
+// RowsOf makes rows from a tensor or slice. Its first dimension is the number of rows.
+// They are copied only if a tensor is not contiguous.
 func RowsOf(values any) (r Rows, err error) {
 	if d, ok := values.(*tensor.Dense); ok && d != nil {
 		r, err = denseRows(d)
@@ -112,7 +112,7 @@ func denseRows(d *tensor.Dense) (r Rows, err error) {
 	return r, nil
 }
 
-// within reports whether every element lies in the tensor's memory.
+// within reports whether every element is in the tensor's memory.
 func within(shape, strides []int, values int) bool {
 	last := 0
 	for i, d := range shape {

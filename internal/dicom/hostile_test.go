@@ -15,7 +15,7 @@ import (
 
 const series = "../../dataset/volume/testdata/dicom"
 
-// file makes a file of explicit VR, little endian, of these elements.
+// file makes a file with these elements, in explicit VR and little endian.
 func file(syntax string, elements ...[]byte) []byte {
 	b := append(make([]byte, 128), "DICM"...)
 	if syntax != "" {
@@ -45,7 +45,7 @@ func short(tag uint32, v uint16) []byte {
 	return element(tag, "US", string(binary.LittleEndian.AppendUint16(nil, v)))
 }
 
-// plain are the elements of an image of 1 by 2 values of 16 bits.
+// plain are the elements of an image with 1 row, 2 columns and 16 bits.
 func plain(edit func(map[uint32][]byte)) [][]byte {
 	e := map[uint32][]byte{
 		0x0028_0002: short(0x0028_0002, 1), 0x0028_0004: element(0x0028_0004, "CS", "MONOCHROME2"), 0x0028_0010: short(0x0028_0010, 1),
@@ -119,7 +119,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 	}
 }
 
-func TestWhatIsAboveAndBelowTheStoredBitsIsLeftOut(t *testing.T) {
+func TestBitsAboveAndBelowTheStoredOnesAreIgnored(t *testing.T) {
 	m := dicom.Image{Bits: 16, Stored: 12, High: 13}
 	var got [1]int64
 	for _, c := range []struct {

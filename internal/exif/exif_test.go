@@ -28,8 +28,8 @@ func directory(entries ...entry) []byte {
 	return append(data, 0, 0, 0, 0)
 }
 
-// TestOrientationIsPillows holds what exif_transpose of Pillow 12.3 makes of
-// these data in a PNG file.
+// TestOrientationIsPillows compares with exif_transpose of Pillow 12.3 for these data
+// in a PNG file.
 func TestOrientationIsPillows(t *testing.T) {
 	six := entry{0x112, 3, 1, [4]byte{0, 6}}
 	attribute, element := []byte(`<x tiff:Orientation="8" />`), []byte("<tiff:Orientation>5</tiff:Orientation>")

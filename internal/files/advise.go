@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// An Advisor asks the operating system to read whole files ahead. It stops at
-// the first file that is not one of the operating system: opening files twice
-// would double their latency.
+// An Advisor asks the operating system to read whole files ahead. After a file
+// that is not an *os.File it does nothing any more: it would only open every file a
+// second time.
 type Advisor struct{ deaf atomic.Bool }
 
 // Advise starts reading the file.
@@ -32,13 +32,13 @@ func (a *Advisor) Advise(fsys fs.FS, name string) {
 
 // Records are samples of equal size in one file, without padding.
 type Records struct {
-	Offset int64 // of the first
+	Offset int64 // offset of the first in the file
 	Size   int64 // bytes of each
 	N      int
 }
 
-// Advise starts reading the records with these indices, if the file is one of
-// the operating system.
+// Advise starts reading the records with these indices, if the file is an
+// *os.File.
 func (r Records) Advise(ctx context.Context, fsys fs.FS, name string, indices []int) {
 	f, err := fsys.Open(name)
 	if err != nil {

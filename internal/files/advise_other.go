@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// advise does nothing: this system takes no such advice.
+// advise does nothing: this system has no such call.
 func advise(*os.File, int64, int64) {}

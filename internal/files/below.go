@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Below is the path of a file that a header in folder names. A path that leads
-// out of the folder is an error, whether the file exists or not.
+// Below is the path of a file whose name comes from a header in folder. A path that
+// leads out of the folder is an error, whether the file exists or not.
 func Below(folder, name string) (string, error) {
 	clean := path.Clean(name)
 	if path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {

@@ -1,8 +1,8 @@
 // Package files opens, reads and finds the files of datasets, and asks the
 // operating system to read them ahead.
 //
-// Its errors say what is wrong and where in the file. The calling package adds
-// its own name and that of the file, once: "npy: read x.npy: byte 8: …".
+// Its errors say what is wrong and where in the file. The calling package adds its
+// own name and the name of the file: "npy: read x.npy: byte 8: …".
 package files
 
 import (
@@ -74,6 +74,6 @@ func (s seekingReader) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Small is the size in bytes up to which it is faster to read a sample at once and
-// copy its fields than to make a system call per field.
+// Small is a size in bytes. Smaller samples are read faster all at once, with a copy of
+// their fields, than with one system call per field.
 const Small = 16 << 10

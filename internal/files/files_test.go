@@ -88,7 +88,7 @@ type seeking struct {
 	io.Seeker
 }
 
-func TestReaderAtReadsWhatCanSeek(t *testing.T) {
+func TestReaderAtReadsFilesThatCanSeek(t *testing.T) {
 	fsys := fstest.MapFS{"f": {Data: []byte("abcdef")}}
 	open := func() fs.File {
 		f, err := fsys.Open("f")
@@ -113,7 +113,7 @@ func TestReaderAtReadsWhatCanSeek(t *testing.T) {
 		}
 	}
 	if _, err := files.ReaderAt(struct{ fs.File }{f}); err == nil {
-		t.Error("a stream is read at a place")
+		t.Error("a stream is read at an offset")
 	}
 }
 

@@ -113,7 +113,7 @@ const maxRatio = 1032
 func (in *Input) Holds(n int64) error {
 	switch rest := in.Length - in.offset; {
 	case in.Packed && n/maxRatio > in.Length:
-		return fmt.Errorf("header promises %d bytes of data, more than %d compressed ones can hold", n, in.Length)
+		return fmt.Errorf("header promises %d bytes of data, more than %d compressed bytes can hold", n, in.Length)
 	case in.Packed:
 		return nil
 	case rest < n:

@@ -9,7 +9,7 @@ import (
 )
 
 // AnyName lets an [os.DirFS] open files whose names are not UTF-8. Linux has such
-// names and [fs.ReadDir] lists them, but package io/fs holds them to be invalid.
+// names and [fs.ReadDir] lists them, but package io/fs treats them as invalid.
 // Other file systems stay as they are.
 func AnyName(fsys fs.FS) fs.FS {
 	if reflect.TypeOf(fsys) != reflect.TypeOf(os.DirFS(".")) {
@@ -63,7 +63,7 @@ func (d dir) join(op, name string) (string, error) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	if valid != name {
-		local = name // where files have such names, a path is separated by slashes
+		local = name // systems with such names separate paths by slashes
 	}
 	return string(d) + string(filepath.Separator) + local, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// latin makes a folder with names in Latin-1, where the system has such names.
+// latin makes a folder with names in Latin-1, if the system allows such names.
 func latin(t *testing.T) string {
 	root := t.TempDir()
 	folder := filepath.Join(root, "caf\xe9")

@@ -8,9 +8,9 @@ import (
 // A Pattern names files by numbers, as C's printf does.
 type Pattern struct{ before, width, after string }
 
-// ParsePattern splits a name at the conversion of one integer: % and a width of up
-// to three digits, then d. %% is a percent sign. ok is false where the name has no
-// conversion, or another one.
+// ParsePattern splits a name at its conversion of an integer: %, a width of up to
+// three digits, and d. %% is a percent sign. ok is false if the name has no
+// conversion, or a different one.
 func ParsePattern(name string) (p Pattern, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {

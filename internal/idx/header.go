@@ -12,9 +12,9 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// ReadHeader reads the magic number, which says the dtype and the rank, and the
-// dimensions, big-endian and 4 bytes each. There is one dimension at least, and
-// none is below 0.
+// ReadHeader reads the magic number, which gives the dtype and the rank, and the
+// dimensions, which are big-endian numbers of 4 bytes. There is at least one
+// dimension, and none is negative.
 func ReadHeader(in *files.Input) (files.Encoding, []int, error) {
 	var word [4]byte
 	if err := in.Fill(word[:]); err != nil {
@@ -29,7 +29,7 @@ func ReadHeader(in *files.Input) (files.Encoding, []int, error) {
 	}
 	rank := int(word[3])
 	if rank == 0 {
-		return files.Encoding{}, nil, fmt.Errorf("byte 3: rank 0, want a first dimension that counts the samples")
+		return files.Encoding{}, nil, fmt.Errorf("byte 3: rank 0, want a first dimension with the number of samples")
 	}
 	shape := make([]int, rank)
 	for d := range shape {
@@ -50,7 +50,7 @@ func Header(dt tensor.Dtype, shape []int) ([]byte, error) {
 	code := byte(0x08)
 	for dtype, ok := dtypeOf(code); !ok || dtype != dt; dtype, ok = dtypeOf(code) {
 		if code++; code > 0x0e {
-			return nil, fmt.Errorf("values of %v: want uint8, int8, int16, int32, float32 or float64", dt)
+			return nil, fmt.Errorf("values of dtype %v: want uint8, int8, int16, int32, float32 or float64", dt)
 		}
 	}
 	if len(shape) > math.MaxUint8 {
@@ -59,7 +59,7 @@ func Header(dt tensor.Dtype, shape []int) ([]byte, error) {
 	header := []byte{0, 0, code, byte(len(shape))}
 	for _, d := range shape {
 		if d > math.MaxInt32 {
-			return nil, fmt.Errorf("dimension %d is beyond 31 bits", d)
+			return nil, fmt.Errorf("dimension of %d: want at most %d", d, math.MaxInt32)
 		}
 		header = binary.BigEndian.AppendUint32(header, uint32(d))
 	}

@@ -3,12 +3,12 @@ package metaimage_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/metaimage"
 )
 
@@ -22,13 +22,7 @@ type golden struct {
 
 func goldens(t testing.TB) (g map[string]golden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Golden(t, &g)
 	return g
 }
 

@@ -25,7 +25,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// fuzz reads headers, single files as well as pairs, and asks them everything; then it does more.
+// fuzz reads headers of single files and of pairs, and calls all their methods. Then it calls more.
 func fuzz(f *testing.F, more func(*testing.T, *nifti.Header, fstest.MapFS)) {
 	names, _ := filepath.Glob("testdata/files/*")
 	for _, name := range names {
@@ -42,7 +42,7 @@ func fuzz(f *testing.F, more func(*testing.T, *nifti.Header, fstest.MapFS)) {
 			return
 		}
 		if _, err := h.Bytes(); err != nil {
-			t.Errorf("a header passes whose size is too large: %v", err)
+			t.Errorf("a header with too large a size is read: %v", err)
 		}
 		h.Affine()
 		h.Spacing()

@@ -3,7 +3,6 @@ package nifti_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"math"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/nifti"
 )
 
@@ -39,13 +39,7 @@ type golden struct {
 
 func goldens(t testing.TB) (g map[string]golden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Golden(t, &g)
 	return g
 }
 
@@ -92,7 +86,7 @@ func compareHeader(t *testing.T, h *nifti.Header, want golden) {
 	}
 	for _, e := range h.Extensions {
 		data := e.Data
-		for i := range want.Extensions { // nibabel does not keep the padding; ours must only add zeros
+		for i := range want.Extensions { // nibabel drops the padding, which must be zeros
 			if n := len(strings.TrimRight(string(data), "\x00")); sum(data[:n]) == want.Extensions[i][1] {
 				data = data[:n]
 			}

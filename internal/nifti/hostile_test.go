@@ -115,7 +115,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 	}
 }
 
-// good is a file of 4×3×2 voxels of int16, of a version.
+// good is a valid file of this version, with 4×3×2 voxels of int16.
 func good(t *testing.T, version int) []byte {
 	b, err := os.ReadFile("testdata/files/bare.nii")
 	if err != nil {
@@ -170,7 +170,7 @@ func TestEitherFileOfAPairMayBeNamedAndZipped(t *testing.T) {
 	}
 }
 
-func TestPairsThatAreNotWholeAreRefused(t *testing.T) {
+func TestIncompletePairsAreRefused(t *testing.T) {
 	header := good(t, 1)
 	header[345] = 'i'
 	binary.LittleEndian.PutUint32(header[108:], 0)
@@ -190,7 +190,7 @@ func TestPairsThatAreNotWholeAreRefused(t *testing.T) {
 	}
 }
 
-func TestQuaternionTooLongIsMadeAUnitOne(t *testing.T) {
+func TestQuaternionThatIsTooLongIsNormalised(t *testing.T) {
 	h := nifti.Header{Dim: []int{1, 1, 1}, Qfac: 1, Quatern: [3]float64{0, 0, 2}, QformCode: 1}
 	got, _, ok := h.Affine()
 	if want := [4][4]float64{{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}; !ok || got != want {

@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-// A volume as of a CT: 192×192×64 samples of int16, smooth with noise in the lowest bits.
+// A volume like a CT's: 192×192×64 samples of int16, smooth with noise in the lowest bits.
 func volume() (*nrrd.Header, []byte) {
 	h := &nrrd.Header{Type: nrrd.Int16, Sizes: []int{192, 192, 64}}
 	data := make([]byte, 2*192*192*64)
@@ -26,8 +26,8 @@ func volume() (*nrrd.Header, []byte) {
 	return h, data
 }
 
-// BenchmarkRead reads volumes and, compared with it, gzip with the library alone from the same file into memory that is
-// there already.
+// BenchmarkRead reads volumes. For comparison it also decompresses the same gzip file into existing memory, with the
+// gzip library alone.
 func BenchmarkRead(b *testing.B) {
 	dir := b.TempDir()
 	h, data := volume()
@@ -66,7 +66,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// inflate unzips what follows a file's header, with the library alone.
+// inflate decompresses the data after a file's header with the gzip library alone.
 func inflate(b *testing.B, path string, dst []byte) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-// FuzzHeader reads headers, asks them everything, and writes what it has read.
+// FuzzHeader reads headers, calls all their methods, and writes them again.
 func FuzzHeader(f *testing.F) {
 	seeds(f, func(b []byte) { f.Add(b) })
 	f.Fuzz(func(t *testing.T, file []byte) {
@@ -33,7 +33,7 @@ func FuzzHeader(f *testing.F) {
 		again.Encoding = nrrd.Raw
 		var b bytes.Buffer
 		if err := nrrd.Write(&b, &again, make([]byte, n)); err != nil {
-			return // a key or a number that reads in one way only
+			return // a key or a number that can be read but not written
 		}
 		got, err := nrrd.ReadHeader(files("f", b.String()), "f")
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
-// header reads one whose lines follow type and encoding.
+// header reads a header with these lines after type and encoding.
 func header(t *testing.T, lines ...string) *nrrd.Header {
 	t.Helper()
 	text := "NRRD0006\ntype: uchar\nencoding: raw\n" + strings.Join(lines, "\n") + "\n\n"

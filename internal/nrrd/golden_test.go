@@ -3,7 +3,6 @@ package nrrd_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io/fs"
 	"math"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
@@ -30,13 +30,7 @@ type golden struct {
 
 func goldens(t testing.TB) (g struct{ Files, Shared map[string]golden }) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.Golden(t, &g)
 	return g
 }
 

@@ -160,7 +160,7 @@ func TestLimitIsKeptBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
-// refused reads a file, which must fail for the reason want, say so without the file's name, and take little memory.
+// refused reads a file. It must fail with the error want, without the file's name in it, and allocate little memory.
 func refused(t *testing.T, fsys fstest.MapFS, name, want string) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -186,7 +186,7 @@ func zipped(s string) string {
 	return b.String()
 }
 
-// numbered is n lines, no two alike.
+// numbered is n different lines.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -195,7 +195,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// bomb is 16 MiB of zeros, zipped.
+// bomb is 16 MiB of zeros, compressed by gzip.
 func bomb() string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -230,7 +230,7 @@ func TestTextOfEveryIntegerKeepsItsEnds(t *testing.T) {
 			}
 		}
 		for _, beyond := range []string{c.most + "0", next(c.most), "-" + next(strings.TrimPrefix(c.least, "-")), "+", "-", "0x1", "1_0"} {
-			for _, end := range []string{"", "\n"} { // with an end, and a number before, the number is whole in the buffer
+			for _, end := range []string{"", "\n"} { // with a line break the number is complete in the buffer
 				if got, err := read("0 " + beyond + end); err == nil {
 					t.Errorf("%s: %s is read as %s", c.kind, beyond, got)
 				}
@@ -239,7 +239,7 @@ func TestTextOfEveryIntegerKeepsItsEnds(t *testing.T) {
 	}
 }
 
-// next is a decimal number and 1.
+// next is a decimal number plus 1.
 func next(digits string) string {
 	b := []byte(digits)
 	for i := len(b) - 1; i >= 0; i-- {

@@ -20,7 +20,7 @@ func tensorOf(m *nrrd.Image) *tensor.Dense {
 	return dense.Tensor(m.Dtype, tensor.Shape(m.Sizes), m.Data)
 }
 
-// same compares headers but for what Write decides by itself.
+// same compares headers without the fields that Write sets itself.
 var same = cmp.Options{
 	cmpopts.IgnoreUnexported(nrrd.Header{}, nrrd.DataFiles{}), cmpopts.EquateNaNs(),
 	cmpopts.IgnoreFields(nrrd.Header{}, "Version", "Encoding", "Endian", "Number", "LineSkip", "ByteSkip", "DataFiles"),
@@ -119,7 +119,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 		if b.Len() > 0 {
-			t.Errorf("%s: %d bytes are written all the same", c.want, b.Len())
+			t.Errorf("%s: %d bytes are written in spite of the error", c.want, b.Len())
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// share is a weight as the fixed-point number nearest to a/b.
+// share is a/b as the nearest fixed-point number.
 func share(a, b int) int32 {
 	if a < 0 {
 		return -share(-a, b)
@@ -21,7 +21,7 @@ func TestWeightsAreThoseComputedByHand(t *testing.T) {
 		axis         Axis
 		lo, hi       int
 		first, count []int32
-		k            []int32 // without what is beyond count
+		k            []int32 // without the zeros after count
 	}{
 		// Output centres are at 1 and 3, and the triangle reaches 2 pixels to each
 		// side. Distances of ½ and 1½ have weights of ¾ and ¼.

@@ -15,7 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
-// A Slot is the place of one sample: a cell per field, and its draw.
+// A Slot is the place of one sample in a batch: a cell per field, and its draw.
 type Slot struct {
 	cells []Cell
 	draw  *Draw

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// literals are codes of single bytes, one by one, from the lowest bit in old files.
+// literals encodes every byte as a code of its own. Codes of old files begin with the lowest bit.
 func literals(text []byte, old bool) []byte {
 	var bits []byte
 	width, next, early := 9, lzwFirst-1, 1
@@ -40,7 +40,7 @@ func literals(text []byte, old bool) []byte {
 	return out
 }
 
-func TestLZWOfBothKindsWidens(t *testing.T) {
+func TestLZWOfOldAndNewFilesWidens(t *testing.T) {
 	want := bytes.Repeat([]byte("penstock"), 300) // 2,400 codes: of 9 to 12 bits
 	for _, old := range []bool{false, true} {
 		var l lzw

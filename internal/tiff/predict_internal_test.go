@@ -18,7 +18,7 @@ func TestSumsOfBytesStayBytes(t *testing.T) {
 			want[i] += want[i-step]
 		}
 		if sumBytes(row, step); !bytes.Equal(row, want) {
-			t.Errorf("%d samples: other sums than one by one", step)
+			t.Errorf("%d samples: other sums than byte by byte", step)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestCutFilesAreErrors(t *testing.T) {
 	pillowtest.Cut(t, new(tiff.Decoder), func(string) bool { return true })
 }
 
-// ratio is that of zstd, of all compressions the one that makes most of a byte.
+// ratio is zstd's, the greatest of all compressions.
 const ratio = 1 << 15
 
 func FuzzDecode(f *testing.F) {
@@ -29,10 +29,10 @@ func FuzzDecode(f *testing.F) {
 	pillowtest.Fuzz(f, open, func(data []byte, _, _ int) int { return 1<<22 + ratio*len(data) })
 }
 
-// A field has one value, or none that matters.
+// A field is a tag and its value.
 type field struct{ tag, value uint32 }
 
-// file is a small file of 8×8 gray pixels of 8 bits, with other fields.
+// file is a file of 8×8 gray pixels of 8 bits, with these fields added or changed.
 func file(pixels int, fields ...field) []byte {
 	byDefault := []field{{256, 8}, {257, 8}, {258, 8}, {259, 1}, {262, 1}, {273, 8}, {277, 1}, {278, 8}, {279, uint32(pixels)}}
 	data := append([]byte("II*\x00\x00\x00\x00\x00"), make([]byte, pixels)...)
@@ -51,7 +51,7 @@ func file(pixels int, fields ...field) []byte {
 	return append(data, 0, 0, 0, 0)
 }
 
-// renamed gives a field of a file another tag and number of values.
+// renamed changes the tag and the number of values of a file's field.
 func renamed(data []byte, from, to uint16, values uint32) []byte {
 	entry := data[bytes.Index(data, []byte{byte(from), byte(from >> 8), 4, 0, 1, 0, 0, 0}):]
 	binary.LittleEndian.PutUint16(entry, to)

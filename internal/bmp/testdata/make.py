@@ -87,7 +87,7 @@ for i, masks in enumerate([
 
 
 def runs(four):
-    """Runs of all kinds, some beyond the end of a row, that fill the picture."""
+    """Runs of all kinds, some beyond the end of a row, that fill the image."""
     out = b""
     for y in range(H):
         x = 0

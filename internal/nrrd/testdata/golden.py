@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes files/ and golden.json: odd NRRD files, and what pynrrd reads from them and from real ones.
 
-    golden.py [FOLDER]    FOLDER holds real files, by default shared/nrrd beside the clone
+    golden.py [FOLDER]    FOLDER holds real files, by default shared/nrrd next to the clone
 
 Needs pynrrd 1.1.3 and numpy. What pynrrd does not know (lists and patterns of data files, hex, zrl, blocks, version 6,
 SKIPLIST) is written here by hand from the same values, and the values are the golden ones.

@@ -16,7 +16,7 @@ draw = random.Random(3)
 files = {}
 
 
-def picture(w, h, mode="RGB", smooth=True):
+def synthetic(w, h, mode="RGB", smooth=True):
     n = len(mode)
     if not smooth:
         return Image.frombytes(mode, (w, h), bytes(draw.randrange(256) for _ in range(n * w * h)))
@@ -41,7 +41,7 @@ def chunks(data):
 
 
 def frame(image, **options):
-    """The chunks of a still picture that are its frame."""
+    """The chunks of a still image that are its frame."""
     return [c for c in chunks(webp(image, **options)) if c[0] in (b"ALPH", b"VP8 ", b"VP8L")]
 
 
@@ -74,28 +74,28 @@ def anmf(x, y, w, h, parts, flags=0):
 
 
 for w, h in (1, 1), (2, 1), (1, 2), (3, 3), (16, 16), (17, 15), (33, 50):
-    files["lossy-%d-%d.webp" % (w, h)] = webp(picture(w, h), quality=70)
-    files["lossless-%d-%d.webp" % (w, h)] = webp(picture(w, h), lossless=True)
+    files["lossy-%d-%d.webp" % (w, h)] = webp(synthetic(w, h), quality=70)
+    files["lossless-%d-%d.webp" % (w, h)] = webp(synthetic(w, h), lossless=True)
 for quality in 0, 10, 50, 90, 100:
     for method in 0, 4, 6:
-        files["lossy-q%d-m%d.webp" % (quality, method)] = webp(picture(40, 35, smooth=method != 4), quality=quality, method=method)
-files["lossless-noise.webp"] = webp(picture(30, 20, smooth=False), lossless=True)
-files["lossless-few.webp"] = webp(picture(40, 30).quantize(5).convert("RGB"), lossless=True)
+        files["lossy-q%d-m%d.webp" % (quality, method)] = webp(synthetic(40, 35, smooth=method != 4), quality=quality, method=method)
+files["lossless-noise.webp"] = webp(synthetic(30, 20, smooth=False), lossless=True)
+files["lossless-few.webp"] = webp(synthetic(40, 30).quantize(5).convert("RGB"), lossless=True)
 files["lossless-plain.webp"] = webp(Image.new("RGB", (300, 200), (9, 200, 50)), lossless=True)
-files["alpha-lossy.webp"] = webp(picture(30, 20, "RGBA"), quality=60)
-files["alpha-lossy-exact.webp"] = webp(picture(30, 20, "RGBA"), quality=60, exact=True, alpha_quality=20)
-files["alpha-lossless.webp"] = webp(picture(30, 20, "RGBA"), lossless=True)
-files["alpha-lossless-exact.webp"] = webp(picture(30, 20, "RGBA"), lossless=True, exact=True)
-files["metadata.webp"] = webp(picture(20, 10), exif=b"Exif\0\0II*\0\x08\0\0\0\0\0", xmp=b"<x/>", icc_profile=b"profile")
-three = [picture(24, 18, smooth=i != 1) for i in range(3)]
+files["alpha-lossy.webp"] = webp(synthetic(30, 20, "RGBA"), quality=60)
+files["alpha-lossy-exact.webp"] = webp(synthetic(30, 20, "RGBA"), quality=60, exact=True, alpha_quality=20)
+files["alpha-lossless.webp"] = webp(synthetic(30, 20, "RGBA"), lossless=True)
+files["alpha-lossless-exact.webp"] = webp(synthetic(30, 20, "RGBA"), lossless=True, exact=True)
+files["metadata.webp"] = webp(synthetic(20, 10), exif=b"Exif\0\0II*\0\x08\0\0\0\0\0", xmp=b"<x/>", icc_profile=b"profile")
+three = [synthetic(24, 18, smooth=i != 1) for i in range(3)]
 for name, options in {"lossy": {}, "lossless": {"lossless": True}, "mixed": {"allow_mixed": True}}.items():
     files["animation-%s.webp" % name] = webp(three[0], save_all=True, append_images=three[1:], duration=50, **options)
-seen = [picture(24, 18, "RGBA", smooth=i != 1) for i in range(3)]
+seen = [synthetic(24, 18, "RGBA", smooth=i != 1) for i in range(3)]
 files["animation-alpha.webp"] = webp(seen[0], save_all=True, append_images=seen[1:], background=(10, 20, 30, 255))
 files["animation-alpha-lossless.webp"] = webp(seen[0], save_all=True, append_images=seen[1:], lossless=True)
-small = picture(10, 8)
+small = synthetic(10, 8)
 for name, parts in {"lossy": frame(small), "lossless": frame(small, lossless=True),
-                    "alpha": frame(picture(10, 8, "RGBA")), "alpha-lossless": frame(picture(10, 8, "RGBA"), lossless=True)}.items():
+                    "alpha": frame(synthetic(10, 8, "RGBA")), "alpha-lossless": frame(synthetic(10, 8, "RGBA"), lossless=True)}.items():
     for flags in 0, 3:
         files["small-%s-%d.webp" % (name, flags)] = riff(
             [canvas(24, 18, ANIMATION | ALPHA), anim(), anmf(6, 4, 10, 8, parts, flags), anmf(0, 0, 24, 18, frame(three[0]))])
@@ -108,7 +108,7 @@ still = frame(small)
 files["extended.webp"] = riff([canvas(10, 8, 0)] + still)
 files["trailing.webp"] = riff(still) + b"trailing"
 files["trailing-chunk.webp"] = riff(still + [(b"what", b"ever")])
-files["two-simple.webp"] = riff(still + frame(picture(6, 6)))
+files["two-simple.webp"] = riff(still + frame(synthetic(6, 6)))
 # What libwebp refuses.
 files["no-anim.webp"] = riff([canvas(24, 18, ANIMATION), anmf(0, 0, 10, 8, still)])
 files["not-animated.webp"] = riff([canvas(24, 18, 0), anim(), anmf(0, 0, 10, 8, still)])

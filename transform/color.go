@@ -9,10 +9,10 @@ import (
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue in random order,
-// as torchvision does with PIL images. For each of the first three with argument
-// x, the factor is random from max(0, 1-x) to 1+x, and 1 leaves the image as it
-// is. Hue is rotated by a random part of the colour circle, from -hue to hue,
-// where hue is at most 0.5. An argument of 0 changes nothing.
+// as torchvision does with PIL images. Each of the first three is multiplied by a
+// random factor from max(0, 1-x) to 1+x, where x is its argument. Hue is rotated by
+// a random part of the colour circle, from -hue to hue, where hue is at most 0.5.
+// An argument of 0 changes nothing.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 	return jitter{[4]float64{brightness, contrast, saturation, hue}}
 }

@@ -16,10 +16,10 @@ import (
 // Compiled is a compiled list of steps for single images, without a dataset and a
 // loader, for example in a server. [Compile] makes it.
 //
-// Any number of goroutines may use it at the same time. It processes at most
-// GOMAXPROCS images at a time, with the value that Compile found, and further
-// calls wait. In steady state it allocates nothing for pixels and for JPEG, GIF,
-// BMP, TIFF and PNM files. PNG and WebP files need memory for every image.
+// Any number of goroutines may use it at the same time. At most GOMAXPROCS images
+// are processed at a time, and further calls wait. Compile fixes that number. In
+// steady state nothing is allocated for pixels and for JPEG, GIF, BMP, TIFF and PNM
+// files. PNG and WebP files need memory for every image.
 type Compiled struct {
 	*program
 	field dataset.Field
@@ -61,8 +61,8 @@ func (c *Compiled) String() string {
 
 // Into applies the steps to an image and writes the result to dst. The result must
 // be float32: the steps must contain [ToTensor], and no [ToDtype] of another dtype.
-// The length of dst must be the product of the shape in Spec. After an error the
-// content of dst is undefined.
+// The length of dst must be the product of the shape in Spec. Otherwise there is an
+// error. After an error the content of dst is undefined.
 func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != tensor.Float32 {
 		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", dense.Name(c.field.Dtype))

@@ -10,8 +10,8 @@ import (
 )
 
 // CenterCrop cuts out the middle of the image: CenterCrop(s) gives s×s pixels,
-// CenterCrop(h, w) gives h×w. It rounds as torchvision does. As there, an image
-// that is smaller is first padded with black.
+// CenterCrop(h, w) gives h×w. As in torchvision, an image that is smaller is first
+// padded with black. Rounding is torchvision's too.
 func CenterCrop(size ...int) Step { return centerCrop{size} }
 
 type centerCrop struct{ size []int }

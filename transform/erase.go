@@ -39,12 +39,14 @@ func (s Erasing) Ratio(least, greatest float64) Erasing {
 }
 
 // Value sets what is written instead of 0: one value per channel, or one for all.
+// It cannot be combined with Noise.
 func (s Erasing) Value(v ...float32) Erasing {
 	s.value = slices.Clone(v)
 	return s
 }
 
 // Noise writes random numbers from the standard normal distribution instead of 0.
+// It cannot be combined with Value.
 func (s Erasing) Noise() Erasing {
 	s.noise = true
 	return s

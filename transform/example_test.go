@@ -78,9 +78,9 @@ func (t blue) Apply(img *transform.Image, r *rand.Rand) error {
 }
 
 func ExampleApply() {
-	sample := first(transform.CenterCrop(2), transform.Apply(blue{0}), transform.PILToTensor())
+	sample := first(transform.CenterCrop(2), transform.Apply(blue{200}), transform.PILToTensor())
 	fmt.Println(sample["image"].Shape(), sample["image"].Data())
-	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 0 0 0 0]
+	// Output: (3, 2, 2) [90 120 90 120 80 80 120 120 15 15 15 15]
 }
 
 // A server prepares the images that it receives, in a goroutine per request.
@@ -132,15 +132,27 @@ func ExampleLayout() {
 }
 
 func ExampleField() {
-	_, err := transform.Images(gradient(), transform.Field("mask"))
-	fmt.Println(err)
-	// Output: transform: the dataset has no field "mask", only image uint8 (6, 8, 3), label int64 ()
+	scan := tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]uint8{1, 2, 3, 4}))
+	scans, err := dataset.Tensors(dataset.Named("scan", scan))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(scans, transform.Field("scan"), transform.PILToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec())
+	// Output: scan uint8 (3, 2, 2)
 }
 
 func ExampleMaxPixels() {
-	_, err := transform.Images(gradient(), transform.MaxPixels(0))
-	fmt.Println(err)
-	// Output: transform: MaxPixels(0): want a positive number
+	prepare, err := transform.Compile(transform.MaxPixels(1000), transform.Eval(8))
+	if err != nil {
+		log.Fatal(err)
+	}
+	input := make([]float32, prepare.Spec()[0].Elements())
+	fmt.Println(prepare.Into(input, transform.File(photo())))
+	// Output: transform: decode: JPEG: 64×64 pixels, more than the limit of 1000 (see MaxPixels)
 }
 
 func ExampleExifTranspose() {

@@ -40,7 +40,8 @@ type Pipeline struct {
 // gray images above 255 become 255, so most such images become white. The result
 // is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // uint8 (h, w, 3) without either. [ToDtype] makes float16 or bfloat16 of float32,
-// and [Layout] sets the order of the dimensions.
+// [Layout] sets the order of the dimensions, and [Grayscale] can reduce the 3
+// channels to 1.
 //
 // TIFF files are rotated by their orientation, as PIL does when it loads them.
 // For other formats the step [ExifTranspose] does that.

@@ -209,16 +209,16 @@ func MaxPixels(n int) Step {
 
 const defaultMaxPixels = 178_956_970
 
-// Pillow sets the version of Pillow whose resizing this is, bit for bit: 12 or 13.
-// They differ in whether the horizontal or the vertical pass comes first. Between
-// the passes values are rounded, so some results differ by 1.
+// Pillow chooses the version of Pillow whose resizing is reproduced bit for bit: 12
+// or 13. They differ in whether the horizontal or the vertical pass comes first.
+// Between the passes values are rounded, so some results differ by 1.
 //
-// The default is 12, which is Pillow 12.2 and 12.3. There the horizontal pass
-// comes first, unless the image is more than 100 times as high as wide and its
+// The default is 12, for Pillow 12.2 and 12.3. There the horizontal pass comes
+// first, unless the image is more than 100 times as high as it is wide and its
 // height shrinks. In earlier versions, compared down to 9.4, the horizontal pass
 // always comes first. In Pillow 13 the vertical pass comes first if the height
-// loses more than twice as many pixels as the width. In training that happens
-// often.
+// shrinks by more than twice as many pixels as the width. That happens often in
+// training.
 func Pillow(version int) Step {
 	return setting{steps.Call("Pillow", version), func(p *program) error {
 		if version != 12 && version != 13 {
@@ -234,8 +234,8 @@ func Pillow(version int) Step {
 // progressive files. Without this step such a file is an error. In other formats
 // it is always an error.
 //
-// An invalid code in the middle of a file is still an error. PIL returns what its
-// decoder made of it.
+// An invalid code in the middle of a file is still an error. PIL would return the
+// pixels that its decoder made from it.
 func AllowTruncated() Step {
 	return setting{"AllowTruncated()", func(p *program) error {
 		p.cut = true

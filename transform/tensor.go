@@ -152,9 +152,9 @@ func Layout(a Axes) Step {
 
 // Normalize subtracts mean[c] from every value of channel c and divides by
 // std[c], in float32 as PyTorch does. Mean and std have one number per channel, or
-// one for all. It must come after [ToTensor]. Several Normalize apply one after
-// the other, as in torchvision. After [Eval] and [Train], which normalise already,
-// it is an error.
+// one for all. It must come after [ToTensor]. Several Normalize steps apply one
+// after the other, as in torchvision. After [Eval] and [Train], which normalise
+// already, it is an error.
 func Normalize(mean, std []float32) Step {
 	mean, std = slices.Clone(mean), slices.Clone(std)
 	text := steps.Call("Normalize", mean, std)

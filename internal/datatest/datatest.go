@@ -4,8 +4,8 @@ package datatest
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"

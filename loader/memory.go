@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/machine"
 )
 
 // An Allocator provides the memory of batches. [New] calls it for the slabs: a slab
@@ -43,7 +44,7 @@ func checkMachine(n int) error {
 	if n < 1<<30 {
 		return nil
 	}
-	if has := machineMemory(); n > has {
+	if has := machine.Memory(); n > has {
 		return fmt.Errorf("%s of memory: the machine has %s", figures.Bytes(int64(n)), figures.Bytes(int64(has)))
 	}
 	return nil

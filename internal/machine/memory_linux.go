@@ -1,4 +1,5 @@
-package loader
+// Package machine tells what this program may use of the machine.
+package machine
 
 import (
 	"bytes"
@@ -9,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory is the greatest number of bytes of memory that this program may
-// have, including swap.
-func machineMemory() int {
+// Memory is the greatest number of bytes of memory that this program may have,
+// including swap.
+func Memory() int {
 	has := uint64(math.MaxInt)
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {

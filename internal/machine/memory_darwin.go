@@ -1,4 +1,5 @@
-package loader
+// Package machine tells what this program may use of the machine.
+package machine
 
 import (
 	"math"
@@ -6,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory is the number of bytes of memory that the machine has.
-func machineMemory() int {
+// Memory is the number of bytes of memory that the machine has.
+func Memory() int {
 	has, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {
 		return math.MaxInt

@@ -1,0 +1,152 @@
+// Images gives the photos of a folder, batch by batch, to the Python package
+// penstock, which starts it as penstock-images:
+//
+//	for image, label in penstock.ImageFolder("train", train=True, batch_size=128, shuffle=True):
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/share"
+	"github.com/penstock-go/penstock/sampler"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// settings are the flags, in PyTorch's words.
+type settings struct {
+	root          string
+	train         bool
+	size          int
+	dtype         string
+	batch         int
+	workers       int
+	prefetch      int
+	timeout       float64
+	shuffle       bool
+	torchOrder    bool
+	seed          uint64
+	dropLast      bool
+	rank, world   int
+	uneven        string
+	onError       string
+	errorsAllowed int
+}
+
+func main() {
+	log.SetFlags(0)
+	var s settings
+	flag.StringVar(&s.root, "root", "", "folder of images, with a folder per class")
+	flag.BoolVar(&s.train, "train", false, "RandomResizedCrop and RandomHorizontalFlip, in place of Resize and CenterCrop")
+	flag.IntVar(&s.size, "size", 224, "pixels of a side of the result; evaluation resizes to 256/224 of it before the crop")
+	flag.StringVar(&s.dtype, "dtype", "float32", "float32, normalised with ImageNet's numbers, or uint8, not normalised")
+	flag.IntVar(&s.batch, "batch_size", 1, "images per batch")
+	flag.IntVar(&s.workers, "num_workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	flag.IntVar(&s.prefetch, "prefetch_factor", 0, "batches per worker ahead of the loop; 0: 2, or less where that takes over 2 GiB")
+	flag.Float64Var(&s.timeout, "timeout", 0, "seconds to wait for a batch; 0: for ever")
+	flag.BoolVar(&s.shuffle, "shuffle", false, "a random order of its own for every epoch")
+	flag.BoolVar(&s.torchOrder, "torch_order", false, "shuffle as DataLoader(shuffle=True) does after torch.manual_seed(seed)")
+	flag.Uint64Var(&s.seed, "seed", 0, "of the order and of the random crops and flips")
+	flag.BoolVar(&s.dropLast, "drop_last", false, "leave out a last batch that is not full")
+	flag.IntVar(&s.rank, "rank", 0, "of this process in distributed training")
+	flag.IntVar(&s.world, "num_replicas", 1, "processes in distributed training")
+	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
+	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop, skip or replace")
+	flag.IntVar(&s.errorsAllowed, "max_errors", loader.NoLimit, "how many are skipped or replaced per loop; -1: any number")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is not a flag", flag.Arg(0))
+	}
+	if err := s.serve(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// serve gives the images to the process that has started this one.
+func (s *settings) serve(ctx context.Context) error {
+	if info, err := os.Stat(s.root); err != nil || !info.IsDir() {
+		return fmt.Errorf("root %q: want a folder of images", s.root)
+	}
+	images, err := dataset.ImageFolder(os.DirFS(s.root))
+	if err != nil {
+		return err
+	}
+	steps, err := s.steps()
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(images, steps...)
+	if err != nil {
+		return err
+	}
+	options, err := s.options(ds.Len())
+	if err != nil {
+		return err
+	}
+	var memory share.Memory
+	l, err := loader.New(ds, append(options, loader.Memory(&memory))...)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return share.Serve(ctx, l, &memory, share.Info("classes", images.Classes()), share.Info("samples", ds.Len()))
+}
+
+func (s *settings) steps() ([]transform.Step, error) {
+	switch {
+	case s.dtype == "float32" && s.train:
+		return []transform.Step{transform.Train(s.size)}, nil
+	case s.dtype == "float32":
+		return []transform.Step{transform.Eval(s.size)}, nil
+	case s.dtype == "uint8" && s.train:
+		return []transform.Step{transform.RandomResizedCrop(s.size), transform.RandomHorizontalFlip(0.5), transform.PILToTensor()}, nil
+	case s.dtype == "uint8":
+		return []transform.Step{transform.Resize((s.size*256 + 112) / 224), transform.CenterCrop(s.size), transform.PILToTensor()}, nil
+	}
+	return nil, fmt.Errorf("dtype %q: want float32 or uint8", s.dtype)
+}
+
+// options are the loader's, for n images.
+func (s *settings) options(n int) ([]loader.Option, error) {
+	order, err := s.order(n)
+	if err != nil {
+		return nil, err
+	}
+	policy, ok := map[string]loader.Policy{"stop": loader.Stop, "skip": loader.Skip, "replace": loader.Replace}[s.onError]
+	if !ok {
+		return nil, fmt.Errorf("on_error %q: want stop, skip or replace", s.onError)
+	}
+	options := []loader.Option{
+		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
+		loader.Timeout(time.Duration(s.timeout * float64(time.Second))), loader.OnError(policy, s.errorsAllowed),
+	}
+	if s.prefetch != 0 {
+		options = append(options, loader.Prefetch(s.prefetch))
+	}
+	return options, nil
+}
+
+func (s *settings) order(n int) (sampler.Sampler, error) {
+	order := sampler.Sequential(n)
+	switch {
+	case s.torchOrder:
+		order = sampler.TorchManualSeed(n, s.seed)
+	case s.shuffle:
+		order = sampler.Shuffle(n, s.seed)
+	}
+	mode, ok := map[string]sampler.Mode{"pad": sampler.PadToEven, "drop": sampler.DropToEven, "keep": sampler.KeepExact}[s.uneven]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("uneven %q: want pad, drop or keep", s.uneven)
+	case s.world == 1 && s.rank == 0:
+		return order, nil
+	}
+	return sampler.Shard(order, s.rank, s.world, mode)
+}

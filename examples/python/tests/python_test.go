@@ -1,0 +1,97 @@
+// Package tests runs the Python package's tests, if there is a Python that can.
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// This test's program is also the program that Python starts.
+func TestMain(m *testing.M) {
+	if os.Getenv("PENSTOCK_SHARE") != "" || len(os.Args) > 1 && os.Args[1] == "numbers" {
+		if err := serve(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// python is a Python that can run the package: PENSTOCK_PYTHON, in which it is
+// installed, or else python3 with the package's source.
+func python(t *testing.T) (path string, env []string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the package is for Linux")
+	}
+	path = os.Getenv("PENSTOCK_PYTHON")
+	if path != "" {
+		return path, os.Environ()
+	}
+	const able = "import sys, socket; assert sys.version_info >= (3, 9); import numpy"
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	if out, err := exec.Command(path, "-c", able).CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		t.Skipf("%s cannot run the package: %s", path, lines[len(lines)-1])
+	}
+	programs := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(programs, "penstock-images"), "../images")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	source, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, append(os.Environ(), "PYTHONPATH="+source, "PATH="+programs+":"+os.Getenv("PATH"))
+}
+
+func TestPython(t *testing.T) {
+	path, env := python(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := map[string][]string{}
+	for _, arguments := range []string{"-samples=100", "-samples=101 -shuffle=true -seed=7", "-samples=30 -batch_size=4 -drop_last=true"} {
+		s, err := parsed(strings.Fields(arguments))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for epoch := range 3 {
+			sums, err := s.sums(t.Context(), epoch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected[fmt.Sprintf("%s, epoch %d", arguments, epoch)] = sums
+		}
+	}
+	text, err := json.Marshal(expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("test_penstock.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, script, "-v")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(env, "PENSTOCK_NUMBERS="+self, "PENSTOCK_EXPECTED="+string(text))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}

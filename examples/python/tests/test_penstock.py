@@ -1,0 +1,446 @@
+"""Tests of the Python package. `go test ./examples/python/tests` runs them with the program of numbers."""
+
+import copy
+import gc
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy
+import penstock
+
+NUMBERS = [os.environ["PENSTOCK_NUMBERS"], "numbers"]
+EXPECTED = json.loads(os.environ["PENSTOCK_EXPECTED"])
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+SHARED = REPOSITORY.parent / "shared"
+PHOTOS = REPOSITORY / "examples" / "images" / "photos"
+
+
+def numbers(**flags):
+    return penstock.Loader(NUMBERS, **flags)
+
+
+def array(x):
+    return numpy.asarray(x)
+
+
+def right(batch):
+    """Whether every sample of a batch holds its number, and nothing of another batch."""
+    y, (text, ends), (points, cuts) = array(batch.y), batch.text, batch.points
+    text, points = array(text), array(points)
+    return (
+        (array(batch.x) == y[:, None]).all()
+        and (array(batch.even) == (y % 2 == 0)).all()
+        and numpy.diff(ends).tolist() == (y % 7).tolist()
+        and (text == ord("x")).all()
+        and numpy.diff(cuts).tolist() == (1000 * (y % 5)).tolist()
+        and (points == numpy.repeat(y, 1000 * (y % 5))[:, None]).all()
+    )
+
+
+def digest(batch):
+    h = hashlib.sha256()
+    for field in batch:
+        h.update(array(field.values if isinstance(field, penstock.Ragged) else field).tobytes())
+    return h.hexdigest()
+
+
+def labels(loader):
+    return [array(batch.y).tolist() for batch in loader]
+
+
+def resident(pid):
+    """Bytes of memory, of shared memory too."""
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+def gone(pid, seconds=10):
+    """Whether the process ends in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def python(text, **options):
+    """Another Python that runs a script with these names."""
+    begin = f"import os, signal, sys, time, penstock\nnumbers = lambda **flags: penstock.Loader({NUMBERS!r}, **flags)\n"
+    return subprocess.Popen([sys.executable, "-c", begin + text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+class Data(unittest.TestCase):
+    def test_batches_are_those_of_the_go_loop(self):
+        for name, sums in EXPECTED.items():
+            arguments, epoch = name.split(", epoch ")
+            loader = penstock.Loader(NUMBERS + arguments.split())
+            loader.set_epoch(int(epoch))
+            self.assertEqual(len(loader), len(sums), name)
+            self.assertEqual([digest(batch) for batch in loader], sums, name)
+
+    def test_every_loop_is_over_the_next_epoch(self):
+        loader = numbers(shuffle=True)
+        first, second = labels(loader), labels(loader)
+        self.assertNotEqual(first, second)
+        self.assertEqual(sorted(sum(first, [])), list(range(100)))
+        loader.set_epoch(0)
+        self.assertEqual(labels(loader), first)
+        loader.set_epoch(1)
+        self.assertEqual(labels(loader), second)
+
+    def test_batches_are_named_tuples(self):
+        batch = next(iter(numbers()))
+        x, y, *_ = batch
+        self.assertIs(x, batch.x)
+        self.assertEqual(tuple(x.shape), (8, 4096))
+        self.assertEqual((str(x.dtype), str(y.dtype)), ("torch.float32", "torch.int64") if penstock.torch else ("float32", "int64"))
+
+    def test_tensors_lie_in_shared_memory(self):
+        batch = next(iter(numbers()))
+        at = batch.x.data_ptr() if penstock.torch else batch.x.__array_interface__["data"][0]
+        for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
+            begin, end = (int(text, 16) for text in line.split()[0].split("-"))
+            if begin <= at < end:
+                self.assertIn("/memfd:penstock", line)
+                return
+        self.fail("not mapped")
+
+    def test_tensors_can_be_changed(self):
+        for batch in numbers():
+            batch.x.__imul__(2)
+            self.assertTrue((array(batch.x) == 2 * array(batch.y)[:, None]).all())
+
+
+class Memory(unittest.TestCase):
+    def test_kept_batches_stay_what_they_are(self):
+        for options in ({}, {"copy": True}, {"slabs": 1, "num_workers": 0}, {"slabs": 2}, {"slabs": 30}):
+            kept = [batch for batch in numbers(samples=200, **options)]
+            self.assertEqual(len(kept), 25)
+            for batch in kept:
+                self.assertTrue(right(batch), options)
+
+    def test_parts_of_batches_stay_what_they_are(self):
+        loader = numbers(samples=400)
+        rows = [batch.x[3][5:9] for batch in loader]
+        points = [batch.points.values[-1:] for batch in loader]
+        for k, row in enumerate(rows):
+            self.assertEqual(array(row).tolist(), [8 * k + 3] * 4)
+        self.assertEqual(len(points), 50)
+
+    def test_they_outlive_loader_and_program(self):
+        loader = numbers()
+        kept = [batch for batch, _ in zip(loader, range(4))]
+        pid = loader.info["pid"]
+        loader.close()
+        self.assertTrue(gone(pid))
+        del loader
+        gc.collect()
+        self.assertTrue(all(map(right, kept)))
+
+    def test_memory_does_not_grow(self):
+        loader = numbers(samples=800)
+        pid, sizes = loader.info["pid"], []
+        for _ in range(40):
+            for batch in loader:
+                self.assertTrue(right(batch))
+            sizes.append((resident(os.getpid()), resident(pid), len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{pid}/fd"))))
+        for first, last in zip(sizes[20], sizes[-1]):
+            self.assertLess(last, first + first // 10 + 4)
+
+    def test_many_threads_let_go_of_batches(self):
+        loader, threads = numbers(samples=2000, batch_size=4, slabs=12), []
+        wrong = []
+
+        def use(batch):
+            time.sleep(0.001)
+            if not right(batch):
+                wrong.append(batch)
+
+        for batch in loader:
+            threads.append(threading.Thread(target=use, args=(batch,)))
+            threads[-1].start()
+            if len(threads) > 20:
+                threads.pop(0).join()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(wrong), 0)
+
+
+class Positions(unittest.TestCase):
+    def test_a_loop_goes_on_where_another_one_was(self):
+        whole = labels(numbers(shuffle=True))
+        for k in range(len(whole) + 1):
+            loader = numbers(shuffle=True)
+            loop = iter(loader)
+            for _ in range(k):
+                next(loop)
+            state = json.loads(json.dumps(loader.state_dict()))
+            other = numbers(shuffle=True, num_workers=3, slabs=9)
+            other.load_state_dict(state)
+            self.assertEqual(labels(other), whole[k:])
+
+    def test_after_the_epoch_comes_the_next_one(self):
+        loader = numbers(shuffle=True)
+        labels(loader)
+        other = numbers(shuffle=True)
+        other.load_state_dict(loader.state_dict())
+        self.assertEqual(labels(other), labels(loader))
+
+    def test_set_epoch_of_the_same_epoch_leaves_the_position(self):
+        loader = numbers(shuffle=True)
+        loop = iter(loader)
+        next(loop)
+        other = numbers(shuffle=True)
+        other.load_state_dict(loader.state_dict())
+        other.set_epoch(0)
+        self.assertEqual(labels(other), labels(numbers(shuffle=True))[1:])
+        other.load_state_dict(loader.state_dict())
+        other.set_epoch(2)
+        self.assertEqual(len(labels(other)), len(loader))
+
+    def test_pickles_and_copies_go_on(self):
+        loader = numbers(shuffle=True)
+        rest = labels(numbers(shuffle=True))[2:]
+        loop = iter(loader)
+        next(loop), next(loop)
+        for other in (pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)):
+            self.assertEqual(labels(other), rest)
+        self.assertEqual([array(batch.y).tolist() for batch in loop], rest)
+
+    def test_another_seed_is_refused(self):
+        loader = numbers(shuffle=True, seed=1)
+        next(iter(loader))
+        other = numbers(shuffle=True, seed=2)
+        other.load_state_dict(loader.state_dict())
+        with self.assertRaisesRegex(penstock.Error, "Seed"):
+            next(iter(other))
+        self.assertEqual(len(labels(other)), 13)
+
+
+class Errors(unittest.TestCase):
+    def test_they_come_in_their_place_and_name_the_sample(self):
+        loader, seen = numbers(fail=20), []
+        with self.assertRaisesRegex(penstock.Error, "sample 20, epoch 0, batch 2: number.txt: not a number") as raised:
+            for batch in loader:
+                seen.append(batch)
+        self.assertEqual((len(seen), raised.exception.index), (2, 20))
+        self.assertEqual(pickle.loads(pickle.dumps(raised.exception)).index, 20)
+        loader.set_epoch(5)
+        with self.assertRaisesRegex(penstock.Error, "epoch 5"):
+            labels(loader)
+
+    def test_a_program_that_cannot_start_says_why(self):
+        with self.assertRaisesRegex(penstock.Error, "ended with status 1: samples 0: want some"):
+            len(numbers(samples=0))
+        with self.assertRaisesRegex(penstock.Error, "flag provided but not defined: -colour"):
+            len(numbers(colour="red"))
+        with self.assertRaisesRegex(FileNotFoundError, "no-such-program"):
+            len(penstock.Loader("no-such-program"))
+
+    def test_memory_that_is_not_shared_is_named(self):
+        with self.assertRaisesRegex(penstock.Error, "not in the Memory that is served"):
+            labels(numbers(wrong=True))
+
+    def test_a_crash_shows_its_panic(self):
+        with self.assertRaisesRegex(penstock.Error, "ended with status 2: panic: this program is to crash"):
+            labels(numbers(panics=50))
+
+    def test_a_killed_program_is_an_error_and_the_next_loop_starts_another(self):
+        loader = numbers()
+        kept, pid = [], loader.info["pid"]
+        with self.assertRaisesRegex(penstock.Error, "was killed by SIGKILL"):
+            for batch in loader:
+                kept.append(batch)
+                os.kill(pid, signal.SIGKILL)
+        self.assertTrue(all(map(right, kept)))
+        self.assertNotEqual(loader.info["pid"], pid)
+        self.assertEqual(len(labels(loader)), 13)
+
+
+class Ends(unittest.TestCase):
+    def test_break_and_exceptions_end_the_loop_only(self):
+        loader = numbers(samples=1000)
+        pid = loader.info["pid"]
+        for _ in range(100):
+            for batch in loader:
+                self.assertTrue(right(batch))
+                break
+            with self.assertRaises(ZeroDivisionError):
+                for batch in loader:
+                    1 / 0
+        self.assertEqual(loader.info["pid"], pid)
+        self.assertEqual(len(labels(loader)), 125)
+
+    def test_a_new_loop_ends_the_old_one(self):
+        loader = numbers()
+        old = iter(loader)
+        next(old)
+        self.assertEqual(len(labels(loader)), 13)
+        with self.assertRaisesRegex(RuntimeError, "another loop"):
+            next(old)
+
+    def test_a_loader_that_is_dropped_ends_its_program(self):
+        loader = numbers()
+        next(iter(loader))
+        pid = loader.info["pid"]
+        del loader
+        gc.collect()
+        self.assertTrue(gone(pid))
+
+    def test_python_that_ends_in_any_way_ends_the_program(self):
+        for end, status in (("pass", 0), ("1 / 0", 1), ("os._exit(3)", 3), ("os.kill(os.getpid(), 9)", -9), ("os.kill(os.getpid(), 15)", -15)):
+            p = python(f"""
+l = numbers()
+for batch in l:
+    print(l.info["pid"], flush=True)
+    {end}
+    break
+""")
+            out, err = p.communicate(timeout=30)
+            self.assertEqual(p.returncode, status, err)
+            self.assertTrue(gone(int(out)), end)
+
+    def test_ctrl_c_is_pythons(self):
+        p = python("""
+l = numbers(samples=10**7)
+print(l.info["pid"], flush=True)
+try:
+    for batch in l: pass
+except KeyboardInterrupt:
+    print("interrupted")
+print(sum(1 for _, batch in zip(range(5), l)), l.info["pid"], flush=True)
+""", start_new_session=True)
+        pid = int(p.stdout.readline())
+        time.sleep(0.3)
+        os.killpg(p.pid, signal.SIGINT)
+        out, err = p.communicate(timeout=30)
+        text = out.split()
+        self.assertEqual((p.returncode, text[:2]), (0, ["interrupted", "5"]), err)
+        self.assertTrue(gone(pid) and gone(int(text[2])))
+
+
+class Forks(unittest.TestCase):
+    def test_the_child_keeps_the_batch_and_has_a_program_of_its_own(self):
+        loader = numbers(samples=400, poison=False)
+        loop = iter(loader)
+        batch, expected = next(loop), labels(numbers(samples=400))
+        loader.set_epoch(0)
+        ready, go = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(go)
+                os.read(ready, 1)  # until the parent has gone on
+                with_own = labels(loader)
+                os._exit(0 if right(batch) and with_own == expected else 1)
+            except BaseException as e:
+                print("child:", repr(e), file=sys.stderr)
+                os._exit(2)
+        os.close(ready)
+        del batch
+        self.assertEqual([array(b.y).tolist() for b in loop], expected[1:])
+        self.assertEqual(labels(loader), expected)
+        os.close(go)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_a_child_that_lives_on_does_not_keep_the_program(self):
+        p = python("""
+l = numbers()
+for batch in l:
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+    print(l.info["pid"], child, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+""")
+        pid, child = map(int, p.stdout.readline().split())
+        try:
+            self.assertTrue(gone(pid))
+            self.assertFalse(gone(child, 0))
+        finally:
+            os.kill(child, signal.SIGKILL)
+        p.communicate()
+
+
+class Images(unittest.TestCase):
+    def folder(self, *leave):
+        """The project's images, but for the damaged one."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for path in PHOTOS.glob("*/*.jpg"):
+            if path.name not in leave:
+                other = pathlib.Path(folder.name) / path.relative_to(PHOTOS)
+                other.parent.mkdir(exist_ok=True)
+                other.symlink_to(path)
+        return folder.name
+
+    def test_a_damaged_file_is_named(self):
+        with self.assertRaisesRegex(penstock.Error, "tiles/truncated.jpg") as raised:
+            labels_of(penstock.ImageFolder(self.folder(), batch_size=4))
+        self.assertEqual(raised.exception.name, "tiles/truncated.jpg")
+
+    def test_the_flags_do_what_they_say(self):
+        root = self.folder("truncated.jpg")
+        loader = penstock.ImageFolder(root, batch_size=10)
+        self.assertEqual(loader.classes, ["hills", "spheres", "stripes", "tiles"])
+        self.assertEqual((len(loader), loader.info["samples"]), (3, 29))
+        self.assertEqual(labels_of(loader), sorted(labels_of(loader)))
+        self.assertEqual(len(penstock.ImageFolder(root, batch_size=10, drop_last=True)), 2)
+        shuffled = penstock.ImageFolder(root, batch_size=10, shuffle=True, seed=3)
+        self.assertNotEqual(labels_of(shuffled), labels_of(loader))
+        image, label = next(iter(penstock.ImageFolder(root, batch_size=2, dtype="uint8", size=64, train=True)))
+        self.assertEqual((tuple(image.shape), array(image).dtype), ((2, 3, 64, 64), numpy.uint8))
+        parts = [labels_of(penstock.ImageFolder(root, batch_size=4, rank=r, num_replicas=3, uneven="keep")) for r in range(3)]
+        self.assertEqual(sorted(sum(parts, [])), labels_of(loader))
+        self.assertEqual(len(labels_of(penstock.ImageFolder(self.folder(), batch_size=4, on_error="skip"))), 29)
+        for wrong, message in (({"dtype": "int3"}, "float32 or uint8"), ({"uneven": "?"}, "pad, drop"), ({"on_error": "?"}, "stop, skip"),
+                               ({"batch_size": 0}, "BatchSize"), ({"rank": 3}, "rank 3 of 1")):
+            with self.assertRaisesRegex(penstock.Error, message):
+                len(penstock.ImageFolder(root, **wrong))
+        with self.assertRaisesRegex(penstock.Error, "want a folder of images"):
+            len(penstock.ImageFolder(root + "/nothing"))
+
+    @unittest.skipUnless(penstock.torch, "no PyTorch")
+    def test_torch_order_is_dataloaders(self):
+        torch, root = penstock.torch, self.folder("truncated.jpg")
+        whole = labels_of(penstock.ImageFolder(root, batch_size=4))
+        loader = penstock.ImageFolder(root, batch_size=4, torch_order=True, seed=5)
+        torch.manual_seed(5)
+        other = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.tensor(whole)), batch_size=4, shuffle=True)
+        for _ in range(2):
+            self.assertEqual(labels_of(loader), torch.cat([y for y, in other]).tolist())
+
+    @unittest.skipUnless((SHARED / "photos").is_dir(), "no photos")
+    def test_pixels_are_torchvisions(self):
+        golden = json.loads((SHARED / "golden" / "photos.json").read_text())
+        photos = golden["photos"]
+        names = [p.name for p in sorted((SHARED / "photos").glob("*/*"))]
+        for dtype, key in (("uint8", "eval"), ("float32", "eval_tensor")):
+            k = 0
+            for image, _ in penstock.ImageFolder(SHARED / "photos", batch_size=16, dtype=dtype):
+                image = array(image)
+                for pixels in image.transpose(0, 2, 3, 1) if dtype == "uint8" else image:
+                    self.assertEqual(hashlib.sha256(numpy.ascontiguousarray(pixels).tobytes()).hexdigest(), photos[names[k]][key], names[k])
+                    k += 1
+            self.assertEqual(k, len(names))
+
+
+def labels_of(loader):
+    return sum((array(label).tolist() for _, label in loader), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,118 @@
+package share
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/penstock-go/penstock/internal/machine"
+)
+
+// A Memory is a [loader.Allocator] of memory that another process can map. What it
+// gives out counts as shared memory of the system, not as Go's; the size of /dev/shm
+// does not limit it. The zero Memory is ready for use. On other systems than Linux
+// its Alloc is an error.
+type Memory struct {
+	mu     sync.Mutex
+	blocks []*block
+	last   int   // id that was given
+	gone   []int // blocks that a reader knows, and which are freed
+	bytes  int   // of all blocks
+}
+
+// A block is a file in memory, mapped here. The Memory's mutex guards it.
+type block struct {
+	id    int
+	bytes []byte   // which stay where they are
+	file  *os.File // nil once a reader has been given it
+}
+
+// Alloc returns n zero bytes, aligned to a page. More than the machine has is an
+// error; a program that is out of memory otherwise is killed.
+func (m *Memory) Alloc(n int) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if has := machine.Memory(); n < 0 || n > has-m.bytes {
+		return nil, fmt.Errorf("share: %d bytes: %d are taken, the machine has %d", n, m.bytes, has)
+	}
+	file, bytes, err := newFile(n)
+	if err != nil {
+		return nil, fmt.Errorf("share: %d bytes: %w", n, err)
+	}
+	m.last++
+	m.blocks = append(m.blocks, &block{id: m.last, bytes: bytes, file: file})
+	m.bytes += len(bytes)
+	return bytes[:n:n], nil
+}
+
+// Free takes back what Alloc returned. A reader that has it mapped still sees it.
+func (m *Memory) Free(slab []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.blocks, func(b *block) bool {
+		return unsafe.SliceData(b.bytes) == unsafe.SliceData(slab)
+	})
+	if i < 0 {
+		return fmt.Errorf("share: free %d bytes: they were not taken here, or are freed already", len(slab))
+	}
+	b := m.blocks[i]
+	if err := unmap(b.bytes); err != nil {
+		return fmt.Errorf("share: free %d bytes: %w", len(slab), err)
+	}
+	m.blocks = slices.Delete(m.blocks, i, i+1)
+	m.bytes -= len(b.bytes)
+	if b.file == nil {
+		m.gone = append(m.gone, b.id)
+		return nil
+	}
+	return b.file.Close()
+}
+
+// find is the block that holds the bytes, of which there are some, with its id, and
+// where in it they are.
+func (m *Memory) find(bytes []byte) (b *block, id, offset int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(bytes)))
+	for _, b = range m.blocks {
+		base := uintptr(unsafe.Pointer(unsafe.SliceData(b.bytes)))
+		if at >= base && at-base < uintptr(len(b.bytes)) {
+			return b, b.id, int(at - base)
+		}
+	}
+	return nil, 0, 0
+}
+
+// lose gives a block new memory. What it held stays what it is for those who have it
+// mapped.
+func (m *Memory) lose(b *block) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, err := exchange(b.bytes)
+	if err != nil {
+		return fmt.Errorf("share: %d bytes: %w", len(b.bytes), err)
+	}
+	m.gone = append(m.gone, b.id)
+	m.last++
+	b.id, b.file = m.last, file
+	return nil
+}
+
+// takeFile is the block's file, the first time that it is asked for. Who has it closes it.
+func (m *Memory) takeFile(b *block) (file *os.File, id int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, b.file = b.file, nil
+	return file, b.id
+}
+
+// unannounced are the ids of freed blocks that a reader knows. They are asked for once.
+func (m *Memory) unannounced() []int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := m.gone
+	m.gone = nil
+	return gone
+}

@@ -1,0 +1,58 @@
+package share
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// newFile makes a file in memory of n bytes, rounded up to whole pages, and maps it.
+func newFile(n int) (*os.File, []byte, error) {
+	page := os.Getpagesize()
+	size := max(1, (n+page-1)/page) * page
+	file, err := emptyFile(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	bytes, err := unix.Mmap(int(file.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("mmap: %w", err)
+	}
+	return file, bytes, nil
+}
+
+func emptyFile(size int) (*os.File, error) {
+	fd, err := unix.MemfdCreate("penstock", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "penstock")
+	if err := file.Truncate(int64(size)); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// exchange maps an empty file in the place of another one.
+func exchange(bytes []byte) (*os.File, error) {
+	file, err := emptyFile(len(bytes))
+	if err != nil {
+		return nil, err
+	}
+	_, err = unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(bytes)), uintptr(len(bytes)),
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("mmap: %w", err)
+	}
+	return file, nil
+}
+
+func unmap(bytes []byte) error { return unix.Munmap(bytes) }
+
+// rights is a message's control data that gives the other process the file.
+func rights(file *os.File) []byte { return unix.UnixRights(int(file.Fd())) }

@@ -69,17 +69,27 @@ type (
 
 // greeting is the first line.
 func (s *server) greeting() greeting {
-	g := greeting{Version: version, Info: s.info, Keep: keep(s.l.Stats())}
+	g := greeting{Version: version, Info: s.info}
+	ragged := false
 	for _, f := range s.l.Spec() {
 		g.Fields = append(g.Fields, newField(f))
+		ragged = ragged || f.Ragged
 	}
+	g.Keep = keep(s.l.Stats(), ragged)
 	return g
 }
 
-// keep is how many batches the reader may hold so that as many slabs as workers are
-// left, or otherwise two: the one of its loop body, and the next one, which comes
-// before the reader lets go of it. One slab at least is left for the loader.
-func keep(s loader.Stats) int { return min(max(2, s.Slabs-s.Workers), s.Slabs-1) }
+// keep is how many batches the reader may hold: so many that there are as many slabs
+// left as workers, or otherwise two, the one of its loop body and the next one, which
+// comes before the reader lets go of it. More of ragged batches could fill the memory
+// that the loader allows itself. One slab at least is left for the loader.
+func keep(s loader.Stats, ragged bool) int {
+	n := 2
+	if !ragged {
+		n = max(n, s.Slabs-s.Workers)
+	}
+	return min(n, s.Slabs-1)
+}
 
 func newField(f dataset.Field) field {
 	dtype := f.Dtype.String()

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 )
 
 // This test's program is also the program that Python starts.
@@ -23,7 +21,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(m.Run())
 }
 
 // python is a Python that can run the package: PENSTOCK_PYTHON, in which it is
@@ -58,6 +56,24 @@ func python(t *testing.T) (path string, env []string) {
 	return path, append(os.Environ(), "PYTHONPATH="+source, "PATH="+programs+":"+os.Getenv("PATH"))
 }
 
+// buildREADME builds the program that README.md shows.
+func buildREADME(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(text), "```go\n")
+	program, _, _ = strings.Cut(program, "```\n")
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, []byte(program), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
+		t.Fatalf("README.md: %v: %s", err, out)
+	}
+}
+
 func TestPython(t *testing.T) {
 	path, env := python(t)
 	self, err := os.Executable()
@@ -82,13 +98,15 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	squares := filepath.Join(t.TempDir(), "squares")
+	buildREADME(t, squares)
 	script, err := filepath.Abs("test_penstock.py")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, script, "-v")
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(env, "PENSTOCK_NUMBERS="+self, "PENSTOCK_EXPECTED="+string(text))
+	cmd.Env = append(env, "PYTHONDONTWRITEBYTECODE=1", "PENSTOCK_NUMBERS="+self, "PENSTOCK_SQUARES="+squares, "PENSTOCK_EXPECTED="+string(text))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

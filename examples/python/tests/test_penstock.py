@@ -40,9 +40,9 @@ def right(batch):
     return (
         (array(batch.x) == y[:, None]).all()
         and (array(batch.even) == (y % 2 == 0)).all()
-        and numpy.diff(ends).tolist() == (y % 7).tolist()
+        and numpy.diff(array(ends)).tolist() == (y % 7).tolist()
         and (text == ord("x")).all()
-        and numpy.diff(cuts).tolist() == (1000 * (y % 5)).tolist()
+        and numpy.diff(array(cuts)).tolist() == (1000 * (y % 5)).tolist()
         and (points == numpy.repeat(y, 1000 * (y % 5))[:, None]).all()
     )
 
@@ -107,6 +107,13 @@ class Data(unittest.TestCase):
         self.assertIs(x, batch.x)
         self.assertEqual(tuple(x.shape), (8, 4096))
         self.assertEqual((str(x.dtype), str(y.dtype)), ("torch.float32", "torch.int64") if penstock.torch else ("float32", "int64"))
+
+    def test_the_program_of_the_readme_is_served(self):
+        squares = {}
+        for batch in penstock.Loader(os.environ["PENSTOCK_SQUARES"], n=500, batch_size=50):
+            self.assertEqual(len(batch.number), 50)
+            squares.update(zip(array(batch.number).tolist(), array(batch.square).tolist()))
+        self.assertEqual(squares, {i: float(i * i) for i in range(500)})
 
     def test_tensors_lie_in_shared_memory(self):
         batch = next(iter(numbers()))

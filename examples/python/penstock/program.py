@@ -1,0 +1,177 @@
+"""A program in Go that runs, and the memory that it shares with this process."""
+
+import collections
+import contextlib
+import ctypes
+import json
+import math
+import mmap
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import weakref
+
+try:
+    import torch
+except ImportError:
+    import numpy
+
+    torch = None
+
+Ragged = collections.namedtuple("Ragged", "values offsets")  # sample r is values[offsets[r]:offsets[r + 1]]
+SMALL = 1 << 16  # bytes; smaller fields are copied, so that who keeps labels does not keep the images' memory
+VERSION = 1  # of the protocol, which package share describes
+
+
+class Error(RuntimeError):
+    """What the program reports, such as a damaged file. name and index are the sample's, if one failed."""
+
+    def __init__(self, text, name=None, index=None):
+        super().__init__(text, name, index)
+        self.name, self.index = name, index
+
+    def __str__(self):
+        return self.args[0]
+
+
+class Program:
+    def __init__(self, command):
+        path = os.path.dirname(__file__) + os.pathsep + os.environ.get("PATH", os.defpath)
+        file = shutil.which(command[0], path=path)
+        if not file:
+            raise FileNotFoundError(f"{command[0]}: no such program")
+        self.command, self.pid, self.text, self.files, self.blocks = command, os.getpid(), b"", [], {}
+        self.held, self.lock, self.stderr = weakref.WeakSet(), threading.RLock(), tempfile.TemporaryFile()
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [file, *command[1:]], stdin=subprocess.DEVNULL, stderr=self.stderr, pass_fds=[theirs.fileno()],
+                env={**os.environ, "PENSTOCK_SHARE": str(theirs.fileno())}, start_new_session=True)  # Ctrl-C is ours
+        _programs.add(self)
+        self.greeting = self.ask()
+        if self.greeting["version"] != VERSION:
+            self.close()
+            raise Error(f"{command[0]} speaks version {self.greeting['version']} of the protocol, this package {VERSION}")
+        self.make = collections.namedtuple("Batch", [f["name"] for f in self.greeting["fields"]], rename=True)._make
+
+    def closed(self):
+        return self.socket.fileno() < 0
+
+    def tell(self, **line):
+        with contextlib.suppress(OSError):  # if the program has ended, the next answer shows it
+            self.socket.sendall(json.dumps(line).encode() + b"\n")
+
+    def ask(self, **question):
+        with self.lock:
+            if self.closed():
+                raise RuntimeError("the Loader was closed in the middle of a loop, or this process is a fork")
+            try:
+                if question:
+                    self.tell(**question)
+                while "block" in (answer := self.read()):
+                    self.map(answer["block"], answer["size"])
+            except BaseException:  # such as Ctrl-C: an answer is still to come
+                self.close()
+                raise
+        if "error" in answer:
+            raise Error(answer["error"], answer.get("name"), answer.get("index"))
+        return answer
+
+    def read(self):
+        """A line of the program. The file of a block comes with its line."""
+        while b"\n" not in self.text:
+            text, files = b"", []
+            with contextlib.suppress(ConnectionResetError):
+                text, files, _, _ = socket.recv_fds(self.socket, 1 << 16, 1)
+            if not text:
+                raise Error(self.ended())
+            self.text += text
+            self.files += files
+        line, _, self.text = self.text.partition(b"\n")
+        return json.loads(line)
+
+    def map(self, block, size):
+        file = self.files.pop(0)
+        self.blocks[block] = mmap.mmap(file, size), ctypes.c_char * size
+        os.close(file)
+
+    def batch(self, line, copy):
+        """The tensors. They hold their block's region, which holds the ticket that gives the memory back."""
+        for block in line.get("gone", ()):
+            self.blocks.pop(block, None)
+        ticket, regions, tensors = _Ticket(self.socket, line["batch"]), {}, []
+        self.held.add(ticket)
+        copy = copy or len(self.held) > self.greeting["keep"]
+        for f in line["fields"]:
+            block = f["block"]
+            if block and block not in regions:
+                memory, kind = self.blocks[block]
+                regions[block] = kind.from_buffer(memory)
+                regions[block].ticket = ticket
+            x = _tensor(regions.get(block), f, copy or f["bytes"] < SMALL)
+            tensors.append(Ragged(x, (torch or numpy).asarray(f["offsets"])) if "offsets" in f else x)
+        return self.make(tensors)
+
+    def ended(self):
+        """How the program has ended."""
+        self.close()
+        code, text = self.process.returncode, self.message
+        crash = max(text.rfind("panic: "), text.rfind("fatal error: "))
+        begin = crash if crash >= 0 else max(0, len(text) - 4000)
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+        return f"{self.command[0]} {how}: {text[begin:begin + 4000].strip() or 'no message'}"
+
+    def close(self):
+        if self.pid != os.getpid() or self.closed():
+            return
+        self.socket.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
+        self.socket.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        with self.stderr:
+            self.stderr.seek(0)
+            self.message = self.stderr.read().decode(errors="replace")
+
+
+class _Ticket:
+    """Gives a batch's memory back when no tensor is left over it."""
+
+    lost = False  # whether another process may have it too
+
+    def __init__(self, socket, batch):
+        self.socket, self.batch = socket, batch
+
+    def __del__(self):
+        with contextlib.suppress(OSError):  # the program may have ended
+            self.socket.sendall(b'{"do":"%s","batch":%d}\n' % (b"lose" if self.lost else b"free", self.batch))
+
+
+def _tensor(region, f, copy):
+    library, dtype = (torch, getattr(torch, f["dtype"])) if torch else (numpy, numpy.dtype(f["dtype"]))
+    if not f["bytes"]:
+        return library.empty(f["shape"], dtype=dtype)
+    x = library.frombuffer(region, dtype=dtype, count=math.prod(f["shape"]), offset=f["offset"]).reshape(f["shape"])
+    return x if not copy else x.clone() if torch else x.copy()
+
+
+_programs = weakref.WeakSet()
+
+
+def _before_fork():  # the other process sees the batches that are held now: their memory is not used again
+    for ticket in [t for p in list(_programs) for t in list(p.held)]:
+        ticket.lost = True
+
+
+def _in_child():
+    for program in list(_programs):
+        program.socket.close()
+
+
+os.register_at_fork(before=_before_fork, after_in_child=_in_child)

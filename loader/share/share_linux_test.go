@@ -1,0 +1,391 @@
+package share
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// numbers is a dataset in which sample i is made of the number i, and number 13 fails.
+func numbers(n int) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{1000}},
+		{Name: "n", Dtype: tensor.Int},
+		{Name: "list", Dtype: tensor.Uint16, Ragged: true},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i == 13 {
+			return errors.New("bad luck")
+		}
+		x := dataset.Row[float32](dst, 0)
+		for k := range x {
+			x[k] = float32(i)
+		}
+		dataset.Set(dst, 1, i)
+		list := dataset.Grow[uint16](dst, 2, i%3)
+		for k := range list {
+			list[k] = uint16(i)
+		}
+		return nil
+	})
+}
+
+// A reader is the other side, in the same process.
+type reader struct {
+	t      *testing.T
+	conn   *net.UnixConn
+	lines  *bufio.Reader
+	files  []int
+	blocks map[int][]byte
+	done   chan error // what serve returns
+}
+
+// A reply is any line.
+type reply struct {
+	Version int `json:"version"`
+	Keep    int `json:"keep"`
+	blockLine
+	batchLine
+	failure
+	length
+	statistics
+	End *loader.Position `json:"end"`
+}
+
+func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, options ...loader.Option) *reader {
+	t.Helper()
+	l, err := loader.New(ds, append([]loader.Option{loader.Memory(loader.Poison(m)), loader.BatchSize(4), loader.Workers(2)}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := pair(t)
+	r := &reader{t: t, conn: ours, blocks: map[int][]byte{}, done: make(chan error, 1)}
+	r.lines = bufio.NewReader(readerFunc(r.receive))
+	s := newServer(l, m, theirs)
+	go func() { r.done <- errors.Join(s.serve(ctx), l.Close()) }()
+	t.Cleanup(func() {
+		ours.Close()
+		for _, b := range r.blocks {
+			if err := unix.Munmap(b); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if got := r.read(); got.Version != version || len(got.Fields) != 3 || got.Keep != 2 {
+		t.Fatalf("greeting %+v", got)
+	}
+	return r
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func pair(t *testing.T) (a, b *net.UnixConn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := func(fd int) *net.UnixConn {
+		file := os.NewFile(uintptr(fd), "")
+		defer file.Close()
+		c, err := net.FileConn(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*net.UnixConn)
+	}
+	return conn(fds[0]), conn(fds[1])
+}
+
+func (r *reader) receive(p []byte) (int, error) {
+	control := make([]byte, 64)
+	n, c, _, _, err := r.conn.ReadMsgUnix(p, control)
+	messages, _ := unix.ParseSocketControlMessage(control[:c])
+	for _, m := range messages {
+		fds, _ := unix.ParseUnixRights(&m)
+		r.files = append(r.files, fds...)
+	}
+	return n, err
+}
+
+// read is the next line that is not about a block.
+func (r *reader) read() (got reply) {
+	r.t.Helper()
+	for {
+		got = reply{}
+		text, err := r.lines.ReadBytes('\n')
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &got); err != nil {
+			r.t.Fatalf("%s: %v", text, err)
+		}
+		if got.ID == 0 {
+			return got
+		}
+		r.blocks[got.ID], err = unix.Mmap(r.files[0], 0, got.Size, unix.PROT_READ, unix.MAP_SHARED)
+		unix.Close(r.files[0])
+		r.files = r.files[1:]
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r *reader) ask(format string, args ...any) reply {
+	r.t.Helper()
+	r.tell(format, args...)
+	return r.read()
+}
+
+func (r *reader) tell(format string, args ...any) {
+	r.t.Helper()
+	if _, err := fmt.Fprintf(r.conn, format, args...); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// values are those of a batch's field.
+func values[T any](r *reader, b reply, field int) []T {
+	r.t.Helper()
+	f := b.Fields[field]
+	if f.Bytes == 0 {
+		return nil
+	}
+	bytes := r.blocks[f.Block][f.Offset:][:f.Bytes]
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), f.Bytes/int(unsafe.Sizeof(one)))
+}
+
+// check reports a batch that does not hold the samples from first on.
+func (r *reader) check(b reply, first int) {
+	r.t.Helper()
+	x, n, list := values[float32](r, b, 0), values[int64](r, b, 1), values[uint16](r, b, 2)
+	offsets := b.Fields[2].Offsets
+	for row := range n {
+		want := first + row
+		if n[row] != int64(want) || x[row*1000] != float32(want) || x[row*1000+999] != float32(want) || offsets[row+1]-offsets[row] != want%3 {
+			r.t.Errorf("batch %d, row %d: %d, %g, want %d", b.Number, row, n[row], x[row*1000], want)
+		}
+		for _, v := range list[offsets[row]:offsets[row+1]] {
+			if int(v) != want {
+				r.t.Errorf("batch %d, row %d: list of %d, want %d", b.Number, row, v, want)
+			}
+		}
+	}
+}
+
+func TestReaderSeesEveryBatch(t *testing.T) {
+	var m Memory
+	r := served(t, t.Context(), numbers(12), &m)
+	for range 3 { // epochs, or the same one again
+		b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+		for first := 0; first < 12; first += 4 {
+			if b.Number == 0 {
+				t.Fatalf("%+v, want a batch", b)
+			}
+			r.check(b, first)
+			if got, want := b.Fields[1].Dtype, fmt.Sprintf("int%d", unsafe.Sizeof(0)*8); got != want {
+				t.Errorf("dtype %s, want %s", got, want)
+			}
+			r.tell(`{"do":"free","batch":%d}`, b.Number)
+			b = r.ask(`{"do":"next"}`)
+		}
+		if b.End == nil || b.End.Epoch != 1 {
+			t.Errorf("%+v, want the end", b)
+		}
+	}
+	if got := r.ask(`{"do":"len","epoch":0}`).Batches; got != 3 {
+		t.Errorf("len %d, want 3", got)
+	}
+	if got := r.ask(`{"do":"stats"}`).Text; !strings.Contains(got, "36 samples in 9 batches") {
+		t.Errorf("stats %q", got)
+	}
+	r.conn.Close()
+	if err := <-r.done; err != nil {
+		t.Error(err)
+	}
+	if len(m.blocks) > 0 || m.bytes > 0 {
+		t.Errorf("%d blocks of %d bytes are left", len(m.blocks), m.bytes)
+	}
+}
+
+func TestBatchesAreTheReadersUntilItGivesThemBack(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	first := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	second := r.ask(`{"do":"next"}`)
+	r.check(first, 0)
+	r.check(second, 4)
+	r.conn.Close() // it has given none back
+	if err := <-r.done; err != nil {
+		t.Error(err)
+	}
+	r.check(first, 0)
+	r.check(second, 4)
+}
+
+func TestLostMemoryIsNotUsedAgain(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	var all []reply
+	for range 5 {
+		b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+		for first := 0; b.End == nil; first += 4 {
+			r.check(b, first)
+			all = append(all, b)
+			r.tell(`{"do":"lose","batch":%d}`, b.Number)
+			b = r.ask(`{"do":"next"}`)
+		}
+	}
+	for k, b := range all {
+		r.check(b, k%3*4)
+	}
+}
+
+func TestBlocksThatAreGoneAreNamed(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	id := b.Fields[0].Block
+	r.tell(`{"do":"lose","batch":%d}`, b.Number)
+	for range 2 {
+		b = r.ask(`{"do":"next"}`)
+		for _, gone := range b.Gone {
+			if gone == id {
+				return
+			}
+		}
+	}
+	t.Errorf("block %d is not named", id)
+}
+
+func TestLoopsGoOnAfterAPosition(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	r.tell(`{"do":"stop"}`)
+	position, err := json.Marshal(b.Position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.check(r.ask(`{"do":"begin","from":%s}`, position), 4)
+}
+
+func TestLoaderErrorsAreTheReaders(t *testing.T) {
+	r := served(t, t.Context(), numbers(20), new(Memory))
+	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	for range 3 {
+		r.tell(`{"do":"free","batch":%d}`, b.Number)
+		b = r.ask(`{"do":"next"}`)
+	}
+	if want := "loader: sample 13, epoch 0, batch 3: bad luck"; b.Error != want || b.Index == nil || *b.Index != 13 {
+		t.Errorf("%+v, want %s", b.failure, want)
+	}
+	if got := r.ask(`{"do":"begin","from":{"epoch":-1}}`).Error; !strings.Contains(got, "not a position") {
+		t.Errorf("error %q", got)
+	}
+	r.check(r.ask(`{"do":"begin","from":{"epoch":1}}`), 0)
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := served(t, ctx, numbers(12), new(Memory))
+	r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	want := errors.New("enough")
+	cancel(want)
+	if err := <-r.done; !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+func TestNonsenseEndsServing(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello":                      "invalid character",
+		`{"do":"dance"}`:             `"dance"`,
+		`{"do":"next"}`:              "no loop runs",
+		`{"do":"free","batch":1}`:    "batch 1",
+		`{"do":"lose","batch":-1}`:   "batch -1",
+		`{"do":"begin","from":"me"}`: "cannot unmarshal",
+	} {
+		r := served(t, t.Context(), numbers(12), new(Memory))
+		r.tell("%s\n", text)
+		if err := <-r.done; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", text, err, want)
+		}
+	}
+}
+
+func TestMemoryThatIsNotServedIsNamed(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory), loader.Memory(loader.Heap{}))
+	r.tell(`{"do":"begin","from":{"epoch":0}}`)
+	if err := <-r.done; err == nil || !strings.Contains(err.Error(), `field "x" is not in the Memory`) {
+		t.Error(err)
+	}
+}
+
+func TestServeNeedsAReader(t *testing.T) {
+	for text, want := range map[string]string{"": "nobody reads", "x": "want the number", "1000000": "bad file descriptor"} {
+		t.Setenv(environment, text)
+		if err := Serve(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s=%s: error %v, want one with %q", environment, text, err, want)
+		}
+	}
+}
+
+func TestReaderMayHoldWhatTheLoaderDoesNotNeed(t *testing.T) {
+	for _, c := range []struct {
+		slabs, workers int
+		ragged         bool
+		want           int
+	}{
+		{1, 0, false, 0}, {2, 0, false, 1}, {2, 8, false, 1}, {3, 8, false, 2},
+		{5, 2, false, 3}, {129, 64, false, 65}, {129, 64, true, 2}, {2, 1, true, 1},
+	} {
+		if got := keep(loader.Stats{Slabs: c.slabs, Workers: c.workers}, c.ragged); got != c.want {
+			t.Errorf("%d slabs, %d workers, ragged %v: %d, want %d", c.slabs, c.workers, c.ragged, got, c.want)
+		}
+	}
+}
+
+func TestMemoryIsZeroAndFreedOnce(t *testing.T) {
+	var m Memory
+	for _, n := range []int{1, 4096, 4097, 1 << 20} {
+		b, err := m.Alloc(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range b {
+			if v != 0 {
+				t.Fatalf("byte %d of %d is %d", i, n, v)
+			}
+			b[i] = 1
+		}
+		if len(b) != n {
+			t.Errorf("%d bytes, want %d", len(b), n)
+		}
+		if err := m.Free(b); err != nil {
+			t.Error(err)
+		}
+		if err := m.Free(b); err == nil {
+			t.Error("freed twice without an error")
+		}
+	}
+	if _, err := m.Alloc(1 << 60); err == nil || !strings.Contains(err.Error(), "the machine has") {
+		t.Errorf("error %v of 1 EiB", err)
+	}
+}

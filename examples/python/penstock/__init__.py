@@ -43,13 +43,13 @@ class Loader:
         program, begin = self._started(), self._next
         self._next, self._position, self._loop = {"epoch": begin["epoch"] + 1}, begin, (loop := object())
         try:
-            answer = program.ask(**{"do": "begin", "from": begin})
+            answer = program.ask(self._copy, **{"do": "begin", "from": begin})
             while "batch" in answer:
                 self._position = answer["position"]
-                yield program.batch(answer, self._copy)
+                yield answer.pop("tensors")
                 if self._loop is not loop:
                     raise RuntimeError("another loop over this Loader has begun")
-                answer = program.ask(do="next")
+                answer = program.ask(self._copy, do="next")
             self._loop = self._position = None
             if self._next["epoch"] == answer["end"]["epoch"]:
                 self._next = answer["end"]

@@ -3,9 +3,11 @@
 import collections
 import contextlib
 import ctypes
+import functools
 import json
 import math
 import mmap
+import operator
 import os
 import shutil
 import signal
@@ -45,7 +47,7 @@ class Program:
         if not file:
             raise FileNotFoundError(f"{command[0]}: no such program")
         self.command, self.pid, self.text, self.files, self.blocks = command, os.getpid(), b"", [], {}
-        self.held, self.lock, self.stderr = weakref.WeakSet(), threading.RLock(), tempfile.TemporaryFile()
+        self.held, self.lock, self.stderr = [], threading.RLock(), tempfile.TemporaryFile()
         self.socket, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
@@ -65,7 +67,8 @@ class Program:
         with contextlib.suppress(OSError):  # if the program has ended, the next answer shows it
             self.socket.sendall(json.dumps(line).encode() + b"\n")
 
-    def ask(self, **question):
+    def ask(self, copy=False, **question):
+        """The answer, with the tensors if it is a batch."""
         with self.lock:
             if self.closed():
                 raise RuntimeError("the Loader was closed in the middle of a loop, or this process is a fork")
@@ -74,7 +77,9 @@ class Program:
                     self.tell(**question)
                 while "block" in (answer := self.read()):
                     self.map(answer["block"], answer["size"])
-            except BaseException:  # such as Ctrl-C: an answer is still to come
+                if "batch" in answer:
+                    answer["tensors"] = self.tensors(answer, copy)
+            except BaseException:  # such as Ctrl-C: nobody will read the answer, or give the batch back
                 self.close()
                 raise
         if "error" in answer:
@@ -99,12 +104,13 @@ class Program:
         self.blocks[block] = mmap.mmap(file, size), ctypes.c_char * size
         os.close(file)
 
-    def batch(self, line, copy):
-        """The tensors. They hold their block's region, which holds the ticket that gives the memory back."""
+    def tensors(self, line, copy):
+        """They hold their block's region, which holds a ticket. When that is gone, the memory is given back."""
         for block in line.get("gone", ()):
             self.blocks.pop(block, None)
-        ticket, regions, tensors = _Ticket(self.socket, line["batch"]), {}, []
-        self.held.add(ticket)
+        ticket, regions, tensors = _Ticket(), {}, []
+        self.held = [hold for hold in self.held if hold()]
+        self.held.append(_Hold(ticket, self.socket, line["batch"]))
         copy = copy or len(self.held) > self.greeting["keep"]
         for f in line["fields"]:
             block = f["block"]
@@ -128,6 +134,7 @@ class Program:
     def close(self):
         if self.pid != os.getpid() or self.closed():
             return
+        self.held.clear()
         self.socket.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
         self.socket.close()
         try:
@@ -141,16 +148,24 @@ class Program:
 
 
 class _Ticket:
-    """Gives a batch's memory back when no tensor is left over it."""
+    pass
 
-    lost = False  # whether another process may have it too
 
-    def __init__(self, socket, batch):
-        self.socket, self.batch = socket, batch
+class _Hold(weakref.ref):
+    """Tells the program when a ticket is gone. That runs no Python code, in which a Ctrl-C would get lost."""
 
-    def __del__(self):
-        with contextlib.suppress(OSError):  # the program may have ended
-            self.socket.sendall(b'{"do":"%s","batch":%d}\n' % (b"lose" if self.lost else b"free", self.batch))
+    __slots__ = ("send", "socket", "number")
+
+    def __new__(cls, ticket, socket, number):
+        return super().__new__(cls, ticket, operator.methodcaller("send"))
+
+    def __init__(self, ticket, socket, number):
+        super().__init__(ticket)
+        self.socket, self.number = socket, number
+        self.do(b"free")
+
+    def do(self, what):
+        self.send = functools.partial(self.socket.send, b'{"do":"%s","batch":%d}\n' % (what, self.number))
 
 
 def _tensor(region, f, copy):
@@ -165,12 +180,13 @@ _programs = weakref.WeakSet()
 
 
 def _before_fork():  # the other process sees the batches that are held now: their memory is not used again
-    for ticket in [t for p in list(_programs) for t in list(p.held)]:
-        ticket.lost = True
+    for hold in [hold for program in list(_programs) for hold in list(program.held)]:
+        hold.do(b"lose")
 
 
 def _in_child():
     for program in list(_programs):
+        program.held.clear()
         program.socket.close()
 
 

@@ -330,6 +330,7 @@ except KeyboardInterrupt:
     print("interrupted")
 print(sum(1 for _, batch in zip(range(5), l)), l.info["pid"], flush=True)
 """, start_new_session=True)
+        self.addCleanup(p.kill)
         pid = int(p.stdout.readline())
         time.sleep(0.3)
         os.killpg(p.pid, signal.SIGINT)

@@ -9,8 +9,8 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// A Subject is all that two times must have in common to be compared: everything
-// but model, batch size and workers.
+// A Subject is what two times must have in common to be compared: everything other than the
+// model, the batch size and the number of workers.
 type Subject struct {
 	Study           result.Study
 	Side            string
@@ -34,8 +34,8 @@ func subjectOf(r result.Record) Subject {
 	return Subject{r.Study, r.Side, c.Data, c.Device, c.Help, c.Span, c.ConsumerSeconds, c.Prefetch, c.InFlight, c.Simulated, m}
 }
 
-// Variant is the side, with those of the loader's options that are not the
-// default: "penstock without Help".
+// Variant returns the side, with the loader's options that are not the default, such as
+// "penstock without Help".
 func (s Subject) Variant() string {
 	v := s.Side
 	if s.Help == result.HelpOff {
@@ -56,7 +56,7 @@ func (s Subject) work() Subject {
 	return s
 }
 
-// A Cell is all that was measured of one configuration of a subject.
+// A Cell holds all measurements of one configuration of a subject.
 type Cell struct {
 	Subject
 	Model string
@@ -65,12 +65,12 @@ type Cell struct {
 	rounds  []round         // of Records
 }
 
-// Cells sorts records into cells, in the order of subjects' first records, then by
-// batch size and workers.
+// Cells groups records into cells. The cells are sorted by the first record of their
+// subject, then by batch size and number of workers.
 //
-// The first epoch of a loader, 0, which starts workers and fills caches, counts
-// only where a configuration has no other epoch in any round, since it is other
-// work. A round that was measured again, in another file say, is another round.
+// Epoch 0 of a loader also starts workers and fills caches. It counts only if the
+// configuration has no other epoch in any round. If a round was measured again, for example
+// in another file, it counts as another round.
 func Cells(records []result.Record) []Cell {
 	type place struct {
 		Subject
@@ -115,8 +115,8 @@ func Cells(records []result.Record) []Cell {
 	return cells
 }
 
-// perRound is a quantity of every round: the median over its epochs. Records of
-// value 0, where it was not measured, are left out.
+// perRound returns the value of a quantity for every round: the median over the round's
+// epochs. It leaves out records with value 0, which means not measured.
 func (c Cell) perRound(of func(result.Measured) float64) map[round]float64 {
 	values := map[round][]float64{}
 	for i, r := range c.Records {
@@ -130,14 +130,14 @@ func (c Cell) perRound(of func(result.Measured) float64) map[round]float64 {
 // Figure sums up one quantity over the cell's rounds.
 func (c Cell) Figure(of func(result.Measured) float64) Figure { return overRounds(c.perRound(of)) }
 
-// Rate is the cell's samples per second, end to end where records have that.
+// Rate is the cell's samples per second, end to end if the records have that time.
 func (c Cell) Rate() Figure { return c.Figure(perSample).Inverse() }
 
-// perSample is the time of a sample, in seconds, end to end where that was measured.
+// perSample is the time of a sample in seconds, end to end if that was measured.
 func perSample(m result.Measured) float64 { return cmp.Or(m.EndToEnd, m.Seconds) / float64(m.Samples) }
 
-// Typical is the record of the median time, the faster of two. It is what is drawn
-// where a whole course is shown, since an average of courses is none that was seen.
+// Typical returns the record with the median time, and the faster one if there are two. Charts
+// of a whole epoch draw it, because an average over epochs would be none that was measured.
 func (c Cell) Typical() result.Record {
 	sorted := slices.SortedStableFunc(slices.Values(c.Records), func(a, b result.Record) int {
 		return cmp.Compare(a.Measured.Seconds, b.Measured.Seconds)
@@ -145,14 +145,14 @@ func (c Cell) Typical() result.Record {
 	return sorted[(len(sorted)-1)/2]
 }
 
-// A Comparison is one configuration by several sides.
+// A Comparison is one configuration, measured for several sides.
 type Comparison struct {
 	Sides []Cell // the first is the one that the others are compared with
 }
 
-// Compare groups cells by configuration. Base is the side that the others are
-// compared with; its cell with the default options comes first. Configurations
-// that one side alone has, or that base has not, are left out.
+// Compare groups cells by configuration. The other sides are compared with the side base,
+// whose cell with the default options comes first. Compare leaves out configurations without
+// base or without another side.
 func Compare(cells []Cell, base string) []Comparison {
 	type key struct {
 		Subject
@@ -178,11 +178,12 @@ func Compare(cells []Cell, base string) []Comparison {
 	return slices.DeleteFunc(list, func(c Comparison) bool { return len(c.Sides) < 2 || c.Sides[0].Variant() != base })
 }
 
-// Ratio is the first side's samples per second over those of side i, round by
-// round: 2 where the first is twice as fast.
+// Ratio is the first side's samples per second divided by those of side i, round by round. It
+// is 2 if the first side is twice as fast.
 func (c Comparison) Ratio(i int) Figure {
 	return ratio(c.Sides[i].perRound(perSample), c.Sides[0].perRound(perSample))
 }
 
-// Differs tells whether side i and the first differ in samples per second.
+// Differs reports whether side i and the first side clearly differ in samples per second; see
+// [Figure.Differs].
 func (c Comparison) Differs(i int) bool { return c.Sides[i].Rate().Differs(c.Sides[0].Rate()) }

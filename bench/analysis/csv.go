@@ -25,10 +25,10 @@ type row struct {
 	Device  string  `json:"device"`
 }
 
-// ReadCSV reads times from a table whose first line names its columns: model,
-// batch, workers and seconds, and where wanted round, side, data and device. The
-// records are of the study [result.EndToEnd], each of one sample. A row that
-// cannot be read costs itself alone; the error joins one for each, with its line.
+// ReadCSV reads times from a table whose first line names its columns: model, batch, workers
+// and seconds, and optionally round, side, data and device. The records belong to the study
+// [result.EndToEnd], with one sample each. ReadCSV skips rows that it cannot read. Its error
+// joins one error for each of them, with the line number.
 func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	in := csv.NewReader(r)
 	in.TrimLeadingSpace = true
@@ -48,7 +48,7 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 		case errors.As(err, &syntax):
 			errs = append(errs, fmt.Errorf("analysis: %s:%d: %w", file, syntax.Line, syntax.Err))
 			continue
-		case err != nil: // not the row but r is at fault
+		case err != nil: // reading failed, not the row
 			return records, errors.Join(append(errs, fmt.Errorf("analysis: %s: %w", file, err))...)
 		}
 		record, err := parse(head, fields)
@@ -61,7 +61,7 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	}
 }
 
-// parse reads a row as a JSON object of texts.
+// parse reads a row as a JSON object of strings.
 func parse(head, fields []string) (result.Record, error) {
 	object := map[string]string{}
 	for i, name := range head {

@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// A sweep's times in, the setting to use out.
+// From the times of a sweep to the setting to use.
 func Example() {
 	var table analysis.Table
 	for _, t := range []struct {
@@ -44,7 +44,7 @@ func Example() {
 	// | 128   | 8       | 1 of 2              | cnn      |
 }
 
-// Results of all sides, configuration by configuration.
+// Compares all sides with penstock, configuration by configuration.
 func ExampleCompare() {
 	records, err := result.ReadFile("results.jsonl")
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// A Figure is one quantity over the rounds of a run. Its unit is that of what was
-// measured. Medians, intervals and tests are those of golang.org/x/perf/benchmath,
-// which assumes nothing about the distribution.
+// A Figure is one quantity over the rounds of a run, in the unit of the measured values. Its
+// median, interval and tests come from golang.org/x/perf/benchmath and assume nothing about
+// the distribution.
 type Figure struct {
 	Median float64
-	Low    float64 // of the median's 95 % confidence interval; the least round where there are fewer than six
-	High   float64 // of the same; the greatest round where there are fewer than six
+	Low    float64 // of the median's 95 % confidence interval; with fewer than six rounds, the least round
+	High   float64 // of the same interval; with fewer than six rounds, the greatest round
 	Rounds int
 	sample *benchmath.Sample
 }
@@ -33,12 +33,12 @@ func NewFigure(values ...float64) Figure {
 	return f
 }
 
-// EnoughRounds is how many rounds both figures need before [Figure.Differs] can
-// call anything a difference.
+// EnoughRounds is the number of rounds that both figures need before [Figure.Differs] can
+// report a difference.
 const EnoughRounds = 4
 
-// Differs tells whether f and g differ by the Mann-Whitney U test, at a
-// significance level of 0.05.
+// Differs reports whether f and g differ by a Mann-Whitney U test, at a significance level of
+// 0.05.
 func (f Figure) Differs(g Figure) bool {
 	if f.Rounds == 0 || g.Rounds == 0 {
 		return false
@@ -47,13 +47,13 @@ func (f Figure) Differs(g Figure) bool {
 	return c.P < c.Alpha
 }
 
-// Times multiplies a Figure by a positive factor, to change its unit.
+// Times returns f multiplied by a positive factor, to change its unit.
 func (f Figure) Times(factor float64) Figure {
 	return f.each(func(v float64) float64 { return v * factor })
 }
 
-// Inverse turns times per sample into samples per second, and back. The median is
-// the inverse of the median, so that rates rank settings as times do.
+// Inverse converts times per sample to samples per second, and back. Its median is the inverse
+// of f's median, so that rates rank settings in the same order as times.
 func (f Figure) Inverse() Figure {
 	g := f.each(func(v float64) float64 { return 1 / v })
 	g.Low, g.High = g.High, g.Low
@@ -71,8 +71,8 @@ func (f Figure) each(of func(float64) float64) Figure {
 	return Figure{of(f.Median), of(f.Low), of(f.High), f.Rounds, benchmath.NewSample(values, f.sample.Thresholds)}
 }
 
-// String is "1.23 [1.20..1.31]", and the median alone where all three agree in
-// the digits that are shown, three or more.
+// String returns a text such as "1.23 [1.20..1.31]", with at least three significant digits.
+// It is the median alone if all three numbers agree in these digits.
 func (f Figure) String() string {
 	if f.Rounds == 0 {
 		return "–"
@@ -84,7 +84,7 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%s [%s..%s]", m, l, h)
 }
 
-// Digits writes a number with three significant digits, or more before the point.
+// Digits formats a number with three significant digits, or all digits before the point.
 func Digits(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:
@@ -100,7 +100,7 @@ func Digits(v float64) string {
 	}
 }
 
-// Percent writes a Figure of a share, such as a regret, as "1.9 % [1.2..2.4]".
+// Percent formats a Figure of a share, such as a regret, as "1.9 % [1.2..2.4]".
 func Percent(f Figure) string {
 	if f.Rounds == 0 {
 		return "–"

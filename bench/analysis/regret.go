@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// Regret is the time lost by choosing a setting: how much longer a model takes
-// with it than with that model's best setting, as a share. 0 is the best setting,
-// 0.25 is a quarter longer. The best is that of [Table.Best]; both are compared
-// over the rounds that they share, round by round, so that the low end may be
-// below 0. A missing cell gives no rounds.
+// Regret is the time that a setting loses: how much longer a model takes with it than with the
+// model's best setting ([Table.Best]), as a share. It is 0 for the best setting, and 0.25 if
+// the model takes a quarter longer. Both are compared round by round, over the rounds that
+// they share, so Low may be below 0. A missing cell gives a Figure without rounds.
 func (t *Table) Regret(model string, s Setting) Figure {
 	return overRounds(t.regrets(model, s, t.Best(model, 1)))
 }
 
-// regrets are s's regrets by round, against the one setting of best. Where the two
-// share no round, there is one of their medians.
+// regrets returns the regrets of s by round, compared with the setting best. If the two share
+// no round, it is one regret of their medians.
 func (t *Table) regrets(model string, s Setting, best []Setting) map[round]float64 {
 	lost := map[round]float64{}
 	if len(best) == 0 {
@@ -33,18 +32,18 @@ func (t *Table) regrets(model string, s Setting, best []Setting) map[round]float
 	return lost
 }
 
-// An AverageRegret is what a setting costs over all models.
+// An AverageRegret is the time that a setting loses on average over models.
 type AverageRegret struct {
 	Setting
 	Regret Figure // of the mean over Models models, round by round
-	Models int    // that were measured under the setting
+	Models int    // number of models that were measured with the setting
 	Worst  string // the model with the greatest regret
 	Most   Figure // and its regret
 }
 
-// Regrets are the average regrets of all settings. Settings that more models were
-// measured under come first, since a setting that only its favourites were
-// measured under would look better than it is; then the least regret comes first.
+// Regrets returns the average regrets of all settings. Settings that were measured with more
+// models come first: a setting that was measured only with models that suit it would look
+// better than it is. Among settings with as many models, the least regret comes first.
 func (t *Table) Regrets() []AverageRegret {
 	best := map[string][]Setting{}
 	for _, model := range t.models {
@@ -82,7 +81,7 @@ func (t *Table) average(s Setting, best map[string][]Setting) AverageRegret {
 	}
 	means := map[round]float64{}
 	for r, n := range counts {
-		if n == a.Models { // a round that a model lacks would be the others' mean
+		if n == a.Models { // a round without all models would be the mean of the others
 			means[r] = sums[r] / float64(n)
 		}
 	}

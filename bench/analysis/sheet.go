@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Sheet is a table for people.
+// A Sheet is a table of texts, for printing.
 type Sheet struct {
 	Head []string
 	Rows [][]string
 }
 
-// Markdown prints the sheet as Markdown does it, columns in line.
+// Markdown returns the sheet as a Markdown table with aligned columns.
 func (s Sheet) Markdown() string {
 	rule := make([]string, len(s.Head))
 	lines := append([][]string{s.Head, rule}, s.Rows...)
@@ -39,13 +39,12 @@ func (s Sheet) Markdown() string {
 	return b.String()
 }
 
-// clean keeps a cell in its place.
+// clean replaces the characters that would end a cell or a row.
 func clean(s string) string {
 	return strings.NewReplacer("|", "/", "\n", " ", "\r", " ").Replace(s)
 }
 
-// TopSheet is the table of [Table.Top]: how often a setting is among a model's n
-// best.
+// TopSheet is [Table.Top] as a table: how often a setting is among a model's n best settings.
 func (t *Table) TopSheet(n int) Sheet {
 	s := Sheet{Head: []string{"batch", "workers", fmt.Sprintf("among the best %d of", n), "models"}}
 	for _, c := range t.Top(n) {

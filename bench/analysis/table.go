@@ -1,7 +1,6 @@
-// Package analysis turns the times of a sweep into advice: which settings are
-// among the best of every model, what it costs on average to choose otherwise,
-// and what to set. What it calls a difference is one by a test of significance,
-// see [Figure.Differs].
+// Package analysis turns the times of a sweep into advice: which settings are among the best
+// for every model, how much time another setting costs on average, and which setting to use.
+// Differences are those of a significance test, see [Figure.Differs].
 package analysis
 
 import (
@@ -11,13 +10,13 @@ import (
 	"slices"
 )
 
-// A Setting is what a user of the loader chooses.
+// A Setting is the loader's options that a sweep varies.
 type Setting struct {
 	Batch   int // loader.BatchSize
 	Workers int // loader.Workers
 }
 
-// String is "batch 128, 12 workers".
+// String returns a text such as "batch 128, 12 workers".
 func (s Setting) String() string {
 	if s.Workers == 1 {
 		return fmt.Sprintf("batch %d, 1 worker", s.Batch)
@@ -30,8 +29,8 @@ func (s Setting) Compare(t Setting) int {
 	return cmp.Or(cmp.Compare(s.Batch, t.Batch), cmp.Compare(s.Workers, t.Workers))
 }
 
-// A Table holds the times of models under settings, a time per round. Cells may
-// be missing. The zero Table is empty and ready for Add.
+// A Table holds the times of models with settings, one time per round. Cells may be missing.
+// The zero Table is empty and ready for Add.
 type Table struct {
 	models []string
 	cells  map[key]map[round][]float64
@@ -42,12 +41,12 @@ type key struct {
 	Setting
 }
 
-// A round is known by its number, and by how often that number occurred before:
-// a second run's round 0 is another round.
+// A round is identified by its number, and by how often that number has occurred before: round
+// 0 of a second run is another round.
 type round struct{ run, number int }
 
-// Add notes what a model took under a setting, in seconds for the same work in
-// all of a model's cells. Several times of one round count as their median.
+// Add adds the time of a model with a setting, in seconds. The work must be the same in all
+// cells of a model. Several times of one round count as their median.
 func (t *Table) Add(model string, s Setting, number int, seconds float64) {
 	t.add(model, s, round{number: number}, seconds)
 }
@@ -72,8 +71,7 @@ type Group struct {
 	Table *Table
 }
 
-// Groups are the tables of cells, one for each subject. A time is that of a
-// sample, in seconds.
+// Groups returns a table for each subject of the cells. Its times are seconds per sample.
 func Groups(cells []Cell) []Group {
 	var groups []Group
 	for _, c := range cells {
@@ -89,10 +87,10 @@ func Groups(cells []Cell) []Group {
 	return groups
 }
 
-// Models are those with at least one cell, in the order of their first.
+// Models returns the models with at least one cell, in the order of their first cell.
 func (t *Table) Models() []string { return slices.Clone(t.models) }
 
-// Settings are those of at least one model, in order.
+// Settings returns the settings of at least one model, sorted.
 func (t *Table) Settings() []Setting {
 	seen := map[Setting]bool{}
 	for k := range t.cells {
@@ -101,11 +99,11 @@ func (t *Table) Settings() []Setting {
 	return slices.SortedFunc(maps.Keys(seen), Setting.Compare)
 }
 
-// Time is what a model took under a setting, in seconds; of no rounds where the
-// cell is missing.
+// Time is the time of a model with a setting, in seconds. If the cell is missing, the Figure
+// has no rounds.
 func (t *Table) Time(model string, s Setting) Figure { return overRounds(t.rounds(model, s)) }
 
-// rounds are the times of a cell, one per round.
+// rounds returns the times of a cell, one per round.
 func (t *Table) rounds(model string, s Setting) map[round]float64 {
 	return medians(t.cells[key{model, s}])
 }
@@ -122,7 +120,7 @@ func overRounds(values map[round]float64) Figure {
 	return NewFigure(slices.Collect(maps.Values(values))...)
 }
 
-// ratio is a over b of the rounds that both have.
+// ratio is a divided by b, for the rounds that both have.
 func ratio(a, b map[round]float64) Figure {
 	var ratios []float64
 	for r, v := range a {
@@ -133,9 +131,9 @@ func ratio(a, b map[round]float64) Figure {
 	return NewFigure(ratios...)
 }
 
-// Best are the n settings that are the fastest for a model, the fastest first;
-// fewer where the model has fewer. They are ranked by medians, and a setting that
-// lacks rounds by those that it shares with the fastest.
+// Best returns the n fastest settings for a model, the fastest first, or fewer if the model has
+// fewer. It ranks them by their medians. A setting that lacks rounds is ranked by the rounds
+// that it shares with the fastest.
 func (t *Table) Best(model string, n int) []Setting {
 	var list []Setting
 	took := map[Setting]float64{}
@@ -149,8 +147,9 @@ func (t *Table) Best(model string, n int) []Setting {
 		slices.SortFunc(list, func(a, b Setting) int { return cmp.Or(cmp.Compare(took[a], took[b]), a.Compare(b)) })
 	}
 	rank()
-	// Who has fewer rounds leads by medians alone if they were on a faster machine.
-	// The number of turns is bounded: three settings may beat each other in a circle.
+	// A setting with fewer rounds may lead by its median only because the machine was faster
+	// then. The number of turns is bounded, because three settings may beat each other in a
+	// circle.
 	for range list {
 		leader := list[0]
 		for _, s := range list {
@@ -167,14 +166,14 @@ func (t *Table) Best(model string, n int) []Setting {
 	return list[:min(max(n, 0), len(list))]
 }
 
-// A Count is how many models have a setting among their best.
+// A Count is the number of models that have a setting among their best.
 type Count struct {
 	Setting
 	Models []string // those that have, in the table's order
 }
 
-// Top counts over models how often a setting is among a model's n fastest, the
-// most frequent first.
+// Top counts for how many models a setting is among the n fastest. The most frequent setting
+// comes first.
 func (t *Table) Top(n int) []Count {
 	var counts []Count
 	for _, model := range t.models {

@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// A Rhythm is how an epoch's batches arrive: what waiting for each of them took,
-// in seconds.
+// A Rhythm describes when the batches of an epoch arrive. Its waits are in seconds.
 type Rhythm struct {
 	Workers int
 	First   float64 // the first batch
-	Median  float64 // of all others, as are the two below
+	Median  float64 // of all batches after the first, as are the next two fields
 	P99     float64
 	Longest float64
 
-	// Peak is the median of every Workers-th wait, in the phase where it is
-	// highest, and Between that of all others; 0 where that cannot be told, with
-	// fewer than two workers or three periods.
+	// Peak is the median of every Workers-th wait, in the phase with the highest median.
+	// Between is the median of all other waits. Both are 0 with fewer than two workers or
+	// three periods.
 	Peak, Between float64
-	at            float64 // share of periods whose longest wait is in the phase
+	at            float64 // share of periods whose longest wait is in that phase
 }
 
-// NewRhythm looks at the waits of one epoch, in order.
+// NewRhythm analyses the waits of one epoch, in order.
 func NewRhythm(waits []float64, workers int) Rhythm {
 	r := Rhythm{Workers: workers}
 	if len(waits) == 0 {
@@ -61,7 +60,7 @@ func NewRhythm(waits []float64, workers int) Rhythm {
 	return r
 }
 
-// phased are every period-th of the waits, and all others.
+// phased returns every period-th wait, and all other waits.
 func phased(waits []float64, phase, period int) (in, others []float64) {
 	for i, w := range waits {
 		if i%period == phase {
@@ -73,9 +72,9 @@ func phased(waits []float64, phase, period int) (in, others []float64) {
 	return in, others
 }
 
-// Peaks tells whether there is a peak every Workers batches: the peaks are more
-// than twice what lies between, more than a tenth of the first batch's wait, and
-// the longest waits of three periods in four.
+// Peaks reports whether every Workers-th wait is a peak: Peak is more than twice Between, and
+// more than a tenth of the first batch's wait, and the peaks are the longest waits in three of
+// four periods.
 func (r Rhythm) Peaks() bool {
 	return r.Peak > 2*r.Between && r.Peak > r.First/10 && r.at >= 0.75
 }

@@ -1,11 +1,11 @@
-// Package data makes what the benchmarks load where nothing is given: photos,
-// preprocessed images, CIFAR-100's format and medical volumes.
+// Package data makes the benchmarks' default data: photos, preprocessed images, images in
+// CIFAR-100's format, and medical volumes.
 //
-// Every folder is made once, by all processors, and is the same in every run; on
-// another architecture, or by another version of Go, a sine may be rounded and a
-// file compressed a little differently. It appears under its name when it is
-// complete, so that whoever finds it may use it: of two processes that make it at
-// once, one throws its own away. Its name says how much lies in it.
+// Every folder is made once, with all processors, and is the same in every run. On another
+// architecture, or with another version of Go, a sine may be rounded and a file compressed
+// slightly differently. A folder appears under its name only when it is complete, so a folder
+// that exists can be used. If two processes make it at the same time, one of them discards its
+// own. The name says how much the folder contains.
 package data
 
 import (
@@ -22,12 +22,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// version is part of every name: another one where the same call makes something
-// else.
+// version is part of every name. It changes when the same call makes other data.
 const version = 1
 
-// Root is where the benchmarks' data lies by default: penstock-bench in the
-// user's cache folder.
+// Root is the default folder of the benchmarks' data: penstock-bench in the user's cache
+// folder.
 func Root() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -36,8 +35,7 @@ func Root() (string, error) {
 	return filepath.Join(cache, "penstock-bench"), nil
 }
 
-// made is the folder in root of a kind and a number of things, which fill makes
-// if it is not there.
+// made returns the folder in root for n things of a kind. If it does not exist, fill makes it.
 func made(root, kind string, n, most int, fill func(dir string) error) (string, error) {
 	if n < 1 || n > most {
 		return "", fmt.Errorf("data: %d %s: want 1 to %d", n, kind, most)
@@ -52,7 +50,7 @@ func made(root, kind string, n, most int, fill func(dir string) error) (string, 
 	return dir, nil
 }
 
-// complete fills a folder of another name and renames it.
+// complete fills a folder of another name and then renames it.
 func complete(root, dir string, fill func(dir string) error) error {
 	if err := os.MkdirAll(root, 0o777); err != nil {
 		return err
@@ -61,7 +59,7 @@ func complete(root, dir string, fill func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(unfinished) // is gone when all went well
+	defer os.RemoveAll(unfinished) // after success it no longer exists
 	if err := fill(unfinished); err != nil {
 		return err
 	}
@@ -70,12 +68,12 @@ func complete(root, dir string, fill func(dir string) error) error {
 	}
 	err = os.Rename(unfinished, dir)
 	if _, there := os.Stat(dir); err != nil && there == nil {
-		return nil // another process was faster, with the same
+		return nil // another process was faster and has made the same data
 	}
 	return err
 }
 
-// each calls do for 0 to n-1, as many at once as there are processors.
+// each calls do for 0 to n-1, with as many calls at once as there are processors.
 func each(ctx context.Context, n int, do func(i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -95,7 +93,7 @@ func each(ctx context.Context, n int, do func(i int) error) error {
 	return group.Wait()
 }
 
-// create makes a file and its folder.
+// create creates a file, and its folder if needed.
 func create(path string, fill func(w io.Writer) error) error {
 	if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

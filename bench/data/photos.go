@@ -13,19 +13,19 @@ import (
 	"path/filepath"
 )
 
-// shapes are as ImageNet's are: most of 500×375, the rest around it.
+// shapes are similar to ImageNet's: most photos are 500×375, the others of similar size.
 var shapes = [...]image.Point{
 	{500, 375}, {500, 375}, {500, 333}, {375, 500}, {500, 375}, {500, 334}, {333, 500}, {500, 375}, {640, 480}, {400, 300},
 }
 
-// Classes is how many folders [Photos] makes, a class each.
+// Classes is the number of folders that [Photos] makes, one per class.
 const Classes = 10
 
-// Photos makes n JPEG files of 110 KB on average, in a folder per class, in the
-// folder of root that it returns. They have detail at all scales, edges and
-// noise, as much of it as lets a decoder work as hard as on ImageNet's photos. All
-// are baseline files with halved chroma (4:2:0), one in 50 is gray: image/jpeg
-// writes no other, so the 4:4:4 files that ImageNet has too are missing.
+// Photos makes n JPEG files of 110 KB on average, in one folder per class, and returns the
+// folder in root that holds them. They have detail at all scales, edges and noise, so that a
+// decoder has as much work as on ImageNet's photos. All are baseline files with halved chroma
+// (4:2:0), and one in 50 is gray. 4:4:4 files, which ImageNet has too, are missing, because
+// image/jpeg cannot write them.
 func Photos(ctx context.Context, root string, n int) (dir string, err error) {
 	return made(root, "photos", n, 1_000_000, func(dir string) error {
 		return each(ctx, n, func(i int) error {
@@ -41,8 +41,8 @@ func Photos(ctx context.Context, root string, n int) (dir string, err error) {
 	})
 }
 
-// A wave is one of those that a photo is made of, as the product of columns and
-// rows: sin(x+y) is sin x · cos y + cos x · sin y.
+// A wave is a component of a photo, computed as products of columns and rows: sin(x+y) is
+// sin x · cos y + cos x · sin y.
 type wave struct {
 	amplitude              float64
 	sinX, cosX, sinY, cosY []float64
@@ -65,8 +65,7 @@ func table(n int, f, phase float64) (sin, cos []float64) {
 	return sin, cos
 }
 
-// A patch is an ellipse that is lighter or darker than its background, and of
-// another color.
+// A patch is an ellipse that is lighter or darker than its background and has another colour.
 type patch struct {
 	x, y, rx, ry float64
 	level        float64
@@ -88,13 +87,13 @@ func photo(i int) image.Image {
 			tint: [3]float64{60 * (r.Float64() - 0.5), 60 * (r.Float64() - 0.5), 60 * (r.Float64() - 0.5)},
 		}
 	}
-	noise := 16 + 110*r.Float64() // of the photos, some are smooth and some full of detail
+	noise := 16 + 110*r.Float64() // some photos are smooth, and some are full of detail
 	m := image.NewRGBA(image.Rectangle{Max: size})
 	for y := range size.Y {
 		row := m.Pix[y*m.Stride:]
 		for x := range size.X {
 			v := 128 + float64(noise*(r.Float64()-0.5))
-			// The conversions keep processors from fusing, so that they agree.
+			// The conversions prevent fused multiply-add, so that all processors give the same result.
 			for k := range waves {
 				w := &waves[k]
 				v += float64(w.amplitude * (float64(w.sinX[x]*w.cosY[y]) + float64(w.cosX[x]*w.sinY[y])))

@@ -15,14 +15,14 @@ import (
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
-// Image is the spec of a preprocessed image of size×size pixels: a field
-// "image", float32 (3, size, size).
+// Image is the spec of a preprocessed image of size×size pixels: a field "image" of dtype
+// float32 and shape (3, size, size).
 func Image(size int) dataset.Spec {
 	return dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}}}
 }
 
-// images are n normalized images of noise. What they show does not change
-// how long copying them takes.
+// images is a dataset of n normalized images of noise. Their content does not change the time
+// of a copy.
 func images(n, size int) dataset.Dataset {
 	return dataset.Func(n, Image(size), func(_ context.Context, i int, dst dataset.Slot) error {
 		r := rand.NewPCG(uint64(i), 1)
@@ -33,17 +33,17 @@ func images(n, size int) dataset.Dataset {
 	})
 }
 
-// Items makes n preprocessed images, see [Image], a file of raw float32 each,
-// little-endian on all usual machines, in the folder of root that it returns:
-// what [packed.Items] reads. Of 224 pixels a file has 602,112 bytes.
+// Items makes n preprocessed images (see [Image]), one file of raw float32 per image, as
+// [packed.Items] reads them, and returns the folder in root that holds them. The files have the
+// machine's byte order. With size 224 a file has 602,112 bytes.
 func Items(ctx context.Context, root string, n, size int) (dir string, err error) {
 	return made(root, fmt.Sprintf("items%d", size), n, 1_000_000, func(dir string) error {
 		return packed.WriteItems(ctx, dir, images(n, size))
 	})
 }
 
-// Packed makes what [Items] makes as one file, which it returns: what
-// [packed.OpenRaw] reads.
+// Packed makes the same images as [Items] in one file, as [packed.OpenRaw] reads it, and returns
+// the file's path.
 func Packed(ctx context.Context, root string, n, size int) (file string, err error) {
 	const name = "items.bin"
 	dir, err := made(root, fmt.Sprintf("packed%d", size), n, 1_000_000, func(dir string) error {
@@ -54,9 +54,9 @@ func Packed(ctx context.Context, root string, n, size int) (file string, err err
 	return filepath.Join(dir, name), err
 }
 
-// CIFAR100 makes a folder as cifar-100-binary is, in root, and returns it: the
-// training part of n images, which has 50,000 in the original, and none to
-// test with. The images are gradients with noise, of a color per class.
+// CIFAR100 makes a folder in the format of cifar-100-binary and returns it. Its training part has
+// n images (50,000 in the original), and its test part is missing. The images are gradients with
+// noise, with one colour per class.
 func CIFAR100(ctx context.Context, root string, n int) (dir string, err error) {
 	return made(root, "cifar100", n, 1_000_000, func(dir string) error {
 		for _, names := range []struct {

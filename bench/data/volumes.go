@@ -17,18 +17,18 @@ import (
 // VolumeShape is the shape (z, y, x) of every volume that [Volumes] makes.
 var VolumeShape = [3]int{48, 128, 128}
 
-// VolumeNames are the volumes of a patient, in files of these names and
-// ".nrrd": scans, and masks of labels 0 to 2.
+// VolumeNames are the volumes of a patient: two scans, and two masks with labels 0 to 2. The
+// files have these names with the extension ".nrrd".
 var VolumeNames = []struct {
 	Name string
 	Mask bool
 }{{"ct", false}, {"pet", false}, {"truth", true}, {"prediction", true}}
 
-// Volumes makes the NRRD files of n patients, a folder each, in the folder of
-// root that it returns: a CT and a PET scan of int16, what an expert and what a
-// network has drawn in, uint8, all compressed by gzip as usual, 4.6 MB per
-// patient when unpacked. Voxels are 3×1×1 mm. The body is an ellipsoid with
-// noise, and what is drawn in lies at another place in every patient.
+// Volumes makes the NRRD files of n patients, one folder per patient, and returns the folder in
+// root that holds them. A patient has a CT and a PET scan of int16, and the masks of an expert and
+// of a network, of uint8. All files are compressed with gzip; a patient has 4.6 MB uncompressed.
+// Voxels are 3×1×1 mm. The body is an ellipsoid with noise, and the masked lesion is at another
+// place in every patient.
 func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
 	return made(root, "volumes", n, 10_000, func(dir string) error {
 		return each(ctx, n, func(i int) error {
@@ -45,14 +45,14 @@ func Volumes(ctx context.Context, root string, n int) (dir string, err error) {
 	})
 }
 
-// patient is one's volumes in the order of VolumeNames.
+// patient returns the volumes of one patient, in the order of VolumeNames.
 func patient(i int) []*volume.Volume {
 	r := rand.New(rand.NewPCG(uint64(i), 3))
 	var all []*volume.Volume
 	for _, v := range VolumeNames {
 		all = append(all, emptyVolume(v.Name, v.Mask))
 	}
-	var lesion, guess [3]float64 // in halves of the volume, from its middle
+	var lesion, guess [3]float64 // positions relative to the centre, in units of half the volume's size
 	for k := range lesion {
 		lesion[k] = 0.9 * (r.Float64() - 0.5)
 		guess[k] = lesion[k] + 0.1*(r.Float64()-0.5)

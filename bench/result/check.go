@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Check says all that is wrong with a record, nil if nothing is. It names the
-// fields as the JSON does.
+// Check returns an error with everything that is wrong with a record, or nil. It names fields by
+// their JSON names.
 func (r Record) Check() error {
 	var c checks
 	c.want(slices.Contains(Studies(), r.Study), "study", r.Study, "one of throughput, loading, endtoend, profile, volumes, inference")
@@ -86,7 +86,7 @@ func (m Measured) checkStages(c *checks) {
 	}
 }
 
-// checkStudy asks for what the record's study cannot do without.
+// checkStudy checks the values that the record's study requires.
 func (r Record) checkStudy(c *checks) {
 	switch r.Study {
 	case Loading:
@@ -103,7 +103,7 @@ func (r Record) checkStudy(c *checks) {
 	}
 }
 
-// checks are the errors found so far, few enough to be read.
+// checks collects the errors, up to a number that can still be read.
 type checks []error
 
 const maxChecks = 8

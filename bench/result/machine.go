@@ -12,9 +12,9 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// ThisMachine describes the machine that the program runs on. Processors is
-// GOMAXPROCS, which heeds affinity and a container's limit. With an error come
-// those fields that could be found.
+// ThisMachine describes the machine on which the program runs. Processors is GOMAXPROCS, which
+// respects the process's affinity and a container's limit. If ThisMachine returns an error, the
+// Machine has the fields that could be found.
 func ThisMachine(ctx context.Context) (Machine, error) {
 	m := platform()
 	m.GPU = nvidia("/proc/driver/nvidia/gpus")
@@ -34,12 +34,12 @@ func ThisMachine(ctx context.Context) (Machine, error) {
 	if err != nil {
 		return m, fmt.Errorf("result: the machine's kernel: %w", err)
 	}
-	m.Kernel, _, _ = strings.Cut(kernel, "-") // the rest names who built it
+	m.Kernel, _, _ = strings.Cut(kernel, "-") // the rest names the distribution's build
 	return m, nil
 }
 
-// nvidia is the model of the first GPU that Linux's driver lists in dir, and how
-// many there are.
+// nvidia returns the model of the first GPU that the Linux driver lists in dir, and the number of
+// GPUs.
 func nvidia(dir string) string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "information"))
 	for _, f := range files {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// maxLine is the longest line that is read, in bytes: the waits of some millions
-// of batches.
+// maxLine is the length of the longest line that is read, in bytes: enough for the waits of some
+// millions of batches.
 const maxLine = 64 << 20
 
 // A LineError is a line that is not a record.
@@ -39,10 +39,9 @@ func ReadFile(path string) ([]Record, error) {
 	return Read(f, path)
 }
 
-// Read reads records until r ends, and checks them. Empty lines are skipped. A
-// line that is not a record costs that line alone: all others are returned, and
-// with them an error that joins a [*LineError] for each such line. Only where r
-// fails, or a line is longer than 64 MiB, reading ends. File names r in errors.
+// Read reads records until r ends, and checks them. It skips empty lines. If some lines are not
+// records, it returns all other records, and an error that joins a [*LineError] for each of these
+// lines. It stops only if r fails or a line is longer than 64 MiB. Errors name r by file.
 func Read(r io.Reader, file string) ([]Record, error) {
 	var records []Record
 	var errs []error
@@ -89,7 +88,7 @@ func parse(line []byte) (Record, error) {
 	return r, nil
 }
 
-// offset is where in the line d came upon err.
+// offset is the position in the line at which d found err.
 func offset(d *json.Decoder, err error, line []byte) int64 {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -104,7 +103,7 @@ func offset(d *json.Decoder, err error, line []byte) int64 {
 	return d.InputOffset()
 }
 
-// fill computes what follows from the rest.
+// fill computes the values that follow from others.
 func (m *Measured) fill() {
 	if m.SamplesPerSecond == 0 {
 		m.SamplesPerSecond = float64(m.Samples) / m.Seconds

@@ -1,10 +1,9 @@
-// Package result is what a benchmark leaves behind: one record per
-// configuration, side and round, a JSON object per line of a file. A record
-// carries its machine, its versions and its date, and the raw times, so that
-// tables and plots can be drawn again without a run.
+// Package result defines the records of benchmarks: one record per configuration, side and
+// round, each a JSON object on one line of a file. A record holds the machine, the versions, the
+// date and the raw times, so that tables and charts can be drawn again without a new run.
 //
-// Any program can write the lines; in Python, print(json.dumps(record)) does. An
-// object with all the names there are, over several lines here:
+// Any program can write such lines, in Python with print(json.dumps(record)). This is an object
+// with all names, here on several lines:
 //
 //	{
 //	  "study": "loading", "side": "PyTorch, PIL", "date": "2026-11-21T09:30:00Z", "round": 0, "epoch": 1,
@@ -24,14 +23,14 @@
 //	      "self_device_seconds": 0, "total_device_seconds": 0}]}
 //	}
 //
-// What was not measured or does not apply is left out. Always needed are study,
-// side, date, config's batch, workers and data, machine's cpu and processors,
-// and samples and seconds; [Study] says what a study needs beyond that. A name
-// that is not listed here is an error, because it would be a misspelt one.
+// Leave out what was not measured or does not apply. Always required are study, side and date;
+// batch, workers and data of config; cpu and processors of machine; and samples and seconds of
+// measured. [Study] lists what each study requires in addition. A name that is not listed here
+// is an error, because it is probably misspelt.
 //
-// Sides are compared where machine's cpu and processors agree, and all of config
-// but help, prefetch and in_flight. In Go the machine is that of [ThisMachine]:
-// the model name of /proc/cpuinfo on Linux, and the processors it may use.
+// Sides are compared if cpu and processors of machine are equal, and all of config other than
+// help, prefetch and in_flight. In Go the machine is that of [ThisMachine]: on Linux the model
+// name of /proc/cpuinfo, and the number of processors that the process may use.
 package result
 
 import (
@@ -44,7 +43,7 @@ import (
 type Study string
 
 const (
-	Loading   Study = "loading"   // the wait for every single batch; needs waits_seconds
+	Loading   Study = "loading"   // the wait for every batch; needs waits_seconds
 	EndToEnd  Study = "endtoend"  // loading and inference together; needs config's model, and end_to_end_seconds
 	Profile   Study = "profile"   // where loading spends its time; needs stages, and config's span
 	Volumes   Study = "volumes"   // medical volumes, with CPU and memory over time
@@ -53,41 +52,41 @@ const (
 	Throughput Study = "throughput" // no study, but the same work by several libraries, in samples per second
 )
 
-// Studies are all of them, the five by their numbers after what needs no study.
+// Studies lists all of them: Throughput, and then the five studies in the order of their numbers.
 func Studies() []Study { return []Study{Throughput, Loading, EndToEnd, Profile, Volumes, Inference} }
 
 // A Record is one measurement of one configuration.
 type Record struct {
 	Study    Study             `json:"study"`
-	Side     string            `json:"side"` // who did the work: "penstock", "PyTorch, PIL", …
+	Side     string            `json:"side"` // the library, or the way to use it: "penstock", "PyTorch, PIL", …
 	Date     time.Time         `json:"date"` // of the run, as in RFC 3339: 2026-11-21T09:30:00Z
 	Round    int               `json:"round"`
-	Epoch    int               `json:"epoch,omitempty"` // of the loader; 0 includes the starting of workers
+	Epoch    int               `json:"epoch,omitempty"` // of the loader; epoch 0 includes the start of workers
 	Config   Config            `json:"config"`
 	Machine  Machine           `json:"machine"`
 	Versions map[string]string `json:"versions,omitempty"` // go, penstock (its commit), python, torch, …
 	Measured Measured          `json:"measured"`
 }
 
-// A Config is what was chosen. Configs can be compared and be the keys of a map.
+// A Config is the configuration that was measured. Configs are comparable, and can be map keys.
 type Config struct {
 	Batch           int     `json:"batch"`   // samples
 	Workers         int     `json:"workers"` // 0: the consumer loads
 	Prefetch        int     `json:"prefetch,omitempty"`
 	InFlight        int     `json:"in_flight,omitempty"`
-	ConsumerSeconds float64 `json:"consumer_seconds,omitempty"` // what the consumer takes for a batch
+	ConsumerSeconds float64 `json:"consumer_seconds,omitempty"` // the consumer's time per batch
 	Data            string  `json:"data"`                       // "photos", "preprocessed", "cifar", "volumes", …
 	Model           string  `json:"model,omitempty"`
 	Device          string  `json:"device,omitempty"` // "cpu", "cuda", …
-	Help            string  `json:"help,omitempty"`   // "on", "off", or empty where a side has no such thing
-	Span            string  `json:"span,omitempty"`   // "first batch" or "epoch", or empty where it is an epoch anyway
+	Help            string  `json:"help,omitempty"`   // "on", "off", or empty if the side has no such option
+	Span            string  `json:"span,omitempty"`   // "first batch" or "epoch", or empty if the study always measures an epoch
 
-	// Simulated says what of the measurement is not real, "device of 500
-	// images/s", "files throttled to 20 ms". It is printed with every figure.
+	// Simulated says which part of the measurement is simulated, such as "device of 500
+	// images/s" or "files throttled to 20 ms". It is printed with every figure.
 	Simulated string `json:"simulated,omitempty"`
 }
 
-// The values of Config.Span, and Config.Help's where there is the choice.
+// The values of Config.Span and Config.Help.
 const (
 	FirstBatch = "first batch"
 	Epoch      = "epoch"
@@ -95,9 +94,9 @@ const (
 	HelpOff    = "off"
 )
 
-// A Machine is where it was measured.
+// A Machine describes the machine of a measurement.
 type Machine struct {
-	CPU         string `json:"cpu"`        // the model's name
+	CPU         string `json:"cpu"`        // the model name
 	Processors  int    `json:"processors"` // logical ones that the process could use
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
 	OS          string `json:"os,omitempty"`
@@ -106,7 +105,7 @@ type Machine struct {
 	GPU         string `json:"gpu,omitempty"`
 }
 
-// String is one line: "AMD EPYC, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
+// String returns one line such as "AMD EPYC, 2 processors, 24 GiB, linux 6.18, NVIDIA H200".
 func (m Machine) String() string {
 	s := fmt.Sprintf("%s, %d processors", m.CPU, m.Processors)
 	if m.Processors == 1 {
@@ -127,21 +126,21 @@ func (m Machine) String() string {
 	return s
 }
 
-// Measured is what came out. Times are in seconds of the wall clock, but for CPU
-// and Stages, which add up all threads and processes of the side.
+// Measured holds the measured values. Times are wall-clock seconds, except CPU and Stages, which
+// are sums over all threads and processes of the side.
 type Measured struct {
 	Samples          int64   `json:"samples"`
 	Seconds          float64 `json:"seconds"`
 	SamplesPerSecond float64 `json:"samples_per_second,omitempty"` // Samples / Seconds; Write and Read fill it in
 
 	FirstBatch float64   `json:"first_batch_seconds,omitempty"` // from the epoch's start to its first batch
-	Waits      []float64 `json:"waits_seconds,omitempty"`       // for every single batch, in order
+	Waits      []float64 `json:"waits_seconds,omitempty"`       // for every batch, in order
 
 	Waiting    float64 `json:"waiting_seconds,omitempty"`     // for batches, all of them
 	Transfer   float64 `json:"transfer_seconds,omitempty"`    // to the device
 	Compute    float64 `json:"compute_seconds,omitempty"`     // in the model
-	LoadingEnd float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was there
-	EndToEnd   float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was there
+	LoadingEnd float64 `json:"loading_end_seconds,omitempty"` // from the start until the last batch was loaded
+	EndToEnd   float64 `json:"end_to_end_seconds,omitempty"`  // from the start until the last result was computed
 	PerItem    float64 `json:"per_item_seconds,omitempty"`    // a batch's time divided by its size
 
 	HiddenShare float64 `json:"hidden_share,omitempty"` // the part of Transfer in which the loop body ran, 0 to 1
@@ -154,7 +153,7 @@ type Measured struct {
 	Stages []Stage `json:"stages,omitempty"`
 }
 
-// Usage is what the side's processes used at a moment.
+// Usage is the resource use of the side's processes at one time.
 type Usage struct {
 	Seconds    float64 `json:"seconds"`     // since the start
 	CPUPercent float64 `json:"cpu_percent"` // 100 is one processor
@@ -164,14 +163,14 @@ type Usage struct {
 // A Stage is a line of a profile.
 type Stage struct {
 	Name        string  `json:"name"`
-	Self        float64 `json:"self_seconds"`  // without the stages it calls
+	Self        float64 `json:"self_seconds"`  // without the stages that it calls
 	Total       float64 `json:"total_seconds"` // with them
 	Calls       int64   `json:"calls"`
 	SelfDevice  float64 `json:"self_device_seconds,omitempty"`
 	TotalDevice float64 `json:"total_device_seconds,omitempty"`
 }
 
-// title is what an error calls a record that can be read but is not valid.
+// title names a record in errors that can be read but is not valid.
 func (r Record) title() string {
 	return fmt.Sprintf("%s, %s, batch %d, workers %d", r.Study, r.Side, r.Config.Batch, r.Config.Workers)
 }

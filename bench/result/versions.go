@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Versions are those of this program: go, and penstock, its commit, where the
-// binary or the git checkout around the current folder knows it. A "-dirty" at
-// its end says that files differed from the commit.
+// Versions returns the versions of this program: go, and as penstock the commit, if the binary or
+// the git checkout around the current folder knows it. The suffix "-dirty" means that files
+// differed from the commit.
 func Versions(ctx context.Context) map[string]string {
 	v := map[string]string{"go": strings.TrimPrefix(runtime.Version(), "go")}
 	if commit := stamped(); commit != "" {
@@ -21,7 +21,7 @@ func Versions(ctx context.Context) map[string]string {
 	return v
 }
 
-// stamped is the commit that go build wrote into the binary; go test does not.
+// stamped returns the commit that go build has written into the binary. go test writes none.
 func stamped() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

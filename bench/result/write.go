@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Write appends records to w, a line each, in one call of w.Write. It checks them
-// first: either all are written or none is.
+// Write appends records to w, one per line, in one call of w.Write. It checks them first, so that
+// either all or none are written.
 func Write(w io.Writer, records ...Record) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -29,8 +29,8 @@ func Write(w io.Writer, records ...Record) error {
 	return nil
 }
 
-// AppendFile appends records to the file of that path and makes it if there is
-// none, so that a run that is ended early keeps what it has measured.
+// AppendFile appends records to a file, and creates it if it does not exist. A run that is stopped
+// early keeps the records that it has appended.
 func AppendFile(path string, records ...Record) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

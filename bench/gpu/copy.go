@@ -10,7 +10,7 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// copyPart measures plain copies to the device, which the caller waits for.
+// copyPart measures plain copies to the device. The caller waits for each copy.
 func (b *benchmark) copyPart(ctx context.Context) error {
 	fmt.Printf("\n%14s %14s %14s %8s\n", "bytes", "Go's, GB/s", "pinned, GB/s", "ratio")
 	for _, size := range b.sizes {
@@ -21,7 +21,7 @@ func (b *benchmark) copyPart(ctx context.Context) error {
 	return nil
 }
 
-// oneSize measures from both kinds of memory in turns.
+// oneSize measures copies of one size, from page-locked and from Go's memory in turns.
 func (b *benchmark) oneSize(ctx context.Context, size int) (err error) {
 	slab, err := b.pinned.Alloc(size)
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *benchmark) oneSize(ctx context.Context, size int) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.driver.free(target)) }()
 	heap := make([]byte, size)
-	for i := range heap { // every page is there before the clock starts
+	for i := range heap { // touch every page before the clock starts
 		heap[i], slab[i] = byte(i), byte(i)
 	}
 	sources := []struct {
@@ -62,7 +62,7 @@ func (b *benchmark) oneSize(ctx context.Context, size int) (err error) {
 	return nil
 }
 
-// timed makes the copies of a round, and one before that does not count.
+// timed makes the copies of a round, after one copy that does not count.
 func (b *benchmark) timed(ctx context.Context, target uintptr, from []byte) (m result.Measured, err error) {
 	for i := range b.options.copies + 1 {
 		if err := ctx.Err(); err != nil {

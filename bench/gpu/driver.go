@@ -18,8 +18,8 @@ import (
 //go:embed spin.ptx
 var spinPTX string
 
-// A driver is what the benchmark asks of CUDA's driver by itself: plain copies, and
-// a kernel of known duration. It is bound to the thread that opened it.
+// A driver makes the benchmark's own calls of the CUDA driver: plain copies, and a kernel of
+// known duration. It is bound to the thread that opened it.
 type driver struct {
 	calls
 	context, module, function, stream uintptr
@@ -51,8 +51,7 @@ type calls struct {
 
 const streamNonBlocking = 1 // CU_STREAM_NON_BLOCKING
 
-// openDriver loads the driver, and locks the calling goroutine to its thread until
-// close.
+// openDriver loads the driver, and locks the calling goroutine to its thread until close.
 func openDriver(library string) (_ *driver, err error) {
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -105,8 +104,8 @@ func (d *driver) take() error {
 	return nil
 }
 
-// timed gives work to the stream, waits for its end, and returns the seconds that
-// passed on the device, by its events: a call may return before its copy has ended.
+// timed enqueues work on the stream, waits for its end, and returns the seconds that passed on
+// the device. It measures them with events, because a call may return before its copy ends.
 func (d *driver) timed(call string, work func() int32) (seconds float64, err error) {
 	var ms float32
 	for _, step := range []struct {
@@ -146,12 +145,12 @@ func (d *driver) alloc(bytes int) (memory uintptr, err error) {
 
 func (d *driver) free(memory uintptr) error { return failed("cuMemFree", d.cuMemFree_v2(memory)) }
 
-// upload copies to the device, waits for the copy's end and returns how long it took.
+// upload copies to the device, waits for the end of the copy and returns its time.
 func (d *driver) upload(to uintptr, from unsafe.Pointer, bytes int) (seconds float64, err error) {
 	return d.timed("cuMemcpyHtoDAsync", func() int32 { return d.cuMemcpyHtoDAsync_v2(to, from, uintptr(bytes), d.stream) })
 }
 
-// close gives everything back that take has taken.
+// close frees everything that take has allocated.
 func (d *driver) close() error {
 	defer runtime.UnlockOSThread()
 	var errs []error

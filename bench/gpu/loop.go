@@ -15,8 +15,8 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// images are made-up images, of n samples: float32 of shape (3, side, side), each
-// copied from memory.
+// images is a dataset of n made-up images, float32 of shape (3, side, side), each copied from
+// memory.
 func images(n, side int) dataset.Dataset {
 	template := make([]float32, 3*side*side)
 	for i := range template {
@@ -29,7 +29,7 @@ func images(n, side int) dataset.Dataset {
 	})
 }
 
-// A way is one of those in which batches come to the device.
+// A way is one of the ways to bring batches to the device.
 type way struct {
 	side string
 	run  func(ctx context.Context, batch, workers int) (result.Measured, error)
@@ -47,8 +47,8 @@ func (b *benchmark) loopPart(ctx context.Context) error {
 	})
 }
 
-// table measures every way with every batch size and number of workers, and prints
-// a row for each.
+// table measures every way with every batch size and number of workers, and prints a row for
+// each.
 func (b *benchmark) table(ctx context.Context, model string, ways []way) error {
 	fmt.Printf("\n%s, images of %d×%d\n%-46s %6s %8s %12s %8s %8s\n", model, b.side, b.side, "", "batch", "workers", "images/s", "idle %", "hidden %")
 	for _, batch := range b.batch {
@@ -78,12 +78,12 @@ func (b *benchmark) table(ctx context.Context, model string, ways []way) error {
 	return nil
 }
 
-// newLoader loads as many samples as the loops need.
+// newLoader makes a loader with as many samples as the loops need.
 func (b *benchmark) newLoader(batch, workers int, memory loader.Allocator) (*loader.Loader, error) {
 	return loader.New(images(batch*b.batches, b.side), loader.BatchSize(batch), loader.Workers(workers), loader.Memory(memory))
 }
 
-// copying copies each batch in the loop body, waits, and lets the kernel run.
+// copying copies each batch in the loop body, waits for the copy, and then runs the kernel.
 func (b *benchmark) copying(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, err error) {
 	l, err := b.newLoader(batch, workers, memory)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *benchmark) copying(ctx context.Context, batch, workers int, memory load
 	return m, nil
 }
 
-// staged lets a Stage copy while the kernel runs.
+// staged measures a loop in which a Stage copies while the kernel runs.
 func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Measured, err error) {
 	l, err := b.newLoader(batch, workers, b.pinned)
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *benchmark) staged(ctx context.Context, batch, workers int) (m result.Me
 	return m, nil
 }
 
-// A clock divides a loop's time.
+// A clock divides a loop's time into waiting and computing.
 type clock struct{ begun, last time.Time }
 
 func newClock() *clock {
@@ -156,7 +156,7 @@ func newClock() *clock {
 	return &clock{now, now}
 }
 
-// lap is the time since the last one, in seconds.
+// lap returns the time since the last lap, in seconds.
 func (c *clock) lap() float64 {
 	now := time.Now()
 	d := now.Sub(c.last)
@@ -180,7 +180,7 @@ func (c *clock) computed(m *result.Measured, samples int, seconds float64) {
 	m.Samples += int64(samples)
 }
 
-// ran notes that a VM has run since the last lap: all of that counts as computing.
+// ran notes that a VM has run since the last lap. All of that time counts as computing.
 func (c *clock) ran(m *result.Measured, samples int) {
 	m.Compute += c.lap()
 	m.Samples += int64(samples)

@@ -1,25 +1,24 @@
-// Gpu measures what page-locked memory and a Stage bring on a machine with a CUDA
-// device: one binary, which needs the driver and nothing else, and with the tag cuda
-// cuBLAS and cuDNN.
+// Gpu measures how much page-locked memory and a Stage gain on a machine with a CUDA device. It
+// is one binary, which needs only the driver. With the tag cuda it also needs cuBLAS and cuDNN.
 //
 //	go build -o gpubench ./bench/gpu              # without gorgonia's VM, and without cgo
 //	gpubench [-results FILE.jsonl] [-rounds 3] [-parts copy,loop,vm,item] …
 //
-// Four parts, of which the last two need the tag cuda (see gpu/README.md) and the
-// folder of -kernels:
+// It has four parts. The last two need the tag cuda (see gpu/README.md) and the folder of
+// -kernels:
 //
 //	copy  GB/s to the device from page-locked and from Go's memory, by size
-//	loop  images/s, the device's idle share and the hidden share of the copies, by
-//	      batch size and workers: copies in the loop body from Go's and from
-//	      page-locked memory, and a Stage; computing is a kernel of a known time
-//	vm    the same with a perceptron in gorgonia's VM: inputs bound from Go's and
-//	      from page-locked memory, and the Stage's memory as input; what gorgonia
-//	      copies within a run counts as computing
+//	loop  images/s, the device's idle share and the hidden share of the copies, by batch
+//	      size and number of workers: with copies in the loop body from Go's and from
+//	      page-locked memory, and with a Stage; computing is a kernel of a known time
+//	vm    the same with a perceptron in gorgonia's VM: with inputs bound from Go's and from
+//	      page-locked memory, and with the Stage's memory as input; gorgonia's own copies
+//	      within a run count as computing
 //	item  seconds per item of that perceptron, by batch size
 //
-// Images are made up, so that no disk is measured: each is copied from memory. A
-// loop begins cold: the loader takes its memory in it, page-locked or not, and a
-// Stage the device's. A row is the median over rounds; -results keeps every round.
+// Images are made up and copied from memory, so that no disk is measured. A loop begins cold:
+// its time includes the allocation of the loader's memory and of the Stage's device memory. A
+// row is the median over rounds. With -results every round is kept.
 package main
 
 import (
@@ -41,7 +40,7 @@ import (
 	"github.com/penstock-go/penstock/gpu/cuda"
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	library string
 	kernels string
@@ -62,18 +61,18 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	var parts, sizes, batch, workers string
-	flag.StringVar(&o.library, "library", "", "the driver's file, in place of the system's libcuda.so.1")
+	flag.StringVar(&o.library, "library", "", "file of the driver, in place of the system's libcuda.so.1")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels, for the tag cuda")
 	flag.StringVar(&o.results, "results", "", "file to append records to, one JSON object per line")
 	flag.StringVar(&parts, "parts", "copy,loop,vm,item", "what to measure")
-	flag.IntVar(&o.rounds, "rounds", 3, "how often everything is measured, in turns")
+	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds; everything is measured once per round")
 	flag.IntVar(&o.copies, "copies", 20, "copies per size and round")
 	flag.IntVar(&o.batches, "batches", 40, "batches per loop")
 	flag.StringVar(&sizes, "sizes", "4096,65536,1048576,8388608,76800000,268435456", "bytes per copy")
 	flag.StringVar(&batch, "batch", "32,128,512", "images per batch")
 	flag.StringVar(&workers, "workers", "1,4,8", "goroutines that assemble batches")
 	flag.IntVar(&o.side, "side", 224, "side of an image of 3 channels of float32, in pixels")
-	flag.DurationVar(&o.compute, "compute", 100*time.Microsecond, "what the kernel takes per image")
+	flag.DurationVar(&o.compute, "compute", 100*time.Microsecond, "time of the kernel per image")
 	flag.IntVar(&o.hidden, "hidden", 16, "hidden units of the perceptron")
 	flag.Parse()
 	o.parts = strings.Split(parts, ",")
@@ -109,7 +108,7 @@ func numbers(name, text string) (all []int, err error) {
 	return all, nil
 }
 
-// opening are the options of gpu.Open that the flags stand for.
+// opening returns the options of gpu.Open that the flags set.
 func (o options) opening() []gpu.Option {
 	if o.library == "" {
 		return nil
@@ -150,8 +149,8 @@ func (b *benchmark) measure(ctx context.Context) error {
 	return nil
 }
 
-// chosen are those to measure. The VM's are left out, with a line that says why,
-// in a program that has none.
+// chosen returns the parts to measure. Without a VM it leaves out the VM's parts, and prints a
+// line with the reason.
 func (b *benchmark) chosen() (parts []func(context.Context) error) {
 	for _, name := range b.options.parts {
 		switch name {
@@ -174,7 +173,7 @@ func (b *benchmark) chosen() (parts []func(context.Context) error) {
 	return parts
 }
 
-// A benchmark is what all parts use.
+// A benchmark holds what all parts use.
 type benchmark struct {
 	options
 	driver   *driver
@@ -182,7 +181,7 @@ type benchmark struct {
 	pinned   *gpu.Pinned
 	machine  result.Machine
 	versions map[string]string
-	added    bool // the kernels, to gorgonia
+	added    bool // gorgonia has the kernels
 }
 
 func newBench(ctx context.Context, o options) (b *benchmark, err error) {
@@ -202,13 +201,13 @@ func newBench(ctx context.Context, o options) (b *benchmark, err error) {
 		return b, err
 	}
 	if b.machine, err = result.ThisMachine(ctx); err != nil {
-		log.Print(err) // what could be found is there all the same
+		log.Print(err) // the record has what could be found
 	}
 	b.machine.GPU = cmp.Or(b.machine.GPU, b.device.String())
 	return b, nil
 }
 
-// close gives everything back, in the reverse order.
+// close frees everything, in reverse order.
 func (b *benchmark) close() error {
 	var errs []error
 	if b.driver != nil {
@@ -223,7 +222,7 @@ func (b *benchmark) close() error {
 	return errors.Join(errs...)
 }
 
-// keep appends a record to the results, if they are kept.
+// keep appends a record to the file of -results, if there is one.
 func (b *benchmark) keep(r result.Record) error {
 	r.Date, r.Machine, r.Versions = time.Now().UTC(), b.machine, b.versions
 	if b.results == "" {
@@ -232,7 +231,7 @@ func (b *benchmark) keep(r result.Record) error {
 	return result.AppendFile(b.results, r)
 }
 
-// median is the middle of values, the lower one of two.
+// median returns the median of values, and the lower one if there are two.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]

@@ -13,15 +13,15 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// short are options that take no time.
+// short returns options for a fast run.
 func short(t *testing.T) options {
 	return options{results: filepath.Join(t.TempDir(), "results.jsonl"), parts: []string{"copy", "loop", "vm", "item"},
 		rounds: 2, copies: 3, batches: 8, sizes: []int{1, 5000}, batch: []int{2, 3}, workers: []int{1, 2},
 		side: 8, compute: 100 * time.Microsecond, hidden: 4}
 }
 
-// fakeDriver is the driver of gpu's tests, with the benchmark's kernel. Its numbers
-// mean nothing; that the program works on it is the test.
+// fakeDriver is the fake driver of gpu's tests, with the benchmark's kernel. The tests check that
+// the program works on it; its times mean nothing.
 func fakeDriver(t *testing.T) string {
 	t.Helper()
 	for _, compiler := range []string{"gcc", "g++"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// classes of the perceptron.
+// classes is the number of outputs of the perceptron.
 const classes = 10
 
 func (b *benchmark) model() string {
@@ -34,7 +34,7 @@ func (b *benchmark) addKernels() error {
 	return cuda.AddKernels(os.DirFS(b.kernels))
 }
 
-// perceptron is the graph over images x: a matrix, tanh, a matrix.
+// perceptron builds the graph over images x: a matrix product, tanh, and a matrix product.
 func (b *benchmark) perceptron(g *gorgonia.ExprGraph, x *gorgonia.Node) (_ *gorgonia.Node, err error) {
 	rows, width := x.Shape()[0], x.Shape()[1:].TotalSize()
 	if x, err = gorgonia.Reshape(x, tensor.Shape{rows, width}); err != nil {
@@ -69,8 +69,8 @@ func (b *benchmark) vmPart(ctx context.Context) error {
 	})
 }
 
-// bound lets gorgonia copy the batches. What the VM takes counts as computing, the
-// copy in it too.
+// bound measures a loop in which gorgonia copies the batches. All time of the VM counts as
+// computing, including these copies.
 func (b *benchmark) bound(ctx context.Context, batch, workers int, memory loader.Allocator) (m result.Measured, err error) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewTensor(g, tensor.Float32, 4, gorgonia.WithShape(batch, 3, b.side, b.side), gorgonia.WithName("image"))
@@ -103,7 +103,7 @@ func (b *benchmark) bound(ctx context.Context, batch, workers int, memory loader
 	return m, nil
 }
 
-// A timedVM counts the time until RunAll as waiting, and in it as computing.
+// A timedVM counts the time before RunAll as waiting, and the time of RunAll as computing.
 type timedVM struct {
 	gorgonia.VM
 	clock    *clock
@@ -117,7 +117,7 @@ func (t *timedVM) RunAll() error {
 	return err
 }
 
-// overStage lets a Stage copy while the VM runs over the batch before.
+// overStage measures a loop in which a Stage copies the next batches while the VM runs over one.
 func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result.Measured, err error) {
 	g := gorgonia.NewGraph()
 	x, err := cuda.NewInput(g, "image", tensor.Float32, batch, 3, b.side, b.side)
@@ -148,7 +148,7 @@ func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	c := newClock()
-	for batch, err := range s.Epoch(ctx, 0) { // as VM.Run does, with a clock between
+	for batch, err := range s.Epoch(ctx, 0) { // the same as VM.Run, with a clock
 		c.arrived(&m)
 		if err == nil {
 			err = errors.Join(x.Set(batch.Column("image")), vm.RunAll())
@@ -165,7 +165,7 @@ func (b *benchmark) overStage(ctx context.Context, batch, workers int) (m result
 	return m, nil
 }
 
-// itemPart measures the VM alone, over a batch that stays where it is.
+// itemPart measures the VM alone, over a batch that stays in device memory.
 func (b *benchmark) itemPart(ctx context.Context) error {
 	if err := b.addKernels(); err != nil {
 		return err

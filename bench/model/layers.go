@@ -18,7 +18,7 @@ type builder struct {
 
 var must = gorgonia.Must
 
-// weight is normal numbers of the variance 2/inputs (He et al. 2015).
+// weight adds a weight of normal random numbers with variance 2/inputs (He et al. 2015).
 func (b *builder) weight(inputs int, shape ...int) *gorgonia.Node {
 	deviation := math.Sqrt(2 / float64(inputs))
 	return b.parameter(func() float32 { return float32(deviation * b.r.NormFloat64()) }, shape...)
@@ -38,7 +38,7 @@ func (b *builder) parameter(value func() float32, shape ...int) *gorgonia.Node {
 		gorgonia.WithName(fmt.Sprintf("w%d", b.parameters)), gorgonia.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))))
 }
 
-// conv is a convolution of k×k with a bias.
+// conv adds a k×k convolution with a bias.
 func (b *builder) conv(x *gorgonia.Node, channels, k, stride, pad int) *gorgonia.Node {
 	from := x.Shape()[1]
 	w := b.weight(from*k*k, channels, from, k, k)
@@ -46,13 +46,13 @@ func (b *builder) conv(x *gorgonia.Node, channels, k, stride, pad int) *gorgonia
 	return must(gorgonia.BroadcastAdd(x, b.constant(0.01, 1, channels, 1, 1), nil, []byte{0, 2, 3}))
 }
 
-// linear is (rows, inputs) to (rows, outputs), with a bias.
+// linear adds a linear layer with a bias, from (rows, inputs) to (rows, outputs).
 func (b *builder) linear(x *gorgonia.Node, outputs int) *gorgonia.Node {
 	x = must(gorgonia.Mul(x, b.weight(2*x.Shape()[1], x.Shape()[1], outputs)))
 	return must(gorgonia.BroadcastAdd(x, b.constant(0.01, 1, outputs), nil, []byte{0}))
 }
 
-// norm is layer normalization (Ba et al. 2016) of each row of (rows, width).
+// norm adds layer normalization (Ba et al. 2016) of each row of (rows, width).
 func (b *builder) norm(x *gorgonia.Node) *gorgonia.Node {
 	rows, width := x.Shape()[0], x.Shape()[1]
 	column := func(v *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Reshape(v, tensor.Shape{rows, 1})) }
@@ -64,14 +64,14 @@ func (b *builder) norm(x *gorgonia.Node) *gorgonia.Node {
 	return must(gorgonia.BroadcastAdd(x, b.constant(0, 1, width), nil, []byte{0}))
 }
 
-// gelu is x·σ(1.702x), near the Gaussian error linear unit (Hendrycks and Gimpel
+// gelu adds x·σ(1.702x), an approximation of the Gaussian error linear unit (Hendrycks and Gimpel
 // 2016, section 2).
 func gelu(x *gorgonia.Node) *gorgonia.Node {
 	s := must(gorgonia.Sigmoid(must(gorgonia.Mul(x, gorgonia.NewConstant(float32(1.702))))))
 	return must(gorgonia.HadamardProd(x, s))
 }
 
-// mlp is two linear layers with a gelu between them.
+// mlp adds two linear layers with a gelu between them.
 func (b *builder) mlp(x *gorgonia.Node, hidden int) *gorgonia.Node {
 	return b.linear(gelu(b.linear(x, hidden)), x.Shape()[1])
 }
@@ -85,14 +85,14 @@ func swap(x *gorgonia.Node, n int) *gorgonia.Node {
 	return must(gorgonia.Reshape(x, tensor.Shape{n * columns, rows}))
 }
 
-// head is the mean over each sample's rows, (n·rows, width), and a linear layer.
+// head adds the mean over each sample's rows of (n·rows, width), and a linear layer.
 func (b *builder) head(x *gorgonia.Node, n int) *gorgonia.Node {
 	rows, width := x.Shape()[0]/n, x.Shape()[1]
 	x = must(gorgonia.Mean(must(gorgonia.Reshape(x, tensor.Shape{n, rows, width})), 1))
 	return b.linear(x, Classes)
 }
 
-// pooled is the mean of each channel, (n, channels), and a linear layer.
+// pooled adds the mean of each channel, (n, channels), and a linear layer.
 func (b *builder) pooled(x *gorgonia.Node) *gorgonia.Node {
 	s := x.Shape()
 	x = must(gorgonia.Mean(must(gorgonia.Reshape(x, tensor.Shape{s[0], s[1], s[2] * s[3]})), 2))

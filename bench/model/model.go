@@ -1,10 +1,9 @@
-// Package model holds the nets that the benchmarks run after a loader, in
-// gorgonia: convolutional ones of several sizes, an MLP-Mixer and a vision
-// transformer. Their weights are random, which costs as much time as trained
-// ones. They only infer.
+// Package model has the nets that the benchmarks run on a loader's batches, in gorgonia:
+// convolutional nets of several sizes, an MLP-Mixer and a vision transformer. They only infer.
+// Their weights are random, which takes the same time as trained weights.
 //
-// They are small, so that a processor runs them: an image of 64×64 pixels takes
-// a few million to some tens of millions of multiplications.
+// They are small enough for a processor: an image of 64×64 pixels takes from a few million to some
+// tens of millions of multiplications.
 package model
 
 import (
@@ -17,17 +16,17 @@ import (
 	"github.com/penstock-go/penstock/gpu/feed"
 )
 
-// Classes is how many numbers a net gives for an image.
+// Classes is the number of logits that a net computes for an image.
 const Classes = 100
 
 // A Kind is one of the nets.
 type Kind struct {
 	Name        string
-	Transformer bool // or a mixer: no convolution but that of the patches
+	Transformer bool // a transformer or mixer, whose only convolution is that of the patches
 	build       func(b *builder, x *gorgonia.Node) *gorgonia.Node
 }
 
-// Kinds are all nets, convolutional ones first, each group by its cost.
+// Kinds lists all nets: convolutional nets first, then the others, each group sorted by cost.
 func Kinds() []Kind {
 	return []Kind{
 		{"conv-small", false, plain(8, 16, 32)},
@@ -41,8 +40,8 @@ func Kinds() []Kind {
 // A Net is a Kind for batches of one size, with its VM. One goroutine may use it
 // at a time.
 type Net struct {
-	// Feed runs batches through the net, short ones padded. They have the field
-	// "image", float32 (3, size, size).
+	// Feed runs the net over batches with a field "image" of dtype float32 and shape
+	// (3, size, size). It pads short batches.
 	Feed *feed.Feed
 
 	vm         gorgonia.VM
@@ -51,8 +50,8 @@ type Net struct {
 	parameters int
 }
 
-// New makes a net for batches of that many rows of images of size×size pixels,
-// a multiple of 8 and at least 16. Close frees it.
+// New makes a net for batches of so many rows, of images of size×size pixels. The size is a
+// multiple of 8, from 16 to 1024. Close frees the net.
 func (k Kind) New(rows, size int) (_ *Net, err error) {
 	if rows < 1 || size < 16 || size > 1024 || size%8 != 0 {
 		return nil, fmt.Errorf("model: %s for %d images of %d×%d: want 1 or more, 16 to 1024 pixels, a multiple of 8", k.Name, rows, size, size)
@@ -77,8 +76,8 @@ func (k Kind) New(rows, size int) (_ *Net, err error) {
 	return n, nil
 }
 
-// Infer runs the net over images (rows, 3, size, size) without a loader. They
-// must not change until it returns.
+// Infer runs the net over images of shape (rows, 3, size, size) without a loader. They must not
+// change until Infer returns.
 func (n *Net) Infer(images []float32) error {
 	shape := n.image.Shape()
 	if len(images) != shape.TotalSize() {
@@ -95,11 +94,11 @@ func (n *Net) Infer(images []float32) error {
 	return nil
 }
 
-// Logits are the last batch's, row by row, [Classes] numbers for an image. In a
-// loop over Feed they are valid in its body, after Infer until the next.
+// Logits returns the logits of the last batch, row by row, [Classes] for every image. In a loop
+// over Feed they are valid in the loop body. After Infer they are valid until the next Infer.
 func (n *Net) Logits() []float32 { return n.logits.Value().Data().([]float32) }
 
-// Parameters is how many numbers the weights are.
+// Parameters is the number of the net's parameters.
 func (n *Net) Parameters() int { return n.parameters }
 
 // Close frees the VM.

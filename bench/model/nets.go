@@ -5,7 +5,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// plain is convolutions of 3×3 that each halve the image's sides.
+// plain is a net of 3×3 convolutions that each halve the image's width and height.
 func plain(channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		for _, c := range channels {
@@ -15,9 +15,9 @@ func plain(channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	}
 }
 
-// residual is blocks of two convolutions around which their input is led (He et
-// al. 2016), as many in each stage; a stage halves the image's sides. Batch
-// normalization is folded into the convolutions, as it is to infer.
+// residual is a net of blocks of two convolutions with a skip connection (He et al. 2016), with the
+// same number of blocks in each stage. A stage halves the image's width and height. Batch
+// normalization is folded into the convolutions, as usual for inference.
 func residual(blocks int, channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		for _, c := range channels {
@@ -31,7 +31,7 @@ func residual(blocks int, channels ...int) func(b *builder, x *gorgonia.Node) *g
 	}
 }
 
-// patches cuts images into squares and makes a row of each: (n·patches, width).
+// patches divides images into squares and makes each of them a row: (n·patches, width).
 func (b *builder) patches(x *gorgonia.Node, side, width int) *gorgonia.Node {
 	x = b.conv(x, width, side, side, 0)
 	s := x.Shape()
@@ -39,8 +39,7 @@ func (b *builder) patches(x *gorgonia.Node, side, width int) *gorgonia.Node {
 	return swap(x, s[0])
 }
 
-// mixer is an MLP-Mixer (Tolstikhin et al. 2021): layers that mix patches, then
-// channels.
+// mixer is an MLP-Mixer (Tolstikhin et al. 2021). Its layers mix patches and then channels.
 func mixer(side, width, layers int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		n := x.Shape()[0]
@@ -54,15 +53,15 @@ func mixer(side, width, layers int) func(b *builder, x *gorgonia.Node) *gorgonia
 	}
 }
 
-// transformer is a ViT (Dosovitskiy et al. 2021) that takes the patches' mean in
-// place of a class token.
+// transformer is a ViT (Dosovitskiy et al. 2021) that uses the mean of the patches in place of a
+// class token.
 func transformer(side, width, layers, heads int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		n := x.Shape()[0]
 		x = b.patches(x, side, width)
 		patches := x.Shape()[0] / n
 		x = must(gorgonia.Reshape(x, tensor.Shape{n, patches * width}))
-		x = must(gorgonia.BroadcastAdd(x, b.weight(100, 1, patches*width), nil, []byte{0})) // where a patch lies
+		x = must(gorgonia.BroadcastAdd(x, b.weight(100, 1, patches*width), nil, []byte{0})) // position embedding
 		x = must(gorgonia.Reshape(x, tensor.Shape{n * patches, width}))
 		for range layers {
 			x = must(gorgonia.Add(x, b.attention(b.norm(x), n, heads)))
@@ -72,11 +71,11 @@ func transformer(side, width, layers, heads int) func(b *builder, x *gorgonia.No
 	}
 }
 
-// attention is that of several heads within each sample (Vaswani et al. 2017).
+// attention is multi-head self-attention within each sample (Vaswani et al. 2017).
 func (b *builder) attention(x *gorgonia.Node, n, heads int) *gorgonia.Node {
 	rows, width := x.Shape()[0]/n, x.Shape()[1]
 	each := width / heads
-	// apart is a projection, as (n·heads, rows, each) or, of keys, its transpose.
+	// apart is a projection of shape (n·heads, rows, each), or for keys its transpose.
 	apart := func(axes ...int) *gorgonia.Node {
 		y := must(gorgonia.Reshape(b.linear(x, width), tensor.Shape{n, rows, heads, each}))
 		y = must(gorgonia.Transpose(y, axes...))

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is the path of a Chromium, or the test is skipped.
+// browser returns the path of Chromium. It skips the test if there is none.
 func browser(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("CHROME"); path != "" {
@@ -33,8 +33,8 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// A visit is a tab of a browser, which notes every error of scripts and every
-// request for something outside the page.
+// A visit is a tab of a browser. It records every error of a script and every request for a
+// resource outside the page.
 type visit struct {
 	context.Context
 	t  *testing.T
@@ -63,7 +63,7 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// open loads a page into a tab of its own, after actions.
+// open runs actions in a new tab and then loads a page.
 func open(t *testing.T, browser context.Context, path string, actions ...chromedp.Action) *visit {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(browser)
@@ -110,7 +110,7 @@ func (v *visit) do(actions ...chromedp.Action) {
 	}
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](v *visit, expression string) T {
 	v.t.Helper()
 	var value T
@@ -127,7 +127,7 @@ func (v *visit) quiet() {
 	}
 }
 
-// shoot keeps an image of the page where SHOTS names a folder.
+// shoot saves a screenshot of the page, if SHOTS names a folder.
 func (v *visit) shoot(name string, capture func(*[]byte) chromedp.Action) {
 	v.t.Helper()
 	folder := os.Getenv("SHOTS")
@@ -148,11 +148,10 @@ func viewport(png *[]byte) chromedp.Action { return chromedp.CaptureScreenshot(p
 
 func whole(png *[]byte) chromedp.Action { return chromedp.FullScreenshot(png, 100) }
 
-// empty counts charts whose drawing has no shapes, which is what a chart without
-// data or size looks like.
+// empty counts the charts without shapes. A chart without data or without a size has none.
 const empty = `[...document.querySelectorAll("figure .plot")].filter((p) => p.clientWidth > 0 && p.querySelectorAll("svg path").length < 4).length`
 
-// wide is by how many pixels the page is wider than the window.
+// wide returns by how many pixels the page is wider than the window.
 const wide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
 
 func TestThePageInABrowser(t *testing.T) {
@@ -173,7 +172,7 @@ func TestThePageInABrowser(t *testing.T) {
 	}
 }
 
-// light says whether the page is to be light or dark.
+// light sets the colour scheme of the page.
 func light(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
@@ -207,7 +206,7 @@ func drawsAndHovers(t *testing.T, browser context.Context) {
 		}
 		v.do(chromedp.SetValue(`figure[id^="endtoend-regret"] select`, "vit", chromedp.ByQuery),
 			chromedp.Evaluate(`document.querySelector('figure[id^="endtoend-regret"] select').dispatchEvent(new Event("change"))`, nil))
-		v.do(light("dark")) // the light changes while the page is open
+		v.do(light("dark")) // while the page is open
 		v.do(chromedp.Poll(`document.querySelector("figure .plot svg rect").getAttribute("fill") !== "`+inks[0]+`"`, &all))
 		v.quiet()
 	}
@@ -216,8 +215,7 @@ func drawsAndHovers(t *testing.T, browser context.Context) {
 	}
 }
 
-// hover moves the mouse over a chart and
-// expects more text than was there: the tooltip.
+// hover moves the mouse over a chart, and checks that text is added: the tooltip.
 func (v *visit) hover(figure string) {
 	v.t.Helper()
 	v.do(chromedp.Evaluate(fmt.Sprintf(`document.querySelector(%q + " .plot").scrollIntoView({block: "center"})`, figure), nil))

@@ -8,27 +8,27 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// A kind of chart says how its series are drawn.
+// A kind says how the series of a chart are drawn.
 type kind string
 
 const (
 	lines  kind = "lines"  // a series is a line
 	bars   kind = "bars"   // a series is a bar at each of its categories
-	stages kind = "stages" // the same, lying, with categories of each panel
-	heat   kind = "heat"   // a series is a map, with a value at each category and row
+	stages kind = "stages" // horizontal bars; every panel has its own categories
+	heat   kind = "heat"   // a series is a heat map, with a value for each category and row
 )
 
-// A chart is one image. draw.js draws it, for the page and for SVG files.
+// A chart is the data of one chart. draw.js draws it, for the page and for SVG files.
 type chart struct {
 	ID         string   `json:"id"`
 	Kind       kind     `json:"kind"`
 	Title      string   `json:"title"`
-	Subtitle   string   `json:"subtitle"`       // of an image by itself: machine, days, what is simulated
+	Subtitle   string   `json:"subtitle"`       // only in SVG files: machine, days, what is simulated
 	Note       string   `json:"note,omitempty"` // how to read it
 	X          axis     `json:"x"`
 	Y          axis     `json:"y"`
-	Categories []string `json:"categories,omitempty"` // of X, in order; empty ones are gaps
-	Groups     []group  `json:"groups,omitempty"`     // of neighbouring categories
+	Categories []string `json:"categories,omitempty"` // of X, in order; an empty one is a gap
+	Groups     []group  `json:"groups,omitempty"`     // of adjacent categories
 	Rows       []string `json:"rows,omitempty"`       // of Y, in a heat map
 	Panels     []*panel `json:"panels"`               // from top to bottom, with the same axes
 }
@@ -39,14 +39,14 @@ type axis struct {
 	Log  bool   `json:"log,omitempty"`
 }
 
-// A group is a name under some categories, from the first to the last.
+// A group is a name for adjacent categories, from the first to the last.
 type group struct {
 	Name string `json:"name"`
 	From int    `json:"from"`
 	To   int    `json:"to"`
 }
 
-// A panel is what one side did, or several where a number needs no other mark.
+// A panel shows one side, or all sides in one if the chart needs no other distinction.
 type panel struct {
 	Title      string    `json:"title"`
 	Colour     int       `json:"colour"`
@@ -54,15 +54,15 @@ type panel struct {
 	Series     []*series `json:"series"`
 }
 
-// A series has the colour of its side, and the dashes of its number.
+// A series has the colour of its side, and a dash pattern of its own within the panel.
 type series struct {
 	Name   string    `json:"name"`
-	View   string    `json:"view,omitempty"` // where a chart shows one of several views at a time: which
+	View   string    `json:"view,omitempty"` // the series' view, if the chart shows one of several views at a time
 	Colour int       `json:"colour"`
 	Dash   int       `json:"dash"`
 	X      []float64 `json:"x"`
 	Y      []float64 `json:"y"`
-	Low    []float64 `json:"lo,omitempty"` // the interval of Y, as long as Y, or none
+	Low    []float64 `json:"lo,omitempty"` // the interval of each Y, or empty
 	High   []float64 `json:"hi,omitempty"`
 	Value  []float64 `json:"v,omitempty"` // of a heat map
 }
@@ -73,7 +73,7 @@ func (s *series) add(x float64, f analysis.Figure) {
 	s.Low, s.High = append(s.Low, round4(f.Low)), append(s.High, round4(f.High))
 }
 
-// chart adds a chart. Parts of the title after the first say what it is of.
+// chart adds a chart. The parts of the title after the first describe its data.
 func (s *section) chart(k kind, id, title string, of ...string) *chart {
 	of = slices.DeleteFunc(of, func(part string) bool { return part == "" })
 	var taken []string
@@ -88,15 +88,15 @@ func (s *section) chart(k kind, id, title string, of ...string) *chart {
 	return ch
 }
 
-// slug makes a text fit for a file's name.
+// slug converts a text to a file name.
 func slug(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
 	name := strings.Join(words, "-")
 	return name[:min(len(name), 70)]
 }
 
-// sided adds a panel to the chart for every side of the cells, which share their
-// axes, with what fill adds.
+// sided adds a panel for every side of the cells, and calls fill for each. The panels share their
+// axes.
 func (ch *chart) sided(cells []analysis.Cell, fill func(*panel, []analysis.Cell)) {
 	parts := split(cells, analysis.Cell.Variant)
 	colours := coloursOf(parts)
@@ -107,11 +107,11 @@ func (ch *chart) sided(cells []analysis.Cell, fill func(*panel, []analysis.Cell)
 	}
 }
 
-// Colours are numbers of draw.js's palette.
+// palette is the number of colours in draw.js.
 const palette = 8
 
-// coloursOf are the colours of sides, the same ones in all charts as long as they
-// are free: two sides of a chart never share one, unless there are too many.
+// coloursOf assigns colours to the sides of a chart. A side has the same colour in all charts if
+// that colour is free. Two sides of a chart share a colour only if there are too many sides.
 func coloursOf(sides [][]analysis.Cell) []int {
 	var taken []int
 	for _, part := range sides {
@@ -140,8 +140,8 @@ func preferred(side string) int {
 	return 4
 }
 
-// usual is the value that most cells have; of those with as many, the one in the
-// middle.
+// usual returns the most common value of the cells. If several are equally common, it returns the
+// middle one.
 func usual(cells []analysis.Cell, of func(analysis.Cell) int) int {
 	parts := split(cells, of)
 	most := 0
@@ -161,12 +161,12 @@ func usual(cells []analysis.Cell, of func(analysis.Cell) int) int {
 func batchOf(c analysis.Cell) int   { return c.Batch }
 func workersOf(c analysis.Cell) int { return c.Workers }
 
-// only are the cells of one value.
+// only returns the cells with one value.
 func only(cells []analysis.Cell, of func(analysis.Cell) int, value int) []analysis.Cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool { return of(c) != value })
 }
 
-// values are those of cells, in order.
+// values returns the different values of the cells, sorted.
 func values(cells []analysis.Cell, of func(analysis.Cell) int) []int {
 	var list []int
 	for _, c := range cells {
@@ -176,7 +176,7 @@ func values(cells []analysis.Cell, of func(analysis.Cell) int) []int {
 	return slices.Compact(list)
 }
 
-// round4 leaves four significant digits, so that the page stays small.
+// round4 rounds to four significant digits, so that the page stays small.
 func round4(v float64) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0

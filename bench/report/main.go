@@ -3,16 +3,15 @@
 //
 //	go run ./bench/report RESULTS…                          # from the project's root, into ./report
 //	go run ./bench/report -o DIR RESULTS…
-//	go run ./bench/report -readme bench/README.md RESULTS…  # and into a README, with its images
+//	go run ./bench/report -readme bench/README.md RESULTS…  # and into a README, with charts
 //
-// RESULTS are files of JSON lines as package result describes them, of any
-// studies, sides, machines and rounds, or tables of times as package analysis
-// reads them, where a name ends in .csv. Lines that cannot be read are named on
-// standard error and on the page, and cost themselves alone; the exit status is
-// then 1, with the page written all the same.
+// RESULTS are files of JSON lines as package result describes them, with any studies, sides,
+// machines and rounds, or files whose name ends in .csv with tables of times as package
+// analysis reads them. Lines that cannot be read are skipped, and named on standard error and
+// on the page. The exit status is then 1, although the page is written.
 //
-// A README has its findings, its short tables and a chart for each section
-// between two comments, see [readme]. Its images are in results/plots beside it.
+// In a README, the part between two comments is replaced by the findings, the short tables and
+// a chart for each section. Its charts are in the folder results/plots next to the README.
 package main
 
 import (
@@ -29,7 +28,7 @@ import (
 )
 
 func main() {
-	folder := flag.String("o", "report", "`folder` to write to; it is made if there is none")
+	folder := flag.String("o", "report", "`folder` to write to; it is created if it does not exist")
 	readme := flag.String("readme", "", "a README `file` whose generated part is replaced, too")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench/report [-o DIR] [-readme FILE] RESULTS.jsonl|TIMES.csv …")
@@ -46,8 +45,8 @@ func main() {
 	}
 }
 
-// run writes the report of files into folder. Its error names also what could not
-// be read of them, with the report written.
+// run writes the report of files into folder. If some lines cannot be read, it writes the report
+// without them and then returns an error that names them.
 func run(folder, readme string, files []string, log io.Writer) error {
 	records, errs := load(files)
 	if len(records) == 0 {
@@ -86,7 +85,7 @@ func run(folder, readme string, files []string, log io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// load reads files. Errors are one for each line or file that cannot be read.
+// load reads files. It returns an error for each line or file that cannot be read.
 func load(files []string) (records []result.Record, errs []error) {
 	for _, file := range files {
 		read := result.ReadFile

@@ -24,9 +24,8 @@ var style string
 //go:embed page.html
 var markup string
 
-// A page is what the template shows. All texts of results pass through the
-// template, which escapes them; the scripts' hashes forbid any other script, and
-// the page may not reach a network.
+// A page is the data of the template. The template escapes all texts of results. The page's
+// content security policy allows only scripts with the given hashes, and no network access.
 type page struct {
 	*report
 	Library, Script template.JS
@@ -47,7 +46,7 @@ func (r *report) writePage(path string, d *drawer) error {
 }
 
 func (r *report) page(d *drawer) ([]byte, error) {
-	// image is a chart inside the page, as SVG, which cannot run scripts there.
+	// image returns a chart as an SVG data URL. SVG in an img element cannot run scripts.
 	image := func(ch *chart) (template.URL, error) {
 		text, err := d.svg(ch, false)
 		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(text))), err

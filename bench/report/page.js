@@ -1,5 +1,5 @@
-// Puts the charts into the page: draws them when they come into view, and again
-// when the page's width or its light changes.
+// Draws the charts into the page when they come into view, and again when the page's width or its
+// colour scheme changes.
 (function () {
 "use strict";
 

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// The generated part of a README lies between these lines.
+// The generated part of a README is between these lines.
 const (
 	generated = "<!-- The following is written by go run ./bench/report -readme. -->\n"
 	written   = "<!-- The end of what is written by go run ./bench/report -readme. -->\n"
 )
 
-const plots = "results/plots" // beside the README
+const plots = "results/plots" // a folder next to the README
 
-// writeReadme replaces the generated part, and the images beside the README.
+// writeReadme replaces the generated part of a README, and its charts.
 func (r *report) writeReadme(file string, d *drawer) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *report) writeReadme(file string, d *drawer) error {
 	return nil
 }
 
-// markdown is what a README says of every section.
+// markdown returns the generated part of a README, with all sections.
 func (r *report) markdown() string {
 	var b strings.Builder
 	for _, s := range r.Sections {

@@ -11,26 +11,26 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// base is the side that others are compared with.
+// base is the side with which the others are compared.
 const base = "penstock"
 
-// A report is all that is drawn and written.
+// A report is the content of the page, the charts and the README.
 type report struct {
 	Sections []*section
 	Errors   []string // what could not be read
 }
 
-// A section is one study on one machine. What is simulated has a section of its
-// own, so that no figure of it stands without the word.
+// A section is one study on one machine. Simulated measurements have sections of their own, so
+// that each of their figures is marked as simulated.
 type section struct {
 	ID       string
 	Title    string
 	Where    string   // machine and days
 	Versions []string // a line per side
 	Findings []string // sentences
-	Tables   []table  // short ones, which belong to the findings
+	Tables   []table  // short ones, shown with the findings
 	Charts   []*chart
-	Details  []table // long ones
+	Details  []table // long ones, which the page folds
 }
 
 // A table with its title.
@@ -40,27 +40,27 @@ type table struct {
 	Class string // of the page's style
 }
 
-// Short is a table among the findings, and Long one that is folded under its title.
+// Short marks a table that is shown with the findings, and Long one that is folded under its title.
 func (t table) Short() table { t.Class = "short"; return t }
 func (t table) Long() table  { t.Title = ""; return t }
 
-// shown is how many charts, and tables, of a section are seen at once; the page
-// folds the others.
+// shown is the number of charts, and of tables, of a section that the page shows at once. It folds
+// the others.
 const shown = 2
 
-// Short are the tables that are seen at once, and Longer the others.
+// Short returns the tables that the page shows at once, and Longer the others.
 func (s *section) Short() []table { return s.Tables[:min(shown, len(s.Tables))] }
 func (s *section) Longer() []table {
 	return append(s.Tables[len(s.Short()):len(s.Tables):len(s.Tables)], s.Details...)
 }
 
-// First are the charts that the page shows at once.
+// First returns the charts that the page shows at once.
 func (s *section) First() []*chart { return s.Charts[:min(shown, len(s.Charts))] }
 
-// More are the others.
+// More returns the other charts.
 func (s *section) More() []*chart { return s.Charts[len(s.First()):] }
 
-// studies have a title, and what makes a section of their cells.
+// studies maps a study to its title, and to the function that fills its section.
 var studies = map[result.Study]struct {
 	title string
 	fill  func(*section, []analysis.Cell)
@@ -117,7 +117,7 @@ func newReport(records []result.Record, errs []error) *report {
 	return r
 }
 
-// printable are records whose texts may stand in XML.
+// printable returns the records with texts that are valid in XML.
 func printable(records []result.Record) []result.Record {
 	records = slices.Clone(records)
 	for i := range records {
@@ -140,7 +140,7 @@ func printable(records []result.Record) []result.Record {
 	return records
 }
 
-// rank puts the base first, with its default options before others.
+// rank sorts the base first, with its default options before others.
 func rank(c analysis.Cell) int {
 	switch {
 	case c.Variant() == base:
@@ -151,7 +151,7 @@ func rank(c analysis.Cell) int {
 	return 2
 }
 
-// split groups what has a key in common, in the order of each group's first.
+// split groups the items with equal keys. The groups are in the order of their first items.
 func split[T any, K comparable](list []T, by func(T) K) (parts [][]T) {
 	index := map[K]int{}
 	for _, v := range list {
@@ -166,7 +166,7 @@ func split[T any, K comparable](list []T, by func(T) K) (parts [][]T) {
 	return parts
 }
 
-// numbered is a name, with a number where it is taken.
+// numbered returns a name, with a number added if the name is taken.
 func numbered(name string, taken []string) string {
 	found := name
 	for n := 2; slices.Contains(taken, found); n++ {
@@ -175,7 +175,7 @@ func numbered(name string, taken []string) string {
 	return found
 }
 
-// where are the machine, in its fullest description, and the days.
+// where returns the machine, in its longest description, and the days of the records.
 func where(cells []analysis.Cell) string {
 	machine := ""
 	var days []string
@@ -194,7 +194,7 @@ func where(cells []analysis.Cell) string {
 	return machine + "; " + first
 }
 
-// versions are a line per side and set of versions.
+// versions returns one line per side and set of versions.
 func versions(cells []analysis.Cell) []string {
 	var list []string
 	for _, c := range cells {
@@ -213,7 +213,7 @@ func versions(cells []analysis.Cell) []string {
 	return list
 }
 
-// Headline is the first sentence of the findings.
+// Headline returns the first sentence of the findings.
 func (s *section) Headline() string {
 	if len(s.Findings) == 0 {
 		return ""
@@ -222,7 +222,7 @@ func (s *section) Headline() string {
 	return strings.TrimSuffix(first, ".")
 }
 
-// find says it in a sentence.
+// find adds a finding, which is a sentence.
 func (s *section) find(format string, values ...any) {
 	s.Findings = append(s.Findings, fmt.Sprintf(format, values...))
 }

@@ -13,8 +13,7 @@ import (
 //go:embed draw.js
 var drawing string
 
-// A drawer runs the page's drawing code without a browser. It is for one
-// goroutine.
+// A drawer runs the page's drawing code without a browser. Only one goroutine may use it at a time.
 type drawer struct {
 	library string
 	vm      *goja.Runtime
@@ -33,7 +32,7 @@ func newDrawer() (*drawer, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	d := &drawer{library: library, vm: goja.New(), drawn: map[drawnKey]string{}}
-	d.vm.Set("setTimeout", func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // it animates nothing
+	d.vm.Set("setTimeout", func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // there are no animations
 	for _, source := range []string{library, drawing} {
 		if _, err := d.vm.RunString(source); err != nil {
 			return nil, fmt.Errorf("report: %w", err)
@@ -46,7 +45,8 @@ func newDrawer() (*drawer, error) {
 	return d, nil
 }
 
-// svg is a chart as a file, with its title. A chart's ID stands for the chart.
+// svg returns a chart as an SVG file with its title. It draws every chart only once, and identifies
+// it by its ID.
 func (d *drawer) svg(ch *chart, dark bool) (string, error) {
 	key := drawnKey{ch.ID, dark}
 	if text, ok := d.drawn[key]; ok {

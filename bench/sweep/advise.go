@@ -10,13 +10,13 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// noisy is by what share the fastest round of a setting may be faster than its
-// slowest one. Beyond it a setting that leads narrowly is not recommended.
+// noisy is the greatest spread of a setting's rounds, as a share, with which a setting that leads
+// narrowly is still recommended.
 const noisy = 0.25
 
-// advise prints what the race has found: the time lost with every setting, and the
-// setting to use, or that this cannot be told. Settings that were stopped are in
-// the table with the rounds that they have.
+// advise prints the result of the race: the time that every setting loses, and the setting to use,
+// or that the machine is too noisy to tell. The table includes settings that were stopped early,
+// with the rounds that they have.
 func advise(out io.Writer, all []candidate) error {
 	var table analysis.Table
 	measured := 0
@@ -63,7 +63,7 @@ func advise(out io.Writer, all []candidate) error {
 	return err
 }
 
-// sheet is the table of all settings, the best first.
+// sheet returns the table of all settings, the best first.
 func sheet(table *analysis.Table, regrets []analysis.AverageRegret, all []candidate) analysis.Sheet {
 	s := analysis.Sheet{Head: []string{"batch", "workers", "samples/s", "time lost", "rounds"}}
 	for _, r := range regrets {

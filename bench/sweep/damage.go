@@ -10,15 +10,14 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A damage is which photos could not be loaded: a setting is judged by those that
-// can, and one bad file in a folder costs itself alone.
+// A damage collects the photos that could not be loaded. Settings are compared by the other photos,
+// so a bad file in the folder does not stop the sweep.
 type damage struct {
-	photos map[int]*loader.SampleError // by their place in the folder
-	more   bool                        // a loader did not list all of them
+	photos map[int]*loader.SampleError // by their index in the folder
+	more   bool                        // there are more, which a loader did not list
 }
 
-// note adds what a loader left out. Indices are the places in the folder of the
-// samples that it had.
+// note adds the samples that a loader left out. indices maps its samples to indices in the folder.
 func (d *damage) note(s loader.Stats, indices []int) {
 	if d.photos == nil {
 		d.photos = map[int]*loader.SampleError{}
@@ -29,7 +28,7 @@ func (d *damage) note(s loader.Stats, indices []int) {
 	d.more = d.more || s.Dropped > int64(len(s.Failures))
 }
 
-// tell says how many photos were left out and names the first few.
+// tell prints how many photos were left out, and names the first few.
 func (d *damage) tell(out io.Writer) {
 	const most = 5
 	n := len(d.photos)

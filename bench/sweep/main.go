@@ -1,20 +1,19 @@
-// Command sweep finds out which number of workers and which batch size load a
-// folder of photos fastest on this machine:
+// Command sweep finds the number of workers and the batch size that load a folder of photos fastest
+// on this machine:
 //
 //	go run ./bench/sweep -dir FOLDER            # with the evaluation preset
 //	go run ./bench/sweep -dir FOLDER -train     # with the training preset, shuffled
 //
-// The folder has a folder per class, as dataset.ImageFolder takes it; without one,
-// made-up photos are loaded. All settings load the same photos in turns, and those
-// that are clearly slower are stopped early. What comes out is a table of the time
-// lost with every setting and the setting to use, as a line of Go; or that the
-// machine is too noisy to tell.
+// The folder has a subfolder per class, as dataset.ImageFolder reads it. Without -dir, sweep loads
+// made-up photos. All settings load the same photos in turns, and settings that are clearly slower
+// are stopped early. The result is a table of the time that every setting loses, and the setting to
+// use, as a line of Go, or a message that the machine is too noisy to tell.
 //
-// Photos that cannot be read are left out, counted and named at the end.
+// Photos that cannot be read are left out. They are counted and named at the end.
 //
-// A loop that takes its time for samples, given by -consumer, changes the answer:
-// a loader only has to be faster than what it feeds. With -o every measurement is
-// kept, as a line of JSON that bench/report draws.
+// The result also depends on the consumer, whose speed -consumer sets: a loader only has to be as
+// fast as the consumer. With -o every measurement is kept as a line of JSON, which bench/report
+// draws.
 package main
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// options are the command line's.
+// options are the options of the command line.
 type options struct {
 	dir, out         string
 	size             int
@@ -90,10 +89,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 func parse(args []string, errs io.Writer) (options, error) {
 	o := options{workers: usualWorkers(runtime.GOMAXPROCS(0)), batches: numbers{16, 32, 64, 128}}
 	f := flag.NewFlagSet("sweep", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // the error that Parse returns says it once
+	f.SetOutput(io.Discard) // Parse also returns the error
 	f.StringVar(&o.dir, "dir", "", "`folder` of photos with a folder per class; made-up photos by default")
 	f.BoolVar(&o.train, "train", false, "load with the training preset, in random order; the evaluation preset by default")
-	f.IntVar(&o.size, "size", 224, "side of the images that are made of them, in `pixels`")
+	f.IntVar(&o.size, "size", 224, "width and height of the transformed images, in `pixels`")
 	f.Float64Var(&o.consumer, "consumer", 0, "samples per second that the loop takes, a `rate`, as a simulated device; 0 is no limit")
 	f.Var(counts{&o.workers, 0}, "workers", "`numbers` of workers to compare; with 0 the loop does the work")
 	f.Var(counts{&o.batches, 1}, "batches", "batch `sizes` to compare")
@@ -125,7 +124,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	return o, errors.Join(wrong...)
 }
 
-// settings is the grid.
+// settings returns all settings of the grid.
 func (o options) settings() (list []analysis.Setting) {
 	for _, b := range o.batches {
 		for _, w := range o.workers {
@@ -135,7 +134,8 @@ func (o options) settings() (list []analysis.Setting) {
 	return list
 }
 
-// usualWorkers are powers of two up to twice the processors, and these.
+// usualWorkers returns the powers of two up to twice the number of processors, and the number of
+// processors itself.
 func usualWorkers(processors int) numbers {
 	list := numbers{processors}
 	for w := 1; w <= 2*processors; w *= 2 {
@@ -145,7 +145,7 @@ func usualWorkers(processors int) numbers {
 	return slices.Compact(list)
 }
 
-// numbers are as a flag 1,2,4.
+// numbers is a flag with a list of numbers, such as 1,2,4.
 type numbers []int
 
 func (n numbers) String() string {
@@ -156,13 +156,13 @@ func (n numbers) String() string {
 	return strings.Join(parts, ",")
 }
 
-// counts are the flag of numbers from least on, in any order.
+// counts is a flag with a list of numbers of at least least, in any order.
 type counts struct {
 	list  *numbers
 	least int
 }
 
-// String is empty where there is no list, as package flag makes one.
+// String returns an empty text for the zero value, which package flag makes.
 func (c counts) String() string {
 	if c.list == nil {
 		return ""

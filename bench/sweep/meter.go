@@ -21,7 +21,7 @@ type meter struct {
 	options
 	ds      dataset.Dataset
 	photos  int   // in the folder
-	indices []int // of the photos that are loaded, in the order of ds
+	indices []int // of the loaded photos in the folder, in the order of ds
 	blank   result.Record
 	damaged damage
 }
@@ -55,7 +55,7 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 		return nil, err
 	}
 	m.photos = images.Len()
-	// As many as asked for, from all over the folder, or over it again.
+	// The requested number of photos, spread over the folder, or repeated if it has fewer.
 	m.indices = make([]int, o.samples)
 	for i := range m.indices {
 		m.indices[i] = i % m.photos
@@ -67,7 +67,7 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	return m, err
 }
 
-// String is what is measured.
+// String describes what is measured.
 func (m *meter) String() string {
 	preset := map[bool]string{false: "Eval", true: "Train"}[m.train]
 	s := fmt.Sprintf("%d of %d photos, %s(%d), %d settings in up to %d rounds", min(m.samples, m.photos), m.photos, preset, m.size,
@@ -78,12 +78,12 @@ func (m *meter) String() string {
 	return s
 }
 
-// data is what records call the data.
+// data is the name of the data in records.
 func (m *meter) data() string {
 	return map[bool]string{false: "photos", true: "photos for training"}[m.train]
 }
 
-// model names what the settings are compared for.
+// model is the name of the consumer in records.
 func (m *meter) model() string {
 	if m.consumer > 0 {
 		return fmt.Sprintf("%.0f samples per s", m.consumer)
@@ -91,14 +91,14 @@ func (m *meter) model() string {
 	return ""
 }
 
-// warm loads all samples once: files come from the page cache in all rounds, and
-// a folder of which nothing can be read is known at once.
+// warm loads all samples once, so that the files are in the page cache in all rounds. It fails if no
+// photo can be read.
 func (m *meter) warm(ctx context.Context) error {
 	_, err := m.epoch(ctx, nil, loader.BatchSize(m.batches[0]))
 	return err
 }
 
-// epoch measures an epoch of a new loader, and notes which photos it left out.
+// epoch measures an epoch of a new loader, and notes the photos that it left out.
 func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Batch) error, options ...loader.Option) (result.Measured, error) {
 	l, err := loader.New(m.ds, append(options, loader.Shuffle(m.train), loader.OnError(loader.Skip, loader.NoLimit))...)
 	if err != nil {
@@ -113,10 +113,10 @@ func (m *meter) epoch(ctx context.Context, body func(context.Context, *loader.Ba
 	return measured, err
 }
 
-// measure is the seconds per sample that was loaded, of an epoch of a new loader,
-// the first batch's wait and the loop's own time included.
+// measure returns the seconds per loaded sample of an epoch of a new loader, including the wait for
+// the first batch and the loop's own time.
 func (m *meter) measure(ctx context.Context, s analysis.Setting, round int) (float64, error) {
-	runtime.GC() // the slabs of the setting before are not collected in this one's time
+	runtime.GC() // so that slabs of the setting before are not collected in this one's time
 	var body func(context.Context, *loader.Batch) error
 	if m.consumer > 0 {
 		device := bench.Device{SamplesPerSecond: m.consumer}

@@ -9,9 +9,9 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// progress is a line that is written again and again, on a terminal.
+// progress is a line on a terminal that is overwritten with the progress.
 type progress struct {
-	out   io.Writer // nil where there is none
+	out   io.Writer // nil if there is no terminal
 	begun time.Time
 	done  int
 }
@@ -24,7 +24,7 @@ func newProgress(f *os.File) *progress {
 	return p
 }
 
-// turn counts a measurement, with those that are left at most.
+// turn counts a measurement. left is the greatest number of measurements still to come.
 func (p *progress) turn(s analysis.Setting, seconds float64, left int) {
 	p.done++
 	if p.out == nil {

@@ -9,36 +9,34 @@ import (
 	"github.com/penstock-go/penstock/bench/analysis"
 )
 
-// A candidate is a setting with what it took, in seconds per sample, in every
-// round until it was stopped.
+// A candidate is a setting with its time in seconds per sample, for every round until it was stopped.
 type candidate struct {
 	analysis.Setting
 	times   []float64
 	stopped bool
 }
 
-// A race is the search for the fastest setting. All candidates are measured in
-// turns, once in every round, and a round leaves out those that cannot win.
+// A race is the search for the fastest setting. All candidates are measured in turns, once in every
+// round. After a round, the candidates that cannot win are stopped.
 //
-// A candidate cannot win when it was slower than the leader, which has the least
-// median, in every round so far, each time by more than the margin. The margin is
-// that of the race or, if that is more, the spread over rounds of either of the
-// two; it is 100 % after the first round, when the spread is not known.
+// The leader is the candidate with the least median. A candidate cannot win if it was slower than
+// the leader in every round so far, each time by more than the margin. The margin is that of the
+// race, or the spread over rounds of either of the two if that is more. After the first round, when
+// the spread is not known, it is 100 %.
 //
-// Where all times lie within a share e of the true ones, the true winner is never
-// stopped as long as (1+e)/(1-e) is at most 1+margin: 2.4 % of noise for a margin
-// of 5 %.
+// If all times are within a share e of the true times, the true winner is never stopped as long as
+// (1+e)/(1-e) is at most 1+margin: with a margin of 5 %, up to 2.4 % of noise.
 type race struct {
 	rounds  int
 	margin  float64 // as a share of the leader's time
 	measure func(ctx context.Context, s analysis.Setting, round int) (seconds float64, err error)
-	// turn, if not nil, is told of every measurement that is done, and how many
-	// are still to come at most.
+	// turn, if not nil, is called after every measurement with the greatest number of
+	// measurements still to come.
 	turn func(s analysis.Setting, seconds float64, left int)
 }
 
-// run is the candidates in the order of settings. With an error, such as that of
-// a context that is done, they have what was measured until then.
+// run returns the candidates in the order of settings. If it returns an error, such as that of a
+// context that is done, they have the times that were measured before it.
 func (r race) run(ctx context.Context, settings []analysis.Setting) ([]candidate, error) {
 	all := make([]candidate, len(settings))
 	for i, s := range settings {
@@ -79,7 +77,7 @@ func alive(all []candidate) (running []*candidate) {
 	return running
 }
 
-// stop stops those of the running candidates that cannot win.
+// stop stops the running candidates that cannot win.
 func (r race) stop(running []*candidate) {
 	if len(running) == 0 {
 		return
@@ -101,7 +99,8 @@ func (r race) stop(running []*candidate) {
 	}
 }
 
-// spread is how far a candidate's rounds lie apart, as a share of their median.
+// spread is the difference between a candidate's greatest and least round, as a share of their
+// median.
 func spread(c *candidate) float64 {
 	return (slices.Max(c.times) - slices.Min(c.times)) / analysis.NewFigure(c.times...).Median
 }

@@ -16,8 +16,8 @@ func settings(n int) (list []analysis.Setting) {
 	return list
 }
 
-// trial is a race of settings whose true times are drawn, the winner's being 1,
-// with noise of at most a share of them.
+// trial is a race of settings with random true times, of which the winner's is 1, and with noise of at
+// most a share of them.
 func trial(seed uint64, noise, margin float64) (winner int, all []candidate, measured int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	list := settings(12)

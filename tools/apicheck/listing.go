@@ -5,8 +5,8 @@ import (
 	"go/types"
 )
 
-// listing has a line per exported name of a package: the package's path, then
-// the name as Go declares it.
+// listing returns one line per exported name of a package: the package's path, then the name as Go
+// declares it.
 func listing(pkg *types.Package) []string {
 	l := lister{pkg: pkg}
 	scope := pkg.Scope()
@@ -36,7 +36,7 @@ func (l *lister) add(format string, args ...any) {
 	l.lines = append(l.lines, l.pkg.Path()+": "+fmt.Sprintf(format, args...))
 }
 
-// qualifier leaves the package's own path out and names others in full.
+// qualifier leaves out the package's own path, and writes the paths of other packages in full.
 func (l *lister) qualifier(p *types.Package) string {
 	if p == l.pkg {
 		return ""
@@ -46,8 +46,8 @@ func (l *lister) qualifier(p *types.Package) string {
 
 func (l *lister) text(t types.Type) string { return types.TypeString(t, l.qualifier) }
 
-// typeName lists a type with its exported fields and methods. What a struct or
-// an interface hides is said without its names, because it may change freely.
+// typeName lists a type with its exported fields and methods. It does not name unexported ones, because
+// they may change freely.
 func (l *lister) typeName(obj *types.TypeName) {
 	name := obj.Name()
 	if obj.IsAlias() {
@@ -66,7 +66,7 @@ func (l *lister) typeName(obj *types.TypeName) {
 		}
 	case *types.Interface:
 		l.interfaceType(declared, name, under)
-		return // its methods are listed
+		return // interfaceType has listed the methods
 	default:
 		l.add("type %s %s", declared, l.text(under))
 	}
@@ -98,7 +98,7 @@ func (l *lister) interfaceType(declared, name string, t *types.Interface) {
 	}
 }
 
-// declared is a type's name with its type parameters.
+// declared returns a type's name with its type parameters.
 func (l *lister) declared(t *types.Named) string {
 	text := t.Obj().Name()
 	for i := range t.TypeParams().Len() {

@@ -1,13 +1,12 @@
-// Command apicheck compares the exported surface of the modules in the given
-// folders with the listing that is kept in a file, so that every change of the
-// surface is seen where it is made. It prints the lines that differ and exits
-// with 1 if there are any.
+// Command apicheck compares the exported names of the modules in the given folders with the listing
+// in a file, so that a commit shows every change of them. It prints the lines that differ, and exits
+// with status 1 if there are any.
 //
 //	apicheck [-write] FILE FOLDER...
 //
-// A line of the listing is one exported name: a constant, variable, function,
-// type, field or method, with its type. Commands and internal packages are not
-// listed, because nobody imports them. With -write the listing is written anew.
+// Each line of the listing is one exported name with its type: a constant, variable, function, type,
+// field or method. Commands and internal packages are not listed, because other modules cannot import
+// them. With -write, apicheck replaces the listing.
 package main
 
 import (
@@ -22,7 +21,7 @@ import (
 )
 
 func main() {
-	write := flag.Bool("write", false, "write the listing anew")
+	write := flag.Bool("write", false, "replace the listing in FILE")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: apicheck [-write] FILE FOLDER...")
 		flag.PrintDefaults()
@@ -60,7 +59,7 @@ func run(file string, folders []string, write bool) error {
 		fmt.Println(line)
 	}
 	if len(changes) > 0 {
-		return fmt.Errorf("%d lines differ from %s: tell CHANGELOG.md of it and write the listing anew with -write", len(changes), file)
+		return fmt.Errorf("%d lines differ from %s: describe the change in CHANGELOG.md and replace the listing with -write", len(changes), file)
 	}
 	return nil
 }
@@ -88,8 +87,8 @@ func surface(folder string) ([]string, error) {
 	return lines, errors.Join(errs...)
 }
 
-// compare returns the lines of only one of two sorted listings: those that went
-// with a minus sign, those that came with a plus sign.
+// compare returns the lines that only one of two sorted listings has: removed lines with a minus sign,
+// added lines with a plus sign.
 func compare(kept, now []string) []string {
 	var changes []string
 	for _, line := range kept {

@@ -1,7 +1,6 @@
-// Command cudacheck type-checks the packages of the current directory's module
-// as they are built with the tag cuda, tests included, on a machine that has
-// neither CUDA's headers nor a C compiler. Names that come from C are taken on
-// trust; everything else is checked as the compiler would.
+// Command cudacheck type-checks the packages of the current directory's module with the build tag cuda,
+// including their tests, on a machine without CUDA's headers or a C compiler. It does not check names
+// that come from C. It checks everything else as the compiler does.
 //
 //	cudacheck [package patterns]
 package main
@@ -38,8 +37,8 @@ func main() {
 	fmt.Printf("cudacheck: %d packages, %d files with the tag %s\n", packages, files, tag)
 }
 
-// run checks what the patterns name and says how many packages that were and
-// how many of their files ask about the tag.
+// run checks the packages that match the patterns. It returns their number, and the number of their
+// files whose build constraint mentions the tag.
 func run(patterns []string) (packages, files int, err error) {
 	list, err := load(patterns)
 	if err != nil {
@@ -64,7 +63,7 @@ func run(patterns []string) (packages, files int, err error) {
 	return len(seen), len(c.tagged), errors.Join(c.errs...)
 }
 
-// A listed is the part of `go list -json` that a type check needs.
+// A listed is the part of the output of go list -json that a type check needs.
 type listed struct {
 	ImportPath string
 	Dir        string
@@ -75,18 +74,18 @@ type listed struct {
 	Error      *struct{ Err string }
 }
 
-// path is the import path without the mark of the test that a copy is built for.
+// path is the import path, without the suffix that names the test for which a copy is built.
 func (p listed) path() string {
 	path, _, _ := strings.Cut(p.ImportPath, " ")
 	return path
 }
 
-// load lists the packages, their tests and everything they import, imports first.
+// load lists the packages, their tests and everything that they import, imports first.
 func load(patterns []string) ([]listed, error) {
 	fields := "ImportPath,Dir,DepOnly,GoFiles,CgoFiles,ImportMap,Error"
 	args := []string{"list", "-e", "-deps", "-test", "-tags", tag, "-json=" + fields, "--"}
 	cmd := exec.Command("go", append(args, patterns...)...)
-	// Without cgo the go command would leave out the very files to check.
+	// Without cgo the go command would leave out the files that are to be checked.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -108,18 +107,18 @@ func load(patterns []string) ([]listed, error) {
 	}
 }
 
-// A checker holds what is known after the packages checked so far. A package
-// with tests comes twice, so files and errors are kept as sets.
+// A checker holds the results of the packages checked so far. A package with tests comes twice, so
+// files and errors are sets.
 type checker struct {
 	fset   *token.FileSet
-	done   map[string]*types.Package // by the path that go list gives
-	tagged map[string]bool           // files that ask about the tag
+	done   map[string]*types.Package // by the path that go list prints
+	tagged map[string]bool           // files whose build constraint mentions the tag
 	wrong  map[string]bool           // errors already in errs
 	errs   []error
 }
 
-// check parses and checks one package. Of a package that is only imported, the
-// declarations alone are read and its errors do not count.
+// check parses and checks one package. Of a package that is only imported, it reads only the
+// declarations and ignores errors.
 func (c *checker) check(p listed) {
 	mode := parser.SkipObjectResolution
 	fail := func(error) {}
@@ -151,11 +150,11 @@ func (c *checker) check(p listed) {
 		Sizes:            types.SizesFor("gc", "amd64"),
 		Error:            fail,
 	}
-	pkg, _ := conf.Check(p.path(), c.fset, files, nil) // errors went to fail
+	pkg, _ := conf.Check(p.path(), c.fset, files, nil) // fail has the errors
 	c.done[p.ImportPath] = pkg
 }
 
-// fail notes an error once.
+// fail adds an error, unless it is in errs already.
 func (c *checker) fail(err error) {
 	if text := err.Error(); !c.wrong[text] {
 		c.wrong[text] = true
@@ -174,7 +173,7 @@ func asks(f *ast.File) bool {
 		for _, line := range group.List {
 			expr, err := constraint.Parse(line.Text)
 			if err != nil {
-				continue // a comment like any other
+				continue // an ordinary comment
 			}
 			expr.Eval(func(name string) bool {
 				found = found || name == tag
@@ -185,8 +184,8 @@ func asks(f *ast.File) bool {
 	return found
 }
 
-// An importer finds packages among those checked; the go command's map says
-// which copy of a path the package at hand means.
+// An importer finds packages among those already checked. The go command's import map says which copy
+// of a path a package imports.
 type importer struct {
 	done map[string]*types.Package
 	as   map[string]string

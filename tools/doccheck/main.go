@@ -1,8 +1,7 @@
-// Command doccheck names every exported function, method, type, constant and
-// variable without a doc comment in the folders below the one given. Commands,
-// tests and internal packages are not looked at: nobody reads their
-// documentation from outside. The methods Error and Unwrap need no comment:
-// package errors says what they do.
+// Command doccheck prints every exported function, method, type, constant and variable without a doc
+// comment, in a folder and all folders below it. It does not check commands, tests and internal
+// packages, whose documentation is not published. The methods Error and Unwrap need no comment,
+// because package errors documents them.
 //
 //	doccheck [folder]
 package main
@@ -84,7 +83,7 @@ func undocumented(f *ast.File) []*ast.Ident {
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
-					// A comment on a group of types says nothing about each.
+					// A comment on a group of types does not describe each of them.
 					if s.Doc == nil && (d.Doc == nil || d.Lparen.IsValid()) && s.Name.IsExported() {
 						names = append(names, s.Name)
 					}

@@ -1,13 +1,12 @@
 // Command release prepares a version of the library's modules.
 //
-//	release VERSION               set the version in every go.mod and say which tags to make
+//	release VERSION               set the version in every go.mod, and print the tags to make
 //	release -proxy DIR VERSION    write the modules into DIR as a module proxy serves them
 //
-// The modules of the repository require each other. In the repository they are
-// replaced by their folders; whoever gets one from a proxy needs a version that
-// exists, so a release sets that of all modules at once. With -proxy nothing in
-// the repository changes: consumers can be built against GOPROXY=file://DIR to
-// see that a release would work.
+// The modules of the repository require each other. In the repository, replace directives point to
+// their folders. A module from a proxy needs versions that exist, so a release sets the versions of
+// all modules together. With -proxy nothing in the repository changes: build other modules with
+// GOPROXY=file://DIR to test a release before it is made.
 package main
 
 import (

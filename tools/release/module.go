@@ -11,12 +11,12 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// A module is one of the repository's, as its files lie there.
+// A module is a module of the repository, with its files there.
 type module struct {
 	root   string   // the repository's folder
-	folder string   // of the module in it, "." for the library itself
-	path   string   // by which it is required
-	files  []string // that git knows of, below its folder and in no other module
+	folder string   // of the module in the repository, "." for the library itself
+	path   string   // the module path
+	files  []string // tracked by git, below its folder and in no other module
 }
 
 // modulesOf finds the modules of a repository.
@@ -56,8 +56,8 @@ func modulesOf(root string) ([]*module, error) {
 
 func (m *module) dir() string { return filepath.Join(m.root, m.folder) }
 
-// released reports whether others import the module. Programs and generators
-// are used from a clone.
+// released reports whether other projects import the module. Programs and generators are used from a
+// clone of the repository.
 func (m *module) released() bool {
 	switch first, _, _ := strings.Cut(m.folder, "/"); first {
 	case "bench", "examples", "internal", "tools":
@@ -66,7 +66,7 @@ func (m *module) released() bool {
 	return true
 }
 
-// tag names the version of the module in git.
+// tag is the git tag of a version of the module.
 func (m *module) tag(version string) string { return path.Join(m.folder, version) }
 
 // file is the module's go.mod with the given version of every other module of

@@ -55,8 +55,8 @@ func (m *module) publish(dir, version string) error {
 	return nil
 }
 
-// contents are the files of the module's archive: its own with another go.mod,
-// and the repository's licence if it has none.
+// contents returns the files of the module's archive: its own files with the go.mod of the release, and
+// the repository's licence if the module has none.
 func (m *module) contents(goMod []byte) []zip.File {
 	var files []zip.File
 	for _, name := range m.files {
@@ -73,7 +73,7 @@ func (m *module) contents(goMod []byte) []zip.File {
 	return files
 }
 
-// A file of an archive is one on disk, or a text in its place.
+// A file of an archive is a file on disk, or a text that replaces it.
 type file struct {
 	inside, at string
 	text       []byte
@@ -96,7 +96,7 @@ func (f file) Open() (io.ReadCloser, error) {
 	return os.Open(f.at)
 }
 
-// sized is what is known of a file, with another size.
+// sized is the information about a file, with another size.
 type sized struct {
 	fs.FileInfo
 	size int64

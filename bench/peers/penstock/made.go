@@ -12,12 +12,12 @@ import (
 	"github.com/penstock-go/penstock/bench/data"
 )
 
-// makeData makes what is called kind:N, in the benchmarks' cache, and prints where it is.
+// makeData makes the data that is named kind:N, in the benchmarks' cache, and prints its folder.
 func makeData(ctx context.Context, what string, w io.Writer) error {
 	kind, number, _ := strings.Cut(what, ":")
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return fmt.Errorf("penstock: -make %s: want a kind and a number, as volumes:8", what)
+		return fmt.Errorf("penstock: -make %s: want a kind and a number, such as volumes:8", what)
 	}
 	root, err := data.Root()
 	if err != nil {
@@ -44,7 +44,7 @@ func makeData(ctx context.Context, what string, w io.Writer) error {
 	return err
 }
 
-// describe prints what every record of this machine says.
+// describe prints the machine and the versions, as records have them.
 func describe(ctx context.Context, w io.Writer) error {
 	r, err := bench.Blank(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Penstock is this library's side of the comparison with its peers: it does their
-// work over the same data, with their arguments, and prints the same lines.
+// Penstock is this library's side of the comparison with other libraries. It does the same work over
+// the same data, takes the same arguments and prints the same lines as their programs.
 package main
 
 import (
@@ -33,27 +33,27 @@ type options struct {
 func main() {
 	var o options
 	c := &o.config
-	flag.StringVar(&o.work, "work", "eval", "what is read, see works.go")
-	flag.IntVar(&o.size, "size", 224, "pixels of a side of an image")
-	flag.IntVar(&o.samples, "samples", 1024, "samples of an epoch, which goes over the data again and again")
-	flag.IntVar(&o.epochs, "epochs", 1, "measured epochs, after a first one, number 0, in which workers start")
-	flag.StringVar(&o.study, "study", "throughput", "the study of the records, see package result; inference reads nothing")
-	flag.BoolVar(&o.shuffle, "shuffle", false, "in random order")
+	flag.StringVar(&o.work, "work", "eval", "data to read and steps to apply, see works.go")
+	flag.IntVar(&o.size, "size", 224, "width and height of an image, in pixels")
+	flag.IntVar(&o.samples, "samples", 1024, "samples per epoch; the data is repeated if it has fewer")
+	flag.IntVar(&o.epochs, "epochs", 1, "number of measured epochs, after epoch 0, in which workers start")
+	flag.StringVar(&o.study, "study", "throughput", "study of the records, see package result; inference reads no data")
+	flag.BoolVar(&o.shuffle, "shuffle", false, "shuffle the samples")
 	flag.Float64Var(&o.speed, "speed", 0, "samples per second of a simulated device")
-	flag.IntVar(&c.Workers, "workers", 2, "workers")
-	flag.StringVar(&c.Data, "data", "", "what records call the data")
-	flag.StringVar(&c.Model, "model", "", "the net that endtoend and inference run, or with -speed a name")
-	flag.StringVar(&c.Simulated, "simulated", "", "what of the records is simulated")
+	flag.IntVar(&c.Workers, "workers", 2, "number of workers")
+	flag.StringVar(&c.Data, "data", "", "name of the data in records")
+	flag.StringVar(&c.Model, "model", "", "net that endtoend and inference run, or with -speed its name in records")
+	flag.StringVar(&c.Simulated, "simulated", "", "text that says what is simulated in the records")
 	flag.StringVar(&c.Help, "help", result.HelpOn, "on or off, for loader.Help")
-	flag.Float64Var(&c.ConsumerSeconds, "consumer", 0, "seconds that the consumer takes for a batch")
-	flag.Func("batch", "samples of a batch; for inference any number of times", func(text string) error {
+	flag.Float64Var(&c.ConsumerSeconds, "consumer", 0, "seconds that the consumer takes per batch")
+	flag.Func("batch", "samples per batch; for inference it can be given several times", func(text string) error {
 		_, err := fmt.Sscan(text, &c.Batch)
 		o.batches = append(o.batches, c.Batch)
 		return err
 	})
 	pixels := flag.Bool("pixels", false, "write the evaluation tensors of all photos to standard output")
-	make := flag.String("make", "", "make the data of a benchmark, as volumes:8, print its folder, and end")
-	machine := flag.Bool("machine", false, "print what a record says of the machine and the versions, and end")
+	make := flag.String("make", "", "make the data of a benchmark, such as volumes:8, print its folder, and exit")
+	machine := flag.Bool("machine", false, "print the machine and the versions as records have them, and exit")
 	flag.Parse()
 	o.folder = flag.Arg(0)
 	ctx := context.Background()
@@ -76,8 +76,8 @@ func main() {
 	}
 }
 
-// A line is a record, and what shows that a peer does the same: the mean of a
-// field of the first epoch's middle batch, and how many parameters the net has.
+// A line is a record, with two values that show whether another library does the same work: the mean
+// of a field of the first epoch's middle batch, and the number of the net's parameters.
 type line struct {
 	Record     result.Record `json:"record"`
 	Mean       *float64      `json:"mean,omitempty"`
@@ -86,13 +86,12 @@ type line struct {
 
 func (l line) write(w io.Writer) error {
 	if l.Record.Study != result.Loading {
-		l.Record.Measured.Waits = nil // thousands, that no other study is about
+		l.Record.Measured.Waits = nil // thousands, which only the loading study needs
 	}
 	return json.NewEncoder(w).Encode(l)
 }
 
-// records measures the work, an epoch after the other. Epoch 0 begins with the
-// making of the loader.
+// records measures the work, epoch after epoch. Epoch 0 includes the making of the loader.
 func records(ctx context.Context, o options, w io.Writer) (err error) {
 	ds, err := opened(o.work, o.folder, o.size, o.samples)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// builtNet is the net of that name, which has run once.
+// builtNet returns the net of that name, after a first run.
 func builtNet(name string, rows, size int) (*model.Net, error) {
 	kinds := model.Kinds()
 	at := slices.IndexFunc(kinds, func(k model.Kind) bool { return k.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("penstock: -model %q: there is none", name)
+		return nil, fmt.Errorf("penstock: -model %q: there is no such net", name)
 	}
 	net, err := kinds[at].New(rows, size)
 	if err != nil {
@@ -26,8 +26,8 @@ func builtNet(name string, rows, size int) (*model.Net, error) {
 	return net, net.Infer(make([]float32, rows*3*size*size))
 }
 
-// inference measures a net alone, on gorgonia's VM, for every batch size: at least
-// so many images as samples.
+// inference measures a net alone, on gorgonia's VM, for every batch size, over at least o.samples
+// images.
 func inference(ctx context.Context, o options, w io.Writer) error {
 	blank, err := bench.Blank(ctx)
 	if err != nil {

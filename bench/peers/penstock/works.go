@@ -16,8 +16,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// A work is a way to read a folder, with the field that tells whether a peer's
-// batches hold the same.
+// A work is a way to read a folder, and the field whose mean is compared with other libraries.
 type work struct {
 	open func(fsys fs.FS, size int) (dataset.Dataset, error)
 	tell string
@@ -26,26 +25,26 @@ type work struct {
 var works = map[string]work{
 	"eval":  {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Eval(size)) }, "image"},
 	"train": {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Train(size)) }, "image"},
-	// A float32 (3, size, size) from each file, with a label.
+	// JPEG photos: an image of dtype float32 and shape (3, size, size), with a label.
 	"preprocessed": {items, "image"},
-	// float32 (3, 224, 224), one array for all, a file each, and kept in memory.
+	// float32 (3, 224, 224) in npy: one array for all samples, one file per sample, and in memory.
 	"npy":        {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return npy.Open(fsys, "array.npy", "image") }, "image"},
 	"npy-items":  {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return npy.Items(fsys, "items/*.npy", "image") }, "image"},
 	"npy-cached": {npyCached, "image"},
 	"cifar100":   {cifar100, "image"},
-	// A patient each, two scans and two masks, decoded every time and kept in memory.
+	// Patients with two scans and two masks: decoded in every epoch, and kept in memory.
 	"nrrd":           {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return patients(fsys, volume.CacheSize(0)) }, "ct"},
 	"volumes-cached": {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return patients(fsys) }, "ct"},
-	// Slices of them in all three views, padded to (128, 128).
+	// Slices of these volumes in all three views, padded to (128, 128).
 	"volumes": {volumeSlices, "ct"},
 }
 
-// opened is the work's data, n samples of it, again and again, from files in the
-// page cache.
+// opened returns the work's dataset, repeated to n samples, after it has read all files into the page
+// cache.
 func opened(name, folder string, size, n int) (dataset.Dataset, error) {
 	w, ok := works[name]
 	if !ok {
-		return nil, fmt.Errorf("penstock: -work %s: there is none", name)
+		return nil, fmt.Errorf("penstock: -work %s: there is no such work", name)
 	}
 	fsys := os.DirFS(folder)
 	if err := readAll(fsys); err != nil {

@@ -12,29 +12,61 @@ import (
 // CenterCrop cuts out the middle of the image: CenterCrop(s) gives s×s pixels,
 // CenterCrop(h, w) gives h×w. As in torchvision, an image that is smaller is first
 // padded with black. Rounding is torchvision's too.
-func CenterCrop(size ...int) Step { return centerCrop{size} }
+func CenterCrop(size ...int) CenterCropping { return CenterCropping{size: size} }
 
-type centerCrop struct{ size []int }
+// CenterCropping is the step that [CenterCrop] makes.
+type CenterCropping struct {
+	size []int
+	fill [3]uint8
+	down bool
+}
 
-func (s centerCrop) String() string { return steps.Call("CenterCrop", steps.Anys(s.size)...) }
+// Fill sets the colour of the padding. The default is black.
+func (s CenterCropping) Fill(r, g, b uint8) CenterCropping {
+	s.fill = [3]uint8{r, g, b}
+	return s
+}
 
-func (s centerCrop) add(p *program) error {
+// Floor rounds the corner of the crop down to a whole pixel, as Hugging Face's
+// transformers does. Where an odd number of pixels is missing, one more is added
+// at the top or left.
+func (s CenterCropping) Floor() CenterCropping {
+	s.down = true
+	return s
+}
+
+// String prints the call that made the step.
+func (s CenterCropping) String() string {
+	text := steps.Call("CenterCrop", steps.Anys(s.size)...)
+	if s.fill != [3]uint8{} {
+		text += steps.Call(".Fill", s.fill[0], s.fill[1], s.fill[2])
+	}
+	if s.down {
+		text += ".Floor()"
+	}
+	return text
+}
+
+func (s CenterCropping) add(p *program) error {
 	if _, _, err := extent(s.size); err != nil {
 		return err
 	}
 	return p.geometry(s, crops)
 }
 
-func (s centerCrop) after(_, _ int) (w, h int) {
+func (s CenterCropping) after(_, _ int) (w, h int) {
 	h, w, _ = extent(s.size)
 	return w, h
 }
 
-func (s centerCrop) move(e *engine, _ *rand.Rand) error {
+func (s CenterCropping) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	cw, ch := s.after(w, h)
 	left, top := centred(w, cw), centred(h, ch)
-	return e.crop(image.Rect(left, top, left+cw, top+ch), [3]uint8{})
+	if s.down {
+		left, top = (w-cw)>>1, (h-ch)>>1
+	}
+	return e.crop(image.Rect(left, top, left+cw, top+ch), s.fill)
 }
 
 // centred is where a crop begins in n pixels. If pixels are left over, it is half

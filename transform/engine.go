@@ -23,6 +23,7 @@ type engine struct {
 	slot   dataset.Slot // told about the stages
 	src    source
 	view   view
+	shown  image.Point // the size before PadTo
 
 	img    Image // the current image, unless it is still in src
 	inside bool  // the current image is img

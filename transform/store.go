@@ -14,7 +14,7 @@ import (
 // float16 and bfloat16.
 type target[T float32 | uint16] struct {
 	table   *[3][256]T
-	norm    *resize.Norm[T] // does what table says for three planes, if not nil
+	norm    *resize.Norm[T] // does what table says for three planes; nil for other layouts
 	convert func(float32) T
 }
 
@@ -23,11 +23,16 @@ func (o *output) aim() {
 	if o.norms == 0 {
 		o.std = [3]float32{1, 1, 1}
 	}
-	kernels := o.planar() && o.channels == 3 && o.norms < 2
+	kernels := o.planar() && o.channels == 3
+	usual := !o.rescaled && o.norms < 2
+	mean, std := byColour(o, &o.mean), byColour(o, &o.std)
 	if o.dtype == tensor.Float32 {
 		o.full = &target[float32]{table: &o.table, convert: func(v float32) float32 { return v }}
-		if kernels {
-			o.full.norm = resize.NewNorm(o.mean, o.std)
+		switch {
+		case kernels && usual:
+			o.full.norm = resize.NewNorm(mean, std)
+		case kernels:
+			o.full.norm = resize.NewTable(byColour(o, &o.table))
 		}
 		return
 	}
@@ -37,10 +42,18 @@ func (o *output) aim() {
 			t.table[c][x] = t.convert(v)
 		}
 	}
-	if kernels {
-		t.norm = resize.NewHalfNorm(o.mean, o.std, o.dtype)
+	switch {
+	case kernels && usual:
+		t.norm = resize.NewHalfNorm(mean, std, o.dtype)
+	case kernels:
+		t.norm = resize.NewTable(byColour(o, t.table))
 	}
 	o.halves = t
+}
+
+// byColour is what belongs to the channels in the order of the colours.
+func byColour[V any](o *output, v *[3]V) [3]V {
+	return [3]V{v[o.from[0]], v[o.from[1]], v[o.from[2]]}
 }
 
 // hasNorm reports whether planes only have to be normalised.
@@ -69,6 +82,7 @@ func (t *target[T]) store(l *lane, out []T, r *rand.Rand) {
 		l.engine.rowOf(l.engine.row, y)
 		t.row(&l.output, out, l.engine.row, y)
 	}
+	l.output.blank(l.engine.shown, func(from, to int) { clear(out[from:to]) })
 	t.erase(&l.output, out, r)
 }
 
@@ -80,7 +94,7 @@ func (t *target[T]) row(o *output, out []T, row []byte, y int) {
 		out = out[y*w*o.channels:][:w*o.channels]
 		for x := range w {
 			for c := range o.channels {
-				out[x*o.channels+c] = t.table[c][row[4*x+c]]
+				out[x*o.channels+c] = t.table[c][row[4*x+o.from[c]]]
 			}
 		}
 		return
@@ -93,19 +107,10 @@ func (t *target[T]) row(o *output, out []T, row []byte, y int) {
 		}
 		return
 	}
-	r := out[y*w:][:w]
+	r := out[o.from[0]*plane+y*w:][:w]
 	g := out[plane+y*w:][:len(r)]
-	b := out[2*plane+y*w:][:len(r)]
-	if t.norm != nil {
-		t.norm.Store(r, g, b, row)
-		return
-	}
-	for x := range r {
-		p := row[4*x : 4*x+4]
-		r[x] = t.table[0][p[0]]
-		g[x] = t.table[1][p[1]]
-		b[x] = t.table[2][p[2]]
-	}
+	b := out[o.from[2]*plane+y*w:][:len(r)]
+	t.norm.Store(r, g, b, row)
 }
 
 // storeBytes is row for uint8, without a table.
@@ -115,14 +120,16 @@ func (o *output) storeBytes(out []uint8, row []byte, y int) {
 	if !o.planar() {
 		out = out[y*w*n:][:w*n]
 		for x := range w {
-			copy(out[x*n:x*n+n], row[4*x:4*x+n])
+			for c := range n {
+				out[x*n+c] = row[4*x+o.from[c]]
+			}
 		}
 		return
 	}
 	for c := range n {
 		plane := out[(c*o.h+y)*w:][:w]
 		for x := range plane {
-			plane[x] = row[4*x+c]
+			plane[x] = row[4*x+o.from[c]]
 		}
 	}
 }
@@ -147,7 +154,7 @@ func (r *reader) storeDirect(dst dataset.Slot) {
 func (t *target[T]) planes(r *reader, out []T, random *rand.Rand) {
 	pix, n := r.input.Bytes(), r.raw.w*r.raw.h
 	for c, from := range [3]int{0, r.raw.green, r.raw.blue} {
-		t.norm.StorePlane(out[c*n:][:n], pix[from:], c)
+		t.norm.StorePlane(out[r.output.from[c]*n:][:n], pix[from:], c)
 	}
 	t.erase(&r.output, out, random)
 }

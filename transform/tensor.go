@@ -40,6 +40,10 @@ type output struct {
 	axes     Axes // 0: the default
 	channels int
 	w, h     int
+	rescaled bool   // by another factor than 1/255
+	reversed bool   // BGR was there
+	from     [3]int // the colour that a channel holds: 0 is red
+	blanks   bool   // PadTo was there
 
 	table    [3][256]float32 // per channel: the result of each byte, if float
 	mean     [3]float32      // of the last Normalize
@@ -61,6 +65,10 @@ func (o *output) planar() bool {
 // check is called after all steps. It returns the errors and chooses how the image
 // is stored.
 func (o *output) check() []error {
+	o.from = [3]int{0, 1, 2}
+	if o.reversed {
+		o.from = [3]int{2, 1, 0}
+	}
 	if o.float {
 		o.aim()
 	}

@@ -45,6 +45,19 @@ func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
 	return n
 }
 
+// NewTable makes a Norm of any values: values[c][x] is that of the byte x of
+// channel c.
+func NewTable[T float32 | uint16](values [3][256]T) *Norm[T] {
+	n := &Norm[T]{table: values}
+	switch n := any(n).(type) {
+	case *Norm[float32]:
+		n.lookup = newLookup(lookups32(), &n.table)
+	case *Norm[uint16]:
+		n.lookup = newLookup(lookups16(), &n.table)
+	}
+	return n
+}
+
 // Round is the conversion of float32 to the bits of dt, float16 or bfloat16.
 func Round(dt tensor.Dtype) func(float32) uint16 {
 	switch dt {

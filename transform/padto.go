@@ -1,0 +1,67 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// PadTo makes images of varying sizes height×width: what is missing at the right
+// and at the bottom becomes 0 in the result. So it comes after [ToTensor], and
+// [Normalize] does not change its zeros. An image that is larger is an error.
+func PadTo(height, width int) Step { return padTo{height, width} }
+
+type padTo struct{ height, width int }
+
+func (s padTo) String() string { return steps.Call("PadTo", s.height, s.width) }
+
+func (s padTo) add(p *program) error {
+	if _, _, err := extent([]int{s.height, s.width}); err != nil {
+		return err
+	}
+	o := &p.output
+	switch {
+	case !o.tensor:
+		return errors.New("must come after ToTensor or PILToTensor")
+	case o.blanks:
+		return errors.New("must come only once")
+	}
+	o.blanks = true
+	o.calls = append(o.calls, s.String())
+	p.ops = append(p.ops, moving{s})
+	return nil
+}
+
+func (s padTo) after(_, _ int) (w, h int) { return s.width, s.height }
+
+func (s padTo) move(e *engine, _ *rand.Rand) error {
+	w, h := e.size()
+	if w > s.width || h > s.height {
+		return fmt.Errorf("transform: %v: the image has %d×%d pixels (height×width)", s, h, w)
+	}
+	e.shown = image.Pt(w, h)
+	return e.crop(image.Rect(0, 0, s.width, s.height), [3]uint8{})
+}
+
+// blank calls zero with the ranges of values that PadTo added to an image of that
+// size.
+func (o *output) blank(shown image.Point, zero func(from, to int)) {
+	if !o.blanks {
+		return
+	}
+	planes, pixel := o.channels, 1
+	if !o.planar() {
+		planes, pixel = 1, o.channels
+	}
+	row := o.w * pixel
+	for c := range planes {
+		for y := range shown.Y {
+			line := (c*o.h + y) * row
+			zero(line+shown.X*pixel, line+row)
+		}
+		zero((c*o.h+shown.Y)*row, (c+1)*o.h*row)
+	}
+}

@@ -1,0 +1,274 @@
+package transform
+
+import "encoding/json"
+
+// A processor is what the configuration of an image processor says, or what its
+// class takes where a key is missing.
+type processor struct {
+	kind     kind
+	cropless bool // transformers ignores do_center_crop
+	padless  bool // and do_pad
+
+	resize, center, rescale, normalize, pad bool
+
+	size   sides
+	square bool // size as one number is for both sides
+	crop   area
+	padded area // pad_size
+	filter Filter
+	factor float64
+	mean   [3]float64
+	std    [3]float64
+
+	part    float64 // crop_pct
+	block   int     // ensure_multiple_of
+	keep    bool    // keep_aspect_ratio
+	offset  bool    // rescale_offset
+	top     bool    // include_top
+	reverse bool    // do_flip_channel_order
+}
+
+// sides is the key size. What is not 0 counts.
+type sides struct{ height, width, shortest, longest, maxHeight, maxWidth int }
+
+// area is a height and a width, or nothing.
+type area struct{ h, w int }
+
+// A kind says in what processors differ from most.
+type kind int
+
+const (
+	usual kind = iota
+	convNext
+	poolFormer
+	leViT
+	efficientNet
+	mobileViT
+	dpt
+	detr
+	yolos
+	sam
+)
+
+// read takes all keys.
+func (c *processor) read(o object) {
+	c.resize = o.flag("do_resize", c.resize)
+	c.center = o.flag("do_center_crop", c.center)
+	c.rescale = o.flag("do_rescale", c.rescale)
+	c.normalize = o.flag("do_normalize", c.normalize)
+	c.pad = o.flag("do_pad", c.pad)
+	c.square = o.flag("default_to_square", c.square)
+	c.readSize(o)
+	c.crop = o.area("crop_size", c.crop)
+	c.padded = o.area("pad_size", c.padded)
+	c.readFilter(o)
+	c.factor = o.number("rescale_factor", c.factor)
+	c.mean = o.colours("image_mean", c.mean)
+	c.std = o.colours("image_std", c.std)
+	c.readMore(o)
+	c.center, c.pad = c.center && !c.cropless, c.pad && !c.padless
+	if c.center && c.crop == (area{}) {
+		o.fail("crop_size", "missing")
+	}
+	if c.rescale && float32(c.factor) == 0 {
+		o.fail("rescale_factor", "want another number than %v", c.factor)
+	}
+}
+
+// readMore takes the keys of single kinds.
+func (c *processor) readMore(o object) {
+	switch c.kind {
+	case convNext:
+		c.part = o.part("crop_pct", c.part)
+	case poolFormer:
+		c.part = o.part("crop_pct", c.part)
+		if !o.flag("do_resize_and_center_crop", true) {
+			o.fail("do_resize_and_center_crop", "want true, or do_resize and do_center_crop")
+		}
+	case efficientNet:
+		c.offset, c.top = o.flag("rescale_offset", false), o.flag("include_top", true)
+	case mobileViT:
+		c.reverse = o.flag("do_flip_channel_order", true)
+		c.normalize = false // as in transformers, which ignores do_normalize
+	case dpt:
+		c.block, c.keep = max(o.whole("ensure_multiple_of"), 1), o.flag("keep_aspect_ratio", false)
+		if o.whole("size_divisor"); c.pad {
+			o.fail("do_pad", "padding to multiples is not supported")
+		}
+	case detr, yolos:
+		c.pad = o.flag("pad_and_return_pixel_mask", c.pad)
+	case sam:
+		o.without("mask_size", "mask_pad_size")
+	}
+}
+
+// readSize takes size: an object, a number, or height and width. In old
+// configurations of DETR, max_size is the longest edge.
+func (c *processor) readSize(o object) {
+	limit := 0
+	if c.kind == detr || c.kind == yolos {
+		if limit = o.whole("max_size"); limit == 0 {
+			limit = 1333
+		}
+	}
+	var n int
+	switch text := o.left["size"]; {
+	case text == nil || string(text) == "null":
+		o.without("size")
+	case text[0] == '{':
+		s, _ := o.object("size")
+		c.size = sides{
+			height: s.whole("height"), width: s.whole("width"),
+			shortest: s.whole("shortest_edge"), longest: s.whole("longest_edge"),
+			maxHeight: s.whole("max_height"), maxWidth: s.whole("max_width"),
+		}
+		s.end()
+	case !c.square && json.Unmarshal(text, &n) == nil:
+		c.size = sides{shortest: o.whole("size"), longest: limit}
+	default:
+		h, w := o.sides("size")
+		c.size = sides{height: h, width: w}
+	}
+}
+
+// area takes an object with height and width, a list of them, or one number for
+// both.
+func (o object) area(key string, other area) (a area) {
+	switch text := o.left[key]; {
+	case text == nil || string(text) == "null":
+		o.without(key)
+		return other
+	case text[0] == '{':
+		s, _ := o.object(key)
+		a = area{s.whole("height"), s.whole("width")}
+		s.end()
+		if a.h == 0 || a.w == 0 {
+			o.fail(key, "want height and width")
+		}
+	default:
+		a.h, a.w = o.sides(key)
+	}
+	return a
+}
+
+// readFilter takes resample: Pillow's number of a filter.
+func (c *processor) readFilter(o object) {
+	numbers := [...]Filter{Nearest, Lanczos, Bilinear, Bicubic, Box, Hamming}
+	text, ok := o.take("resample")
+	if !ok {
+		return
+	}
+	var n int
+	if json.Unmarshal(text, &n) != nil || n < 0 || n >= len(numbers) {
+		o.fail("resample", "want a number from 0 to 5, not %s", brief(text))
+		return
+	}
+	c.filter = numbers[n]
+}
+
+// steps are all steps, which the keys must have allowed.
+func (c *processor) steps(o object) list {
+	var all list
+	if c.resize {
+		all = c.resizing(o)
+	}
+	if c.center {
+		all = append(all, CenterCrop(c.crop.h, c.crop.w).Floor())
+	}
+	all = append(all, c.colours()...)
+	if c.pad && c.padded != (area{}) {
+		all = append(all, PadTo(c.padded.h, c.padded.w))
+	}
+	return all
+}
+
+// resizing is the resize, with the crop that belongs to it.
+func (c *processor) resizing(o object) list {
+	s, f := c.size, c.filter
+	switch c.kind {
+	case convNext:
+		switch {
+		case s.shortest == 0:
+			o.fail("size", "want shortest_edge")
+			return nil
+		case s.shortest < 384:
+			return list{Resize(int(float64(s.shortest) / c.part)).Filter(f), CenterCrop(s.shortest).Floor()}
+		}
+		return list{Resize(s.shortest, s.shortest).Filter(f)}
+	case poolFormer:
+		switch {
+		case s.shortest > 0:
+			return list{Resize(int(float64(s.shortest) / c.part)).Filter(f)}
+		case s.height > 0 && s.height == s.width:
+			return list{Resize(int(float64(s.height) / c.part)).Filter(f)}
+		}
+		s.height, s.width = int(float64(s.height)/c.part), int(float64(s.width)/c.part)
+	case leViT:
+		if s.shortest > 0 {
+			return list{Resize(int(256.0 / 224 * float64(s.shortest))).Filter(f)}
+		}
+	case dpt:
+		switch n := c.block; {
+		case s.height == 0 || s.width == 0:
+		case c.keep:
+			return list{inMultiples(s.height, s.width, n, f)}
+		case s.height%n*2 == n || s.width%n*2 == n:
+			o.fail("ensure_multiple_of", "the size is halfway between two multiples of %d", n)
+			return nil
+		default:
+			return list{Resize((s.height+n/2)/n*n, (s.width+n/2)/n*n).Filter(f)}
+		}
+	case detr, yolos:
+		switch {
+		case s.shortest > 0 && s.longest == 0:
+			o.fail("size", "want longest_edge with shortest_edge")
+			return nil
+		case s.shortest > 0 && c.kind == yolos:
+			return list{wholeBlocks(withinEdges(s.shortest, s.longest, f))}
+		}
+	case sam:
+		if s.longest > 0 {
+			return list{longestEdge(s.longest, f)}
+		}
+	}
+	switch {
+	case s.shortest > 0 && s.longest > 0:
+		return list{withinEdges(s.shortest, s.longest, f)}
+	case s.shortest > 0:
+		return list{Resize(s.shortest).Filter(f)}
+	case s.maxHeight > 0 && s.maxWidth > 0:
+		return list{withinSides(s.maxHeight, s.maxWidth, f)}
+	case s.height > 0 && s.width > 0:
+		return list{Resize(s.height, s.width).Filter(f)}
+	}
+	o.fail("size", "want height and width, shortest_edge, or max_height and max_width")
+	return nil
+}
+
+// colours is how pixels become values.
+func (c *processor) colours() list {
+	var all list
+	switch {
+	case c.rescale && c.factor == 1.0/255:
+		all = list{ToTensor()} // the same values
+	case c.rescale:
+		all = list{Rescale(c.factor)}
+	case c.normalize || c.top:
+		all = list{Rescale(1)}
+	default:
+		all = list{PILToTensor()}
+	}
+	if c.reverse {
+		all = append(all, BGR())
+	}
+	if c.rescale && c.offset {
+		all = append(all, Normalize([]float32{1}, []float32{1}))
+	}
+	if c.normalize {
+		all = append(all, Normalize(narrow(c.mean), narrow(c.std)))
+	}
+	if c.top {
+		all = append(all, Normalize([]float32{0}, narrow(c.std)))
+	}
+	return all
+}

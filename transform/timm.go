@@ -1,0 +1,171 @@
+package transform
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+)
+
+// Timm makes the steps with which timm's models are evaluated. The argument is
+// the content of a model's config.json, or only the object pretrained_cfg in it.
+// The result is that of
+//
+//	timm.data.create_transform(**timm.data.resolve_model_data_config(model))
+//
+// with a PIL image in RGB, bit for bit: float32 (3, h, w), normalised.
+//
+// It reads input_size, interpolation, crop_pct, crop_mode, mean and std, with
+// timm's defaults for those that are missing, and in model_args what replaces the
+// size. A key that is not known, or a value that cannot be met, is an error of
+// [Images] and [Compile] that names the key. As with [Eval], another [Normalize]
+// after it is an error.
+func Timm(config []byte) TimmPreset { return TimmPreset{config: slices.Clone(config)} }
+
+// TimmPreset is the step that [Timm] makes.
+type TimmPreset struct {
+	config []byte
+	larger bool
+}
+
+// TestSize takes test_input_size and test_crop_pct where the configuration has
+// them, as timm does with use_test_size=True. Some models are more accurate with
+// images that are larger than those of their training.
+func (s TimmPreset) TestSize() TimmPreset {
+	s.larger = true
+	return s
+}
+
+// String prints the call that made the step, without the configuration.
+func (s TimmPreset) String() string {
+	if s.larger {
+		return "Timm(…).TestSize()"
+	}
+	return "Timm(…)"
+}
+
+func (s TimmPreset) add(p *program) error {
+	var errs []error
+	o := parseObject(s.config, &errs)
+	c := readTimm(o, s.larger)
+	o.end()
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	return preset{s.String(), append(c.geometry(), ToTensor(), Normalize(narrow(c.mean), narrow(c.std)))}.add(p)
+}
+
+// A timmConfig is what a pretrained_cfg says about images.
+type timmConfig struct {
+	h, w      int
+	part      float64 // of the resized image that the crop shows, per side
+	filter    Filter
+	mode      string
+	mean, std [3]float64
+}
+
+// timmOther are keys that do not change pixels: where weights come from, what the
+// classes are, how the model is built.
+var timmOther = []string{
+	"architecture", "architectures", "classifier", "custom_load", "description", "dtype", "file", "first_conv", "global_pool",
+	"hf_hub_filename", "hf_hub_id", "id2label", "initializer_range", "input_norm_layer", "label2id", "label_descriptions", "label_names",
+	"label_offset", "labels", "library_name", "license", "min_input_size", "model_type", "notes", "num_classes", "num_features",
+	"origin_url", "paper_ids", "paper_name", "pool_size", "problem_type", "source", "state_dict", "tag", "test_pool_size",
+	"torch_dtype", "transformers_version", "url",
+}
+
+// readTimm reads a config.json, or the pretrained_cfg that is in it.
+func readTimm(o object, larger bool) timmConfig {
+	args, _ := o.object("model_args")
+	o.without(timmOther...)
+	if cfg, ok := o.object("pretrained_cfg"); ok {
+		cfg.without(timmOther...)
+		defer cfg.end()
+		o = cfg
+	}
+	c := timmConfig{part: o.part("crop_pct", 0.875)}
+	c.h, c.w = o.chw("input_size", 224, 224)
+	if o.flag("fixed_input_size", false) && args.fixed() {
+		if h, w := args.sides("img_size"); h > 0 {
+			c.h, c.w = h, w
+		}
+	}
+	if n := args.whole("in_chans"); n != 0 && n != 3 {
+		args.fail("in_chans", "want 3, not %d", n)
+	}
+	h, w := o.chw("test_input_size", c.h, c.w)
+	part := o.part("test_crop_pct", c.part)
+	if larger {
+		c.h, c.w, c.part = h, w, part
+	}
+	c.readRest(o)
+	return c
+}
+
+func (c *timmConfig) readRest(o object) {
+	c.filter = Bicubic
+	if name := o.word("interpolation"); name != "" {
+		f, ok := filterNamed(name)
+		if !ok {
+			o.fail("interpolation", "%q is not a filter of Pillow", name)
+		}
+		c.filter = f
+	}
+	switch c.mode = o.word("crop_mode"); c.mode {
+	case "", "center", "squash", "border":
+	default:
+		o.fail("crop_mode", "want center, squash or border, not %q", c.mode)
+	}
+	c.mean = o.colours("mean", imageNetMean)
+	c.std = o.colours("std", imageNetStd)
+}
+
+// chw takes a shape (3, h, w).
+func (o object) chw(key string, otherH, otherW int) (h, w int) {
+	text, ok := o.take(key)
+	if !ok {
+		return otherH, otherW
+	}
+	var s []int
+	if json.Unmarshal(text, &s) != nil || len(s) != 3 || s[0] != 3 || min(s[1], s[2]) < 1 || max(s[1], s[2]) > maxSide {
+		o.fail(key, "want [3, height, width], not %s", brief(text))
+		return otherH, otherW
+	}
+	return s[1], s[2]
+}
+
+// part takes a crop_pct, the part of the resized image that the crop shows.
+func (o object) part(key string, other float64) float64 {
+	v := o.number(key, other)
+	if !(v > 1e-3 && v < 1e3) {
+		o.fail(key, "want a part of the side, from 0 to 1, not %v", v)
+		return other
+	}
+	return v
+}
+
+// fixed reports whether the arguments of a model keep it to one size.
+func (o object) fixed() bool {
+	return !o.flag("dynamic_img_size", false) && o.flag("strict_img_size", true) && !o.flag("use_naflex", false)
+}
+
+// geometry is what timm does before ToTensor.
+func (c timmConfig) geometry() list {
+	h, w := int(math.Floor(float64(c.h)/c.part)), int(math.Floor(float64(c.w)/c.part))
+	crop := CenterCrop(c.h, c.w)
+	switch {
+	case c.mode == "squash":
+		return list{Resize(h, w).Filter(c.filter), crop}
+	case c.mode == "border":
+		return list{keepRatio(h, w, true, c.filter), crop.Fill(eightBits(c.mean))}
+	case h == w:
+		return list{Resize(h).Filter(c.filter), crop}
+	}
+	return list{keepRatio(h, w, false, c.filter), crop}
+}
+
+// eightBits is the pixel of a mean.
+func eightBits(mean [3]float64) (r, g, b uint8) {
+	at := func(v float64) uint8 { return uint8(min(max(round(255*v), 0), 255)) }
+	return at(mean[0]), at(mean[1]), at(mean[2])
+}

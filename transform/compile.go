@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -67,6 +68,9 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 	if c.field.Dtype != tensor.Float32 {
 		return fmt.Errorf("transform: into: the steps make %s: use IntoBytes, or ToTensor without ToDtype", dense.Name(c.field.Dtype))
 	}
+	if c.ragged {
+		return errRagged
+	}
 	if len(dst) != c.field.Elements() {
 		return fmt.Errorf("transform: into: %d values for %v: want %d", len(dst), c.field, c.field.Elements())
 	}
@@ -77,6 +81,9 @@ func (c *Compiled) Into(dst []float32, from Source) error {
 // the machine's byte order and aligned for its dtype: for uint8 the values
 // themselves.
 func (c *Compiled) IntoBytes(dst []byte, from Source) error {
+	if c.ragged {
+		return errRagged
+	}
 	if len(dst) != c.field.Bytes() {
 		return fmt.Errorf("transform: into: %d bytes for %v: want %d", len(dst), c.field, c.field.Bytes())
 	}
@@ -85,6 +92,8 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 	}
 	return c.into(dst, from)
 }
+
+var errRagged = errors.New("transform: into: the size varies: use Append")
 
 func (c *Compiled) into(dst []byte, from Source) error {
 	s, err := c.run(from)

@@ -188,6 +188,36 @@ func ExamplePadTo() {
 	// Output: (1, 2, 3) [-0.7882353 -0.7529412 0 0 0 0]
 }
 
+// Images of a detector keep their aspect ratio. Here the batch is one sample.
+func ExampleRagged() {
+	sample := first(transform.Crop(1, 2, 3, 2), transform.ToTensor(), transform.Ragged(), transform.Sizes("size"))
+	fmt.Println(len(sample["image"].Data().([]float32)), sample["size"].Data())
+	// Output: 18 [3 2]
+}
+
+func ExampleCompiled_Append() {
+	detector := []byte(`{
+		"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 80, "longest_edge": 133},
+		"do_pad": true, "pad_size": null
+	}`)
+	p, err := transform.Compile(transform.HuggingFace(detector), transform.Ragged())
+	if err != nil {
+		log.Fatal(err)
+	}
+	var values []float32
+	for _, width := range []int{120, 600} {
+		var h, w int
+		values, h, w, err = p.Append(values[:0], transform.RGB(make([]uint8, 3*120*width), width, 120))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(h, w, len(values))
+	}
+	// Output:
+	// 80 80 19200
+	// 27 133 10773
+}
+
 func ExampleCompose() {
 	mine := transform.Compose(transform.CenterCrop(2), transform.ToTensor())
 	fmt.Println(mine)

@@ -73,8 +73,10 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transform: field %v: %w", f, err)
 	}
-	spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h)
-	if err != nil {
+	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
+		return nil, err
+	}
+	if x.spec, err = p.withSizes(spec); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -118,7 +120,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 		return nil, err
 	}
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
-	r.cells = make([]dataset.Cell, len(x.spec))
+	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
 	return r, nil
 }
@@ -160,7 +162,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageStore)
-	r.lane.store(dst.Cell(r.field).Bytes(), dst.Rand())
+	r.place(dst)
 	return nil
 }
 

@@ -11,13 +11,14 @@ import (
 // between images and belongs to one goroutine at a time.
 type lane struct {
 	*program
+	output output // the program's; where it is ragged, with this image's size
 	files  files
 	turned upright
 	engine engine
 }
 
 func newLane(p *program) *lane {
-	l := &lane{program: p}
+	l := &lane{program: p, output: p.output}
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
 	return l
@@ -49,7 +50,13 @@ func (l *lane) run(r *rand.Rand) error {
 		}
 	}
 	w, h := e.size()
-	if w != o.w || h != o.h {
+	switch {
+	case l.ragged:
+		if err := checkSize(w, h, l.limit); err != nil {
+			return err
+		}
+		o.w, o.h = w, h
+	case w != o.w || h != o.h:
 		return fmt.Errorf("transform: the steps made %d×%d pixels (height×width), want %d×%d", h, w, o.h, o.w)
 	}
 	if err := e.prepare(); err != nil {

@@ -22,6 +22,8 @@ type program struct {
 	upright bool // images are rotated by their orientation
 	ops     []operation
 	output  output
+	ragged  bool
+	sizes   string // the field of Sizes, if there is one
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -162,10 +164,14 @@ func (p *program) sized(w, h int) (int, int) {
 // fieldOf is the field of the results, from images of w×h. Zeros mean that the
 // size varies.
 func (p *program) fieldOf(w, h int) (dataset.Field, error) {
+	if p.ragged {
+		f := dataset.Field{Name: p.field, Dtype: p.output.dtype, Ragged: true}
+		return f, dataset.Spec{f}.Validate()
+	}
 	w, h = p.sized(w, h)
 	if w == 0 || h == 0 {
 		return dataset.Field{}, fmt.Errorf("transform: the size varies from image to image after %s: "+
-			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w)", p.varying)
+			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()", p.varying)
 	}
 	shape := tensor.Shape{h, w, p.output.channels}
 	if p.output.planar() {

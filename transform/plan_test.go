@@ -105,7 +105,7 @@ func TestSizeThatVariesSaysWhatToAdd(t *testing.T) {
 	}
 	_, err = Images(encoded(nil), Resize(20), ToTensor())
 	want := "transform: the size varies from image to image after Resize(20): " +
-		"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w)"
+		"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()"
 	if fmt.Sprint(err) != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

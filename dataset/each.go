@@ -29,7 +29,7 @@ func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		slots.Slot(s).Draw().Reset(0, 0, i)
+		slots.Slot(s).Draw().Reset(0, 0, int64(i))
 		if err := r.Place(ctx, i, s); err != nil {
 			return sampleError(ds, i, err)
 		}

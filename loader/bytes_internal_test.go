@@ -17,10 +17,10 @@ func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 		bytes   int
 		want    int
 	}{
-		{[]Option{Workers(64)}, 128 << 20, 16},
+		{[]Option{Workers(64)}, 127 << 20, 16},
 		{[]Option{Workers(64)}, math.MaxInt32, 3},
 		{[]Option{Workers(64)}, 0, 129},
-		{[]Option{Workers(64), Prefetch(2)}, 128 << 20, 129}, // an explicit Prefetch is not bounded
+		{[]Option{Workers(64), Prefetch(2)}, 127 << 20, 129}, // an explicit Prefetch is not bounded
 	} {
 		c := newConfig(test.options)
 		if got := c.slabs(test.bytes); got != test.want {

@@ -21,10 +21,12 @@ type job struct {
 	k       int // the batch's number in the plan
 	worker  int // the worker that begins it
 	indices []int
-	draws   []int
+	draws   []int64
 	begun   time.Time
 
-	ahead, aheadDraws []int // scratch memory of the worker that begins the batch
+	// Scratch memory of the worker that begins the batch.
+	ahead      []int
+	aheadDraws []int64
 
 	claims atomic.Uint64 // number of rows, times 2³², plus the next row to claim
 	left   atomic.Int64  // rows that are not finished

@@ -1,6 +1,7 @@
 package loader_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -23,8 +24,6 @@ func TestArgumentErrors(t *testing.T) {
 		{"workers", []loader.Option{loader.Workers(-1)}, []string{"loader: Workers(-1): want 0 or more"}},
 		{"timeout", []loader.Option{loader.Timeout(-time.Second)}, []string{"loader: Timeout(-1s): want 0 or more"}},
 		{"batch size", []loader.Option{loader.BatchSize(0)}, []string{"loader: BatchSize(0): want 1 or more"}},
-		{"batch size that is too large", []loader.Option{loader.BatchSize(1<<61 + 1)}, []string{"loader: BatchSize(2305843009213693953): want 2147483647 at most"}},
-		{"prefetch that is too large", []loader.Option{loader.Prefetch(math.MaxInt)}, []string{"loader: Prefetch(9223372036854775807): want 2147483647 at most"}},
 		{"sampler and shuffle", []loader.Option{loader.Sampler(order), loader.Shuffle(true)}, []string{"loader: Shuffle(true): cannot be given together with Sampler, which sets the order"}},
 		{"batch sampler and all the rest", []loader.Option{
 			loader.BatchSampler(pairs(4)), loader.BatchSize(2), loader.Shuffle(true), loader.Sampler(order), loader.DropLast(true),
@@ -80,11 +79,36 @@ func TestBatchLargerThanTheDatasetTakesNoMoreMemory(t *testing.T) {
 	}
 }
 
+func TestNumbersOfNoMeaningAreErrors(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("an int has 32 bits")
+	}
+	for want, option := range map[string]loader.Option{
+		fmt.Sprintf("loader: BatchSize(%d): want 2147483647 at most", math.MaxInt/4+2): loader.BatchSize(math.MaxInt/4 + 2),
+		fmt.Sprintf("loader: Prefetch(%d): want 2147483647 at most", math.MaxInt):      loader.Prefetch(math.MaxInt),
+	} {
+		if _, err := loader.New(&fake{n: 3}, option); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
 func TestBatchLargerThanAnyMemoryIsAnError(t *testing.T) {
-	ds := &fake{n: 1 << 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1 << 40}}}}
-	_, err := loader.New(ds, loader.BatchSize(1<<24))
-	if err == nil || !strings.Contains(err.Error(), "a batch of 16777216 samples of 1099511627776 bytes is larger than 128 TiB") {
-		t.Errorf("got %v", err)
+	large := min(1<<40, math.MaxInt)
+	x := dataset.Field{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{large}}
+	y := dataset.Field{Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{large}}
+	most := "128 TiB"
+	if math.MaxInt == math.MaxInt32 {
+		most = "1 GiB"
+	}
+	for want, spec := range map[string]dataset.Spec{
+		fmt.Sprintf("a batch of 16777216 samples of %d bytes is larger than %s", large, most):          {x},
+		fmt.Sprintf("a batch of 16777216 samples of %d bytes is larger than %s", 2*int64(large), most): {x, y},
+	} {
+		_, err := loader.New(&fake{n: math.MaxInt, spec: spec}, loader.BatchSize(1<<24))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
 	}
 }
 

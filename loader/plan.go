@@ -73,6 +73,9 @@ func (l *Loader) ordered(from Position) *plan {
 	return p
 }
 
+// begin is how many of the samples that remain come before batch k.
+func (p *plan) begin(k int) int { return min(saturated(k, p.size), p.left) }
+
 // drawn is the [Position.Draw] before batch k.
 func (p *plan) drawn(k int) int {
 	if p.batchPart != nil {
@@ -81,7 +84,7 @@ func (p *plan) drawn(k int) int {
 	if p.batches != nil {
 		return p.first + k
 	}
-	own := min(k*p.size, p.left)
+	own := p.begin(k)
 	if p.part != nil {
 		return p.part.Consumed(own)
 	}
@@ -96,7 +99,7 @@ func (p *plan) step() int {
 	case p.batches != nil:
 		return 1
 	case p.part != nil:
-		return p.size * p.part.World()
+		return saturated(p.size, p.part.World())
 	}
 	return p.size
 }
@@ -106,7 +109,7 @@ func (p *plan) number(k int) int { return p.skipped + k }
 
 // rows appends the samples of batch k and the places of their draws in the
 // global order, from which their random numbers come.
-func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
+func (p *plan) rows(k int, indices []int, draws []int64) ([]int, []int64) {
 	if p.batches != nil {
 		k += p.first
 		indices = p.batches.At(k, indices)
@@ -114,17 +117,17 @@ func (p *plan) rows(k int, indices, draws []int) ([]int, []int) {
 			if p.batchPart != nil {
 				draws = append(draws, p.batchPart.Draw(k, row))
 			} else {
-				draws = append(draws, k<<32|row) // batches may be of any length
+				draws = append(draws, int64(k)<<32|int64(row)) // batches may be of any length
 			}
 		}
 		return indices, draws
 	}
-	for i := k * p.size; i < min((k+1)*p.size, p.left); i++ {
+	for i, end := p.begin(k), p.begin(k+1); i < end; i++ {
 		indices = append(indices, p.order.At(p.first+i))
 		if p.part != nil {
 			draws = append(draws, p.part.Draw(i))
 		} else {
-			draws = append(draws, p.first+i)
+			draws = append(draws, int64(p.first+i))
 		}
 	}
 	return indices, draws

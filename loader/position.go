@@ -13,7 +13,8 @@ import (
 // A position does not depend on the number of workers, the prefetch, the memory or
 // the error policy. It does not depend on the batch size and the number of ranks
 // either, so the rest of the same global order can be read with others. After
-// [Unordered] delivery, however, these two must stay the same.
+// [Unordered] delivery, however, these two must stay the same. Where an int has 32
+// bits, it is an error to decode a position with larger numbers.
 //
 // # What stays the same across versions
 //

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
@@ -27,16 +28,16 @@ type slab struct {
 }
 
 // maxBytes is the largest size of a slab. No product of rows and bytes overflows.
-const maxBytes = min(1<<47, math.MaxInt)
+const maxBytes = min(1<<47, math.MaxInt/2+1)
 
 // checkRows reports an error if no memory can hold that many rows.
 func checkRows(spec dataset.Spec, rows int) error {
-	sample := 0
+	sample := int64(0)
 	for _, f := range spec {
-		sample += f.Bytes()
+		sample += int64(f.Bytes())
 	}
-	if rows > maxBytes/sample {
-		return fmt.Errorf("a batch of %d samples of %d bytes is larger than 128 TiB", rows, sample)
+	if int64(rows) > maxBytes/sample {
+		return fmt.Errorf("a batch of %d samples of %d bytes is larger than %s", rows, sample, figures.Bytes(maxBytes))
 	}
 	return nil
 }

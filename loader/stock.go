@@ -68,7 +68,7 @@ func (s *stock) typical() int {
 func (s *stock) used() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int(s.size.Load()) - s.freeBytes
+	return int(s.size.Load() - int64(s.freeBytes))
 }
 
 // get hands out a block of at least n bytes, more than 0.

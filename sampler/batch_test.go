@@ -3,6 +3,7 @@ package sampler_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -59,12 +60,12 @@ func TestBatchSamplers(t *testing.T) {
 }
 
 func TestSharedBatchesKnowTheirPlaces(t *testing.T) {
-	places := map[int]bool{}
+	places := map[int64]bool{}
 	for rank := range 3 {
 		b := must(sampler.ShardBatches(sampler.List{{0}, {1}, {2}, {3}}, rank, 3, sampler.PadToEven)).Epoch(0).(sampler.BatchPart)
 		for k := range b.Len() {
 			d := b.Draw(k, 0) >> 32
-			if got, want := b.At(k, nil), []int{d % 4}; !slices.Equal(got, want) || places[d] {
+			if got, want := b.At(k, nil), []int{int(d % 4)}; !slices.Equal(got, want) || places[d] {
 				t.Errorf("rank %d: batch %d of place %d is %v, want %v", rank, k, d, got, want)
 			}
 			places[d] = true
@@ -97,7 +98,7 @@ func TestSharedBatchesContinueOnAnotherWorldSize(t *testing.T) {
 		share := func(rank, world int, mode sampler.Mode) sampler.BatchPart {
 			return must(sampler.ShardBatches(global, rank, world, mode)).Epoch(3).(sampler.BatchPart)
 		}
-		all := map[int]int{} // the sample of every draw
+		all := map[int64]int{} // the sample of every draw
 		whole := share(0, 1, sampler.KeepExact)
 		for k := range whole.Len() {
 			for row, i := range whole.At(k, nil) {
@@ -127,10 +128,10 @@ func TestSharedBatchesContinueOnAnotherWorldSize(t *testing.T) {
 }
 
 // checkRestOfBatches compares what all ranks draw with the draws that are left.
-func checkRestOfBatches(t *testing.T, what string, left map[int]int, world int, share func(rank int, mode sampler.Mode) sampler.BatchPart) {
+func checkRestOfBatches(t *testing.T, what string, left map[int64]int, world int, share func(rank int, mode sampler.Mode) sampler.BatchPart) {
 	t.Helper()
-	drawn := map[int]int{}
-	padded := map[int]bool{}
+	drawn := map[int64]int{}
+	padded := map[int64]bool{}
 	for rank := range world {
 		part := share(rank, sampler.KeepExact)
 		for k := range part.Len() {
@@ -201,7 +202,7 @@ func spread(n, longest int) []int {
 
 func TestByLengthTakesEverySampleOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 31, 32, 33, 128, 129, 1000} {
-		for _, size := range []int{1, 2, 32, 1 << 61} {
+		for _, size := range []int{1, 2, 32, math.MaxInt/4 + 1} {
 			for epoch := range 5 {
 				var got []int
 				short := 0

@@ -1,5 +1,7 @@
 package sampler
 
+import "math"
+
 // Fixed puts [BatchSize] consecutive samples of s into each batch. The last batch
 // may be shorter; [DropLast] then leaves it out.
 //
@@ -57,22 +59,23 @@ func (b *fixedBatches) Len() int { return b.count }
 
 func (b *fixedBatches) At(k int, dst []int) []int {
 	mustPlace(k, b.count)
-	for i := k * b.size; i < min((k+1)*b.size, b.left()); i++ {
-		dst = append(dst, b.order.At(b.first+i))
+	begin := k * b.size
+	for i := range min(b.size, b.left()-begin) {
+		dst = append(dst, b.order.At(b.first+begin+i))
 	}
 	return dst
 }
 
-func (b *fixedBatches) Draw(k, row int) int {
-	i := k*b.size + row
+func (b *fixedBatches) Draw(k, row int) int64 {
+	i := int64(k)*int64(b.size) + int64(row)
 	if b.part != nil {
-		return b.part.Draw(i)
+		return b.part.Draw(int(i))
 	}
-	return b.first + i
+	return int64(b.first) + i
 }
 
 func (b *fixedBatches) Consumed(k int) int {
-	own := min(k*b.size, b.left())
+	own := atMost(b.left(), k, b.size)
 	if b.part != nil {
 		return b.part.Consumed(own)
 	}
@@ -81,7 +84,7 @@ func (b *fixedBatches) Consumed(k int) int {
 
 func (b *fixedBatches) Step() int {
 	if b.part != nil {
-		return b.size * b.part.World()
+		return atMost(math.MaxInt, b.size, b.part.World())
 	}
 	return b.size
 }

@@ -95,7 +95,7 @@ func (o *groupOrder) form(together int) {
 	for lane := range min(o.lanes, o.n) {
 		end := o.laneStart(lane + 1)
 		last, _ := slices.BinarySearch(o.ends, end) // the lane's last group
-		room := together - lane*together/o.lanes
+		room := together - int(int64(lane)*int64(together)/int64(o.lanes))
 		for begin := o.laneStart(lane); begin < end; room = together {
 			o.poolGroups = append(o.poolGroups, group)
 			group = min(group+room-1, last)

@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -30,7 +31,7 @@ func TestLanesChangePoolsAtDifferentPlaces(t *testing.T) {
 func TestGroupOrderKeepsGroupsOnly(t *testing.T) {
 	ends := make([]int, 1000)
 	for i := range ends {
-		ends[i] = (i + 1) << 40
+		ends[i] = (i + 1) << (strconv.IntSize - 12)
 	}
 	for _, together := range []int{1, 10} {
 		o := Grouped(ends, 1, Together(together), Lanes(8)).order(0)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/penstock-go/penstock/sampler"
@@ -67,7 +68,7 @@ func TestRandomSampler(t *testing.T) {
 	})
 	t.Run("huge n", func(t *testing.T) {
 		// Without rejection, multiples of 3 would have 6/16 of the draws instead of 1/3.
-		const n, draws = 3 << 60, 100_000
+		const n, draws = 3 << (strconv.IntSize - 4), 100_000
 		order := sampler.Random(n, 9, sampler.Draws(draws)).Epoch(0)
 		thirds := make([]int, 3)
 		for k := range draws {

@@ -1,6 +1,9 @@
 package sampler
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Repeat takes draws samples per epoch, from consecutive epochs of s. If an epoch
 // of s has n samples, Repeat takes ⌊draws/n⌋ whole epochs of s, then the first
@@ -47,6 +50,9 @@ func (r repeated) Epoch(epoch int) Order {
 	o := &repeatedOrder{n: r.n, draws: r.draws}
 	if r.draws > 0 {
 		count := (r.draws-1)/r.n + 1
+		if epoch > math.MaxInt/count-1 {
+			panic(fmt.Sprintf("sampler: Repeat: epoch %d of %d epochs each is too large", epoch, count))
+		}
 		o.orders = make([]Order, count)
 		for i := range o.orders {
 			o.orders[i] = r.of.Epoch(epoch*count + i)

@@ -13,6 +13,8 @@
 // constructor. So a later version can repeat a run, or resume it from a saved
 // position.
 //
+// Where an int has 32 bits, these are the orders of up to 2³¹-1 samples.
+//
 // Constructors that take weights or ranks return an error if these are wrong. A
 // negative count or size is a mistake in the program and panics, and so does a
 // place outside an order.
@@ -41,8 +43,8 @@ type Part interface {
 
 	// Draw is the place of At(k) in the global order. Samples that [PadToEven]
 	// repeats get places from Global().Len() on, so that all draws of the epoch
-	// have different places.
-	Draw(k int) int
+	// have different places. It has 64 bits also where an int has 32.
+	Draw(k int) int64
 
 	// Consumed is how many draws of the global order are consumed after every
 	// rank has taken k of its own.
@@ -76,7 +78,7 @@ type BatchPart interface {
 	// Draw is a number for a row of batch k. No other row of the epoch has this
 	// number, on any rank, and it does not depend on the number of ranks. It is
 	// also defined for k from Len() on, for batches that [PadToEven] repeats.
-	Draw(k, row int) int
+	Draw(k, row int) int64
 
 	// Consumed is how many draws of the global sequence are consumed after every
 	// rank has taken k of its own batches.

@@ -73,6 +73,14 @@ func (s share) of(n int) int {
 	return per
 }
 
+// atMost is k·step, but at most n. The product may be larger than an int.
+func atMost(n, k, step int) int {
+	if k > n/step {
+		return n
+	}
+	return k * step
+}
+
 type shard struct {
 	of Sampler
 	share
@@ -105,15 +113,18 @@ func (p *shardOrder) World() int    { return p.world }
 
 func (p *shardOrder) At(k int) int {
 	mustPlace(k, p.length)
-	draw := p.Draw(k)
-	if draw >= p.n {
-		draw = (draw - p.n) % p.n
+	draw, n := p.Draw(k), int64(p.n)
+	if draw >= n {
+		draw = (draw - n) % n
 	}
-	return p.global.At(draw)
+	return p.global.At(int(draw))
 }
 
-func (p *shardOrder) Draw(k int) int     { return p.start + k*p.world + p.rank }
-func (p *shardOrder) Consumed(k int) int { return min(p.start+k*p.world, p.n) }
+func (p *shardOrder) Draw(k int) int64 {
+	return int64(p.start) + int64(k)*int64(p.world) + int64(p.rank)
+}
+
+func (p *shardOrder) Consumed(k int) int { return p.start + atMost(p.n-p.start, k, p.world) }
 
 func (p *shardOrder) From(draw int) Part {
 	mustDraw(draw)

@@ -88,7 +88,7 @@ func checkRest(t *testing.T, parts []sampler.Part, order []int, consumed int, mo
 			t.Errorf("%v: a rank of %d gets %d of %d, want %d", mode, world, rest.Len(), left, per)
 		}
 		for k := range rest.Len() {
-			d := rest.Draw(k)
+			d := int(rest.Draw(k))
 			draws = append(draws, d)
 			i := d
 			if d >= n {

@@ -1,5 +1,7 @@
 package sampler
 
+import "math"
+
 // ShardBatches gives rank its share of the batches of s: batches rank,
 // rank+world, rank+2·world and so on. Where the number of batches does not divide
 // evenly, [PadToEven] repeats batches from the beginning, [DropToEven] leaves out
@@ -51,9 +53,9 @@ func (b *sharedBatches) At(k int, dst []int) []int {
 // place is the place of batch k among those of all ranks.
 func (b *sharedBatches) place(k int) int { return k*b.world + b.rank }
 
-func (b *sharedBatches) Draw(k, row int) int { return b.rest.Draw(b.place(k), row) }
-func (b *sharedBatches) Consumed(k int) int  { return b.rest.Consumed(min(k*b.world, b.n)) }
-func (b *sharedBatches) Step() int           { return b.world * b.rest.Step() }
+func (b *sharedBatches) Draw(k, row int) int64 { return b.rest.Draw(b.place(k), row) }
+func (b *sharedBatches) Consumed(k int) int    { return b.rest.Consumed(atMost(b.n, k, b.world)) }
+func (b *sharedBatches) Step() int             { return atMost(math.MaxInt, b.rest.Step(), b.world) }
 func (b *sharedBatches) From(draw int) BatchPart {
 	return newSharedBatches(b.whole, b.whole.From(draw), b.share)
 }
@@ -71,9 +73,11 @@ func (l listed) At(k int, dst []int) []int {
 	return l.of.At(l.first+k, dst)
 }
 
-func (l listed) Draw(k, row int) int { return (l.first+k)<<32 | row } // batches may be of any length
-func (l listed) Consumed(k int) int  { return min(l.first+k, l.n) }
-func (l listed) Step() int           { return 1 }
+// Draw leaves 32 bits for the row, because batches may be of any length.
+func (l listed) Draw(k, row int) int64 { return int64(l.first+k)<<32 | int64(row) }
+
+func (l listed) Consumed(k int) int { return min(l.first+k, l.n) }
+func (l listed) Step() int          { return 1 }
 
 func (l listed) From(draw int) BatchPart {
 	mustDraw(draw)

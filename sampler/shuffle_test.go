@@ -45,7 +45,11 @@ func TestShuffleIsAPermutation(t *testing.T) {
 }
 
 func TestShuffleStaysInRangeUpToTheLargestSize(t *testing.T) {
-	for _, n := range []int{1<<31 - 1, 1 << 40, 1<<62 - 1, 1 << 62} {
+	for _, large := range []int64{1<<31 - 1, 1 << 40, 1<<62 - 1, 1 << 62} {
+		n := int(large)
+		if int64(n) != large {
+			continue // an int has 32 bits
+		}
 		order := sampler.Shuffle(n, 1).Epoch(0)
 		seen := map[int]bool{}
 		high := 0
@@ -129,13 +133,13 @@ func TestShuffleSeparatesNeighbours(t *testing.T) {
 func TestShuffleLooksRandom(t *testing.T) {
 	for _, n := range []int{10, 200, 257, 1000, 10_000} {
 		seeds := max(200, 200_000/n)
-		fixed, common, displaced, descents := 0, 0, 0, 0
+		fixed, common, displaced, descents := 0, 0, int64(0), 0
 		for seed := range uint64(seeds) {
 			s := sampler.Shuffle(n, seed)
 			now, next := s.Epoch(0), s.Epoch(1)
 			for k := range n {
 				i := now.At(k)
-				displaced += max(i-k, k-i)
+				displaced += int64(max(i-k, k-i))
 				if i == k {
 					fixed++
 				}
@@ -176,7 +180,7 @@ func TestShuffleEpochTakesNoMemoryThatGrows(t *testing.T) {
 }
 
 func BenchmarkShuffleAt(b *testing.B) {
-	for _, n := range []int{200, 50_000, 100_000_000, 1 << 40} {
+	for _, n := range []int{200, 50_000, 100_000_000, math.MaxInt32} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			order := sampler.Shuffle(n, 1).Epoch(0)
 			b.ReportAllocs()

@@ -77,7 +77,16 @@ func Open(t testing.TB, ds dataset.Dataset) dataset.Reader {
 
 // Reset gives the slot the random numbers of another draw.
 func Reset(s dataset.Slot, seed uint64, epoch, draw int) {
-	slots.Slot(s).Draw().Reset(seed, epoch, draw)
+	slots.Slot(s).Draw().Reset(seed, epoch, int64(draw))
+}
+
+// OfInt is one of two values: the first where an int has 64 bits, the second where
+// it has 32.
+func OfInt[T any](bits64, bits32 T) T {
+	if math.MaxInt == math.MaxInt32 {
+		return bits32
+	}
+	return bits64
 }
 
 // Slots are the slots of a batch.

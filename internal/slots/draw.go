@@ -31,7 +31,7 @@ func NewDraws(n int, clock *Clock) []Draw {
 }
 
 // Reset moves to another draw. The first call of Rand seeds its random numbers.
-func (d *Draw) Reset(seed uint64, epoch, draw int) {
+func (d *Draw) Reset(seed uint64, epoch int, draw int64) {
 	d.seed, d.epoch, d.draw = seed, uint64(epoch), uint64(draw)
 	d.seeded = false
 }

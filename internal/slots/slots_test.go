@@ -30,7 +30,7 @@ func TestRowIsTheCellsMemory(t *testing.T) {
 }
 
 func TestRandDependsOnSeedEpochAndDraw(t *testing.T) {
-	value := func(seed uint64, epoch, draw int) uint64 {
+	value := func(seed uint64, epoch int, draw int64) uint64 {
 		d := slots.NewDraw(nil)
 		d.Reset(seed, epoch, draw)
 		d.Rand() // the second call continues the sequence, it does not restart it
@@ -42,7 +42,7 @@ func TestRandDependsOnSeedEpochAndDraw(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint64(10) {
 		for epoch := range 10 {
-			for draw := range 100 {
+			for draw := range int64(100) {
 				seen[value(seed, epoch, draw)] = true
 			}
 		}

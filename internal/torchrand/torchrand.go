@@ -41,7 +41,8 @@ func (g *Generator) SkipPerm(n int) {
 	if n < border {
 		g.twister.skip(max(n-1, 0))
 	} else {
-		g.twister.skip(2 * n)
+		g.twister.skip(n)
+		g.twister.skip(n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -346,7 +347,7 @@ func TestCachedPassesOnWhatTheDatasetOffers(t *testing.T) {
 
 func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
 	var log []string
-	c := cached(t, journal{n: 3, log: &log}, 8)
+	c := cached(t, journal{n: 3, log: &log}, strconv.IntSize/8) // bytes of one sample
 	r := datatest.Open(t, c)
 	for i := range 3 {
 		if err := r.Place(t.Context(), i, dataset.NewSlot(c.Spec()...)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -174,7 +175,7 @@ func TestWriteCIFARRefusesOtherSamples(t *testing.T) {
 		`dataset: field label int64 (2): want one integer`:                                datatest.Tensors(t, image, dataset.Named("label", [][2]int64{{1, 2}})),
 		`dataset: write sample 0: field "label": label 10, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []uint16{10})),
 		`dataset: write sample 0: field "label": label -1, want 0 to 9`:                   datatest.Tensors(t, image, dataset.Named("label", []int8{-1})),
-		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: datatest.Tensors(t, image, dataset.Named("label", []int{-1 << 63})),
+		`dataset: write sample 0: field "label": label -9223372036854775808, want 0 to 9`: datatest.Tensors(t, image, dataset.Named("label", []int64{math.MinInt64})),
 		`dataset: write sample 0: field "label": label 65536, want 0 to 9`:                datatest.Tensors(t, image, dataset.Named("label", []int32{65536})),
 	} {
 		if got := fmt.Sprint(dataset.WriteCIFAR10(t.Context(), new(bytes.Buffer), ds)); got != want {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -17,6 +18,7 @@ func readFile(fsys fs.FS, name string, cell Cell, limit int64) error {
 	}
 	defer f.Close()
 	// With one byte more, the read that finds the end of the file needs no growth.
+	limit = min(limit, math.MaxInt-1)
 	buf := cell.Grow(int(min(size, limit)) + 1)
 	n := 0
 	for size <= limit {

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Field is one named part of a sample: the image, the label.
@@ -74,7 +75,7 @@ func (s Spec) String() string {
 
 // Validate reports everything that is wrong with the spec: no fields, a name
 // that is missing or used twice, a dtype without a fixed size, a dimension
-// below 1, a shape of more than 1 TiB.
+// below 1, a shape of more than 1 TiB, or 2 GiB where an int has 32 bits.
 func (s Spec) Validate() error {
 	var errs []error
 	if len(s) == 0 {
@@ -108,7 +109,7 @@ func checkShape(f Field) error {
 			return fmt.Errorf("dataset: spec: field %q: shape %v has a dimension below 1", f.Name, []int(f.Shape))
 		}
 		if d > maxBytes/bytes {
-			return fmt.Errorf("dataset: spec: field %q: shape %v is larger than 1 TiB", f.Name, []int(f.Shape))
+			return fmt.Errorf("dataset: spec: field %q: shape %v is larger than %s", f.Name, []int(f.Shape), figures.Bytes(maxBytes))
 		}
 		bytes *= d
 	}

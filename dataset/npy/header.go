@@ -38,18 +38,18 @@ func readHeader(in *files.Input) (header, error) {
 	if string(fixed[:6]) != magic {
 		return header{}, fmt.Errorf("byte 0: magic string %q, want %q", fixed[:6], magic)
 	}
-	major, minor, size := fixed[6], fixed[7], 0
+	major, minor, size := fixed[6], fixed[7], uint32(0)
 	switch {
 	case major == 1 && minor == 0:
 		if err := in.Fill(fixed[8:10]); err != nil {
 			return header{}, err
 		}
-		size = int(binary.LittleEndian.Uint16(fixed[8:]))
+		size = uint32(binary.LittleEndian.Uint16(fixed[8:]))
 	case (major == 2 || major == 3) && minor == 0:
 		if err := in.Fill(fixed[8:12]); err != nil {
 			return header{}, err
 		}
-		size = int(binary.LittleEndian.Uint32(fixed[8:]))
+		size = binary.LittleEndian.Uint32(fixed[8:])
 	default:
 		return header{}, fmt.Errorf("byte 6: version %d.%d, want 1.0, 2.0 or 3.0", major, minor)
 	}

@@ -32,6 +32,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -101,6 +102,9 @@ func (p *File) measure() error {
 	}
 	if t != nil {
 		return errors.New("it is a packed file: want Open")
+	}
+	if p.size/p.record > math.MaxInt {
+		return fmt.Errorf("%d samples are more than %d", p.size/p.record, math.MaxInt)
 	}
 	p.n = int(p.size / p.record)
 	if rest := p.size % p.record; rest != 0 {

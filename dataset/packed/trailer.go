@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
@@ -110,6 +111,9 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 	}
 	if rest -= described; samples > rest/sumBytes {
 		return nil, fmt.Errorf("byte %d: %d samples in %d bytes", size-tailBytes+tailSamples, samples, rest)
+	}
+	if samples > math.MaxInt/sumBytes {
+		return nil, fmt.Errorf("byte %d: the checksums of %d samples are more than memory can hold", size-tailBytes+tailSamples, samples)
 	}
 	start := int64(rest - sumBytes*samples)
 	// ReadAll allocates as it reads, so a file that only claims its size takes no

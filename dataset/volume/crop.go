@@ -65,7 +65,7 @@ func (c Crop) add(p *program) error {
 const maxSide = 1 << 20
 
 // maxElements bounds a volume that steps make, so that no product overflows.
-const maxElements = min(1<<40, math.MaxInt)
+const maxElements = min(1<<40, math.MaxInt/8)
 
 // size is the length of axis k of Shape after the step.
 func (c Crop) size(k int) int {

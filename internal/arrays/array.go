@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"gorgonia.org/tensor"
 
@@ -55,7 +56,7 @@ func (a *Array) Attach(in *files.Input, limit *int64) error {
 	if !in.Packed && !a.fortran && (a.record > files.Small || rows > *limit) {
 		return nil
 	}
-	if rows > *limit {
+	if rows > min(*limit, math.MaxInt-bulk.Align) {
 		return fmt.Errorf("%d bytes of samples to be held in memory%s, MemoryLimit leaves %d", rows, a.why(in), *limit)
 	}
 	data, err := a.load(in, rows)

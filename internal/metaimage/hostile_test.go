@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/metaimage"
 )
 
@@ -31,10 +32,10 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"11 axes", "NDims = 11\n", `NDims: "11" axes`},
 		{"sizes first", "DimSize = 2\n", "DimSize: NDims must come first"},
 		{"few sizes", "NDims = 2\nDimSize = 2\n", "DimSize: 1 numbers for 2 axes"},
-		{"size 0", "NDims = 2\nDimSize = 2 0\n", `DimSize: axis 1: "0" samples, want at least 1`},
-		{"product beyond 64 bits", "NDims = 2\nDimSize = 4294967296 4294967296\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "more than memory can hold"},
-		{"terabytes", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "the data end after 0 of 9999999999999"},
-		{"terabytes of zlib", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nCompressedData = True\nElementDataFile = LOCAL\n" + deflated, "the data end after 12 of 9999999999999"},
+		{"size 0", "NDims = 2\nDimSize = 2 0\n", `DimSize: axis 1: "0" samples, want 1 to `},
+		{"product beyond 64 bits", "NDims = 2\nDimSize = 4294967296 4294967296\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("more than memory can hold", "want 1 to 2147483647")},
+		{"terabytes", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", datatest.OfInt("the data end after 0 of 9999999999999", "want 1 to 2147483647")},
+		{"terabytes of zlib", "NDims = 1\nDimSize = 9999999999999\nElementType = MET_CHAR\nCompressedData = True\nElementDataFile = LOCAL\n" + deflated, datatest.OfInt("the data end after 12 of 9999999999999", "want 1 to 2147483647")},
 		{"no type", "NDims = 1\nDimSize = 2\nElementDataFile = LOCAL\n", "ElementType is missing"},
 		{"no sizes", "NDims = 1\nElementType = MET_CHAR\nElementDataFile = LOCAL\n", "DimSize is missing"},
 		{"unknown type", rank2[:strings.Index(rank2, "ElementType")] + "ElementType = MET_OTHER\n", `ElementType: "MET_OTHER" is not supported`},
@@ -70,7 +71,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"pattern without step", rank2 + "ElementDataFile = %d 1 3\n", "1 to 3: the step is missing"},
 		{"pattern of other numbers", rank2 + "ElementDataFile = %d 1 4 1\n", "1 to 4 by 1 are not the numbers of 3 files"},
 		{"pattern of step 0", rank2 + "ElementDataFile = %d 1 3 0\n", "1 to 3 by 0 are not"},
-		{"pattern of many", "NDims = 2\nDimSize = 1 9999999999999\nElementType = MET_CHAR\nElementDataFile = %d.raw\n", "data file a/1.raw: file does not exist"},
+		{"pattern of many", "NDims = 2\nDimSize = 1 9999999999999\nElementType = MET_CHAR\nElementDataFile = %d.raw\n", datatest.OfInt("data file a/1.raw: file does not exist", "want 1 to 2147483647")},
 		{"pattern outside", rank2 + "ElementDataFile = ../%d 1\n", "is not in the header's folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

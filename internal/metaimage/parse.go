@@ -222,7 +222,7 @@ func (p *parser) dimSize(value string) error {
 	for i, word := range words {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return fmt.Errorf("axis %d: %.60q samples, want at least 1", i, word)
+			return fmt.Errorf("axis %d: %.60q samples, want 1 to %d", i, word, math.MaxInt)
 		}
 		p.h.Sizes[i] = n
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/nifti"
 )
 
@@ -52,10 +53,10 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"negative axes", "byte 16: dim[0]: -1 axes", 2, long(16, -1)},
 		{"size 0", "byte 42: dim[1]: 0 samples", 1, short(42, 0)},
 		{"negative size", "byte 32: dim[2]: -5 samples", 2, long(32, -5)},
-		{"product beyond 64 bits", "more than memory can hold", 2, func(b []byte) []byte {
+		{"product beyond 64 bits", datatest.OfInt("more than memory can hold", "want 1 to 2147483647"), 2, func(b []byte) []byte {
 			return long(24, 1<<40)(long(32, 1<<40)(b))
 		}},
-		{"terabytes", "the data end after 48 of", 2, long(40, 1<<40)},
+		{"terabytes", datatest.OfInt("the data end after 48 of", "want 1 to 2147483647"), 2, long(40, 1<<40)},
 		{"binary", "datatype: 1 (binary) is not supported", 1, short(70, 1)},
 		{"float128", "datatype: 1536 (float128) is not supported", 1, short(70, 1536)},
 		{"complex256", "datatype: 2048 (complex256) is not supported", 2, short(12, 2048)},

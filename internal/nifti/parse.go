@@ -142,7 +142,7 @@ func (h *Header) shape(f fields) error {
 	for i := range h.Dim {
 		v := f.dim(i + 1)
 		if v < 1 || v > math.MaxInt {
-			return fmt.Errorf("byte %d: dim[%d]: %d samples, want at least 1", at+step*(i+1), i+1, v)
+			return fmt.Errorf("byte %d: dim[%d]: %d samples, want 1 to %d", at+step*(i+1), i+1, v, math.MaxInt)
 		}
 		h.Dim[i] = int(v)
 	}

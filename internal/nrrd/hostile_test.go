@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/nrrd"
 )
 
@@ -52,9 +53,9 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"negative size", head("dimension: 2\nsizes: -2 -3\n"), "sizes: axis 0: -2 samples"},
 		{"size beyond 64 bits", head("dimension: 1\nsizes: 99999999999999999999\n"), "out of range"},
 		{"product beyond 64 bits", head("type: uchar\ndimension: 4\nsizes: 65536 65536 65536 65536\nencoding: raw\n"), "more than memory"},
-		{"product of 0 modulo 2^64", head("type: uchar\ndimension: 2\nsizes: 4294967296 4294967296\nencoding: raw\n"), "more than memory"},
-		{"terabytes", head("type: uchar\ndimension: 1\nsizes: 9999999999999\nencoding: raw\n"), "end after 0 of 9999999999999"},
-		{"terabytes of gzip", head("type: uchar\ndimension: 1\nsizes: 9999999999999\nencoding: gz\n") + zip, "end after 2 of 9999999999999"},
+		{"product of 0 modulo 2^64", head("type: uchar\ndimension: 2\nsizes: 4294967296 4294967296\nencoding: raw\n"), datatest.OfInt("more than memory", "want 1 to 2147483647")},
+		{"terabytes", head("type: uchar\ndimension: 1\nsizes: 9999999999999\nencoding: raw\n"), datatest.OfInt("end after 0 of 9999999999999", "want 1 to 2147483647")},
+		{"terabytes of gzip", head("type: uchar\ndimension: 1\nsizes: 9999999999999\nencoding: gz\n") + zip, datatest.OfInt("end after 2 of 9999999999999", "want 1 to 2147483647")},
 		{"unknown type", head("type: long\n"), `type: there is no type "long"`},
 		{"unknown encoding", head("encoding: lzma\n"), `encoding: there is no encoding "lzma"`},
 		{"unknown endian", head("endian: middle\n"), `endian: there is no byte order "middle"`},
@@ -83,8 +84,8 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"byte skip of -2", head(plain2 + "byte skip: -2\n"), "byte skip: -2"},
 		{"backwards in text", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: hex\nbyte skip: -1\n"), "byte skip: -1 has no meaning"},
 		{"backwards beyond the beginning", head(plain2+"byte skip: -1\n") + "a", "byte skip -1: the data have 2 bytes, but only 1"},
-		{"skip beyond the end", head(plain2+"byte skip: 9223372036854775807\n") + "ab", "byte skip 9223372036854775807: unexpected EOF"},
-		{"lines beyond the end", head(plain2+"line skip: 9999999999\n") + "a\nb", "line skip: line 2 of 9999999999"},
+		{"skip beyond the end", head(plain2+"byte skip: 9223372036854775807\n") + "ab", datatest.OfInt("byte skip 9223372036854775807: unexpected EOF", "byte skip: 9223372036854775807, want -1 to 2147483647")},
+		{"lines beyond the end", head(plain2+"line skip: 9999999999\n") + "a\nb", datatest.OfInt("line skip: line 2 of 9999999999", "line skip: 9999999999, want 0 to 2147483647")},
 		{"short", head(plain2) + "a", "byte 59: the data end after 1 of 2"},
 		{"gzip short", head("type: uchar\ndimension: 1\nsizes: 3\nencoding: gz\n") + zip, "the data end after 2 of 3"},
 		{"gzip cut", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: gz\n") + zip[:len(zip)-1], "unexpected EOF"},
@@ -102,7 +103,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"text short", head("type: float\ndimension: 1\nsizes: 2\nencoding: ascii\n") + "1", "the data end after 4 of 8"},
 		{"runs cut", head("type: uchar\ndimension: 1\nsizes: 2\nencoding: zrl\n") + "\x00", "unexpected EOF"},
 		{"endless comments", "NRRD0004\n" + strings.Repeat("#\n", 1<<19), "line 131073: the header has more than 131072 lines"},
-		{"endless list", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 1 9999999999\nencoding: raw\ndata file: LIST\n" + numbered(1<<19), "line 131073: the header has more than 131072 lines"},
+		{"endless list", "NRRD0004\ntype: uchar\ndimension: 2\nsizes: 1 9999999999\nencoding: raw\ndata file: LIST\n" + numbered(1<<19), datatest.OfInt("line 131073: the header has more than 131072 lines", "want 1 to 2147483647")},
 		{"endless line", "NRRD0004\n" + strings.Repeat("x", 17<<20), "line 2: the header has more than 16777216 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, files("a/file.nrrd", c.file), "a/file.nrrd", c.want) })

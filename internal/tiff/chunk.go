@@ -27,7 +27,7 @@ func (d *Decoder) decodeChunk(to *target, i int, at image.Point) error {
 		return nil
 	}
 	if p.planes && p.bands > 1 {
-		d.row = grow(d.row, p.chunkW*p.bands*p.bits/8)
+		d.row = grow(d.row, p.chunkW*p.bands*(p.bits/8))
 	}
 	for y := part.Min.Y; y < part.Max.Y; y++ {
 		row := chunk[(y-at.Y)*n:]

@@ -136,7 +136,7 @@ func (c compression) most(p *storedImage, n int) int64 {
 	case none:
 		return size
 	case faxRows, fax3, fax4, faxWords:
-		return 8 * size * int64(p.rowBytes())
+		return 8 * size * p.rowSize()
 	case lzwCodes:
 		return size*8/9*4094 + 4094
 	case newJPEG:

@@ -3,6 +3,7 @@ package tiff
 import (
 	"fmt"
 	"io"
+	"math"
 )
 
 // readChunks reads how the image is divided into strips or tiles, the chunks.
@@ -59,17 +60,20 @@ func (p *storedImage) parts() int {
 	return 1
 }
 
-// rowBytes is the length of a chunk's row in one plane. For YCbCr with shared chroma
+// rowSize is the length of a chunk's row in one plane. For YCbCr with shared chroma
 // it is the length of a row of blocks.
-func (p *storedImage) rowBytes() int {
+func (p *storedImage) rowSize() int64 {
 	switch {
 	case p.kind == lumaChroma:
-		return (p.chunkW + p.subH - 1) / p.subH * (p.subH*p.subV + 2)
+		return int64(p.chunkW+p.subH-1) / int64(p.subH) * int64(p.subH*p.subV+2)
 	case p.planes:
-		return (p.chunkW*p.bits + 7) / 8
+		return (int64(p.chunkW)*int64(p.bits) + 7) / 8
 	}
-	return (p.chunkW*p.bits*p.samples + 7) / 8
+	return (int64(p.chunkW)*int64(p.bits)*int64(p.samples) + 7) / 8
 }
+
+// rowBytes is rowSize, after check.
+func (p *storedImage) rowBytes() int { return int(p.rowSize()) }
 
 // rows is the number of rows in chunk i of a plane. The last strip may have fewer than
 // the others.
@@ -80,14 +84,17 @@ func (p *storedImage) rows(i int) int {
 	return min(p.chunkH, p.h-i/p.across*p.chunkH)
 }
 
-// chunkBytes is the uncompressed length of chunk i of a plane.
-func (p *storedImage) chunkBytes(i int) int {
+// chunkSize is the uncompressed length of chunk i of a plane.
+func (p *storedImage) chunkSize(i int) int64 {
 	n := p.rows(i)
 	if p.kind == lumaChroma {
 		n = (n + p.subV - 1) / p.subV
 	}
-	return n * p.rowBytes()
+	return int64(n) * p.rowSize()
 }
+
+// chunkBytes is chunkSize, after check.
+func (p *storedImage) chunkBytes(i int) int { return int(p.chunkSize(i)) }
 
 // extent is where chunk i of a plane is in the file.
 func (p *storedImage) extent(data []byte, plane, i int) (from, to int, err error) {
@@ -103,7 +110,7 @@ func (p *storedImage) extent(data []byte, plane, i int) (from, to int, err error
 	length := room
 	switch {
 	case p.compression == none:
-		length = uint64(p.chunkBytes(i % (p.across * p.down)))
+		length = uint64(p.chunkSize(i % (p.across * p.down)))
 	case i < p.counts.len() && (p.counts.uint(i) > 0 || p.offsets.len() > 1):
 		length = p.counts.uint(i)
 	case p.offsets.len() > 1:
@@ -131,10 +138,14 @@ func (p *storedImage) check(data []byte, limit int) error {
 				return err
 			}
 			room := p.compression.most(p, to-from)
-			if int64(p.chunkBytes(i)) > room {
+			size := p.chunkSize(i)
+			if size > room {
 				return p.tooFew(to - from)
 			}
-			need += int64(p.chunkBytes(i))
+			if size > math.MaxInt/int64(p.parts()) {
+				return fmt.Errorf("%ss of %d bytes are more than memory can hold", p.chunkName(), size)
+			}
+			need += size
 			most = max(most, room)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // installed are the model's files, or the test is skipped.
-func installed(t *testing.T) model.Files {
+func installed(t testing.TB) model.Files {
 	t.Helper()
 	files, err := model.Find(model.Folder())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func installed(t *testing.T) model.Files {
 }
 
 // started is the model in ONNX Runtime.
-func started(t *testing.T) *ort.Session {
+func started(t testing.TB) *ort.Session {
 	t.Helper()
 	files := installed(t)
 	stop, err := ort.Start(files.Library)
@@ -193,5 +193,21 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("got %v, want %q", err, says)
 		}
+	}
+}
+
+// BenchmarkNet is the net alone, by the size of the batch.
+func BenchmarkNet(b *testing.B) {
+	session := started(b)
+	for _, n := range []int{1, 2, 4, 8, 16, 32} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			x, y := make([]float32, n*session.Values()), make([]float32, n*session.Classes())
+			for b.Loop() {
+				if err := session.Run(x, y, n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(1000*b.Elapsed().Seconds()/float64(n*b.N), "ms/image")
+		})
 	}
 }

@@ -143,6 +143,9 @@ func TestAPanicWhileWritingHoldsNobodyUp(t *testing.T) {
 			b.classify(t.Context(), func([]float32) error { panic("in a transform") })
 		}()
 		ask(t, b, 1, 0)
+		if want := []int{1}; !slices.Equal(d.runs, want) {
+			t.Errorf("runs of %v rows, want %v", d.runs, want)
+		}
 	})
 }
 

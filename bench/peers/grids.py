@@ -32,7 +32,7 @@ class Cell(typing.NamedTuple):
 
     def flags(self, epochs):
         values = {"study": self.study, "data": self.data, "samples": self.samples, "size": self.size, "model": self.model}
-        if self.work != "nets":
+        if self.work not in ("nets", "onnx"):
             values |= {"work": self.work, "workers": self.workers, "epochs": epochs, "consumer": self.consumer, "speed": self.speed}
         if self.speed:
             values |= {"model": f"{self.speed:.0f} samples per s", "simulated": "devices, each of its model's speed"}
@@ -41,7 +41,7 @@ class Cell(typing.NamedTuple):
         return found + ["-shuffle"] * self.shuffle + [self.folder] * bool(self.folder)
 
     def commands(self, binaries, wanted):
-        names = wanted or [sides.PENSTOCK, *[sides.WITHOUT_HELP] * (self.both and self.workers > 1), *(self.peers or sides.programs(self.work))]
+        names = wanted or [sides.PENSTOCK, sides.ONNX, *[sides.WITHOUT_HELP] * (self.both and self.workers > 1), *(self.peers or sides.programs(self.work))]
         return sides.commands(self.work, binaries, names, self.workers)
 
     def __str__(self):
@@ -147,4 +147,11 @@ def inference(o, f):
         yield Cell("inference", "nets", "random", "", batches[0], 0, 128, size=64, model=model, batches=batches)
 
 
-SETS = {s.__name__: s for s in (photos, formats, loading, endtoend, simulated, profile, volumes, inference)}
+def onnx(o, f):
+    """Study 5 with nets of usual size, in ONNX Runtime and PyTorch."""
+    for model in ("efficientnet-lite0", "vit-tiny"):
+        batches = tuple(o.batch or ((1, 2, 4, 8, 16, 32, 64, 128) if o.full else (1, 4, 16, 64)))
+        yield Cell("inference", "onnx", "random, 224 pixels", "", batches[0], 0, 64, model=model, batches=batches)
+
+
+SETS = {s.__name__: s for s in (photos, formats, loading, endtoend, simulated, profile, volumes, inference, onnx)}

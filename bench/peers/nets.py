@@ -1,4 +1,4 @@
-"""The nets of bench/model in PyTorch, with random weights, and their time per image without loading.
+"""The nets of bench/model and bench/onnx in PyTorch, with random weights, and their time per image without loading.
 PyTorch has as many threads as there are processors.
 """
 
@@ -26,8 +26,8 @@ def conv(inputs, outputs, stride):
     return nn.Conv2d(inputs, outputs, 3, stride, 1)
 
 
-def mlp(width, hidden):
-    return nn.Sequential(nn.Linear(width, hidden), Gelu(), nn.Linear(hidden, width))
+def mlp(width, hidden, act=Gelu):
+    return nn.Sequential(nn.Linear(width, hidden), act(), nn.Linear(hidden, width))
 
 
 def pooled(layers, channels):
@@ -80,11 +80,11 @@ class Mixing(nn.Module):
 
 
 class Attending(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, act=Gelu):
         super().__init__()
         self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
         self.heads = heads
-        self.qkv, self.out, self.mlp = nn.Linear(width, 3 * width), nn.Linear(width, width), mlp(width, 4 * width)
+        self.qkv, self.out, self.mlp = nn.Linear(width, 3 * width), nn.Linear(width, width), mlp(width, 4 * width, act)
 
     def forward(self, x):
         n, rows, width = x.shape
@@ -97,17 +97,54 @@ class Attending(nn.Module):
 class Rows(nn.Module):
     """Patches through layers; the class from their mean."""
 
-    def __init__(self, size, side, width, layers, placed):
+    def __init__(self, size, side, width, layers, placed, classes=CLASSES):
         super().__init__()
         self.patches = Patches(side, width)
         self.place = nn.Parameter(torch.randn(1, (size // side) ** 2, width) / math.sqrt(50)) if placed else None
-        self.layers, self.norm, self.head = nn.Sequential(*layers), nn.LayerNorm(width), nn.Linear(width, CLASSES)
+        self.layers, self.norm, self.head = nn.Sequential(*layers), nn.LayerNorm(width), nn.Linear(width, classes)
 
     def forward(self, x):
         x = self.patches(x)
         if self.place is not None:
             x = x + self.place
         return self.head(self.norm(self.layers(x)).mean(1))
+
+
+def normed(inputs, outputs, kernel, stride, groups=1):
+    """A convolution with TensorFlow's "same" padding of an even number of pixels, and batch normalization."""
+    pad = kernel - stride
+    padding = [nn.ZeroPad2d((pad // 2, pad - pad // 2) * 2)] * (pad > 0)
+    return [*padding, nn.Conv2d(inputs, outputs, kernel, stride, groups=groups, bias=False), nn.BatchNorm2d(outputs, eps=1e-3)]
+
+
+class Inverted(nn.Module):
+    def __init__(self, inputs, outputs, kernel, stride, expand):
+        super().__init__()
+        wide = inputs * expand
+        layers = [*normed(inputs, wide, 1, 1), nn.ReLU6()] if expand > 1 else []
+        layers += [*normed(wide, wide, kernel, stride, wide), nn.ReLU6(), *normed(wide, outputs, 1, 1)]
+        self.body, self.add = nn.Sequential(*layers), stride == 1 and inputs == outputs
+
+    def forward(self, x):
+        return self.body(x) + x if self.add else self.body(x)
+
+
+def lite0():
+    """EfficientNet-Lite0, as examples/onnx/nets writes it."""
+    layers, inputs = [*normed(3, 32, 3, 2), nn.ReLU6()], 32
+    for blocks, kernel, stride, expand, outputs in (
+        (1, 3, 1, 1, 16),
+        (2, 3, 2, 6, 24),
+        (2, 5, 2, 6, 40),
+        (3, 3, 2, 6, 80),
+        (3, 5, 1, 6, 112),
+        (4, 5, 2, 6, 192),
+        (1, 3, 1, 6, 320),
+    ):
+        for k in range(blocks):
+            layers.append(Inverted(inputs, outputs, kernel, 1 if k else stride, expand))
+            inputs = outputs
+    return nn.Sequential(*layers, *normed(320, 1280, 1, 1), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
 
 
 # Name to net for images of size×size pixels.
@@ -117,6 +154,8 @@ NETS = {
     "resnet-small": lambda size: residual(2, 16, 32, 64),
     "mixer": lambda size: Rows(size, 8, 64, [Mixing((size // 8) ** 2, 64) for _ in range(4)], placed=False),
     "vit": lambda size: Rows(size, 8, 64, [Attending(64, 4) for _ in range(4)], placed=True),
+    "efficientnet-lite0": lambda size: lite0(),
+    "vit-tiny": lambda size: Rows(size, 16, 192, [Attending(192, 3, nn.GELU) for _ in range(12)], placed=True, classes=1000),
 }
 
 

@@ -10,6 +10,7 @@ PHOTOS = HERE.parents[2] / "shared" / "photos"
 
 PENSTOCK = "penstock"  # the program that build makes; it does all works
 WITHOUT_HELP = PENSTOCK + " without Help"
+ONNX = "ONNX Runtime"  # from Go, the program of bench/onnx; it needs cgo and examples/onnx/install
 
 # Who does a work besides, by work.
 PROGRAMS = {
@@ -32,7 +33,7 @@ PROGRAMS = {
         "NumPy loop": "loops.py",
     },
     "volumes": {"PyTorch with pynrrd": "pytorch.py"},
-    "nets": {"PyTorch": "nets.py"},
+    "nets onnx": {"PyTorch": "nets.py"},
 }
 NEEDS = {"dali_cpu.py": "dali", "spdl_threads.py": "spdl", "ffcv_loader.py": "ffcv", "monai_loader.py": "volumes"}
 
@@ -67,12 +68,15 @@ def installed(work, program):
 def build(folder):
     """Builds penstock's side into folder, for commands."""
     subprocess.run(["go", "build", "-o", os.path.join(folder, PENSTOCK), "./penstock"], cwd=HERE, check=True)
+    subprocess.run(["go", "build", "-o", os.path.join(folder, ONNX), "../onnx"], cwd=HERE, check=False)
 
 
 def commands(work, folder, wanted=None, workers=None):
     """How to start every side that can do the work here, name to command line, with what build has put
     into folder. Loops have no workers."""
     found = {PENSTOCK: [os.path.join(folder, PENSTOCK)], WITHOUT_HELP: [os.path.join(folder, PENSTOCK), "-help", "off"]}
+    if work == "onnx":
+        found = {ONNX: [os.path.join(folder, ONNX)]} if os.path.exists(os.path.join(folder, ONNX)) else {}
     for name, program in programs(work).items():
         if installed(work, program) and (workers in (None, 0) or not name.endswith("loop")):
             file, *arguments = program.split()

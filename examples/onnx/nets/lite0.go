@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Lite0Size is the side of EfficientNet-Lite0's images, in pixels, and
-// Lite0Classes the number of ImageNet's classes.
+// The sizes of EfficientNet-Lite0.
 const (
-	Lite0Size    = 224
-	Lite0Classes = 1000
+	Lite0Size       = 224     // of images, in pixels on each side
+	Lite0Classes    = 1000    // ImageNet's
+	Lite0Parameters = 4652008 // trained weights
 )
 
 // stages are EfficientNet-Lite0's stages of inverted residual blocks. Only the

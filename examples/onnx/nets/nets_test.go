@@ -115,8 +115,8 @@ func TestLite0HasItsPublishedNumberOfWeights(t *testing.T) {
 			n += len(w.Values)
 		}
 	}
-	if want := 4652008; n != want { // what PyTorch counts as parameters
-		t.Errorf("got %d, want %d", n, want)
+	if n != Lite0Parameters {
+		t.Errorf("got %d, want %d", n, Lite0Parameters)
 	}
 }
 
@@ -136,5 +136,12 @@ func TestLite0NamesWeightsThatDoNotFit(t *testing.T) {
 		if _, err := Lite0(weights); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)
 		}
+	}
+}
+
+func TestViTTinyHasTheWeightsThatItCounts(t *testing.T) {
+	tr := ViTTiny.written(1)
+	if got := ViTTiny.Parameters(); got != tr.parameters || got < 5_600_000 || got > 5_800_000 {
+		t.Errorf("got %d, written are %d", got, tr.parameters)
 	}
 }

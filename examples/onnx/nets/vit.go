@@ -24,7 +24,17 @@ var ViTTiny = ViT{Size: 224, Patch: 16, Width: 192, Layers: 12, Heads: 3, Classe
 // Random is the network with random weights as an ONNX file: it takes the time of
 // a trained one and knows nothing. Its input is "image", float32 (n, 3, Size,
 // Size), and its output "logits", float32 (n, Classes).
-func (v ViT) Random(seed uint64) []byte {
+func (v ViT) Random(seed uint64) []byte { return v.written(seed).file }
+
+// Parameters is the number of weights.
+func (v ViT) Parameters() int {
+	w := v.Width
+	tokens := v.Size / v.Patch * (v.Size / v.Patch)
+	layer := 4*w + (w*3*w + 3*w) + (w*w + w) + (w*4*w + 4*w) + (4*w*w + w)
+	return (3*v.Patch*v.Patch*w + w) + tokens*w + v.Layers*layer + 2*w + (w*v.Classes + v.Classes)
+}
+
+func (v ViT) written(seed uint64) *transformer {
 	t := &transformer{ViT: v, random: rand.New(rand.NewPCG(seed, 0))}
 	w, side := v.Width, v.Size/v.Patch
 	tokens := side * side
@@ -33,7 +43,7 @@ func (v ViT) Random(seed uint64) []byte {
 	t.merge = t.ints("merge", 0, int64(tokens), int64(w))
 	t.scale = t.floats("scale", []float32{float32(1 / math.Sqrt(float64(w/v.Heads)))})
 
-	x := t.node("Conv", []string{"image", t.normal("patches", 3*v.Patch*v.Patch, w, 3, v.Patch, v.Patch)},
+	x := t.node("Conv", []string{"image", t.normal("patches.weight", 3*v.Patch*v.Patch, w, 3, v.Patch, v.Patch), t.same("patches.bias", 0, w)},
 		intsAttribute("kernel_shape", v.Patch, v.Patch), intsAttribute("strides", v.Patch, v.Patch))
 	x = t.node("Reshape", []string{x, t.tokens})
 	x = t.node("Transpose", []string{x}, intsAttribute("perm", 0, 2, 1))
@@ -47,7 +57,8 @@ func (v ViT) Random(seed uint64) []byte {
 	}
 	x = t.node("ReduceMean", []string{t.norm(x, "norm"), t.ints("axis", 1)}, intAttribute("keepdims", 0))
 	x = t.linear(x, "head", w, v.Classes)
-	return t.model("vit", x, v.Size, v.Classes)
+	t.file = t.model("vit", x, v.Size, v.Classes)
+	return t
 }
 
 type transformer struct {
@@ -56,6 +67,8 @@ type transformer struct {
 	random               *rand.Rand
 	tokens, split, merge string // shapes
 	scale                string // of dot products
+	parameters           int
+	file                 []byte
 }
 
 // attention is multi-head self-attention.
@@ -78,23 +91,29 @@ func (t *transformer) attention(x, name string) string {
 
 func (t *transformer) linear(x, name string, in, out int) string {
 	x = t.node("MatMul", []string{x, t.normal(name+".weight", in, in, out)})
-	return t.node("Add", []string{x, t.floats(name+".bias", make([]float32, out), out)})
+	return t.node("Add", []string{x, t.same(name+".bias", 0, out)})
 }
 
 func (t *transformer) norm(x, name string) string {
-	ones := make([]float32, t.Width)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return t.node("LayerNormalization", []string{x, t.floats(name+".weight", ones, t.Width), t.floats(name+".bias", make([]float32, t.Width), t.Width)},
+	return t.node("LayerNormalization", []string{x, t.same(name+".weight", 1, t.Width), t.same(name+".bias", 0, t.Width)},
 		intAttribute("axis", -1), floatAttribute("epsilon", 1e-6))
 }
 
 // normal adds random weights whose variance is one over the number of inputs.
 func (t *transformer) normal(name string, inputs int, shape ...int) string {
+	return t.weight(name, func() float32 { return float32(t.random.NormFloat64() / math.Sqrt(float64(inputs))) }, shape...)
+}
+
+// same adds weights that all have one value.
+func (t *transformer) same(name string, v float32, n int) string {
+	return t.weight(name, func() float32 { return v }, n)
+}
+
+func (t *transformer) weight(name string, value func() float32, shape ...int) string {
 	values := make([]float32, elements(shape))
 	for i := range values {
-		values[i] = float32(t.random.NormFloat64() / math.Sqrt(float64(inputs)))
+		values[i] = value()
 	}
+	t.parameters += len(values)
 	return t.floats(name, values, shape...)
 }

@@ -94,13 +94,13 @@ func processorOf(model string) string {
 		return "ViT"
 	case "deit":
 		return "DeiT"
-	case "clip", "aimv2", "altclip", "git", "groupvit", "kosmos-2", "metaclip_2", "mlcd", "xclip":
+	case "clip", "aimv2", "aimv2_vision_model", "altclip", "florence2", "git", "groupvit", "kosmos-2", "metaclip_2", "mlcd", "vipllava", "xclip":
 		return "CLIP"
 	case "chinese_clip":
 		return "ChineseCLIP"
-	case "bit", "dinov2", "focalnet", "hiera":
+	case "bit", "dinov2", "focalnet", "hiera", "pixio":
 		return "Bit"
-	case "siglip", "paligemma":
+	case "siglip", "colpali", "gemma3n", "paligemma":
 		return "Siglip"
 	case "beit", "data2vec-vision":
 		return "Beit"

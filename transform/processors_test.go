@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,8 @@ type goldenConfig struct {
 type goldenProcessors struct {
 	Photos, Images     []string
 	Transformers, Timm []goldenConfig
+	Defaults           []goldenConfig    // that only name their class
+	Models             map[string]string // from model_type to class
 }
 
 func readProcessors(t testing.TB) (g goldenProcessors) {
@@ -138,84 +141,40 @@ func digest(t *testing.T, p *transform.Compiled, data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TestConfigurationErrorsNameTheKey has configurations that are refused.
-func TestConfigurationErrorsNameTheKey(t *testing.T) {
-	hf := func(text string) transform.Step { return transform.HuggingFace([]byte(text)) }
-	timm := func(text string) transform.Step { return transform.Timm([]byte(text)) }
-	for _, c := range []struct {
-		step transform.Step
-		want string
-	}{
-		{hf(``), "want a JSON object"},
-		{hf(`null`), "want a JSON object, not null"},
-		{hf(`[1]`), "want a JSON object"},
-		{hf(`{"size": 224}`), `key "image_processor_type": missing`},
-		{transform.HuggingFace([]byte(`{"size": 224}`)).ModelType("bert"), `ModelType "bert" is not known`},
-		{hf(`{"image_processor_type": "Qwen2VLImageProcessor"}`), `key "image_processor_type": Qwen2VLImageProcessor is not supported`},
-		{hf(`{"feature_extractor_type": "WhisperFeatureExtractor"}`), `key "feature_extractor_type": WhisperImageProcessor is not supported`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "do_sharpen": true}`), `key "do_sharpen": not known (its value is true)`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "crop_pct": 0.9}`), `key "crop_pct": not known`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "do_resize": 1}`), `key "do_resize": want true or false, not 1`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "Do_resize": false}`), `key "Do_resize": not known`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 224, "depth": 3}}`), `key "size.depth": not known`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 224}}`), `key "size": want height and width`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"longest_edge": 224}}`), `key "size": want height and width`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": -1}`), `key "size": want height and width from 1`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 1e3, "width": 9}}`), `key "size.height": want a whole number`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "size": [1, 2, 3]}`), `key "size": want height and width`},
-		{hf(`{"image_processor_type": "CLIPImageProcessor", "size": 4611686018427387904}`), `key "size": want a whole number`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "do_center_crop": true}`), `key "crop_size": missing`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "resample": 6}`), `key "resample": want a number from 0 to 5, not 6`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": [0.5, 0.5]}`), `key "image_mean": want three numbers or one`},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "image_std": [0, 1, 1]}`), "want finite standard deviations other than 0"},
-		{hf(`{"image_processor_type": "ViTImageProcessor", "rescale_factor": 0}`), `key "rescale_factor": want another number than 0`},
-		{hf(`{"image_processor_type": "ConvNextImageProcessor", "size": {"height": 2, "width": 2}}`), `key "size": want shortest_edge`},
-		{hf(`{"image_processor_type": "ConvNextImageProcessor", "crop_pct": -1}`), `key "crop_pct": want a part`},
-		{hf(`{"image_processor_type": "DPTImageProcessor", "do_pad": true}`), `key "do_pad": padding to multiples is not supported`},
-		{hf(`{"image_processor": {"image_processor_type": "ViTImageProcessor", "do_sharpen": 1}}`), `key "image_processor.do_sharpen": not known`},
-		{timm(`{"pretrained_cfg": 1}`), `key "pretrained_cfg": want an object, not 1`},
-		{timm(`{"pretrained_cfg": {"colour_space": "lab"}}`), `key "pretrained_cfg.colour_space": not known (its value is "lab")`},
-		{timm(`{"input_size": [1, 28, 28]}`), `key "input_size": want [3, height, width], not [1, 28, 28]`},
-		{timm(`{"interpolation": "random"}`), `key "interpolation": "random" is not a filter of Pillow`},
-		{timm(`{"crop_mode": "stretch"}`), `key "crop_mode": want center, squash or border, not "stretch"`},
-		{timm(`{"crop_pct": 1e-9}`), `key "crop_pct": want a part`},
-		{timm(`{"model_args": {"in_chans": 4}}`), `key "model_args.in_chans": want 3, not 4`},
-	} {
-		_, err := transform.Compile(c.step)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %s", err, c.want)
+func TestMissingKeysHaveTheClassesDefaults(t *testing.T) {
+	g := readProcessors(t)
+	for _, c := range g.Defaults {
+		p, err := transform.Compile(transform.HuggingFace(c.Config), transform.Ragged())
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		for i, name := range g.Images {
+			data, err := os.ReadFile(filepath.Join("../examples/images/photos", filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := digest(t, p, data), c.Sums[i]; got != want {
+				t.Errorf("%s, %s: other bits: %s, want %s", c.Name, name, got, want)
+			}
 		}
 	}
 }
 
-// FuzzConfiguration compiles hostile configurations.
-func FuzzConfiguration(f *testing.F) {
-	g := readProcessors(f)
-	for c := range g.steps() {
-		f.Add([]byte(c.Config))
+func TestModelTypesNameTheirClass(t *testing.T) {
+	plan := func(s transform.Step) string {
+		p, err := transform.Compile(s, transform.Ragged())
+		return fmt.Sprint(p, err)
 	}
-	pix := make([]uint8, 3*5*7)
-	f.Fuzz(func(t *testing.T, config []byte) {
-		for _, step := range []transform.Step{
-			transform.HuggingFace(config), transform.HuggingFace(config).ModelType("vit"),
-			transform.Timm(config), transform.Timm(config).TestSize(),
-		} {
-			p, err := transform.Compile(step, transform.MaxPixels(1<<16))
-			if err != nil {
-				continue
-			}
-			field := p.Spec()[0]
-			if n := field.Elements(); n > 1<<20 {
-				continue
-			}
-			if field.Dtype == tensor.Float32 {
-				err = p.Into(make([]float32, field.Elements()), transform.RGB(pix, 7, 5))
-			} else {
-				err = p.IntoBytes(make([]uint8, field.Elements()), transform.RGB(pix, 7, 5))
-			}
-			if err != nil && !strings.HasPrefix(err.Error(), "transform: ") {
-				t.Errorf("error %v, want one of this package", err)
-			}
+	g := readProcessors(t)
+	if len(g.Models) < 60 {
+		t.Fatalf("only %d models", len(g.Models))
+	}
+	for model, class := range g.Models {
+		got := plan(transform.HuggingFace([]byte("{}")).ModelType(model))
+		want := plan(transform.HuggingFace([]byte(`{"image_processor_type": "` + class + `"}`)))
+		if got != want {
+			t.Errorf("%s:\n%s\nwant that of %s:\n%s", model, got, class, want)
 		}
-	})
+	}
 }

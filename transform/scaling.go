@@ -97,7 +97,8 @@ func inMultiples(height, width, n int, f Filter) scaling {
 		if x := float64(width) / float64(w); math.Abs(1-x) < math.Abs(1-scale) {
 			scale = x
 		}
-		return round(float64(scale*float64(w))/float64(n)) * n, round(float64(scale*float64(h))/float64(n)) * n
+		side := func(v float64) int { return round(min(v, maxResampled)/float64(n)) * n }
+		return side(scale * float64(w)), side(scale * float64(h))
 	}}
 }
 

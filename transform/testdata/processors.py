@@ -14,7 +14,6 @@ levels of 255, and the greatest difference of the final values.
 """
 import hashlib
 import json
-import os
 import pathlib
 import sys
 
@@ -26,6 +25,7 @@ import torchvision
 import transformers
 from PIL import Image
 from timm.data import create_transform, resolve_data_config
+from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPING_NAMES
 
 here = pathlib.Path(__file__).parent
 own = here / "../../examples/images/photos"
@@ -159,15 +159,54 @@ def timm_entry(name, config, images, test):
     return dict(name=name, config=config, test=test, sums=out)
 
 
-photos = [p for c in sorted(pathlib.Path(sys.argv[1]).iterdir()) for p in sorted(c.iterdir())[:5]]
-small = [p for p in sorted(own.glob("*/*.jpg")) if p.name in ("1.jpg", "gray.jpg")]
-images = [Image.open(p).convert("RGB") for p in photos + small]
-golden = dict(
-    versions=dict(transformers=transformers.__version__, timm=timm.__version__, torchvision=torchvision.__version__,
-                  torch=torch.__version__, pillow=PIL.__version__, numpy=np.__version__),
-    photos=[f"{p.parent.name}/{p.name}" for p in photos], images=[f"{p.parent.name}/{p.name}" for p in small],
-    transformers=[dict(entry(n, c, images), model=c.get("model_type", "")) for n, c in PROCESSORS.items()],
-    timm=[timm_entry(n, c, images, False) for n, c in TIMM.items()] + [timm_entry("timm, test size", TIMM["timm, ResNet"], images, True)])
-lines = [f'"{k}": ' + (json.dumps(v) if k in ("versions", "photos", "images") else "[\n" + ",\n".join(map(json.dumps, v)) + "\n]")
-         for k, v in golden.items()]
-(here / "processors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+def defaults(kind, images):
+    """A configuration that names only its class, so that all else is the class's default."""
+    p = processor(kind + "ImageProcessorPil", {})
+    return dict(name=kind, config=dict(image_processor_type=kind + "ImageProcessor"), sums=[digest(run(p, im)) for im in images])
+
+
+CLASSES = ["Beit", "Bit", "Blip", "CLIP", "ChineseCLIP", "ConditionalDetr", "ConvNext", "DPT", "DeformableDetr", "DeiT", "Detr", "EfficientNet",
+           "GroundingDino", "Levit", "MobileNetV1", "MobileNetV2", "MobileViT", "OwlViT", "PoolFormer", "Pvt", "RTDetr", "Sam", "Segformer", "Siglip",
+           "ViT", "Yolos"]
+
+
+def models():
+    """The class for every model_type."""
+    all = {}
+    for model, classes in IMAGE_PROCESSOR_MAPPING_NAMES.items():
+        classes = classes.values() if isinstance(classes, dict) else [classes] if isinstance(classes, str) else classes
+        for name in classes:
+            if name and name.endswith("ImageProcessor") and name[:-14] in CLASSES:
+                all[model] = name
+    return all
+
+
+def opened(paths):
+    return [Image.open(p).convert("RGB") for p in paths]
+
+
+def names(paths):
+    return [f"{p.parent.name}/{p.name}" for p in paths]
+
+
+def main(folder):
+    photos = [p for c in sorted(pathlib.Path(folder).iterdir()) for p in sorted(c.iterdir())[:5]]
+    small = [p for p in sorted(own.glob("*/*.jpg")) if p.name in ("1.jpg", "gray.jpg")]
+    images = opened(photos + small)
+    write(dict(
+        versions=dict(transformers=transformers.__version__, timm=timm.__version__, torchvision=torchvision.__version__,
+                      torch=torch.__version__, pillow=PIL.__version__, numpy=np.__version__),
+        photos=names(photos), images=names(small), models=models(),
+        transformers=[dict(entry(n, c, images), model=c.get("model_type", "")) for n, c in PROCESSORS.items()],
+        timm=[timm_entry(n, c, images, False) for n, c in TIMM.items()] + [timm_entry("timm, test size", TIMM["timm, ResNet"], images, True)],
+        defaults=[defaults(c, opened(small)) for c in CLASSES]))
+
+
+def write(golden):
+    lines = [f'"{k}": ' + ("[\n" + ",\n".join(map(json.dumps, v)) + "\n]" if isinstance(v, list) and isinstance(v[0], dict) else json.dumps(v))
+             for k, v in golden.items()]
+    (here / "processors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

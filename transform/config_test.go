@@ -1,0 +1,138 @@
+package transform_test
+
+import (
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/transform"
+)
+
+// TestConfigurationErrorsNameTheKey has configurations that are refused.
+func TestConfigurationErrorsNameTheKey(t *testing.T) {
+	hf := func(text string) transform.Step { return transform.HuggingFace([]byte(text)) }
+	timm := func(text string) transform.Step { return transform.Timm([]byte(text)) }
+	for _, c := range []struct {
+		step transform.Step
+		want string
+	}{
+		{hf(``), "want a JSON object"},
+		{hf(`null`), "want a JSON object, not null"},
+		{hf(`[1]`), "want a JSON object"},
+		{hf(`{"size": 224}`), `key "image_processor_type": missing`},
+		{transform.HuggingFace([]byte(`{"size": 224}`)).ModelType("bert"), `ModelType "bert" is not known`},
+		{hf(`{"image_processor_type": "Qwen2VLImageProcessor"}`), `key "image_processor_type": Qwen2VLImageProcessor is not supported`},
+		{hf(`{"feature_extractor_type": "WhisperFeatureExtractor"}`), `key "feature_extractor_type": WhisperImageProcessor is not supported`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "do_sharpen": true}`), `key "do_sharpen": not known (its value is true)`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "crop_pct": 0.9}`), `key "crop_pct": not known`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "do_resize": 1}`), `key "do_resize": want true or false, not 1`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "Do_resize": false}`), `key "Do_resize": not known`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 224, "depth": 3}}`), `key "size.depth": not known`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 224}}`), `key "size": want height and width`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"longest_edge": 224}}`), `key "size": want height and width`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": -1}`), `key "size": want height and width from 1`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 1e3, "width": 9}}`), `key "size.height": want a whole number`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": [1, 2, 3]}`), `key "size": want height and width`},
+		{hf(`{"image_processor_type": "CLIPImageProcessor", "size": 4611686018427387904}`), `key "size": want a whole number`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "do_center_crop": true}`), `key "crop_size": missing`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "resample": 6}`), `key "resample": want a number from 0 to 5, not 6`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": [0.5, 0.5]}`), `key "image_mean": want three numbers or one`},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "image_std": [0, 1, 1]}`), "want finite standard deviations other than 0"},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "rescale_factor": 0}`), `key "rescale_factor": want another number than 0`},
+		{hf(`{"image_processor_type": "ConvNextImageProcessor", "size": {"height": 2, "width": 2}}`), `key "size": want shortest_edge`},
+		{hf(`{"image_processor_type": "ConvNextImageProcessor", "crop_pct": -1}`), `key "crop_pct": want a part`},
+		{hf(`{"image_processor_type": "DPTImageProcessor", "do_pad": true}`), `key "do_pad": padding to multiples is not supported`},
+		{hf(`{"image_processor": {"image_processor_type": "ViTImageProcessor", "do_sharpen": 1}}`), `key "image_processor.do_sharpen": not known`},
+		{timm(`{"pretrained_cfg": 1}`), `key "pretrained_cfg": want an object, not 1`},
+		{timm(`{"pretrained_cfg": {"colour_space": "lab"}}`), `key "pretrained_cfg.colour_space": not known (its value is "lab")`},
+		{timm(`{"input_size": [1, 28, 28]}`), `key "input_size": want [3, height, width], not [1, 28, 28]`},
+		{timm(`{"interpolation": "random"}`), `key "interpolation": "random" is not a filter of Pillow`},
+		{timm(`{"crop_mode": "stretch"}`), `key "crop_mode": want center, squash or border, not "stretch"`},
+		{timm(`{"crop_pct": 1e-9}`), `key "crop_pct": want a part`},
+		{timm(`{"model_args": {"in_chans": 4}}`), `key "model_args.in_chans": want 3, not 4`},
+	} {
+		_, err := transform.Compile(c.step)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+// TestConfigurationsSayTheSame has pairs of configurations with the same meaning.
+func TestConfigurationsSayTheSame(t *testing.T) {
+	plan := func(s transform.Step) string {
+		p, err := transform.Compile(s, transform.Ragged())
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		return p.String()
+	}
+	hf := func(text string) transform.HuggingFacePreset { return transform.HuggingFace([]byte(text)) }
+	timm := func(text string) transform.TimmPreset { return transform.Timm([]byte(text)) }
+	for _, c := range [][2]transform.Step{
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessorFast"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessorPil"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTFeatureExtractor"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"feature_extractor_type": "ViTFeatureExtractor"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "feature_extractor_type": "CLIPFeatureExtractor"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor"}`).ModelType("clip")},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor": {"image_processor_type": "ViTImageProcessor"}, "processor_class": "P"}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "size": null, "do_sharpen": null, "do_resize": null, "resample": null, "image_mean": null}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor"}`), hf(`{"image_processor_type": "ViTImageProcessor", "do_convert_rgb": true, "data_format": "channels_first", "_valid_processor_keys": ["images"]}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": 9}`), hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 9, "width": 9, "shortest_edge": null}}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": [8, 9]}`), hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 8, "width": 9}}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "size": 9, "default_to_square": false}`), hf(`{"image_processor_type": "ViTImageProcessor", "size": {"shortest_edge": 9}}`)},
+		{hf(`{"image_processor_type": "CLIPImageProcessor", "size": 9, "crop_size": 8}`), hf(`{"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 9}, "crop_size": {"height": 8, "width": 8}}`)},
+		{hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": 0.5}`), hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": [0.5, 0.5, 0.5]}`)},
+		{hf(`{"image_processor_type": "DetrImageProcessor", "size": 400, "max_size": 500}`), hf(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 400, "longest_edge": 500}}`)},
+		{hf(`{"image_processor_type": "DetrImageProcessor", "size": 400}`), hf(`{"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 400, "longest_edge": 1333}}`)},
+		{timm(`{"architecture": "vit", "input_size": [3, 9, 9]}`), timm(`{"architecture": "vit", "pretrained_cfg": {"input_size": [3, 9, 9], "license": "mit"}}`)},
+		{timm(`{"crop_pct": null, "crop_mode": "center", "interpolation": ""}`), timm(`{}`)},
+		{timm(`{"input_size": [3, 9, 9]}`), timm(`{"input_size": [3, 9, 9]}`).TestSize()},
+		{timm(`{"test_input_size": [3, 9, 9], "test_crop_pct": 0.5}`).TestSize(), timm(`{"input_size": [3, 9, 9], "crop_pct": 0.5}`)},
+		{timm(`{"model_args": {"img_size": 9, "depth": 12}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{"input_size": [3, 9, 9]}`)},
+		{timm(`{"model_args": {"img_size": [9, 8]}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{"input_size": [3, 9, 8]}`)},
+		{timm(`{"model_args": {"img_size": 9, "dynamic_img_size": true}, "pretrained_cfg": {"fixed_input_size": true}}`), timm(`{}`)},
+		{timm(`{"model_args": {"img_size": 9}, "pretrained_cfg": {}}`), timm(`{}`)},
+	} {
+		if got, want := plan(c[1]), plan(c[0]); got != want {
+			t.Errorf("%v: %s\nwant %s", c[1], got, want)
+		}
+	}
+}
+
+// FuzzConfiguration compiles hostile configurations and prepares a small image.
+func FuzzConfiguration(f *testing.F) {
+	g := readProcessors(f)
+	for c := range g.steps() {
+		f.Add([]byte(c.Config))
+	}
+	for _, c := range g.Defaults {
+		f.Add([]byte(c.Config))
+	}
+	pix := make([]uint8, 3*5*7)
+	f.Fuzz(func(t *testing.T, config []byte) {
+		for _, step := range []transform.Step{
+			transform.HuggingFace(config), transform.HuggingFace(config).ModelType("yolos"),
+			transform.Timm(config), transform.Timm(config).TestSize(),
+		} {
+			_, err := transform.Compile(step)
+			p, ragged := transform.Compile(step, transform.Ragged(), transform.MaxPixels(1<<16))
+			if err == nil && ragged != nil {
+				t.Errorf("error %v, but none without Ragged", ragged)
+			}
+			if ragged != nil || p.Spec()[0].Dtype != tensor.Float32 {
+				continue
+			}
+			values, h, w, err := p.Append(nil, transform.RGB(pix, 7, 5))
+			switch {
+			case err != nil && !strings.HasPrefix(err.Error(), "transform: "):
+				t.Errorf("error %v, want one of this package", err)
+			case err == nil && len(values) != 3*h*w:
+				t.Errorf("%d values for %d×%d pixels", len(values), h, w)
+			}
+		}
+	})
+}

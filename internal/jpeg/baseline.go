@@ -85,113 +85,87 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 
 // block reads one block of a sequential scan into b, which must be zero. It
 // returns the zigzag index of the last coefficient, or -1 if the code is invalid.
-// A coefficient beyond the block's end replaces its last one, as in libjpeg.
+// Then the reader stays at the block's start. A coefficient beyond the block's end
+// replaces its last one, as in libjpeg.
 func (r *reader) block(b *block, dc, ac *huffman, predicted *int32) int {
 	stream, at, acc, n := r.bytes, r.at, r.acc, r.n
 
 	acc |= binary.BigEndian.Uint64(stream[at:]) >> (n & 63)
 	at += int(63-n) >> 3
 	n |= 56
-	e := dc.lookup[acc>>(64-lookupBits)]
-	length := uint(e) & 63
-	if uint32(e)>>16 != 0 {
-		acc <<= length
-		n -= length
-		*predicted += e >> 16
-	} else {
-		size := uint(e>>8) & 15
-		if e == 0 {
-			symbol, l := dc.long(uint32(acc >> 48))
-			if l == 0 {
-				return -1
-			}
-			size, length = uint(symbol), uint(l)
+	e := dc.pairs.entries[acc>>(64-pairBits)]
+	if e&63 == 0 {
+		symbol, length := dc.search(uint32(acc >> 48))
+		if length == 0 {
+			return -1
 		}
-		acc <<= length & 63
-		n -= length
-		if size > 0 {
+		acc <<= uint(length) & 63
+		n -= uint(length)
+		if size := uint(symbol); size > 0 {
 			*predicted += extend(acc, size)
 			acc <<= size & 63
 			n -= size
 		}
+	} else {
+		power := int64(e) >> 48
+		*predicted += int32(values[(int64(acc>>((64-e)&63))&^power-power)&int64(len(values)-1)])
+		acc <<= e & 63
+		n -= uint(e & 63)
 	}
 	b[0] = int16(*predicted)
 
-	k := uint(1)
+	k := uint(1) // the next coefficient
 	for {
 		acc |= binary.BigEndian.Uint64(stream[at:]) >> (n & 63)
 		at += int(63-n) >> 3
 		n |= 56
-
-		e = ac.lookup[acc>>(64-lookupBits)]
-		length = uint(e) & 63
-		if uint32(e)>>16 == 0 {
-			goto special
-		}
-		k += uint(e>>8) & 31
-		b[zigzag[(k-1)&127]&63] = int16(e >> 16)
-		acc <<= length
-		n -= length
-		if k >= 64 {
-			break
-		}
-
-		e = ac.lookup[acc>>(64-lookupBits)]
-		length = uint(e) & 63
-		if uint32(e)>>16 == 0 {
-			goto special
-		}
-		k += uint(e>>8) & 31
-		b[zigzag[(k-1)&127]&63] = int16(e >> 16)
-		acc <<= length
-		n -= length
-		if k >= 64 {
-			break
-		}
-
-		e = ac.lookup[acc>>(64-lookupBits)]
-		length = uint(e) & 63
-		if uint32(e)>>16 == 0 {
-			goto special
-		}
-		k += uint(e>>8) & 31
-		b[zigzag[(k-1)&127]&63] = int16(e >> 16)
-		acc <<= length
-		n -= length
-		if k >= 64 {
-			break
+		for range 3 { // 56 bits are ready, and each entry takes pairMost at most
+			e = ac.pairs.entries[acc>>(64-pairBits)]
+			power := int64(e) >> 48
+			value := values[(int64(acc>>((64-e)&63))&^power-power)&int64(len(values)-1)]
+			acc <<= e & 63
+			n -= uint(e & 63)
+			b[zigzag[uint8(k+uint(uint8(e>>8)))]&63] = int16(e >> 32)
+			k += uint(uint8(e >> 24))
+			b[zigzag[uint8(k-1)]&63] = value
+			if k|uint(e)&pairEnds >= 64 {
+				goto last
+			}
 		}
 		continue
 
-	special:
-		symbol := uint(e>>8) & 255
-		if e == 0 {
-			s, l := ac.long(uint32(acc >> 48))
-			if l == 0 {
-				return -1
+	last:
+		// This is the block's last entry, unless it goes beyond the block or holds no
+		// symbol. Then its first symbol is read alone.
+		if k <= 64 {
+			if e&pairEnds != 0 {
+				k-- // the end of the block counted as a coefficient
+			} else if k < 64 {
+				continue
 			}
-			symbol, length = uint(s), uint(l)
+			break
 		}
-		acc <<= length & 63
-		n -= length
+		b[63] = 0 // undoes what the entry wrote
+		k -= uint(uint8(e >> 24))
+		bit := at*8 - int(n+uint(e&63))
+		one := reader{bytes: stream, at: bit >> 3}
+		one.refill()
+		one.drop(uint(bit & 7))
+		symbol, ok := one.code(ac)
+		if !ok {
+			return -1
+		}
 		size := symbol & 15
-		if size == 0 {
-			if symbol != 0xf0 {
-				break
-			}
-			if k += 16; k >= 64 {
-				break
-			}
-			continue
+		switch {
+		case size > 0:
+			k += symbol>>4 + 1
+			b[zigzag[uint8(k-1)]&63] = int16(extend(one.acc, size))
+			one.drop(size)
+		case symbol == 0xf0:
+			k += 16
 		}
-		acc |= binary.BigEndian.Uint64(stream[at:]) >> (n & 63)
-		at += int(63-n) >> 3
-		n |= 56
-		k += symbol>>4 + 1
-		b[zigzag[(k-1)&127]&63] = int16(extend(acc, size))
-		acc <<= size
-		n -= size
-		if k >= 64 {
+		at, acc, n = one.at, one.acc, one.n
+		if size == 0 && symbol != 0xf0 || k >= 64 {
 			break
 		}
 	}

@@ -117,7 +117,7 @@ func (w *waiter) symbol(h *huffman, fast bool) (symbol uint8, ok bool) {
 	if !w.have(8, fast) {
 		return 0, false
 	}
-	symbol, length := h.short(uint32(w.acc >> 48))
+	symbol, length := h.search(uint32(w.acc >> 48))
 	if length > 0 && length <= 8 {
 		w.take(length)
 		return symbol, true

@@ -1,19 +1,16 @@
 package jpeg
 
-// lookupBits is the number of bits that one lookup in a Huffman table decodes. In
-// nine of ten cases 11 bits hold a symbol and the bits of its value.
-const lookupBits = 11
+// codeBits is the number of bits that one lookup of a Huffman code decodes.
+const codeBits = 11
 
 // A huffman is a decoding table.
 //
-// The index into lookup is the next lookupBits bits. If a code and its value fit
-// into them, the entry is value<<16 | advance<<8 | length: the coefficient, the
-// distance to it (run+1), and the number of bits of code and value. Otherwise the
-// entry's upper half is zero. Then it is symbol<<8 | length, with the length of the
-// code alone, or zero if the code is longer than lookupBits.
+// The index into codes is the next codeBits bits. An entry is length<<8 | symbol, or
+// zero if the code is longer or invalid.
 type huffman struct {
-	lookup [1 << lookupBits]int32
-	skip   skipper
+	codes [1 << codeBits]uint16
+	pairs pairs
+	skip  skipper
 
 	limit  [17]uint32 // by length: the first 16-bit pattern that belongs to a longer code
 	offset [17]int32  // by length: the index of a code's symbol minus the code
@@ -37,8 +34,8 @@ func (h *huffman) build(count *[16]uint8, symbol []uint8, dc bool) {
 	}
 	h.dc, h.count, h.total = dc, *count, len(symbol)
 	copy(h.symbol[:], symbol)
-	clear(h.lookup[:])
-	h.skip.ready = false
+	clear(h.codes[:])
+	h.pairs.ready, h.skip.ready = false, false
 	h.wrong = h.assign()
 }
 
@@ -55,8 +52,11 @@ func (h *huffman) assign() (wrong string) {
 			if h.dc && h.symbol[k] > 15 {
 				return "a difference of more than 15 bits"
 			}
-			if length <= lookupBits {
-				h.fill(code, length, h.symbol[k])
+			if free := codeBits - length; free >= 0 {
+				same := h.codes[code<<free : (code+1)<<free]
+				for i := range same {
+					same[i] = uint16(length)<<8 | uint16(h.symbol[k])
+				}
 			}
 			code++
 			k++
@@ -67,45 +67,13 @@ func (h *huffman) assign() (wrong string) {
 	return ""
 }
 
-// fill writes the entries of one code.
-func (h *huffman) fill(code uint32, length int, symbol uint8) {
-	run, size := int32(symbol>>4), int(symbol&15)
-	free := lookupBits - length
-	first := code << free
-	plain := int32(symbol)<<8 | int32(length)
-	entries := h.lookup[first : first+1<<free]
-	if size == 0 || size > free {
-		for i := range entries {
-			entries[i] = plain
-		}
-		return
+// search finds the code at the start of window, which holds the next 16 bits. Its
+// length is 0 if there is none.
+func (h *huffman) search(window uint32) (symbol uint8, length int) {
+	if c := h.codes[window>>(16-codeBits)&(1<<codeBits-1)]; c != 0 {
+		return uint8(c), int(c >> 8)
 	}
-	entry := (run+1)<<8 | int32(length+size)
-	step := 1 << (free - size)
-	for v := range int32(1) << size {
-		value := v
-		if v < 1<<(size-1) {
-			value += 1 - 1<<size
-		}
-		for i := range step {
-			entries[int(v)*step+i] = value<<16 | entry
-		}
-	}
-}
-
-// long finds the code of more than lookupBits bits at the start of window, which
-// holds the next 16 bits. Its length is 0 if there is none.
-func (h *huffman) long(window uint32) (symbol uint8, length int) {
-	return h.search(window, lookupBits+1)
-}
-
-// short is long for codes of any length.
-func (h *huffman) short(window uint32) (symbol uint8, length int) {
-	return h.search(window, 1)
-}
-
-func (h *huffman) search(window uint32, from int) (symbol uint8, length int) {
-	for length = from; length <= 16; length++ {
+	for length = codeBits + 1; length <= 16; length++ {
 		if window < h.limit[length] {
 			return h.symbol[uint8(h.offset[length]+int32(window>>(16-length)))], length
 		}
@@ -122,7 +90,7 @@ func extend(acc uint64, size uint) int32 {
 
 // zigzag is the index, row by row, of the k-th coefficient in the stream. In corrupt
 // streams k goes beyond 63.
-var zigzag = func() (order [128]uint8) {
+var zigzag = func() (order [256]uint8) {
 	x, y, up := 0, 0, true
 	for k := range order {
 		if k > 63 {

@@ -161,6 +161,8 @@ func (d *Decoder) mayEnd() bool {
 func (d *Decoder) decodeBlock(i int, b *block) bool {
 	s := &d.scan
 	switch {
+	case !d.config.Progressive && s.again:
+		return s.blockAgain(b, i)
 	case !d.config.Progressive:
 		return s.reader.block(b, s.dc[i], s.ac[i], &s.predicted[i]) >= 0
 	case s.from == 0 && s.high == 0:
@@ -173,4 +175,18 @@ func (d *Decoder) decodeBlock(i int, b *block) bool {
 	default:
 		return s.refineAC(b)
 	}
+}
+
+// blockAgain reads one block of a sequential scan of a component that has been scanned
+// before. As in libjpeg, coefficients that it does not have stay.
+func (s *scan) blockAgain(b *block, i int) bool {
+	fresh := block{b[0]}
+	ok := s.reader.block(&fresh, s.dc[i], s.ac[i], &s.predicted[i]) >= 0
+	b[0] = fresh[0]
+	for k, v := range fresh[1:] {
+		if v != 0 {
+			b[1+k] = v
+		}
+	}
+	return ok
 }

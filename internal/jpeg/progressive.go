@@ -50,20 +50,13 @@ func (d *Decoder) advance() {
 // symbol has the code.
 func (r *reader) code(h *huffman) (symbol uint, ok bool) {
 	r.refill()
-	e := h.lookup[r.acc>>(64-lookupBits)]
-	switch {
-	case e == 0:
-		s, length := h.long(uint32(r.acc >> 48))
-		r.drop(uint(length))
-		return uint(s), length > 0
-	case uint32(e)>>16 == 0:
-		r.drop(uint(e) & 63)
-		return uint(e >> 8), true
+	if c := h.codes[r.acc>>(64-codeBits)]; c != 0 {
+		r.drop(uint(c >> 8))
+		return uint(uint8(c)), true
 	}
-	// The entry's length includes the value's bits, so look up the code alone.
-	s, length := h.short(uint32(r.acc >> 48))
+	s, length := h.search(uint32(r.acc >> 48))
 	r.drop(uint(length))
-	return uint(s), true
+	return uint(s), length > 0
 }
 
 // take takes n bits, at most 16. They must be valid.

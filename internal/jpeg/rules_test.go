@@ -62,6 +62,8 @@ func TestRulesAreLibjpegs(t *testing.T) {
 	// Coefficients at 16, 32, 48, 63; the symbol of the last one means 63 or 64.
 	long := codes(0x10, [3]byte{1, 0, 2}, 0xf1, 0xe1, 0)
 	at63 := tiny(quant(0), frame, dc, long, scanOf([]byte{0b0_01_01_01_1, 0b00_1_11111}, 1))
+	atOnce := [][]byte{quant(0), frameOf3, dc, codes(0x10, [3]byte{1, 0, 2}, 0x01, 0xe1, 0), scanOf([]byte{0b0_01_01_01_1, 0b001_101_11}, 1),
+		scanOf([]byte{0b0_101_1111}, 2), scanOf([]byte{0b0_101_1111}, 3)}
 	at63again := segment(0xda, 1, 1, 0, 1, 63, 0)
 
 	for name, c := range map[string]struct {
@@ -87,6 +89,7 @@ func TestRulesAreLibjpegs(t *testing.T) {
 		"component scanned again": {
 			tiny(quant(0), frameOf3, dc, ac, scanOf([]byte{0b0_0_111111}, 1), scanOf([]byte{0b0_0_111111}, 2),
 				scanOf([]byte{0b0_0_111111}, 3), scanOf([]byte{0b10_1100_0_1}, 1)), gray3},
+		"component scanned again without its coefficients": {tiny(append(atOnce, scanOf([]byte{0b0_101_1111}, 1))...), tiny(atOnce...)},
 		"first coefficients again": {
 			tiny(quant(0), refined, dc, slices.Concat(first, []byte{0b0_1111111}), slices.Concat(first, []byte{0b10_1100_11})), progressive},
 		"no scan of the last component": {tiny(quant(0), frameOf3, dc, ac, scanOf([]byte{0b10_1100_0_0, 0b0_0_111111}, 1, 2)), gray3},

@@ -12,6 +12,7 @@ type scan struct {
 	high, low  uint        // successive approximation: previous and present point transform
 	predicted  [4]int32    // the last DC coefficients, by index in the scan
 	run        int         // how many more blocks have no further coefficients
+	again      bool        // an earlier scan had coefficients of some of the components
 	reader     reader
 }
 
@@ -112,8 +113,16 @@ func (d *Decoder) chooseTables(at, i int, tables uint8) error {
 	return nil
 }
 
-// start prepares the reader for the stream's first interval.
+// start prepares the scan's tables, and the reader for the stream's first interval.
 func (d *Decoder) start() {
+	if !d.config.Progressive {
+		d.scan.again = false
+		for i, ci := range d.scan.components {
+			d.scan.again = d.scan.again || d.components[ci].progress[0] >= 0
+			d.scan.dc[i].pairs.build(d.scan.dc[i])
+			d.scan.ac[i].pairs.build(d.scan.ac[i])
+		}
+	}
 	d.stream.next = 0
 	d.restart()
 }

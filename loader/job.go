@@ -129,7 +129,9 @@ func (j *job) seal(policy Policy) {
 		j.err = j.batchError()
 	}
 	if j.err == nil {
-		j.err = j.slab.pack(j.rows)
+		if err := j.slab.pack(j.rows); err != nil {
+			j.err = j.named(err)
+		}
 	}
 }
 

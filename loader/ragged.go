@@ -51,7 +51,7 @@ func (c *raggedColumn) pack(f dataset.Field, rows int, values *stock) (total int
 	}
 	if total > 0 {
 		if c.block, err = values.get(total); err != nil {
-			return 0, fmt.Errorf("loader: %d bytes of field %q: %w", total, f.Name, err)
+			return 0, fmt.Errorf("%d bytes of field %q: %w", total, f.Name, err)
 		}
 	}
 	c.values = c.block[:0]

@@ -157,8 +157,8 @@ func (s *scarce) Alloc(n int) ([]byte, error) {
 
 func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 	ends := map[string]func() error{
-		"bad sample":    func() error { return errBad },
-		"panic: broken": func() error { panic("broken") },
+		`loader: epoch 3, batch 0: 5 bytes of field "text": bad sample`: func() error { return errBad },
+		"loader: epoch 3, batch 0: panic: broken":                       func() error { panic("broken") },
 	}
 	for want, end := range ends {
 		ds := &fake{
@@ -176,10 +176,10 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 		memory.left.Store(0)
 		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
 		var seen []error
-		for _, err := range l.Epoch(t.Context(), 0) {
+		for _, err := range l.Epoch(t.Context(), 3) {
 			seen = append(seen, err)
 		}
-		if len(seen) != 1 || seen[0] == nil || !strings.Contains(seen[0].Error(), want) {
+		if len(seen) != 1 || seen[0] == nil || !strings.HasPrefix(seen[0].Error(), want) {
 			t.Errorf("got %v, want one error: %s", seen, want)
 		}
 	}

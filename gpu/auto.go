@@ -8,8 +8,9 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// Memory is a [loader.Allocator] that can be closed, after the loaders that use it,
-// and whose String describes it.
+// A Memory is what [Auto] returns: a [loader.Allocator] of page-locked memory or of Go's
+// heap memory. Close it after the loaders that use it. Its String says which of the two
+// it is.
 type Memory interface {
 	loader.Allocator
 	io.Closer

@@ -152,8 +152,8 @@ func TestDeviceStaysOpenWhileItsMemoryIs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := p.Alloc(100); !errors.Is(err, gpu.ErrClosed) {
-		t.Errorf("Alloc after Close: got %v", err)
+	if _, err := p.Alloc(100); !errors.Is(err, gpu.ErrClosed) || err.Error() != "gpu: page-locked memory: closed" {
+		t.Errorf("Alloc after Close: got %v, want gpu: page-locked memory: closed", err)
 	}
 	if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
 		t.Errorf("Pinned after Close: got %v", err)

@@ -39,8 +39,9 @@ import (
 // cannot be used gives another error.
 var ErrNoDevice = errors.New("gpu: no CUDA device")
 
-// ErrClosed means that the device, its memory or its stage is closed.
-var ErrClosed = errors.New("gpu: closed")
+// ErrClosed means that the device, its memory or its stage is closed. The error that
+// wraps it says which.
+var ErrClosed = errors.New("closed")
 
 // ErrLost means that the CUDA context is lost, for example because a kernel of any
 // library in the process read or wrote outside its memory. Every later driver call

@@ -162,8 +162,8 @@ func TestOneLoopAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range s.Epoch(t.Context(), 0) {
-		if !errors.Is(err, gpu.ErrClosed) {
-			t.Errorf("got %v", err)
+		if !errors.Is(err, gpu.ErrClosed) || err.Error() != "gpu: stage: closed" {
+			t.Errorf("got %v, want gpu: stage: closed", err)
 		}
 	}
 }

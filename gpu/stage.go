@@ -49,9 +49,9 @@ type Stage struct {
 // than all before. Close frees the memory.
 //
 // If the device has memory pools (drivers of CUDA 11.2 and later), allocating takes
-// place in the order of the stage's stream. Otherwise the driver may wait for all work
-// on all streams of the context, and the first batch, or a larger one, is late by
-// that time.
+// place in the order of the stage's stream. Otherwise the driver may first wait for all
+// work on all streams of the context. This wait delays the batch for which memory is
+// allocated: the first one, or a larger one.
 func NewStage(d *Device, l *loader.Loader, options ...StageOption) (*Stage, error) {
 	cfg, err := newStageConfig(options, l.Spec())
 	if err != nil {
@@ -104,8 +104,9 @@ func (s *Stage) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
 	return s.Epochs(ctx, epoch, epoch+1)
 }
 
-// Epochs is [Stage.Epoch] for several epochs, from the epoch from up to, but not
-// including, the epoch to. Uploads of the next epoch start before one epoch ends.
+// Epochs is [Stage.Epoch] for several epochs: from, from+1 and so on up to, but not
+// including, to. There is no gap between them: the first batches of an epoch are uploaded
+// while the last ones of the epoch before are used.
 func (s *Stage) Epochs(ctx context.Context, from, to int) iter.Seq2[*Batch, error] {
 	return s.From(ctx, s.loader.Position(from), to)
 }

@@ -1,6 +1,7 @@
 // Package cuda runs gorgonia graphs on a CUDA device over a loader's batches. The program
 // must be built with the tag cuda. Without the tag the package has the same functions and
-// types, and its functions return [gpu.ErrNoDevice].
+// types. [New], [NewInput], [AddKernels] and [Available] then return an error that wraps
+// [gpu.ErrNoDevice], and [Flush] returns its operand.
 //
 // There are two ways to give the VM a batch. The first is package [feed]: it binds batches
 // in page-locked memory to the graph's inputs, and gorgonia copies them to the device when

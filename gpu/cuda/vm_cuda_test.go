@@ -270,8 +270,8 @@ func TestClosedVMsAndShortBatchesAreErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := vm.RunAll(); !errors.Is(err, gpu.ErrClosed) {
-		t.Errorf("closed: got %v", err)
+	if err := vm.RunAll(); !errors.Is(err, gpu.ErrClosed) || err.Error() != "cuda: run: closed" {
+		t.Errorf("closed: got %v, want cuda: run: closed", err)
 	}
 	if _, err := vm.Device(); !errors.Is(err, gpu.ErrClosed) {
 		t.Errorf("closed: Device: got %v", err)

@@ -1,7 +1,7 @@
 // Preprocess turns a folder of images into one file of tensors, and shows how
 // much faster that loads.
 //
-//	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-type uint8|float32]
+//	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-dtype uint8|float32]
 //	                             [-workers N] [-skip]
 //	go run ./examples/preprocess -verify -out FILE
 //
@@ -37,7 +37,7 @@ func main() {
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	out := flag.String("out", "images.packed", "file to make")
 	size := flag.Int("size", 224, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
-	dtype := flag.String("type", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large")
+	dtype := flag.String("dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode images")
 	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")

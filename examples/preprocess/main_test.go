@@ -177,9 +177,9 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 		want   string
 	}{
 		"as before": {func(*job) {}, ""},
-		"size": {func(j *job) { j.size = 30 }, "-size 30 -type uint8: it has image uint8 (3, 28, 28), label int64 (), " +
+		"size": {func(j *job) { j.size = 30 }, "-size 30 -dtype uint8: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image uint8 (3, 30, 30), label int64 ()"},
-		"type": {func(j *job) { j.dtype = "float32" }, "-size 28 -type float32: it has image uint8 (3, 28, 28), label int64 (), " +
+		"type": {func(j *job) { j.dtype = "float32" }, "-size 28 -dtype float32: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image float32 (3, 28, 28), label int64 ()"},
 		"skip": {func(j *job) { j.skip = false }, "images of -dir: it has 29, want 30"},
 		"folder": {func(j *job) { j.files = fstest.MapFS{"one/a.jpg": {}} },

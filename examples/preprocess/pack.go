@@ -44,7 +44,7 @@ func (j job) steps() ([]transform.Step, error) {
 	case "float32":
 		return append(steps, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)), nil
 	}
-	return nil, fmt.Errorf("-type %s: want uint8 or float32", j.dtype)
+	return nil, fmt.Errorf("-dtype %s: want uint8 or float32", j.dtype)
 }
 
 // pipeline applies the steps to the photos.

@@ -25,7 +25,7 @@ func (j job) same(photos *dataset.Folder) error {
 		differ = append(differ, fmt.Sprintf("\t%s: it has %v, want %v\n", what, has, want))
 	}
 	if has, want := packed.Spec().String(), ds.Spec().String(); has != want {
-		note(fmt.Sprintf("-size %d -type %s", j.size, j.dtype), has, want)
+		note(fmt.Sprintf("-size %d -dtype %s", j.size, j.dtype), has, want)
 	}
 	if has, want := packed.Classes(), photos.Classes(); !slices.Equal(has, want) {
 		note("classes of -dir", short(has), short(want))

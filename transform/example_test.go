@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"math/rand/v2"
+	"slices"
 	"testing/fstest"
 
 	"gorgonia.org/tensor"
@@ -259,22 +260,37 @@ func ExampleMaxPixels() {
 	// Output: transform: decode: JPEG: 64×64 pixels, more than the limit of 1000 (see MaxPixels)
 }
 
+// A photo whose left half is black and whose right half is white. Its Exif data say that it
+// was taken with the camera turned: the left side of the file is the top.
 func ExampleExifTranspose() {
-	photos, err := dataset.ImageFolder(fstest.MapFS{"cat/1.jpg": {Data: []byte("no photo")}})
-	if err != nil {
+	m := image.NewGray(image.Rect(0, 0, 16, 8))
+	for i := range m.Pix {
+		if i%16 >= 8 {
+			m.Pix[i] = 255
+		}
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, m, nil); err != nil {
 		log.Fatal(err)
 	}
-	ds, err := transform.Images(photos, transform.AllowTruncated(), transform.ExifTranspose(), transform.Eval(224))
-	if err != nil {
-		log.Fatal(err)
+	const orientation6 = "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+	photo := slices.Insert(file.Bytes(), 2, []byte(orientation6)...) // after the JPEG file's first marker
+
+	small := transform.Compose(transform.Resize(2, 2).Filter(transform.Box), transform.Grayscale(1), transform.PILToTensor())
+	for _, list := range [][]transform.Step{{small}, {transform.ExifTranspose(), small}} {
+		prepare, err := transform.Compile(list...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		rows := make([]uint8, 4)
+		if err := prepare.IntoBytes(rows, transform.File(photo)); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(rows[:2], rows[2:])
 	}
-	fmt.Println(ds)
 	// Output:
-	// image uint8 (n) → image float32 (3, 224, 224)
-	//   decode    to RGB, only the window that the steps need
-	//   rotate    ExifTranspose()
-	//   resample  Resize(256), CenterCrop(224)
-	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
+	// [0 255] [0 255]
+	// [0 0] [255 255]
 }
 
 func ExampleAllowTruncated() {
@@ -312,13 +328,28 @@ func photo() []byte {
 }
 
 func ExampleEval() {
-	fmt.Println(first(transform.Eval(4))["image"].Shape())
-	// Output: (3, 4, 4)
+	prepare, err := transform.Compile(transform.Eval(224))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(prepare)
+	// Output:
+	// file or pixels → image float32 (3, 224, 224)
+	//   resample  Resize(256), CenterCrop(224)
+	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
 }
 
+// RandomErasing is not part of Train, but may follow it.
 func ExampleTrain() {
-	fmt.Println(first(transform.Train(4), transform.RandomErasing(0.5))["image"].Shape())
-	// Output: (3, 4, 4)
+	prepare, err := transform.Compile(transform.Train(224), transform.RandomErasing(0.25))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(prepare)
+	// Output:
+	// file or pixels → image float32 (3, 224, 224)
+	//   resample  RandomResizedCrop(224), RandomHorizontalFlip(0.5)
+	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), RandomErasing(0.25), float32 CHW
 }
 
 func ExampleResize() {
@@ -368,11 +399,52 @@ func ExamplePad() {
 	// symmetric [90 60 60 90 120 150 150 120]
 }
 
+// One orange pixel with four seeds. In a loader every sample has random numbers of its own.
 func ExampleColorJitter() {
-	sample := first(transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5),
-		transform.ColorJitter(0.4, 0.4, 0.4, 0.1), transform.RandomGrayscale(0.1), transform.Grayscale(1))
-	fmt.Println(sample["image"].Shape())
-	// Output: (6, 8, 1)
+	jitter, err := transform.Compile(transform.CenterCrop(1), transform.ColorJitter(0.4, 0.4, 0.4, 0.1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	orange := transform.RGB([]uint8{200, 120, 40}, 1, 1)
+	pixel := make([]uint8, 3)
+	for seed := range uint64(4) {
+		if err := jitter.IntoBytes(pixel, orange.Seed(seed)); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pixel)
+	}
+	// Output:
+	// [194 149 41]
+	// [215 13 27]
+	// [131 101 57]
+	// [196 5 14]
+}
+
+// Two pixels, and both made gray: with one channel, and with three as RandomGrayscale does.
+func ExampleGrayscale() {
+	fmt.Println(first(transform.Crop(2, 1, 1, 2))["image"].Data())
+	fmt.Println(first(transform.Crop(2, 1, 1, 2), transform.Grayscale(1))["image"].Data())
+	fmt.Println(first(transform.Crop(2, 1, 1, 2), transform.RandomGrayscale(1))["image"].Data())
+	// Output:
+	// [30 80 0 60 80 0]
+	// [56 65]
+	// [56 56 56 65 65 65]
+}
+
+func ExampleRandomHorizontalFlip() {
+	fmt.Println(first(transform.Crop(2, 1, 1, 2))["image"].Data())
+	fmt.Println(first(transform.Crop(2, 1, 1, 2), transform.RandomHorizontalFlip(1))["image"].Data())
+	// Output:
+	// [30 80 0 60 80 0]
+	// [60 80 0 30 80 0]
+}
+
+func ExampleRandomVerticalFlip() {
+	fmt.Println(first(transform.Crop(2, 1, 2, 1))["image"].Data())
+	fmt.Println(first(transform.Crop(2, 1, 2, 1), transform.RandomVerticalFlip(1))["image"].Data())
+	// Output:
+	// [30 80 0 30 120 0]
+	// [30 120 0 30 80 0]
 }
 
 func ExampleRandomErasing() {

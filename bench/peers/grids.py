@@ -41,7 +41,7 @@ class Cell(typing.NamedTuple):
         return found + ["-shuffle"] * self.shuffle + [self.folder] * bool(self.folder)
 
     def commands(self, binaries, wanted):
-        names = wanted or [sides.PENSTOCK, sides.ONNX, *[sides.WITHOUT_HELP] * (self.both and self.workers > 1), *(self.peers or sides.programs(self.work))]
+        names = wanted or [sides.PENSTOCK, sides.GORGONIA, sides.ONNX, *[sides.WITHOUT_HELP] * (self.both and self.workers > 1), *(self.peers or sides.programs(self.work))]
         return sides.commands(self.work, binaries, names, self.workers)
 
     def __str__(self):

@@ -10,6 +10,7 @@ PHOTOS = HERE.parents[2] / "shared" / "photos"
 
 PENSTOCK = "penstock"  # the program that build makes; it does all works
 WITHOUT_HELP = PENSTOCK + " without Help"
+GORGONIA = "gorgonia"  # nets without loading, in the same program
 ONNX = "ONNX Runtime"  # from Go, the program of bench/onnx; it needs cgo and examples/onnx/install
 
 # Who does a work besides, by work.
@@ -75,6 +76,8 @@ def commands(work, folder, wanted=None, workers=None):
     """How to start every side that can do the work here, name to command line, with what build has put
     into folder. Loops have no workers."""
     found = {PENSTOCK: [os.path.join(folder, PENSTOCK)], WITHOUT_HELP: [os.path.join(folder, PENSTOCK), "-help", "off"]}
+    if work == "nets":
+        found = {GORGONIA: [os.path.join(folder, PENSTOCK)]}
     if work == "onnx":
         found = {ONNX: [os.path.join(folder, ONNX)]} if os.path.exists(os.path.join(folder, ONNX)) else {}
     for name, program in programs(work).items():

@@ -135,8 +135,13 @@ func inference(s *section, cells []analysis.Cell) {
 	perItem := func(c analysis.Cell) analysis.Figure {
 		return c.Figure(func(m result.Measured) float64 { return 1000 * m.PerItem })
 	}
-	if text := times(cells); text != "" {
-		s.find("%s, by model and batch size.", text)
+	const reference = "PyTorch"
+	for _, part := range split(cells, func(c analysis.Cell) string { return c.Variant() }) {
+		side := part[0].Variant()
+		pair := slices.DeleteFunc(slices.Clone(cells), func(c analysis.Cell) bool { return c.Variant() != side && c.Variant() != reference })
+		if text := times(pair, side); side != reference && text != "" {
+			s.find("%s, by model and batch size.", text)
+		}
 	}
 	sheet := analysis.Sheet{Head: []string{"model", "side", "best batch", "ms per item", "gain over the smallest batch", "no clear difference"}}
 	type net struct{ work, model, variant string }

@@ -36,7 +36,7 @@ func throughput(s *section, cells []analysis.Cell) {
 	slices.SortStableFunc(cells, func(a, b analysis.Cell) int { return photosFirst(a) - photosFirst(b) })
 	at := processors(cells)
 	some := only(cells, workersOf, at)
-	if text := times(some); text != "" {
+	if text := times(some, base); text != "" {
 		s.find("With %s, %s.", plural(at, "worker"), text)
 	}
 	s.slower(cells)
@@ -66,7 +66,7 @@ func processors(cells []analysis.Cell) int {
 
 // times says how many times as fast as the other sides the base is, over all configurations.
 // It is empty if there is nothing to compare.
-func times(cells []analysis.Cell) string {
+func times(cells []analysis.Cell, base string) string {
 	var all []float64
 	var others []string
 	for _, c := range analysis.Compare(cells, base) {

@@ -17,7 +17,7 @@ const (
 // profile is the section of the third study.
 func profile(s *section, cells []analysis.Cell) {
 	for _, part := range split(cells, workOf) {
-		if text := times(part); text != "" {
+		if text := times(part, base); text != "" {
 			s.find("%s: %s.", workOf(part[0]), text)
 		}
 	}
@@ -117,7 +117,7 @@ func stageSheet(r result.Record) analysis.Sheet {
 
 // volumes is the section of the fourth study.
 func volumes(s *section, cells []analysis.Cell) {
-	if text := times(cells); text != "" {
+	if text := times(cells, base); text != "" {
 		s.find("%s.", text)
 	}
 	s.compared(cells)

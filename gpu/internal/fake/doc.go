@@ -18,6 +18,10 @@
 //     returned by a later call than the one that caused it.
 //   - Kernels are .cu files compiled as C++. They run late, in their stream.
 //
+// The environment variable FAKE_CUDA_DEFECT makes the fake misbehave, for tests of what
+// has to notice; driver/defect.c and its callers have the names. FAKE_CUDA_SPEED is the
+// bytes that copies move per microsecond.
+//
 // Tests on the fake check order, lifetimes and errors. They show nothing about direct
 // memory access, speed or NVIDIA's own driver.
 package fake

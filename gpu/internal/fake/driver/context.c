@@ -66,7 +66,14 @@ int cuDeviceGet(int *device, int ordinal) {
 
 int cuDeviceGetName(char *name, int n, int device) {
 	ENTER();
+	if (device < 0 || device >= devices) return leave(CUDA_ERROR_INVALID_DEVICE);
 	snprintf(name, n, "Fake %d", device);
+	return leave(CUDA_SUCCESS);
+}
+
+int cuDeviceGetPCIBusId(char *id, int n, int device) {
+	ENTER();
+	snprintf(id, n, "0000:%02X:00.0", device + 1);
 	return leave(CUDA_SUCCESS);
 }
 
@@ -74,15 +81,21 @@ int cuDeviceGetName(char *name, int n, int device) {
 // numbers are those of CUdevice_attribute.
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
 	ENTER();
+	if (device < 0 || device >= devices) return leave(CUDA_ERROR_INVALID_DEVICE);
 	switch (attribute) {
 	case 1: case 2: case 3: *value = 1024; break; // threads per block, block's x, y
 	case 4: *value = 64; break;                   // block's z
 	case 5: *value = 2147483647; break;           // grid's x
 	case 6: case 7: *value = 65535; break;        // grid's y, z
 	case 10: *value = 32; break;                  // warp
+	case 16: *value = 4; break;                   // multiprocessors
+	case 18: case 20: *value = 0; break;          // integrated, compute mode
 	case 40: *value = 2; break;                   // engines for copies
+	case 31: case 41: *value = 1; break;          // concurrent kernels, unified addresses
 	case 75: *value = 7; break;                   // compute capability
 	case 76: *value = 5; break;
+	case 88: case 89: case 100: *value = 0; break; // access to pageable and managed memory
+	case 99: *value = 1; break;                   // registers memory
 	case 115: *value = pools; break;
 	default: return leave(CUDA_ERROR_INVALID_VALUE);
 	}

@@ -87,6 +87,11 @@ int enter(const char *name, context **out) {
 	if (!out) return CUDA_SUCCESS;
 	context *c = current();
 	if (!c) return CUDA_ERROR_INVALID_CONTEXT;
+	if (c->sticky && defect("forgetful")) {
+		int once = c->sticky;
+		c->sticky = 0;
+		return once;
+	}
 	while (c->alive && c->draining && !c->sticky) pthread_cond_wait(&fake_changed, &fake_lock);
 	if (!c->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	*out = c;
@@ -94,6 +99,7 @@ int enter(const char *name, context **out) {
 }
 
 int leave(int code) {
+	if (code == CUDA_ERROR_INVALID_VALUE && defect("lenient")) code = CUDA_SUCCESS;
 	pthread_mutex_unlock(&fake_lock);
 	return code;
 }
@@ -140,7 +146,7 @@ void copied(uintptr_t src, uintptr_t dst, size_t n) {
 // pause_for_copy takes as long as the bus that fake_speed describes.
 void pause_for_copy(size_t n) {
 	pthread_mutex_lock(&fake_lock);
-	int64_t ns = latency_ns;
+	int64_t ns = latency_ns + (defect("early") ? 2000000 : 0);
 	if (jitter_ns) {
 		random_state = random_state * 6364136223846793005u + 1442695040888963407u;
 		ns += (random_state >> 33) % jitter_ns;
@@ -276,11 +282,14 @@ static const struct {
 	{100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
 	{101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
 	{201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+	{218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
 	{304, "CUDA_ERROR_OPERATING_SYSTEM", "OS call failed or operation not supported on this OS"},
 	{400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
 	{500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
 	{700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
 	{709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+	{712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"},
+	{713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"},
 	{719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 	{801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 	{802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},

@@ -29,6 +29,7 @@ static int move(context *c, const copy *w, const void *from) {
 	pause_for_copy(w->n);
 	if (!there(c, w)) return CUDA_ERROR_ILLEGAL_ADDRESS;
 	memmove(to, from, w->n);
+	if (defect(w->upload ? "upload" : w->download ? "download" : "")) spoil(to, w->n);
 	if (w->upload) {
 		pthread_mutex_lock(&fake_lock);
 		copied(w->src, w->dst, w->n);
@@ -46,10 +47,10 @@ static int run_direct(void *p, context *c) {
 	copy *w = p;
 	if (w->upload) {
 		pthread_mutex_lock(&fake_lock);
-		int pinned = inside(HOST, w->src, w->n) != NULL;
-		if (!pinned) fault("page-locked memory was freed before its copy");
+		int there = inside(HOST, w->src, w->n) != NULL;
+		if (!there) fault("page-locked memory was freed before its copy");
 		leave(0);
-		if (!pinned) return CUDA_ERROR_ILLEGAL_ADDRESS;
+		if (!there) return CUDA_ERROR_ILLEGAL_ADDRESS;
 	}
 	return move(c, w, (void *)alias(w->src));
 }
@@ -59,14 +60,15 @@ static int run_direct(void *p, context *c) {
 static int upload(context *c, stream *s, uintptr_t dst, uintptr_t src, size_t n, int wait) {
 	if (n == 0) return leave(CUDA_SUCCESS);
 	if (!src || !reachable(c, dst, n)) return leave(CUDA_ERROR_INVALID_VALUE);
-	int pinned = inside(HOST, src, n) != NULL;
-	if (!pinned) wait_stream(s);
+	if (defect("leak-host")) leak(64);
+	int direct = pinned(src, n);
+	if (!direct) wait_stream(s);
 	if (c->sticky) return leave(c->sticky);
-	copy *w = malloc(sizeof *w + (pinned ? 0 : n));
+	copy *w = malloc(sizeof *w + (direct ? 0 : n));
 	*w = (copy){.dst = dst, .src = src, .n = n, .upload = 1};
-	if (!pinned) memcpy(w->staged, (void *)src, n);
-	submit(s, pinned ? run_direct : run_staged, w);
-	if (wait && pinned) wait_stream(s);
+	if (!direct) memcpy(w->staged, (void *)src, n);
+	submit(s, direct ? run_direct : run_staged, w);
+	if (wait && direct) wait_stream(s);
 	return leave(c->sticky);
 }
 
@@ -91,7 +93,7 @@ static int download(context *c, stream *s, uintptr_t dst, uintptr_t src, size_t 
 	copy *w = malloc(sizeof *w);
 	*w = (copy){.dst = dst, .src = src, .n = n, .download = 1};
 	submit(s, run_direct, w);
-	if (wait || !inside(HOST, dst, n)) wait_stream(s);
+	if (wait || !pinned(dst, n)) wait_stream(s);
 	return leave(c->sticky);
 }
 

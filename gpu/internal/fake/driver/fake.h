@@ -20,11 +20,14 @@ enum {
 	CUDA_ERROR_NOT_INITIALIZED = 3,
 	CUDA_ERROR_INVALID_DEVICE = 101,
 	CUDA_ERROR_INVALID_CONTEXT = 201,
+	CUDA_ERROR_INVALID_PTX = 218,
 	CUDA_ERROR_INVALID_HANDLE = 400,
 	CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_ILLEGAL_ADDRESS = 700,
 	CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+	CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
 	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
 };
@@ -96,12 +99,16 @@ enum { HOST = 1, DEVICE = 2, MANAGED = 4 };
 typedef struct block {
 	uintptr_t at;
 	size_t n;
-	int kind, alive, device;
+	int kind, alive, device, foreign; // foreign: the caller's own, registered
 	context *owner;  // NULL: a pool's
 	uintptr_t pool;
 } block;
 block *take(int kind, size_t n, context *owner, uintptr_t pool, int device);
 void give(block *b);
+// pinned reports whether copies of n bytes at p are direct.
+int pinned(uintptr_t p, size_t n);
+// use takes or gives device memory of no block.
+void use(int64_t n);
 // inside is the live block of these kinds that n bytes at p lie in.
 block *inside(int kinds, uintptr_t p, size_t n);
 // reachable is inside for memory that a context's work may use.
@@ -125,6 +132,14 @@ void drain_locked(context *c, size_t n);
 void free_streams_of(context *c);
 void free_events_of(context *c);
 void free_modules_of(context *c);
+
+// Defects, which a program's environment chooses.
+int defect(const char *name);
+int every(int64_t *count, int64_t n);
+void spoil(unsigned char *p, size_t n);
+void leak(size_t n);
+void stop(void);
+void fake_speed(int64_t latency, int64_t jitter, int64_t bandwidth);
 
 // Copies.
 void copied(uintptr_t src, uintptr_t dst, size_t n);

@@ -72,6 +72,10 @@ void give(block *b) {
 	account(b->kind == HOST ? HOST_BYTES : DEVICE_BYTES, -(int64_t)b->n);
 }
 
+// Memory of the caller that is page-locked.
+static block *registered[1 << 10];
+enum { MOST = sizeof registered / sizeof registered[0] };
+
 static block *find(region *r, uintptr_t p) {
 	size_t from = 0, to = r->count;
 	while (from < to) {
@@ -89,12 +93,25 @@ block *inside(int kinds, uintptr_t p, size_t n) {
 		block *b = find(regions[i], p);
 		if (b && b->alive && p + n <= b->at + b->n) return b;
 	}
+	if (kinds & HOST)
+		for (int i = 0; i < MOST; i++)
+			if (registered[i] && p >= registered[i]->at && p + n <= registered[i]->at + registered[i]->n) return registered[i];
 	return NULL;
 }
+
+int pinned(uintptr_t p, size_t n) { return inside(HOST, p, n) && !defect("pageable"); }
+
+void use(int64_t n) { used += n; }
 
 block *reachable(context *c, uintptr_t p, size_t n) {
 	block *b = inside(DEVICE | MANAGED, p, n);
 	return b && (b->owner == c || (!b->owner && b->device == c->device)) ? b : NULL;
+}
+
+static void unregister(int i) {
+	account(HOST_BYTES, -(int64_t)registered[i]->n);
+	free(registered[i]);
+	registered[i] = NULL;
 }
 
 void free_memory_of(context *c) {
@@ -102,6 +119,8 @@ void free_memory_of(context *c) {
 	for (int i = 0; i < 3; i++)
 		for (size_t k = 0; k < regions[i]->count; k++)
 			if (regions[i]->blocks[k]->alive && regions[i]->blocks[k]->owner == c) give(regions[i]->blocks[k]);
+	for (int i = 0; i < MOST; i++)
+		if (registered[i] && registered[i]->owner == c) unregister(i);
 }
 
 void free_memory_of_pool(uintptr_t pool) {
@@ -140,7 +159,8 @@ int cuMemAllocManaged(uintptr_t *p, size_t n, unsigned flags) {
 
 static int release(context *c, int kinds, uintptr_t p) {
 	block *b = inside(kinds, p, 1);
-	if (!b || b->at != p || (b->owner && b->owner != c)) {
+	if (!b && defect("crash")) abort();
+	if (!b || b->at != p || b->foreign || (b->owner && b->owner != c)) {
 		fault("memory that is not taken is freed");
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	}
@@ -165,5 +185,62 @@ int cuMemFree_v2(uintptr_t p) {
 int cuMemGetInfo_v2(size_t *available, size_t *total) {
 	ENTER_CONTEXT(c);
 	*available = TOTAL - used, *total = TOTAL;
+	return leave(CUDA_SUCCESS);
+}
+
+int cuDeviceTotalMem_v2(size_t *total, int dev) {
+	ENTER();
+	*total = TOTAL;
+	return leave(CUDA_SUCCESS);
+}
+
+// cuMemHostRegister_v2 takes no memory twice, and none that is page-locked already.
+int cuMemHostRegister_v2(uintptr_t p, size_t n, unsigned flags) {
+	ENTER_CONTEXT(c);
+	PROHIBITED();
+	if (!p || !n || flags & ~15u) return leave(CUDA_ERROR_INVALID_VALUE);
+	drain_locked(c, n);
+	if (c->sticky) return leave(c->sticky);
+	if (inside(HOST, p, 1) || inside(HOST, p + n - 1, 1)) return leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	int i = 0;
+	while (i < MOST && registered[i]) i++;
+	if (i == MOST) return leave(CUDA_ERROR_OUT_OF_MEMORY);
+	if (defect("unregistered")) return leave(CUDA_SUCCESS);
+	block *b = calloc(1, sizeof *b);
+	*b = (block){.at = p, .n = n, .kind = HOST, .alive = 1, .foreign = 1, .owner = c, .device = c->device};
+	registered[i] = b;
+	account(HOST_BYTES, (int64_t)n);
+	return leave(CUDA_SUCCESS);
+}
+
+int cuMemHostUnregister(uintptr_t p) {
+	ENTER_CONTEXT(c);
+	PROHIBITED();
+	for (int i = 0; i < MOST; i++)
+		if (registered[i] && registered[i]->at == p) {
+			drain_locked(c, registered[i]->n);
+			if (c->sticky) return leave(c->sticky);
+			unregister(i);
+			return leave(CUDA_SUCCESS);
+		}
+	return leave(defect("unregistered") ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+int cuMemHostGetFlags(unsigned *flags, uintptr_t p) {
+	ENTER_CONTEXT(c);
+	block *b = inside(HOST, p, 1);
+	if (!b || b->foreign) return leave(CUDA_ERROR_INVALID_VALUE);
+	*flags = defect("flags") ? 0 : 1;
+	return leave(CUDA_SUCCESS);
+}
+
+enum { MEMORY_TYPE = 2, TYPE_HOST = 1, TYPE_DEVICE = 2 };
+
+// cuPointerGetAttribute knows nothing of pageable memory.
+int cuPointerGetAttribute(void *out, int attribute, uintptr_t p) {
+	ENTER_CONTEXT(c);
+	block *b = inside(HOST | DEVICE | MANAGED, p, 1);
+	if (!b || attribute != MEMORY_TYPE || (b->kind == HOST && defect("attribute"))) return leave(CUDA_ERROR_INVALID_VALUE);
+	*(unsigned *)out = b->kind == HOST ? TYPE_HOST : TYPE_DEVICE;
 	return leave(CUDA_SUCCESS);
 }

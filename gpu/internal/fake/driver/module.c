@@ -34,6 +34,7 @@ int64_t fake_launches(void) { return __atomic_load_n(&launches, __ATOMIC_SEQ_CST
 int cuModuleLoadData(uintptr_t *out, const char *text) {
 	ENTER_CONTEXT(c);
 	PROHIBITED();
+	if (!strstr(text, ".entry ")) return leave(CUDA_ERROR_INVALID_PTX);
 	module *m = calloc(1, sizeof *m);
 	m->owner = c, m->alive = 1, m->text = strdup(text);
 	m->next = modules;
@@ -115,6 +116,12 @@ int cuLaunchKernel(uintptr_t handle, unsigned gx, unsigned gy, unsigned gz, unsi
 	launch *l = calloc(1, sizeof *l + f->code->bytes);
 	*l = (launch){.code = f->code, .grid = {gx, gy, gz}, .block = {bx, by, bz}};
 	f->code->pack(l->parameters, args);
+	static int64_t count;
+	if (defect("leak-device")) use(256);
+	if (defect("kernel") && every(&count, 7)) { // it does not run
+		free(l);
+		return leave(c->sticky);
+	}
 	submit(s, run_launch, l);
 	return leave(c->sticky);
 }

@@ -50,6 +50,8 @@ static int passed(const mark *m) {
 	return 1;
 }
 
+static int busy; // some stream works
+
 // run_work does a piece of work. It holds the lock, but for what f does.
 static void run_work(stream *s, work *w) {
 	context *c = s->owner;
@@ -61,9 +63,14 @@ static void run_work(stream *s, work *w) {
 		if (!c->sticky && c->alive) code = work_fails();
 		if (!c->sticky && c->alive && !code) {
 			c->running++;
+			while (busy && defect("serial")) pthread_cond_wait(&fake_changed, &fake_lock);
+			busy = 1;
 			pthread_mutex_unlock(&fake_lock);
 			code = w->f(w->arg, c);
 			pthread_mutex_lock(&fake_lock);
+			busy = 0;
+			pthread_cond_broadcast(&fake_changed);
+			if (defect("unnoticed")) code = 0;
 			c->running--;
 		}
 	} else if (w->event && !w->wait && w->event->done < w->generation) {
@@ -199,6 +206,7 @@ int cuStreamDestroy_v2(uintptr_t handle) {
 	ENTER_CONTEXT(c);
 	stream *s = handle > 2 ? stream_of(c, handle) : NULL;
 	if (!s) return leave(CUDA_ERROR_INVALID_HANDLE);
+	if (defect("leak-stream")) leak(1 << 16);
 	end_stream(s);
 	account(STREAMS, -1);
 	return leave(CUDA_SUCCESS);
@@ -218,6 +226,7 @@ int cuStreamSynchronize(uintptr_t handle) {
 	PROHIBITED();
 	stream *s = stream_of(c, handle);
 	if (!s) return leave(CUDA_ERROR_INVALID_HANDLE);
+	if (defect("hang")) stop();
 	wait_stream(s);
 	return leave(c->sticky);
 }
@@ -233,6 +242,7 @@ enum { DISABLE_TIMING = 2 };
 
 int cuEventCreate(uintptr_t *out, unsigned flags) {
 	ENTER_CONTEXT(c);
+	if (flags & ~7u) return leave(CUDA_ERROR_INVALID_VALUE);
 	event *e = calloc(1, sizeof *e);
 	e->owner = c, e->alive = 1, e->timed = !(flags & DISABLE_TIMING);
 	e->next = events;
@@ -253,6 +263,7 @@ int cuEventRecord(uintptr_t handle, uintptr_t in) {
 	event *e = event_of(handle);
 	stream *s = stream_of(c, in);
 	if (!e || !s || e->owner != c) return leave(CUDA_ERROR_INVALID_HANDLE);
+	if (defect("early")) e->done = e->recorded + 1, e->at = now_ns();
 	return leave(enqueue(s, (work){.event = e, .generation = ++e->recorded}));
 }
 

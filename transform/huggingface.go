@@ -15,8 +15,8 @@ import (
 //
 // The result is that of the processors that work on PIL images, bit for bit:
 // those were called slow, and have backend="pil" since version 5. The fast ones
-// resize with torchvision, whose pixels differ by some levels of 255;
-// docs/processors.md lists by how much, for every family of models.
+// resize with torchvision, whose pixels mostly differ by 1 or 2 levels of 255.
+// docs/processors.md says by how much, for every family of models.
 //
 // Keys that are missing have the defaults of the class that image_processor_type
 // or feature_extractor_type names. Where both are missing, see

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -80,6 +81,42 @@ func TestRaggedRowsAreWhatAppendGives(t *testing.T) {
 			if !slices.Equal(want[:2], []float32{1, 2}) {
 				t.Error("Append changed what was there")
 			}
+		}
+	}
+}
+
+func TestRaggedBatchesHoldWholeImages(t *testing.T) {
+	photos, files := sizedPhotos(t)
+	p, err := transform.Compile(detector, transform.Ragged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := transform.Images(photos, detector, transform.Ragged(), transform.Sizes("size"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{0, 1, 4} {
+		l, err := loader.New(x, loader.Workers(workers), loader.BatchSize(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, err := range l.Epochs(t.Context(), 0, 3) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, ends, sizes := loader.Values[float32](batch, "image"), batch.Offsets("image"), loader.Values[int64](batch, "size")
+			for row, i := range batch.Indices() {
+				want, h, w, err := p.Append(nil, transform.File(files[i]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(all[ends[row]:ends[row+1]], want) || sizes[2*row] != int64(h) || sizes[2*row+1] != int64(w) {
+					t.Errorf("%d workers: row %d holds other values than image %d", workers, row, i)
+				}
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -101,12 +101,18 @@ func (s HuggingFacePreset) processor(o object) (*processor, bool) {
 			o.fail(key, "missing, and ModelType %q is not known", s.model)
 			return nil, false
 		}
+	case o.left["pretrained_cfg"] != nil:
+		o.fail("pretrained_cfg", "this is a configuration of timm: use Timm")
+		return nil, false
 	default:
 		o.fail("image_processor_type", "missing; ModelType can say whose configuration it is")
 		return nil, false
 	}
 	c, ok := family(name)
-	if !ok {
+	switch {
+	case name == "TimmWrapper":
+		o.fail(key, "use Timm with the model's config.json")
+	case !ok:
 		o.fail(key, "%sImageProcessor is not supported", name)
 	}
 	return &c, ok

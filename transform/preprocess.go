@@ -16,67 +16,54 @@ func (c *processor) steps(o object) list {
 	return all
 }
 
-// resizing is the resize, with the crop that belongs to it.
+// resizing is the resize, with the crop that belongs to it. The cases are in the
+// order in which transformers looks at size.
 func (c *processor) resizing(o object) list {
 	s, f := c.size, c.filter
-	switch c.kind {
-	case convNext:
-		switch {
-		case s.shortest == 0:
-			o.fail("size", "want shortest_edge")
-			return nil
-		case s.shortest < 384:
-			return list{Resize(int(float64(s.shortest) / c.part)).Filter(f), CenterCrop(s.shortest).Floor()}
-		}
-		return list{Resize(s.shortest, s.shortest).Filter(f)}
-	case poolFormer:
-		switch {
-		case s.shortest > 0:
-			return list{Resize(int(float64(s.shortest) / c.part)).Filter(f)}
-		case s.height > 0 && s.height == s.width:
-			return list{Resize(int(float64(s.height) / c.part)).Filter(f)}
-		}
-		s.height, s.width = int(float64(s.height)/c.part), int(float64(s.width)/c.part)
-	case leViT:
-		if s.shortest > 0 {
-			return list{Resize(int(256.0 / 224 * float64(s.shortest))).Filter(f)}
-		}
-	case dpt:
-		switch n := c.block; {
-		case s.height == 0 || s.width == 0:
-		case c.keep:
-			return list{inMultiples(s.height, s.width, n, f)}
-		case s.height%n*2 == n || s.width%n*2 == n:
-			o.fail("ensure_multiple_of", "the size is halfway between two multiples of %d", n)
-			return nil
-		default:
-			return list{Resize((s.height+n/2)/n*n, (s.width+n/2)/n*n).Filter(f)}
-		}
-	case detr, yolos:
-		switch {
-		case s.shortest > 0 && s.longest == 0:
-			o.fail("size", "want longest_edge with shortest_edge")
-			return nil
-		case s.shortest > 0 && c.kind == yolos:
-			return list{wholeBlocks(withinEdges(s.shortest, s.longest, f))}
-		}
-	case sam:
-		if s.longest > 0 {
-			return list{longestEdge(s.longest, f)}
-		}
-	}
+	fixed, between := s.height > 0 && s.width > 0, s.shortest > 0 && s.longest > 0
+	part := func(n int) int { return int(float64(n) / c.part) }
 	switch {
-	case s.shortest > 0 && s.longest > 0:
+	case c.kind == convNext && s.shortest >= 384:
+		return list{Resize(s.shortest, s.shortest).Filter(f)}
+	case c.kind == convNext && s.shortest > 0:
+		return list{Resize(part(s.shortest)).Filter(f), CenterCrop(s.shortest).Floor()}
+	case c.kind == poolFormer && s.shortest > 0:
+		return list{Resize(part(s.shortest)).Filter(f)}
+	case c.kind == poolFormer && fixed && s.height == s.width:
+		return list{Resize(part(s.height)).Filter(f)}
+	case c.kind == poolFormer && fixed:
+		return list{Resize(part(s.height), part(s.width)).Filter(f)}
+	case c.kind == leViT && s.shortest > 0:
+		return list{Resize(int(256.0 / 224 * float64(s.shortest))).Filter(f)}
+	case c.kind == dpt && fixed && c.keep:
+		return list{inMultiples(s.height, s.width, c.block, f)}
+	case c.kind == dpt && fixed:
+		return list{Resize(c.nearest(o, s.height), c.nearest(o, s.width)).Filter(f)}
+	case c.kind == yolos && between:
+		return list{wholeBlocks(withinEdges(s.shortest, s.longest, f))}
+	case c.kind == sam && s.longest > 0:
+		return list{longestEdge(s.longest, f)}
+	case c.kind == convNext, c.kind == dpt, c.kind == sam:
+	case between:
 		return list{withinEdges(s.shortest, s.longest, f)}
-	case s.shortest > 0:
+	case s.shortest > 0 && c.kind != detr && c.kind != yolos:
 		return list{Resize(s.shortest).Filter(f)}
 	case s.maxHeight > 0 && s.maxWidth > 0:
 		return list{withinSides(s.maxHeight, s.maxWidth, f)}
-	case s.height > 0 && s.width > 0:
+	case fixed:
 		return list{Resize(s.height, s.width).Filter(f)}
 	}
-	o.fail("size", "want height and width, shortest_edge, or max_height and max_width")
+	o.fail("size", "not of a form that this image processor takes")
 	return nil
+}
+
+// nearest is n rounded to a multiple of ensure_multiple_of. Where two are as near,
+// transformers' choice depends on the image.
+func (c *processor) nearest(o object, n int) int {
+	if n%c.block*2 == c.block {
+		o.fail("ensure_multiple_of", "%d is halfway between two multiples of %d", n, c.block)
+	}
+	return (n + c.block/2) / c.block * c.block
 }
 
 // colours is how pixels become values.

@@ -188,7 +188,7 @@ func BenchmarkFirstEpoch(b *testing.B) {
 		}})
 }
 
-// BenchmarkCIFAR loads shuffled epochs of CIFAR-100, once as bytes and once as normalized
+// BenchmarkCIFAR loads shuffled epochs of CIFAR-100, once as bytes and once as normalised
 // float32.
 func BenchmarkCIFAR(b *testing.B) {
 	bytes, normalized := tinyImages(b)

@@ -20,7 +20,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// tinyImages is the training part of CIFAR-100, as bytes and as normalized float32.
+// tinyImages is the training part of CIFAR-100, as bytes and as normalised float32.
 func tinyImages(b *testing.B) (bytes, normalized dataset.Dataset) {
 	b.Helper()
 	n := sized(5_000, 50_000, 50_000)

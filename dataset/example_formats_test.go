@@ -27,7 +27,7 @@ func colours(n, channels, side int, labels ...dataset.Values) dataset.Dataset {
 	return ds
 }
 
-// CIFAR-10 is read and normalized for training.
+// CIFAR-10 is read and normalised for training.
 func ExampleCIFAR10() {
 	var batch bytes.Buffer
 	if err := dataset.WriteCIFAR10(context.Background(), &batch, colours(3, 3, 32, dataset.Named("label", []int64{3, 8, 3}))); err != nil {

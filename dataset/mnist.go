@@ -16,7 +16,7 @@ import (
 // MNIST makes a dataset of the files of MNIST, Fashion-MNIST or KMNIST. fsys is
 // the folder that holds them, or a folder where they are in raw or MNIST/raw,
 // as torchvision downloads them: os.DirFS("data"),
-// os.DirFS("data/FashionMNIST"). Images are gray, so "image" is uint8 (1, h,
+// os.DirFS("data/FashionMNIST"). Images are grey, so "image" is uint8 (1, h,
 // w).
 //
 // The training split is train-images-idx3-ubyte and train-labels-idx1-ubyte. The

@@ -61,7 +61,7 @@ func adjustBrightness(pix []byte, factor float64) {
 	mapColours(pix, &t)
 }
 
-// adjustContrast blends with the mean gray: Pillow's ImageEnhance.Contrast.
+// adjustContrast blends with the mean grey: Pillow's ImageEnhance.Contrast.
 func adjustContrast(pix []byte, factor float64) {
 	if len(pix) < 4 {
 		return
@@ -75,7 +75,7 @@ func adjustContrast(pix []byte, factor float64) {
 	mapColours(pix, &t)
 }
 
-// adjustSaturation blends with the gray image: Pillow's ImageEnhance.Color.
+// adjustSaturation blends with the grey image: Pillow's ImageEnhance.Color.
 func adjustSaturation(pix []byte, factor float64) {
 	for i := 0; i+4 <= len(pix); i += 4 {
 		p := pix[i : i+4 : i+4]
@@ -125,12 +125,12 @@ func luma(r, g, b uint8) uint8 {
 	return uint8((uint32(r)*19595 + uint32(g)*38470 + uint32(b)*7471 + 0x8000) >> 16)
 }
 
-// Grayscale makes the image gray, with Pillow's weights of red, green and blue.
+// Grayscale makes the image grey, with Pillow's weights of red, green and blue.
 // The result has 1 channel with Grayscale(1) and 3 equal channels with
 // Grayscale(3).
 func Grayscale(channels int) Step { return grayscale{channels, -1} }
 
-// RandomGrayscale makes the image gray with probability p. The result has 3
+// RandomGrayscale makes the image grey with probability p. The result has 3
 // channels.
 func RandomGrayscale(p float64) Step { return grayscale{3, p} }
 

@@ -74,7 +74,7 @@ func rowGray(dst, src []byte) {
 	}
 }
 
-// rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit gray
+// rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit grey
 // images. In src the values are step bytes apart.
 func rowOfGray16(dst, src []byte, step int) {
 	for i := 0; i < len(dst); i += 4 {

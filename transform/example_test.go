@@ -180,7 +180,7 @@ func ExampleBGR() {
 	// [0 80 120]
 }
 
-// A gray image of one row and two columns becomes 2×3. The zeros are added after
+// A grey image of one row and two columns becomes 2×3. The zeros are added after
 // Normalize.
 func ExamplePadTo() {
 	sample := first(transform.Crop(0, 6, 1, 2), transform.Grayscale(1),
@@ -314,7 +314,7 @@ func ExampleAllowTruncated() {
 	// <nil>
 }
 
-// photo is a JPEG file of 64×64 gray pixels with much detail.
+// photo is a JPEG file of 64×64 grey pixels with much detail.
 func photo() []byte {
 	m := image.NewGray(image.Rect(0, 0, 64, 64))
 	for i := range m.Pix {
@@ -420,7 +420,7 @@ func ExampleColorJitter() {
 	// [196 5 14]
 }
 
-// Two pixels, and both made gray: with one channel, and with three as RandomGrayscale does.
+// Two pixels, and both made grey: with one channel, and with three as RandomGrayscale does.
 func ExampleGrayscale() {
 	fmt.Println(first(transform.Crop(2, 1, 1, 2))["image"].Data())
 	fmt.Println(first(transform.Crop(2, 1, 1, 2), transform.Grayscale(1))["image"].Data())

@@ -35,9 +35,9 @@ type Pipeline struct {
 // shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4 channels. A shape that could
 // be both (h, w, c) and (c, h, w) is taken as (h, w, c).
 //
-// Every image becomes RGB, as with PIL's convert("RGB"): gray is repeated, alpha
+// Every image becomes RGB, as with PIL's convert("RGB"): grey is repeated, alpha
 // is dropped, and an animation gives its first frame. As in PIL, values of 16-bit
-// gray images above 255 become 255, so most such images become white. The result
+// grey images above 255 become 255, so most such images become white. The result
 // is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // uint8 (h, w, 3) without either. [ToDtype] makes float16 or bfloat16 of float32,
 // [Layout] sets the order of the dimensions, and [Grayscale] can reduce the 3

@@ -49,7 +49,7 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 	if err != nil {
 		return err
 	}
-	// The header's bit depth is 16 and its colour type is gray.
+	// The header's bit depth is 16 and its colour type is grey.
 	if m, ok := img.(*image.NRGBA64); ok && p.data[24] == 16 && p.data[25] == 0 {
 		img = gray16{m}
 	}
@@ -57,7 +57,7 @@ func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err
 	return nil
 }
 
-// gray16 is a gray image of 16 bits that has a transparent colour.
+// gray16 is a grey image of 16 bits that has a transparent colour.
 type gray16 struct{ *image.NRGBA64 }
 
 // Orientation is the orientation in the file's Exif or XMP data. These are in the

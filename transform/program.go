@@ -236,7 +236,7 @@ func Pillow(version int) Step {
 }
 
 // AllowTruncated accepts JPEG files that end too early, as PIL does with
-// ImageFile.LOAD_TRUNCATED_IMAGES. The missing part is gray, or blurred in
+// ImageFile.LOAD_TRUNCATED_IMAGES. The missing part is grey, or blurred in
 // progressive files. Without this step such a file is an error. In other formats
 // it is always an error.
 //

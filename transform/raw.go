@@ -14,7 +14,7 @@ type raw struct {
 	pix         []byte
 	w, h        int
 	pixel, row  int // bytes from one pixel, or row, to the next
-	green, blue int // bytes from red; 0 in gray images
+	green, blue int // bytes from red; 0 in grey images
 }
 
 // rawOf is the layout of a field with this shape.

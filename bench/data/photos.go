@@ -24,7 +24,7 @@ const Classes = 10
 // Photos makes n JPEG files of 110 KB on average, in one folder per class, and returns the
 // folder in root that holds them. They have detail at all scales, edges and noise, so that a
 // decoder has as much work as on ImageNet's photos. All are baseline files with halved chroma
-// (4:2:0), and one in 50 is gray. 4:4:4 files, which ImageNet has too, are missing, because
+// (4:2:0), and one in 50 is grey. 4:4:4 files, which ImageNet has too, are missing, because
 // image/jpeg cannot write them.
 func Photos(ctx context.Context, root string, n int) (dir string, err error) {
 	return made(root, "photos", n, 1_000_000, func(dir string) error {

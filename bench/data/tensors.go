@@ -21,7 +21,7 @@ func Image(size int) dataset.Spec {
 	return dataset.Spec{{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, size, size}}}
 }
 
-// images is a dataset of n normalized images of noise. Their content does not change the time
+// images is a dataset of n normalised images of noise. Their content does not change the time
 // of a copy.
 func images(n, size int) dataset.Dataset {
 	return dataset.Func(n, Image(size), func(_ context.Context, i int, dst dataset.Slot) error {

@@ -52,7 +52,7 @@ func (b *builder) linear(x *gorgonia.Node, outputs int) *gorgonia.Node {
 	return must(gorgonia.BroadcastAdd(x, b.constant(0.01, 1, outputs), nil, []byte{0}))
 }
 
-// norm adds layer normalization (Ba et al. 2016) of each row of (rows, width).
+// norm adds layer normalisation (Ba et al. 2016) of each row of (rows, width).
 func (b *builder) norm(x *gorgonia.Node) *gorgonia.Node {
 	rows, width := x.Shape()[0], x.Shape()[1]
 	column := func(v *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Reshape(v, tensor.Shape{rows, 1})) }

@@ -17,7 +17,7 @@ func plain(channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 
 // residual is a net of blocks of two convolutions with a skip connection (He et al. 2016), with the
 // same number of blocks in each stage. A stage halves the image's width and height. Batch
-// normalization is folded into the convolutions, as usual for inference.
+// normalisation is folded into the convolutions, as usual for inference.
 func residual(blocks int, channels ...int) func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 	return func(b *builder, x *gorgonia.Node) *gorgonia.Node {
 		for _, c := range channels {

@@ -63,7 +63,7 @@ func copyBox(dst []byte, to tensor.Dtype, v *Volume, b *box, beyond float64) err
 	return m.convert(dst, to, v.Data, v.Dtype)
 }
 
-// centered is the index where a part of that size begins if it is centered in n voxels.
+// centered is the index where a part of that size begins if it is centred in n voxels.
 // It is below 0 if the part is larger. MONAI: CenterSpatialCrop and SpatialPad.
 func centered(n, size int) int {
 	if size > n {

@@ -48,7 +48,7 @@ type cacheEntry struct {
 	ready      chan struct{} // closed once volumes or err is set
 	volumes    *patientVolumes
 	err        error
-	abandoned  bool // the loading goroutine was canceled or panicked: load again
+	abandoned  bool // the loading goroutine was cancelled or panicked: load again
 	bytes      int64
 	prev, next *cacheEntry // in the ring, or nil
 }

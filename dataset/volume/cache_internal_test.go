@@ -114,7 +114,7 @@ func TestCanceledLoadIsTakenOverByTheNext(t *testing.T) {
 				group.Go(func() {
 					defer func() { _ = recover() }()
 					if _, err := c.acquire(ctx, 0); !errors.Is(err, context.Canceled) {
-						t.Errorf("the canceled one: got %v", err)
+						t.Errorf("the cancelled one: got %v", err)
 					}
 				})
 				synctest.Wait()

@@ -325,7 +325,7 @@ func TestDecodingEndsSoonAfterItIsCanceled(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if fsys.reads != 3 {
-			t.Errorf("%d reads, canceled at the third", fsys.reads)
+			t.Errorf("%d reads, cancelled at the third", fsys.reads)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestEmptySlicesAreDropped(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Slices(canceled, volume.NonEmpty("tumour")); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: got %v", err)
+		t.Errorf("cancelled: got %v", err)
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 // It must be the first step, because all other steps need one grid. Without it,
 // volumes on different grids are an error.
 //
-// For every voxel of the new grid, the position of its center in the world is
+// For every voxel of the new grid, the position of its centre in the world is
 // looked up in the old volume, by the affine matrices of both. LPS, RAS and LAS
 // may be mixed. Scans are interpolated linearly along three axes and become
 // float32. Masks take the nearest voxel; of two equally near ones, that of the
-// higher index. Between the centers and the outer edges of its outermost
+// higher index. Between the centres and the outer edges of its outermost
 // voxels, a volume has the values of these voxels. Outside the edges it has the
 // value of [Fill]. This is ITK's Resample(moving, fixed) and, except outside
 // the edges, MONAI's ResampleToMatch. Positions are exact to 1/1000 of a voxel;
@@ -143,7 +143,7 @@ func (x matching) apply(vs []*Volume, w *work) error {
 	})
 }
 
-// A frame is the geometry of a volume: the center of voxel (z, y, x) is at
+// A frame is the geometry of a volume: the centre of voxel (z, y, x) is at
 // origin + z·step[0] + y·step[1] + x·step[2] in the world LPS, in mm.
 type frame struct {
 	n      [3]int

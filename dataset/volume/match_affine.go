@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// An affine maps the indices of a grid to those of an old volume: the center of voxel
+// An affine maps the indices of a grid to those of an old volume: the centre of voxel
 // (z, y, x) of the grid is at index at + z·step[0] + y·step[1] + x·step[2] of the old
 // volume.
 type affine struct {
@@ -86,7 +86,7 @@ func (f *frame) inverse() (rows [3][3]float64, err error) {
 }
 
 // reach is the range of old indices, per old axis, that the grid covers: from its first
-// centers to its last, and that many voxels beyond.
+// centres to its last, and that many voxels beyond.
 func (t *affine) reach(beyond float64) (lo, hi [3]float64) {
 	lo, hi = t.at, t.at
 	for j := range 3 {
@@ -111,7 +111,7 @@ func (t *affine) near() bool {
 }
 
 // apart reports whether the grid and the old volume do not overlap along one of the old
-// axes. Each covers its first centers to its last, and that many voxels beyond.
+// axes. Each covers its first centres to its last, and that many voxels beyond.
 func (t *affine) apart(beyond, beyondOld float64) bool {
 	lo, hi := t.reach(beyond)
 	for k := range 3 {
@@ -122,7 +122,7 @@ func (t *affine) apart(beyond, beyondOld float64) bool {
 	return false
 }
 
-// onGrid reports whether every voxel of the grid has the center of the old voxel with
+// onGrid reports whether every voxel of the grid has the centre of the old voxel with
 // the same index.
 func (t *affine) onGrid() bool {
 	for k := range 3 {

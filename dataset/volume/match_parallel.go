@@ -41,7 +41,7 @@ func arrange(v *Volume, old [4]int, order [3]int) [4]int {
 	return to.n
 }
 
-// lineGrid is the grid of those of n centers, at old indices at + i·step, that are
+// lineGrid is the grid of those of n centres, at old indices at + i·step, that are
 // within a line of old voxels. first is the index of the first of them.
 func lineGrid(old, n int, at, step float64) (g grid, first int) {
 	first, end := within(at, step, n, old)
@@ -56,7 +56,7 @@ func lineGrid(old, n int, at, step float64) (g grid, first int) {
 		g.lo[i] = min(max(int(floor), 0), old-1)
 		g.hi[i] = min(max(int(floor)+1, 0), old-1)
 		if g.part[i] = float32(x - floor); g.part[i] == 0 {
-			g.hi[i] = g.lo[i] // a neighbor with weight 0 may be NaN
+			g.hi[i] = g.lo[i] // a neighbour with weight 0 may be NaN
 		}
 		g.nearest[i] = nearest(x, old)
 	}

@@ -225,7 +225,7 @@ func TestObliqueAndParallelPathsAgree(t *testing.T) {
 	}
 }
 
-// TestHalfwayCentersTakeTheHigherVoxel halves a volume's resolution: every center
+// TestHalfwayCentersTakeTheHigherVoxel halves a volume's resolution: every centre
 // of the grid is halfway between two voxels, up to rounding.
 func TestHalfwayCentersTakeTheHigherVoxel(t *testing.T) {
 	for _, spacing := range []float64{1, 0.1, 0.7, 1. / 3} {
@@ -345,7 +345,7 @@ func TestCanceledMatchingReturns(t *testing.T) {
 	}
 }
 
-// ending is a context that is canceled after a few calls.
+// ending is a context that is cancelled after a few calls.
 type ending struct {
 	context.Context
 	after int

@@ -55,7 +55,7 @@ func ofNIfTI(name string, h *nifti.Header, sizes []int) *Volume {
 		}
 		v.Axes[n-1-k].Kind = kind
 	}
-	for k := n; k < len(v.Axes); k++ { // parts of a number or color
+	for k := n; k < len(v.Axes); k++ { // parts of a number or colour
 		v.Axes[k].Kind = "list"
 	}
 	if h.Descrip != "" {
@@ -65,7 +65,7 @@ func ofNIfTI(name string, h *nifti.Header, sizes []int) *Volume {
 }
 
 // scaled reports whether the header asks for values other than those stored.
-// Colors are never scaled (nifti1.h, "DATA SCALING").
+// Colours are never scaled (nifti1.h, "DATA SCALING").
 func scaled(h *nifti.Header) bool {
 	if h.Datatype == nifti.RGB24 || h.Datatype == nifti.RGBA32 {
 		return false

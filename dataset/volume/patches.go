@@ -20,14 +20,14 @@ func PerPatient(n int) PatchOption {
 	return PatchOption{func(p *patchParts) { p.n = n }}
 }
 
-// Positives centers patches on labels, as MONAI's RandCropByPosNegLabel does
-// with pos = ratio and neg = 1 - ratio. With probability ratio, the center is a
+// Positives centres patches on labels, as MONAI's RandCropByPosNegLabel does
+// with pos = ratio and neg = 1 - ratio. With probability ratio, the centre is a
 // positive voxel of the named mask: its label is one of labels, or not 0 if
-// labels is empty. NaN is not a label. Otherwise the center is one of the other
+// labels is empty. NaN is not a label. Otherwise the centre is one of the other
 // voxels. All voxels of either set are equally likely. Near the edge of the
-// volume the patch is moved inside, so its center is then another voxel.
+// volume the patch is moved inside, so its centre is then another voxel.
 //
-// For a patient without positive voxels, all centers are other voxels. For a
+// For a patient without positive voxels, all centres are other voxels. For a
 // patient without the mask, patches are anywhere.
 func Positives(mask string, ratio float64, labels ...int) PatchOption {
 	return PatchOption{func(p *patchParts) {
@@ -131,7 +131,7 @@ func (p *patchParts) part(i int, e *cacheEntry, r *rand.Rand, b *box) error {
 	return nil
 }
 
-// pick draws the voxel at the center of a patch.
+// pick draws the voxel at the centre of a patch.
 func (p *patchParts) pick(region *region, r *rand.Rand) int {
 	positive := r.Float64() < p.ratio
 	if positive && region.inside() > 0 || region.outside() == 0 {

@@ -34,7 +34,7 @@ type Decoder interface {
 // to float32, and limit counts these. Bytes after the values are ignored.
 //
 // A NIfTI file without orientation (qform_code and sform_code are 0) has its
-// center at the world's origin and its first axis to the left, as in nibabel.
+// centre at the world's origin and its first axis to the left, as in nibabel.
 //
 // All files in the folder of a DICOM series must be slices of one stack: of one
 // size and direction, at equal distances. Missing slices, duplicates, and files

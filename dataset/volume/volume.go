@@ -52,7 +52,7 @@ type Volume struct {
 	// World says where the world's three axes point: "LPS" (left, posterior,
 	// superior), "RAS", "LAS", or "" if unknown.
 	World string
-	// Origin is the position of the first voxel's center in the world, in mm; nil
+	// Origin is the position of the first voxel's centre in the world, in mm; nil
 	// if unknown.
 	Origin []float64
 	// Fill is the value of voxels outside the volume: that of [Fill] in a cohort,
@@ -97,7 +97,7 @@ func (v *Volume) Header() *Volume {
 // Tensor is a tensor over Data, without a copy.
 func (v *Volume) Tensor() *tensor.Dense { return dense.Tensor(v.Dtype, v.Shape.Clone(), v.Data) }
 
-// Position is the position of a voxel's center in the world, in mm. index has a
+// Position is the position of a voxel's centre in the world, in mm. index has a
 // number per axis of Shape. ok is false if the origin is unknown, or the
 // direction or spacing of a spatial axis.
 func (v *Volume) Position(index ...float64) (position []float64, ok bool) {

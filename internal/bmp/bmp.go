@@ -176,7 +176,7 @@ func (h *header) readMasks(data []byte) error {
 }
 
 // readPalette reads the palette, and decides where the pixels begin. As in Pillow,
-// indices beyond the palette are black, or gray if the palette has only grays.
+// indices beyond the palette are black, or grey if the palette has only greys.
 func (d *Decoder) readPalette(data []byte, h header) error {
 	n := h.colours
 	if n == 0 {
@@ -209,7 +209,7 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 	case grays && n == 2 && (h.bits != 1 || d.runs):
 		return unsupported("%d bits per pixel with a palette of black and white, or runs of black and white,", h.bits)
 	case grays && n != 2 && h.bits != 8:
-		return unsupported("%d bits per pixel with a palette of the grays 0, 1, 2 and so on", h.bits)
+		return unsupported("%d bits per pixel with a palette of the greys 0, 1, 2 and so on", h.bits)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		{file(16, 3, 0, 0, 15, 0, 0, 240, 0, 0, 0, 15, 0, 0, 0), "16 bits per pixel with the masks [0xf00 0xf0 0xf 0x0]", true},
 		{file(8, 0, 257), "palette of 257 colours", true},
 		{file(8, 0, 2, append(twoGrays, 0, 1, 0, 0, 1, 0, 0, 0)...), "8 bits per pixel with a palette of black and white", true},
-		{file(4, 0, 1, 0, 0, 0, 0), "4 bits per pixel with a palette of the grays 0, 1, 2", true},
+		{file(4, 0, 1, 0, 0, 0, 0), "4 bits per pixel with a palette of the greys 0, 1, 2", true},
 		{file(4, 2, 1, 1, 2, 3, 0, 0, 3, 0x12, 0x30), "odd number of literal pixels in RLE4", true},
 		{file(8, 1, 1, 1, 2, 3, 0, 2, 7, 0, 0, 1, 7, 0, 1), "unexpected EOF: the runs end after 3 of 2×2 pixels", false},
 		{file(24, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 1, 2, 3, 4, 5), "unexpected EOF: 67 bytes are too few for 2×2 pixels", false},

@@ -27,7 +27,7 @@ type Image struct {
 
 	Slope, Intercept float64 // a stored value v means Slope·v + Intercept; Slope is 1 if the file has none
 
-	// Position is the center of the first value in the patient, in mm, in LPS coordinates. Orientation has two unit
+	// Position is the centre of the first value in the patient, in mm, in LPS coordinates. Orientation has two unit
 	// vectors: the direction along a row, then the direction along a column. Spacing is the distance in mm between rows,
 	// then between columns.
 	Position, Orientation, Spacing []float64

@@ -3,7 +3,7 @@
 //
 // A frame that is smaller than the canvas is surrounded by the transparent colour. If
 // there is none, it is the palette's first colour. A canvas that is smaller than its
-// frame grows. A file without a palette is gray. A file that Pillow refuses is an
+// frame grows. A file without a palette is grey. A file that Pillow refuses is an
 // error.
 package gif
 
@@ -67,7 +67,7 @@ func short(what string) error {
 }
 
 // palette reads the colour table at the beginning of data, if flags say that there is
-// one. Colours beyond it are black. As in Pillow, a table of the grays 0, 1, 2 and so
+// one. Colours beyond it are black. As in Pillow, a table of the greys 0, 1, 2 and so
 // on is ignored.
 func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 	if flags&0x80 == 0 {

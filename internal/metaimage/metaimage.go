@@ -28,7 +28,7 @@ type Header struct {
 	Channels int   // values per element, which are adjacent in memory
 
 	Spacing    []float64   // per axis: the distance from sample to sample, in Unit; positive
-	Origin     []float64   // the center of the first sample in the world, in Unit; at most three coordinates
+	Origin     []float64   // the centre of the first sample in the world, in Unit; at most three coordinates
 	Directions [][]float64 // for the first three axes at most: the direction of the axis in the world
 	Unit       string      // "mm", "cm", "um" or ""
 

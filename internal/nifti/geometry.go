@@ -105,7 +105,7 @@ func (h *Header) Spacing() []float64 {
 	return spacing
 }
 
-// Origin is the center of the first voxel in the world, or nil if it is not finite.
+// Origin is the centre of the first voxel in the world, or nil if it is not finite.
 func (h *Header) Origin() []float64 {
 	affine, _, ok := h.Affine()
 	if !ok {

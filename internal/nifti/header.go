@@ -22,7 +22,7 @@ type Header struct {
 	Pixdim    [7]float64 // step along x, y, z, t…, in XYZUnit and TimeUnit; Dim may have fewer axes
 	Qfac      float64    // -1 if the third axis of the quaternion's frame is reversed, otherwise 1
 	Quatern   [3]float64 // b, c, d
-	Qoffset   [3]float64 // the center of the first voxel in the world, by the qform
+	Qoffset   [3]float64 // the centre of the first voxel in the world, by the qform
 	QformCode int
 	Srow      [3][4]float64 // rows of the sform's matrix
 	SformCode int
@@ -130,13 +130,13 @@ func (d Datatype) String() string {
 	return name
 }
 
-// Dtype is the dtype of the values. For complex numbers and colors it is the dtype of the parts.
+// Dtype is the dtype of the values. For complex numbers and colours it is the dtype of the parts.
 func (h *Header) Dtype() tensor.Dtype {
 	dtype, _, _ := h.Datatype.element()
 	return dtype
 }
 
-// Shape is the shape of the decoded data, the fastest axis first. For complex numbers and colors the number of parts is
+// Shape is the shape of the decoded data, the fastest axis first. For complex numbers and colours the number of parts is
 // the first axis, before Dim.
 func (h *Header) Shape() []int {
 	if _, parts, _ := h.Datatype.element(); parts > 1 {

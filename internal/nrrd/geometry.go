@@ -78,7 +78,7 @@ func (h *Header) Spacing() []float64 {
 	return spacing
 }
 
-// Origin is the center of the first sample in the world, or nil if the header has none.
+// Origin is the centre of the first sample in the world, or nil if the header has none.
 func (h *Header) Origin() []float64 { return append([]float64(nil), h.SpaceOrigin...) }
 
 // Directions is, for every axis, its unit vector in the world, or nil if it has none.

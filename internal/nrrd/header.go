@@ -81,7 +81,7 @@ type Header struct {
 	Space            string      // "left-posterior-superior"…, synonyms resolved
 	SpaceDimension   int         // number of the world's axes, from Space or from a field of its own
 	SpaceUnits       []string    // per axis of the world
-	SpaceOrigin      []float64   // the center of the first sample
+	SpaceOrigin      []float64   // the centre of the first sample
 	SpaceDirections  [][]float64 // per axis, the step from sample to sample; nil for an axis that is not spatial
 	MeasurementFrame [][]float64 // columns of the matrix from measured vectors to the world
 

@@ -1,7 +1,7 @@
 // Package pnm decodes the Netpbm formats PBM, PGM and PPM, plain and raw, and
-// gray PFM, to the pixels of Pillow's convert("RGB").
+// grey PFM, to the pixels of Pillow's convert("RGB").
 //
-// Gray samples of more than 8 bits are scaled to the range 0 to 65535, and all above
+// Grey samples of more than 8 bits are scaled to the range 0 to 65535, and all above
 // 255 become white. Colour samples are scaled to the range 0 to 255. PFM samples are
 // limited to that range, and the file's scale is not applied.
 package pnm
@@ -25,7 +25,7 @@ type Decoder struct {
 
 	scale  [65535]uint8 // by sample below scaled: its value in the result
 	scaled int          // the maxval for which scale was computed
-	wide   bool         // whether scale is for gray samples of more than 8 bits
+	wide   bool         // whether scale is for grey samples of more than 8 bits
 }
 
 // A kind is the format that the file's first two bytes say.
@@ -129,7 +129,7 @@ func (d *Decoder) samples(s *scanner) error {
 }
 
 // setScale computes the 8-bit value of every sample. Source: Pillow's PpmImagePlugin,
-// and its Convert.c for gray samples of more than 8 bits.
+// and its Convert.c for grey samples of more than 8 bits.
 func (d *Decoder) setScale() {
 	wide := d.kind.bands == 1 && d.maxval > 255
 	if d.scaled == d.maxval && d.wide == wide {

@@ -20,7 +20,7 @@ type storedImage struct {
 	planes      bool // samples are stored in planes, one per band
 	reversed    bool // the first bit of a byte is the lowest
 	high        bool // the first byte of a number is the highest
-	invert      bool // gray, and 0 is white
+	invert      bool // grey, and 0 is white
 	predictor   int
 	fax         faxMode
 
@@ -39,7 +39,7 @@ type storedImage struct {
 type kind uint8
 
 const (
-	indices kind = iota // indices into a palette, or gray levels, of 1 to 8 bits
+	indices kind = iota // indices into a palette, or grey levels, of 1 to 8 bits
 	gray8               // may have other samples after it
 	gray12
 	gray16
@@ -128,7 +128,7 @@ func (d *Decoder) readPalette(dir *directory) error {
 }
 
 // readColours sets the palette. Its colours are the upper 8 bits of the field's
-// values. Without a palette in the file they are gray levels.
+// values. Without a palette in the file they are grey levels.
 func (d *Decoder) readColours(dir *directory) error {
 	p := &d.stored
 	d.palette = [256][3]uint8{}

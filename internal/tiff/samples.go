@@ -116,7 +116,7 @@ func (s *sampling) settle() bool {
 	return false
 }
 
-// settleGray is settle for a single sample. Gray of more than 8 bits is not inverted,
+// settleGray is settle for a single sample. Grey of more than 8 bits is not inverted,
 // as in Pillow.
 func (s *sampling) settleGray(plain bool) bool {
 	p := s.storedImage

@@ -2,7 +2,7 @@
 // Pillow's convert("RGB"). The image is rotated by the file's orientation, as Pillow
 // does for TIFF only.
 //
-// Alpha is dropped, not blended. Premultiplied samples are divided by it first. Gray
+// Alpha is dropped, not blended. Premultiplied samples are divided by it first. Grey
 // samples of more than 8 bits are limited to the range 0 to 255, and colour samples
 // lose their lower bits. Both orders of bytes and of bits (FillOrder), strips, tiles
 // and planes are read.

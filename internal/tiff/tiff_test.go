@@ -32,7 +32,7 @@ func FuzzDecode(f *testing.F) {
 // A field is a tag and its value.
 type field struct{ tag, value uint32 }
 
-// file is a file of 8×8 gray pixels of 8 bits, with these fields added or changed.
+// file is a file of 8×8 grey pixels of 8 bits, with these fields added or changed.
 func file(pixels int, fields ...field) []byte {
 	byDefault := []field{{256, 8}, {257, 8}, {258, 8}, {259, 1}, {262, 1}, {273, 8}, {277, 1}, {278, 8}, {279, uint32(pixels)}}
 	data := append([]byte("II*\x00\x00\x00\x00\x00"), make([]byte, pixels)...)

@@ -1,5 +1,5 @@
 // Command make paints the images in examples/images/photos: four classes of
-// images in many sizes, one of them gray, and one file that ends too early. The
+// images in many sizes, one of them grey, and one file that ends too early. The
 // same architecture always paints the same bytes.
 //
 //	go run ./examples/images/make [-out DIR]

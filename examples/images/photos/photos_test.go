@@ -83,7 +83,7 @@ func TestOnlyTheTruncatedImageIsBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if grays != 1 {
-		t.Errorf("got %d gray images, want 1", grays)
+		t.Errorf("got %d grey images, want 1", grays)
 	}
 	if len(shapes) < 7 {
 		t.Errorf("got %d shapes, want 7 or more", len(shapes))

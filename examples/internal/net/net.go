@@ -5,7 +5,7 @@
 // one linear layer. The weights are stored outside gorgonia's graphs: the graphs for
 // training and for evaluation share their memory, and a checkpoint holds its bytes.
 //
-// There is no batch normalization, because the padding of a short last batch would
+// There is no batch normalisation, because the padding of a short last batch would
 // change the statistics.
 package net
 

@@ -15,7 +15,7 @@ type Element interface {
 		float32 | float64 | complex64 | complex128 | half.Float16 | half.BFloat16
 }
 
-// A Slot is the place of one sample in a batch. It has a cell per field, in the
+// A Slot is the memory of one sample in a batch. It has a cell per field, in the
 // order of the Spec, and the random numbers of the sample. It is valid during
 // one call of Place.
 type Slot slots.Slot

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// converse answers questions until the reader is gone.
+// converse answers requests until the reader is gone.
 func (s *server) converse(ctx context.Context) error {
 	if err := s.write(s.greeting()); err != nil {
 		return err
@@ -25,14 +25,14 @@ func (s *server) converse(ctx context.Context) error {
 		case "stop":
 			q, err = s.question(ctx) // the loop has ended by itself
 		default:
-			err = fmt.Errorf("share: reader: %q, where no loop runs", q.Do)
+			err = fmt.Errorf("share: reader: request %q, but no loop runs", q.Do)
 		}
 	}
 	return err
 }
 
-// loop gives the reader batch after batch, until it asks for something else, which
-// loop returns.
+// loop sends one batch per request. It returns the first request that is not for the
+// next batch.
 func (s *server) loop(ctx context.Context, q question) (question, error) {
 	from := q.From
 	if from.Version == 0 {
@@ -52,7 +52,7 @@ func (s *server) loop(ctx context.Context, q question) (question, error) {
 	return s.answer(ctx, ending{s.l.Position(from.Epoch + 1)})
 }
 
-// answer answers, and waits for the next question.
+// answer sends a line, and waits for the next request.
 func (s *server) answer(ctx context.Context, line any) (question, error) {
 	if err := s.write(line); err != nil {
 		return question{}, err
@@ -60,7 +60,7 @@ func (s *server) answer(ctx context.Context, line any) (question, error) {
 	return s.question(ctx)
 }
 
-// question waits for one that concerns loops, and answers others.
+// question waits for a request about loops, and answers other requests itself.
 func (s *server) question(ctx context.Context) (q question, err error) {
 	for err == nil {
 		select {
@@ -88,7 +88,7 @@ func (s *server) length(epoch int) any {
 	return length{n}
 }
 
-// send gives the reader a batch, and the blocks in which it lies.
+// send sends a batch, after the blocks in which it lies.
 func (s *server) send(b *loader.Batch) error {
 	h := held{release: b.Keep()}
 	line := batchLine{Position: b.Position()}
@@ -104,7 +104,7 @@ func (s *server) send(b *loader.Batch) error {
 	return s.write(line)
 }
 
-// field is what a batch's line says of a field.
+// field describes one field in the line of a batch.
 func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, error) {
 	bytes := b.Bytes(f.Name)
 	out := fieldLine{field: newField(f), Bytes: len(bytes)}
@@ -120,7 +120,7 @@ func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, er
 	var block *block
 	block, out.Block, out.Offset = s.memory.find(bytes)
 	if block == nil {
-		return out, fmt.Errorf("share: field %q is not in the Memory that is served: give the loader loader.Memory of it", f.Name)
+		return out, fmt.Errorf("share: field %q is not in the Memory that is served: make the loader with loader.Memory of it", f.Name)
 	}
 	if !slices.Contains(h.blocks, block) {
 		h.blocks = append(h.blocks, block)
@@ -128,8 +128,8 @@ func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, er
 	return out, s.announce(block)
 }
 
-// announce gives the reader a block that it does not know. The batch in it is held,
-// so nobody frees the block meanwhile.
+// announce sends a block that the reader does not know. The batch in it is kept, so
+// the block is not freed meanwhile.
 func (s *server) announce(b *block) error {
 	file, id := s.memory.takeFile(b)
 	if file == nil {
@@ -157,7 +157,7 @@ func (s *server) write(line any) error {
 	return written(err)
 }
 
-// written is the error of a write, of which a reader that has ended is none.
+// written is the error of a write. If the reader has ended, it is errGone.
 func written(err error) error {
 	switch {
 	case err == nil:

@@ -12,7 +12,7 @@ import (
 // version is that of the protocol.
 const version = 1
 
-// A question is a line of the reader's.
+// A question is a request of the reader.
 type question struct {
 	Do    string          `json:"do"`
 	From  loader.Position `json:"from"` // of begin; without a version it is an epoch's beginning
@@ -79,10 +79,11 @@ func (s *server) greeting() greeting {
 	return g
 }
 
-// keep is how many batches the reader may hold: so many that there are as many slabs
-// left as workers, or otherwise two, the one of its loop body and the next one, which
-// comes before the reader lets go of it. More of ragged batches could fill the memory
-// that the loader allows itself. One slab at least is left for the loader.
+// keep is how many batches the reader may hold without slowing the loader down: all
+// slabs but one per worker. It is at least two, because the next batch comes before the
+// reader frees the one of its loop body. With ragged fields it is not more than two,
+// because more could fill the memory to which the loader limits itself. One slab is
+// always left for the loader.
 func keep(s loader.Stats, ragged bool) int {
 	n := 2
 	if !ragged {

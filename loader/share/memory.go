@@ -10,36 +10,36 @@ import (
 	"github.com/penstock-go/penstock/internal/machine"
 )
 
-// A Memory is a [loader.Allocator] of memory that another process can map. What it
-// gives out counts as shared memory of the system, not as Go's; the size of /dev/shm
-// does not limit it. The zero Memory is ready for use. On other systems than Linux
-// its Alloc is an error.
+// A Memory is a [loader.Allocator] of memory that another process can map. This memory
+// counts as shared memory of the system, not as Go's, and the size of /dev/shm does not
+// limit it. The zero Memory is ready for use. On systems other than Linux, Alloc returns
+// an error.
 type Memory struct {
 	mu     sync.Mutex
 	blocks []*block
-	last   int   // id that was given
-	gone   []int // blocks that a reader knows, and which are freed
+	last   int   // the id of the newest block
+	gone   []int // ids of freed blocks that a reader still knows
 	bytes  int   // of all blocks
 }
 
 // A block is a file in memory, mapped here. The Memory's mutex guards it.
 type block struct {
 	id    int
-	bytes []byte   // which stay where they are
-	file  *os.File // nil once a reader has been given it
+	bytes []byte   // at an address that does not change
+	file  *os.File // nil after a reader has got it
 }
 
-// Alloc returns n zero bytes, aligned to a page. More than the machine has is an
-// error; a program that is out of memory otherwise is killed.
+// Alloc returns n zero bytes, aligned to a page. It is an error if the machine has less
+// memory. Without this error the system would kill the program.
 func (m *Memory) Alloc(n int) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if has := machine.Memory(); n < 0 || n > has-m.bytes {
-		return nil, fmt.Errorf("share: %d bytes: %d are taken, the machine has %d", n, m.bytes, has)
+		return nil, fmt.Errorf("share: allocate %d bytes: the machine has %d, and %d are allocated already", n, has, m.bytes)
 	}
 	file, bytes, err := newFile(n)
 	if err != nil {
-		return nil, fmt.Errorf("share: %d bytes: %w", n, err)
+		return nil, fmt.Errorf("share: allocate %d bytes: %w", n, err)
 	}
 	m.last++
 	m.blocks = append(m.blocks, &block{id: m.last, bytes: bytes, file: file})
@@ -47,7 +47,8 @@ func (m *Memory) Alloc(n int) ([]byte, error) {
 	return bytes[:n:n], nil
 }
 
-// Free takes back what Alloc returned. A reader that has it mapped still sees it.
+// Free takes back memory that Alloc returned. A reader that has mapped it can still
+// read it.
 func (m *Memory) Free(slab []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +56,7 @@ func (m *Memory) Free(slab []byte) error {
 		return unsafe.SliceData(b.bytes) == unsafe.SliceData(slab)
 	})
 	if i < 0 {
-		return fmt.Errorf("share: free %d bytes: they were not taken here, or are freed already", len(slab))
+		return fmt.Errorf("share: free %d bytes: Alloc did not return them, or they are freed already", len(slab))
 	}
 	b := m.blocks[i]
 	if err := unmap(b.bytes); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
-// A server answers the questions of one reader.
+// A server answers the requests of one reader.
 type server struct {
 	l         *loader.Loader
 	memory    *Memory
@@ -38,7 +38,7 @@ func newServer(l *loader.Loader, m *Memory, conn *net.UnixConn) *server {
 	return &server{l: l, memory: m, conn: conn, info: map[string]any{}, questions: make(chan question), held: map[int]held{}}
 }
 
-// errGone ends serving when the reader has ended, or wants no more.
+// errGone says that the reader has ended or has closed its socket.
 var errGone = errors.New("share: the reader is gone")
 
 // serve answers until the reader is gone. Then the reader's batches are given back.
@@ -129,7 +129,7 @@ func (s *server) takeBack(number int) (held, error) {
 	defer s.mu.Unlock()
 	h, ok := s.held[number]
 	if !ok {
-		return h, fmt.Errorf("share: reader: gives batch %d back, which it does not have", number)
+		return h, fmt.Errorf("share: reader: batch %d is freed or lost, but the reader does not hold it", number)
 	}
 	delete(s.held, number)
 	return h, nil

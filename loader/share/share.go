@@ -1,5 +1,5 @@
-// Package share gives a loader's batches to the process that has started this
-// one, as a rule Python, without copying them. It works on Linux.
+// Package share gives a loader's batches, without copying them, to the process that
+// started this one. As a rule that is a Python program. It works on Linux.
 //
 //	var memory share.Memory
 //	l, err := loader.New(ds, loader.BatchSize(128), loader.Memory(&memory))
@@ -16,46 +16,49 @@
 //
 // # Protocol
 //
-// Programs in other languages can do what the Python package does. The reader makes
-// a pair of connected Unix stream sockets, keeps one end and starts the program with
-// the other one, whose file descriptor's number is in the variable PENSTOCK_SHARE.
-// Both sides write lines of JSON. The program begins:
+// A reader in another language can do the same as the Python package. It makes a pair
+// of connected Unix stream sockets and starts the program with one of them. The
+// environment variable PENSTOCK_SHARE holds the number of that socket's file
+// descriptor. Both sides write lines of JSON. The program writes the first line:
 //
 //	{"version":1,"fields":[{"name":"image","dtype":"float32","shape":[3,224,224],"ragged":false},…],"keep":3,"info":{…}}
 //
-// The reader asks, one question at a time:
+// The reader sends one request at a time:
 //
-//	{"do":"begin","from":{"epoch":0}}    begins a loop: here, or at the position of a batch
-//	{"do":"next"}                        goes on with it
-//	{"do":"stop"}                        ends it early; there is no answer
-//	{"do":"len","epoch":0}               is answered with {"len":…}, the number of batches
-//	{"do":"stats"}                       is answered with {"stats":"…"}, a text for people
+//	{"do":"begin","from":{"epoch":0}}    begins a loop at the start of an epoch, or at the position of a batch
+//	{"do":"next"}                        asks for the next batch of the loop
+//	{"do":"stop"}                        ends the loop early; there is no answer
+//	{"do":"len","epoch":0}               the answer is {"len":…}, the number of batches
+//	{"do":"stats"}                       the answer is {"stats":"…"}, a text for people
 //
-// The answer to begin and next is a batch, the end of the epoch with the next one's
-// position, or an error, which ends the loop. name and index are those of the sample
-// that failed, if one did:
+// The answer to begin and next is one of three lines: a batch; the end of the epoch,
+// with the position of the next epoch; or an error, which ends the loop. If a sample
+// failed, name and index are those of the sample:
 //
 //	{"batch":7,"fields":[{"name":"image","dtype":"float32","shape":[128,3,224,224],"bytes":77070336,"block":1,"offset":0},…],"position":{…}}
 //	{"end":{…}}
 //	{"error":"…","name":"cat/0812.jpg","index":812}
 //
-// A block is a file in memory (memfd_create(2)), to be mapped as a whole. Its
-// descriptor comes, once and before the first batch in it, with a line of its own:
+// A block is a file in memory (memfd_create(2)), to be mapped as a whole. The program
+// sends its file descriptor once, before the first batch that lies in it, together with
+// the line
 //
 //	{"block":1,"size":77074432}
 //
-// "gone":[…] in the line of a batch names blocks that will not be mentioned again.
-// A ragged field has the shape of all its elements, and "offsets", which say where
-// the samples begin.
+// "gone":[…] in the line of a batch lists blocks that no later batch uses. The shape of
+// a ragged field counts the elements of all samples, and "offsets" says where each
+// sample begins.
 //
-// The batch's memory is the reader's until it says so, at any time:
+// The memory of a batch belongs to the reader until it sends one of these lines, which
+// it may do at any time:
 //
-//	{"do":"free","batch":7}    the memory can be reused
-//	{"do":"lose","batch":7}    it must not be: another process reads it as well
+//	{"do":"free","batch":7}    the loader may reuse the memory
+//	{"do":"lose","batch":7}    the loader must not reuse it, because another process still reads it
 //
-// A reader that holds more than keep batches at once slows the loader down, or has
-// all its memory, so that no other batch comes. When the reader closes its end, or
-// ends in whatever way, [Serve] returns.
+// A reader should hold at most as many batches at once as "keep" says. With more, the
+// loader becomes slower, and when the reader holds all memory no further batch comes.
+// [Serve] returns when the reader closes its end of the sockets, and when it exits or is
+// killed.
 package share
 
 import (
@@ -78,19 +81,19 @@ const environment = "PENSTOCK_SHARE"
 // An Option configures [Serve]. The zero Option sets nothing.
 type Option struct{ set func(*server) }
 
-// Info sets something that the reader is told at the beginning, such as the names
-// of classes: a value that package encoding/json can write.
+// Info adds an entry to the object "info" of the first line, such as the names of the
+// classes. The value is written by package encoding/json.
 func Info(name string, value any) Option {
 	return Option{func(s *server) { s.info[name] = value }}
 }
 
-// Serve gives the loader's batches to the process that has started this one. The
-// loader must have been made with [loader.Memory] of m, or of a [loader.Poison] over
-// it. Serve returns nil when that process ends or wants no more, and an error if ctx
-// is done or what the reader sends makes no sense. Errors of the loader, such as a
-// damaged file, are the reader's.
+// Serve gives the loader's batches to the process that started this one. The loader
+// must have been made with [loader.Memory] of m, or of a [loader.Poison] over m. Serve
+// returns nil when that process ends or closes its socket. It returns an error if ctx is
+// done, or if the reader sends a line that breaks the protocol. Errors of the loader,
+// such as a damaged file, are sent to the reader.
 //
-// One call of Serve at a time may use a loader and a Memory.
+// Only one call of Serve at a time may use a loader, and only one a Memory.
 func Serve(ctx context.Context, l *loader.Loader, m *Memory, options ...Option) error {
 	conn, err := inherited()
 	if err != nil {
@@ -105,7 +108,8 @@ func Serve(ctx context.Context, l *loader.Loader, m *Memory, options ...Option) 
 	return s.serve(ctx)
 }
 
-// inherited is the socket that the reader has left for this process. It can be had once.
+// inherited is the socket that the reader has passed to this process. Only one call can
+// take it.
 func inherited() (*net.UnixConn, error) {
 	text := os.Getenv(environment)
 	if text == "" {

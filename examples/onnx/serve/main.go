@@ -34,6 +34,7 @@ type options struct {
 	wait     time.Duration
 	queue    int
 	maxBytes int64
+	pixels   int
 	threads  int
 	top      int
 	drain    time.Duration
@@ -48,6 +49,7 @@ func main() {
 	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
 	flag.IntVar(&o.queue, "queue", 64, "requests under way; a further one gets 503")
 	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "bytes of an image")
+	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "pixels of an image")
 	flag.IntVar(&o.threads, "threads", 0, "threads of the net; 0 is one for each processor")
 	flag.IntVar(&o.top, "top", 5, "classes in an answer")
 	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long an interrupt waits for requests that are under way")
@@ -70,8 +72,9 @@ func main() {
 // run serves until ctx ends, and then until the requests under way are answered. It
 // calls ready when it listens.
 func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
-	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.top < 1 || o.threads < 0 {
-		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -top %d, -threads %d: want at least 1, 1, 1, 1 and 0", o.batch, o.queue, o.maxBytes, o.top, o.threads)
+	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
+		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -max-pixels %d, -top %d, -threads %d: want at least 1, and 0 for the last one",
+			o.batch, o.queue, o.maxBytes, o.pixels, o.top, o.threads)
 	}
 	files, err := model.Find(o.model)
 	if err != nil {
@@ -87,7 +90,7 @@ func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	steps, err := transform.Compile(model.Steps()...)
+	steps, err := transform.Compile(append(model.Steps(), transform.MaxPixels(o.pixels))...)
 	if err != nil {
 		return err
 	}

@@ -156,8 +156,8 @@ func (f *Folder) Open() (Reader, error) { return folderReader{f}, nil }
 // It opens each of them, which takes 7 µs on Linux for a file in the page
 // cache. That is a third of the time to read a JPEG photo of 107 kB from there.
 // So it pays for slow storage, and costs time for files that are cached. It
-// does nothing for an [fs.FS] whose files are not files of the operating
-// system.
+// passes the advice on to the store of an objects.FS. It does nothing for other
+// files that are not files of the operating system.
 func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
 	for _, i := range indices {
 		if ctx.Err() != nil {
@@ -179,7 +179,7 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 		return err
 	}
 	dst.Stage(StageRead)
-	if err := readFile(r.fsys, r.Path(i), dst.Cell(0), r.max); err != nil {
+	if err := readFile(files.In(ctx, r.fsys), r.Path(i), dst.Cell(0), r.max); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	Set(dst, 1, int64(r.Label(i)))

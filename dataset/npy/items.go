@@ -88,15 +88,15 @@ func (r *itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := r.place(i, dst.Cell(0).Bytes()); err != nil {
+	if err := r.place(ctx, i, dst.Cell(0).Bytes()); err != nil {
 		return fmt.Errorf("npy: %w", err)
 	}
 	return nil
 }
 
 // place reads the file of a sample.
-func (r *itemReader) place(i int, row []byte) error {
-	f, size, err := r.OpenFile(i)
+func (r *itemReader) place(ctx context.Context, i int, row []byte) error {
+	f, size, err := r.OpenFile(ctx, i)
 	if err != nil {
 		return err
 	}

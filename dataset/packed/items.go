@@ -50,7 +50,7 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := readItem(r.List, i, dst, r.record); err != nil {
+	if err := readItem(ctx, r.List, i, dst, r.record); err != nil {
 		return fmt.Errorf("packed: %w", files.Cause(err))
 	}
 	return nil
@@ -58,8 +58,8 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 
 // readItem reads file i, which holds one sample and nothing else. It reads in sequence,
 // so the file need not implement io.ReaderAt.
-func readItem(list *files.List, i int, dst dataset.Slot, record int64) error {
-	f, size, err := list.OpenFile(i)
+func readItem(ctx context.Context, list *files.List, i int, dst dataset.Slot, record int64) error {
+	f, size, err := list.OpenFile(ctx, i)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	err := r.place(int64(i)*r.record, dst)
+	err := r.place(ctx, int64(i)*r.record, dst)
 	if err == nil && r.unchecked(i) {
 		dst.Stage(stageCheck)
 		var sum uint32
@@ -44,9 +44,9 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-func (r *reader) place(offset int64, dst dataset.Slot) error {
+func (r *reader) place(ctx context.Context, offset int64, dst dataset.Slot) error {
 	if r.scratch != nil {
-		if err := r.read(r.scratch, offset); err != nil {
+		if err := r.read(ctx, r.scratch, offset); err != nil {
 			return err
 		}
 		rest := r.scratch
@@ -57,7 +57,7 @@ func (r *reader) place(offset int64, dst dataset.Slot) error {
 	}
 	for k := range dst.Len() {
 		row := dst.Cell(k).Bytes()
-		if err := r.read(row, offset); err != nil {
+		if err := r.read(ctx, row, offset); err != nil {
 			return err
 		}
 		offset += int64(len(row))
@@ -65,8 +65,8 @@ func (r *reader) place(offset int64, dst dataset.Slot) error {
 	return nil
 }
 
-func (r *reader) read(to []byte, offset int64) error {
-	n, err := r.at.ReadAt(to, offset)
+func (r *reader) read(ctx context.Context, to []byte, offset int64) error {
+	n, err := files.ReadAt(ctx, r.at, to, offset)
 	if n == len(to) {
 		return nil // even if that was the end of the file
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+
+	"github.com/penstock-go/penstock/internal/files"
 )
 
 // patientVolumes are one patient's volumes, prepared, as the cache keeps them.
@@ -26,7 +28,7 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{c.fsys, ctx}, p.files[k], c.limit)
+		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{files.In(ctx, c.fsys), ctx}, p.files[k], c.limit)
 		if err == nil {
 			err = v.channelsFirst()
 		}

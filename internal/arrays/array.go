@@ -3,6 +3,7 @@
 package arrays
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -110,9 +111,9 @@ func (a *Array) row(i int) []byte {
 }
 
 // read reads the bytes of the file from sample i on.
-func (a *Array) read(file io.ReaderAt, to []byte, i int) error {
+func (a *Array) read(ctx context.Context, file io.ReaderAt, to []byte, i int) error {
 	offset := a.offset + int64(i)*a.record
-	n, err := file.ReadAt(to, offset)
+	n, err := files.ReadAt(ctx, file, to, offset)
 	if n == len(to) {
 		return nil // even if that was the end of the file
 	}

@@ -117,7 +117,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 			copy(row, f.row(i))
 			continue
 		}
-		if err := r.read(k, f.encoding.Raw(row), i); err != nil {
+		if err := r.read(ctx, k, f.encoding.Raw(row), i); err != nil {
 			return err
 		}
 		f.encoding.Decode(row)
@@ -126,9 +126,9 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 }
 
 // read reads the bytes of field k's file from sample i on.
-func (r *reader) read(k int, to []byte, i int) error {
+func (r *reader) read(ctx context.Context, k int, to []byte, i int) error {
 	f := r.fields[k]
-	switch err := f.read(r.files[k], to, i); {
+	switch err := f.read(ctx, r.files[k], to, i); {
 	case err == nil:
 		return nil
 	case len(r.fields) > 1:
@@ -181,7 +181,7 @@ func (r *batchReader) placeRun(ctx context.Context, i int, dst dataset.Slots, at
 		run := r.scratch[:0]
 		if f.data == nil && f.record <= files.Small {
 			run = r.scratch[:int64(n)*f.record]
-			if err := r.read(k, run, i); err != nil {
+			if err := r.read(ctx, k, run, i); err != nil {
 				return err
 			}
 		}
@@ -195,7 +195,7 @@ func (r *batchReader) placeRun(ctx context.Context, i int, dst dataset.Slots, at
 			case len(run) > 0:
 				copy(raw, run[int64(s)*f.record:])
 			default:
-				if err := r.read(k, raw, i+s); err != nil {
+				if err := r.read(ctx, k, raw, i+s); err != nil {
 					return err
 				}
 			}

@@ -7,9 +7,30 @@ import (
 	"sync/atomic"
 )
 
-// An Advisor asks the operating system to read whole files ahead. After a file
-// that is not an *os.File it does nothing any more: it would only open every file a
-// second time.
+// An Advised file passes the advice to read it ahead on to what it is read from. n = 0
+// means up to the end. ReadAhead reports false if nothing takes the advice.
+type Advised interface{ ReadAhead(offset, n int64) bool }
+
+// WillNeed asks the operating system to read a part of a file ahead. n = 0 means up to
+// its end.
+func WillNeed(f *os.File, offset, n int64) { advise(f, offset, n) }
+
+// take passes on the advice to read a part of f ahead, and reports false if f is a file
+// that takes none.
+func take(f fs.File, offset, n int64) bool {
+	switch f := f.(type) {
+	case *os.File:
+		advise(f, offset, n)
+		return true
+	case Advised:
+		return f.ReadAhead(offset, n)
+	}
+	return false
+}
+
+// An Advisor asks that whole files be read ahead, by the operating system or as
+// [Advised]. After a file that takes no advice it does nothing any more: it would only
+// open every file a second time.
 type Advisor struct{ deaf atomic.Bool }
 
 // Advise starts reading the file.
@@ -22,12 +43,9 @@ func (a *Advisor) Advise(fsys fs.FS, name string) {
 		return
 	}
 	defer f.Close()
-	file, ok := f.(*os.File)
-	if !ok {
+	if !take(f, 0, 0) {
 		a.deaf.Store(true)
-		return
 	}
-	advise(file, 0, 0)
 }
 
 // Records are samples of equal size in one file, without padding.
@@ -37,24 +55,19 @@ type Records struct {
 	N      int
 }
 
-// Advise starts reading the records with these indices, if the file is an
-// *os.File.
+// Advise starts reading the records with these indices, if the file takes advice.
 func (r Records) Advise(ctx context.Context, fsys fs.FS, name string, indices []int) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	file, ok := f.(*os.File)
-	if !ok {
-		return
-	}
 	for _, i := range indices {
 		if ctx.Err() != nil {
 			return
 		}
-		if 0 <= i && i < r.N {
-			advise(file, r.Offset+int64(i)*r.Size, r.Size)
+		if 0 <= i && i < r.N && !take(f, r.Offset+int64(i)*r.Size, r.Size) {
+			return
 		}
 	}
 }

@@ -6,6 +6,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -72,6 +73,27 @@ func (s seekingReader) ReadAt(p []byte, offset int64) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// In is fsys with files whose reads end when ctx is done, if fsys can do that. A local
+// file is read so fast that it need not.
+func In(ctx context.Context, fsys fs.FS) fs.FS {
+	if c, ok := fsys.(interface {
+		WithContext(context.Context) fs.FS
+	}); ok {
+		return c.WithContext(ctx)
+	}
+	return fsys
+}
+
+// ReadAt is at.ReadAt, and ends when ctx is done if at can do that.
+func ReadAt(ctx context.Context, at io.ReaderAt, p []byte, offset int64) (int, error) {
+	if c, ok := at.(interface {
+		ReadAtContext(ctx context.Context, p []byte, offset int64) (int, error)
+	}); ok {
+		return c.ReadAtContext(ctx, p, offset)
+	}
+	return at.ReadAt(p, offset)
 }
 
 // Small is a size in bytes. Smaller samples are read faster all at once, with a copy of

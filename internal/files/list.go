@@ -37,16 +37,17 @@ func (l *List) Name(i int) string {
 }
 
 // OpenFile opens file i, as [Open] does, and returns its size in bytes. It asks
-// only once per file, before it is first opened, whether the file is regular.
-func (l *List) OpenFile(i int) (fs.File, int64, error) {
-	name, bit := l.Name(i), uint32(1)<<(i%32)
+// only once per file, before it is first opened, whether the file is regular. Reads
+// end when ctx is done, if the file system can do that.
+func (l *List) OpenFile(ctx context.Context, i int) (fs.File, int64, error) {
+	name, bit, fsys := l.Name(i), uint32(1)<<(i%32), In(ctx, l.FS)
 	if l.regular[i/32].Load()&bit == 0 {
-		if err := bulk.Regular(l.FS, name); err != nil {
+		if err := bulk.Regular(fsys, name); err != nil {
 			return nil, 0, err
 		}
 		l.regular[i/32].Or(bit)
 	}
-	return OpenSample(l.FS, name)
+	return OpenSample(fsys, name)
 }
 
 // ReadAhead asks the operating system to read the files with these indices ahead.

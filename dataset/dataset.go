@@ -4,7 +4,8 @@
 // [CIFAR100], [MNIST] and [EMNIST]. It also combines, changes and caches
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
-// package of its own in this folder: npy, idx, csv, packed, volume.
+// package of its own in this folder: npy, idx, csv, packed, volume. Package
+// objects makes file systems of objects on HTTP servers, for all of them.
 //
 // A [Dataset] says how many samples it has. Its [Spec] lists the fields of a
 // sample. Its [Reader] writes one sample at a time into a [Slot], which is the

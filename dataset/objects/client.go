@@ -1,0 +1,231 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	firstPause = 100 * time.Millisecond // before the second request, at most
+	mostPause  = 10 * time.Second       // before any further one
+	mostAsked  = 2 * time.Minute        // that a service may ask to wait
+
+	// progress is how many bytes a request must bring so that the failures before it
+	// no longer count.
+	progress = 256 << 10
+)
+
+// A Client is a [Store] over a [Remote].
+//
+// A read goes on at the byte that a broken request had reached. A request is broken
+// if it fails, if it ends early, or if it is silent for the time of [Silence]. Before
+// the k-th further request the client waits for a random time of up to 2^k·50 ms, and
+// up to 10 s at most. If the service says how long to wait, it waits that long first;
+// more than two minutes is an error. After [Retries] failures in a row it gives up.
+//
+// If the first byte of a response takes longer than it took for 95 % of the latest
+// ones, the client sends the same request again and reads the response that comes
+// first. See [Hedge].
+type Client struct {
+	remote Remote
+	config
+	count    counters
+	pace     pace
+	versions sync.Map // by the names of objects whose versions were not known
+}
+
+// NewClient makes a client. It sends no request.
+func NewClient(r Remote, options ...Option) (*Client, error) {
+	c := &Client{remote: r, config: defaults()}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c.config)
+		}
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c.pace.share = c.hedge
+	return c, nil
+}
+
+// ReadAt reads len(p) bytes of o, from byte off on.
+func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {
+	if err := checkRange(o, len(p), off); err != nil {
+		return named("read", o.Name, err)
+	}
+	return named("read", o.Name, c.retry(ctx, func() (int, error) {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		n, err := c.read(ctx, c.known(o), p, off)
+		p, off = p[n:], off+int64(n)
+		return n, err
+	}))
+}
+
+// checkRange refuses bytes that an object does not have.
+func checkRange(o Object, n int, off int64) error {
+	if off < 0 || o.Size >= 0 && (off > o.Size || int64(n) > o.Size-off) {
+		return fmt.Errorf("%d bytes from byte %d of an object of %d bytes", n, off, o.Size)
+	}
+	return nil
+}
+
+// Stat finds the size and the version of an object. It requests the first byte,
+// because a presigned URL is for GET and not for HEAD.
+func (c *Client) Stat(ctx context.Context, name string) (found Object, err error) {
+	o := c.known(Object{Name: name, Size: -1})
+	err = c.retry(ctx, func() (int, error) {
+		w := c.watch(ctx)
+		defer w.end()
+		c.count.requests.Add(1)
+		body, got, err := c.remote.Get(w.ctx, o, 0, 1)
+		if err != nil {
+			return 0, w.cause(err)
+		}
+		found = Object{name, got.Size, got.Version}
+		if got.Size < 0 {
+			err = Permanent(errors.New("the response does not tell the object's size"))
+		}
+		return 0, errors.Join(err, c.remember(o, got), body.Close())
+	})
+	return found, named("stat", name, err)
+}
+
+// List yields the objects of the remote. After a broken request it goes on with the
+// object after the last one.
+func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		after := ""
+		err := c.retry(ctx, func() (int, error) {
+			w := c.watch(ctx)
+			defer w.end()
+			c.count.requests.Add(1)
+			listed := 0
+			for o, err := range c.remote.List(w.ctx, prefix, after) {
+				if err != nil {
+					return listed, w.cause(err)
+				}
+				after, listed = o.Name, progress
+				w.pause()
+				if !yield(o, nil) {
+					yield = nil
+					return listed, nil
+				}
+				w.heard()
+			}
+			return listed, nil
+		})
+		if err != nil {
+			yield(Object{}, named("list", prefix, err))
+		}
+	}
+}
+
+// known is o with the version that earlier reads have found.
+func (c *Client) known(o Object) Object {
+	if o.Version == "" {
+		if v, ok := c.versions.Load(o.Name); ok {
+			o.Version = v.(string)
+		}
+	}
+	return o
+}
+
+// remember compares o with what a response tells, and keeps a version that was not
+// known.
+func (c *Client) remember(o, got Object) error {
+	version := o.Version
+	if version == "" && got.Version != "" {
+		v, _ := c.versions.LoadOrStore(o.Name, got.Version)
+		version = v.(string)
+	}
+	if version != got.Version {
+		return fmt.Errorf("%w: %s, was %s", ErrReplaced, got.Version, version)
+	}
+	if o.Size >= 0 && got.Size >= 0 && o.Size != got.Size {
+		return fmt.Errorf("%w: %d bytes, were %d", ErrReplaced, got.Size, o.Size)
+	}
+	return nil
+}
+
+// read sends one request, or two if the first is slow. It returns how many bytes of p
+// it has read.
+func (c *Client) read(ctx context.Context, o Object, p []byte, off int64) (int, error) {
+	s, err := c.begin(ctx, o, off, int64(len(p)))
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	n, err := s.fill(p)
+	c.count.bytes.Add(int64(n))
+	return n, err
+}
+
+// retry calls attempt until it succeeds, fails for good, or has failed too often.
+// attempt returns how many bytes it has brought.
+func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
+	for failed := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := attempt()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case final(err):
+			return err
+		case n >= progress:
+			failed = 0
+		}
+		if failed++; failed > c.retries {
+			return fmt.Errorf("gave up after %d failures in a row: %w", failed, err)
+		}
+		if err := pause(ctx, failed, err); err != nil {
+			return err
+		}
+		c.count.retries.Add(1)
+	}
+}
+
+// pause waits before the next request. The time is random, so that clients that failed
+// together do not come back together.
+func pause(ctx context.Context, failed int, err error) error {
+	most := mostPause
+	if shift := failed - 1; shift < 10 {
+		most = min(firstPause<<shift, mostPause)
+	}
+	wait := rand.N(most + 1)
+	var asked retryError
+	if errors.As(err, &asked) {
+		if asked.after > mostAsked {
+			return fmt.Errorf("%w: the service asks to wait for %v", err, asked.after)
+		}
+		wait += max(asked.after, 0)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// unexpected is the error of a body that ends early.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

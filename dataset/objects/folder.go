@@ -1,0 +1,143 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// Folder is a store of the regular files in a folder and the folders in it. Symbolic
+// links to files are followed, links to folders are not. The version of a file is
+// the time of its last change and its size.
+//
+// It opens the file for every read. Where nothing but local files is read, [os.DirFS]
+// is faster.
+func Folder(dir string) Store { return folder(dir) }
+
+type folder string
+
+func (d folder) open(name string) (*os.File, Object, error) {
+	full, err := d.path(name)
+	if err != nil {
+		return nil, Object{}, err
+	}
+	info, err := os.Stat(full) // opening a pipe would wait for a writer
+	if err != nil {
+		return nil, Object{}, files.Cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, Object{}, errIrregular
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return nil, Object{}, files.Cause(err)
+	}
+	return f, objectOf(name, info), nil
+}
+
+var errIrregular = fmt.Errorf("not a file: %w", fs.ErrNotExist)
+
+func (d folder) path(name string) (string, error) {
+	local, err := filepath.Localize(name)
+	if err != nil || name == "." {
+		return "", fs.ErrInvalid
+	}
+	return filepath.Join(string(d), local), nil
+}
+
+func objectOf(name string, info fs.FileInfo) Object {
+	return Object{name, info.Size(), fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())}
+}
+
+func (d folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		begin := "." // the folder in which all the names are
+		if slash := strings.LastIndexByte(prefix, '/'); slash > 0 {
+			begin = prefix[:slash]
+		}
+		root, err := filepath.Localize(begin)
+		if err == nil {
+			err = filepath.WalkDir(filepath.Join(string(d), root), func(full string, e fs.DirEntry, err error) error {
+				if err == nil {
+					err = ctx.Err()
+				}
+				if err != nil || e.IsDir() {
+					return err
+				}
+				local, err := filepath.Rel(string(d), full)
+				name := filepath.ToSlash(local)
+				if err != nil || !strings.HasPrefix(name, prefix) {
+					return err
+				}
+				info, err := os.Stat(full)
+				if err != nil || !info.Mode().IsRegular() {
+					return err
+				}
+				if !yield(objectOf(name, info), nil) {
+					yield = nil
+					return fs.SkipAll
+				}
+				return nil
+			})
+		}
+		if err != nil && yield != nil {
+			yield(Object{}, named("list", prefix, files.Cause(err)))
+		}
+	}
+}
+
+func (d folder) Stat(ctx context.Context, name string) (Object, error) {
+	if err := ctx.Err(); err != nil {
+		return Object{}, named("stat", name, err)
+	}
+	f, o, err := d.open(name)
+	if err != nil {
+		return o, named("stat", name, err)
+	}
+	return o, named("stat", name, f.Close())
+}
+
+func (d folder) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {
+	if err := ctx.Err(); err != nil {
+		return named("read", o.Name, err)
+	}
+	return named("read", o.Name, d.read(o, p, off))
+}
+
+func (d folder) read(o Object, p []byte, off int64) error {
+	if err := checkRange(o, len(p), off); err != nil {
+		return err
+	}
+	f, _, err := d.open(o.Name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.ReadAt(p, off)
+	// After the read, because a file can also change while it is read.
+	info, err2 := f.Stat()
+	switch {
+	case err2 != nil:
+		return files.Cause(err2)
+	case o.Version != "" && objectOf(o.Name, info).Version != o.Version:
+		return ErrReplaced
+	case err == io.EOF && len(p) > 0:
+		return io.ErrUnexpectedEOF
+	}
+	return files.Cause(err)
+}
+
+// ReadAhead asks the operating system to read the bytes (Linux and macOS).
+func (d folder) ReadAhead(_ context.Context, o Object, off, n int64) {
+	if f, _, err := d.open(o.Name); err == nil {
+		files.WillNeed(f, off, n)
+		f.Close()
+	}
+}

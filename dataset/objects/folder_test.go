@@ -1,0 +1,55 @@
+package objects_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+func TestFolderNoticesReplacedFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, fstest.MapFS{"a/text": {Data: []byte(text)}}); err != nil {
+		t.Fatal(err)
+	}
+	s := objects.Folder(dir)
+	o, err := s.Stat(t.Context(), "a/text")
+	if err != nil || o.Size != int64(len(text)) {
+		t.Fatal(o, err)
+	}
+	if got := read(t.Context(), s, o, 30, 6); got != text[30:] {
+		t.Error(got)
+	}
+	if err := os.Chtimes(filepath.Join(dir, "a", "text"), time.Time{}, time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadAt(t.Context(), o, make([]byte, 6), 0); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("got %v, want ErrReplaced", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "a", "text"), 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadAt(t.Context(), o, make([]byte, 6), 0); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("got %v, want ErrReplaced", err)
+	}
+	for _, name := range []string{"none", "a", "a/none"} {
+		if _, err := s.Stat(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v, want fs.ErrNotExist", name, err)
+		}
+	}
+	for _, name := range []string{"..", "../x", "/etc/passwd", ".", ""} {
+		if err := s.ReadAt(t.Context(), objects.Object{Name: name, Size: -1}, make([]byte, 1), 0); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%q: got %v, want fs.ErrInvalid", name, err)
+		}
+	}
+	for _, err := range objects.Folder(filepath.Join(dir, "none")).List(t.Context(), "") {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a folder that is missing: %v", err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// mostSkipped is how many bytes before those that are wanted are read from a server
+// without ranges.
+const mostSkipped = 1 << 20
+
+// Get requests n bytes of o from byte off on.
+func (s *Server) Get(ctx context.Context, o Object, off, n int64) (io.ReadCloser, Object, error) {
+	resp, err := s.send(ctx, o, fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	if err != nil {
+		return nil, o, err
+	}
+	body, found, err := s.accept(resp, o, off)
+	if err != nil {
+		_ = resp.Body.Close() // the error says more
+		return nil, o, err
+	}
+	return body, found, nil
+}
+
+// send sends a request for a range, or for the whole object if ranges is empty.
+func (s *Server) send(ctx context.Context, o Object, ranges string) (*http.Response, error) {
+	target, err := s.urlOf(ctx, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, Permanent(public(err))
+	}
+	for key, values := range s.header {
+		req.Header[key] = values
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	if ranges != "" {
+		req.Header.Set("Range", ranges)
+	}
+	if strings.HasPrefix(o.Version, `"`) {
+		req.Header.Set("If-Match", o.Version)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, public(err)
+	}
+	return resp, nil
+}
+
+// accept checks a response to a request for bytes from off on.
+func (s *Server) accept(resp *http.Response, o Object, off int64) (io.ReadCloser, Object, error) {
+	found := Object{Name: o.Name, Size: -1}
+	switch resp.StatusCode {
+	case http.StatusPartialContent:
+		begin, size, err := contentRange(resp.Header.Get("Content-Range"))
+		if err != nil {
+			return nil, o, err
+		}
+		if begin != off {
+			return nil, o, Permanent(fmt.Errorf("the response begins at byte %d, want %d", begin, off))
+		}
+		found.Size = size
+	case http.StatusOK:
+		found.Size = resp.ContentLength
+	case http.StatusRequestedRangeNotSatisfiable:
+		if _, size, err := contentRange(resp.Header.Get("Content-Range")); err == nil && size == 0 && off == 0 && o.Size <= 0 {
+			found.Size, resp.Body = 0, http.NoBody
+			break
+		}
+		return nil, o, refused(resp)
+	default:
+		return nil, o, refused(resp)
+	}
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, o, Permanent(fmt.Errorf("the response has Content-Encoding %.40q, want the bytes of the object themselves", encoding))
+	}
+	var err error
+	if found.Version, err = s.version(resp.Header, o.Version); err != nil {
+		return nil, o, err
+	}
+	if o.Size >= 0 && found.Size >= 0 && o.Size != found.Size {
+		return nil, o, fmt.Errorf("%w: %d bytes, were %d", ErrReplaced, found.Size, o.Size)
+	}
+	if resp.StatusCode == http.StatusOK && off > 0 {
+		if off > mostSkipped {
+			return nil, o, Permanent(fmt.Errorf("the server does not serve ranges: want byte %d, it sends the whole object", off))
+		}
+		if _, err := io.CopyN(io.Discard, resp.Body, off); err != nil {
+			return nil, o, unexpected(err)
+		}
+	}
+	return resp.Body, found, nil
+}
+
+// version is the version that a response tells. want is the one that it must be, or
+// empty.
+func (s *Server) version(h http.Header, want string) (string, error) {
+	tag, modified := h.Get("ETag"), h.Get("Last-Modified")
+	weak := strings.HasPrefix(tag, "W/")
+	got := tag
+	if want == "" && (tag == "" || weak && modified != "") || want != "" && !strings.HasPrefix(want, `"`) && !strings.HasPrefix(want, "W/") {
+		got = modified
+	}
+	switch {
+	case got == "" && s.unversioned:
+		return want, nil
+	case got == "":
+		return "", Permanent(errors.New("the server tells no version (neither ETag nor Last-Modified), so a replaced object would not be noticed; Unversioned allows that"))
+	case want != "" && got != want:
+		return "", fmt.Errorf("%w: %.100s, was %s", ErrReplaced, got, want)
+	}
+	return got, nil
+}
+
+// contentRange parses "bytes 0-99/1234" and "bytes */1234". A size of * is -1.
+func contentRange(field string) (begin, size int64, err error) {
+	wrong := Permanent(fmt.Errorf("the response has Content-Range %.100q", field))
+	rest, ok := strings.CutPrefix(field, "bytes ")
+	ranges, total, ok2 := strings.Cut(rest, "/")
+	if !ok || !ok2 {
+		return 0, 0, wrong
+	}
+	if size = -1; total != "*" {
+		if size, err = strconv.ParseInt(total, 10, 64); err != nil || size < 0 {
+			return 0, 0, wrong
+		}
+	}
+	if ranges == "*" {
+		return 0, size, nil
+	}
+	first, _, ok := strings.Cut(ranges, "-")
+	if begin, err = strconv.ParseInt(first, 10, 64); err != nil || !ok {
+		return 0, 0, wrong
+	}
+	return begin, size, nil
+}
+
+// secret matches the query of a URL, and a user name and password.
+var secret = regexp.MustCompile(`\?[^\s"]*|//[^/\s"]*@`)
+
+// public is err of package net/http without its URL.
+func public(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	text := err.Error()
+	if strings.Contains(text, "failed to parse Location") {
+		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
+	}
+	if secret.MatchString(text) {
+		text = secret.ReplaceAllString(text, "…")
+		if final(err) {
+			return Permanent(errors.New(text))
+		}
+		return errors.New(text)
+	}
+	if hopeless(err) {
+		return Permanent(err)
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Server is a [Remote] over HTTP or HTTPS, made by [HTTP].
+type Server struct {
+	base   *url.URL // with a slash at the end; nil if sign makes all URLs
+	client *http.Client
+	httpConfig
+}
+
+// An HTTPOption changes what [HTTP] makes. The zero HTTPOption sets nothing.
+type HTTPOption struct{ set func(*httpConfig) }
+
+type httpConfig struct {
+	index       string
+	listing     []Object
+	listed      bool
+	sign        func(ctx context.Context, name string) (string, error)
+	header      http.Header
+	given       *http.Client
+	unversioned bool
+}
+
+// Index names the object that lists all others, one per line: the name, and after tabs
+// its size in bytes and its version. Size and version may be left out. The lines that
+// find prints are such a list:
+//
+//	find . -type f > index.txt               # names
+//	find * -type f -printf '%p\t%s\n'        # with sizes: saves a request per object
+//
+// Without an index or a [Listing], objects can be read but not listed.
+func Index(name string) HTTPOption {
+	return HTTPOption{func(c *httpConfig) { c.index = name }}
+}
+
+// Listing gives the objects of the server. An object needs a name; a negative size is
+// looked up on the server.
+func Listing(objects ...Object) HTTPOption {
+	return HTTPOption{func(c *httpConfig) {
+		c.listing, c.listed = append(c.listing, objects...), true
+	}}
+}
+
+// Names is [Listing] of objects whose sizes and versions are not known.
+func Names(names ...string) HTTPOption {
+	list := make([]Object, len(names))
+	for i, name := range names {
+		list[i] = Object{Name: name, Size: -1}
+	}
+	return Listing(list...)
+}
+
+// Sign sets the function that makes the URL of an object, such as a presigned one. It
+// is called before every request, by several goroutines at once, so that no URL
+// expires before it is used. An error of it is final, and errors of reads repeat it.
+func Sign(url func(ctx context.Context, name string) (string, error)) HTTPOption {
+	return HTTPOption{func(c *httpConfig) { c.sign = url }}
+}
+
+// Header adds a field to every request, such as a token. No error names it, and no
+// redirect to another host gets it.
+func Header(key, value string) HTTPOption {
+	return HTTPOption{func(c *httpConfig) {
+		if c.header == nil {
+			c.header = http.Header{}
+		}
+		c.header.Add(key, value)
+	}}
+}
+
+// HTTPClient sends the requests through client, with its transport, cookies and limits.
+// Its Timeout should be 0: [Silence] finds requests that hang. The default is a client
+// of HTTP/1.1 that keeps its connections, as many as there are reads at once.
+func HTTPClient(client *http.Client) HTTPOption {
+	return HTTPOption{func(c *httpConfig) { c.given = client }}
+}
+
+// Unversioned allows objects for which the server sends neither ETag nor Last-Modified.
+// Such an object may be replaced by another of the same size without an error.
+func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unversioned = true }} }
+
+// HTTP makes a remote of the files below the URL base. The query of base, such as an
+// access signature, is sent with every request, and so are a user name and a password.
+// base may be empty if [Sign] makes the URLs. HTTP sends no request.
+//
+// This is what it expects of servers:
+//
+//   - Ranges (RFC 9110, section 14). A server without ranges can be read from the
+//     beginning of an object, up to 1 MiB of which are skipped where a read begins
+//     later. Other reads are errors.
+//   - Versions. A strong ETag is the version, and is sent as If-Match. Without one it is
+//     Last-Modified, which has seconds only, and without that a weak ETag. If there is
+//     none of them, reads are errors, unless [Unversioned] allows them.
+//   - Identity. Content-Encoding is an error, because ranges of a compressed
+//     response are not bytes of the object.
+//   - Redirects are followed, up to 10, but not from HTTPS to HTTP.
+//   - Status 408, 425, 429 and those from 500 on may pass, except 501 and 505: the
+//     client tries again. 404 and 410 mean missing; 401, 403 and 407 mean forbidden,
+//     or expired if the response or the URL says so; 412 and 416 mean replaced. Other
+//     statuses are errors, too.
+func HTTP(base string, options ...HTTPOption) (*Server, error) {
+	s := &Server{}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&s.httpConfig)
+		}
+	}
+	if base != "" || s.sign == nil {
+		u, err := url.Parse(base)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, errors.New("objects: HTTP: want a URL that begins with http:// or https://") // it may hold a password
+		}
+		if !strings.HasSuffix(u.Path, "/") {
+			u = u.JoinPath("/")
+		}
+		s.base = u
+	}
+	if s.index != "" && s.listed {
+		return nil, errors.New("objects: HTTP: Index and Listing: want one of them")
+	}
+	if s.index != "" && !fs.ValidPath(s.index) {
+		return nil, fmt.Errorf("objects: HTTP: Index(%q): want a path", s.index)
+	}
+	s.listing, s.header = slices.Clone(s.listing), s.header.Clone()
+	s.client = s.newClient()
+	return s, nil
+}
+
+// newClient makes the client that sends all requests.
+func (s *Server) newClient() *http.Client {
+	client := http.Client{}
+	if s.given != nil {
+		client = *s.given
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = t.Clone()
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
+		t.DisableCompression = true
+		// With HTTP/2 all requests share a connection, and stall together.
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetHTTP1(true)
+		client.Transport = t
+	}
+	further := client.CheckRedirect
+	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		r.Header.Del("Referer") // would tell the next server the query of a presigned URL
+		first := via[0].URL
+		if r.URL.Host != first.Host {
+			for key := range s.header {
+				r.Header.Del(key)
+			}
+		}
+		switch {
+		case via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https":
+			return Permanent(errors.New("redirected from https to " + r.URL.Scheme))
+		case further != nil:
+			return further(r, via)
+		case len(via) >= 10:
+			return Permanent(errors.New("redirected 10 times"))
+		}
+		return nil
+	}
+	return &client
+}
+
+// CloseIdleConnections closes connections that no request uses. Reads open new ones.
+func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }
+
+// urlOf is the URL of an object.
+func (s *Server) urlOf(ctx context.Context, name string) (string, error) {
+	if !fs.ValidPath(name) || name == "." {
+		return "", Permanent(fmt.Errorf("want a path, got %q", name))
+	}
+	if s.sign != nil {
+		signed, err := s.sign(ctx, name)
+		return signed, Permanent(err)
+	}
+	u := *s.base
+	u.Path, u.RawPath = u.Path+name, ""
+	return u.String(), nil
+}

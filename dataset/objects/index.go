@@ -1,0 +1,117 @@
+package objects
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// mostLine is how many bytes a line of an index may have.
+const mostLine = 64 << 10
+
+// List yields the objects of the listing or the index, in its order.
+func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		skip := after != ""
+		for o, err := range s.all(ctx) {
+			switch {
+			case err != nil:
+				yield(Object{}, err)
+				return
+			case skip:
+				skip = o.Name != after
+			case strings.HasPrefix(o.Name, prefix):
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}
+		if skip {
+			yield(Object{}, Permanent(fmt.Errorf("the listing no longer has %s, where it goes on", after)))
+		}
+	}
+}
+
+func (s *Server) all(ctx context.Context) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		switch {
+		case s.listed:
+			for _, o := range s.listing {
+				if !yield(o, nil) {
+					return
+				}
+			}
+		case s.index != "":
+			s.readIndex(ctx, yield)
+		default:
+			yield(Object{}, Permanent(errors.New("the server has no listing: want Index, Listing or Names")))
+		}
+	}
+}
+
+// readIndex yields the objects of the index while it is downloaded.
+func (s *Server) readIndex(ctx context.Context, yield func(Object, error) bool) {
+	fail := func(err error) { yield(Object{}, fmt.Errorf("index %s: %w", s.index, err)) }
+	resp, err := s.send(ctx, Object{Name: s.index}, "")
+	if err != nil {
+		fail(err)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		fail(refused(resp))
+		return
+	}
+	lines := bufio.NewReaderSize(resp.Body, mostLine)
+	for n, ended := 1, false; !ended; n++ {
+		// Part of a line counts only if the index ends there: the connection may have broken.
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			ended = true
+		case err == bufio.ErrBufferFull:
+			fail(Permanent(fmt.Errorf("line %d has more than %d bytes", n, mostLine)))
+			return
+		case err != nil:
+			fail(err)
+			return
+		}
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			continue
+		}
+		o, err := parseLine(text)
+		if err != nil {
+			fail(Permanent(fmt.Errorf("line %d: %w", n, err)))
+			return
+		}
+		if o.Name != s.index && !yield(o, nil) {
+			return
+		}
+	}
+}
+
+// parseLine reads a line of an index: a name, and after tabs a size and a version.
+func parseLine(line string) (Object, error) {
+	name, rest, _ := strings.Cut(line, "\t")
+	size, version, _ := strings.Cut(rest, "\t")
+	o := Object{Name: strings.TrimPrefix(name, "./"), Size: -1, Version: version}
+	if !fs.ValidPath(o.Name) || o.Name == "." {
+		return o, fmt.Errorf("%.200q is not a path", name)
+	}
+	if size != "" {
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || n < 0 {
+			return o, fmt.Errorf("size %.200q: want a number of bytes", size)
+		}
+		o.Size = n
+	}
+	return o, nil
+}

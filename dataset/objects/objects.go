@@ -1,0 +1,87 @@
+// Package objects makes file systems of objects: of files that an HTTP server or a
+// bucket holds. Every dataset of this library that reads an [fs.FS] then reads
+// objects, without a change:
+//
+//	server, err := objects.HTTP("https://data.example.org/photos/", objects.Index("index.txt"))
+//	client, err := objects.NewClient(server)
+//	fsys, err := objects.NewFS(ctx, client, "train")
+//	photos, err := dataset.ImageFolder(fsys)
+//
+// A [Remote] is what a protocol offers: requests that may fail, stall or be slow.
+// [HTTP] makes one. A [Client] makes a [Store] of it, which reads on after a broken
+// request, tries again, and sends a second request where the first is slow. [Folder]
+// is a Store of local files. [FS] is a file system over any Store.
+//
+// # Versions
+//
+// A listing, or the first request for an object, tells its version. Every later read
+// is of that version. If the object was replaced in the meantime, the read fails with
+// [ErrReplaced]. It never returns bytes of two versions.
+//
+// # Errors
+//
+// [errors.Is] tells why an object cannot be read: [fs.ErrNotExist] if it is missing,
+// [fs.ErrPermission] if access is forbidden, [ErrExpired] if a credential or a
+// presigned URL is too old, [ErrReplaced] if it was replaced. These errors are not
+// tried again. Errors name the object. They hold no credentials, no URL and no query.
+package objects
+
+import (
+	"context"
+	"io"
+	"iter"
+)
+
+// An Object is one version of a file in a store.
+type Object struct {
+	// Name is the path from the root of the store, with slashes: "train/cat/1.jpg".
+	Name string
+	// Size is the length in bytes. It is negative if it is not known.
+	Size int64
+	// Version changes whenever the bytes change: an ETag with its quotes, a
+	// Last-Modified date, a generation. It is empty if it is not known.
+	Version string
+}
+
+// A Store reads objects. Several goroutines use it at once.
+//
+// Its errors name the object and satisfy [errors.Is] as the package describes.
+type Store interface {
+	// List yields the objects whose names begin with prefix, in any order. Sizes and
+	// versions may be unknown. An error is the last thing that it yields.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Stat finds the size and the version of an object.
+	Stat(ctx context.Context, name string) (Object, error)
+	// ReadAt reads len(p) bytes of o, from byte off on. After an error p may hold
+	// anything. If the version of o is unknown, the store remembers the version that
+	// it first reads, and reads that from then on.
+	ReadAt(ctx context.Context, o Object, p []byte, off int64) error
+}
+
+// A ReadAheader is a [Store] that can fetch bytes before they are read, such as one
+// with a cache.
+type ReadAheader interface {
+	// ReadAhead begins to fetch n bytes of o from byte off on, without waiting for
+	// them. n = 0 means up to the end. It is only advice, so it reports no errors.
+	ReadAhead(ctx context.Context, o Object, off, n int64)
+}
+
+// A Remote sends requests to a service that holds objects, one request per call. It
+// does not try again: [Client] does. Several goroutines use it at once.
+//
+// An error that satisfies [errors.Is] for [fs.ErrNotExist], [fs.ErrPermission],
+// [ErrExpired] or [ErrReplaced], or that [Permanent] made, is final. After any other
+// error the request is sent again, and [RetryAfter] says when.
+type Remote interface {
+	// List yields the objects whose names begin with prefix, in an order that does not
+	// change. If after is not empty, it begins with the object that follows the one of
+	// that name.
+	List(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
+	// Get requests n bytes of o from byte off on. It returns as soon as the response
+	// begins, with the size and the version that the response tells; the caller closes
+	// the body. If o has a version and the service holds another one, the error is
+	// ErrReplaced. A body that ends early is no error of Get.
+	//
+	// The context also ends the reading of the body.
+	Get(ctx context.Context, o Object, off, n int64) (body io.ReadCloser, found Object, err error)
+}

@@ -33,11 +33,11 @@ func (t *Table) Recommend() (Recommendation, bool) {
 	return r, true
 }
 
-// String returns the recommendation as a sentence with Go options, such as "Use
-// loader.BatchSize(128) and loader.Workers(2)", followed by what it costs.
+// String returns the recommendation as a sentence, such as "Use batches of 128 and 2
+// workers", followed by what it costs.
 func (r Recommendation) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Use loader.BatchSize(%d) and loader.Workers(%d)", r.Batch, r.Workers)
+	fmt.Fprintf(&b, "Use batches of %d and %s", r.Batch, plural(r.Workers, "worker"))
 	if r.All > 1 {
 		fmt.Fprintf(&b, ". Over %d models that costs %s more time than each model's own best setting, at most %s (%s)",
 			r.Models, Percent(r.Regret), Percent(r.Most), r.Worst)

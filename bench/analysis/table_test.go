@@ -203,7 +203,7 @@ func TestADifferenceNeedsRounds(t *testing.T) {
 
 func TestARecommendationNamesItsEquals(t *testing.T) {
 	r, ok := one([]float64{10, 10, 10, 10}, []float64{10.1, 9.9, 10.2, 10.1}, []float64{15, 15.1, 15, 15}).Recommend()
-	want := "Use loader.BatchSize(32) and loader.Workers(1). No clear difference: batch 32, 2 workers (1.0 % [-1.0..2.0])."
+	want := "Use batches of 32 and 1 worker. No clear difference: batch 32, 2 workers (1.0 % [-1.0..2.0])."
 	if got := r.String(); !ok || got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

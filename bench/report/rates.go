@@ -85,7 +85,7 @@ func times(cells []analysis.Cell, base string) string {
 	case 1:
 		return fmt.Sprintf("%s is %s times as fast as %s", base, leastToMost(all), others[0])
 	}
-	return fmt.Sprintf("%s is %s times as fast as the %d others", base, leastToMost(all), len(others))
+	return fmt.Sprintf("%s is %s times as fast as the %d other sides", base, leastToMost(all), len(others))
 }
 
 // slower names the configurations in which the base is slower than another side.

@@ -110,7 +110,7 @@ func TestAllStudiesAreDrawnForLightAndForDark(t *testing.T) {
 	}
 	for _, want := range []string{
 		"With 8 workers, penstock is ", "penstock in 0 of 9 configurations, penstock without Help in 9 of 9 configurations, PyTorch with PIL in 9 of 9 configurations",
-		"Use loader.BatchSize(128) and loader.Workers(8)", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+		"Use batches of 128 and 8 workers", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 		"penstock: the time per item is lowest with batches of",
 	} {
 		if !strings.Contains(text, want) {

@@ -24,5 +24,8 @@ var AVX512 = sync.OnceValue(func() bool {
 	return AVX2() && os.Getenv("PENSTOCK_KERNELS") != "avx2" && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI
 })
 
+// BMI2 reports whether kernels may use BMI1, BMI2 and POPCNT next to AVX2.
+var BMI2 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT })
+
 // Float16 reports whether kernels may convert to float16, with F16C.
 var Float16 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasF16C })

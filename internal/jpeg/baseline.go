@@ -34,42 +34,43 @@ func (d *Decoder) openScan() error {
 // decodeRow decodes a row of MCUs of the only scan. It keeps the coefficients of
 // MCUs x0 to x1-1.
 func (d *Decoder) decodeRow(x0, x1 int) error {
-	s := &d.scan
 	for i := range d.components {
 		c := &d.components[i]
 		n := (x1 - x0) * c.h * c.v
 		c.row, c.last = grow(c.row, n), grow(c.last, n)
-		clear(c.row)
-		clear(c.last)
 	}
 	if d.exhausted {
+		d.clearRow(x1-x0, 0)
 		return nil
 	}
-	for mx := range d.mcuWide {
+	portable, cleared := 0, false // up to MCU portable, the kernel has refused them
+	for mx := 0; mx < d.mcuWide; {
 		if err := d.between(); err != nil {
 			return err
 		}
-		inside := mx >= x0 && mx < x1
-		ok := true
-		for i, ci := range s.components {
-			c := &d.components[ci]
-			dc, ac := s.dc[i], s.ac[i]
-			if !inside {
-				for range c.h * c.v {
-					ok = s.reader.skip(dc, ac, &s.predicted[i]) && ok
-				}
+		if mx >= portable {
+			end, inside := d.mcuWide, mx >= x0 && mx < x1
+			if inside {
+				end = x1
+			} else if mx < x0 {
+				end = x0
+			}
+			n, ok := d.fast(end-mx, inside)
+			if ok && inside {
+				d.storeRow(x1-x0, mx-x0, n)
+			}
+			if ok {
+				mx += n
 				continue
 			}
-			for y := range c.v {
-				first := (y*(x1-x0) + mx - x0) * c.h
-				for j := first; j < first+c.h; j++ {
-					last := s.reader.block(&c.row[j], dc, ac, &s.predicted[i])
-					ok = last >= 0 && ok
-					c.last[j] = uint8(last)
-				}
+			portable = mx + n
+			if !cleared {
+				d.clearRow(x1-x0, min(max(mx-x0, 0), x1-x0))
+				cleared = true
 			}
 		}
-		if s.reader.overrun() {
+		ok := d.decodeMCU(mx, x0, x1)
+		if s := &d.scan; s.reader.overrun() {
 			if d.mayEnd() {
 				d.exhausted = true
 				return nil
@@ -79,8 +80,58 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 		if !ok {
 			return d.broken()
 		}
+		mx++
 	}
 	return nil
+}
+
+// clearRow clears the row of MCUs, which keeps this number of them, from MCU x on.
+func (d *Decoder) clearRow(wide, x int) {
+	for i := range d.components {
+		c := &d.components[i]
+		for y := range c.v {
+			clear(c.row[(y*wide+x)*c.h : (y+1)*wide*c.h])
+			clear(c.last[(y*wide+x)*c.h : (y+1)*wide*c.h])
+		}
+	}
+}
+
+// storeRow stores a stretch of n MCUs from MCU x of the row on.
+func (d *Decoder) storeRow(wide, x, n int) {
+	first := 0
+	for _, ci := range d.scan.components {
+		c := &d.components[ci]
+		for y := range c.v {
+			at := (y*wide + x) * c.h
+			d.stretch.store(c.row[at:], c.last[at:], first+y*c.h, c.h, n)
+		}
+		first += c.h * c.v
+	}
+}
+
+// decodeMCU decodes one MCU of the only scan, whose blocks must be zero. It reports
+// whether the code is valid.
+func (d *Decoder) decodeMCU(mx, x0, x1 int) bool {
+	s, ok := &d.scan, true
+	for i, ci := range s.components {
+		c := &d.components[ci]
+		dc, ac := s.dc[i], s.ac[i]
+		if mx < x0 || mx >= x1 {
+			for range c.h * c.v {
+				ok = s.reader.skip(dc, ac, &s.predicted[i]) && ok
+			}
+			continue
+		}
+		for y := range c.v {
+			first := (y*(x1-x0) + mx - x0) * c.h
+			for j := first; j < first+c.h; j++ {
+				last := s.reader.block(&c.row[j], dc, ac, &s.predicted[i])
+				ok = last >= 0 && ok
+				c.last[j] = uint8(last)
+			}
+		}
+	}
+	return ok
 }
 
 // block reads one block of a sequential scan into b, which must be zero. It

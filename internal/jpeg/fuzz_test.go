@@ -12,8 +12,9 @@ import (
 )
 
 // FuzzDecode looks for files that panic, that decode differently in a window or a
-// second time, that end too early for some windows only, or that a decoder with
-// AllowTruncated refuses and one without it accepts.
+// second time, that end too early for some windows only, that a decoder with
+// AllowTruncated refuses and one without it accepts, or that decode differently, or with
+// another error, without the kernel for entropy code.
 func FuzzDecode(f *testing.F) {
 	for i, p := range testImages(f) {
 		if len(p.data) < 3000 && i%3 == 0 {
@@ -36,6 +37,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		loose, looseErr := whole(&tolerant, c)
 		pixels, err := whole(&strict, c)
+		checkPortable(t, &strict, data, verdict(pixels, err))
+		checkPortable(t, &tolerant, data, verdict(loose, looseErr))
 		corner := strict.Decode(make([]byte, 4), 4, image.Rect(0, 0, 1, 1))
 		if cut := errors.Is(err, io.ErrUnexpectedEOF); cut != errors.Is(corner, io.ErrUnexpectedEOF) || err == nil && corner != nil {
 			t.Fatalf("error %v, but for a corner %v", err, corner)
@@ -50,4 +53,14 @@ func FuzzDecode(f *testing.F) {
 		checkWindow(t, &strict, "fuzz", c, pixels, randomWindow(r, c))
 		checkWindow(t, &strict, "fuzz", c, pixels, image.Rect(0, 0, c.Width, c.Height))
 	})
+}
+
+// checkPortable decodes a file without the kernel for entropy code, as d does otherwise.
+func checkPortable(tb testing.TB, d *jpeg.Decoder, data []byte, want string) {
+	tb.Helper()
+	p := jpeg.Decoder{MaxPixels: d.MaxPixels, AllowTruncated: d.AllowTruncated}
+	p.Portable()
+	if got := verdict(decode(&p, data)); got != want {
+		tb.Fatalf("portable code gives %s, the kernel %s", got, want)
+	}
 }

@@ -77,6 +77,7 @@ type Decoder struct {
 	smooth    bool // coefficients are missing that libjpeg estimates
 	blocks    []block
 	stream    stream
+	stretch   stretch
 	endError  error // the error of what follows the only scan
 	exhausted bool  // the file ended early, and the rest is gray
 	view      view

@@ -98,23 +98,44 @@ func (d *Decoder) decodeScan() error {
 		wide, high := ceil(c.wide, 8), ceil(c.high, 8)
 		for y := range high {
 			row := c.coefficients[y*c.across:][:wide]
-			for x := range row {
+			portable := 0
+			for x := 0; x < wide; {
 				if err := d.between(); err != nil {
 					return err
+				}
+				if x >= portable {
+					n, ok := d.fast(wide-x, true)
+					if ok {
+						d.stretch.store(row[x:], d.stretch.unread, 0, 1, n)
+						x += n
+						continue
+					}
+					portable = x + n
 				}
 				ok := d.decodeBlock(0, &row[x])
 				if done, err := d.judge(ok); done || err != nil {
 					d.whole = y / d.config.Sampling[ci].V
 					return err
 				}
+				x++
 			}
 		}
 		return nil
 	}
 	for my := range d.mcuHigh {
-		for mx := range d.mcuWide {
+		portable := 0
+		for mx := 0; mx < d.mcuWide; {
 			if err := d.between(); err != nil {
 				return err
+			}
+			if mx >= portable {
+				n, ok := d.fast(d.mcuWide-mx, true)
+				if ok {
+					d.storeBuffered(mx, my, n)
+					mx += n
+					continue
+				}
+				portable = mx + n
 			}
 			ok := true
 			for i, ci := range s.components {
@@ -130,9 +151,23 @@ func (d *Decoder) decodeScan() error {
 				d.whole = my
 				return err
 			}
+			mx++
 		}
 	}
 	return nil
+}
+
+// storeBuffered stores a stretch of n MCUs of an interleaved scan of a buffered image.
+func (d *Decoder) storeBuffered(mx, my, n int) {
+	first := 0
+	for _, ci := range d.scan.components {
+		c := &d.components[ci]
+		for y := range c.v {
+			row := c.coefficients[(my*c.v+y)*c.across+mx*c.h:]
+			d.stretch.store(row, d.stretch.unread, first+y*c.h, c.h, n)
+		}
+		first += c.h * c.v
+	}
 }
 
 // judge is called after every MCU. Ok says whether its code was valid. The scan is

@@ -38,10 +38,18 @@ const (
 type bench struct {
 	d   jpeg.Decoder // has seen the files before
 	dst []byte
+
+	portable, tolerant, tolerantPortable jpeg.Decoder
 }
 
 func newBench() *bench {
-	return &bench{d: jpeg.Decoder{MaxPixels: mutatedPixels}, dst: make([]byte, 4*mutatedPixels)}
+	b := &bench{d: jpeg.Decoder{MaxPixels: mutatedPixels}, dst: make([]byte, 4*mutatedPixels)}
+	b.portable = jpeg.Decoder{MaxPixels: mutatedPixels}
+	b.tolerant = jpeg.Decoder{MaxPixels: mutatedPixels, AllowTruncated: true}
+	b.tolerantPortable = b.tolerant
+	b.portable.Portable()
+	b.tolerantPortable.Portable()
+	return b
 }
 
 func (b *bench) decode(d *jpeg.Decoder, data []byte) (c jpeg.Config, pixels []byte, err error) {
@@ -79,9 +87,9 @@ func memoryFor(c jpeg.Config, bytes int) uint64 {
 }
 
 // TestMutatedFilesAreDecodedOrRefused looks for panics, for more memory than the
-// image and the file need, for results that depend on the file before, and for files
-// that take much longer than valid ones of their size. With -mutations 100000 it
-// takes minutes.
+// image and the file need, for results that depend on the file before or on the kernel
+// for entropy code, and for files that take much longer than valid ones of their size.
+// With -mutations 100000 it takes minutes.
 func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	m := newMutator(t)
 	b := newBench()
@@ -115,6 +123,12 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 		_, pixels, err = b.decode(&b.d, data)
 		if again := verdict(pixels, err); again != result {
 			t.Errorf("mutation %d: a new decoder gives %s, a used one %s", i, result, again)
+		}
+		if portable := b.verdict(&b.portable, data); portable != result {
+			t.Errorf("mutation %d: the kernel gives %s, portable code %s", i, result, portable)
+		}
+		if got, want := b.verdict(&b.tolerant, data), b.verdict(&b.tolerantPortable, data); got != want {
+			t.Errorf("mutation %d, which may be truncated: the kernel gives %s, portable code %s", i, got, want)
 		}
 		slowest = append(slowest, slow{i, rate})
 		if len(slowest) == 1000 || i == *mutations-1 {
@@ -156,6 +170,11 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	if *mutatedPath != "" {
 		writeMutated(t, m, results)
 	}
+}
+
+func (b *bench) verdict(d *jpeg.Decoder, data []byte) string {
+	_, pixels, err := b.decode(d, data)
+	return verdict(pixels, err)
 }
 
 // verdict is the pixels' hash, or the error.

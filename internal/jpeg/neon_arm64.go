@@ -19,3 +19,10 @@ func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 func fours() bool { return false }
 
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool { return false }
+
+// pairsKernel reports whether decodePairs and reorderKernel may run. On arm64 there are none.
+func pairsKernel() bool { return false }
+
+func decodePairs(_ *uint64, _ *byte, _ int, _ **uint64, _ int, _ *int16) bool { return false }
+
+func reorderKernel(_, _ *block, _ *uint8, _, _, _ int) {}

@@ -29,8 +29,13 @@ const (
 //	48: 16 bits -1<<size, with the size of the last coefficient's value
 //
 // The last coefficient is values[1<<size+bits], where bits are the last ones taken. It
-// is 0 if the size is 0.
+// is 0 if the size is 0. The kernel finds the other fields by their distance from the
+// entries.
 type pairs struct {
+	limit   [16]uint16 // by length-1, as in a huffman
+	offset  [16]int16
+	dc      uint64 // 0 or 1
+	symbol  [256]uint8
 	entries [1 << pairBits]uint64
 	ready   bool
 }
@@ -41,6 +46,13 @@ func (p *pairs) build(h *huffman) {
 		return
 	}
 	p.ready = true
+	p.dc, p.symbol = 0, h.symbol
+	if h.dc {
+		p.dc = 1
+	}
+	for i := range p.limit {
+		p.limit[i], p.offset[i] = uint16(h.limit[i+1]), int16(h.offset[i+1])
+	}
 	for i := 0; i < len(p.entries); {
 		e, n := uint64(pairNone<<24|0xffff<<48), len(p.entries)-i // from here on codes are longer
 		if c := h.codes[i<<(codeBits-pairBits)]; c>>8 != 0 && c>>8 <= pairBits {

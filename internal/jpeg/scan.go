@@ -115,6 +115,7 @@ func (d *Decoder) chooseTables(at, i int, tables uint8) error {
 
 // start prepares the scan's tables, and the reader for the stream's first interval.
 func (d *Decoder) start() {
+	d.stretch.mcus = 0
 	if !d.config.Progressive {
 		d.scan.again = false
 		for i, ci := range d.scan.components {
@@ -122,6 +123,7 @@ func (d *Decoder) start() {
 			d.scan.dc[i].pairs.build(d.scan.dc[i])
 			d.scan.ac[i].pairs.build(d.scan.ac[i])
 		}
+		d.stretch.open(d)
 	}
 	d.stream.next = 0
 	d.restart()

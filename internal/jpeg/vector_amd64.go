@@ -19,3 +19,15 @@ func upsampleH2x16(dst *byte, src *byte, n int)
 
 // upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+
+// decodePairs decodes n steps with the bits of the stream's first end bytes. It reports
+// false if a code is invalid, a coefficient is beyond its block's end, a value has more
+// than 11 bits, or the stream ends too early. Then the state is as before. It needs BMI2.
+func decodePairs(state *uint64, stream *byte, end int, steps **uint64, n int, values *int16) bool
+
+// reorder moves n blocks out of zigzag order, writes 63 to their bytes of last, or 0 if only
+// the DC coefficient differs from zero, and clears them at src. The steps are in blocks.
+func reorder(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
+
+// reorder4 is reorder with AVX-512 F and BW.
+func reorder4(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)

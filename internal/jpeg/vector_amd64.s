@@ -1481,3 +1481,1012 @@ rows:
 	JNZ       rows
 	VZEROUPPER
 	RET
+
+// func decodePairs(state *uint64, stream *byte, end int, steps **uint64, n int, values *int16) bool
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
+TEXT ·decodePairs(SB), NOSPLIT, $24-49
+	MOVQ stream+8(FP), R8
+	MOVQ R8, 16(SP)
+	MOVQ end+16(FP), SI
+	LEAQ 8(R8)(SI*1), SI
+	MOVQ SI, (SP)
+	MOVQ state+0(FP), SI
+	ADDQ (SI), R8
+	MOVQ 8(SI), BX
+	MOVQ 16(SI), R13
+	MOVQ steps+24(FP), DI
+	MOVQ n+32(FP), SI
+	LEAQ (SI)(SI*2), SI
+	LEAQ (DI)(SI*8), SI
+	MOVQ SI, 8(SP)
+	MOVQ (DI), R9
+	MOVQ 8(DI), R11
+	MOVQ values+40(FP), R10
+	MOVQ $0x00000036, R12
+
+round:
+	CMPQ    R8, (SP)
+	JHI     refused
+	MOVQ    (R8), SI
+	BSWAPQ  SI
+	SHRXQ   R13, SI, SI
+	ORQ     SI, BX
+	MOVL    R13, SI
+	SHRL    $0x03, SI
+	ANDL    $0x07, SI
+	SUBQ    SI, R8
+	ADDQ    $0x07, R8
+	ORL     $0x38, R13
+	SHRXQ   R12, BX, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 2(R9)(CX*8), DX
+	SHRXQ   DX, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 1(R9)(CX*8), SI
+	MOVWLZX 4(R9)(CX*8), R14
+	MOVW    R14, (R11)(SI*2)
+	MOVBLZX 3(R9)(CX*8), SI
+	LEAQ    (R11)(SI*2), R11
+	CMPQ    R11, 16(DI)
+	JCC     rare
+	MOVWQSX 6(R9)(CX*8), SI
+	ANDNQ   DX, SI, DX
+	SUBQ    SI, DX
+	MOVWLZX (R10)(DX*2), SI
+	MOVW    SI, -2(R11)
+	LEAQ    24(DI), R14
+	TESTB   $0x40, AL
+	CMOVQNE 24(DI), R9
+	CMOVQNE 32(DI), R11
+	CMOVQNE R14, DI
+	SHRXQ   R12, BX, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 2(R9)(CX*8), DX
+	SHRXQ   DX, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 1(R9)(CX*8), SI
+	MOVWLZX 4(R9)(CX*8), R14
+	MOVW    R14, (R11)(SI*2)
+	MOVBLZX 3(R9)(CX*8), SI
+	LEAQ    (R11)(SI*2), R11
+	CMPQ    R11, 16(DI)
+	JCC     rare
+	MOVWQSX 6(R9)(CX*8), SI
+	ANDNQ   DX, SI, DX
+	SUBQ    SI, DX
+	MOVWLZX (R10)(DX*2), SI
+	MOVW    SI, -2(R11)
+	LEAQ    24(DI), R14
+	TESTB   $0x40, AL
+	CMOVQNE 24(DI), R9
+	CMOVQNE 32(DI), R11
+	CMOVQNE R14, DI
+	SHRXQ   R12, BX, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 2(R9)(CX*8), DX
+	SHRXQ   DX, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 1(R9)(CX*8), SI
+	MOVWLZX 4(R9)(CX*8), R14
+	MOVW    R14, (R11)(SI*2)
+	MOVBLZX 3(R9)(CX*8), SI
+	LEAQ    (R11)(SI*2), R11
+	CMPQ    R11, 16(DI)
+	JCC     rare
+	MOVWQSX 6(R9)(CX*8), SI
+	ANDNQ   DX, SI, DX
+	SUBQ    SI, DX
+	MOVWLZX (R10)(DX*2), SI
+	MOVW    SI, -2(R11)
+	LEAQ    24(DI), R14
+	TESTB   $0x40, AL
+	CMOVQNE 24(DI), R9
+	CMOVQNE 32(DI), R11
+	CMOVQNE R14, DI
+	CMPQ    DI, 8(SP)
+	JCS     round
+
+done:
+	MOVQ state+0(FP), SI
+	SUBQ 16(SP), R8
+	ANDL $0x3f, R13
+	MOVQ R8, (SI)
+	MOVQ BX, 8(SI)
+	MOVQ R13, 16(SI)
+	MOVB $0x01, AL
+	MOVB AL, ret+48(FP)
+	VZEROUPPER
+	RET
+
+refused:
+	XORL AX, AX
+	MOVB AL, ret+48(FP)
+	VZEROUPPER
+	RET
+
+rare:
+	MOVL    AX, CX
+	SHRL    $0x18, CX
+	CMPL    CX, $0x0000007f
+	JEQ     one
+	CMPQ    R11, 16(DI)
+	JNE     one
+	MOVQ    AX, SI
+	SARQ    $0x30, SI
+	ANDNQ   DX, SI, DX
+	SUBQ    SI, DX
+	MOVWLZX (R10)(DX*2), SI
+	MOVW    SI, -2(R11)
+	JMP     next
+
+one:
+	ADDQ         CX, CX
+	SUBQ         CX, R11
+	ADDQ         AX, R13
+	MOVL         R13, DX
+	ANDL         $0x3f, DX
+	LEAL         7(DX), CX
+	SHRL         $0x03, CX
+	SUBQ         CX, R8
+	NEGL         DX
+	ANDL         $0x07, DX
+	MOVQ         (R8), BX
+	BSWAPQ       BX
+	SHLXQ        DX, BX, BX
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	VMOVD        CX, X0
+	VPBROADCASTW X0, Y0
+	VPMAXUW      -328(R9), Y0, Y1
+	VPCMPEQW     Y0, Y1, Y1
+	VPMOVMSKB    Y1, SI
+	POPCNTL      SI, SI
+	SHRL         $0x01, SI
+	CMPL         SI, $0x00000010
+	JCC          refused
+	MOVWLSX      -296(R9)(SI*2), R14
+	MOVL         $0x0000000f, AX
+	SUBL         SI, AX
+	SHRXL        AX, CX, CX
+	ADDL         CX, R14
+	MOVBLZX      R14, R14
+	MOVBLZX      -256(R9)(R14*1), CX
+	INCL         SI
+	MOVL         CX, AX
+	ANDL         $0x0f, AX
+	SHRL         $0x04, CX
+	CMPL         AX, $0x0000000b
+	JHI          refused
+	ADDL         AX, SI
+	NEGL         SI
+	SHRXQ        SI, BX, R14
+	NEGL         SI
+	BZHIQ        AX, R14, R14
+	ADDL         SI, DX
+	MOVL         $0x00000001, SI
+	SHLXL        AX, SI, SI
+	ADDQ         SI, R14
+	MOVL         DX, SI
+	SHRL         $0x03, SI
+	ADDQ         SI, R8
+	ANDL         $0x07, DX
+	MOVQ         (R8), BX
+	BSWAPQ       BX
+	SHLXQ        DX, BX, BX
+	ADDQ         $0x07, R8
+	MOVL         $0x00000038, R13
+	SUBL         DX, R13
+	MOVWLSX      (R10)(R14*2), R14
+	CMPQ         -264(R9), $0x00
+	JNE          difference
+	TESTL        AX, AX
+	JNE          coefficient
+	CMPL         CX, $0x0000000f
+	JNE          next
+
+coefficient:
+	LEAQ 2(R11)(CX*2), R11
+	CMPQ R11, 16(DI)
+	JHI  refused
+	MOVW R14, -2(R11)
+	JEQ  next
+	JMP  round
+
+difference:
+	MOVW R14, (R11)
+
+next:
+	MOVQ 24(DI), R9
+	MOVQ 32(DI), R11
+	ADDQ $0x18, DI
+	CMPQ DI, 8(SP)
+	JCS  round
+	JMP  done
+
+DATA reorder_masks<>+0(SB)/1, $0x00
+DATA reorder_masks<>+1(SB)/1, $0x01
+DATA reorder_masks<>+2(SB)/1, $0x02
+DATA reorder_masks<>+3(SB)/1, $0x03
+DATA reorder_masks<>+4(SB)/1, $0x0a
+DATA reorder_masks<>+5(SB)/1, $0x0b
+DATA reorder_masks<>+6(SB)/1, $0x0c
+DATA reorder_masks<>+7(SB)/1, $0x0d
+DATA reorder_masks<>+8(SB)/1, $0x80
+DATA reorder_masks<>+9(SB)/1, $0x80
+DATA reorder_masks<>+10(SB)/1, $0x80
+DATA reorder_masks<>+11(SB)/1, $0x80
+DATA reorder_masks<>+12(SB)/1, $0x80
+DATA reorder_masks<>+13(SB)/1, $0x80
+DATA reorder_masks<>+14(SB)/1, $0x80
+DATA reorder_masks<>+15(SB)/1, $0x80
+DATA reorder_masks<>+16(SB)/1, $0x80
+DATA reorder_masks<>+17(SB)/1, $0x80
+DATA reorder_masks<>+18(SB)/1, $0x80
+DATA reorder_masks<>+19(SB)/1, $0x80
+DATA reorder_masks<>+20(SB)/1, $0x80
+DATA reorder_masks<>+21(SB)/1, $0x80
+DATA reorder_masks<>+22(SB)/1, $0x80
+DATA reorder_masks<>+23(SB)/1, $0x80
+DATA reorder_masks<>+24(SB)/1, $0x02
+DATA reorder_masks<>+25(SB)/1, $0x03
+DATA reorder_masks<>+26(SB)/1, $0x04
+DATA reorder_masks<>+27(SB)/1, $0x05
+DATA reorder_masks<>+28(SB)/1, $0x0c
+DATA reorder_masks<>+29(SB)/1, $0x0d
+DATA reorder_masks<>+30(SB)/1, $0x0e
+DATA reorder_masks<>+31(SB)/1, $0x0f
+DATA reorder_masks<>+32(SB)/1, $0x80
+DATA reorder_masks<>+33(SB)/1, $0x80
+DATA reorder_masks<>+34(SB)/1, $0x80
+DATA reorder_masks<>+35(SB)/1, $0x80
+DATA reorder_masks<>+36(SB)/1, $0x80
+DATA reorder_masks<>+37(SB)/1, $0x80
+DATA reorder_masks<>+38(SB)/1, $0x80
+DATA reorder_masks<>+39(SB)/1, $0x80
+DATA reorder_masks<>+40(SB)/1, $0x0c
+DATA reorder_masks<>+41(SB)/1, $0x0d
+DATA reorder_masks<>+42(SB)/1, $0x0e
+DATA reorder_masks<>+43(SB)/1, $0x0f
+DATA reorder_masks<>+44(SB)/1, $0x80
+DATA reorder_masks<>+45(SB)/1, $0x80
+DATA reorder_masks<>+46(SB)/1, $0x80
+DATA reorder_masks<>+47(SB)/1, $0x80
+DATA reorder_masks<>+48(SB)/1, $0x80
+DATA reorder_masks<>+49(SB)/1, $0x80
+DATA reorder_masks<>+50(SB)/1, $0x80
+DATA reorder_masks<>+51(SB)/1, $0x80
+DATA reorder_masks<>+52(SB)/1, $0x00
+DATA reorder_masks<>+53(SB)/1, $0x01
+DATA reorder_masks<>+54(SB)/1, $0x02
+DATA reorder_masks<>+55(SB)/1, $0x03
+DATA reorder_masks<>+56(SB)/1, $0x80
+DATA reorder_masks<>+57(SB)/1, $0x80
+DATA reorder_masks<>+58(SB)/1, $0x80
+DATA reorder_masks<>+59(SB)/1, $0x80
+DATA reorder_masks<>+60(SB)/1, $0x80
+DATA reorder_masks<>+61(SB)/1, $0x80
+DATA reorder_masks<>+62(SB)/1, $0x80
+DATA reorder_masks<>+63(SB)/1, $0x80
+DATA reorder_masks<>+64(SB)/1, $0x80
+DATA reorder_masks<>+65(SB)/1, $0x80
+DATA reorder_masks<>+66(SB)/1, $0x80
+DATA reorder_masks<>+67(SB)/1, $0x80
+DATA reorder_masks<>+68(SB)/1, $0x80
+DATA reorder_masks<>+69(SB)/1, $0x80
+DATA reorder_masks<>+70(SB)/1, $0x80
+DATA reorder_masks<>+71(SB)/1, $0x80
+DATA reorder_masks<>+72(SB)/1, $0x80
+DATA reorder_masks<>+73(SB)/1, $0x80
+DATA reorder_masks<>+74(SB)/1, $0x80
+DATA reorder_masks<>+75(SB)/1, $0x80
+DATA reorder_masks<>+76(SB)/1, $0x06
+DATA reorder_masks<>+77(SB)/1, $0x07
+DATA reorder_masks<>+78(SB)/1, $0x08
+DATA reorder_masks<>+79(SB)/1, $0x09
+DATA reorder_masks<>+80(SB)/1, $0x06
+DATA reorder_masks<>+81(SB)/1, $0x07
+DATA reorder_masks<>+82(SB)/1, $0x08
+DATA reorder_masks<>+83(SB)/1, $0x09
+DATA reorder_masks<>+84(SB)/1, $0x80
+DATA reorder_masks<>+85(SB)/1, $0x80
+DATA reorder_masks<>+86(SB)/1, $0x80
+DATA reorder_masks<>+87(SB)/1, $0x80
+DATA reorder_masks<>+88(SB)/1, $0x80
+DATA reorder_masks<>+89(SB)/1, $0x80
+DATA reorder_masks<>+90(SB)/1, $0x80
+DATA reorder_masks<>+91(SB)/1, $0x80
+DATA reorder_masks<>+92(SB)/1, $0x80
+DATA reorder_masks<>+93(SB)/1, $0x80
+DATA reorder_masks<>+94(SB)/1, $0x80
+DATA reorder_masks<>+95(SB)/1, $0x80
+DATA reorder_masks<>+96(SB)/1, $0x04
+DATA reorder_masks<>+97(SB)/1, $0x05
+DATA reorder_masks<>+98(SB)/1, $0x08
+DATA reorder_masks<>+99(SB)/1, $0x09
+DATA reorder_masks<>+100(SB)/1, $0x0e
+DATA reorder_masks<>+101(SB)/1, $0x0f
+DATA reorder_masks<>+102(SB)/1, $0x80
+DATA reorder_masks<>+103(SB)/1, $0x80
+DATA reorder_masks<>+104(SB)/1, $0x80
+DATA reorder_masks<>+105(SB)/1, $0x80
+DATA reorder_masks<>+106(SB)/1, $0x80
+DATA reorder_masks<>+107(SB)/1, $0x80
+DATA reorder_masks<>+108(SB)/1, $0x80
+DATA reorder_masks<>+109(SB)/1, $0x80
+DATA reorder_masks<>+110(SB)/1, $0x80
+DATA reorder_masks<>+111(SB)/1, $0x80
+DATA reorder_masks<>+112(SB)/1, $0x80
+DATA reorder_masks<>+113(SB)/1, $0x80
+DATA reorder_masks<>+114(SB)/1, $0x80
+DATA reorder_masks<>+115(SB)/1, $0x80
+DATA reorder_masks<>+116(SB)/1, $0x80
+DATA reorder_masks<>+117(SB)/1, $0x80
+DATA reorder_masks<>+118(SB)/1, $0x80
+DATA reorder_masks<>+119(SB)/1, $0x80
+DATA reorder_masks<>+120(SB)/1, $0x80
+DATA reorder_masks<>+121(SB)/1, $0x80
+DATA reorder_masks<>+122(SB)/1, $0x00
+DATA reorder_masks<>+123(SB)/1, $0x01
+DATA reorder_masks<>+124(SB)/1, $0x06
+DATA reorder_masks<>+125(SB)/1, $0x07
+DATA reorder_masks<>+126(SB)/1, $0x0a
+DATA reorder_masks<>+127(SB)/1, $0x0b
+DATA reorder_masks<>+128(SB)/1, $0x80
+DATA reorder_masks<>+129(SB)/1, $0x80
+DATA reorder_masks<>+130(SB)/1, $0x80
+DATA reorder_masks<>+131(SB)/1, $0x80
+DATA reorder_masks<>+132(SB)/1, $0x80
+DATA reorder_masks<>+133(SB)/1, $0x80
+DATA reorder_masks<>+134(SB)/1, $0x0a
+DATA reorder_masks<>+135(SB)/1, $0x0b
+DATA reorder_masks<>+136(SB)/1, $0x80
+DATA reorder_masks<>+137(SB)/1, $0x80
+DATA reorder_masks<>+138(SB)/1, $0x80
+DATA reorder_masks<>+139(SB)/1, $0x80
+DATA reorder_masks<>+140(SB)/1, $0x80
+DATA reorder_masks<>+141(SB)/1, $0x80
+DATA reorder_masks<>+142(SB)/1, $0x80
+DATA reorder_masks<>+143(SB)/1, $0x80
+DATA reorder_masks<>+144(SB)/1, $0x80
+DATA reorder_masks<>+145(SB)/1, $0x80
+DATA reorder_masks<>+146(SB)/1, $0x80
+DATA reorder_masks<>+147(SB)/1, $0x80
+DATA reorder_masks<>+148(SB)/1, $0x80
+DATA reorder_masks<>+149(SB)/1, $0x80
+DATA reorder_masks<>+150(SB)/1, $0x80
+DATA reorder_masks<>+151(SB)/1, $0x80
+DATA reorder_masks<>+152(SB)/1, $0x04
+DATA reorder_masks<>+153(SB)/1, $0x05
+DATA reorder_masks<>+154(SB)/1, $0x80
+DATA reorder_masks<>+155(SB)/1, $0x80
+DATA reorder_masks<>+156(SB)/1, $0x80
+DATA reorder_masks<>+157(SB)/1, $0x80
+DATA reorder_masks<>+158(SB)/1, $0x80
+DATA reorder_masks<>+159(SB)/1, $0x80
+DATA reorder_masks<>+160(SB)/1, $0x80
+DATA reorder_masks<>+161(SB)/1, $0x80
+DATA reorder_masks<>+162(SB)/1, $0x80
+DATA reorder_masks<>+163(SB)/1, $0x80
+DATA reorder_masks<>+164(SB)/1, $0x80
+DATA reorder_masks<>+165(SB)/1, $0x80
+DATA reorder_masks<>+166(SB)/1, $0x80
+DATA reorder_masks<>+167(SB)/1, $0x80
+DATA reorder_masks<>+168(SB)/1, $0x00
+DATA reorder_masks<>+169(SB)/1, $0x01
+DATA reorder_masks<>+170(SB)/1, $0x80
+DATA reorder_masks<>+171(SB)/1, $0x80
+DATA reorder_masks<>+172(SB)/1, $0x80
+DATA reorder_masks<>+173(SB)/1, $0x80
+DATA reorder_masks<>+174(SB)/1, $0x80
+DATA reorder_masks<>+175(SB)/1, $0x80
+DATA reorder_masks<>+176(SB)/1, $0x80
+DATA reorder_masks<>+177(SB)/1, $0x80
+DATA reorder_masks<>+178(SB)/1, $0x80
+DATA reorder_masks<>+179(SB)/1, $0x80
+DATA reorder_masks<>+180(SB)/1, $0x80
+DATA reorder_masks<>+181(SB)/1, $0x80
+DATA reorder_masks<>+182(SB)/1, $0x0e
+DATA reorder_masks<>+183(SB)/1, $0x0f
+DATA reorder_masks<>+184(SB)/1, $0x80
+DATA reorder_masks<>+185(SB)/1, $0x80
+DATA reorder_masks<>+186(SB)/1, $0x80
+DATA reorder_masks<>+187(SB)/1, $0x80
+DATA reorder_masks<>+188(SB)/1, $0x80
+DATA reorder_masks<>+189(SB)/1, $0x80
+DATA reorder_masks<>+190(SB)/1, $0x80
+DATA reorder_masks<>+191(SB)/1, $0x80
+DATA reorder_masks<>+192(SB)/1, $0x80
+DATA reorder_masks<>+193(SB)/1, $0x80
+DATA reorder_masks<>+194(SB)/1, $0x80
+DATA reorder_masks<>+195(SB)/1, $0x80
+DATA reorder_masks<>+196(SB)/1, $0x80
+DATA reorder_masks<>+197(SB)/1, $0x80
+DATA reorder_masks<>+198(SB)/1, $0x80
+DATA reorder_masks<>+199(SB)/1, $0x80
+DATA reorder_masks<>+200(SB)/1, $0x80
+DATA reorder_masks<>+201(SB)/1, $0x80
+DATA reorder_masks<>+202(SB)/1, $0x04
+DATA reorder_masks<>+203(SB)/1, $0x05
+DATA reorder_masks<>+204(SB)/1, $0x0a
+DATA reorder_masks<>+205(SB)/1, $0x0b
+DATA reorder_masks<>+206(SB)/1, $0x80
+DATA reorder_masks<>+207(SB)/1, $0x80
+DATA reorder_masks<>+208(SB)/1, $0x80
+DATA reorder_masks<>+209(SB)/1, $0x80
+DATA reorder_masks<>+210(SB)/1, $0x04
+DATA reorder_masks<>+211(SB)/1, $0x05
+DATA reorder_masks<>+212(SB)/1, $0x0a
+DATA reorder_masks<>+213(SB)/1, $0x0b
+DATA reorder_masks<>+214(SB)/1, $0x80
+DATA reorder_masks<>+215(SB)/1, $0x80
+DATA reorder_masks<>+216(SB)/1, $0x80
+DATA reorder_masks<>+217(SB)/1, $0x80
+DATA reorder_masks<>+218(SB)/1, $0x80
+DATA reorder_masks<>+219(SB)/1, $0x80
+DATA reorder_masks<>+220(SB)/1, $0x80
+DATA reorder_masks<>+221(SB)/1, $0x80
+DATA reorder_masks<>+222(SB)/1, $0x80
+DATA reorder_masks<>+223(SB)/1, $0x80
+DATA reorder_masks<>+224(SB)/1, $0x80
+DATA reorder_masks<>+225(SB)/1, $0x80
+DATA reorder_masks<>+226(SB)/1, $0x80
+DATA reorder_masks<>+227(SB)/1, $0x80
+DATA reorder_masks<>+228(SB)/1, $0x80
+DATA reorder_masks<>+229(SB)/1, $0x80
+DATA reorder_masks<>+230(SB)/1, $0x80
+DATA reorder_masks<>+231(SB)/1, $0x80
+DATA reorder_masks<>+232(SB)/1, $0x80
+DATA reorder_masks<>+233(SB)/1, $0x80
+DATA reorder_masks<>+234(SB)/1, $0x80
+DATA reorder_masks<>+235(SB)/1, $0x80
+DATA reorder_masks<>+236(SB)/1, $0x80
+DATA reorder_masks<>+237(SB)/1, $0x80
+DATA reorder_masks<>+238(SB)/1, $0x04
+DATA reorder_masks<>+239(SB)/1, $0x05
+DATA reorder_masks<>+240(SB)/1, $0x0a
+DATA reorder_masks<>+241(SB)/1, $0x0b
+DATA reorder_masks<>+242(SB)/1, $0x80
+DATA reorder_masks<>+243(SB)/1, $0x80
+DATA reorder_masks<>+244(SB)/1, $0x80
+DATA reorder_masks<>+245(SB)/1, $0x80
+DATA reorder_masks<>+246(SB)/1, $0x80
+DATA reorder_masks<>+247(SB)/1, $0x80
+DATA reorder_masks<>+248(SB)/1, $0x80
+DATA reorder_masks<>+249(SB)/1, $0x80
+DATA reorder_masks<>+250(SB)/1, $0x80
+DATA reorder_masks<>+251(SB)/1, $0x80
+DATA reorder_masks<>+252(SB)/1, $0x80
+DATA reorder_masks<>+253(SB)/1, $0x80
+DATA reorder_masks<>+254(SB)/1, $0x80
+DATA reorder_masks<>+255(SB)/1, $0x80
+DATA reorder_masks<>+256(SB)/1, $0x06
+DATA reorder_masks<>+257(SB)/1, $0x07
+DATA reorder_masks<>+258(SB)/1, $0x80
+DATA reorder_masks<>+259(SB)/1, $0x80
+DATA reorder_masks<>+260(SB)/1, $0x80
+DATA reorder_masks<>+261(SB)/1, $0x80
+DATA reorder_masks<>+262(SB)/1, $0x80
+DATA reorder_masks<>+263(SB)/1, $0x80
+DATA reorder_masks<>+264(SB)/1, $0x80
+DATA reorder_masks<>+265(SB)/1, $0x80
+DATA reorder_masks<>+266(SB)/1, $0x80
+DATA reorder_masks<>+267(SB)/1, $0x80
+DATA reorder_masks<>+268(SB)/1, $0x80
+DATA reorder_masks<>+269(SB)/1, $0x80
+DATA reorder_masks<>+270(SB)/1, $0x80
+DATA reorder_masks<>+271(SB)/1, $0x80
+DATA reorder_masks<>+272(SB)/1, $0x80
+DATA reorder_masks<>+273(SB)/1, $0x80
+DATA reorder_masks<>+274(SB)/1, $0x80
+DATA reorder_masks<>+275(SB)/1, $0x80
+DATA reorder_masks<>+276(SB)/1, $0x80
+DATA reorder_masks<>+277(SB)/1, $0x80
+DATA reorder_masks<>+278(SB)/1, $0x80
+DATA reorder_masks<>+279(SB)/1, $0x80
+DATA reorder_masks<>+280(SB)/1, $0x80
+DATA reorder_masks<>+281(SB)/1, $0x80
+DATA reorder_masks<>+282(SB)/1, $0x80
+DATA reorder_masks<>+283(SB)/1, $0x80
+DATA reorder_masks<>+284(SB)/1, $0x80
+DATA reorder_masks<>+285(SB)/1, $0x80
+DATA reorder_masks<>+286(SB)/1, $0x08
+DATA reorder_masks<>+287(SB)/1, $0x09
+DATA reorder_masks<>+288(SB)/1, $0x80
+DATA reorder_masks<>+289(SB)/1, $0x80
+DATA reorder_masks<>+290(SB)/1, $0x00
+DATA reorder_masks<>+291(SB)/1, $0x01
+DATA reorder_masks<>+292(SB)/1, $0x08
+DATA reorder_masks<>+293(SB)/1, $0x09
+DATA reorder_masks<>+294(SB)/1, $0x80
+DATA reorder_masks<>+295(SB)/1, $0x80
+DATA reorder_masks<>+296(SB)/1, $0x80
+DATA reorder_masks<>+297(SB)/1, $0x80
+DATA reorder_masks<>+298(SB)/1, $0x80
+DATA reorder_masks<>+299(SB)/1, $0x80
+DATA reorder_masks<>+300(SB)/1, $0x80
+DATA reorder_masks<>+301(SB)/1, $0x80
+DATA reorder_masks<>+302(SB)/1, $0x80
+DATA reorder_masks<>+303(SB)/1, $0x80
+DATA reorder_masks<>+304(SB)/1, $0x80
+DATA reorder_masks<>+305(SB)/1, $0x80
+DATA reorder_masks<>+306(SB)/1, $0x80
+DATA reorder_masks<>+307(SB)/1, $0x80
+DATA reorder_masks<>+308(SB)/1, $0x80
+DATA reorder_masks<>+309(SB)/1, $0x80
+DATA reorder_masks<>+310(SB)/1, $0x80
+DATA reorder_masks<>+311(SB)/1, $0x80
+DATA reorder_masks<>+312(SB)/1, $0x80
+DATA reorder_masks<>+313(SB)/1, $0x80
+DATA reorder_masks<>+314(SB)/1, $0x06
+DATA reorder_masks<>+315(SB)/1, $0x07
+DATA reorder_masks<>+316(SB)/1, $0x0e
+DATA reorder_masks<>+317(SB)/1, $0x0f
+DATA reorder_masks<>+318(SB)/1, $0x80
+DATA reorder_masks<>+319(SB)/1, $0x80
+DATA reorder_masks<>+320(SB)/1, $0x80
+DATA reorder_masks<>+321(SB)/1, $0x80
+DATA reorder_masks<>+322(SB)/1, $0x80
+DATA reorder_masks<>+323(SB)/1, $0x80
+DATA reorder_masks<>+324(SB)/1, $0x80
+DATA reorder_masks<>+325(SB)/1, $0x80
+DATA reorder_masks<>+326(SB)/1, $0x02
+DATA reorder_masks<>+327(SB)/1, $0x03
+DATA reorder_masks<>+328(SB)/1, $0x80
+DATA reorder_masks<>+329(SB)/1, $0x80
+DATA reorder_masks<>+330(SB)/1, $0x80
+DATA reorder_masks<>+331(SB)/1, $0x80
+DATA reorder_masks<>+332(SB)/1, $0x80
+DATA reorder_masks<>+333(SB)/1, $0x80
+DATA reorder_masks<>+334(SB)/1, $0x80
+DATA reorder_masks<>+335(SB)/1, $0x80
+DATA reorder_masks<>+336(SB)/1, $0x80
+DATA reorder_masks<>+337(SB)/1, $0x80
+DATA reorder_masks<>+338(SB)/1, $0x80
+DATA reorder_masks<>+339(SB)/1, $0x80
+DATA reorder_masks<>+340(SB)/1, $0x80
+DATA reorder_masks<>+341(SB)/1, $0x80
+DATA reorder_masks<>+342(SB)/1, $0x80
+DATA reorder_masks<>+343(SB)/1, $0x80
+DATA reorder_masks<>+344(SB)/1, $0x0c
+DATA reorder_masks<>+345(SB)/1, $0x0d
+DATA reorder_masks<>+346(SB)/1, $0x80
+DATA reorder_masks<>+347(SB)/1, $0x80
+DATA reorder_masks<>+348(SB)/1, $0x80
+DATA reorder_masks<>+349(SB)/1, $0x80
+DATA reorder_masks<>+350(SB)/1, $0x80
+DATA reorder_masks<>+351(SB)/1, $0x80
+DATA reorder_masks<>+352(SB)/1, $0x80
+DATA reorder_masks<>+353(SB)/1, $0x80
+DATA reorder_masks<>+354(SB)/1, $0x80
+DATA reorder_masks<>+355(SB)/1, $0x80
+DATA reorder_masks<>+356(SB)/1, $0x80
+DATA reorder_masks<>+357(SB)/1, $0x80
+DATA reorder_masks<>+358(SB)/1, $0x80
+DATA reorder_masks<>+359(SB)/1, $0x80
+DATA reorder_masks<>+360(SB)/1, $0x02
+DATA reorder_masks<>+361(SB)/1, $0x03
+DATA reorder_masks<>+362(SB)/1, $0x0c
+DATA reorder_masks<>+363(SB)/1, $0x0d
+DATA reorder_masks<>+364(SB)/1, $0x80
+DATA reorder_masks<>+365(SB)/1, $0x80
+DATA reorder_masks<>+366(SB)/1, $0x80
+DATA reorder_masks<>+367(SB)/1, $0x80
+DATA reorder_masks<>+368(SB)/1, $0x80
+DATA reorder_masks<>+369(SB)/1, $0x80
+DATA reorder_masks<>+370(SB)/1, $0x80
+DATA reorder_masks<>+371(SB)/1, $0x80
+DATA reorder_masks<>+372(SB)/1, $0x02
+DATA reorder_masks<>+373(SB)/1, $0x03
+DATA reorder_masks<>+374(SB)/1, $0x0c
+DATA reorder_masks<>+375(SB)/1, $0x0d
+DATA reorder_masks<>+376(SB)/1, $0x80
+DATA reorder_masks<>+377(SB)/1, $0x80
+DATA reorder_masks<>+378(SB)/1, $0x80
+DATA reorder_masks<>+379(SB)/1, $0x80
+DATA reorder_masks<>+380(SB)/1, $0x80
+DATA reorder_masks<>+381(SB)/1, $0x80
+DATA reorder_masks<>+382(SB)/1, $0x80
+DATA reorder_masks<>+383(SB)/1, $0x80
+DATA reorder_masks<>+384(SB)/1, $0x80
+DATA reorder_masks<>+385(SB)/1, $0x80
+DATA reorder_masks<>+386(SB)/1, $0x80
+DATA reorder_masks<>+387(SB)/1, $0x80
+DATA reorder_masks<>+388(SB)/1, $0x80
+DATA reorder_masks<>+389(SB)/1, $0x80
+DATA reorder_masks<>+390(SB)/1, $0x80
+DATA reorder_masks<>+391(SB)/1, $0x80
+DATA reorder_masks<>+392(SB)/1, $0x80
+DATA reorder_masks<>+393(SB)/1, $0x80
+DATA reorder_masks<>+394(SB)/1, $0x80
+DATA reorder_masks<>+395(SB)/1, $0x80
+DATA reorder_masks<>+396(SB)/1, $0x02
+DATA reorder_masks<>+397(SB)/1, $0x03
+DATA reorder_masks<>+398(SB)/1, $0x06
+DATA reorder_masks<>+399(SB)/1, $0x07
+DATA reorder_masks<>+400(SB)/1, $0x08
+DATA reorder_masks<>+401(SB)/1, $0x09
+DATA reorder_masks<>+402(SB)/1, $0x0c
+DATA reorder_masks<>+403(SB)/1, $0x0d
+DATA reorder_masks<>+404(SB)/1, $0x80
+DATA reorder_masks<>+405(SB)/1, $0x80
+DATA reorder_masks<>+406(SB)/1, $0x80
+DATA reorder_masks<>+407(SB)/1, $0x80
+DATA reorder_masks<>+408(SB)/1, $0x80
+DATA reorder_masks<>+409(SB)/1, $0x80
+DATA reorder_masks<>+410(SB)/1, $0x80
+DATA reorder_masks<>+411(SB)/1, $0x80
+DATA reorder_masks<>+412(SB)/1, $0x80
+DATA reorder_masks<>+413(SB)/1, $0x80
+DATA reorder_masks<>+414(SB)/1, $0x80
+DATA reorder_masks<>+415(SB)/1, $0x80
+DATA reorder_masks<>+416(SB)/1, $0x02
+DATA reorder_masks<>+417(SB)/1, $0x03
+DATA reorder_masks<>+418(SB)/1, $0x06
+DATA reorder_masks<>+419(SB)/1, $0x07
+DATA reorder_masks<>+420(SB)/1, $0x80
+DATA reorder_masks<>+421(SB)/1, $0x80
+DATA reorder_masks<>+422(SB)/1, $0x80
+DATA reorder_masks<>+423(SB)/1, $0x80
+DATA reorder_masks<>+424(SB)/1, $0x80
+DATA reorder_masks<>+425(SB)/1, $0x80
+DATA reorder_masks<>+426(SB)/1, $0x80
+DATA reorder_masks<>+427(SB)/1, $0x80
+DATA reorder_masks<>+428(SB)/1, $0x80
+DATA reorder_masks<>+429(SB)/1, $0x80
+DATA reorder_masks<>+430(SB)/1, $0x80
+DATA reorder_masks<>+431(SB)/1, $0x80
+DATA reorder_masks<>+432(SB)/1, $0x80
+DATA reorder_masks<>+433(SB)/1, $0x80
+DATA reorder_masks<>+434(SB)/1, $0x80
+DATA reorder_masks<>+435(SB)/1, $0x80
+DATA reorder_masks<>+436(SB)/1, $0x80
+DATA reorder_masks<>+437(SB)/1, $0x80
+DATA reorder_masks<>+438(SB)/1, $0x80
+DATA reorder_masks<>+439(SB)/1, $0x80
+DATA reorder_masks<>+440(SB)/1, $0x80
+DATA reorder_masks<>+441(SB)/1, $0x80
+DATA reorder_masks<>+442(SB)/1, $0x80
+DATA reorder_masks<>+443(SB)/1, $0x80
+DATA reorder_masks<>+444(SB)/1, $0x08
+DATA reorder_masks<>+445(SB)/1, $0x09
+DATA reorder_masks<>+446(SB)/1, $0x0c
+DATA reorder_masks<>+447(SB)/1, $0x0d
+DATA reorder_masks<>+448(SB)/1, $0x80
+DATA reorder_masks<>+449(SB)/1, $0x80
+DATA reorder_masks<>+450(SB)/1, $0x80
+DATA reorder_masks<>+451(SB)/1, $0x80
+DATA reorder_masks<>+452(SB)/1, $0x04
+DATA reorder_masks<>+453(SB)/1, $0x05
+DATA reorder_masks<>+454(SB)/1, $0x80
+DATA reorder_masks<>+455(SB)/1, $0x80
+DATA reorder_masks<>+456(SB)/1, $0x80
+DATA reorder_masks<>+457(SB)/1, $0x80
+DATA reorder_masks<>+458(SB)/1, $0x80
+DATA reorder_masks<>+459(SB)/1, $0x80
+DATA reorder_masks<>+460(SB)/1, $0x80
+DATA reorder_masks<>+461(SB)/1, $0x80
+DATA reorder_masks<>+462(SB)/1, $0x80
+DATA reorder_masks<>+463(SB)/1, $0x80
+DATA reorder_masks<>+464(SB)/1, $0x80
+DATA reorder_masks<>+465(SB)/1, $0x80
+DATA reorder_masks<>+466(SB)/1, $0x80
+DATA reorder_masks<>+467(SB)/1, $0x80
+DATA reorder_masks<>+468(SB)/1, $0x80
+DATA reorder_masks<>+469(SB)/1, $0x80
+DATA reorder_masks<>+470(SB)/1, $0x80
+DATA reorder_masks<>+471(SB)/1, $0x80
+DATA reorder_masks<>+472(SB)/1, $0x80
+DATA reorder_masks<>+473(SB)/1, $0x80
+DATA reorder_masks<>+474(SB)/1, $0x0a
+DATA reorder_masks<>+475(SB)/1, $0x0b
+DATA reorder_masks<>+476(SB)/1, $0x80
+DATA reorder_masks<>+477(SB)/1, $0x80
+DATA reorder_masks<>+478(SB)/1, $0x80
+DATA reorder_masks<>+479(SB)/1, $0x80
+DATA reorder_masks<>+480(SB)/1, $0x80
+DATA reorder_masks<>+481(SB)/1, $0x80
+DATA reorder_masks<>+482(SB)/1, $0x80
+DATA reorder_masks<>+483(SB)/1, $0x80
+DATA reorder_masks<>+484(SB)/1, $0x80
+DATA reorder_masks<>+485(SB)/1, $0x80
+DATA reorder_masks<>+486(SB)/1, $0x00
+DATA reorder_masks<>+487(SB)/1, $0x01
+DATA reorder_masks<>+488(SB)/1, $0x0e
+DATA reorder_masks<>+489(SB)/1, $0x0f
+DATA reorder_masks<>+490(SB)/1, $0x80
+DATA reorder_masks<>+491(SB)/1, $0x80
+DATA reorder_masks<>+492(SB)/1, $0x80
+DATA reorder_masks<>+493(SB)/1, $0x80
+DATA reorder_masks<>+494(SB)/1, $0x80
+DATA reorder_masks<>+495(SB)/1, $0x80
+DATA reorder_masks<>+496(SB)/1, $0x80
+DATA reorder_masks<>+497(SB)/1, $0x80
+DATA reorder_masks<>+498(SB)/1, $0x80
+DATA reorder_masks<>+499(SB)/1, $0x80
+DATA reorder_masks<>+500(SB)/1, $0x80
+DATA reorder_masks<>+501(SB)/1, $0x80
+DATA reorder_masks<>+502(SB)/1, $0x00
+DATA reorder_masks<>+503(SB)/1, $0x01
+DATA reorder_masks<>+504(SB)/1, $0x0e
+DATA reorder_masks<>+505(SB)/1, $0x0f
+DATA reorder_masks<>+506(SB)/1, $0x80
+DATA reorder_masks<>+507(SB)/1, $0x80
+DATA reorder_masks<>+508(SB)/1, $0x80
+DATA reorder_masks<>+509(SB)/1, $0x80
+DATA reorder_masks<>+510(SB)/1, $0x80
+DATA reorder_masks<>+511(SB)/1, $0x80
+DATA reorder_masks<>+512(SB)/1, $0x80
+DATA reorder_masks<>+513(SB)/1, $0x80
+DATA reorder_masks<>+514(SB)/1, $0x80
+DATA reorder_masks<>+515(SB)/1, $0x80
+DATA reorder_masks<>+516(SB)/1, $0x80
+DATA reorder_masks<>+517(SB)/1, $0x80
+DATA reorder_masks<>+518(SB)/1, $0x80
+DATA reorder_masks<>+519(SB)/1, $0x80
+DATA reorder_masks<>+520(SB)/1, $0x80
+DATA reorder_masks<>+521(SB)/1, $0x80
+DATA reorder_masks<>+522(SB)/1, $0x00
+DATA reorder_masks<>+523(SB)/1, $0x01
+DATA reorder_masks<>+524(SB)/1, $0x08
+DATA reorder_masks<>+525(SB)/1, $0x09
+DATA reorder_masks<>+526(SB)/1, $0x80
+DATA reorder_masks<>+527(SB)/1, $0x80
+DATA reorder_masks<>+528(SB)/1, $0x80
+DATA reorder_masks<>+529(SB)/1, $0x80
+DATA reorder_masks<>+530(SB)/1, $0x06
+DATA reorder_masks<>+531(SB)/1, $0x07
+DATA reorder_masks<>+532(SB)/1, $0x0e
+DATA reorder_masks<>+533(SB)/1, $0x0f
+DATA reorder_masks<>+534(SB)/1, $0x80
+DATA reorder_masks<>+535(SB)/1, $0x80
+DATA reorder_masks<>+536(SB)/1, $0x80
+DATA reorder_masks<>+537(SB)/1, $0x80
+DATA reorder_masks<>+538(SB)/1, $0x80
+DATA reorder_masks<>+539(SB)/1, $0x80
+DATA reorder_masks<>+540(SB)/1, $0x80
+DATA reorder_masks<>+541(SB)/1, $0x80
+DATA reorder_masks<>+542(SB)/1, $0x80
+DATA reorder_masks<>+543(SB)/1, $0x80
+DATA reorder_masks<>+544(SB)/1, $0x80
+DATA reorder_masks<>+545(SB)/1, $0x80
+DATA reorder_masks<>+546(SB)/1, $0x80
+DATA reorder_masks<>+547(SB)/1, $0x80
+DATA reorder_masks<>+548(SB)/1, $0x80
+DATA reorder_masks<>+549(SB)/1, $0x80
+DATA reorder_masks<>+550(SB)/1, $0x80
+DATA reorder_masks<>+551(SB)/1, $0x80
+DATA reorder_masks<>+552(SB)/1, $0x80
+DATA reorder_masks<>+553(SB)/1, $0x80
+DATA reorder_masks<>+554(SB)/1, $0x80
+DATA reorder_masks<>+555(SB)/1, $0x80
+DATA reorder_masks<>+556(SB)/1, $0x80
+DATA reorder_masks<>+557(SB)/1, $0x80
+DATA reorder_masks<>+558(SB)/1, $0x0a
+DATA reorder_masks<>+559(SB)/1, $0x0b
+DATA reorder_masks<>+560(SB)/1, $0x04
+DATA reorder_masks<>+561(SB)/1, $0x05
+DATA reorder_masks<>+562(SB)/1, $0x80
+DATA reorder_masks<>+563(SB)/1, $0x80
+DATA reorder_masks<>+564(SB)/1, $0x80
+DATA reorder_masks<>+565(SB)/1, $0x80
+DATA reorder_masks<>+566(SB)/1, $0x80
+DATA reorder_masks<>+567(SB)/1, $0x80
+DATA reorder_masks<>+568(SB)/1, $0x80
+DATA reorder_masks<>+569(SB)/1, $0x80
+DATA reorder_masks<>+570(SB)/1, $0x80
+DATA reorder_masks<>+571(SB)/1, $0x80
+DATA reorder_masks<>+572(SB)/1, $0x80
+DATA reorder_masks<>+573(SB)/1, $0x80
+DATA reorder_masks<>+574(SB)/1, $0x80
+DATA reorder_masks<>+575(SB)/1, $0x80
+GLOBL reorder_masks<>(SB), RODATA|NOPTR, $576
+
+DATA reorder_ac<>+0(SB)/8, $0xffffffffffff0000
+DATA reorder_ac<>+8(SB)/8, $0xffffffffffffffff
+DATA reorder_ac<>+16(SB)/8, $0xffffffffffffffff
+DATA reorder_ac<>+24(SB)/8, $0xffffffffffffffff
+GLOBL reorder_ac<>(SB), RODATA|NOPTR, $32
+
+// func reorder(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
+// Requires: AVX, AVX2
+TEXT ·reorder(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ last+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ dstStep+32(FP), SI
+	MOVQ srcStep+40(FP), DI
+	SHLQ $0x07, DI
+	MOVQ SI, R8
+	SHLQ $0x07, R8
+
+block:
+	VMOVDQU      (CX), X0
+	VINSERTI128  $0x01, 112(CX), Y0, Y0
+	VMOVDQU      16(CX), X1
+	VINSERTI128  $0x01, 96(CX), Y1, Y1
+	VMOVDQU      32(CX), X2
+	VINSERTI128  $0x01, 80(CX), Y2, Y2
+	VMOVDQU      48(CX), X3
+	VINSERTI128  $0x01, 64(CX), Y3, Y3
+	VMOVDQU      80(CX), X4
+	VINSERTI128  $0x01, 32(CX), Y4, Y4
+	VMOVDQU      96(CX), X5
+	VINSERTI128  $0x01, 16(CX), Y5, Y5
+	VPSHUFB      reorder_masks<>+0(SB), Y0, Y6
+	VPSHUFB      reorder_masks<>+32(SB), Y1, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+64(SB), Y3, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      X6, (AX)
+	VEXTRACTI128 $0x01, Y6, 112(AX)
+	VPAND        reorder_ac<>+0(SB), Y6, Y6
+	VPSHUFB      reorder_masks<>+96(SB), Y0, Y7
+	VPSHUFB      reorder_masks<>+128(SB), Y1, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+160(SB), Y2, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+192(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+224(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 16(AX)
+	VEXTRACTI128 $0x01, Y7, 96(AX)
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+256(SB), Y0, Y7
+	VPSHUFB      reorder_masks<>+288(SB), Y1, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+320(SB), Y2, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+352(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+384(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 32(AX)
+	VEXTRACTI128 $0x01, Y7, 80(AX)
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+416(SB), Y1, Y7
+	VPSHUFB      reorder_masks<>+448(SB), Y2, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+480(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+512(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+544(SB), Y5, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 48(AX)
+	VEXTRACTI128 $0x01, Y7, 64(AX)
+	VPOR         Y7, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VMOVDQU      Y7, (CX)
+	VMOVDQU      Y7, 32(CX)
+	VMOVDQU      Y7, 64(CX)
+	VMOVDQU      Y7, 96(CX)
+	VPTEST       Y6, Y6
+	SETNE        R9
+	MOVBLZX      R9, R9
+	NEGL         R9
+	ANDL         $0x3f, R9
+	MOVB         R9, (DX)
+	ADDQ         R8, AX
+	ADDQ         DI, CX
+	ADDQ         SI, DX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+DATA reorder_order<>+0(SB)/2, $0x0000
+DATA reorder_order<>+2(SB)/2, $0x0001
+DATA reorder_order<>+4(SB)/2, $0x0005
+DATA reorder_order<>+6(SB)/2, $0x0006
+DATA reorder_order<>+8(SB)/2, $0x000e
+DATA reorder_order<>+10(SB)/2, $0x000f
+DATA reorder_order<>+12(SB)/2, $0x001b
+DATA reorder_order<>+14(SB)/2, $0x001c
+DATA reorder_order<>+16(SB)/2, $0x0002
+DATA reorder_order<>+18(SB)/2, $0x0004
+DATA reorder_order<>+20(SB)/2, $0x0007
+DATA reorder_order<>+22(SB)/2, $0x000d
+DATA reorder_order<>+24(SB)/2, $0x0010
+DATA reorder_order<>+26(SB)/2, $0x001a
+DATA reorder_order<>+28(SB)/2, $0x001d
+DATA reorder_order<>+30(SB)/2, $0x002a
+DATA reorder_order<>+32(SB)/2, $0x0003
+DATA reorder_order<>+34(SB)/2, $0x0008
+DATA reorder_order<>+36(SB)/2, $0x000c
+DATA reorder_order<>+38(SB)/2, $0x0011
+DATA reorder_order<>+40(SB)/2, $0x0019
+DATA reorder_order<>+42(SB)/2, $0x001e
+DATA reorder_order<>+44(SB)/2, $0x0029
+DATA reorder_order<>+46(SB)/2, $0x002b
+DATA reorder_order<>+48(SB)/2, $0x0009
+DATA reorder_order<>+50(SB)/2, $0x000b
+DATA reorder_order<>+52(SB)/2, $0x0012
+DATA reorder_order<>+54(SB)/2, $0x0018
+DATA reorder_order<>+56(SB)/2, $0x001f
+DATA reorder_order<>+58(SB)/2, $0x0028
+DATA reorder_order<>+60(SB)/2, $0x002c
+DATA reorder_order<>+62(SB)/2, $0x0035
+DATA reorder_order<>+64(SB)/2, $0x000a
+DATA reorder_order<>+66(SB)/2, $0x0013
+DATA reorder_order<>+68(SB)/2, $0x0017
+DATA reorder_order<>+70(SB)/2, $0x0020
+DATA reorder_order<>+72(SB)/2, $0x0027
+DATA reorder_order<>+74(SB)/2, $0x002d
+DATA reorder_order<>+76(SB)/2, $0x0034
+DATA reorder_order<>+78(SB)/2, $0x0036
+DATA reorder_order<>+80(SB)/2, $0x0014
+DATA reorder_order<>+82(SB)/2, $0x0016
+DATA reorder_order<>+84(SB)/2, $0x0021
+DATA reorder_order<>+86(SB)/2, $0x0026
+DATA reorder_order<>+88(SB)/2, $0x002e
+DATA reorder_order<>+90(SB)/2, $0x0033
+DATA reorder_order<>+92(SB)/2, $0x0037
+DATA reorder_order<>+94(SB)/2, $0x003c
+DATA reorder_order<>+96(SB)/2, $0x0015
+DATA reorder_order<>+98(SB)/2, $0x0022
+DATA reorder_order<>+100(SB)/2, $0x0025
+DATA reorder_order<>+102(SB)/2, $0x002f
+DATA reorder_order<>+104(SB)/2, $0x0032
+DATA reorder_order<>+106(SB)/2, $0x0038
+DATA reorder_order<>+108(SB)/2, $0x003b
+DATA reorder_order<>+110(SB)/2, $0x003d
+DATA reorder_order<>+112(SB)/2, $0x0023
+DATA reorder_order<>+114(SB)/2, $0x0024
+DATA reorder_order<>+116(SB)/2, $0x0030
+DATA reorder_order<>+118(SB)/2, $0x0031
+DATA reorder_order<>+120(SB)/2, $0x0039
+DATA reorder_order<>+122(SB)/2, $0x003a
+DATA reorder_order<>+124(SB)/2, $0x003e
+DATA reorder_order<>+126(SB)/2, $0x003f
+GLOBL reorder_order<>(SB), RODATA|NOPTR, $128
+
+// func reorder4(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·reorder4(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      last+16(FP), DX
+	MOVQ      n+24(FP), BX
+	MOVQ      dstStep+32(FP), SI
+	MOVQ      srcStep+40(FP), DI
+	SHLQ      $0x07, DI
+	MOVQ      SI, R8
+	SHLQ      $0x07, R8
+	VMOVDQU16 reorder_order<>+0(SB), Z0
+	VMOVDQU16 reorder_order<>+64(SB), Z1
+	VPXORQ    Z2, Z2, Z2
+	MOVL      $0xfffffffe, R9
+	KMOVD     R9, K1
+
+block:
+	VMOVDQU16   (CX), Z3
+	VMOVDQU16   64(CX), Z4
+	VMOVDQU16   Z2, (CX)
+	VMOVDQU16   Z2, 64(CX)
+	VMOVDQA64   Z0, Z5
+	VMOVDQA64   Z1, Z6
+	VPERMI2W    Z4, Z3, Z5
+	VPERMI2W    Z4, Z3, Z6
+	VMOVDQU16   Z5, (AX)
+	VMOVDQU16   Z6, 64(AX)
+	VMOVDQU16.Z Z3, K1, Z3
+	VPORQ       Z4, Z3, Z3
+	VPTESTMQ    Z3, Z3, K2
+	KORTESTW    K2, K2
+	SETNE       R9
+	MOVBLZX     R9, R9
+	NEGL        R9
+	ANDL        $0x3f, R9
+	MOVB        R9, (DX)
+	ADDQ        R8, AX
+	ADDQ        DI, CX
+	ADDQ        SI, DX
+	DECQ        BX
+	JNZ         block
+	VZEROUPPER
+	RET

@@ -9,5 +9,8 @@ func main() {
 	inverse4()
 	color()
 	upsample()
+	decodePairs()
+	reorder()
+	reorder4()
 	Generate()
 }

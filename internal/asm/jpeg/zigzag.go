@@ -1,0 +1,191 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// zigzag returns the place in the stream of each coefficient, row by row.
+func zigzag() (place [64]int) {
+	x, y, up := 0, 0, true
+	for k := range place {
+		place[8*y+x] = k
+		switch {
+		case up && x == 7:
+			y, up = y+1, false
+		case up && y == 0:
+			x, up = x+1, false
+		case up:
+			x, y = x+1, y-1
+		case y == 7:
+			x, up = x+1, true
+		case x == 0:
+			y, up = y+1, true
+		default:
+			x, y = x-1, y+1
+		}
+	}
+	return place
+}
+
+// A reorderer moves blocks out of zigzag order.
+type reorderer struct {
+	dst, src, last, n    Register
+	dstStep, srcStep, by Register // bytes, bytes, blocks
+}
+
+func newReorderer(name string, doc ...string) *reorderer {
+	TEXT(name, NOSPLIT, "func(dst, src *int16, last *uint8, n, dstStep, srcStep int)")
+	Doc(doc...)
+	r := &reorderer{
+		dst: Load(Param("dst"), GP64()), src: Load(Param("src"), GP64()), last: Load(Param("last"), GP64()),
+		n: Load(Param("n"), GP64()), by: Load(Param("dstStep"), GP64()), srcStep: Load(Param("srcStep"), GP64()),
+		dstStep: GP64(),
+	}
+	SHLQ(U8(7), r.srcStep)
+	MOVQ(r.by, r.dstStep)
+	SHLQ(U8(7), r.dstStep)
+	return r
+}
+
+// advance sets the block's last place to 63 if any is true, else 0, and goes to the
+// next block.
+func (r *reorderer) advance(any func(flag Register)) {
+	flag := GP32()
+	any(flag.As8())
+	MOVBLZX(flag.As8(), flag)
+	NEGL(flag)
+	ANDL(U8(63), flag)
+	MOVB(flag.As8(), Mem{Base: r.last})
+	ADDQ(r.dstStep, r.dst)
+	ADDQ(r.srcStep, r.src)
+	ADDQ(r.by, r.last)
+	DECQ(r.n)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// reorder4 takes a block as two vectors of AVX-512.
+func reorder4() {
+	order := GLOBL("reorder_order", RODATA|NOPTR)
+	for i, k := range zigzag() {
+		DATA(2*i, U16(uint16(k)))
+	}
+	r := newReorderer("reorder4", "reorder4 is reorder with AVX-512 F and BW.")
+	upper, lower, zero, ac := ZMM(), ZMM(), ZMM(), K()
+	VMOVDQU16(order, upper)
+	VMOVDQU16(order.Offset(64), lower)
+	VPXORQ(zero, zero, zero)
+	mask := GP32()
+	MOVL(U32(0xfffffffe), mask)
+	KMOVD(mask, ac)
+	Label("block")
+	a, b, head, tail := ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU16(Mem{Base: r.src}, a)
+	VMOVDQU16(Mem{Base: r.src, Disp: 64}, b)
+	VMOVDQU16(zero, Mem{Base: r.src})
+	VMOVDQU16(zero, Mem{Base: r.src, Disp: 64})
+	VMOVDQA64(upper, head)
+	VMOVDQA64(lower, tail)
+	VPERMI2W(b, a, head)
+	VPERMI2W(b, a, tail)
+	VMOVDQU16(head, Mem{Base: r.dst})
+	VMOVDQU16(tail, Mem{Base: r.dst, Disp: 64})
+	VMOVDQU16_Z(a, ac, a) // without the DC coefficient
+	VPORQ(b, a, a)
+	differs := K()
+	VPTESTMQ(a, a, differs)
+	KORTESTW(differs, differs)
+	r.advance(func(flag Register) { SETNE(flag) })
+}
+
+// reorder collects every row from the vectors of eight words that hold its
+// coefficients. Row 7-y has row y's order, backwards and in the vectors counted from
+// the other end, so one lane makes row y and the other row 7-y.
+func reorder() {
+	place := zigzag()
+	var from [4][]int // by row: the vectors
+	var masks [4][]Mem
+	table := GLOBL("reorder_masks", RODATA|NOPTR)
+	size := 0
+	for y := range 4 {
+		for v := range 8 {
+			var mask [16]byte
+			used := false
+			for x := range 8 {
+				mask[2*x], mask[2*x+1] = 0x80, 0x80
+				if k := place[8*y+x]; k/8 == v {
+					mask[2*x], mask[2*x+1], used = byte(k%8*2), byte(k%8*2+1), true
+				}
+			}
+			if !used {
+				continue
+			}
+			from[y] = append(from[y], v)
+			masks[y] = append(masks[y], table.Offset(size))
+			for i, m := range mask {
+				DATA(size+i, U8(m))
+			}
+			for x := range 8 { // the other lane: words of the vector and of the row backwards
+				for i := range 2 {
+					m := mask[2*(7-x)+i]
+					if m != 0x80 {
+						m = byte((7-int(m)/2)*2 + i)
+					}
+					DATA(size+16+2*x+i, U8(m))
+				}
+			}
+			size += 32
+		}
+	}
+	ac := GLOBL("reorder_ac", RODATA|NOPTR)
+	for i := range 4 {
+		v := ^uint64(0)
+		if i == 0 {
+			v <<= 16
+		}
+		DATA(8*i, U64(v))
+	}
+
+	r := newReorderer("reorder",
+		"reorder moves n blocks out of zigzag order, writes 63 to their bytes of last, or 0 if only",
+		"the DC coefficient differs from zero, and clears them at src. The steps are in blocks.")
+	Label("block")
+	var vectors [8]VecVirtual
+	for v := range vectors {
+		if v == 4 || v == 7 { // no row of the upper half needs it
+			continue
+		}
+		vectors[v] = YMM()
+		VMOVDQU(Mem{Base: r.src, Disp: 16 * v}, vectors[v].AsX())
+		VINSERTI128(U8(1), Mem{Base: r.src, Disp: 16 * (7 - v)}, vectors[v], vectors[v])
+	}
+	any := YMM()
+	for y := range 4 {
+		row, t := YMM(), YMM()
+		for i, v := range from[y] {
+			if i == 0 {
+				VPSHUFB(masks[y][i], vectors[v], row)
+				continue
+			}
+			VPSHUFB(masks[y][i], vectors[v], t)
+			VPOR(t, row, row)
+		}
+		VMOVDQU(row.AsX(), Mem{Base: r.dst, Disp: 16 * y})
+		VEXTRACTI128(U8(1), row, Mem{Base: r.dst, Disp: 16 * (7 - y)})
+		if y == 0 {
+			VPAND(ac, row, any)
+		} else {
+			VPOR(row, any, any)
+		}
+	}
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+	for i := range 4 {
+		VMOVDQU(zero, Mem{Base: r.src, Disp: 32 * i})
+	}
+	VPTEST(any, any)
+	r.advance(func(flag Register) { SETNE(flag) })
+}

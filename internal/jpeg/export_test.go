@@ -1,0 +1,4 @@
+package jpeg
+
+// Portable makes d decode entropy code without a kernel.
+func (d *Decoder) Portable() { d.stretch.off = true }

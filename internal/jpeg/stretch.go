@@ -1,0 +1,138 @@
+package jpeg
+
+// A stretch is some MCUs of a sequential scan, in a row and in one restart interval,
+// whose blocks a kernel decodes at once. The kernel refuses a stretch with damage, or
+// with what no encoder writes. Then the portable code decodes it from its start.
+type stretch struct {
+	blocks []block // of all MCUs in the scan's order, in zigzag order, and two of slack
+	steps  []step  // two for a block, and one more
+	counts [4]int  // by index in the scan: blocks per MCU
+	per    int     // blocks per MCU
+	mcus   int     // how many MCUs a stretch may have, 0 if there is no kernel for the scan
+	dirty  bool    // the blocks have coefficients; otherwise they are zero
+	state  [3]uint64
+	unread []uint8 // for the last places of buffered blocks
+	off    bool    // tests compare with the portable code
+}
+
+// stretchBlocks is how many blocks a stretch has at most. With their steps and the
+// tables of a scan they fit into a cache of 64 KB.
+const stretchBlocks = 128
+
+// A step is a DC difference or all other coefficients of a block.
+type step struct {
+	table *uint64 // its first entry
+	place *int16  // of the first coefficient
+	limit *int16  // the end of the block
+}
+
+// stop has entries that take no bits, for what the kernel decodes after the last step.
+var stop = func() (p pairs) {
+	for i := range p.entries {
+		p.entries[i] = 1<<24 | 0xffff<<48
+	}
+	return p
+}()
+
+// open prepares stretches of a sequential scan.
+func (t *stretch) open(d *Decoder) {
+	s := &d.scan
+	if !pairsKernel() || s.again || t.off {
+		return
+	}
+	if t.blocks == nil {
+		t.blocks, t.steps = make([]block, stretchBlocks+2), make([]step, 2*stretchBlocks+1)
+		t.unread = make([]uint8, stretchBlocks)
+	}
+	t.per = 0
+	wide := d.mcuWide
+	for i, ci := range s.components {
+		c := &d.components[ci]
+		t.counts[i] = c.h * c.v
+		if d.buffered && len(s.components) == 1 {
+			t.counts[i], wide = 1, ceil(c.wide, 8)
+		}
+		t.per += t.counts[i]
+	}
+	t.mcus = min(stretchBlocks/t.per, wide)
+	j := 0
+	for range t.mcus {
+		for i := range s.components {
+			dc, ac := &s.dc[i].pairs.entries[0], &s.ac[i].pairs.entries[0]
+			for range t.counts[i] {
+				b, limit := &t.blocks[j], &t.blocks[j+1][0]
+				t.steps[2*j] = step{dc, &b[0], limit}
+				t.steps[2*j+1] = step{ac, &b[1], limit}
+				j++
+			}
+		}
+	}
+}
+
+// fast decodes at most this number of MCUs into the stretch, from the current one on. It
+// returns how many it has tried, and whether the kernel has decoded them. If keep, store
+// must follow.
+func (d *Decoder) fast(most int, keep bool) (n int, ok bool) {
+	t, st := &d.stretch, &d.stream
+	if t.mcus == 0 {
+		return most, false
+	}
+	n = min(most, t.mcus)
+	if d.interval > 0 {
+		n = min(n, st.remaining+1)
+	}
+	if !t.decode(&d.scan, n, keep) {
+		return n, false
+	}
+	if d.interval > 0 {
+		st.remaining -= n - 1
+	}
+	return n, true
+}
+
+// decode decodes n MCUs. If it reports false, the scan is as before.
+func (t *stretch) decode(s *scan, n int, keep bool) bool {
+	if t.dirty && keep {
+		clear(t.blocks)
+	}
+	t.dirty = true
+	slack := t.blocks[stretchBlocks:]
+	end := 2 * n * t.per
+	after := t.steps[end]
+	t.steps[end] = step{&stop.entries[0], &slack[0][0], &slack[1][0]}
+	next := s.reader
+	t.state = [3]uint64{uint64(next.at), next.acc, uint64(next.n)}
+	ok := decodePairs(&t.state[0], &next.bytes[0], next.end, &t.steps[0].table, end, &values[0])
+	t.steps[end] = after
+	next.at, next.acc, next.n = int(t.state[0]), t.state[1], uint(t.state[2])
+	if !ok || next.overrun() {
+		return false
+	}
+	s.reader = next
+
+	predicted := s.predicted
+	blocks := t.blocks
+	for range n {
+		for i, count := range t.counts[:len(s.components)] {
+			p := predicted[i&3]
+			for j := range blocks[:count] {
+				p += int32(blocks[j][0])
+				blocks[j][0] = int16(p)
+			}
+			predicted[i&3] = p
+			blocks = blocks[count:]
+		}
+	}
+	s.predicted = predicted
+	return true
+}
+
+// store moves blocks of n MCUs to dst, and the indices of their last coefficients to
+// last: a row of h blocks per MCU, which are blocks first to first+h-1 of it.
+func (t *stretch) store(dst []block, last []uint8, first, h, n int) {
+	dst, last = dst[:n*h], last[:n*h]
+	t.dirty = false // what is not stored was not decoded
+	for x := range h {
+		reorderKernel(&dst[x], &t.blocks[first+x], &last[x], n, h, t.per)
+	}
+}

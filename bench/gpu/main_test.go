@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
 
 	"github.com/penstock-go/penstock/bench/result"
 )
@@ -70,6 +73,46 @@ func TestEveryRoundLeavesARecord(t *testing.T) {
 		}
 		if hides := side == "penstock, Stage"; (hidden[side] > 0) != hides {
 			t.Errorf("%s: the hidden shares of its copies add up to %v, want more than 0: %v", side, hidden[side], hides)
+		}
+	}
+}
+
+// TestACopyIsMeasuredToItsEnd: calls that copy from Go's memory return before the copy ends.
+func TestACopyIsMeasuredToItsEnd(t *testing.T) {
+	file := fakeDriver(t)
+	d, err := openDriver(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	handle, err := purego.Dlopen(file, purego.RTLD_NOW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var speed func(latency, jitter, bytesPerMicrosecond int64)
+	purego.RegisterLibFunc(&speed, handle, "fake_speed")
+	const lasts = 20 * time.Millisecond
+	speed(int64(lasts), 0, 0)
+	defer speed(0, 0, 0)
+	for _, bytes := range []int{1, 64 << 10, 1 << 20} {
+		target, err := d.alloc(bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		seconds, err := d.upload(target, unsafe.Pointer(unsafe.SliceData(make([]byte, bytes))), bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took < lasts || seconds < lasts.Seconds() {
+			t.Errorf("%d bytes: got %v s by the events, %v in all, want %v or more", bytes, seconds, took, lasts)
+		}
+		if err := d.free(target); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

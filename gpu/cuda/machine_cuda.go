@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/cu"
 	cublas "gorgonia.org/cu/blas"
 	"gorgonia.org/gorgonia"
+	engine "gorgonia.org/gorgonia/cuda"
 )
 
 func available() error {
@@ -58,11 +59,17 @@ func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err err
 	if err := m.repairBLAS(); err != nil {
 		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), vm.Close())
 	}
-	if err := errors.Join(checkFlags(vm), checkKernels(g, m.cuda.Engines()[0].HasFunc)); err != nil {
+	if err := errors.Join(checkFlags(vm), checkKernels(g, m.engine().HasFunc)); err != nil {
 		return errors.Join(err, vm.Close())
 	}
 	return nil
 }
+
+// engine returns the VM's engine. The method Contexts of gorgonia copies it, while the goroutine
+// for the device writes to it.
+func (m *machine) engine() *engine.Engine { return &m.cuda.Engines()[0] }
+
+func (m *machine) batched() *cu.BatchedContext { return m.engine().Context() }
 
 // checkFlags reports options of the VM that hang or break gorgonia v0.9.18 on a device. They
 // can be seen only in an unexported field.
@@ -110,8 +117,7 @@ func checkMemory(needs []int64) error {
 // that has another context or none. The old handle is destroyed in the context in which it
 // was made, because that is still the thread's context.
 func (m *machine) repairBLAS() (err error) {
-	ctx := m.cuda.Contexts()[0]
-	blas := m.cuda.Engines()[0].BLASContext()
+	ctx, blas := m.batched(), m.engine().BLASContext()
 	ctx.Do(func() error { // a returned error would end gorgonia's goroutine
 		runtime.LockOSThread() // one more lock than gorgonia unlocks: the thread ends with its goroutine
 		if err = blas.Close(); err != nil {
@@ -134,9 +140,11 @@ func (m *machine) run() error {
 	failed := m.vm.RunAll()
 	if failed != nil && !m.alive() {
 		m.dead = true
-		runtime.SetFinalizer(m.vm, nil) // it would wait for that goroutine for ever, and block all other finalizers
+		// gorgonia's finalizer would wait for that goroutine for ever, and block all other finalizers. It does
+		// not run as long as another goroutine of gorgonia keeps the VM reachable.
+		runtime.SetFinalizer(m.vm, nil)
 	}
-	err := cu.SetCurrentContext(m.cuda.Contexts()[0].CUDAContext())
+	err := cu.SetCurrentContext(m.batched().CUDAContext())
 	if err == nil {
 		err = cu.NoStream.Synchronize() // all work of gorgonia is on it; a Stage's copies are not
 	}
@@ -156,7 +164,7 @@ const patience = 2 * time.Second
 func (m *machine) alive() bool {
 	taken := make(chan struct{})
 	go func() {
-		m.cuda.Contexts()[0].Do(func() error { return nil })
+		m.batched().Do(func() error { return nil })
 		close(taken)
 	}()
 	select {
@@ -178,7 +186,7 @@ func (m *machine) close() error {
 
 // context returns the VM's CUcontext. It is the only field of a cu.CUContext.
 func (m *machine) context() uintptr {
-	ctx := m.cuda.Contexts()[0].CUDAContext()
+	ctx := m.batched().CUDAContext()
 	return *(*uintptr)(unsafe.Pointer(&ctx))
 }
 
@@ -187,7 +195,7 @@ func (m *machine) context() uintptr {
 // would use any other context of the thread.
 func bind(extern gorgonia.External, dev gorgonia.Device) error {
 	runtime.LockOSThread()
-	return cu.SetCurrentContext(extern.(gorgonia.CUDAMachine).Contexts()[int(dev)].CUDAContext())
+	return cu.SetCurrentContext(extern.(gorgonia.CUDAMachine).Engines()[int(dev)].Context().CUDAContext())
 }
 
 // flush submits the queued calls to the device. Its result is x, or a copy in the memory that

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -93,7 +94,7 @@ func keep(s loader.Stats, ragged bool) int {
 }
 
 func newField(f dataset.Field) field {
-	dtype := f.Dtype.String()
+	dtype := dense.Name(f.Dtype)
 	switch k := f.Dtype.Kind(); k {
 	case reflect.Int, reflect.Uint: // other languages name the size
 		dtype = fmt.Sprintf("%v%d", k, 8*f.Dtype.Size())

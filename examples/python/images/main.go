@@ -13,7 +13,10 @@ import (
 	"runtime"
 	"time"
 
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
 	"github.com/penstock-go/penstock/sampler"
@@ -46,7 +49,7 @@ func main() {
 	flag.StringVar(&s.root, "root", "", "folder of images, with a folder per class")
 	flag.BoolVar(&s.train, "train", false, "RandomResizedCrop and RandomHorizontalFlip, in place of Resize and CenterCrop")
 	flag.IntVar(&s.size, "size", 224, "pixels of a side of the result; evaluation resizes to 256/224 of it before the crop")
-	flag.StringVar(&s.dtype, "dtype", "float32", "float32, normalised with ImageNet's numbers, or uint8, not normalised")
+	flag.StringVar(&s.dtype, "dtype", "float32", "float32, float16 or bfloat16, normalised with ImageNet's numbers, or uint8, not normalised")
 	flag.IntVar(&s.batch, "batch_size", 1, "images per batch")
 	flag.IntVar(&s.workers, "num_workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
 	flag.IntVar(&s.prefetch, "prefetch_factor", 0, "batches per worker ahead of the loop; 0: 2, or less where that takes over 2 GiB")
@@ -99,18 +102,24 @@ func (s *settings) serve(ctx context.Context) error {
 	return share.Serve(ctx, l, &memory, share.Info("classes", images.Classes()), share.Info("samples", ds.Len()))
 }
 
+// dtypes are those of images, by name. uint8 is not normalised.
+var dtypes = map[string]tensor.Dtype{
+	"float32": tensor.Float32, "float16": half.Float16Dtype, "bfloat16": half.BFloat16Dtype, "uint8": tensor.Uint8,
+}
+
 func (s *settings) steps() ([]transform.Step, error) {
+	dtype, ok := dtypes[s.dtype]
 	switch {
-	case s.dtype == "float32" && s.train:
-		return []transform.Step{transform.Train(s.size)}, nil
-	case s.dtype == "float32":
-		return []transform.Step{transform.Eval(s.size)}, nil
-	case s.dtype == "uint8" && s.train:
+	case !ok:
+		return nil, fmt.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
+	case dtype != tensor.Uint8 && s.train:
+		return []transform.Step{transform.Train(s.size), transform.ToDtype(dtype)}, nil
+	case dtype != tensor.Uint8:
+		return []transform.Step{transform.Eval(s.size), transform.ToDtype(dtype)}, nil
+	case s.train:
 		return []transform.Step{transform.RandomResizedCrop(s.size), transform.RandomHorizontalFlip(0.5), transform.PILToTensor()}, nil
-	case s.dtype == "uint8":
-		return []transform.Step{transform.Resize((s.size*256 + 112) / 224), transform.CenterCrop(s.size), transform.PILToTensor()}, nil
 	}
-	return nil, fmt.Errorf("dtype %q: want float32 or uint8", s.dtype)
+	return []transform.Step{transform.Resize((s.size*256 + 112) / 224), transform.CenterCrop(s.size), transform.PILToTensor()}, nil
 }
 
 // options are the loader's, for n images.

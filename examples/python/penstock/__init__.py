@@ -16,7 +16,8 @@ class Loader:
     """Loops over the batches of a Go program that calls share.Serve, an epoch at a time.
 
     Other arguments become the program's flags: batch_size=128 is -batch_size=128. A batch is a named
-    tuple of tensors, or of NumPy arrays where there is no PyTorch; ragged fields are Ragged.
+    tuple of tensors, or of NumPy arrays where there is no PyTorch; ragged fields are Ragged. NumPy has no
+    bfloat16: its bits are uint16.
 
     Tensors are valid as long as they are used: a batch's memory is used again when the last tensor over
     it is gone. While many batches are kept, further ones are copied into ordinary memory; with copy=True

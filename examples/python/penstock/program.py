@@ -169,7 +169,7 @@ class _Hold(weakref.ref):
 
 
 def _tensor(region, f, copy):
-    library, dtype = (torch, getattr(torch, f["dtype"])) if torch else (numpy, numpy.dtype(f["dtype"]))
+    library, dtype = (torch, getattr(torch, f["dtype"])) if torch else (numpy, f["dtype"].replace("bfloat16", "uint16"))
     if not f["bytes"]:
         return library.empty(f["shape"], dtype=dtype)
     x = library.frombuffer(region, dtype=dtype, count=math.prod(f["shape"]), offset=f["offset"]).reshape(f["shape"])

@@ -411,10 +411,17 @@ class Images(unittest.TestCase):
         self.assertNotEqual(labels_of(shuffled), labels_of(loader))
         image, label = next(iter(penstock.ImageFolder(root, batch_size=2, dtype="uint8", size=64, train=True)))
         self.assertEqual((tuple(image.shape), array(image).dtype), ((2, 3, 64, 64), numpy.uint8))
+        exact = next(iter(penstock.ImageFolder(root))).image
+        for dtype in ("float16", "bfloat16"):
+            x = next(iter(penstock.ImageFolder(root, dtype=dtype))).image
+            if penstock.torch:
+                self.assertTrue(penstock.torch.equal(x, exact.to(getattr(penstock.torch, dtype))))
+            elif dtype == "float16":
+                self.assertTrue((x == exact.astype(dtype)).all())
         parts = [labels_of(penstock.ImageFolder(root, batch_size=4, rank=r, num_replicas=3, uneven="keep")) for r in range(3)]
         self.assertEqual(sorted(sum(parts, [])), labels_of(loader))
         self.assertEqual(len(labels_of(penstock.ImageFolder(self.folder(), batch_size=4, on_error="skip"))), 29)
-        for wrong, message in (({"dtype": "int3"}, "float32 or uint8"), ({"uneven": "?"}, "pad, drop"), ({"on_error": "?"}, "stop, skip"),
+        for wrong, message in (({"dtype": "int3"}, "bfloat16 or uint8"), ({"uneven": "?"}, "pad, drop"), ({"on_error": "?"}, "stop, skip"),
                                ({"batch_size": 0}, "BatchSize"), ({"rank": 3}, "rank 3 of 1")):
             with self.assertRaisesRegex(penstock.Error, message):
                 len(penstock.ImageFolder(root, **wrong))

@@ -39,6 +39,7 @@ def options():
     p.add_argument("-model", help="the net that endtoend and inference run, or with -speed a name")
     p.add_argument("-simulated", help="what of the records is simulated")
     p.add_argument("-consumer", type=float, default=0, help="seconds that the consumer takes for a batch")
+    p.add_argument("-program", help="penstock's own side, for the one in Python")
     p.add_argument("-pixels", action="store_true", help="write the evaluation tensors of all photos to standard output")
     o = p.parse_args()
     o.batches, o.batch = o.batch or [128], (o.batch or [128])[0]

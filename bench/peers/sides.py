@@ -10,12 +10,14 @@ PHOTOS = HERE.parents[2] / "shared" / "photos"
 
 PENSTOCK = "penstock"  # the program that build makes; it does all works
 WITHOUT_HELP = PENSTOCK + " without Help"
+IN_PYTHON = PENSTOCK + " in Python"  # the same program, whose batches a loop in Python gets
 GORGONIA = "gorgonia"  # nets without loading, in the same program
 ONNX = "ONNX Runtime"  # from Go, the program of bench/onnx; it needs cgo and examples/onnx/install
 
 # Who does a work besides, by work.
 PROGRAMS = {
     "eval train": {
+        IN_PYTHON: "penstock_python.py",
         "PyTorch with PIL": "pytorch.py -pil",
         "PyTorch with tensors": "pytorch.py",
         "DALI": "dali_cpu.py",
@@ -83,5 +85,7 @@ def commands(work, folder, wanted=None, workers=None):
     for name, program in programs(work).items():
         if installed(work, program) and (workers in (None, 0) or not name.endswith("loop")):
             file, *arguments = program.split()
+            if name == IN_PYTHON:
+                arguments = ["-program", os.path.join(folder, PENSTOCK)]
             found[name] = [python(), str(HERE / file), *arguments]
     return {name: command for name, command in found.items() if wanted is None or name in wanted}

@@ -21,6 +21,7 @@ import (
 // options are the arguments that all sides take.
 type options struct {
 	folder, work    string
+	serve           string // the folder, too
 	size            int
 	samples, epochs int
 	shuffle         bool
@@ -53,6 +54,7 @@ func main() {
 	})
 	pixels := flag.Bool("pixels", false, "write the evaluation tensors of all photos to standard output")
 	make := flag.String("make", "", "make the data of a benchmark, such as volumes:8, print its folder, and exit")
+	flag.StringVar(&o.serve, "serve", "", "give the batches of the work over this folder to the Python program that has started this one")
 	machine := flag.Bool("machine", false, "print the machine and the versions as records have them, and exit")
 	flag.Parse()
 	o.folder = flag.Arg(0)
@@ -65,6 +67,8 @@ func main() {
 		err = makeData(ctx, *make, os.Stdout)
 	case *pixels:
 		err = writePixels(ctx, o, os.Stdout)
+	case o.serve != "":
+		err = serve(ctx, o)
 	case o.study == string(result.Inference):
 		err = inference(ctx, o, os.Stdout)
 	default:

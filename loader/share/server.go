@@ -41,7 +41,7 @@ func newServer(l *loader.Loader, m *Memory, conn *net.UnixConn) *server {
 // errGone says that the reader has ended or has closed its socket.
 var errGone = errors.New("share: the reader is gone")
 
-// serve answers until the reader is gone. Then the reader's batches are given back.
+// serve answers until the reader is gone. What the reader holds then, it keeps.
 func (s *server) serve(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var group sync.WaitGroup
@@ -163,8 +163,8 @@ func (s *server) loseBlocks(h held) error {
 	return nil
 }
 
-// loseAll takes back what the reader has not given back. It may still use it, after
-// it has closed its end.
+// loseAll leaves to the reader what it has not given back, which it may use after it
+// has closed its end.
 func (s *server) loseAll() (err error) {
 	for _, h := range s.held { // no other goroutine is left
 		err = errors.Join(err, s.loseBlocks(h))

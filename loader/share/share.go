@@ -93,7 +93,7 @@ func Info(name string, value any) Option {
 // done, or if the reader sends a line that breaks the protocol. Errors of the loader,
 // such as a damaged file, are sent to the reader.
 //
-// Only one call of Serve at a time may use a loader, and only one a Memory.
+// A program calls Serve once.
 func Serve(ctx context.Context, l *loader.Loader, m *Memory, options ...Option) error {
 	conn, err := inherited()
 	if err != nil {

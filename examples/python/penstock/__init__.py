@@ -99,7 +99,7 @@ class ImageFolder(Loader):
     """(image, label) of the images in a folder, with a folder per class. `penstock-images -h` lists the flags."""
 
     def __init__(self, root, *, copy=False, **flags):
-        super().__init__("penstock-images", copy=copy, root=root, **flags)
+        super().__init__("penstock-images", copy=copy, root=os.path.abspath(root), **flags)
 
     @property
     def classes(self):

@@ -96,7 +96,7 @@ func (s *Stage) open() error {
 // the place of its batch and ends the loop. A context that is done ends the loop with
 // an error in the place of the next batch.
 //
-// When the loop has ended, by whatever cause, all its goroutines have ended, all its
+// When the loop has ended, for any reason, all its goroutines have ended, all its
 // copies are complete and the loader has all its slabs back. The end of a loop waits
 // only for copies and driver calls under way, never for a stream that was passed to
 // [Batch.UsedBy].

@@ -104,15 +104,16 @@ func ExampleWeighted() {
 	// Output: 0 0 1 0 0 0 3 0 0 0 1 3
 }
 
-// Every sample of positive weight is drawn once.
+// Every sample of positive weight is drawn once. Sample 0, the heaviest, usually comes
+// early.
 func ExampleWeightedWithoutReplacement() {
-	s, err := sampler.WeightedWithoutReplacement([]float64{8, 1, 0, 1}, 2)
+	s, err := sampler.WeightedWithoutReplacement([]float64{8, 1, 0, 1}, 3)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	show(s.Epoch(0))
-	// Output: 0 1 3
+	// Output: 0 3 1
 }
 
 // Four samples of a larger dataset, in the given order and shuffled.

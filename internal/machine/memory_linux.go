@@ -1,4 +1,4 @@
-// Package machine tells what this program may use of the machine.
+// Package machine finds out how much memory this program may use.
 package machine
 
 import (

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-// Package machine tells what this program may use of the machine.
+// Package machine finds out how much memory this program may use.
 package machine
 
 import "math"

@@ -1,0 +1,95 @@
+//go:build linux && (amd64 || arm64)
+
+package gpu_test
+
+import (
+	"testing"
+
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// expected reports whether there was an error, which must be the one of that call.
+func expected(t testing.TB, call string, err error) bool {
+	t.Helper()
+	return expectedCode(t, call, "CUDA_ERROR_OPERATING_SYSTEM", err)
+}
+
+func expectedCode(t testing.TB, call, code string, err error) bool {
+	t.Helper()
+	if err == nil {
+		return false
+	}
+	if found := calls(err); len(found) != 1 || found[0].Call != call || found[0].Name != code {
+		t.Errorf("got %v, want the failure of %s with %s", err, call, code)
+	}
+	return true
+}
+
+func TestUploadErrorsNameBatchFieldAndCall(t *testing.T) {
+	for call, want := range map[string]string{
+		"cuMemAllocFromPoolAsync": "gpu: upload batch 0 of epoch 0: field x: cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuMemcpyHtoDAsync_v2":    "gpu: upload batch 0 of epoch 0: field x: cuMemcpyHtoDAsync_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+		"cuEventSynchronize":      "gpu: upload batch 0 of epoch 0: cuEventSynchronize: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory",
+	} {
+		t.Run(call, func(t *testing.T) {
+			d := open(t)
+			s := staged(t, d, pinned(t, d), numbers(80), 2, loader.BatchSize(4))
+			fake.Fail(call, 1, outOfMemory)
+			var last error
+			for _, err := range s.Epoch(t.Context(), 0) {
+				last = err
+			}
+			if last == nil || last.Error() != want {
+				t.Errorf("got %v, want %s", last, want)
+			}
+			for b, err := range s.Epoch(t.Context(), 0) { // the next loop is whole
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, b)
+			}
+		})
+	}
+}
+
+// TestCloseGoesOnAfterFailures: what the driver would not free is all that is
+// left, until Close is called again.
+func TestCloseGoesOnAfterFailures(t *testing.T) {
+	for call, left := range map[string]map[int32]int64{ // in the accounts where anything is
+		"cuMemFreeAsync":     {driver.DeviceBytes: 4 * 8 * width, driver.Streams: 1, driver.Pools: 1},
+		"cuMemPoolDestroy":   {driver.Pools: 1},
+		"cuStreamDestroy_v2": {driver.Streams: 1},
+		"cuEventDestroy_v2":  {driver.Events: 1},
+	} {
+		t.Run(call, func(t *testing.T) {
+			d := open(t)
+			s := staged(t, d, pinned(t, d), numbers(80), 2, loader.BatchSize(4))
+			for _, err := range s.Epoch(t.Context(), 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			fake.Fail(call, 1, osError)
+			if !expected(t, call, s.Close()) {
+				t.Error("no error")
+			}
+			for _, account := range []int32{driver.DeviceBytes, driver.Streams, driver.Events, driver.Pools} {
+				if got := fake.Live(account); got != left[account] {
+					t.Errorf("%d left in account %d, want %d", got, account, left[account])
+				}
+			}
+			if d.Close() == nil {
+				t.Error("the device closed while something of the stage was left")
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("Close again: %v", err)
+			}
+			for account := range left {
+				if n := fake.Live(account); n != 0 {
+					t.Errorf("after Close: %d left in account %d", n, account)
+				}
+			}
+		})
+	}
+}

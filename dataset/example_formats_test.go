@@ -27,7 +27,7 @@ func colours(n, channels, side int, labels ...dataset.Values) dataset.Dataset {
 	return ds
 }
 
-// CIFAR-10 is read and normalised for training.
+// The test split of CIFAR-10 is read, and its pixels are normalised to -1 to 1.
 func ExampleCIFAR10() {
 	var batch bytes.Buffer
 	if err := dataset.WriteCIFAR10(context.Background(), &batch, colours(3, 3, 32, dataset.Named("label", []int64{3, 8, 3}))); err != nil {
@@ -52,9 +52,11 @@ func ExampleCIFAR10() {
 	}
 	fmt.Println(ds.Len(), ds.Spec())
 	fmt.Println(test.Name(1), test.Labels(), test.Classes()[s["label"].Data().(int64)])
+	fmt.Println(s["image"].Data().([]float32)[0]) // the byte is 20
 	// Output:
 	// 3 image float32 (3, 32, 32), label int64 ()
 	// test_batch.bin, image 1 [3 8 3] ship
+	// -0.84313726
 }
 
 func ExampleCIFAR100() {

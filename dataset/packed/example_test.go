@@ -13,7 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/packed"
 )
 
-// A program packs five samples. It is killed after the second one and started
+// A program packs five samples. It stops after the second one and is started
 // again.
 func ExampleCreate() {
 	dir, err := os.MkdirTemp("", "")

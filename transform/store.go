@@ -51,7 +51,7 @@ func (o *output) aim() {
 	o.halves = t
 }
 
-// byColour is what belongs to the channels in the order of the colours.
+// byColour returns values of the channels in the order red, green, blue.
 func byColour[V any](o *output, v *[3]V) [3]V {
 	return [3]V{v[o.from[0]], v[o.from[1]], v[o.from[2]]}
 }

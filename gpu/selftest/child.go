@@ -40,6 +40,7 @@ func serve(o options, w io.Writer) int {
 
 // ask lets a child process make a check.
 func ask(ctx context.Context, c check, o options, args []string) verdict {
+	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
 	file, err := os.Executable()
@@ -65,9 +66,9 @@ func ask(ctx context.Context, c check, o options, args []string) verdict {
 		}
 	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("it did not end in %v", o.limit)
+		err = fmt.Errorf("it did not end in %v", time.Since(begun).Round(time.Second))
 	}
-	return verdictOf(fmt.Errorf("the process of the check: %w, at %s%s", err, step, crash(errs.String())), nil)
+	return verdictOf(fmt.Errorf("the check's process: %w, at %s%s", err, step, crash(errs.String())), nil)
 }
 
 func either(v verdict, err error) verdict {

@@ -114,6 +114,7 @@ func TestEveryDefectIsCaught(t *testing.T) {
 		{"hang", "copies", "it did not end in 10s, at a copy of 1 bytes, page-locked"},
 	} {
 		t.Run(test.check+" "+test.defect, func(t *testing.T) {
+			t.Parallel() // they mostly wait
 			if testing.Short() && (test.check == "leaks" || test.defect == "hang") {
 				t.Skip("takes seconds")
 			}

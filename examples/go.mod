@@ -1,9 +1,13 @@
 module github.com/penstock-go/penstock/examples
 
-go 1.26.0
+go 1.26.5
 
 require (
+	github.com/gomlx/compute v0.1.5
+	github.com/gomlx/go-xla v0.4.4
+	github.com/gomlx/gomlx v0.28.5
 	github.com/penstock-go/penstock v0.0.0
+	github.com/penstock-go/penstock/loader/gomlx v0.0.0
 	github.com/vbauerster/mpb/v8 v8.12.0
 	golang.org/x/image v0.47.0
 	golang.org/x/sync v0.24.0
@@ -18,12 +22,17 @@ require (
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/awalterschulze/gographviz v2.0.3+incompatible // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
+	github.com/go-logr/logr v1.4.3 // indirect
+	github.com/gofrs/flock v0.13.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
-	github.com/google/uuid v1.3.0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/leesper/go_rng v0.0.0-20190531154944-a612b043e353 // indirect
+	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
+	golang.org/x/term v0.40.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	gorgonia.org/dawson v1.2.0 // indirect
+	k8s.io/klog/v2 v2.140.0 // indirect
 )
 
 require (
@@ -36,7 +45,7 @@ require (
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/protobuf v1.5.2 // indirect
 	github.com/google/flatbuffers v2.0.6+incompatible // indirect
-	github.com/mattn/go-runewidth v0.0.20 // indirect
+	github.com/mattn/go-runewidth v0.0.21 // indirect
 	github.com/penstock-go/penstock/gpu v0.0.0
 	github.com/penstock-go/penstock/gpu/cuda v0.0.0
 	github.com/penstock-go/penstock/gpu/feed v0.0.0
@@ -61,3 +70,5 @@ replace github.com/penstock-go/penstock/gpu/feed => ../gpu/feed
 replace github.com/penstock-go/penstock/gpu/cuda => ../gpu/cuda
 
 replace github.com/penstock-go/penstock/gpu => ../gpu
+
+replace github.com/penstock-go/penstock/loader/gomlx => ../loader/gomlx

@@ -68,6 +68,10 @@ func open(model string, threads int) (*Session, error) {
 	if err := options.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}
+	// Threads that wait do not spin: a loader's workers need the processors.
+	if err := options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); err != nil {
+		return nil, err
+	}
 	session, err := onnx.NewDynamicAdvancedSession(model, []string{in.Name}, []string{out.Name}, options)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flag.StringVar(&o.model, "model", model.Folder(), "folder that examples/onnx/install filled")
-	flag.IntVar(&o.batch, "batch", 16, "images that the net sees at once, at most")
+	flag.IntVar(&o.batch, "batch", 4, "images that the net sees at once, at most; larger batches pay on devices, not on processors")
 	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
 	flag.IntVar(&o.queue, "queue", 64, "requests under way; a further one gets 503")
 	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "bytes of an image")

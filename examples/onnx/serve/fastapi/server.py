@@ -1,7 +1,7 @@
 """The server of examples/onnx/serve in Python: FastAPI, torchvision on PIL images, onnxruntime, the same model file.
 
     python -m venv DIR && DIR/bin/pip install -r requirements.txt
-    DIR/bin/python server.py --model FOLDER [--port 8081] [--batch 16]
+    DIR/bin/python server.py --model FOLDER [--port 8081] [--batch 4]
 
 Images are prepared by as many threads as there are processors. Those that are ready when the net is free share its
 next run, --batch at most, as in the Go server. With --batch 1 every image has a run of its own.
@@ -67,6 +67,7 @@ def application(folder, size, threads):
     names = (folder / "classes.txt").read_text().splitlines()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # as the Go server
     session = onnxruntime.InferenceSession(folder / "efficientnet-lite0.onnx", options, providers=["CPUExecutionProvider"])
 
     @asynccontextmanager
@@ -101,7 +102,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Names what is on images that it gets by POST /classify.")
     parser.add_argument("--model", type=pathlib.Path, required=True, help="folder that examples/onnx/install filled")
     parser.add_argument("--port", type=int, default=8081)
-    parser.add_argument("--batch", type=int, default=16, help="images that the net sees at once, at most")
+    parser.add_argument("--batch", type=int, default=4, help="images that the net sees at once, at most")
     parser.add_argument("--threads", type=int, default=0, help="threads of the net; 0 is onnxruntime's default")
     args = parser.parse_args()
     torch.set_num_threads(1)  # threads prepare images; more within each would only compete

@@ -9,7 +9,7 @@ type stretch struct {
 	counts [4]int  // by index in the scan: blocks per MCU
 	per    int     // blocks per MCU
 	mcus   int     // how many MCUs a stretch may have, 0 if there is no kernel for the scan
-	dirty  bool    // the blocks have coefficients; otherwise they are zero
+	dirty  int     // how many blocks may have coefficients; the others are zero
 	state  [3]uint64
 	unread []uint8 // for the last places of buffered blocks
 	off    bool    // tests compare with the portable code
@@ -92,10 +92,12 @@ func (d *Decoder) fast(most int, keep bool) (n int, ok bool) {
 
 // decode decodes n MCUs. If it reports false, the scan is as before.
 func (t *stretch) decode(s *scan, n int, keep bool) bool {
-	if t.dirty && keep {
-		clear(t.blocks)
+	dirty := max(t.dirty, n*t.per)
+	if keep {
+		clear(t.blocks[:t.dirty])
+		dirty = n * t.per
 	}
-	t.dirty = true
+	t.dirty = len(t.blocks) // if the kernel refuses
 	slack := t.blocks[stretchBlocks:]
 	end := 2 * n * t.per
 	after := t.steps[end]
@@ -110,20 +112,20 @@ func (t *stretch) decode(s *scan, n int, keep bool) bool {
 	}
 	s.reader = next
 
-	predicted := s.predicted
-	blocks := t.blocks
-	for range n {
-		for i, count := range t.counts[:len(s.components)] {
-			p := predicted[i&3]
-			for j := range blocks[:count] {
-				p += int32(blocks[j][0])
-				blocks[j][0] = int16(p)
+	t.dirty = dirty
+	first := 0
+	for i, count := range t.counts[:len(s.components)] {
+		predicted := s.predicted[i]
+		for mcu := first; mcu < n*t.per; mcu += t.per {
+			for j := mcu; j < mcu+count; j++ {
+				b := &t.blocks[j]
+				predicted += int32(b[0])
+				b[0] = int16(predicted)
 			}
-			predicted[i&3] = p
-			blocks = blocks[count:]
 		}
+		s.predicted[i] = predicted
+		first += count
 	}
-	s.predicted = predicted
 	return true
 }
 
@@ -131,7 +133,7 @@ func (t *stretch) decode(s *scan, n int, keep bool) bool {
 // last: a row of h blocks per MCU, which are blocks first to first+h-1 of it.
 func (t *stretch) store(dst []block, last []uint8, first, h, n int) {
 	dst, last = dst[:n*h], last[:n*h]
-	t.dirty = false // what is not stored was not decoded
+	t.dirty = 0 // what is not stored was not decoded
 	for x := range h {
 		reorderKernel(&dst[x], &t.blocks[first+x], &last[x], n, h, t.per)
 	}

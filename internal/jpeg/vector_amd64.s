@@ -1608,11 +1608,6 @@ refused:
 	RET
 
 rare:
-	MOVL    AX, CX
-	SHRL    $0x18, CX
-	CMPL    CX, $0x0000007f
-	JEQ     one
-	CMPQ    R11, 16(DI)
 	JNE     one
 	MOVQ    AX, SI
 	SARQ    $0x30, SI
@@ -1623,6 +1618,8 @@ rare:
 	JMP     next
 
 one:
+	MOVL         AX, CX
+	SHRL         $0x18, CX
 	ADDQ         CX, CX
 	SUBQ         CX, R11
 	ADDQ         AX, R13

@@ -11,7 +11,6 @@ import (
 const (
 	pairBits = 10
 	pairEnds = 1 << 6
-	pairNone = 127
 	pairSize = 11
 
 	tableLimit  = -328
@@ -178,12 +177,7 @@ func (p *pairer) last() {
 // rare goes on after an entry that reaches the block's end. If it fills the block
 // exactly, all of it belongs to the block. Otherwise its first symbol is decoded alone.
 func (p *pairer) rare() {
-	Label("rare")
-	MOVL(low(p.entry), low(p.b))
-	SHRL(U8(24), low(p.b))
-	CMPL(low(p.b), U32(pairNone))
-	JEQ(LabelRef("one"))
-	CMPQ(p.place, Mem{Base: p.step, Disp: stepLimit})
+	Label("rare") // after the comparison with the limit
 	JNE(LabelRef("one"))
 	MOVQ(p.entry, p.a)
 	SARQ(U8(48), p.a)
@@ -191,6 +185,8 @@ func (p *pairer) rare() {
 	JMP(LabelRef("next"))
 
 	Label("one")
+	MOVL(low(p.entry), low(p.b))
+	SHRL(U8(24), low(p.b))
 	ADDQ(p.b, p.b)
 	SUBQ(p.b, p.place)
 	ADDQ(p.entry, p.n)

@@ -69,7 +69,7 @@ func (c *Client) begin(ctx context.Context, o Object, off, n int64) (*stream, er
 func (p *pace) turn(ctx context.Context, delay time.Duration) bool {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
-	for {
+	for delay /= 2; ; {
 		select {
 		case <-ctx.Done():
 			return false
@@ -78,6 +78,7 @@ func (p *pace) turn(ctx context.Context, delay time.Duration) bool {
 		if p.spend() {
 			return true
 		}
-		timer.Reset(delay / 2)
+		timer.Reset(delay) // by then the slowest of all still wait, and are worth a hedge the most
+		delay *= 2
 	}
 }

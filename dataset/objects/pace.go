@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	steps     = 8                     // of a histogram, per doubling of the time
-	shortest  = 10 * time.Microsecond // the upper limit of its first step
-	buckets   = 24 * steps            // up to 168 s
-	memory    = 1024                  // times after which all counts are halved
-	enough    = 32                    // times before the first hedge
-	recent    = 64                    // times whose median is compared with that of all
-	rising    = 1.5                   // its ratio above which nothing is hedged
-	mostSaved = 10                    // hedges that the budget saves up
+	steps      = 8                     // of a histogram, per doubling of the time
+	shortest   = 10 * time.Microsecond // the upper limit of its first step
+	buckets    = 24 * steps            // up to 168 s
+	memory     = 1024                  // times after which all counts are halved
+	enough     = 32                    // times before the first hedge
+	recent     = 64                    // times whose median is compared with that of all
+	rising     = 1.5                   // its ratio above which nothing is hedged
+	leastDelay = time.Millisecond      // before a hedge; it would save less than it costs
+	mostSaved  = 10                    // hedges that the budget saves up
 )
 
 // A pace knows how long first bytes take, and whether a second request may be sent.
@@ -27,11 +28,11 @@ type pace struct {
 	mu      sync.Mutex
 	credit  float64 // in requests
 	counts  [buckets]float64
-	sum     float64 // of counts
-	latest  [recent]float64
+	sum     float64       // of counts
+	latest  [recent]int   // steps
 	n       int           // observations
 	delay   time.Duration // after which to hedge; 0 for never
-	ordered [recent]float64
+	ordered [recent]int   // memory for rises
 }
 
 // begin counts a request. It returns after which time to send a second one, or 0 for
@@ -67,7 +68,7 @@ func (p *pace) observe(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts[k]++
-	p.latest[p.n%recent] = float64(k)
+	p.latest[p.n%recent] = k
 	p.n++
 	if p.sum++; p.sum >= memory {
 		for k := range p.counts {
@@ -80,7 +81,7 @@ func (p *pace) observe(d time.Duration) {
 	}
 	p.delay = 0
 	if !p.rises() {
-		p.delay = limit(p.quantile(0.95))
+		p.delay = max(limit(p.quantile(0.95)), leastDelay)
 	}
 }
 
@@ -89,7 +90,7 @@ func (p *pace) observe(d time.Duration) {
 func (p *pace) rises() bool {
 	latest := p.ordered[:copy(p.ordered[:], p.latest[:min(p.n, recent)])]
 	slices.Sort(latest)
-	return latest[len(latest)/2]-float64(p.quantile(0.5)) > steps*math.Log2(rising)
+	return float64(latest[len(latest)/2]-p.quantile(0.5)) > steps*math.Log2(rising)
 }
 
 // quantile is the step below or in which that part of all times is.

@@ -69,7 +69,3 @@ func (d *driver) attribute(number, device int32) (value int32, known bool) {
 	known = d.code("cuDeviceGetAttribute", uintptr(unsafe.Pointer(&value)), uintptr(number), uintptr(device)) == 0
 	return value, known
 }
-
-// address is where a slice begins. Only memory outside Go's heap, and slices that live
-// until the call returns, may be given so.
-func address(p []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }

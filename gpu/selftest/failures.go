@@ -40,15 +40,19 @@ func checkFailures(s *subject) error {
 		return err
 	}
 	out := make([]uint64, 64) // for results
-	to := uintptr(unsafe.Pointer(&out[0]))
 	garbage, absent := append([]byte("no kernel"), 0), append([]byte("absent"), 0)
 	if err := errors.Join(s.spin(s.stream, 1), s.wait(s.stream)); err != nil {
 		return err
 	}
 	props := make([]uint64, 11) // CUmemPoolProps, of no type
 	mode := []int32{99}
-	unknown := uintptr(unsafe.Pointer(&mode[0]))
 	arguments := []unsafe.Pointer{unsafe.Pointer(&out[0])}
+	var pinner runtime.Pinner // the addresses are kept as numbers until the calls
+	defer pinner.Unpin()
+	for _, p := range []any{&out[0], &garbage[0], &absent[0], &props[0], &mode[0], &arguments[0]} {
+		pinner.Pin(p)
+	}
+	to, unknown := uintptr(unsafe.Pointer(&out[0])), uintptr(unsafe.Pointer(&mode[0]))
 	ordinary := []provocation{
 		{"cuInit", "flags", []int{invalidValue}, []uintptr{1}},
 		{"cuDeviceGet", "an ordinal beyond the devices", []int{invalidDevice, invalidValue}, []uintptr{to, 1 << 20}},
@@ -60,8 +64,6 @@ func checkFailures(s *subject) error {
 		{"cuMemHostAlloc", "too many bytes", []int{outOfMemory, invalidValue}, []uintptr{to, tooMuch, hostAllocPortable}},
 		{"cuMemFree_v2", "an address that nothing is at", []int{invalidValue}, []uintptr{256}},
 		{"cuMemFreeHost", "Go's memory", []int{invalidValue}, []uintptr{to}},
-		{"cuMemcpyHtoDAsync_v2", "a destination that nothing is at", []int{invalidValue}, []uintptr{256, to, 64, s.stream}},
-		{"cuMemcpyDtoHAsync_v2", "a source that nothing is at", []int{invalidValue}, []uintptr{to, 256, 64, s.stream}},
 		{"cuStreamCreate", "unknown flags", []int{invalidValue}, []uintptr{to, 1 << 20}},
 		{"cuStreamDestroy_v2", "the default stream", []int{invalidHandle, invalidValue, invalidContext}, []uintptr{0}},
 		{"cuEventCreate", "unknown flags", []int{invalidValue}, []uintptr{to, 1 << 20}},
@@ -80,6 +82,12 @@ func checkFailures(s *subject) error {
 	if pools, _ := s.attribute(memoryPools, s.handle); pools != 0 {
 		ordinary = append(ordinary, provocation{"cuMemPoolCreate", "no type", []int{invalidValue}, []uintptr{to, uintptr(unsafe.Pointer(&props[0]))}})
 	}
+	// A device that reads pageable memory takes any address, and finds out later.
+	if pageable, _ := s.attribute(pageableAccess, s.handle); pageable == 0 {
+		ordinary = append(ordinary,
+			provocation{"cuMemcpyHtoDAsync_v2", "a destination that nothing is at", []int{invalidValue}, []uintptr{256, to, 64, s.stream}},
+			provocation{"cuMemcpyDtoHAsync_v2", "a source that nothing is at", []int{invalidValue}, []uintptr{to, 256, 64, s.stream}})
+	}
 	homeless := []provocation{ // without a current context
 		{"cuMemAlloc_v2", "no context", []int{invalidContext}, []uintptr{to, 4096}},
 		{"cuMemHostAlloc", "no context", []int{invalidContext}, []uintptr{to, 4096, hostAllocPortable}},
@@ -95,7 +103,6 @@ func checkFailures(s *subject) error {
 	errs = append(errs, s.provoke(homeless), s.call("cuCtxSetCurrent", s.context))
 	errs = append(errs, s.refusals(), s.unharmed())
 	s.note("%d calls were made that must fail", len(ordinary)+len(homeless))
-	runtime.KeepAlive(out)
 	return errors.Join(errs...)
 }
 

@@ -48,7 +48,7 @@ func checkMachine(s *subject) error {
 	s.note("access to pageable memory: %s, by the host's page tables: %s; to managed memory concurrently: %s",
 		value(pageableAccess), value(hostPageTables), value(managedConcurrently))
 	bus := make([]byte, 32)
-	s.call("cuDeviceGetPCIBusId", address(bus), uintptr(len(bus)-1), uintptr(s.handle)) // an integrated device has none
+	s.call("cuDeviceGetPCIBusId", uintptr(unsafe.Pointer(unsafe.SliceData(bus))), uintptr(len(bus)-1), uintptr(s.handle)) // an integrated device has none
 	id, _, _ := bytes.Cut(bus, []byte{0})
 	tables, _ := s.attribute(hostPageTables, s.handle)
 	shared, _ := s.attribute(integrated, s.handle)

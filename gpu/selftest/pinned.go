@@ -38,9 +38,9 @@ func checkPinned(s *subject) error {
 	for i, a := range accounts(os.DirFS("/")) {
 		s.note("%s: %+d KiB with %d KiB of page-locked memory", a.name, (a.bytes-before[i].bytes)>>10, len(slab)>>10)
 	}
-	s.note("the memory is on NUMA node %s", node(os.DirFS("/"), address(slab)))
+	s.note("the memory is on NUMA node %s", node(os.DirFS("/"), uintptr(unsafe.Pointer(unsafe.SliceData(slab)))))
 	var flags uint32
-	if err := s.call("cuMemHostGetFlags", uintptr(unsafe.Pointer(&flags)), address(slab)); err != nil {
+	if err := s.call("cuMemHostGetFlags", uintptr(unsafe.Pointer(&flags)), uintptr(unsafe.Pointer(unsafe.SliceData(slab)))); err != nil {
 		return err
 	}
 	if flags&hostAllocPortable == 0 {
@@ -74,7 +74,7 @@ func checkRegistered(s *subject) error {
 	for i := range p {
 		p[i] = byte(i)
 	}
-	err = s.call("cuMemHostRegister_v2", address(p), uintptr(len(p)), hostAllocPortable)
+	err = s.call("cuMemHostRegister_v2", uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), hostAllocPortable)
 	if failed := (*gpu.DriverError)(nil); errors.As(err, &failed) && failed.Code == notSupported {
 		return fmt.Errorf("%w: %w", errImpossible, err)
 	}
@@ -82,10 +82,10 @@ func checkRegistered(s *subject) error {
 		return err
 	}
 	err = s.locked(p)
-	if err = errors.Join(err, s.call("cuMemHostUnregister", address(p))); err != nil {
+	if err = errors.Join(err, s.call("cuMemHostUnregister", uintptr(unsafe.Pointer(unsafe.SliceData(p))))); err != nil {
 		return err
 	}
-	if err := s.call("cuMemHostUnregister", address(p)); err == nil {
+	if err := s.call("cuMemHostUnregister", uintptr(unsafe.Pointer(unsafe.SliceData(p)))); err == nil {
 		return errors.New("cuMemHostUnregister, called again: no error")
 	}
 	return nil
@@ -95,7 +95,7 @@ func checkRegistered(s *subject) error {
 func (s *subject) locked(p []byte) error {
 	for _, i := range []int{0, len(p) / 2, len(p) - 1} {
 		var kind uint32
-		if err := s.call("cuPointerGetAttribute", uintptr(unsafe.Pointer(&kind)), memoryType, address(p[i:])); err != nil {
+		if err := s.call("cuPointerGetAttribute", uintptr(unsafe.Pointer(&kind)), memoryType, uintptr(unsafe.Pointer(&p[i]))); err != nil {
 			return fmt.Errorf("byte %d: %w", i, err)
 		}
 		if kind != typeHost {

@@ -166,11 +166,11 @@ func (s *subject) spin(stream uintptr, d time.Duration) error {
 
 // up and down enqueue copies. The caller keeps the memory until they are complete.
 func (s *subject) up(to uintptr, from []byte, stream uintptr) error {
-	return s.call("cuMemcpyHtoDAsync_v2", to, address(from), uintptr(len(from)), stream)
+	return s.call("cuMemcpyHtoDAsync_v2", to, uintptr(unsafe.Pointer(unsafe.SliceData(from))), uintptr(len(from)), stream)
 }
 
 func (s *subject) down(to []byte, from uintptr, stream uintptr) error {
-	return s.call("cuMemcpyDtoHAsync_v2", address(to), from, uintptr(len(to)), stream)
+	return s.call("cuMemcpyDtoHAsync_v2", uintptr(unsafe.Pointer(unsafe.SliceData(to))), from, uintptr(len(to)), stream)
 }
 
 // wait waits for a stream.

@@ -5,7 +5,7 @@ package jpeg
 // with what no encoder writes. Then the portable code decodes it from its start.
 type stretch struct {
 	blocks []block // of all MCUs in the scan's order, in zigzag order, and two of slack
-	steps  []step  // two for a block, and one more
+	steps  []step  // two for a block, and two more
 	counts [4]int  // by index in the scan: blocks per MCU
 	per    int     // blocks per MCU
 	mcus   int     // how many MCUs a stretch may have, 0 if there is no kernel for the scan
@@ -41,7 +41,8 @@ func (t *stretch) open(d *Decoder) {
 		return
 	}
 	if t.blocks == nil {
-		t.blocks, t.steps = make([]block, stretchBlocks+2), make([]step, 2*stretchBlocks+1)
+		t.blocks = make([]block, stretchBlocks+2)
+		t.steps = make([]step, 2*stretchBlocks+2) // the kernel loads the step after stop's
 		t.unread = make([]uint8, stretchBlocks)
 	}
 	t.per = 0

@@ -1,0 +1,58 @@
+//go:build linux || darwin
+
+package jpeg
+
+import (
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// atEnd returns n values at the end of a page. Any access to the page after them
+// crashes the test. The garbage collector does not see their pointers.
+func atEnd[T any](t *testing.T, n int) []T {
+	t.Helper()
+	page := os.Getpagesize()
+	size := n * int(unsafe.Sizeof(*new(T)))
+	m, err := syscall.Mmap(-1, 0, (size+page-1)/page*page+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(m) })
+	if err := syscall.Mprotect(m[len(m)-page:], syscall.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&m[len(m)-page-size])), n)
+}
+
+// TestStretchesStayWithinTheirMemory decodes random bits in stretches of full length,
+// whose blocks and steps, as the stream, are followed by a guard page.
+func TestStretchesStayWithinTheirMemory(t *testing.T) {
+	needKernels(t)
+	if !pairsKernel() {
+		t.Skip("the kernel needs BMI2")
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	full := 0
+	for round := range 300 {
+		d := randomScan(r, round)
+		d.mcuWide = stretchBlocks
+		d.start()
+		s := &d.stretch
+		s.blocks, s.steps = atEnd[block](t, len(s.blocks)), atEnd[step](t, len(s.steps))
+		s.open(d)
+		stream := atEnd[byte](t, len(d.stream.bytes))
+		copy(stream, d.stream.bytes)
+		d.stream.bytes, d.scan.reader.bytes = stream, stream
+		if s.mcus*s.per == stretchBlocks {
+			full++
+		}
+		for y := 0; y < d.mcuHigh && d.decodeRow(0, d.mcuWide) == nil; y++ {
+		}
+	}
+	if full < 50 {
+		t.Errorf("%d scans with stretches of %d blocks, want more", full, stretchBlocks)
+	}
+}

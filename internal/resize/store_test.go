@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"gorgonia.org/tensor"
 
@@ -127,4 +128,61 @@ func benchmarkStore[T float32 | uint16](b *testing.B, name string, norm *Norm[T]
 			}
 		}
 	})
+}
+
+// rowsAtPages compares Store and StorePlane with the table for every length, where
+// rows and planes begin or end at pages that must not be touched.
+func rowsAtPages[T float32 | uint16](t *testing.T, n *Norm[T]) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(5, 6))
+	const size = 1 << 16
+	source := guarded(t, size)
+	var regions [3][]byte
+	for c := range regions {
+		regions[c] = guarded(t, size)
+	}
+	element := int(unsafe.Sizeof(*new(T)))
+	for wide := range 330 {
+		var planes [3][]T
+		for c := range planes {
+			b := edge(r, regions[c], element*wide)
+			planes[c] = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), wide)
+		}
+		row := edge(r, source, 4*wide)
+		fillNoise(r, row)
+		n.Store(planes[0], planes[1], planes[2], row)
+		for c, plane := range planes {
+			for x, got := range plane {
+				if want := n.table[c][row[4*x+c]]; got != want {
+					t.Fatalf("channel %d, pixel %d of %d: got %v, want %v", c, x, wide, got, want)
+				}
+			}
+		}
+		samples := edge(r, source, wide)
+		fillNoise(r, samples)
+		for c, plane := range planes {
+			n.StorePlane(plane, samples, c)
+			for x, got := range plane {
+				if want := n.table[c][samples[x]]; got != want {
+					t.Fatalf("channel %d, sample %d of %d: got %v, want %v", c, x, wide, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestStoresStayWithinTheirMemory(t *testing.T) {
+	full := NewNorm(imageNetMean, imageNetStd)
+	rowsAtPages(t, full)
+	arithmetic := *full
+	arithmetic.lookup = nil
+	rowsAtPages(t, &arithmetic)
+	rowsAtPages(t, NewTable(full.table))
+	for _, dt := range []tensor.Dtype{half.Float16Dtype, half.BFloat16Dtype} {
+		halves := NewHalfNorm(imageNetMean, imageNetStd, dt)
+		rowsAtPages(t, halves)
+		arithmetic := *halves
+		arithmetic.lookup = nil
+		rowsAtPages(t, &arithmetic)
+	}
 }

@@ -117,10 +117,10 @@ type single struct {
 // run applies the steps to an image. The caller must release the single.
 func (c *Compiled) run(from Source) (s *single, err error) {
 	s = <-c.lanes
+	returns := false
 	defer func() {
-		if p := recover(); p != nil { // in a user's Transform
+		if !returns { // a panic or runtime.Goexit in a user's Transform or image
 			c.release(nil)
-			panic(p)
 		}
 	}()
 	if s == nil {
@@ -128,10 +128,11 @@ func (c *Compiled) run(from Source) (s *single, err error) {
 		s.rand = rand.New(&s.pcg)
 	}
 	s.pcg.Seed(from.seed, 0)
-	if err := s.begin(from); err != nil {
-		return s, err
+	if err = s.begin(from); err == nil {
+		err = s.lane.run(s.rand)
 	}
-	return s, s.lane.run(s.rand)
+	returns = true
+	return s, err
 }
 
 // release gives the memory back for the next call.

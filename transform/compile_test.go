@@ -6,10 +6,12 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 func readAll(t testing.TB, names ...string) (files [][]byte) {
@@ -203,4 +205,23 @@ func TestPanicOfATransformLeavesTheOthersTheirMemory(t *testing.T) {
 	if err := c.IntoBytes(dst, RGB(make([]uint8, 3*5*5), 5, 5)); err != nil {
 		t.Error(err)
 	}
+}
+
+// A test's Fatal in a Transform ends the goroutine without a panic.
+func TestGoexitOfATransformLeavesTheOthersTheirMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // ends with a panic where a call waits for ever
+		c := compiled(t, Apply(edit(func(img *Image) {
+			if img.Width == 13 {
+				runtime.Goexit()
+			}
+		})), CenterCrop(4))
+		dst := make([]uint8, 4*4*3)
+		for range cap(c.lanes) {
+			go c.IntoBytes(dst, RGB(make([]uint8, 3*13*5), 13, 5))
+		}
+		synctest.Wait()
+		if err := c.IntoBytes(dst, RGB(make([]uint8, 3*5*5), 5, 5)); err != nil {
+			t.Error(err)
+		}
+	})
 }

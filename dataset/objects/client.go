@@ -113,6 +113,10 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 				if err != nil {
 					return listed, w.cause(err)
 				}
+				if o == (Object{}) {
+					w.heard()
+					continue
+				}
 				after, listed = o.Name, progress
 				w.pause()
 				if !yield(o, nil) {

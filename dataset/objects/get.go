@@ -74,6 +74,7 @@ func (s *Server) accept(resp *http.Response, o Object, off int64) (io.ReadCloser
 		found.Size = resp.ContentLength
 	case http.StatusRequestedRangeNotSatisfiable:
 		if _, size, err := contentRange(resp.Header.Get("Content-Range")); err == nil && size == 0 && off == 0 && o.Size <= 0 {
+			_ = resp.Body.Close() // it is a message for people
 			found.Size, resp.Body = 0, http.NoBody
 			break
 		}

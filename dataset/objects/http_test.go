@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -309,4 +311,90 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
+}
+
+// An index of which a listing wants little, or that is read again after a broken
+// connection, brings bytes all the time, but no objects.
+func TestListingsThatLeaveOutMuchAreNotSilent(t *testing.T) {
+	const lines = 30 // one a second; the default of Silence is 10 s
+	for _, c := range []struct {
+		prefix string
+		breaks int // the line at which the first connection breaks
+		want   int
+	}{{"val/", lines, 1}, {"", lines - 5, lines + 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			requests := 0
+			s := store(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				for i := range lines {
+					if requests == 1 && i == c.breaks {
+						panic(http.ErrAbortHandler)
+					}
+					fmt.Fprintf(w, "train/%d\t1\n", i)
+					w.(http.Flusher).Flush()
+					select {
+					case <-time.After(time.Second):
+					case <-r.Context().Done():
+						return
+					}
+				}
+				fmt.Fprintln(w, "val/1\t1")
+			}), objects.Index("index.txt"))
+			got := 0
+			for _, err := range s.List(t.Context(), c.prefix) {
+				if err != nil {
+					t.Fatalf("prefix %q: %v", c.prefix, err)
+				}
+				got++
+			}
+			if got != c.want {
+				t.Errorf("prefix %q: %d objects, want %d", c.prefix, got, c.want)
+			}
+		})
+	}
+}
+
+// bodies counts the bodies of responses that are not closed.
+type bodies struct {
+	http.RoundTripper
+	open int
+}
+
+type body struct {
+	io.ReadCloser
+	close func()
+}
+
+func (b *body) Close() error { b.close(); return b.ReadCloser.Close() }
+
+func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		b.open++
+		resp.Body = &body{resp.Body, sync.OnceFunc(func() { b.open-- })}
+	}
+	return resp, err
+}
+
+func TestBodiesOfAllResponsesAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := letters()
+		c := serve(t, h)
+		counted := &bodies{RoundTripper: c.Transport}
+		s := client(t, "http://host/data/", []objects.HTTPOption{objects.HTTPClient(&http.Client{Transport: counted})})
+		for name, f := range map[string]fault{
+			"empty":  status(416, "Content-Range", "bytes */0", "ETag", `"1"`),
+			"shrunk": status(416, "Content-Range", "bytes */7", "ETag", `"1"`),
+			"gone":   status(410),
+			"zipped": status(206, "Content-Range", "bytes 0-0/9", "ETag", `"1"`, "Content-Encoding", "gzip"),
+			"right":  nil,
+		} {
+			h.next(f)
+			_, _ = s.Stat(t.Context(), "a/text") // right or wrong, it has a response
+			if counted.open != 0 {
+				t.Errorf("%s: the body is not closed", name)
+				counted.open = 0
+			}
+		}
+	})
 }

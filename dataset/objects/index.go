@@ -16,7 +16,8 @@ import (
 // mostLine is how many bytes a line of an index may have.
 const mostLine = 64 << 10
 
-// List yields the objects of the listing or the index, in its order.
+// List yields the objects of the listing or the index, in its order, and the zero
+// Object for those that it leaves out.
 func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		skip := after != ""
@@ -25,12 +26,12 @@ func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Objec
 			case err != nil:
 				yield(Object{}, err)
 				return
-			case skip:
-				skip = o.Name != after
-			case strings.HasPrefix(o.Name, prefix):
-				if !yield(o, nil) {
-					return
-				}
+			case skip || !strings.HasPrefix(o.Name, prefix):
+				skip = skip && o.Name != after
+				o = Object{}
+			}
+			if !yield(o, nil) {
+				return
 			}
 		}
 		if skip {

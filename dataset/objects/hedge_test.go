@@ -200,3 +200,12 @@ func BenchmarkHedging(b *testing.B) {
 		})
 	}
 }
+
+func TestHedgesStayWithinTheirShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 4000
+		if _, stats := newSlow(0.04).load(t, n, 0.01); stats.Hedges > n/100 || stats.Hedges < n/200 {
+			t.Errorf("%d hedges for %d reads, want about 1 %%, and no more", stats.Hedges, n)
+		}
+	})
+}

@@ -137,6 +137,8 @@ class Program:
         self.held.clear()
         self.socket.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
         self.socket.close()
+        while self.files:  # of blocks whose lines were cut
+            os.close(self.files.pop())
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:

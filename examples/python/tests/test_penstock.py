@@ -276,6 +276,18 @@ class Errors(unittest.TestCase):
         self.assertNotEqual(loader.info["pid"], pid)
         self.assertEqual(len(labels(loader)), 13)
 
+    def test_a_line_that_is_cut_leaves_no_file_open(self):
+        program = """if True:
+            import os, socket
+            reader = socket.socket(fileno=int(os.environ["PENSTOCK_SHARE"]))
+            reader.sendall(b'{"version":1,"fields":[],"keep":2,"info":{}}\\n')
+            reader.recv(100)
+            socket.send_fds(reader, [b'{"block":1,'], [os.memfd_create("block")])"""
+        loader, before = penstock.Loader([sys.executable, "-c", program]), len(os.listdir("/proc/self/fd"))
+        with self.assertRaisesRegex(penstock.Error, "ended with status 0"):
+            len(loader)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
 
 class Ends(unittest.TestCase):
     def test_break_and_exceptions_end_the_loop_only(self):

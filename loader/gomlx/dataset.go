@@ -14,7 +14,7 @@
 // model reads. With an accelerator the copy is the upload. Meanwhile the
 // loader's workers assemble the next batches.
 //
-// The copy costs in proportion to the bytes. Images as uint8 are a quarter of
+// The copy costs in proportion to the bytes; BenchmarkBatch measures it. Images as uint8 are a quarter of
 // those as float32, so let the dataset end with transform.PILToTensor, and convert
 // and normalise in the model, where it becomes part of the first layer:
 //

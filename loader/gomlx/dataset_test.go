@@ -324,7 +324,8 @@ func TestLoopsWithoutDataEnd(t *testing.T) {
 
 func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	l := newLoader(t, numbered(3, -1))
-	_, err := gomlx.New(nil, l, gomlx.Inputs("image", "text", "none"), gomlx.Labels("uint"), gomlx.PadTo(0), gomlx.Context(nil), gomlx.Option{}) //nolint:staticcheck // nil is the mistake
+	var none context.Context
+	_, err := gomlx.New(nil, l, gomlx.Inputs("image", "text", "none"), gomlx.Labels("uint"), gomlx.PadTo(0), gomlx.Context(none), gomlx.Option{})
 	for _, want := range []string{
 		`gomlx: Inputs("text"): the field is ragged: want samples of one shape`,
 		`gomlx: Inputs("none"): no such field in image uint8 (3, 2, 2), label`,

@@ -25,8 +25,8 @@
 //     [Batch.Offsets] and [Padded].
 //   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
 //     gpu has one.
-//   - What a worker_init_fn does belongs in the dataset's Open, which is called
-//     once per worker. The worker's number is known only in Place: see
+//   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader
+//     for each worker. The worker's number is known only in the Reader's Place: see
 //     [dataset.Worker].
 //   - Workers are persistent: their Readers stay open from loop to loop.
 package loader

@@ -41,8 +41,8 @@ func BatchSize(n int) Option {
 func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
 
 // InFlight sets the number of batches in memory, including the one in the loop
-// body. It replaces [Prefetch]: with InFlight(3) there are exactly three slabs,
-// shared by any number of workers.
+// body: with InFlight(3) there are exactly three slabs, shared by any number of
+// workers. It cannot be combined with [Prefetch].
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n; c.set.inFlight = true }} }
 
 // Sampler sets which samples an epoch takes, and in which order. The default is all
@@ -59,6 +59,7 @@ func BatchSampler(s sampler.BatchSampler) Option {
 
 // Shuffle sets whether every epoch has a random order of its own. The order is that
 // of [sampler.Shuffle] with the seed that [Seed] sets. The default is false.
+// Shuffle(true) cannot be combined with [Sampler], which sets the order.
 func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }} }
 
 // Seed sets the seed of Shuffle and of the samples' random numbers (see

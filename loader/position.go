@@ -47,8 +47,9 @@ type Position struct {
 
 	// Order describes the global order in words: it is the identity of the sampler
 	// or batch sampler (see [sampler.Identified]). If there is no identity, Order is
-	// a hash over some places of the epoch's order. It is empty if the global order
-	// is not known, as in a position from [Loader.Position] without an identity.
+	// a hash over some places of the epoch's order. Without an identity it is empty
+	// in a position from [Loader.Position], and if only one rank's share of the order
+	// is known.
 	Order string `json:"order,omitempty"`
 
 	// Ahead lists the batches after the position that [Unordered] has delivered

@@ -13,7 +13,7 @@
 // constructor. So a later version can repeat a run, or resume it from a saved
 // position.
 //
-// Where an int has 32 bits, these are the orders of up to 2³¹-1 samples.
+// Where an int has 32 bits, all this holds for up to 2³¹-1 samples.
 //
 // Constructors that take weights or ranks return an error if these are wrong. A
 // negative count or size is a mistake in the program and panics, and so does a

@@ -38,9 +38,8 @@ func TorchManualSeed(n int, seed uint64, options ...TorchOption) Sampler {
 // [Repeat] over TorchGenerator gives the orders of DataLoader(dataset,
 // generator=g, sampler=RandomSampler(dataset, num_samples=draws, generator=g)).
 //
-// Memory and panics are those of [Torch]. An epoch that is not requested right
-// after the epoch before it takes some nanoseconds more for every sample of all
-// epochs before it.
+// Memory and panics are those of [Torch]. Epochs that are requested out of order
+// take longer: some nanoseconds for every sample of all earlier epochs.
 func TorchGenerator(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchGenerator", n, &torchContinued{seed: seed, torchConfig: newTorchConfig(options)})
 }

@@ -14,9 +14,9 @@
 // model reads. With an accelerator the copy is the upload. Meanwhile the
 // loader's workers assemble the next batches.
 //
-// The copy costs in proportion to the bytes; BenchmarkBatch measures it. Images as uint8 are a quarter of
-// those as float32, so let the dataset end with transform.PILToTensor, and convert
-// and normalise in the model, where it becomes part of the first layer:
+// The time of the copy is proportional to the number of bytes. Images as uint8 are
+// a quarter of those as float32, so let the dataset end with
+// transform.PILToTensor, and convert and normalise in the model:
 //
 //	x := graph.ConvertDType(inputs[0], dtypes.Float32)
 //	x = graph.Div(graph.Sub(x, mean), std) // mean and std of values from 0 to 255
@@ -24,8 +24,8 @@
 // # Shapes
 //
 // A field of shape (3, 224, 224) becomes a tensor [samples, 3, 224, 224], and a
-// scalar becomes [samples, 1], which GoMLX's losses and metrics want of labels.
-// Dtypes stay the same.
+// scalar becomes [samples, 1], the shape that GoMLX's losses and metrics want for
+// labels. Dtypes stay the same. Ragged fields can be neither inputs nor labels.
 //
 // GoMLX compiles the model anew for every shape, once. The last batch of an epoch
 // may have fewer samples. By default it is delivered as it is: no sample is lost,
@@ -49,9 +49,9 @@ import (
 
 // A Dataset is the batches of a loader as a train.Dataset.
 //
-// Every call of [Dataset.Iter] is a loop over the next epoch, so that RunEpochs
-// goes through as many epochs, and Eval through one. For RunSteps and
-// RunToGlobalStep see [Infinite].
+// Every call of [Dataset.Iter] is a loop over the next epoch. So RunEpochs(ds, 10)
+// goes through ten epochs, and Eval through one. For RunSteps and RunToGlobalStep
+// see [Infinite].
 type Dataset struct {
 	config
 	backend        compute.Backend
@@ -87,10 +87,10 @@ func New(backend compute.Backend, l *loader.Loader, options ...Option) (*Dataset
 // Name is what [Name] set, or "penstock".
 func (d *Dataset) Name() string { return d.name }
 
-// Iter loops over the next epoch, from its beginning, also where the loop before
-// was left early. The first loop begins at the position of [From], if that is
-// given. With [Infinite] a loop does not end, and the next one goes on after its
-// last batch.
+// Iter loops over the next epoch from its beginning, even if the previous loop was
+// left early. The first loop begins at the position of [From], if that is given.
+// With [Infinite] a loop does not end by itself, and the next one continues after
+// the last batch that was delivered.
 //
 // Errors are those of [loader.Loader.From]: they name the sample, and errors.As
 // finds the *loader.SampleError also in what GoMLX returns. One loop at a time may

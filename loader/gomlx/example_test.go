@@ -38,7 +38,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	backend, err := gobackend.New("") // or compute.MustNew(), for that of GOMLX_BACKEND
+	backend, err := gobackend.New("") // or compute.New(), which reads GOMLX_BACKEND
 	if err != nil {
 		log.Fatal(err)
 	}

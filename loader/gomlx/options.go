@@ -64,9 +64,9 @@ func Infinite(on bool) Option { return Option{func(c *config) { c.infinite = on 
 // rows of zeros, so that all batches have one shape and the model is compiled
 // once. One more label comes after the others: a mask, a tensor [rows] of bool
 // that is false in the rows that were added. GoMLX's losses and metrics of a batch
-// leave those rows out. But its means over batches, as of Trainer.Eval, count them
-// in the weight of the batch, so do not pad where these have to be exact. A batch
-// of more samples is an error.
+// leave those rows out. But GoMLX's means over batches, such as those of
+// Trainer.Eval, count them in the weight of the batch, so do not pad where these
+// have to be exact. A batch of more samples is an error.
 func PadTo(rows int) Option {
 	return Option{func(c *config) { c.padded, c.rows = true, rows }}
 }

@@ -19,16 +19,17 @@
 // A reader in another language can do the same as the Python package. It makes a pair
 // of connected Unix stream sockets and starts the program with one of them. The
 // environment variable PENSTOCK_SHARE holds the number of that socket's file
-// descriptor. Both sides write lines of JSON. The program writes the first line:
+// descriptor. Both sides write lines of JSON. The program writes the first line, in
+// which a ragged field also has "ragged":true:
 //
-//	{"version":1,"fields":[{"name":"image","dtype":"float32","shape":[3,224,224],"ragged":false},…],"keep":3,"info":{…}}
+//	{"version":1,"fields":[{"name":"image","dtype":"float32","shape":[3,224,224]},…],"keep":3,"info":{…}}
 //
 // The reader sends one request at a time:
 //
 //	{"do":"begin","from":{"epoch":0}}    begins a loop at the start of an epoch, or at the position of a batch
 //	{"do":"next"}                        asks for the next batch of the loop
 //	{"do":"stop"}                        ends the loop early; there is no answer
-//	{"do":"len","epoch":0}               the answer is {"len":…}, the number of batches
+//	{"do":"len","epoch":0}               the answer is {"len":…}, the number of batches, or an error
 //	{"do":"stats"}                       the answer is {"stats":"…"}, a text for people
 //
 // The answer to begin and next is one of three lines: a batch; the end of the epoch,
@@ -47,7 +48,7 @@
 //
 // "gone":[…] in the line of a batch lists blocks that no later batch uses. The shape of
 // a ragged field counts the elements of all samples, and "offsets" says where each
-// sample begins.
+// sample begins. A field without elements has block 0, which is not sent.
 //
 // The memory of a batch belongs to the reader until it sends one of these lines, which
 // it may do at any time:

@@ -32,7 +32,7 @@
 //     before they are placed;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;
-//   - a Write function over [Each], so that a test can read what it wrote.
+//   - a Write function that uses [Each], so that a test can read what it wrote.
 //
 // Test it with samples in random order, twice over the same slot, and with
 // files that are cut short or damaged at any byte. Fuzz the headers.

@@ -37,7 +37,7 @@ func (s Slot) Len() int { return len(slots.Slot(s).Cells()) }
 // Cell is the cell of the field with index f.
 func (s Slot) Cell(f int) Cell { return Cell(slots.Slot(s).Cell(f)) }
 
-// Fields is a slot of the fields from index from up to, but not including, to.
+// Fields is a slot of the fields whose indices are at least from and less than to.
 // It shares their cells.
 func (s Slot) Fields(from, to int) Slot { return Slot(slots.Slot(s).Fields(from, to)) }
 

@@ -108,7 +108,7 @@ func ExampleCompile() {
 	// transform: decode: AVIF, which penstock does not read
 }
 
-// Tensors of half precision take half the memory and half the bus.
+// Tensors of half precision take half the memory and half the bandwidth to a GPU.
 func ExampleToDtype() {
 	image := first(transform.CenterCrop(1), transform.ToTensor(), transform.ToDtype(half.Float16Dtype))["image"]
 	fmt.Println(image.Dtype(), image.Data())

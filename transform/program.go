@@ -221,7 +221,7 @@ const defaultMaxPixels = 178_956_970
 //
 // The default is 12, for Pillow 12.2 and 12.3. There the horizontal pass comes
 // first, unless the image is more than 100 times as high as it is wide and its
-// height shrinks. In earlier versions, compared down to 9.4, the horizontal pass
+// height shrinks. In earlier versions, tested down to 9.4, the horizontal pass
 // always comes first. In Pillow 13 the vertical pass comes first if the height
 // shrinks by more than twice as many pixels as the width. That happens often in
 // training.

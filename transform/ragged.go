@@ -27,8 +27,8 @@ func Ragged() Step {
 }
 
 // Sizes adds a field with that name: int64 of shape (2), the height and the width
-// of the result in pixels, before [PadTo]. It says what of a padded image is the
-// image. [Compile] ignores it.
+// of the result in pixels, before [PadTo]. It tells which part of a padded image
+// is not padding. [Compile] ignores it.
 func Sizes(field string) Step {
 	return setting{steps.Call("Sizes", fmt.Sprintf("%q", field)), func(p *program) error {
 		switch {

@@ -33,7 +33,7 @@ func Rescale(factor float64) Step {
 	}}
 }
 
-// BGR stores the channels in reverse order: blue, green, red, as models want that
+// BGR stores the channels in reverse order: blue, green, red, for models that
 // were trained with OpenCV or Caffe. A [Normalize] after it takes its numbers in
 // that order, so BGR must come before it.
 func BGR() Step {

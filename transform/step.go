@@ -19,8 +19,8 @@ type Step interface {
 
 // A Transform edits one image. All workers call it at the same time, so it must
 // not change its own fields. It takes its random numbers from r. In a loader they
-// depend only on the seed, the epoch and the draw, which is the sample's place in
-// the sampler's order. In a [Compiled] they depend only on [Source.Seed].
+// depend only on the seed, the epoch and the sample's place in the sampler's
+// global order. In a [Compiled] they depend only on [Source.Seed].
 type Transform interface {
 	Apply(img *Image, r *rand.Rand) error
 }

@@ -16,10 +16,10 @@ import (
 // with a PIL image in RGB, bit for bit: float32 (3, h, w), normalised.
 //
 // It reads input_size, interpolation, crop_pct, crop_mode, mean and std, with
-// timm's defaults for those that are missing, and in model_args what replaces the
-// size. A key that is not known, or a value that cannot be met, is an error of
-// [Images] and [Compile] that names the key. As with [Eval], another [Normalize]
-// after it is an error.
+// timm's defaults for those that are missing. Where timm takes the size from
+// model_args, so does Timm. A key that is not known, or a value that cannot be met,
+// is an error of [Images] and [Compile] that names the key. As with [Eval], another
+// [Normalize] after it is an error.
 func Timm(config []byte) TimmPreset { return TimmPreset{config: slices.Clone(config)} }
 
 // TimmPreset is the step that [Timm] makes.

@@ -29,7 +29,7 @@ var (
 )
 
 // ToFloat16 is x rounded to the nearest Float16, ties to even, as torch does.
-// Numbers from 65520 on become infinite. A NaN stays one, quiet.
+// Numbers from 65520 on become infinite. A NaN stays a NaN, and becomes quiet.
 func ToFloat16(x float32) Float16 {
 	b := math.Float32bits(x)
 	sign, b := Float16(b>>16&0x8000), b&0x7fffffff
@@ -60,7 +60,7 @@ func (h Float16) Float32() float32 {
 func (h Float16) String() string { return text(h.Float32()) }
 
 // ToBFloat16 is x rounded to the nearest BFloat16, ties to even, as torch does.
-// A NaN stays one, quiet.
+// A NaN stays a NaN, and becomes quiet.
 func ToBFloat16(x float32) BFloat16 {
 	b := math.Float32bits(x)
 	if b&0x7fffffff > 0x7f800000 {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrExpired is the error if a presigned URL or a credential was valid once.
+	// ErrExpired is the error if a presigned URL or a credential is no longer valid.
 	ErrExpired = errors.New("expired")
 	// ErrReplaced is the error if the object is not the version that was listed or
 	// read before.

@@ -43,8 +43,9 @@ type listing struct {
 // Objects whose names end in a slash stand for empty folders, and are left out. Other
 // names that are no paths are errors, and so is an object of the same name as a folder.
 //
-// Reads end when ctx is done, also if they are given none: [io.ReaderAt] has no
-// context. [FS.WithContext] adds another one, as the datasets of this library do.
+// The methods of files take no context, so reads end when ctx is done. [FS.WithContext]
+// adds a second context. In the datasets of this library, reads also end when the context
+// of Place is done.
 func NewFS(ctx context.Context, s Store, folder string) (*FS, error) {
 	l := &listing{store: s}
 	if folder != "" && folder != "." {

@@ -62,7 +62,8 @@ func Names(names ...string) HTTPOption {
 
 // Sign sets the function that makes the URL of an object, such as a presigned one. It
 // is called before every request, by several goroutines at once, so that no URL
-// expires before it is used. An error of it is final, and errors of reads repeat it.
+// expires before it is used. If it returns an error, the request is not tried again, and
+// the error of the read has the text of that error.
 func Sign(url func(ctx context.Context, name string) (string, error)) HTTPOption {
 	return HTTPOption{func(c *httpConfig) { c.sign = url }}
 }
@@ -104,10 +105,10 @@ func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unvers
 //   - Identity. Content-Encoding is an error, because ranges of a compressed
 //     response are not bytes of the object.
 //   - Redirects are followed, up to 10, but not from HTTPS to HTTP.
-//   - Status 408, 425, 429 and those from 500 on may pass, except 501 and 505: the
-//     client tries again. 404 and 410 mean missing; 401, 403 and 407 mean forbidden,
-//     or expired if the response or the URL says so; 412 and 416 mean replaced. Other
-//     statuses are errors, too.
+//   - Status 408, 425, 429 and those from 500 on, except 501 and 505, are temporary: the
+//     client tries again. 404 and 410 mean missing. 401, 403 and 407 mean forbidden. If
+//     the response or the URL says so, these three and 400 mean expired. 412 and 416 mean
+//     replaced. Other statuses are errors, too.
 func HTTP(base string, options ...HTTPOption) (*Server, error) {
 	s := &Server{}
 	for _, option := range options {

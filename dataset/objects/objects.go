@@ -75,8 +75,8 @@ type ReadAheader interface {
 type Remote interface {
 	// List yields the objects whose names begin with prefix, in an order that does not
 	// change. If after is not empty, it begins with the object that follows the one of
-	// that name. Objects that it reads and leaves out it may yield as the zero Object,
-	// which says that the service is not silent.
+	// that name. In place of an object that it leaves out it may yield the zero Object, to
+	// show that the service is not silent.
 	List(ctx context.Context, prefix, after string) iter.Seq2[Object, error]
 	// Get requests n bytes of o from byte off on. It returns as soon as the response
 	// begins, with the size and the version that the response tells; the caller closes

@@ -20,7 +20,8 @@ type config struct {
 func defaults() config { return config{retries: 8, silence: 10 * time.Second, hedge: 0.05} }
 
 // Retries sets after how many further requests without success a read fails. The
-// default is 8, for which a read waits 11 s on average and 23 s at most, besides the requests themselves.
+// default is 8. A read that fails has then waited 11 s on average and 23 s at most, in
+// addition to the time of the requests.
 func Retries(n int) Option { return Option{func(c *config) { c.retries = n }} }
 
 // Silence sets after which time without a byte a request counts as broken. A slow
@@ -31,8 +32,9 @@ func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence
 // requests. The default is 0.05. Hedge(0) sends none.
 //
 // None is sent before 32 responses have come, none before a request has waited for 1 ms,
-// and none while the median time to the first byte is 1.5 times what it was: a service
-// that slows down would only get more work.
+// and none while the median time to the first byte of the last 64 responses is more
+// than 1.5 times that of all responses: a service that slows down would only get more
+// work.
 //
 // Where answers take 30 ms (lognormal, σ = 0.3) and one in a hundred takes 20 times as
 // long, the 99.9th percentile of reads falls from 916 ms to 98 ms, with 3.7 % more

@@ -18,7 +18,7 @@
 //	uint8          version of the layout: 1
 //
 // A record is the values of all fields, in the order of the spec, without
-// padding.
+// padding. No field may be ragged.
 //
 // Other programs write raw records (numpy.tofile). They have no description and
 // no checksums. [OpenRaw] reads a file of many records, [Items] reads files of

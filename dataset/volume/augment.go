@@ -39,9 +39,9 @@ type field struct {
 // with channels first and equal shapes after the channels. All other fields
 // pass through.
 //
-// Steps that keep the shape work in the slot. If other steps change the shape,
-// the last of them writes into the slot, and the steps before it use memory of
-// the worker. Augment reports all errors of the steps together.
+// Crops and rotations by 90° cannot work in place: the last of them writes into the
+// slot, and the steps before it use memory of the worker. All other steps work in
+// the slot. Augment reports all errors of the steps together.
 func Augment(ds dataset.Dataset, steps ...Step) (*Augmented, error) {
 	p := compile(steps, true)
 	x := &Augmented{inner: ds, before: ds.Spec(), spec: slices.Clone(ds.Spec()), p: p}

@@ -74,7 +74,7 @@ func ExampleOpen() {
 	// 2 patients in 120 B, limit 1 GiB, 0 hits, 2 misses, 0 evictions
 }
 
-// Patients can be written down, with files of any name.
+// Patients can be listed in the program, with files of any name.
 func ExamplePatients() {
 	cohort, err := volume.Open(clinic(),
 		volume.Scan("ct", "{patient}/ct.nrrd", volume.As(tensor.Float64)),
@@ -182,8 +182,9 @@ func ExampleWriteNRRD() {
 	// abcd
 }
 
-// A spatial volume comes back with its place: what is written here are voxels of
-// 5×1×1 mm on planes that are tilted about the patient's left-right axis.
+// A spatial volume is read back with its position. Its voxels of 5×1×1 mm lie on planes
+// that are tilted about the patient's left-right axis. A direction without a spacing is
+// an error.
 func ExampleWriteNRRD_place() {
 	v := &volume.Volume{Name: "ct", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 2}, Data: []byte("abcdefgh"),
 		World: "LPS", Origin: []float64{-100, -80, 30},

@@ -200,7 +200,7 @@ func ExamplePadOrCrop() {
 	// [0 100] [0 1]
 }
 
-// halving is a Transform: it halves what is measured.
+// halving is a Transform that halves the values of scans.
 type halving struct{}
 
 func (halving) Apply(volumes []*volume.Volume, _ *rand.Rand) error {
@@ -219,7 +219,7 @@ func ExampleApply() {
 	// Output: [-50 0 50 150] [0 0 1 1]
 }
 
-// Where a network is used, one patient's scan goes through the steps of training.
+// For inference, one scan goes through the steps that were used in training.
 func ExampleProcess() {
 	ct, err := volume.Read(twoPatients(), "anna/ct.nrrd", 1<<30)
 	if err != nil {

@@ -75,7 +75,7 @@ func Using(d Decoder) SourceOption { return SourceOption{func(s *source) { s.usi
 
 // Fill sets the value of voxels outside the volume, where a sample or the grid
 // of another volume is larger. A missing volume has this value everywhere. The
-// default is 0.
+// default is 0. The step [PadOrCrop] does not use it, see [Crop.Fill].
 func Fill(value float64) SourceOption { return SourceOption{func(s *source) { s.fill = value }} }
 
 // String prints the source: "ct from {patient}/ct.nrrd".

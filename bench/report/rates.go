@@ -64,14 +64,14 @@ func processors(cells []analysis.Cell) int {
 	return usual(cells, workersOf)
 }
 
-// times says how many times as fast as the other sides the base is, over all configurations.
+// times says how many times as fast the base is as the sides of other libraries, over all configurations.
 // It is empty if there is nothing to compare.
 func times(cells []analysis.Cell, base string) string {
 	var all []float64
 	var others []string
 	for _, c := range analysis.Compare(cells, base) {
 		for i, side := range c.Sides[1:] {
-			if r := c.Ratio(i + 1); r.Rounds > 0 && side.Side != base {
+			if r := c.Ratio(i + 1); r.Rounds > 0 && !strings.HasPrefix(side.Side, base) {
 				all = append(all, r.Median)
 				if !slices.Contains(others, side.Variant()) {
 					others = append(others, side.Variant())
@@ -93,7 +93,7 @@ func (s *section) slower(cells []analysis.Cell) {
 	var list []string
 	for _, c := range analysis.Compare(cells, base) {
 		for i := range c.Sides[1:] {
-			if r := c.Ratio(i + 1); r.Median < 1 && c.Differs(i+1) {
+			if r := c.Ratio(i + 1); r.Median < 1 && c.Differs(i+1) && !strings.HasPrefix(c.Sides[i+1].Side, base) {
 				list = append(list, fmt.Sprintf("%s with %s (%s times the speed of %s)", workOf(c.Sides[0]), plural(c.Sides[0].Workers, "worker"),
 					analysis.Digits(r.Median), c.Sides[i+1].Variant()))
 			}

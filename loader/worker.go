@@ -120,7 +120,7 @@ func (w *worker) open() (err error) {
 		return err
 	}
 	if reader == nil {
-		return errors.New("Open returned neither a Reader nor an error")
+		return errors.New("the dataset's Open returned neither a Reader nor an error")
 	}
 	w.reader = reader
 	w.batch, _ = reader.(dataset.BatchReader)

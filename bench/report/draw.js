@@ -72,16 +72,17 @@ function layout(chart, width, theme, titled) {
 
 // legend has the names of dashes in ink, or of sides in their colours.
 function legend(l, names, coloured) {
+  const swatch = coloured ? 16 : 34, gap = 16; // the gap is between rows, too
   let rows = 1, used = 0;
   for (const name of names) {
-    const w = 52 + LETTER * name.length;
+    const w = swatch + 5 + LETTER * name.length + gap;
     if (used > 0 && used + w > l.width - 16) { rows++; used = 0; }
     used += w;
   }
-  l.legend = { data: names, top: l.y, left: 4, right: 4, padding: 0, itemWidth: coloured ? 16 : 34, itemHeight: 10, itemGap: 12, icon: coloured ? "rect" : undefined,
+  l.legend = { data: names, top: l.y, left: 4, right: 4, padding: 0, itemWidth: swatch, itemHeight: 10, itemGap: gap, icon: coloured ? "rect" : undefined,
     textStyle: { color: l.theme.ink, fontSize: SMALL }, inactiveColor: l.theme.pale };
   if (!coloured) Object.assign(l.legend, { lineStyle: { color: l.theme.ink }, itemStyle: { color: l.theme.ink } });
-  l.y += rows * 20 + 6;
+  l.y += rows * (10 + gap) + 4;
 }
 
 // grid adds a panel's title, if it has one, and its axes.

@@ -145,7 +145,7 @@ func (s *subject) refusals() error {
 	_, err = p.Alloc(tooMuch)
 	var failure *gpu.DriverError
 	if !errors.As(err, &failure) || failure.Call != "cuMemHostAlloc" || p.Bytes() != 0 {
-		return fmt.Errorf("Alloc of %d bytes: got %v and %d bytes taken, want the failure of cuMemHostAlloc and none", tooMuch, err, p.Bytes())
+		return fmt.Errorf("allocation of %d bytes: got %v and %d bytes taken, want the failure of cuMemHostAlloc and none", tooMuch, err, p.Bytes())
 	}
 	s.note("too much page-locked memory: %v", err)
 	return nil

@@ -110,7 +110,7 @@ func (s *subject) hidden() error {
 	s.note("Stage: uploads of %d bytes in %v, %.0f %% hidden by loop bodies of 20 ms, %d of %d early",
 		bytes, upload.Round(time.Microsecond), 100*stats.HiddenShare(), stats.Early, stats.Batches)
 	if upload < 20*time.Millisecond && stats.HiddenShare() < leastShare {
-		return fmt.Errorf("Stage: %.0f %% of the upload time was hidden, want %.0f %% or more", 100*stats.HiddenShare(), 100*leastShare)
+		return fmt.Errorf("a Stage hid %.0f %% of the upload time, want %.0f %% or more", 100*stats.HiddenShare(), 100*leastShare)
 	}
 	return nil
 }

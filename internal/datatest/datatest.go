@@ -241,8 +241,8 @@ func (p PipeFS) Stat(name string) (fs.FileInfo, error) {
 	return fstest.MapFS{name: {Mode: fs.ModeNamedPipe}}.Stat(name)
 }
 
-// In a Promising file system every file with a dot in its name holds Content and
-// claims to have Size bytes.
+// Promising is a file system in which every file with a dot in its name holds
+// Content and claims to have Size bytes.
 type Promising struct {
 	fs.FS
 	Content string

@@ -67,7 +67,7 @@ func (m *Image) Size() int { return m.Rows * m.Columns * m.Bits / 8 }
 func (m *Image) check(p *parser) error {
 	switch {
 	case m.Rows < 1 || m.Columns < 1 || m.Rows > 1<<16 || m.Columns > 1<<16:
-		return fmt.Errorf("Rows and Columns: %d and %d, want 1 to 65536", m.Rows, m.Columns)
+		return fmt.Errorf("%d Rows and %d Columns, want 1 to 65536", m.Rows, m.Columns)
 	case m.Bits != 8 && m.Bits != 16 && m.Bits != 32:
 		return fmt.Errorf("BitsAllocated: %d, want 8, 16 or 32", m.Bits)
 	case m.Stored < 1 || m.High >= m.Bits || m.High+1 < m.Stored:

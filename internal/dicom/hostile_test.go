@@ -79,7 +79,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"MPEG", `TransferSyntaxUID: "1.2.840.10008.1.2.4.100" is not read`, file("1.2.840.10008.1.2.4.100")},
 		{"no image", "PixelData is missing", file(explicit, plain(set(0x7fe0_0010, nil))...)},
 		{"floats", "floating-point pixel data are not read", file(explicit, plain(set(0x7fe0_0010, element(0x7fe0_0008, "OF", "abcd")))...)},
-		{"no rows", "Rows and Columns: 0 and 2", file(explicit, plain(set(0x0028_0010, nil))...)},
+		{"no rows", "0 Rows and 2 Columns", file(explicit, plain(set(0x0028_0010, nil))...)},
 		{"rows of 3 bytes", "Rows: 4 bytes, want 2", file(explicit, plain(set(0x0028_0010, element(0x0028_0010, "US", "abcd")))...)},
 		{"12 bits", "BitsAllocated: 12, want 8, 16 or 32", file(explicit, plain(set(0x0028_0100, short(0x0028_0100, 12)))...)},
 		{"no bits", "BitsStored: 0 with HighBit 15", file(explicit, plain(set(0x0028_0101, nil))...)},

@@ -40,7 +40,7 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{hf(`{"image_processor_type": "ViTImageProcessor", "size": -1}`), `key "size": want height and width from 1`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "size": {"height": 1e3, "width": 9}}`), `key "size.height": want a whole number`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "size": [1, 2, 3]}`), `key "size": want height and width`},
-		{hf(`{"image_processor_type": "CLIPImageProcessor", "size": 4611686018427387904}`), `key "size": want a whole number`},
+		{hf(`{"image_processor_type": "CLIPImageProcessor", "size": 2147483647}`), `key "size": want a whole number`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "do_center_crop": true}`), `key "crop_size": missing`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "resample": 6}`), `key "resample": want a number from 0 to 5, not 6`},
 		{hf(`{"image_processor_type": "ViTImageProcessor", "image_mean": [0.5, 0.5]}`), `key "image_mean": want three numbers or one`},

@@ -32,7 +32,7 @@ type provocation struct {
 	args []uintptr
 }
 
-const tooMuch = 1 << 60 // bytes: more than any address space has
+const tooMuch = math.MaxInt/8 + 1 // bytes: 2⁶⁰ where an int has 64 bits, more than any address space has
 
 // checkFailures provokes an error of nearly every function that package gpu calls.
 func checkFailures(s *subject) error {

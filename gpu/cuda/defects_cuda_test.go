@@ -266,6 +266,25 @@ func TestGorgoniaLeavesItsContextOnThreads(t *testing.T) {
 	}
 }
 
+// runLinear runs linear's graph on a VM of its own, and checks the result.
+func runLinear(t *testing.T) {
+	t.Helper()
+	g, got := linear(t)
+	vm, err := cuda.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	if v := (*got).Data().([]float32); !slices.Equal(v, []float32{-6, -15}) {
+		t.Errorf("got %v, want -6, -15", v)
+	}
+	if err := vm.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestVMsWorkOnThreadsWithADestroyedContext: after the test above every thread may have one.
 // What the VM does on a thread of the Go runtime must bind its own context first.
 func TestVMsWorkOnThreadsWithADestroyedContext(t *testing.T) {
@@ -281,20 +300,7 @@ func TestVMsWorkOnThreadsWithADestroyedContext(t *testing.T) {
 		if !contexts()[handle] {
 			t.Fatal("no thread has the destroyed context")
 		}
-		g, got := linear(t)
-		vm, err := cuda.New(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := vm.RunAll(); err != nil {
-			t.Fatal(err)
-		}
-		if v := (*got).Data().([]float32); !slices.Equal(v, []float32{-6, -15}) {
-			t.Errorf("got %v, want -6, -15", v)
-		}
-		if err := vm.Close(); err != nil {
-			t.Fatal(err)
-		}
+		runLinear(t)
 	}
 }
 
@@ -303,20 +309,7 @@ func TestVMsWorkOnThreadsWithADestroyedContext(t *testing.T) {
 func TestAVMWorksAfterAnotherWasClosed(t *testing.T) {
 	needDevice(t)
 	for range 30 {
-		g, got := linear(t)
-		vm, err := cuda.New(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := vm.RunAll(); err != nil {
-			t.Fatal(err)
-		}
-		if v := (*got).Data().([]float32); !slices.Equal(v, []float32{-6, -15}) {
-			t.Errorf("got %v, want -6, -15", v)
-		}
-		if err := vm.Close(); err != nil {
-			t.Fatal(err)
-		}
+		runLinear(t)
 	}
 }
 

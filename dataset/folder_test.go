@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -302,22 +303,22 @@ func TestReadAheadAcceptsAnyIndices(t *testing.T) {
 // opens counts how often files are opened.
 type opens struct {
 	fs.FS
-	n int
+	n atomic.Int64
 }
 
 func (o *opens) Open(name string) (fs.File, error) {
-	o.n++
+	o.n.Add(1)
 	return o.FS.Open(name)
 }
 
 func TestReadAheadOpensFilesOfNoOtherSystemTwice(t *testing.T) {
 	fsys := &opens{FS: pets}
 	f := imageFolder(t, fsys)
-	before := fsys.n
+	before := fsys.n.Load()
 	for range 3 {
 		f.ReadAhead(t.Context(), []int{0, 1, 2})
 	}
-	if got := fsys.n - before; got != 1 {
+	if got := fsys.n.Load() - before; got != 1 {
 		t.Errorf("%d files were opened, want 1, which shows of what kind they are", got)
 	}
 }

@@ -2,8 +2,10 @@ package jpeg
 
 import "encoding/binary"
 
-// A block holds 8×8 coefficients, row by row.
-type block [64]int16
+// A Block holds 8×8 quantised coefficients, row by row.
+type Block = [64]int16
+
+type block = Block
 
 // Constants of the inverse DCT, scaled by 1<<13 (Loeffler, Ligtenberg and
 // Moschytz, "Practical fast 1-D DCT algorithms with 11 multiplications",

@@ -46,7 +46,8 @@ type Decoder struct {
 
 	data   []byte
 	config Config
-	ready  bool // data holds an image up to its first scan
+	ready  bool // data holds an image up to its first scan, or rows the coefficients
+	rows   Rows // of an image that is not a JPEG file, or nil
 
 	components []component // of the image
 	store      [4]component
@@ -151,7 +152,7 @@ type component struct {
 // Header reads data, a whole file, up to its first scan. The Decoder keeps data
 // until the next call of Header.
 func (d *Decoder) Header(data []byte) (Config, error) {
-	d.ready = false
+	d.ready, d.rows = false, nil
 	d.data = data
 	if err := d.readHeader(); err != nil {
 		return Config{}, err
@@ -187,14 +188,21 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx() {
 		return errRoom
 	}
-	if d.buffered {
-		if err := d.load(); err != nil {
-			return err
-		}
-	} else if err := d.openScan(); err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
 	return d.decodeWindow(dst, stride, window)
+}
+
+// begin prepares what rows of MCUs are decoded from.
+func (d *Decoder) begin() error {
+	switch {
+	case d.rows != nil:
+		return nil
+	case d.buffered:
+		return d.load()
+	}
+	return d.openScan()
 }
 
 // grow returns a slice of n elements, in the memory of s if that is large enough.

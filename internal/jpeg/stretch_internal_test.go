@@ -115,7 +115,7 @@ func TestStretchesAreThePortableCodesBlocks(t *testing.T) {
 					t.Fatalf("round %d, row %d, component %d of %d: other coefficients", round, y, i, len(got.components))
 				}
 				for j := range g.last {
-					if g.last[j] < g.row[j].lastIndex() && g.last[j] < w.last[j] {
+					if g.last[j] < lastIndex(&g.row[j]) && g.last[j] < w.last[j] {
 						t.Fatalf("round %d, row %d, component %d: last coefficient %d, want %d", round, y, i, g.last[j], w.last[j])
 					}
 				}

@@ -39,7 +39,7 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 	}
 	y := window.Min.Y
 	for my := range v.y1 {
-		if !d.buffered {
+		if !d.buffered && d.rows == nil {
 			x0, x1 := v.x0, v.x1
 			if my < v.y0 {
 				x1 = x0
@@ -52,7 +52,9 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 			continue
 		}
 		for i := range d.components {
-			d.inverseRow(i, my)
+			if err := d.inverseRow(i, my); err != nil {
+				return err
+			}
 		}
 		end := min(window.Max.Y, 8*d.vMax*(my+1)-d.lag)
 		if my == d.mcuHigh-1 {
@@ -67,13 +69,24 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 
 // inverseRow fills component ci's strip with the samples of MCU row my, and
 // keeps the last row of the one before.
-func (d *Decoder) inverseRow(ci, my int) {
+func (d *Decoder) inverseRow(ci, my int) error {
 	c := &d.components[ci]
 	copy(c.strip[:c.stride], c.strip[8*c.v*c.stride:])
 	n := c.stride / 8
+	var given []block
+	var givenLast []uint8
+	if d.rows != nil {
+		var err error
+		if given, givenLast, err = d.rows.Row(ci, my); err != nil {
+			return err
+		}
+	}
 	for y := range c.v {
 		blocks, last := c.row, c.last
-		if d.buffered {
+		if d.rows != nil {
+			first := y*c.across + d.view.x0*c.h
+			blocks, last = given[first:first+n], givenLast[first:first+n]
+		} else if d.buffered {
 			first := (my*c.v+y)*c.across + d.view.x0*c.h
 			blocks = c.coefficients[first : first+n]
 			if d.smooth {
@@ -84,18 +97,19 @@ func (d *Decoder) inverseRow(ci, my int) {
 			d.lastFlags = grow(d.lastFlags, n)
 			last = d.lastFlags
 			for i := range blocks {
-				last[i] = blocks[i].lastIndex()
+				last[i] = lastIndex(&blocks[i])
 			}
 		} else {
 			blocks, last = blocks[y*n:(y+1)*n], last[y*n:(y+1)*n]
 		}
 		inverse(c.strip[(1+8*y)*c.stride:], c.stride, blocks, last, &c.quant)
 	}
+	return nil
 }
 
-// lastIndex returns 0 if only the DC coefficient differs from zero, and 63
+// lastIndex returns 0 if only the DC coefficient of b differs from zero, and 63
 // otherwise.
-func (b *block) lastIndex() uint8 {
+func lastIndex(b *block) uint8 {
 	var any int16
 	for _, c := range b[1:] {
 		any |= c

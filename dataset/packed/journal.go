@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -19,11 +18,12 @@ import (
 //
 //	8f3a00c1 penstock journal 1 <SHA-256 of fields, classes and source>
 //	21bd94e0 0 5a3c0f77                      the source's sample 0, and its CRC-32C
+//	5f0c11aa 0 5a3c0f77 1024 17              the same, with the sizes of two ragged fields
 //	97c36b12 1 skipped "unexpected EOF"
 const (
 	journalName = "penstock journal 1 "
-	maxReason   = 4 << 10          // bytes
-	maxLine     = 4*maxReason + 64 // a byte takes four where it is quoted
+	maxReason   = 4 << 10                    // bytes
+	maxLine     = 4*maxReason + 24*maxFields // a byte takes four where it is quoted, and a size up to 20
 )
 
 func appendLine(to []byte, format string, args ...any) []byte {
@@ -35,15 +35,15 @@ func appendLine(to []byte, format string, args ...any) []byte {
 
 // identity is a hash of the fields, classes and source.
 func (p *Writer) identity() (string, error) {
-	end, err := (&trailer{spec: p.spec, record: p.record, classes: p.classes}).encode()
+	empty, err := p.config.trailer(p.trailer.spec)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]string{string(end), p.source})
+	end, err := empty.encode()
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
+	return fmt.Sprintf("%x", sha256.Sum256(end)), nil
 }
 
 // resume reads the journal and the samples that it lists, up to the first one whose
@@ -68,7 +68,7 @@ func (p *Writer) resume(ctx context.Context) error {
 			return err
 		}
 	}
-	end := int64(len(p.sums)) * p.record
+	end := p.trailer.layout.start(p.Len())
 	if err := errors.Join(cut(p.journal, kept), cut(p.part, end)); err != nil {
 		return err
 	}
@@ -114,8 +114,15 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 		if entry.skipped {
 			p.skipped = append(p.skipped, SkippedSample{entry.index, entry.reason})
 		} else {
+			if len(entry.sizes) != p.trailer.layout.ragged {
+				return kept, nil
+			}
+			size := p.trailer.layout.fixed
+			for _, s := range entry.sizes {
+				size += int64(s)
+			}
 			sum := crc32.New(castagnoli())
-			switch _, err := io.CopyN(sum, samples, p.record); {
+			switch _, err := io.CopyN(sum, samples, size); {
 			case err == io.EOF:
 				return kept, nil
 			case err != nil:
@@ -123,7 +130,10 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 			case sum.Sum32() != entry.sum:
 				return kept, nil
 			}
-			p.sums = append(p.sums, entry.sum)
+			for _, s := range entry.sizes {
+				p.trailer.layout.add(s)
+			}
+			p.added(entry.index, entry.sum)
 		}
 		p.next, kept = entry.index+1, end
 	}
@@ -146,6 +156,7 @@ func nextLine(lines *bufio.Reader, start int64) (text string, end int64, ok bool
 type journalEntry struct {
 	index   int
 	sum     uint32
+	sizes   []int // of the ragged fields
 	skipped bool
 	reason  string
 }
@@ -161,9 +172,31 @@ func parseEntry(text string) (e journalEntry, ok bool) {
 		e.reason, err = strconv.Unquote(reason)
 		return e, err == nil
 	}
-	sum, err := strconv.ParseUint(rest, 16, 32)
+	text, rest, _ = strings.Cut(rest, " ")
+	sum, err := strconv.ParseUint(text, 16, 32)
+	if err != nil {
+		return e, false
+	}
 	e.sum = uint32(sum)
-	return e, err == nil
+	for _, text := range strings.Fields(rest) {
+		size, err := strconv.Atoi(text)
+		if err != nil || size < 0 {
+			return e, false
+		}
+		e.sizes = append(e.sizes, size)
+	}
+	return e, true
+}
+
+// sizesFrom lists the sizes of the last ragged fields, from the k-th one on, with a
+// space before each.
+func (p *Writer) sizesFrom(k int) []byte {
+	l := &p.trailer.layout
+	p.sizes = p.sizes[:0]
+	for ; k < len(l.ends); k++ {
+		p.sizes = strconv.AppendInt(append(p.sizes, ' '), l.end(k+1)-l.end(k), 10)
+	}
+	return p.sizes
 }
 
 // cut truncates the file to size and seeks to its end.

@@ -1,5 +1,5 @@
-// Package packed stores preprocessed samples in the layout that they have in
-// memory, so that they can be read straight into a batch.
+// Package packed stores samples in the layout that they have in memory, so that
+// they can be read straight into a batch: preprocessed tensors, texts, encoded files.
 //
 // A packed file holds all samples and a description of them. [Write] writes a
 // whole dataset to one. [Create] writes one batch by batch and can continue
@@ -10,15 +10,22 @@
 //
 //	n × record     the samples, in the byte order that the description names
 //	n × uint32     a checksum per sample: CRC-32C (RFC 3720, section 12.1)
-//	description    JSON: fields (name, dtype, shape), byte order, class names
+//	n × r × uint64 if r > 0 fields are ragged: where they end, see below
+//	names          if the samples have names: a varint with the length of each
+//	               (encoding/binary), and its text
+//	description    JSON: fields (name, dtype, shape, ragged), byte order, class
+//	               names, source, and whether the samples have names
+//	uint64         length of all records in bytes
 //	uint64         length of the description in bytes
 //	uint64         n
 //	uint32         CRC-32C of everything after the samples up to here
 //	11 bytes       "\x89penstock\r\n"
-//	uint8          version of the layout: 1
+//	uint8          version of the layout: 2
 //
 // A record is the values of all fields, in the order of the spec, without
-// padding. No field may be ragged.
+// padding. The end of a ragged field is the number of bytes that all ragged fields
+// up to and with this one have, of all samples so far. So sample i begins at i times
+// the size of the other fields plus the last end of sample i-1.
 //
 // Other programs write raw records (numpy.tofile). They have no description and
 // no checksums. [OpenRaw] reads a file of many records, [Items] reads files of
@@ -47,10 +54,12 @@ type File struct {
 	fsys    fs.FS
 	name    string
 	spec    dataset.Spec
-	record  int64 // bytes
+	layout  layout
 	n       int
 	size    int64 // of the file, in bytes
 	classes []string
+	source  string
+	names   files.Paths     // of the samples, or none
 	sums    []uint32        // of every sample; nil if there are none
 	checked []atomic.Uint32 // a bit per sample: set once its checksum was right
 }
@@ -73,7 +82,8 @@ func (p *File) describe() error {
 	if t == nil {
 		return fmt.Errorf("file of %d bytes is not a packed file, or is cut short; OpenRaw reads raw records", p.size)
 	}
-	p.spec, p.record, p.n, p.classes = t.spec, t.record, len(t.sums), t.classes
+	p.spec, p.layout, p.n, p.classes, p.source = t.spec, t.layout, len(t.sums), t.classes, t.source
+	p.names = files.NewPaths(t.names)
 	p.sums, p.checked = t.sums, make([]atomic.Uint32, (p.n+31)/32)
 	return nil
 }
@@ -88,7 +98,7 @@ func OpenRaw(fsys fs.FS, name string, spec dataset.Spec) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packed: %w", err)
 	}
-	p := &File{fsys: fsys, name: name, spec: spec, record: record}
+	p := &File{fsys: fsys, name: name, spec: spec, layout: layout{fixed: record}}
 	if err := p.measure(); err != nil {
 		return nil, fmt.Errorf("packed: read %s: %w", name, err)
 	}
@@ -103,12 +113,13 @@ func (p *File) measure() error {
 	if t != nil {
 		return errors.New("it is a packed file: want Open")
 	}
-	if p.size/p.record > math.MaxInt {
-		return fmt.Errorf("%d samples are more than %d", p.size/p.record, math.MaxInt)
+	record := p.layout.fixed
+	if p.size/record > math.MaxInt {
+		return fmt.Errorf("%d samples are more than %d", p.size/record, math.MaxInt)
 	}
-	p.n = int(p.size / p.record)
-	if rest := p.size % p.record; rest != 0 {
-		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d samples and %d bytes", p.size, p.record, p.n, rest)
+	p.n = int(p.size / record)
+	if rest := p.size % record; rest != 0 {
+		return fmt.Errorf("file of %d bytes, want a multiple of %d: %d samples and %d bytes", p.size, record, p.n, rest)
 	}
 	return nil
 }
@@ -128,22 +139,6 @@ func (p *File) trailer() (*trailer, error) {
 	return readTrailer(at, size)
 }
 
-// recordSize is the size of a sample in bytes.
-func recordSize(spec dataset.Spec) (int64, error) {
-	if err := spec.Validate(); err != nil {
-		return 0, err
-	}
-	var errs []error
-	var size int64
-	for _, f := range spec {
-		if f.Ragged {
-			errs = append(errs, fmt.Errorf("field %q is ragged: want a fixed size", f.Name))
-		}
-		size += int64(f.Bytes())
-	}
-	return size, errors.Join(errs...)
-}
-
 // Len is the number of samples.
 func (p *File) Len() int { return p.n }
 
@@ -154,11 +149,18 @@ func (p *File) Spec() dataset.Spec { return p.spec }
 // nil if the file has none.
 func (p *File) Classes() []string { return slices.Clone(p.classes) }
 
-// Name is the file's name and the number of sample i, "train.packed, record 2",
-// or "" if i is out of range.
+// Source is the description given to [Source], or "".
+func (p *File) Source() string { return p.source }
+
+// Name is the name of sample i that [Names] stored, such as the path of its photo.
+// In a file without names it is the file's name and i, "train.packed, record 2".
+// It is "" if i is out of range.
 func (p *File) Name(i int) string {
 	if dataset.CheckIndex(i, p.n) != nil {
 		return ""
+	}
+	if p.names.Len() > 0 {
+		return p.names.At(i)
 	}
 	return fmt.Sprintf("%s, record %d", p.name, i)
 }
@@ -166,7 +168,13 @@ func (p *File) Name(i int) string {
 // ReadAhead asks the operating system (Linux or macOS) to read the samples
 // ahead.
 func (p *File) ReadAhead(ctx context.Context, indices []int) {
-	files.Records{Size: p.record, N: p.n}.Advise(ctx, p.fsys, p.name, indices)
+	files.Advise(ctx, p.fsys, p.name, indices, func(i int) (offset, n int64) {
+		if i < 0 || i >= p.n {
+			return 0, 0
+		}
+		from := p.layout.start(i)
+		return from, p.layout.start(i+1) - from
+	})
 }
 
 // Open opens the file and makes a Reader of it, which holds the file open until
@@ -176,11 +184,7 @@ func (p *File) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packed: read %s: %w", p.name, err)
 	}
-	r := &reader{File: p, file: f, at: at}
-	if p.record <= files.Small && len(p.spec) > 1 {
-		r.scratch = make([]byte, p.record)
-	}
-	return r, nil
+	return &reader{File: p, file: f, at: at}, nil
 }
 
 func (p *File) open() (fs.File, io.ReaderAt, error) {
@@ -206,7 +210,7 @@ func (p *File) unchecked(i int) bool {
 // check compares the checksum of sample i and notes if it is right.
 func (p *File) check(i int, sum uint32) error {
 	if want := p.sums[i]; sum != want {
-		return fmt.Errorf("the sample at byte %d is damaged: its CRC-32C is %08x, want %08x", int64(i)*p.record, sum, want)
+		return fmt.Errorf("the sample at byte %d is damaged: its CRC-32C is %08x, want %08x", p.layout.start(i), sum, want)
 	}
 	p.checked[i/32].Or(1 << (i % 32))
 	return nil

@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
@@ -18,7 +20,7 @@ type reader struct {
 	*File
 	file    fs.File
 	at      io.ReaderAt
-	scratch []byte // for a record of several fields, if it is small
+	scratch []byte // for a small record of several fields
 }
 
 func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
@@ -29,7 +31,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	err := r.place(ctx, int64(i)*r.record, dst)
+	err := r.place(ctx, i, dst)
 	if err == nil && r.unchecked(i) {
 		dst.Stage(stageCheck)
 		var sum uint32
@@ -44,23 +46,37 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-func (r *reader) place(ctx context.Context, offset int64, dst dataset.Slot) error {
-	if r.scratch != nil {
-		if err := r.read(ctx, r.scratch, offset); err != nil {
-			return err
-		}
-		rest := r.scratch
-		for k := range dst.Len() {
-			rest = rest[copy(dst.Cell(k).Bytes(), rest):]
-		}
-		return nil
+func (r *reader) place(ctx context.Context, i int, dst dataset.Slot) error {
+	l := &r.layout
+	offset := l.start(i)
+	size := l.start(i+1) - offset
+	if size > math.MaxInt {
+		return fmt.Errorf("sample of %d bytes is more than memory can hold", size)
 	}
-	for k := range dst.Len() {
-		row := dst.Cell(k).Bytes()
-		if err := r.read(ctx, row, offset); err != nil {
+	var rest []byte
+	if small := size <= files.Small && len(r.spec) > 1; small {
+		r.scratch = slices.Grow(r.scratch[:0], int(size))
+		rest = r.scratch[:size]
+		if err := r.read(ctx, rest, offset); err != nil {
 			return err
 		}
-		offset += int64(len(row))
+	}
+	j := 0
+	for k := range dst.Len() {
+		row := dst.Cell(k)
+		to := row.Bytes()
+		if r.spec[k].Ragged {
+			to = row.Grow(int(l.size(i, j)))
+			j++
+		}
+		if rest != nil {
+			rest = rest[copy(to, rest):]
+			continue
+		}
+		if err := r.read(ctx, to, offset); err != nil {
+			return err
+		}
+		offset += int64(len(to))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bulk"
@@ -16,28 +17,34 @@ import (
 )
 
 const (
-	tailBytes      = 32
+	tailBytes      = 40
 	tailMagic      = "\x89penstock\r\n"
-	tailVersion    = 1
+	tailVersion    = 2
 	maxDescription = 64 << 20 // bytes: a million class names of 60 letters
 	maxFields      = 1000
+	maxName        = 4 << 10 // bytes; the rest is cut off
 	sumBytes       = 4
+	endBytes       = 8
 )
 
 // Where the parts of the tail begin.
 const (
-	tailDescription = 0
-	tailSamples     = 8
-	tailSum         = 16
-	tailName        = 20
+	tailRecords     = 0
+	tailDescription = 8
+	tailSamples     = 16
+	tailSum         = 24
+	tailName        = 28
 )
 
 // A trailer follows the samples of a packed file and describes them.
 type trailer struct {
 	spec    dataset.Spec
-	record  int64
+	layout  layout
 	classes []string
+	source  string
 	sums    []uint32
+	named   bool
+	names   []string // of the samples, if named
 }
 
 // description is the trailer's JSON.
@@ -45,12 +52,15 @@ type description struct {
 	Fields    []descriptionField `json:"fields"`
 	ByteOrder string             `json:"byte_order"` // little or big
 	Classes   []string           `json:"classes,omitempty"`
+	Source    string             `json:"source,omitempty"`
+	Named     bool               `json:"named,omitempty"`
 }
 
 type descriptionField struct {
-	Name  string `json:"name"`
-	Dtype string `json:"dtype"`
-	Shape []int  `json:"shape,omitempty"`
+	Name   string `json:"name"`
+	Dtype  string `json:"dtype"`
+	Shape  []int  `json:"shape,omitempty"`
+	Ragged bool   `json:"ragged,omitempty"`
 }
 
 func byteOrder() string {
@@ -62,9 +72,9 @@ func byteOrder() string {
 
 // encode is the trailer's bytes in a file.
 func (t *trailer) encode() ([]byte, error) {
-	d := description{ByteOrder: byteOrder(), Classes: t.classes}
+	d := description{ByteOrder: byteOrder(), Classes: t.classes, Source: t.source, Named: t.named}
 	for _, f := range t.spec {
-		d.Fields = append(d.Fields, descriptionField{f.Name, dense.Name(f.Dtype), f.Shape})
+		d.Fields = append(d.Fields, descriptionField{f.Name, dense.Name(f.Dtype), f.Shape, f.Ragged})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -73,11 +83,18 @@ func (t *trailer) encode() ([]byte, error) {
 	if len(text) > maxDescription || len(t.spec) > maxFields {
 		return nil, fmt.Errorf("description of %d fields and %d bytes: want at most %d and %d", len(t.spec), len(text), maxFields, maxDescription)
 	}
-	to := make([]byte, 0, sumBytes*len(t.sums)+len(text)+tailBytes)
+	to := make([]byte, 0, sumBytes*len(t.sums)+endBytes*len(t.layout.ends)+len(text)+tailBytes)
 	for _, sum := range t.sums {
 		to = binary.LittleEndian.AppendUint32(to, sum)
 	}
+	for _, end := range t.layout.ends {
+		to = binary.LittleEndian.AppendUint64(to, uint64(end))
+	}
+	for _, name := range t.names {
+		to = append(binary.AppendUvarint(to, uint64(len(name))), name...)
+	}
 	to = append(to, text...)
+	to = binary.LittleEndian.AppendUint64(to, uint64(t.layout.start(len(t.sums))))
 	to = binary.LittleEndian.AppendUint64(to, uint64(len(text)))
 	to = binary.LittleEndian.AppendUint64(to, uint64(len(t.sums)))
 	to = binary.LittleEndian.AppendUint32(to, crc32.Checksum(to, castagnoli()))
@@ -101,23 +118,24 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 	if v := tail[tailBytes-1]; v != tailVersion {
 		return nil, fmt.Errorf("byte %d: version %d of the layout: want %d", size-1, v, tailVersion)
 	}
-	// The number of samples is compared with the size of the file below. Until then
-	// it is only known that the file has room for their checksums.
+	// What the tail says is compared with the size of the file, so that no more
+	// memory is allocated than the file has bytes.
+	records := binary.LittleEndian.Uint64(tail[tailRecords:])
 	described := binary.LittleEndian.Uint64(tail[tailDescription:])
 	samples := binary.LittleEndian.Uint64(tail[tailSamples:])
 	rest := uint64(size - tailBytes)
-	if described > min(rest, maxDescription) {
-		return nil, fmt.Errorf("byte %d: description of %d bytes before the last %d of %d", size-tailBytes, described, tailBytes, size)
+	if records > rest {
+		return nil, fmt.Errorf("byte %d: samples of %d bytes before the last %d of %d", size-tailBytes, records, tailBytes, size)
 	}
-	if rest -= described; samples > rest/sumBytes {
+	if rest -= records; described > min(rest, maxDescription) {
+		return nil, fmt.Errorf("byte %d: description of %d bytes before the last %d of %d", size-tailBytes+tailDescription, described, tailBytes, size)
+	}
+	if rest -= described; samples > min(rest/sumBytes, math.MaxInt/sumBytes) {
 		return nil, fmt.Errorf("byte %d: %d samples in %d bytes", size-tailBytes+tailSamples, samples, rest)
 	}
-	if samples > math.MaxInt/sumBytes {
-		return nil, fmt.Errorf("byte %d: the checksums of %d samples are more than memory can hold", size-tailBytes+tailSamples, samples)
-	}
-	start := int64(rest - sumBytes*samples)
 	// ReadAll allocates as it reads, so a file that only claims its size takes no
 	// more memory than the bytes it has.
+	start := int64(records)
 	table, err := io.ReadAll(io.NewSectionReader(at, start, size-start-tailBytes))
 	if err == nil && int64(len(table)) < size-start-tailBytes {
 		err = io.ErrUnexpectedEOF
@@ -133,13 +151,72 @@ func readTrailer(at io.ReaderAt, size int64) (*trailer, error) {
 	for i := range t.sums {
 		t.sums[i] = binary.LittleEndian.Uint32(table[sumBytes*i:])
 	}
-	if err := t.parse(table[sumBytes*samples:]); err != nil {
-		return nil, fmt.Errorf("description at byte %d: %w", start+int64(sumBytes*samples), err)
+	text := table[uint64(len(table))-described:]
+	if err := t.parse(text); err != nil {
+		return nil, fmt.Errorf("description at byte %d: %w", size-tailBytes-int64(described), err)
 	}
-	if start%t.record != 0 || uint64(start/t.record) != samples {
-		return nil, fmt.Errorf("byte %d: %d samples of %d bytes each, but there are %d bytes before the checksums", size-tailBytes+tailSamples, samples, t.record, start)
+	if err := t.readTables(table[sumBytes*samples:uint64(len(table))-described], start); err != nil {
+		return nil, fmt.Errorf("byte %d: %w", start+int64(sumBytes*samples), err)
 	}
 	return t, nil
+}
+
+// readTables reads the ends of the ragged fields and the names. The samples have
+// that many bytes in all.
+func (t *trailer) readTables(table []byte, records int64) error {
+	n := len(t.sums)
+	if r := t.layout.ragged; r > 0 {
+		if n > len(table)/endBytes/r {
+			return fmt.Errorf("the ends of %d ragged fields of %d samples in %d bytes", r, n, len(table))
+		}
+		t.layout.ends = make([]int64, n*r)
+		for k := range t.layout.ends {
+			end := binary.LittleEndian.Uint64(table[endBytes*k:])
+			if end > uint64(records) || int64(end) < t.layout.end(k) {
+				return fmt.Errorf("ragged field %d of sample %d ends at %d, after %d of %d bytes", k%r, k/r, end, t.layout.end(k), records)
+			}
+			t.layout.ends[k] = int64(end)
+		}
+		if err := t.checkElements(); err != nil {
+			return err
+		}
+		table = table[endBytes*n*r:]
+	}
+	if high, low := bits.Mul64(uint64(n), uint64(t.layout.fixed)); high > 0 || low > uint64(records) || t.layout.start(n) != records {
+		return fmt.Errorf("%d samples of %d bytes each and %d of ragged fields, but there are %d bytes before the checksums", n, t.layout.fixed, t.layout.end(len(t.layout.ends)), records)
+	}
+	if t.named {
+		t.names = make([]string, n)
+		for i := range t.names {
+			size, used := binary.Uvarint(table)
+			if used <= 0 || size > uint64(len(table)-used) {
+				return fmt.Errorf("the name of sample %d exceeds the names", i)
+			}
+			t.names[i] = string(table[used:][:size])
+			table = table[uint64(used)+size:]
+		}
+	}
+	if len(table) > 0 {
+		return fmt.Errorf("%d bytes before the description", len(table))
+	}
+	return nil
+}
+
+// checkElements checks that ragged fields have whole elements.
+func (t *trailer) checkElements() error {
+	j := 0
+	for _, f := range t.spec {
+		if !f.Ragged {
+			continue
+		}
+		for i := range t.sums {
+			if size := t.layout.size(i, j); size%int64(f.Bytes()) != 0 {
+				return fmt.Errorf("ragged field %d of sample %d has %d bytes, want a multiple of %d", j, i, size, f.Bytes())
+			}
+		}
+		j++
+	}
+	return nil
 }
 
 func unexpected(err error) error {
@@ -172,15 +249,15 @@ func (t *trailer) parse(text []byte) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("field %q: %w", f.Name, err))
 		}
-		t.spec = append(t.spec, dataset.Field{Name: f.Name, Dtype: dtype, Shape: f.Shape})
+		t.spec = append(t.spec, dataset.Field{Name: f.Name, Dtype: dtype, Shape: f.Shape, Ragged: f.Ragged})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	var err error
-	if t.record, err = recordSize(t.spec); err != nil {
+	if t.layout, err = layoutOf(t.spec); err != nil {
 		return err
 	}
-	t.classes = d.Classes
+	t.classes, t.source, t.named = d.Classes, d.Source, d.Named
 	return nil
 }

@@ -10,21 +10,27 @@ import (
 )
 
 // Write writes all samples of ds to w as a file that [Open] reads, in the order
-// of ds. classes are the names of the classes, if there are any. Write calls
-// w.Write once per field of a sample, so use a bufio.Writer if samples are
-// small. Random transforms draw the numbers of seed 0 and epoch 0.
-func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, classes ...string) error {
-	t := &trailer{spec: ds.Spec(), classes: classes}
-	var err error
-	if t.record, err = recordSize(t.spec); err != nil {
+// of ds. It calls w.Write once per field of a sample, so use a bufio.Writer if
+// samples are small. Random transforms draw the numbers of seed 0 and epoch 0.
+func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, options ...Option) error {
+	c := configOf(options)
+	t, err := c.trailer(ds.Spec())
+	if err != nil {
 		return fmt.Errorf("packed: %w", err)
 	}
-	err = writeRecords(ctx, w, ds, func(s dataset.Slot) {
+	err = writeRecords(ctx, w, ds, func(i int, s dataset.Slot) {
 		var sum uint32
 		for k := range s.Len() {
-			sum = crc32.Update(sum, castagnoli(), s.Cell(k).Bytes())
+			bytes := s.Cell(k).Bytes()
+			sum = crc32.Update(sum, castagnoli(), bytes)
+			if t.spec[k].Ragged {
+				t.layout.add(len(bytes))
+			}
 		}
 		t.sums = append(t.sums, sum)
+		if t.named {
+			t.names = append(t.names, c.name(i))
+		}
 	})
 	if err != nil {
 		return err
@@ -46,16 +52,16 @@ func WriteRaw(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
 	if _, err := recordSize(ds.Spec()); err != nil {
 		return fmt.Errorf("packed: %w", err)
 	}
-	return writeRecords(ctx, w, ds, func(dataset.Slot) {})
+	return writeRecords(ctx, w, ds, func(int, dataset.Slot) {})
 }
 
 // writeRecords writes the samples and calls written for each.
-func writeRecords(ctx context.Context, w io.Writer, ds dataset.Dataset, written func(dataset.Slot)) error {
+func writeRecords(ctx context.Context, w io.Writer, ds dataset.Dataset, written func(i int, s dataset.Slot)) error {
 	return dataset.Each(ctx, ds, func(i int, s dataset.Slot) error {
 		if err := writeRecord(w, s); err != nil {
 			return fmt.Errorf("packed: write sample %d: %w", i, err)
 		}
-		written(s)
+		written(i, s)
 		return nil
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -30,17 +29,15 @@ import (
 // path, and only one goroutine at a time may use it.
 type Writer struct {
 	path     string
-	spec     dataset.Spec
-	record   int64
-	classes  []string
-	source   string
+	config   config
+	trailer  *trailer // of the samples in part
 	part     *os.File
 	samples  *bufio.Writer // into part
 	journal  *os.File
-	sums     []uint32        // of the samples in part
 	skipped  []SkippedSample // in the journal
 	noted    []SkippedSample // not yet in the journal; written before the next sample
 	lines    []byte          // of the journal, while a batch is appended
+	sizes    []byte          // of a line of it
 	next     int             // in the source
 	err      error           // of writing, after which nothing more is written
 	finished bool
@@ -52,38 +49,18 @@ type SkippedSample struct {
 	Reason string // at most 4 KiB; the rest is cut off
 }
 
-// An Option changes what [Create] does.
-type Option struct{ set func(*Writer) }
-
-// Classes sets the names of the classes, which [File.Classes] returns.
-func Classes(names ...string) Option {
-	return Option{func(p *Writer) { p.classes = slices.Clone(names) }}
-}
-
-// Source describes where the samples come from and how they are made: the
-// files, the transforms. A Writer continues the work of another one only if
-// both have the same source, fields and classes.
-func Source(description string) Option {
-	return Option{func(p *Writer) { p.source = description }}
-}
-
 // Create begins the file at path, or continues it. To continue, it reads the
 // samples that exist and keeps them up to the first one with a wrong checksum.
 // [Writer.Next] is then the first index to append. It is an error if path.part
 // belongs to another source, fields or classes. A finished file at path stays
 // as it is until [Writer.Finish] replaces it.
 func Create(ctx context.Context, path string, spec dataset.Spec, options ...Option) (*Writer, error) {
-	record, err := recordSize(spec)
-	if err != nil {
+	p := &Writer{path: path, config: configOf(options)}
+	var err error
+	if p.trailer, err = p.config.trailer(spec); err != nil {
 		return nil, fmt.Errorf("packed: %w", err)
 	}
-	p := &Writer{path: path, spec: spec, record: record}
-	for _, option := range options {
-		if option.set != nil {
-			option.set(p)
-		}
-	}
-	if _, err := p.trailer().encode(); err != nil {
+	if _, err := p.trailer.encode(); err != nil {
 		return nil, p.wrote(err)
 	}
 	if p.part, err = os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
@@ -108,10 +85,6 @@ func (p *Writer) wrote(err error) error {
 	return fmt.Errorf("packed: write %s: %w", name, files.Cause(err))
 }
 
-func (p *Writer) trailer() *trailer {
-	return &trailer{spec: p.spec, record: p.record, classes: p.classes, sums: p.sums}
-}
-
 // Next is the first index of the source that was neither appended nor skipped.
 func (p *Writer) Next() int {
 	next := p.next
@@ -125,7 +98,7 @@ func (p *Writer) Next() int {
 
 // Len is the number of appended samples, including those before an
 // interruption.
-func (p *Writer) Len() int { return len(p.sums) }
+func (p *Writer) Len() int { return len(p.trailer.sums) }
 
 // Skipped are the samples that were left out, including those before an
 // interruption.
@@ -152,40 +125,66 @@ func (p *Writer) Skip(index int, reason string) error {
 
 // Append writes a batch of samples. indices are their indices in the source,
 // which must increase. fields has a tensor of shape (len(indices), …) for every
-// field of the spec, in its order. When Append returns, the samples survive a
-// kill of the program, but not a crash of the machine.
+// field of the spec, in its order; none may be ragged. When Append returns, the
+// samples survive a kill of the program, but not a crash of the machine.
 func (p *Writer) Append(indices []int, fields ...*tensor.Dense) error {
+	return p.appendColumns(indices, func() ([]column, error) { return p.columns(len(indices), fields) })
+}
+
+// A Batch is some samples with the fields of a spec. A batch of package loader is
+// one.
+type Batch interface {
+	// Spec describes the fields.
+	Spec() dataset.Spec
+	// Bytes is a field of all samples, one after the other, in the machine's byte order.
+	Bytes(field string) []byte
+	// Offsets says where the samples of a ragged field begin and end, in elements:
+	// one number more than there are samples.
+	Offsets(field string) []int
+}
+
+// AppendBatch is [Writer.Append] for a batch of a loader. Its fields may be ragged.
+func (p *Writer) AppendBatch(indices []int, b Batch) error {
+	return p.appendColumns(indices, func() ([]column, error) { return p.batchColumns(len(indices), b) })
+}
+
+func (p *Writer) appendColumns(indices []int, columns func() ([]column, error)) error {
 	if p.err != nil {
 		return p.err
 	}
-	columns, err := p.columns(len(indices), fields)
+	c, err := columns()
 	if err == nil {
 		err = p.inOrder(indices)
 	}
 	if err != nil {
 		return fmt.Errorf("packed: write %s: %w", p.path, err)
 	}
-	if err := p.append(indices, columns); err != nil {
+	if err := p.append(indices, c); err != nil {
 		p.err = p.wrote(err)
 	}
 	return p.err
 }
 
-func (p *Writer) append(indices []int, columns []dense.Rows) error {
+func (p *Writer) append(indices []int, columns []column) error {
+	t := p.trailer
 	lines := p.lines[:0]
 	for row, index := range indices {
 		lines = p.flushNoted(lines, index)
 		var sum uint32
-		for _, c := range columns {
-			bytes := c.At(row)
+		sizes := len(t.layout.ends)
+		for k, at := range columns {
+			bytes := at(row)
 			sum = crc32.Update(sum, castagnoli(), bytes)
+			if t.spec[k].Ragged {
+				t.layout.add(len(bytes))
+			}
 			if _, err := p.samples.Write(bytes); err != nil {
 				return err
 			}
 		}
-		p.sums = append(p.sums, sum)
-		lines = appendLine(lines, "%d %08x", index, sum)
+		p.added(index, sum)
 		p.next = index + 1
+		lines = appendLine(lines, "%d %08x%s", index, sum, p.sizesFrom(sizes))
 	}
 	lines = p.flushNoted(lines, p.Next())
 	p.lines = lines
@@ -195,6 +194,15 @@ func (p *Writer) append(indices []int, columns []dense.Rows) error {
 	}
 	_, err := p.journal.Write(lines)
 	return err
+}
+
+// added notes a sample of the source that is in the file.
+func (p *Writer) added(index int, sum uint32) {
+	t := p.trailer
+	t.sums = append(t.sums, sum)
+	if t.named {
+		t.names = append(t.names, p.config.name(index))
+	}
 }
 
 // flushNoted appends a line for every noted sample with an index below before.
@@ -222,25 +230,6 @@ func (p *Writer) inOrder(indices []int) error {
 	return nil
 }
 
-// columns finds the samples in the fields' tensors.
-func (p *Writer) columns(n int, fields []*tensor.Dense) ([]dense.Rows, error) {
-	if len(fields) != len(p.spec) {
-		return nil, fmt.Errorf("%d fields, want %d: %v", len(fields), len(p.spec), p.spec)
-	}
-	columns := make([]dense.Rows, len(fields))
-	for k, f := range p.spec {
-		r, err := dense.RowsOf(fields[k])
-		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", f.Name, err)
-		}
-		if r.Dtype != f.Dtype || !slices.Equal(r.Shape, f.Shape) || r.N != n {
-			return nil, fmt.Errorf("field %q: tensor of %v %v, want %v %v", f.Name, r.Dtype, fields[k].Shape(), f.Dtype, append(tensor.Shape{n}, f.Shape...))
-		}
-		columns[k] = r
-	}
-	return columns, nil
-}
-
 // Finish completes the file, gives it its name and closes the Writer.
 func (p *Writer) Finish() error {
 	if p.err != nil {
@@ -256,7 +245,7 @@ func (p *Writer) Finish() error {
 }
 
 func (p *Writer) finish() error {
-	end, err := p.trailer().encode()
+	end, err := p.trailer.encode()
 	if err != nil {
 		return err
 	}

@@ -218,7 +218,11 @@ func TestWriterRefuses(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := packed.Create(cancelled, path, datatest.Pairs(t).Spec(), packed.Source("a"))
-	_, ragged := packed.Create(t.Context(), path, dataset.Spec{wordsField})
+	ragged, err2 := packed.Create(t.Context(), filepath.Join(dir, "ragged"), dataset.Spec{wordsField})
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	defer ragged.Close()
 	closed := newWriter(t, filepath.Join(dir, "closed"))
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
@@ -236,7 +240,7 @@ func TestWriterRefuses(t *testing.T) {
 		{again(filepath.Join(dir, "my")), foreign},
 		{again(filepath.Join(dir, "no", "folder")), "folder.part: no such file or directory"},
 		{err, "context canceled"},
-		{ragged, `field "words" is ragged`},
+		{ragged.Append([]int{0}, batch[0]), `field "words" is ragged: want AppendBatch`},
 		{p.Append([]int{1, 2}, batch...), "sample 1: indices must increase, the last one was 1"},
 		{p.Append([]int{4, 2}, batch...), "sample 2: indices must increase, the last one was 4"},
 		{p.Append([]int{2, 3}, batch...), "sample 3 was skipped"},

@@ -57,6 +57,17 @@ type Records struct {
 
 // Advise starts reading the records with these indices, if the file takes advice.
 func (r Records) Advise(ctx context.Context, fsys fs.FS, name string, indices []int) {
+	Advise(ctx, fsys, name, indices, func(i int) (offset, n int64) {
+		if i < 0 || i >= r.N {
+			return 0, 0
+		}
+		return r.Offset + int64(i)*r.Size, r.Size
+	})
+}
+
+// Advise starts reading the samples with these indices, if the file takes advice. span
+// says where a sample is; samples of no bytes are left out.
+func Advise(ctx context.Context, fsys fs.FS, name string, indices []int, span func(i int) (offset, n int64)) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return
@@ -66,7 +77,7 @@ func (r Records) Advise(ctx context.Context, fsys fs.FS, name string, indices []
 		if ctx.Err() != nil {
 			return
 		}
-		if 0 <= i && i < r.N && !take(f, r.Offset+int64(i)*r.Size, r.Size) {
+		if offset, n := span(i); n > 0 && !take(f, offset, n) {
 			return
 		}
 	}

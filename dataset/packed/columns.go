@@ -1,0 +1,61 @@
+package packed
+
+import (
+	"fmt"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A column gives the bytes of one field of a batch, by row.
+type column func(row int) []byte
+
+// columns finds the samples in the fields' tensors.
+func (p *Writer) columns(n int, fields []*tensor.Dense) ([]column, error) {
+	spec := p.trailer.spec
+	if len(fields) != len(spec) {
+		return nil, fmt.Errorf("%d fields, want %d: %v", len(fields), len(spec), spec)
+	}
+	columns := make([]column, len(fields))
+	for k, f := range spec {
+		if f.Ragged {
+			return nil, fmt.Errorf("field %q is ragged: want AppendBatch", f.Name)
+		}
+		r, err := dense.RowsOf(fields[k])
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		if r.Dtype != f.Dtype || !slices.Equal(r.Shape, f.Shape) || r.N != n {
+			return nil, fmt.Errorf("field %q: tensor of %v %v, want %v %v", f.Name, r.Dtype, fields[k].Shape(), f.Dtype, append(tensor.Shape{n}, f.Shape...))
+		}
+		columns[k] = r.At
+	}
+	return columns, nil
+}
+
+// batchColumns finds n samples in a batch.
+func (p *Writer) batchColumns(n int, b Batch) ([]column, error) {
+	spec := p.trailer.spec
+	if has := b.Spec(); has.String() != spec.String() {
+		return nil, fmt.Errorf("batch of %v, want %v", has, spec)
+	}
+	columns := make([]column, len(spec))
+	for k, f := range spec {
+		data, size := b.Bytes(f.Name), f.Bytes()
+		if !f.Ragged {
+			if len(data) != n*size {
+				return nil, fmt.Errorf("field %q: %d bytes, want %d samples of %d", f.Name, len(data), n, size)
+			}
+			columns[k] = func(row int) []byte { return data[row*size:][:size] }
+			continue
+		}
+		offsets := b.Offsets(f.Name)
+		if len(offsets) != n+1 || !slices.IsSorted(offsets) || offsets[0] < 0 || offsets[n] > len(data)/size {
+			return nil, fmt.Errorf("field %q: offsets %v in %d bytes, want those of %d samples", f.Name, offsets, len(data), n)
+		}
+		columns[k] = func(row int) []byte { return data[offsets[row]*size : offsets[row+1]*size] }
+	}
+	return columns, nil
+}

@@ -27,5 +27,8 @@ var AVX512 = sync.OnceValue(func() bool {
 // BMI2 reports whether kernels may use BMI1, BMI2 and POPCNT next to AVX2.
 var BMI2 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT })
 
+// VBMI2 reports whether kernels may use AVX-512 VBMI and VBMI2 next to BMI2.
+var VBMI2 = sync.OnceValue(func() bool { return AVX512() && BMI2() && cpu.X86.HasAVX512VBMI2 })
+
 // Float16 reports whether kernels may convert to float16, with F16C.
 var Float16 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasF16C })

@@ -1,0 +1,23 @@
+package blockcode
+
+// kernels says which code decodes. The results are the same.
+type kernels uint8
+
+const (
+	automatic kernels = iota // what best returns
+	portable
+	avx2
+	avx512
+	neon
+)
+
+// choose returns what decodes src.
+func (k kernels) choose(src []byte) kernels {
+	if cap(src)-len(src) < Slack {
+		return portable
+	}
+	if k == automatic {
+		return best()
+	}
+	return k
+}

@@ -1,0 +1,131 @@
+package blockcode
+
+import "encoding/binary"
+
+// compressed is how many streams Huffman codes compress.
+const compressed = 5
+
+// A small is the header of a row of level Small.
+type small struct {
+	patches, escapes, wide uint64
+	set                    byte
+	sizes                  [lanes - 1]uint64 // of the lanes
+}
+
+// appendSmall appends the code of the streams without the number of patches.
+func (e *Encoder) appendSmall(dst []byte) []byte {
+	parts := [compressed][]byte{e.lengths, e.dcs, e.masks, e.values, e.escapes}
+	set := smallest(&parts)
+	for s, part := range parts {
+		for i, symbol := range part {
+			e.lanes[i%lanes].add(codes().words[set][s][symbol])
+		}
+	}
+	dst = append(dst, byte(set))
+	dst = binary.AppendUvarint(dst, uint64(len(e.escapes)))
+	dst = binary.AppendUvarint(dst, uint64(len(e.wide)/2))
+	for i := range e.lanes {
+		e.lanes[i].flush()
+		if i < lanes-1 {
+			dst = binary.AppendUvarint(dst, uint64(len(e.lanes[i].bytes)))
+		}
+	}
+	for i := range e.lanes {
+		dst = append(dst, e.lanes[i].bytes...)
+		e.lanes[i].bytes = e.lanes[i].bytes[:0]
+	}
+	dst = append(dst, e.wide...)
+	return append(dst, e.patches...)
+}
+
+// smallest returns the code set that needs the fewest bits.
+func smallest(parts *[compressed][]byte) (best int) {
+	var counts [compressed][256]int
+	for s, part := range parts {
+		for _, symbol := range part {
+			counts[s][symbol]++
+		}
+	}
+	fewest := -1
+	for set := range codes().words {
+		total := 0
+		for s := range counts {
+			for symbol, n := range counts[s] {
+				total += n * int(codes().words[set][s][symbol].length)
+			}
+		}
+		if fewest < 0 || total < fewest {
+			best, fewest = set, total
+		}
+	}
+	return best
+}
+
+// splitSmall is split for level Small.
+func (d *Decoder) splitSmall(src []byte, n int) error {
+	var h small
+	src, ok := h.read(src)
+	if !ok || int(h.set) >= codeSets {
+		return corrupt("header")
+	}
+	tail := patchSize*h.patches + 2*h.wide
+	if tail > uint64(len(src)) {
+		return corrupt("length of the row")
+	}
+	end := len(src) - int(tail)
+	d.wide, d.patches = src[end:end+2*int(h.wide)], src[end+2*int(h.wide):]
+
+	r := laneReader{kernel: d.running != portable}
+	if !r.open(src, &h.sizes, end) {
+		return corrupt("length of a lane")
+	}
+	tables := &codes().tables[h.set]
+	half := (n + 1) / 2
+	d.small = grow(d.small, half+(1+8+32+64)*n+Slack)
+	rest := d.small
+	next := func(stream, size int) (part []byte) {
+		part, rest = rest[:size], rest[size:]
+		r.read(part, &tables[stream])
+		return part
+	}
+	d.lengths, d.dcs = next(0, half), next(1, n)
+	size, ok := sum(d.lengths, n)
+	if !ok {
+		return corrupt("length of a mask")
+	}
+	if wideSize(d.dcs) != len(d.wide) {
+		return corrupt("number of wide differences")
+	}
+	d.masks = next(2, size)
+	bits := ones(d.masks)
+	if h.escapes > uint64(bits) {
+		return corrupt("number of escapes")
+	}
+	d.values = next(3, (bits+1)/2)
+	d.escapes = next(4, int(h.escapes))
+	if !r.close() {
+		return corrupt("Huffman code")
+	}
+	return nil
+}
+
+// read reads the header. It returns what follows it.
+func (h *small) read(src []byte) (rest []byte, ok bool) {
+	numbers := [...]*uint64{&h.patches, nil, &h.escapes, &h.wide, &h.sizes[0], &h.sizes[1], &h.sizes[2]}
+	most := uint64(len(src)) // of any of them
+	for _, to := range numbers {
+		if to == nil {
+			if len(src) == 0 {
+				return nil, false
+			}
+			h.set, src = src[0], src[1:]
+			continue
+		}
+		v, at := binary.Uvarint(src)
+		if at <= 0 || v > 8*most {
+			return nil, false
+		}
+		*to, src = v, src[at:]
+	}
+	return src, true
+}

@@ -14,22 +14,25 @@ import (
 
 // converse answers requests until the reader is gone.
 func (s *server) converse(ctx context.Context) error {
-	if err := s.write(s.greeting()); err != nil {
-		return err
-	}
 	q, err := s.question(ctx)
 	for err == nil {
 		switch q.Do {
 		case "begin":
 			q, err = s.loop(ctx, q)
+		case "next":
+			q, err = s.answer(ctx, failed(errEnded))
 		case "stop":
 			q, err = s.question(ctx) // the loop has ended by itself
 		default:
-			err = fmt.Errorf("share: reader: request %q, but no loop runs", q.Do)
+			err = fmt.Errorf("share: reader: request %q", q.Do)
 		}
 	}
 	return err
 }
+
+// errEnded is the reader's error if it asks for the next batch of another loop than the
+// one that runs.
+var errEnded = errors.New("share: this loop has ended, or another loop has begun")
 
 // loop sends one batch per request. It returns the first request that is not for the
 // next batch.
@@ -42,14 +45,32 @@ func (s *server) loop(ctx context.Context, q question) (question, error) {
 		if err != nil {
 			return s.answer(ctx, failed(err))
 		}
-		if err := s.send(batch); err != nil {
+		number, err := s.send(batch)
+		if err != nil {
 			return q, err
 		}
-		if q, err = s.question(ctx); err != nil || q.Do != "next" {
+		if q, err = s.after(ctx, number); err != nil || q.Do != "next" {
 			return q, err
 		}
 	}
 	return s.answer(ctx, ending{s.l.Position(from.Epoch + 1)})
+}
+
+// after waits for a request of the loop whose last batch has that number, or for one
+// that begins another loop.
+func (s *server) after(ctx context.Context, number int) (q question, err error) {
+	q, err = s.question(ctx)
+	for err == nil && q.After != number {
+		switch q.Do {
+		case "next":
+			q, err = s.answer(ctx, failed(errEnded))
+		case "stop":
+			q, err = s.question(ctx)
+		default:
+			return q, nil
+		}
+	}
+	return q, err
 }
 
 // answer sends a line, and waits for the next request.
@@ -69,6 +90,8 @@ func (s *server) question(ctx context.Context) (q question, err error) {
 			return q, context.Cause(ctx)
 		}
 		switch q.Do {
+		case "hello":
+			err = s.write(s.greeting(q.Version))
 		case "len":
 			err = s.write(s.length(q.Epoch))
 		case "stats":
@@ -88,20 +111,29 @@ func (s *server) length(epoch int) any {
 	return length{n}
 }
 
-// send sends a batch, after the blocks in which it lies.
-func (s *server) send(b *loader.Batch) error {
-	h := held{release: b.Keep()}
-	line := batchLine{Position: b.Position()}
+// send sends a batch, and returns the number that it gives to it.
+func (s *server) send(b *loader.Batch) (number int, err error) {
+	h := &held{release: b.Keep()}
+	s.last++
+	line := batchLine{Number: s.last, Fields: []fieldLine{}, Memory: []holdLine{}, Gone: []int{}, Position: b.Position()}
 	for _, f := range b.Spec() {
-		out, err := s.field(b, f, &h)
+		out, err := s.field(b, f, h)
 		if err != nil {
 			h.release()
-			return err
+			return 0, err
 		}
 		line.Fields = append(line.Fields, out)
 	}
-	line.Number, line.Gone = s.give(h), s.memory.unannounced()
-	return s.write(line)
+	many := s.give(h)
+	for i := range line.Fields {
+		line.Fields[i].Copy = many || line.Fields[i].Bytes < small
+	}
+	for k, block := range h.blocks {
+		id, name := s.memory.show(block)
+		line.Memory = append(line.Memory, holdLine{h.holds[k], id, name})
+	}
+	line.Gone = append(line.Gone, s.memory.unannounced()...)
+	return line.Number, s.write(line)
 }
 
 // field describes one field in the line of a batch.
@@ -118,34 +150,15 @@ func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, er
 		return out, nil
 	}
 	var block *block
-	block, out.Block, out.Offset = s.memory.find(bytes)
+	block, out.Offset = s.memory.find(bytes)
 	if block == nil {
 		return out, fmt.Errorf("share: field %q is not in the Memory that is served: make the loader with loader.Memory of it", f.Name)
 	}
 	if !slices.Contains(h.blocks, block) {
 		h.blocks = append(h.blocks, block)
 	}
-	return out, s.announce(block)
-}
-
-// announce sends a block that the reader does not know. The batch in it is kept, so
-// the block is not freed meanwhile.
-func (s *server) announce(b *block) error {
-	file, id := s.memory.takeFile(b)
-	if file == nil {
-		return nil
-	}
-	defer file.Close()
-	text, err := json.Marshal(blockLine{id, len(b.bytes)})
-	if err != nil {
-		return err
-	}
-	text = append(text, '\n')
-	n, _, err := s.conn.WriteMsgUnix(text, rights(file), nil)
-	if err == nil && n < len(text) {
-		_, err = s.conn.Write(text[n:])
-	}
-	return written(err)
+	out.Block = block.id // no other goroutine changes it while the batch is kept
+	return out, nil
 }
 
 func (s *server) write(line any) error {

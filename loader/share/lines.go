@@ -13,21 +13,25 @@ import (
 // version is that of the protocol.
 const version = 1
 
+// small is how many bytes a field has at least that the reader is not told to copy: a
+// reader that keeps labels should not keep the memory of the images.
+const small = 64 << 10
+
 // A question is a request of the reader.
 type question struct {
-	Do    string          `json:"do"`
-	From  loader.Position `json:"from"` // of begin; without a version it is an epoch's beginning
-	Epoch int             `json:"epoch"`
-	Batch int             `json:"batch"`
+	Do      string          `json:"do"`
+	Version int             `json:"version"`
+	From    loader.Position `json:"from"` // of begin; without a version it is an epoch's beginning
+	After   int             `json:"after"`
+	Epoch   int             `json:"epoch"`
+	Free    []int           `json:"free"` // holds
 }
 
 // These are the lines of this side.
 type (
 	greeting struct {
-		Version int            `json:"version"`
-		Fields  []field        `json:"fields"`
-		Keep    int            `json:"keep"`
-		Info    map[string]any `json:"info"`
+		Fields []field        `json:"fields"`
+		Info   map[string]any `json:"info"`
 	}
 	field struct {
 		Name   string `json:"name"`
@@ -35,21 +39,24 @@ type (
 		Shape  []int  `json:"shape"`
 		Ragged bool   `json:"ragged,omitempty"`
 	}
-	blockLine struct {
-		ID   int `json:"block"`
-		Size int `json:"size"`
-	}
 	batchLine struct {
 		Number   int             `json:"batch"`
 		Fields   []fieldLine     `json:"fields"`
+		Memory   []holdLine      `json:"memory"`
+		Gone     []int           `json:"gone"`
 		Position loader.Position `json:"position"`
-		Gone     []int           `json:"gone,omitempty"`
+	}
+	holdLine struct {
+		Hold  int    `json:"hold"`
+		Block int    `json:"block"`
+		File  string `json:"file"`
 	}
 	fieldLine struct {
 		field
 		Bytes   int   `json:"bytes"`
 		Block   int   `json:"block"` // 0 where there are no bytes
 		Offset  int   `json:"offset"`
+		Copy    bool  `json:"copy"`
 		Offsets []int `json:"offsets,omitempty"`
 	}
 	ending struct {
@@ -68,20 +75,20 @@ type (
 	}
 )
 
-// greeting is the first line.
-func (s *server) greeting() greeting {
-	g := greeting{Version: version, Info: s.info}
-	ragged := false
+// greeting is the answer to a reader that speaks the given version of the protocol.
+func (s *server) greeting(readers int) any {
+	if readers != version {
+		return failed(fmt.Errorf("share: the program speaks version %d of the protocol, the reader version %d", version, readers))
+	}
+	g := greeting{Fields: []field{}, Info: s.info}
 	for _, f := range s.l.Spec() {
 		g.Fields = append(g.Fields, newField(f))
-		ragged = ragged || f.Ragged
 	}
-	g.Keep = keep(s.l.Stats(), ragged)
 	return g
 }
 
-// keep is how many batches the reader may hold without slowing the loader down: all
-// slabs but one per worker. It is at least two, because the next batch comes before the
+// keep is how many batches the reader may hold without copying them, so that it does
+// not slow the loader down: all slabs but one per worker. It is at least two, because the next batch comes before the
 // reader frees the one of its loop body. With ragged fields it is not more than two,
 // because more could fill the memory to which the loader limits itself. One slab is
 // always left for the loader.

@@ -18,15 +18,16 @@ type Memory struct {
 	mu     sync.Mutex
 	blocks []*block
 	last   int   // the id of the newest block
-	gone   []int // ids of freed blocks that a reader still knows
+	gone   []int // ids of freed blocks that a reader has mapped
 	bytes  int   // of all blocks
 }
 
 // A block is a file in memory, mapped here. The Memory's mutex guards it.
 type block struct {
 	id    int
-	bytes []byte   // at an address that does not change
-	file  *os.File // nil after a reader has got it
+	bytes []byte // at an address that does not change
+	file  *os.File
+	known bool // to a reader, which may have mapped it
 }
 
 // Alloc returns n zero bytes, aligned to a page. It is an error if the machine has less
@@ -64,26 +65,38 @@ func (m *Memory) Free(slab []byte) error {
 	}
 	m.blocks = slices.Delete(m.blocks, i, i+1)
 	m.bytes -= len(b.bytes)
-	if b.file == nil {
+	return m.forget(b)
+}
+
+// forget closes a block's file. Who has mapped it keeps its memory.
+func (m *Memory) forget(b *block) error {
+	if b.known {
 		m.gone = append(m.gone, b.id)
-		return nil
 	}
 	return b.file.Close()
 }
 
-// find is the block that holds the bytes, of which there are some, with its id, and
-// where in it they are.
-func (m *Memory) find(bytes []byte) (b *block, id, offset int) {
+// find is the block that holds the bytes, of which there are some, and where in it they
+// are. It is nil if there is none.
+func (m *Memory) find(bytes []byte) (b *block, offset int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(bytes)))
 	for _, b = range m.blocks {
 		base := uintptr(unsafe.Pointer(unsafe.SliceData(b.bytes)))
 		if at >= base && at-base < uintptr(len(b.bytes)) {
-			return b, b.id, int(at - base)
+			return b, int(at - base)
 		}
 	}
-	return nil, 0, 0
+	return nil, 0
+}
+
+// show is the block's id and the name of its file, for a reader to map.
+func (m *Memory) show(b *block) (id int, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b.known = true
+	return b.id, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.file.Fd())
 }
 
 // lose gives a block new memory. What it held stays what it is for those who have it
@@ -95,18 +108,10 @@ func (m *Memory) lose(b *block) error {
 	if err != nil {
 		return fmt.Errorf("share: %d bytes: %w", len(b.bytes), err)
 	}
-	m.gone = append(m.gone, b.id)
+	err = m.forget(b)
 	m.last++
-	b.id, b.file = m.last, file
-	return nil
-}
-
-// takeFile is the block's file, the first time that it is asked for. Who has it closes it.
-func (m *Memory) takeFile(b *block) (file *os.File, id int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	file, b.file = b.file, nil
-	return file, b.id
+	b.id, b.file, b.known = m.last, file, false
+	return err
 }
 
 // unannounced are the ids of freed blocks that a reader knows. They are asked for once.

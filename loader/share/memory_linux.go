@@ -53,6 +53,3 @@ func exchange(bytes []byte) (*os.File, error) {
 }
 
 func unmap(bytes []byte) error { return unix.Munmap(bytes) }
-
-// rights is a message's control data that gives the other process the file.
-func rights(file *os.File) []byte { return unix.UnixRights(int(file.Fd())) }

@@ -10,4 +10,3 @@ import (
 func newFile(int) (*os.File, []byte, error) { return nil, nil, errors.ErrUnsupported }
 func exchange([]byte) (*os.File, error)     { return nil, errors.ErrUnsupported }
 func unmap([]byte) error                    { return errors.ErrUnsupported }
-func rights(*os.File) []byte                { return nil }

@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -23,19 +25,26 @@ type server struct {
 	info      map[string]any
 	questions chan question
 
-	mu   sync.Mutex
-	held map[int]held // batches that the reader has
-	last int          // number that a batch was given
+	last int // number that a batch was given
+	keep int // batches that the reader may hold without copying them
+
+	mu    sync.Mutex
+	held  []*held // batches that the reader has
+	holds int     // number that a hold was given
 }
 
 // held is a batch that the reader has.
 type held struct {
 	blocks  []*block
+	holds   []int // on the blocks, that the reader has not given back
+	forked  bool  // another process has them too
 	release func()
 }
 
 func newServer(l *loader.Loader, m *Memory, conn *net.UnixConn) *server {
-	return &server{l: l, memory: m, conn: conn, info: map[string]any{}, questions: make(chan question), held: map[int]held{}}
+	s := &server{l: l, memory: m, conn: conn, info: map[string]any{}, questions: make(chan question)}
+	s.keep = keep(l.Stats(), slices.ContainsFunc(l.Spec(), func(f dataset.Field) bool { return f.Ragged }))
+	return s
 }
 
 // errGone says that the reader has ended or has closed its socket.
@@ -96,64 +105,81 @@ func (s *server) read(ctx context.Context) error {
 			}
 			return fmt.Errorf("share: reader: %w", err)
 		}
-		var err error
-		switch q.Do {
-		case "free":
-			err = s.free(q.Batch)
-		case "lose":
-			err = s.lose(q.Batch)
-		default:
-			select {
-			case s.questions <- q:
-			case <-ctx.Done():
+		for _, hold := range q.Free {
+			if err := s.free(hold); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
+		if q.Do == "fork" {
+			s.fork()
+			continue
+		}
+		select {
+		case s.questions <- q:
+		case <-ctx.Done():
 		}
 	}
 }
 
-// give gives a batch to the reader, and numbers it.
-func (s *server) give(h held) (number int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last++
-	s.held[s.last] = h
-	return s.last
-}
-
-// takeBack takes a batch back.
-func (s *server) takeBack(number int) (held, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h, ok := s.held[number]
-	if !ok {
-		return h, fmt.Errorf("share: reader: batch %d is freed or lost, but the reader does not hold it", number)
-	}
-	delete(s.held, number)
-	return h, nil
-}
-
-// free takes a batch back, for the loader to use its memory again.
-func (s *server) free(number int) error {
-	h, err := s.takeBack(number)
-	if err == nil {
+// give gives a batch to the reader. It reports whether the reader holds so many that it
+// should copy this one.
+func (s *server) give(h *held) (many bool) {
+	if len(h.blocks) == 0 {
 		h.release()
+		return false
 	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range h.blocks {
+		s.holds++
+		h.holds = append(h.holds, s.holds)
+	}
+	s.held = append(s.held, h)
+	return len(s.held) > s.keep
+}
+
+// free takes a hold back. When a batch has none left, the loader may use its memory again.
+func (s *server) free(hold int) error {
+	h, err := s.takeBack(hold)
+	switch {
+	case err != nil || h == nil:
+		return err
+	case h.forked:
+		return s.lose(h)
+	}
+	h.release()
+	return nil
+}
+
+// takeBack returns the batch if that was its last hold.
+func (s *server) takeBack(hold int) (*held, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, h := range s.held {
+		k := slices.Index(h.holds, hold)
+		if k < 0 {
+			continue
+		}
+		if h.holds = slices.Delete(h.holds, k, k+1); len(h.holds) > 0 {
+			return nil, nil
+		}
+		s.held = slices.Delete(s.held, i, i+1)
+		return h, nil
+	}
+	return nil, fmt.Errorf("share: reader: hold %d is freed, but the reader does not have it", hold)
+}
+
+// fork notes that another process sees what the reader has now.
+func (s *server) fork() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.held {
+		h.forked = true
+	}
 }
 
 // lose takes a batch back whose memory is not to be used again.
-func (s *server) lose(number int) error {
-	h, err := s.takeBack(number)
-	if err == nil {
-		err = s.loseBlocks(h)
-	}
-	return err
-}
-
-func (s *server) loseBlocks(h held) error {
+func (s *server) lose(h *held) error {
 	for _, b := range h.blocks {
 		if err := s.memory.lose(b); err != nil {
 			return err // the batch stays kept
@@ -167,7 +193,7 @@ func (s *server) loseBlocks(h held) error {
 // has closed its end.
 func (s *server) loseAll() (err error) {
 	for _, h := range s.held { // no other goroutine is left
-		err = errors.Join(err, s.loseBlocks(h))
+		err = errors.Join(err, s.lose(h))
 	}
 	return err
 }

@@ -19,45 +19,46 @@
 // A reader in another language can do the same as the Python package. It makes a pair
 // of connected Unix stream sockets and starts the program with one of them. The
 // environment variable PENSTOCK_SHARE holds the number of that socket's file
-// descriptor. Both sides write lines of JSON. The program writes the first line, in
-// which a ragged field also has "ragged":true:
+// descriptor. Both sides write lines of JSON. The reader sends one request at a time:
 //
-//	{"version":1,"fields":[{"name":"image","dtype":"float32","shape":[3,224,224]},…],"keep":3,"info":{…}}
-//
-// The reader sends one request at a time:
-//
+//	{"do":"hello","version":1}           comes first; the answer has the fields and what [Info] was given
 //	{"do":"begin","from":{"epoch":0}}    begins a loop at the start of an epoch, or at the position of a batch
-//	{"do":"next"}                        asks for the next batch of the loop
-//	{"do":"stop"}                        ends the loop early; there is no answer
+//	{"do":"next","after":7}              asks for the batch after batch 7, which is the last one of its loop
 //	{"do":"len","epoch":0}               the answer is {"len":…}, the number of batches, or an error
 //	{"do":"stats"}                       the answer is {"stats":"…"}, a text for people
+//	{"do":"stop","after":7}              ends the loop whose last batch is 7; there is no answer
+//	{"do":"fork"}                        says that this process forks; there is no answer
+//
+// The answer to hello, in which a ragged field also has "ragged":true, is
+//
+//	{"fields":[{"name":"image","dtype":"float32","shape":[3,224,224]},…],"info":{…}}
 //
 // The answer to begin and next is one of three lines: a batch; the end of the epoch,
 // with the position of the next epoch; or an error, which ends the loop. If a sample
 // failed, name and index are those of the sample:
 //
-//	{"batch":7,"fields":[{"name":"image","dtype":"float32","shape":[128,3,224,224],"bytes":77070336,"block":1,"offset":0},…],"position":{…}}
+//	{"batch":7,"fields":[…],"memory":[{"hold":9,"block":1,"file":"/proc/1234/fd/5"}],"gone":[],"position":{…}}
 //	{"end":{…}}
 //	{"error":"…","name":"cat/0812.jpg","index":812}
 //
-// A block is a file in memory (memfd_create(2)), to be mapped as a whole. The program
-// sends its file descriptor once, before the first batch that lies in it, together with
-// the line
+// The fields of a batch say where they are:
 //
-//	{"block":1,"size":77074432}
+//	{"name":"image","dtype":"float32","shape":[128,3,224,224],"bytes":77070336,"block":1,"offset":0,"copy":false}
 //
-// "gone":[…] in the line of a batch lists blocks that no later batch uses. The shape of
-// a ragged field counts the elements of all samples, and "offsets" says where each
-// sample begins. A field without elements has block 0, which is not sent.
+// The shape of a ragged field counts the elements of all samples, and "offsets" says
+// where each sample begins. A field without elements has block 0. A block is a file in
+// memory, to be mapped as a whole. "memory" lists the files of the blocks in which the
+// batch is. The reader opens those that are new to it before its next request. "gone"
+// lists blocks that no later batch uses.
 //
-// The memory of a batch belongs to the reader until it sends one of these lines, which
-// it may do at any time:
+// The memory of a batch belongs to the reader as long as it holds the batch's blocks. It
+// gives them back with "free":[9,…], the numbers of the holds, in any request. If it
+// forks, the other process sees the batches that the reader holds. The loader then does
+// not use their memory again.
 //
-//	{"do":"free","batch":7}    the loader may reuse the memory
-//	{"do":"lose","batch":7}    the loader must not reuse it, because another process still reads it
-//
-// A reader should hold at most as many batches at once as "keep" says. With more, the
-// loader becomes slower, and when the reader holds all memory no further batch comes.
+// A reader should copy a field with "copy":true, and free the block. The field is small,
+// or the reader holds so many batches that the loader becomes slower. When the reader
+// holds all memory, no further batch comes.
 // [Serve] returns when the reader closes its end of the sockets, and when it exits or is
 // killed.
 package share

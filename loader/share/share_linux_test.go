@@ -52,16 +52,13 @@ type reader struct {
 	t      *testing.T
 	conn   *net.UnixConn
 	lines  *bufio.Reader
-	files  []int
 	blocks map[int][]byte
 	done   chan error // what serve returns
 }
 
 // A reply is any line.
 type reply struct {
-	Version int `json:"version"`
-	Keep    int `json:"keep"`
-	blockLine
+	Info map[string]any `json:"info"`
 	batchLine
 	failure
 	length
@@ -77,8 +74,9 @@ func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, op
 	}
 	ours, theirs := pair(t)
 	r := &reader{t: t, conn: ours, blocks: map[int][]byte{}, done: make(chan error, 1)}
-	r.lines = bufio.NewReader(readerFunc(r.receive))
+	r.lines = bufio.NewReader(ours)
 	s := newServer(l, m, theirs)
+	s.info["colour"] = "red"
 	go func() { r.done <- errors.Join(s.serve(ctx), l.Close()) }()
 	t.Cleanup(func() {
 		ours.Close()
@@ -88,15 +86,11 @@ func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, op
 			}
 		}
 	})
-	if got := r.read(); got.Version != version || len(got.Fields) != 3 || got.Keep != 2 {
+	if got := r.ask(`{"do":"hello","version":1}`); len(got.Fields) != 3 || got.Info["colour"] != "red" {
 		t.Fatalf("greeting %+v", got)
 	}
 	return r
 }
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func pair(t *testing.T) (a, b *net.UnixConn) {
 	t.Helper()
@@ -116,39 +110,56 @@ func pair(t *testing.T) (a, b *net.UnixConn) {
 	return conn(fds[0]), conn(fds[1])
 }
 
-func (r *reader) receive(p []byte) (int, error) {
-	control := make([]byte, 64)
-	n, c, _, _, err := r.conn.ReadMsgUnix(p, control)
-	messages, _ := unix.ParseSocketControlMessage(control[:c])
-	for _, m := range messages {
-		fds, _ := unix.ParseUnixRights(&m)
-		r.files = append(r.files, fds...)
-	}
-	return n, err
-}
-
-// read is the next line that is not about a block.
+// read is the next line. It maps the blocks that are new.
 func (r *reader) read() (got reply) {
 	r.t.Helper()
-	for {
-		got = reply{}
-		text, err := r.lines.ReadBytes('\n')
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &got); err != nil {
-			r.t.Fatalf("%s: %v", text, err)
-		}
-		if got.ID == 0 {
-			return got
-		}
-		r.blocks[got.ID], err = unix.Mmap(r.files[0], 0, got.Size, unix.PROT_READ, unix.MAP_SHARED)
-		unix.Close(r.files[0])
-		r.files = r.files[1:]
-		if err != nil {
-			r.t.Fatal(err)
+	text, err := r.lines.ReadBytes('\n')
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		r.t.Fatalf("%s: %v", text, err)
+	}
+	for _, m := range got.Memory {
+		if r.blocks[m.Block] == nil {
+			r.blocks[m.Block] = r.mapped(m.File)
 		}
 	}
+	return got
+}
+
+func (r *reader) mapped(name string) []byte {
+	r.t.Helper()
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	bytes, err := unix.Mmap(int(file.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return bytes
+}
+
+// next asks for the batch after b, and gives b back if it is told to.
+func (r *reader) next(b reply, giveBack bool) reply {
+	r.t.Helper()
+	free := []int{}
+	for _, m := range b.Memory {
+		if giveBack {
+			free = append(free, m.Hold)
+		}
+	}
+	text, err := json.Marshal(free)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.ask(`{"do":"next","after":%d,"free":%s}`, b.Number, text)
 }
 
 func (r *reader) ask(format string, args ...any) reply {
@@ -207,8 +218,7 @@ func TestReaderSeesEveryBatch(t *testing.T) {
 			if got, want := b.Fields[1].Dtype, fmt.Sprintf("int%d", unsafe.Sizeof(0)*8); got != want {
 				t.Errorf("dtype %s, want %s", got, want)
 			}
-			r.tell(`{"do":"free","batch":%d}`, b.Number)
-			b = r.ask(`{"do":"next"}`)
+			b = r.next(b, true)
 		}
 		if b.End == nil || b.End.Epoch != 1 {
 			t.Errorf("%+v, want the end", b)
@@ -232,7 +242,7 @@ func TestReaderSeesEveryBatch(t *testing.T) {
 func TestBatchesAreTheReadersUntilItGivesThemBack(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	first := r.ask(`{"do":"begin","from":{"epoch":0}}`)
-	second := r.ask(`{"do":"next"}`)
+	second := r.next(first, false)
 	r.check(first, 0)
 	r.check(second, 4)
 	r.conn.Close() // it has given none back
@@ -243,7 +253,7 @@ func TestBatchesAreTheReadersUntilItGivesThemBack(t *testing.T) {
 	r.check(second, 4)
 }
 
-func TestLostMemoryIsNotUsedAgain(t *testing.T) {
+func TestMemoryThatAForkSeesIsNotUsedAgain(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	var all []reply
 	for range 5 {
@@ -251,8 +261,8 @@ func TestLostMemoryIsNotUsedAgain(t *testing.T) {
 		for first := 0; b.End == nil; first += 4 {
 			r.check(b, first)
 			all = append(all, b)
-			r.tell(`{"do":"lose","batch":%d}`, b.Number)
-			b = r.ask(`{"do":"next"}`)
+			r.tell(`{"do":"fork"}`)
+			b = r.next(b, true)
 		}
 	}
 	for k, b := range all {
@@ -264,9 +274,9 @@ func TestBlocksThatAreGoneAreNamed(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
 	id := b.Fields[0].Block
-	r.tell(`{"do":"lose","batch":%d}`, b.Number)
+	r.tell(`{"do":"fork"}`)
 	for range 2 {
-		b = r.ask(`{"do":"next"}`)
+		b = r.next(b, true)
 		for _, gone := range b.Gone {
 			if gone == id {
 				return
@@ -279,7 +289,7 @@ func TestBlocksThatAreGoneAreNamed(t *testing.T) {
 func TestLoopsGoOnAfterAPosition(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
-	r.tell(`{"do":"stop"}`)
+	r.tell(`{"do":"stop","after":%d}`, b.Number)
 	position, err := json.Marshal(b.Position)
 	if err != nil {
 		t.Fatal(err)
@@ -287,12 +297,60 @@ func TestLoopsGoOnAfterAPosition(t *testing.T) {
 	r.check(r.ask(`{"do":"begin","from":%s}`, position), 4)
 }
 
+func TestOnlyTheLastLoopGoesOn(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	old := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	b := r.ask(`{"do":"begin","from":{"epoch":1}}`)
+	r.tell(`{"do":"stop","after":%d}`, old.Number)
+	if got := r.next(old, true); !strings.Contains(got.Error, "another loop has begun") {
+		t.Errorf("got %+v, want an error", got)
+	}
+	r.check(r.next(b, true), 4)
+	r.tell(`{"do":"stop","after":%d}`, b.Number+1)
+	if got := r.next(b, false); !strings.Contains(got.Error, "this loop has ended") {
+		t.Errorf("got %+v, want an error", got)
+	}
+}
+
+func TestAReaderIsToldWhatToCopy(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory), loader.BatchSize(2))
+	r.tell(`{"do":"fork"}`) // before there is a batch, it means nothing
+	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	for k := range 3 {
+		if !b.Fields[0].Copy {
+			t.Errorf("batch %d: a field of %d bytes is not to be copied", k, b.Fields[0].Bytes)
+		}
+		b = r.next(b, true)
+	}
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{small}}, {Name: "y", Dtype: tensor.Int64}, {Name: "z", Dtype: tensor.Int64}}
+	large := dataset.Func(40, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		dataset.Set(dst, 1, int64(i))
+		dataset.Set(dst, 2, int64(i))
+		return nil
+	})
+	r = served(t, t.Context(), large, new(Memory), loader.InFlight(5)) // with two workers the reader may hold three batches
+	b = r.ask(`{"do":"begin","from":{"epoch":0}}`)
+	for k, want := range []bool{false, false, false, true} {
+		if got := b.Fields[0].Copy; got != want {
+			t.Errorf("batch %d: copy %v, want %v", k, got, want)
+		}
+		b = r.next(b, k == 3)
+	}
+}
+
+func TestAnotherVersionOfTheProtocolIsNamed(t *testing.T) {
+	r := served(t, t.Context(), numbers(12), new(Memory))
+	if got, want := r.ask(`{"do":"hello","version":2}`).Error, "share: the program speaks version 1 of the protocol, the reader version 2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestLoaderErrorsAreTheReaders(t *testing.T) {
 	r := served(t, t.Context(), numbers(20), new(Memory))
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
 	for range 3 {
-		r.tell(`{"do":"free","batch":%d}`, b.Number)
-		b = r.ask(`{"do":"next"}`)
+		b = r.next(b, true)
 	}
 	if want := "loader: sample 13, epoch 0, batch 3: bad luck"; b.Error != want || b.Index == nil || *b.Index != 13 {
 		t.Errorf("%+v, want %s", b.failure, want)
@@ -318,9 +376,7 @@ func TestNonsenseEndsServing(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello":                      "invalid character",
 		`{"do":"dance"}`:             `"dance"`,
-		`{"do":"next"}`:              "no loop runs",
-		`{"do":"free","batch":1}`:    "batch 1",
-		`{"do":"lose","batch":-1}`:   "batch -1",
+		`{"do":"stats","free":[7]}`:  "hold 7",
 		`{"do":"begin","from":"me"}`: "cannot unmarshal",
 	} {
 		r := served(t, t.Context(), numbers(12), new(Memory))

@@ -34,6 +34,7 @@ type options struct {
 	wait     time.Duration
 	queue    int
 	maxBytes int64
+	sending  time.Duration
 	pixels   int
 	threads  int
 	top      int
@@ -47,8 +48,9 @@ func main() {
 	flag.StringVar(&o.model, "model", model.Folder(), "folder that examples/onnx/install filled")
 	flag.IntVar(&o.batch, "batch", 4, "images that the net sees at once, at most; larger batches pay on devices, not on processors")
 	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
-	flag.IntVar(&o.queue, "queue", 64, "requests under way; a further one gets 503")
+	flag.IntVar(&o.queue, "queue", 64, "requests that wait for the net; a further one gets 503")
 	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "bytes of an image")
+	flag.DurationVar(&o.sending, "sending", 20*time.Second, "how long a client may take to send an image")
 	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "pixels of an image")
 	flag.IntVar(&o.threads, "threads", 0, "threads of the net; 0 is one for each processor")
 	flag.IntVar(&o.top, "top", 5, "classes in an answer")
@@ -72,9 +74,9 @@ func main() {
 // run serves until ctx ends, and then until the requests under way are answered. It
 // calls ready when it listens.
 func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
-	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
-		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -max-pixels %d, -top %d, -threads %d: want at least 1, and 0 for the last one",
-			o.batch, o.queue, o.maxBytes, o.pixels, o.top, o.threads)
+	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.sending <= 0 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
+		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -sending %v, -max-pixels %d, -top %d, -threads %d: want more than 0, and 0 for the last one",
+			o.batch, o.queue, o.maxBytes, o.sending, o.pixels, o.top, o.threads)
 	}
 	files, err := model.Find(o.model)
 	if err != nil {
@@ -96,11 +98,11 @@ func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
 	}
 	b := newBatcher(batcherConfig{net: session.Run, size: o.batch, values: session.Values(), classes: session.Classes(), wait: o.wait})
 	defer b.close()
-	return listen(ctx, o, newServer(server{steps: steps, batcher: b, names: files.Classes, maxBytes: o.maxBytes, top: o.top}, o.queue), ready)
+	return listen(ctx, o, newServer(&server{steps: steps, batcher: b, names: files.Classes, maxBytes: o.maxBytes, sending: o.sending, top: o.top}, o.queue), ready)
 }
 
 // listen serves HTTP. The timeouts end requests of clients that send or read too
-// slowly.
+// slowly; the server sets that of an image.
 func listen(ctx context.Context, o options, s *server, ready func(net.Addr)) error {
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {

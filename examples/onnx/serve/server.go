@@ -7,7 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/transform"
@@ -17,26 +23,20 @@ import (
 type server struct {
 	steps    *transform.Compiled
 	batcher  *batcher
-	names    []string // of the classes
-	maxBytes int64    // of an image
-	top      int      // classes in an answer
-	places   chan *place
+	names    []string      // of the classes
+	maxBytes int64         // of an image
+	sending  time.Duration // that a client has to send an image
+	top      int           // classes in an answer
+	places   chan struct{} // of the requests that wait for the net
+	free     atomic.Int64  // bytes that images may still take
 }
 
-// A place is what a request needs to be admitted. There are as many as requests may
-// be under way, so that memory is bounded.
-type place struct{ body bytes.Buffer }
-
-// keptBytes is how much of a body's memory is kept for the next one.
-const keptBytes = 1 << 20
-
-// newServer admits as many requests at a time as the queue is long.
-func newServer(s server, queue int) *server {
-	s.places = make(chan *place, queue)
-	for range queue {
-		s.places <- new(place)
-	}
-	return &s
+// newServer lets as many requests wait for the net as the queue is long. The images of
+// all requests together may take as many bytes as the images of a full queue.
+func newServer(s *server, queue int) *server {
+	s.places = make(chan struct{}, queue)
+	s.free.Store(int64(queue) * s.maxBytes)
+	return s
 }
 
 // handler serves POST /classify and GET /healthz.
@@ -55,61 +55,110 @@ type answer struct {
 }
 
 func (s *server) classify(w http.ResponseWriter, r *http.Request) {
-	var p *place
+	file, giveBack, err := s.receive(w, r)
+	defer giveBack()
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	// A client that sends slowly has no place until it has sent everything.
 	select {
-	case p = <-s.places:
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
 	default:
-		w.Header().Set("Retry-After", "1")
-		reply(w, http.StatusServiceUnavailable, answer{Error: fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))})
-		return
-	}
-	defer func() {
-		if p.body.Reset(); p.body.Cap() > keptBytes {
-			p.body = bytes.Buffer{}
-		}
-		s.places <- p
-	}()
-
-	if _, err := p.body.ReadFrom(http.MaxBytesReader(w, r.Body, s.maxBytes)); err != nil {
-		status := http.StatusBadRequest
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			status = http.StatusRequestEntityTooLarge
-			err = fmt.Errorf("the image has more than %d bytes, which is the limit", large.Limit)
-		}
-		reply(w, status, answer{Error: err.Error()})
-		return
-	}
-	if p.body.Len() == 0 {
-		reply(w, http.StatusBadRequest, answer{Error: "the body is empty: want an image's file"})
+		refuse(w, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d requests are under way, which is the limit", cap(s.places))})
 		return
 	}
 	found, err := s.batcher.classify(r.Context(), func(row []float32) error {
-		if err := s.steps.Into(row, transform.File(p.body.Bytes())); err != nil {
-			return &imageError{err}
+		if err := s.steps.Into(row, transform.File(file)); err != nil {
+			return &refusal{http.StatusUnprocessableEntity, err.Error()}
 		}
 		return nil
 	})
-	bad := (*imageError)(nil)
 	switch {
-	case errors.As(err, &bad):
-		reply(w, http.StatusUnprocessableEntity, answer{Error: bad.Error()})
 	case errors.Is(err, errClosed):
-		reply(w, http.StatusServiceUnavailable, answer{Error: err.Error()})
+		refuse(w, &refusal{http.StatusServiceUnavailable, err.Error()})
 	case err != nil:
-		reply(w, http.StatusInternalServerError, answer{Error: err.Error()})
+		refuse(w, err)
+	case slices.ContainsFunc(found.logits, notFinite):
+		refuse(w, errors.New("the net's result is not a number"))
 	default:
 		reply(w, http.StatusOK, answer{Classes: model.Top(found.logits, s.names, s.top), Batch: found.rows})
 	}
 }
 
-// An imageError is the sender's fault.
-type imageError struct{ err error }
+func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
 
-func (e *imageError) Error() string { return e.err.Error() }
-func (e *imageError) Unwrap() error { return e.err }
+// receive reads an image's file. The caller gives its memory back when it is done with
+// it, also after an error.
+func (s *server) receive(w http.ResponseWriter, r *http.Request) (file []byte, giveBack func(), err error) {
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(s.sending)) // a test's recorder has none
+	var b bytes.Buffer
+	body := metered{Reader: http.MaxBytesReader(w, r.Body, s.maxBytes), free: &s.free}
+	_, err = b.ReadFrom(&body)
+	switch large := (*http.MaxBytesError)(nil); {
+	case err == errMemory:
+		err = &refusal{http.StatusServiceUnavailable, err.Error()}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = &refusal{http.StatusRequestTimeout, fmt.Sprintf("the image took more than %v to arrive, which is the limit", s.sending)}
+	case errors.As(err, &large):
+		err = &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the image has more than %d bytes, which is the limit", large.Limit)}
+	case err != nil:
+		err = &refusal{http.StatusBadRequest, err.Error()}
+	case b.Len() == 0:
+		err = &refusal{http.StatusBadRequest, "the body is empty: want an image's file"}
+	default:
+		_ = connection.SetReadDeadline(time.Time{}) // the wait for the net may be longer
+	}
+	return b.Bytes(), body.giveBack, err
+}
+
+// A metered body takes the memory for what it reads from all that is free.
+type metered struct {
+	io.Reader
+	free  *atomic.Int64
+	taken int64
+}
+
+var errMemory = errors.New("the images under way take all memory that the server allows")
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.taken += int64(n)
+	if m.free.Add(-int64(n)) < 0 {
+		err = errMemory
+	}
+	return n, err
+}
+
+func (m *metered) giveBack() { m.free.Add(m.taken) }
+
+// A refusal is an error with its HTTP status.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		status = r.status
+	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	reply(w, status, answer{Error: err.Error()})
+}
 
 func reply(w http.ResponseWriter, status int, a answer) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(a) // who does not read the answer has gone
+	_, _ = w.Write(append(text, '\n')) // who does not read the answer has gone
 }

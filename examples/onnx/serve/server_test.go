@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,12 +11,14 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
@@ -34,7 +37,7 @@ func newTestServer(t *testing.T, queue int, run func(x, y []float32, n int) erro
 	b := newBatcher(batcherConfig{net: run, size: 4, values: 3 * 224 * 224, classes: classes, wait: time.Millisecond})
 	t.Cleanup(b.close)
 	names := strings.Fields("zero one two three four five six seven eight nine")
-	return newServer(server{steps: steps, batcher: b, names: names, maxBytes: 1 << 20, top: 3}, queue)
+	return newServer(&server{steps: steps, batcher: b, names: names, maxBytes: 1 << 20, sending: time.Minute, top: 3}, queue)
 }
 
 // brightness is a net that knows how bright an image's first pixel is: the class
@@ -130,27 +133,141 @@ func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 
 func TestMoreRequestsThanTheQueueAreToldToComeBack(t *testing.T) {
 	begun, free := make(chan bool, 16), make(chan bool)
-	h := newTestServer(t, 2, func(x, y []float32, n int) error {
+	h := newTestServer(t, 1, func(x, y []float32, n int) error {
 		begun <- true
 		<-free
 		return brightness(x, y, n)
 	}).handler()
 	photo := gray(t, 100)
-	first, second := io.Pipe() // a body that does not end
 	var group sync.WaitGroup
 	group.Go(func() { post(h, bytes.NewReader(photo)) })
 	<-begun
-	group.Go(func() { post(h, first) })
-	second.Write(photo) // it is being read
 	status, a := post(h, bytes.NewReader(photo))
-	if status != http.StatusServiceUnavailable || !strings.Contains(a.Error, "2 requests") {
+	if status != http.StatusServiceUnavailable || !strings.Contains(a.Error, "1 requests") {
 		t.Errorf("got %d, %+v", status, a)
 	}
-	second.Close()
 	close(free)
 	group.Wait()
 	if status, a := post(h, bytes.NewReader(photo)); status != http.StatusOK {
 		t.Errorf("after the others: %d, %+v", status, a)
+	}
+}
+
+func TestAClientThatSendsSlowlyTakesNoPlace(t *testing.T) {
+	h := newTestServer(t, 1, brightness).handler()
+	photo := gray(t, 100)
+	var group sync.WaitGroup
+	var bodies []*io.PipeWriter
+	for range 8 {
+		body, sender := io.Pipe() // a body that does not end
+		group.Go(func() {
+			if status, a := post(h, body); status != http.StatusBadRequest {
+				t.Errorf("a body that breaks: got %d, %+v", status, a)
+			}
+		})
+		sender.Write(photo[:100]) // it is being read
+		bodies = append(bodies, sender)
+	}
+	if status, a := post(h, bytes.NewReader(photo)); status != http.StatusOK {
+		t.Errorf("got %d, %+v", status, a)
+	}
+	for _, sender := range bodies {
+		sender.CloseWithError(errors.New("connection lost"))
+	}
+	group.Wait()
+}
+
+func TestImagesUnderWayTakeBoundedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestServer(t, 2, brightness) // two images of 1 MiB
+		h := s.handler()
+		var group sync.WaitGroup
+		var senders []*io.PipeWriter
+		for range 2 {
+			body, sender := io.Pipe()
+			group.Go(func() { post(h, body) })
+			sender.Write(make([]byte, 1<<20))
+			senders = append(senders, sender)
+		}
+		synctest.Wait()
+		photo := gray(t, 100)
+		if status, a := post(h, bytes.NewReader(photo)); status != http.StatusServiceUnavailable || !strings.Contains(a.Error, "memory") {
+			t.Errorf("got %d, %+v", status, a)
+		}
+		for _, sender := range senders {
+			sender.Close()
+		}
+		group.Wait()
+		if status, a := post(h, bytes.NewReader(photo)); status != http.StatusOK {
+			t.Errorf("after the others: %d, %+v", status, a)
+		}
+		if got := s.free.Load(); got != 2<<20 {
+			t.Errorf("%d bytes are free, want %d", got, 2<<20)
+		}
+	})
+}
+
+func TestAClientThatSendsTooSlowlyIsToldTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestServer(t, 1, brightness)
+		s.sending = 20 * time.Second
+		near, far := net.Pipe()
+		listener := &one{conn: far, closed: make(chan struct{})}
+		h := &http.Server{Handler: s.handler()}
+		go h.Serve(listener)
+		defer h.Close()
+		begun := time.Now()
+		var group sync.WaitGroup
+		group.Go(func() {
+			io.WriteString(near, "POST /classify HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n")
+			for range 10 { // a byte every 3 seconds
+				near.Write([]byte{0xff})
+				time.Sleep(3 * time.Second)
+			}
+		})
+		response, err := http.ReadResponse(bufio.NewReader(near), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a answer
+		json.NewDecoder(response.Body).Decode(&a)
+		if took := time.Since(begun); took != s.sending || response.StatusCode != http.StatusRequestTimeout || !strings.Contains(a.Error, "20s") {
+			t.Errorf("after %v: %d, %+v, want %d after %v", took, response.StatusCode, a, http.StatusRequestTimeout, s.sending)
+		}
+		near.Close()
+		group.Wait()
+	})
+}
+
+// one is a listener with one connection.
+type one struct {
+	conn   net.Conn
+	closed chan struct{}
+}
+
+func (l *one) Accept() (net.Conn, error) {
+	if c := l.conn; c != nil {
+		l.conn = nil
+		return c, nil
+	}
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l *one) Close() error   { close(l.closed); return nil }
+func (l *one) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestAResultThatIsNotANumberIsAnError(t *testing.T) {
+	for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		h := newTestServer(t, 1, func(x, y []float32, n int) error {
+			err := brightness(x, y, n)
+			y[3] = float32(wrong)
+			return err
+		}).handler()
+		status, a := post(h, bytes.NewReader(gray(t, 100)))
+		if status != http.StatusInternalServerError || !strings.Contains(a.Error, "not a number") {
+			t.Errorf("%v: got %d, %+v", wrong, status, a)
+		}
 	}
 }
 

@@ -55,6 +55,14 @@ func NewClient(r Remote, options ...Option) (*Client, error) {
 	return c, nil
 }
 
+// Identity is that of the remote, if it has one.
+func (c *Client) Identity() string {
+	if r, ok := c.remote.(Identified); ok {
+		return r.Identity()
+	}
+	return ""
+}
+
 // ReadAt reads len(p) bytes of o, from byte off on.
 func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {
 	if err := checkRange(o, len(p), off); err != nil {

@@ -23,6 +23,15 @@ func Folder(dir string) Store { return folder(dir) }
 
 type folder string
 
+// Identity is the absolute path.
+func (d folder) Identity() string {
+	full, err := filepath.Abs(string(d))
+	if err != nil {
+		return ""
+	}
+	return "file://" + filepath.ToSlash(full)
+}
+
 func (d folder) open(name string) (*os.File, Object, error) {
 	full, err := d.path(name)
 	if err != nil {

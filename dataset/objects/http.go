@@ -173,6 +173,15 @@ func (s *Server) newClient() *http.Client {
 	return &client
 }
 
+// Identity is the URL without its query, user name and password. It is empty if [Sign]
+// makes the URLs.
+func (s *Server) Identity() string {
+	if s.sign != nil {
+		return ""
+	}
+	return s.base.Scheme + "://" + s.base.Host + s.base.EscapedPath()
+}
+
 // CloseIdleConnections closes connections that no request uses. Reads open new ones.
 func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }
 

@@ -10,7 +10,8 @@
 // A [Remote] is what a protocol offers: requests that may fail, stall or be slow.
 // [HTTP] makes one. A [Client] makes a [Store] of it, which reads on after a broken
 // request, tries again, and sends a second request where the first is slow. [Folder]
-// is a Store of local files. [FS] is a file system over any Store.
+// is a Store of local files. [FS] is a file system over any Store. Package cache, in this
+// folder, is a Store that keeps the bytes of another one on the local disk.
 //
 // # Versions
 //
@@ -64,6 +65,13 @@ type ReadAheader interface {
 	// ReadAhead begins to fetch n bytes of o from byte off on, without waiting for
 	// them. n = 0 means up to the end. It is only advice, so it reports no errors.
 	ReadAhead(ctx context.Context, o Object, off, n int64)
+}
+
+// Identified is a [Store] or a [Remote] that can be told from all others.
+type Identified interface {
+	// Identity names the service and where in it the objects are. It is the same in
+	// later runs, and holds no credentials. It is empty if it is not known.
+	Identity() string
 }
 
 // A Remote sends requests to a service that holds objects, one request per call. It

@@ -1,0 +1,231 @@
+// Package cache keeps blocks of objects on the local disk, so that later epochs and
+// later runs need not request them again:
+//
+//	client, err := objects.NewClient(server)
+//	blocks, err := cache.New(client, "/var/cache/photos", 100<<30)
+//	defer blocks.Close()
+//	fsys, err := objects.NewFS(ctx, blocks, "train")
+//
+// # Which blocks stay
+//
+// A block is the range of an object that one ReadAt names. So a folder of images has a
+// block per file, and package shards has its own blocks.
+//
+// Every epoch reads each block once, in a new order. No policy has more hits then than
+// one that keeps the same blocks for ever: the share of the data that fits. A cache that
+// drops what was not used for the longest time has 3 % of hits where 25 % are possible.
+// So the order of the hashes of blocks decides: if the cache is full, a block is stored
+// only in place of one with a higher hash. All processes agree on it without a word, and
+// a full cache is hardly written to.
+//
+// # Several processes, and those that are killed
+//
+// Any number of processes may use a folder at the same time. They should have the same
+// limit. A process may be killed at any point: a block appears under its name only when
+// it is whole, and what was left over is deleted by the next [New]. Each block has a
+// checksum, which is compared whenever it is read. A block that was damaged is deleted
+// and read from the store again.
+//
+// The folder must be on a local disk, because locks of network file systems are not
+// reliable. It holds no names and no credentials, only hashes and the bytes of objects,
+// and only its user can read it.
+//
+// # Errors
+//
+// [New] reports what is wrong with the folder. After that no error of the disk is an
+// error of a read: a full disk or a missing permission leads to reads from the store.
+// [Stats] counts them, and has the latest one.
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/figures"
+)
+
+// A Cache is a [objects.Store] that reads from a folder what it has there, and from the
+// underlying store what it does not have. [New] makes it.
+type Cache struct {
+	store objects.Store
+	config
+	folder   *folder
+	versions sync.Map // by the names of objects whose versions were not known: objects.Object
+	count    counters
+	closed   atomic.Bool
+}
+
+// New makes a cache of the blocks of s in the folder dir, which takes limit bytes at most.
+// It makes the folder if there is none. An existing folder must be empty or one that New
+// has made.
+//
+// The limit must be at least four times [BlockSize], because blocks are stored next to
+// each other while they are written: 256 MiB by default. It counts the bytes of files.
+// The file system adds a few per cent if blocks are small.
+//
+// New deletes what killed processes have left, blocks that were not used for the time of
+// [Unused], and those above the limit. It looks at every file for that.
+//
+// It is an error that satisfies [errors.Is] for [errors.ErrUnsupported] where the system
+// has no flock, such as on Windows.
+func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, error) {
+	c := &Cache{store: s, config: defaults()}
+	if i, ok := s.(objects.Identified); ok {
+		c.identity = i.Identity()
+	}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c.config)
+		}
+	}
+	if err := c.check(limit); err != nil {
+		return nil, err
+	}
+	full, err := filepath.Abs(dir)
+	if err == nil {
+		c.folder, err = openFolder(full, limit, c.unused)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cache: folder %s: %w", dir, err)
+	}
+	return c, nil
+}
+
+// Close ends the use of the folder. The blocks stay. Later reads are errors.
+func (c *Cache) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	if err := c.folder.close(); err != nil {
+		return fmt.Errorf("cache: close: %w", err)
+	}
+	return nil
+}
+
+// List yields the objects of the underlying store.
+func (c *Cache) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
+	return c.store.List(ctx, prefix)
+}
+
+// Stat asks the underlying store.
+func (c *Cache) Stat(ctx context.Context, name string) (objects.Object, error) {
+	return c.store.Stat(ctx, name)
+}
+
+// Identity is that of the underlying store, or the one given as option.
+func (c *Cache) Identity() string { return c.identity }
+
+// ReadAt reads len(p) bytes of o, from byte off on. This range is the block: another
+// range of the same object is another block, also if they overlap.
+//
+// If the version of o is unknown, the cache asks the underlying store for it, once per
+// object, because a block of an unknown version is of no use. It saves this request if
+// the listing has versions.
+func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64) error {
+	if c.closed.Load() {
+		return fmt.Errorf("cache: read %s: %w", o.Name, fs.ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("cache: read %s: %w", o.Name, err)
+	}
+	if len(p) == 0 || int64(len(p)) > c.blockSize || off < 0 {
+		return c.pass(ctx, o, p, off)
+	}
+	o, err := c.versioned(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.Version == "" || o.Size >= 0 && int64(len(p)) > o.Size-off {
+		return c.pass(ctx, o, p, off)
+	}
+	k := c.keyOf(o, off, int64(len(p)))
+	if c.load(k, p) {
+		c.count.hits.Add(1)
+		c.count.hitBytes.Add(int64(len(p)))
+		return nil
+	}
+	c.count.misses.Add(1)
+	if err := c.store.ReadAt(ctx, o, p, off); err != nil {
+		return err
+	}
+	c.count.missBytes.Add(int64(len(p)))
+	c.save(k, p)
+	return nil
+}
+
+// pass reads from the underlying store what is not cached.
+func (c *Cache) pass(ctx context.Context, o objects.Object, p []byte, off int64) error {
+	if len(p) > 0 {
+		c.count.passed.Add(1)
+	}
+	return c.store.ReadAt(ctx, o, p, off)
+}
+
+// versioned is o with its version, if the store knows one.
+func (c *Cache) versioned(ctx context.Context, o objects.Object) (objects.Object, error) {
+	if o.Version != "" {
+		return o, nil
+	}
+	if found, ok := c.versions.Load(o.Name); ok {
+		o.Version = found.(objects.Object).Version
+		return o, nil
+	}
+	found, err := c.store.Stat(ctx, o.Name)
+	if err != nil {
+		return o, err
+	}
+	first, _ := c.versions.LoadOrStore(o.Name, found)
+	o.Version = first.(objects.Object).Version
+	return o, nil
+}
+
+// Has reports whether the block of n bytes of o from byte off on is in the folder. It
+// does not look at its checksum.
+func (c *Cache) Has(o objects.Object, off, n int64) bool {
+	if o.Version == "" {
+		found, _ := c.versions.Load(o.Name)
+		o, _ = found.(objects.Object)
+	}
+	return o.Version != "" && !c.closed.Load() && c.folder.has(c.keyOf(o, off, n))
+}
+
+// load reads a block from the folder. It reports false if the block is not there.
+func (c *Cache) load(k key, p []byte) bool {
+	err := c.folder.load(k, p)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errDamaged):
+		c.count.damaged.Add(1)
+		c.count.failed(c.folder.drop(k))
+	default:
+		c.count.failed(err)
+	}
+	return false
+}
+
+// save stores a block, if there is room for it.
+func (c *Cache) save(k key, p []byte) {
+	if c.count.resting() {
+		return
+	}
+	stored, evicted, err := c.folder.save(k, p)
+	if stored {
+		c.count.stored.Add(1)
+	}
+	c.count.evictions.Add(int64(evicted))
+	c.count.failed(err)
+}
+
+// String says what is cached where: "blocks of https://data.example.org/ in /var/cache/photos, at most 100 GiB".
+func (c *Cache) String() string {
+	return fmt.Sprintf("blocks of %s in %s, at most %s", c.identity, c.folder.dir, figures.Bytes(c.folder.limit))
+}

@@ -1,0 +1,424 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/cache"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+func TestBlocksAreServedFromDiskInThisRunAndInLaterOnes(t *testing.T) {
+	s, dir := newSource(50), t.TempDir()
+	for run := range 2 {
+		c := open(t, s, dir, s.room())
+		for range 2 {
+			s.read(t, c, upTo(50)...)
+		}
+		got := c.Stats()
+		if run == 0 && (got.Hits != 50 || got.Misses != 50 || got.Stored != 50) || run == 1 && (got.Hits != 100 || got.Misses != 0) {
+			t.Errorf("run %d: %v", run, got)
+		}
+		if got.Used != s.room() || got.HitBytes+got.MissBytes != 2*(s.room()-4*50) {
+			t.Errorf("run %d: %+v, want %d bytes", run, got, s.room())
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := c.ReadAt(t.Context(), s.object(0), make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("a read after Close: %v", err)
+		}
+	}
+	if n := s.reads.Load(); n != 50 {
+		t.Errorf("%d reads of the store, want one per block", n)
+	}
+}
+
+// The claim that the policy is made for: no policy has more hits than the share that fits,
+// and this one has as many, from the second epoch on.
+func TestSecondEpochHitsTheShareThatFits(t *testing.T) {
+	const n = 400
+	for _, share := range []float64{0.25, 0.5, 0.75} {
+		for _, caches := range []int{1, 3} { // of one folder, as several processes have
+			s, dir := newSource(n), t.TempDir()
+			limit := int64(share * float64(s.room()))
+			var all []*cache.Cache
+			for range caches {
+				all = append(all, open(t, s, dir, limit))
+			}
+			r := rand.New(rand.NewPCG(1, uint64(100*share)))
+			for epoch := range 3 {
+				before := s.reads.Load()
+				for k, i := range r.Perm(n) {
+					s.read(t, all[k%caches], i)
+				}
+				hits := 1 - float64(s.reads.Load()-before)/n
+				t.Logf("share %v, %d caches, epoch %d: %.1f %% hits", share, caches, epoch, 100*hits)
+				if epoch > 0 && hits < share-0.01 {
+					t.Errorf("share %v, %d caches, epoch %d: %.1f %% hits", share, caches, epoch, 100*hits)
+				}
+			}
+			if _, _, used := tree(t, dir); used > limit || used != all[0].Stats().Used {
+				t.Errorf("%d bytes in the folder, the limit is %d, Stats says %d", used, limit, all[0].Stats().Used)
+			}
+		}
+	}
+}
+
+func TestDamagedBlocksAreReadAgain(t *testing.T) {
+	for name, damage := range map[string]func(data []byte) []byte{
+		"a flipped bit":         func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
+		"the first bit":         func(b []byte) []byte { b[0] ^= 1; return b },
+		"a bit of the checksum": func(b []byte) []byte { b[len(b)-1] ^= 128; return b },
+		"a lost end":            func(b []byte) []byte { return b[:len(b)-5] },
+		"no byte":               func([]byte) []byte { return nil },
+		"zeros":                 func(b []byte) []byte { clear(b); return b },
+	} {
+		s, dir := newSource(5), t.TempDir()
+		c := open(t, s, dir, 10*blockSize)
+		s.read(t, c, upTo(5)...)
+		blocks, _, _ := tree(t, dir)
+		for _, name := range blocks {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, damage(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.read(t, c, upTo(5)...) // compares the bytes
+		s.read(t, c, upTo(5)...)
+		got := c.Stats()
+		if got.Damaged != 5 || got.Misses != 10 || got.Hits != 5 || got.DiskErrors != 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestBlockUnderTheKeyOfAnotherIsDamaged(t *testing.T) {
+	s, dir := newSource(2), t.TempDir()
+	s.size = 1 // all objects have one byte
+	c := open(t, s, dir, 4*blockSize)
+	s.read(t, c, 0, 1)
+	blocks, _, _ := tree(t, dir)
+	if err := os.Rename(blocks[0], blocks[1]); err != nil {
+		t.Fatal(err)
+	}
+	s.read(t, c, 0, 1)
+	if got := c.Stats(); got.Damaged != 1 || got.Misses != 4 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestRangesAreBlocksOfTheirOwn(t *testing.T) {
+	s := newSource(1)
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	want := content("0", "v1", s.size)
+	for range 2 {
+		for _, r := range [][2]int{{0, 10}, {5, 15}, {0, len(want)}, {len(want) - 1, len(want)}, {7, 7}} {
+			p := make([]byte, r[1]-r[0])
+			if err := c.ReadAt(t.Context(), s.object(0), p, int64(r[0])); err != nil || string(p) != string(want[r[0]:r[1]]) {
+				t.Errorf("%v: %v", r, err)
+			}
+			if len(p) > 0 != c.Has(s.object(0), int64(r[0]), int64(len(p))) {
+				t.Errorf("%v: Has is wrong", r)
+			}
+		}
+	}
+	if got := c.Stats(); got.Hits != 4 || got.Misses != 4 || got.Passed != 0 {
+		t.Errorf("%v", got)
+	}
+	for _, r := range [][2]int64{{1, 9000}, {-1, 2}, {1 << 40, 1}} {
+		if err := c.ReadAt(t.Context(), s.object(0), make([]byte, r[1]), r[0]); err == nil {
+			t.Errorf("%d bytes from byte %d: no error", r[1], r[0])
+		}
+	}
+}
+
+func TestReplacedObjectsHaveNewBlocks(t *testing.T) {
+	s := newSource(3)
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	s.read(t, c, 0, 1, 2)
+	old := s.object(0)
+	s.version = "v2"
+	s.read(t, c, 0, 1, 2)
+	if err := c.ReadAt(t.Context(), old, make([]byte, 9), 1); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("a part of the old version: %v", err)
+	}
+}
+
+func TestUnknownVersionsAreAskedForOnce(t *testing.T) {
+	s, dir := newSource(3), t.TempDir()
+	for range 2 {
+		c := open(t, s, dir, 100*blockSize)
+		for range 3 {
+			o := s.object(1)
+			o.Version = ""
+			p := make([]byte, o.Size)
+			if err := c.ReadAt(t.Context(), o, p, 0); err != nil || string(p) != string(content("1", "v1", s.size)) {
+				t.Error(err)
+			}
+			if !c.Has(o, 0, o.Size) {
+				t.Error("the block is not there")
+			}
+		}
+	}
+	if s.reads.Load() != 1 || s.stats.Load() != 2 {
+		t.Errorf("%d reads and %d Stats, want 1 and 2", s.reads.Load(), s.stats.Load())
+	}
+	s.silent = true
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	for range 2 {
+		if err := c.ReadAt(t.Context(), objects.Object{Name: "1", Size: -1}, make([]byte, 3), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := c.Stats(); got.Passed != 2 || got.Hits+got.Misses != 0 {
+		t.Errorf("a store without versions: %v", got)
+	}
+}
+
+func TestErrorsOfTheStoreAreNotKept(t *testing.T) {
+	s := newSource(1)
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	o := s.object(0)
+	s.version = "v2"
+	if err := c.ReadAt(t.Context(), o, make([]byte, o.Size), 0); !errors.Is(err, objects.ErrReplaced) {
+		t.Error(err)
+	}
+	s.version = "v1"
+	s.read(t, c, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.ReadAt(ctx, o, make([]byte, o.Size), 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestNewSaysWhatIsWrong(t *testing.T) {
+	s := newSource(1)
+	foreign, other := t.TempDir(), t.TempDir()
+	for name, data := range map[string]string{filepath.Join(foreign, "thesis.tex"): "mine", filepath.Join(other, "CACHEDIR.TAG"): "Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n"} {
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(foreign, "thesis.tex")
+	for _, c := range []struct {
+		store   objects.Store
+		dir     string
+		limit   int64
+		options []cache.Option
+		want    string
+	}{
+		{s, t.TempDir(), 256<<20 - 1, nil, "cache: limit of 268435455 bytes: want at least 4 times BlockSize, 268435456"},
+		{s, t.TempDir(), 39, []cache.Option{cache.BlockSize(10)}, "cache: limit of 39 bytes: want at least 4 times BlockSize, 40"},
+		{s, t.TempDir(), 39, []cache.Option{cache.BlockSize(0)}, "cache: BlockSize(0): want 1 or more"},
+		{s, t.TempDir(), 1 << 40, []cache.Option{cache.BlockSize(1<<30 + 1), cache.Unused(0)}, "cache: BlockSize(1073741825): want 1073741824 at most\ncache: Unused(0s): want more than 0"},
+		{anonymous{s}, t.TempDir(), 1 << 40, nil, "cache: the store has no identity: want Identity"},
+		{s, foreign, 1 << 40, nil, "cache: folder " + foreign + ": holds thesis.tex and no valid CACHEDIR.TAG: want an empty folder, or one that New has made"},
+		{s, other, 1 << 40, nil, "cache: folder " + other + ": CACHEDIR.TAG is of another program or another version"},
+		{s, file, 1 << 40, nil, "cache: folder " + file + ": not a directory"},
+	} {
+		_, err := cache.New(c.store, c.dir, c.limit, c.options...)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "mine" {
+		t.Error("a foreign file has changed")
+	}
+}
+
+// anonymous has no identity.
+type anonymous struct{ objects.Store }
+
+func TestIdentityTellsStoresApart(t *testing.T) {
+	dir := t.TempDir()
+	s := newSource(1)
+	for _, name := range []string{"one", "two", "one"} {
+		c := open(t, anonymous{s}, dir, 100*blockSize, cache.Identity(name))
+		if c.Identity() != name {
+			t.Errorf("identity %q", c.Identity())
+		}
+		s.read(t, c, 0)
+	}
+	if n := s.reads.Load(); n != 2 {
+		t.Errorf("%d reads of the store, want 2", n)
+	}
+}
+
+func TestForeignFilesAreLeftAlone(t *testing.T) {
+	s, dir := newSource(50), t.TempDir()
+	c := open(t, s, dir, s.room()/4)
+	s.read(t, c, upTo(50)...)
+	names := []string{"notes.txt", "ff/notes.txt", "zz/" + strings.Repeat("0", 30), "ff.part", "backup.session"}
+	for _, name := range names {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 1<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := open(t, s, dir, 4*blockSize, cache.Unused(1))
+	s.read(t, again, upTo(50)...)
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := again.Stats(); got.Used > got.Limit || got.DiskErrors > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestUnusedBlocksAreDeletedByNew(t *testing.T) {
+	s, dir := newSource(10), t.TempDir()
+	c := open(t, s, dir, s.room())
+	s.read(t, c, upTo(10)...)
+	blocks, _, _ := tree(t, dir)
+	old := time.Now().Add(-2 * time.Hour)
+	for _, name := range blocks {
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.read(t, c, 0, 1, 2)
+	open(t, s, dir, s.room(), cache.Unused(time.Hour))
+	if left, _, used := tree(t, dir); len(left) != 3 || used != c.Stats().Used {
+		t.Errorf("%d blocks are left, want the 3 that were used: %v", len(left), c.Stats())
+	}
+}
+
+func TestSmallerLimitIsKeptFromTheStart(t *testing.T) {
+	s, dir := newSource(40), t.TempDir()
+	c := open(t, s, dir, s.room())
+	s.read(t, c, upTo(40)...)
+	open(t, s, dir, s.room()/2)
+	if _, _, used := tree(t, dir); used > s.room()/2 || used < s.room()/2-2*blockSize {
+		t.Errorf("%d bytes, the limit is %d", used, s.room()/2)
+	}
+}
+
+// A disk that fails makes reads slower, not wrong.
+func TestDiskErrorsLeadToReadsFromTheStore(t *testing.T) {
+	for name, breakIt := range map[string]func(dir string) error{
+		"files in place of folders": func(dir string) error {
+			for i := range 256 {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"the folder is gone": os.RemoveAll,
+	} {
+		s, dir := newSource(20), filepath.Join(t.TempDir(), "blocks")
+		c, err := cache.New(s, dir, s.room(), cache.BlockSize(blockSize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := breakIt(dir); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			s.read(t, c, upTo(20)...)
+		}
+		got := c.Stats()
+		if got.Misses != 40 || got.Hits != 0 || got.DiskErrors == 0 || got.DiskError == nil || !strings.Contains(got.String(), "disk error") {
+			t.Errorf("%s: %v", name, got)
+		}
+		_ = c.Close() // the folder is broken
+	}
+}
+
+func TestPartsOfLivingProcessesStayAndThoseOfDeadOnesGo(t *testing.T) {
+	s, dir := newSource(1), t.TempDir()
+	open(t, s, dir, 4*blockSize)
+	_, others, _ := tree(t, dir)
+	at := slices.IndexFunc(others, func(name string) bool { return strings.HasSuffix(name, ".session") })
+	session := strings.TrimSuffix(others[at], ".session")
+	key := strings.Repeat("0", 32)
+	living, dead := key+"."+session+".part", key+".0123456789abcdef.part"
+	for _, name := range []string{living, dead, "0123456789abcdef.session"} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := open(t, s, dir, 4*blockSize)
+	_, others, _ = tree(t, dir)
+	if !slices.Contains(others, living) || slices.Contains(others, dead) || slices.Contains(others, "0123456789abcdef.session") {
+		t.Errorf("left: %v", others)
+	}
+	if used := c.Stats().Used; used != 100 {
+		t.Errorf("%d bytes used, want those of the living part", used)
+	}
+}
+
+func TestImageFolderOverACacheIsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.NewChaCha8([32]byte{1})
+	for i := range 30 {
+		name := filepath.Join(dir, fmt.Sprintf("class %d", i%3), fmt.Sprintf("%d.jpg", i))
+		data := make([]byte, 10_000*i+1)
+		r.Read(data)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := dataset.ImageFolder(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cache.New(objects.Folder(dir), t.TempDir(), 256<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fsys, err := objects.NewFS(t.Context(), c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := dataset.ImageFolder(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		datatest.Same(t, got, want)
+	}
+	if s := c.Stats(); s.Misses != 30 || s.Hits < 30 || s.Stored != 30 {
+		t.Errorf("%v", s)
+	}
+}
+
+func TestStatsAreOneLine(t *testing.T) {
+	s := cache.Stats{Hits: 750, Misses: 250, HitBytes: 6 << 30, MissBytes: 2 << 30, Stored: 250, Used: 2 << 30, Limit: 2 << 30}
+	const want = "75.0% hits (750 of 1000 reads), 6 GiB read from disk, 2 GiB from the store, 250 blocks stored, 0 evicted; 2 GiB of 2 GiB used"
+	if got := s.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	s.Passed, s.Damaged, s.DiskErrors, s.DiskError = 1, 2, 3, fs.ErrPermission
+	if got := s.String(); got != want+"; 1 read not cached; 2 blocks damaged; 3 disk errors, the latest: permission denied" {
+		t.Error(got)
+	}
+	c := open(t, newSource(1), t.TempDir(), 1<<20)
+	if got := c.String(); !strings.HasPrefix(got, "blocks of source in /") || !strings.HasSuffix(got, ", at most 1 MiB") {
+		t.Error(got)
+	}
+}

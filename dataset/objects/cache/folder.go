@@ -1,0 +1,246 @@
+package cache
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A folder holds blocks, and what several processes need to agree on them:
+//
+//	CACHEDIR.TAG           says that the folder is a cache, and of what
+//	lock                   is locked while the folder is changed, and holds the state
+//	<session>.session      is locked as long as the process lives that made it
+//	<key>.<session>.part   is a block that this process writes
+//	<two digits>/<rest>    is a block, under its key
+//
+// Files with other names are not touched and not counted.
+type folder struct {
+	dir     string
+	limit   int64
+	session string
+
+	mu      sync.Mutex // is locked before the file lock
+	lock    *os.File   // nil after close
+	alive   *os.File   // the session's file
+	listed  int        // the state's top when victims were listed
+	victims []key      // in ascending order
+}
+
+const (
+	tagName       = "CACHEDIR.TAG"
+	lockName      = "lock"
+	sessionEnd    = ".session"
+	sessionDigits = 16
+
+	// The first line makes programs for backups leave the folder out:
+	// https://bford.info/cachedir/
+	tag = "Signature: 8a477f597d28d172789f06886806bc55\n# blocks of penstock, format 1\n"
+)
+
+var (
+	isSession   = regexp.MustCompile(`^[0-9a-f]{16}\.session$`)
+	isPart      = regexp.MustCompile(`^[0-9a-f]{32}\.[0-9a-f]{16}\.part$`)
+	isSubfolder = regexp.MustCompile(`^[0-9a-f]{2}$`)
+	isBlock     = regexp.MustCompile(`^[0-9a-f]{30}$`)
+)
+
+// openFolder makes a folder, or opens one that exists.
+func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) {
+	if err := lockable(); err != nil {
+		return nil, err
+	}
+	f := &folder{dir: dir, limit: limit}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, files.Cause(err)
+	}
+	if err := f.claim(); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	f.lock = lock
+	err = f.with(func(s *state) error {
+		if err := f.begin(); err != nil {
+			return err
+		}
+		return f.clean(s, time.Now().Add(-unused))
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+func (f *folder) block(k key) string { return filepath.Join(f.dir, string(k[:2]), string(k[2:])) }
+
+func (f *folder) part(k key) string { return f.path(string(k) + "." + f.session + ".part") }
+
+// claim checks that the folder is a cache, or makes it one if it is empty.
+func (f *folder) claim() error {
+	text, err := os.ReadFile(f.path(tagName))
+	switch {
+	case err == nil && string(text) == tag:
+		return nil
+	case err == nil && !strings.HasPrefix(tag, string(text)): // a prefix is of a process that was killed, or has not finished
+		return fmt.Errorf("%s is of another program or another version", tagName)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return files.Cause(err)
+	}
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return files.Cause(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != tagName && name != lockName && !isSession.MatchString(name) { // another process may be ahead
+			return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", name, tagName)
+		}
+	}
+	file, err := os.OpenFile(f.path(tagName), os.O_WRONLY|os.O_CREATE, 0o600) // without O_TRUNC: others may read it
+	if err != nil {
+		return files.Cause(err)
+	}
+	_, err = file.WriteString(tag)
+	return files.Cause(errors.Join(err, file.Close()))
+}
+
+// begin makes the file that says that this process lives. The folder is locked.
+func (f *folder) begin() error {
+	var id [sessionDigits / 2]byte
+	_, _ = rand.Read(id[:]) // never fails
+	f.session = hex.EncodeToString(id[:])
+	alive, err := os.OpenFile(f.path(f.session+sessionEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return files.Cause(err)
+	}
+	f.alive = alive
+	ok, err := tryLock(alive)
+	if err == nil && !ok {
+		err = errors.New("a new file is locked")
+	}
+	return err
+}
+
+// close ends the session. Blocks that are being written are not stored.
+func (f *folder) close() error {
+	err := f.with(func(s *state) error {
+		if f.alive == nil {
+			return nil
+		}
+		return errors.Join(f.bury(s), f.alive.Close())
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Close())
+		f.lock = nil
+	}
+	return err
+}
+
+// bury deletes what the session has left. The folder is locked.
+func (f *folder) bury(s *state) error {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return files.Cause(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); isPart.MatchString(name) && sessionOf(name) == f.session {
+			if err := s.remove(f.path(name)); err != nil {
+				return err
+			}
+		}
+	}
+	return s.remove(f.path(f.session + sessionEnd))
+}
+
+// sessionOf is the session of a part.
+func sessionOf(part string) string { return part[keyDigits+1:][:sessionDigits] }
+
+// clean deletes what dead processes have left and blocks that were last used before
+// that time, and counts all others. The folder is locked.
+func (f *folder) clean(s *state, before time.Time) error {
+	*s = state{}
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return files.Cause(err)
+	}
+	living := map[string]bool{}
+	for _, e := range entries {
+		if name := e.Name(); isSession.MatchString(name) {
+			if living[name[:sessionDigits]], err = f.lives(name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case isSession.MatchString(name) && !living[name[:sessionDigits]],
+			isPart.MatchString(name) && !living[sessionOf(name)]:
+			err = unlink(f.path(name))
+		case isPart.MatchString(name):
+			s.used += sizeOf(f.path(name))
+		case isSubfolder.MatchString(name) && e.IsDir():
+			err = f.count(s, name, before)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, _, err = f.makeRoom(s, "", 0)
+	return err
+}
+
+// lives reports whether the process lives that made a session's file.
+func (f *folder) lives(name string) (bool, error) {
+	file, err := os.OpenFile(f.path(name), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, files.Cause(err)
+	}
+	free, err := tryLock(file)
+	return !free, errors.Join(err, file.Close())
+}
+
+// count adds the blocks of a subfolder and deletes those that were last used before that
+// time.
+func (f *folder) count(s *state, sub string, before time.Time) error {
+	entries, err := os.ReadDir(f.path(sub))
+	if err != nil {
+		return files.Cause(err)
+	}
+	for _, e := range entries {
+		if !isBlock.MatchString(e.Name()) {
+			continue
+		}
+		info, err := e.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil && info.ModTime().Before(before):
+			err = unlink(f.path(filepath.Join(sub, e.Name())))
+		case err == nil:
+			s.add(key(sub+e.Name()), info.Size())
+		}
+		if err != nil {
+			return files.Cause(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package cache
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A state is what the processes share. It is in the file that they lock.
+type state struct {
+	used int64 // bytes of blocks and parts, or more if a process was killed
+	top  int   // one more than the first two digits of the highest key
+}
+
+const stateBytes = 16
+
+func (s *state) add(k key, n int64) {
+	s.used += n
+	if sub, err := strconv.ParseUint(string(k[:2]), 16, 8); err == nil {
+		s.top = max(s.top, int(sub)+1)
+	}
+}
+
+// remove deletes a file that counts. Its size is subtracted only when it is gone, so that
+// used is never too low.
+func (s *state) remove(name string) error {
+	n := sizeOf(name)
+	err := os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // by another process, which has subtracted it
+	}
+	if err == nil {
+		s.used = max(0, s.used-n)
+	}
+	return files.Cause(err)
+}
+
+func (f *folder) read() (s state, err error) {
+	var b [stateBytes]byte
+	if _, err := f.lock.ReadAt(b[:], 0); err != nil && err != io.EOF {
+		return s, files.Cause(err)
+	}
+	s.used = max(0, int64(binary.LittleEndian.Uint64(b[:])))
+	s.top = int(min(256, binary.LittleEndian.Uint64(b[8:])))
+	return s, nil
+}
+
+func (f *folder) write(s state) error {
+	var b [stateBytes]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(s.used))
+	binary.LittleEndian.PutUint64(b[8:], uint64(s.top))
+	_, err := f.lock.WriteAt(b[:], 0)
+	return files.Cause(err)
+}
+
+// with calls change while no other process changes the folder. The error is
+// [fs.ErrClosed] if the folder is closed.
+func (f *folder) with(change func(*state) error) (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lock == nil {
+		return fs.ErrClosed
+	}
+	if err := lock(f.lock); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(f.lock)) }()
+	s, err := f.read()
+	if err != nil {
+		return err
+	}
+	before := s
+	err = change(&s)
+	if s != before {
+		err = errors.Join(err, f.write(s))
+	}
+	return err
+}
+
+// used is the number of bytes in the folder.
+func (f *folder) used() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lock == nil {
+		return 0
+	}
+	s, _ := f.read()
+	return s.used
+}
+
+// makeRoom deletes blocks until there is room for n more bytes. It deletes only blocks
+// with keys above k. It reports false if that is not enough. The folder is locked.
+func (f *folder) makeRoom(s *state, k key, n int64) (ok bool, evicted int, err error) {
+	for s.used+n > f.limit {
+		victim, err := f.highest(s)
+		if err != nil || victim <= k {
+			return false, evicted, err
+		}
+		f.victims = f.victims[:len(f.victims)-1]
+		if err := s.remove(f.block(victim)); err != nil {
+			return false, evicted, err
+		}
+		evicted++
+	}
+	return true, evicted, nil
+}
+
+// highest is the highest key of all blocks, or "" if there is none. Another process may
+// have deleted it already. The folder is locked.
+func (f *folder) highest(s *state) (key, error) {
+	for s.top > 0 && (f.listed != s.top || len(f.victims) == 0) {
+		sub := hex.EncodeToString([]byte{byte(s.top - 1)})
+		entries, err := os.ReadDir(f.path(sub))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", files.Cause(err)
+		}
+		f.listed, f.victims = s.top, f.victims[:0]
+		for _, e := range entries {
+			if isBlock.MatchString(e.Name()) {
+				f.victims = append(f.victims, key(sub+e.Name()))
+			}
+		}
+		slices.Sort(f.victims)
+		if len(f.victims) == 0 {
+			s.top--
+		}
+	}
+	if s.top == 0 {
+		return "", nil
+	}
+	return f.victims[len(f.victims)-1], nil
+}
+
+// save stores a block, if there is room for it or a block with a higher key.
+func (f *folder) save(k key, p []byte) (stored bool, evicted int, err error) {
+	n := int64(len(p)) + trailer
+	var part *os.File
+	err = f.with(func(s *state) (err error) {
+		ok := !f.has(k)
+		if ok {
+			ok, evicted, err = f.makeRoom(s, k, n)
+		}
+		if !ok || err != nil {
+			return err
+		}
+		// From here on the room is taken, even if the process is killed now.
+		s.used += n
+		if err := f.write(*s); err != nil {
+			return err
+		}
+		part, err = create(f.part(k), n)
+		if part == nil {
+			s.used -= n
+		}
+		return err
+	})
+	if part == nil {
+		return false, evicted, err
+	}
+	err = errors.Join(k.write(part, p), part.Close())
+	err = errors.Join(err, f.with(func(s *state) error {
+		if err != nil || f.has(k) {
+			return s.remove(f.part(k))
+		}
+		err := f.publish(s, k, n)
+		stored = err == nil
+		return err
+	}))
+	return stored, evicted, err
+}
+
+// create makes a file of n bytes. It returns nil if another goroutine of this process
+// writes the same block.
+func create(name string, n int64) (*os.File, error) {
+	part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	if err := part.Truncate(n); err != nil { // so that clean counts all of it
+		return nil, files.Cause(errors.Join(err, part.Close(), unlink(name)))
+	}
+	return part, nil
+}
+
+// publish gives a part of n bytes its place. The folder is locked.
+func (f *folder) publish(s *state, k key, n int64) error {
+	err := os.Rename(f.part(k), f.block(k))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.Mkdir(f.path(string(k[:2])), 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+			err = os.Rename(f.part(k), f.block(k))
+		}
+	}
+	if err != nil {
+		return errors.Join(files.Cause(err), s.remove(f.part(k)))
+	}
+	s.add(k, 0)
+	if f.listed == s.top && (len(f.victims) == 0 || k > f.victims[0]) {
+		f.listed = 0 // victims lacks a block
+	}
+	return nil
+}
+
+// noteAfter is how old the time of a block's last use may be that its file has.
+const noteAfter = time.Hour
+
+// load reads a block into p. The error satisfies [fs.ErrNotExist] if it is not there, and
+// is errDamaged if its bytes are not those that were stored.
+func (f *folder) load(k key, p []byte) error {
+	file, err := os.Open(f.block(k))
+	if err != nil {
+		return files.Cause(err)
+	}
+	defer file.Close()
+	if err := k.read(file, p); err != nil {
+		return files.Cause(err)
+	}
+	now := time.Now()
+	if info, err := file.Stat(); err == nil && now.Sub(info.ModTime()) > noteAfter {
+		_ = os.Chtimes(f.block(k), now, now) // it may have been evicted
+	}
+	return nil
+}
+
+// has reports whether a block is there.
+func (f *folder) has(k key) bool {
+	_, err := os.Lstat(f.block(k))
+	return err == nil
+}
+
+// drop deletes a block that is damaged.
+func (f *folder) drop(k key) error {
+	return f.with(func(s *state) error { return s.remove(f.block(k)) })
+}
+
+func sizeOf(name string) int64 {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// unlink deletes a file that does not count, or not yet.
+func unlink(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return files.Cause(err)
+	}
+	return nil
+}

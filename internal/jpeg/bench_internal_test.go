@@ -116,15 +116,15 @@ func (d *Decoder) readRows(x1 int, samples bool) error {
 	for i := range d.components {
 		c := &d.components[i]
 		c.stride = x1 * c.h * 8
-		c.strip = grow(c.strip, c.stride*(8*c.v+1))
 	}
+	d.painter.open(d)
 	for my := range d.mcuHigh {
 		if err := d.decodeRow(0, x1); err != nil {
 			return err
 		}
 		for i := range d.components {
-			if samples {
-				d.inverseRow(i, my)
+			if c := &d.components[i]; samples {
+				d.painter.inverseRow(i, my, 0, c.row, c.last)
 			}
 		}
 	}

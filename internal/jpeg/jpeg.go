@@ -76,14 +76,15 @@ type Decoder struct {
 	visits    int  // how many blocks all scans have read, with repetition
 	whole     int  // the MCU row in which the last scan ended
 	smooth    bool // coefficients are missing that libjpeg estimates
-	blocks    []block
 	stream    stream
 	stretch   stretch
 	endError  error // the error of what follows the only scan
 	exhausted bool  // the file ended early, and the rest is gray
+	output    output
 	view      view
-	lastFlags []uint8
-	planes    [4][]byte
+	painter   painter
+	crew      *crew // of DecodeParallel
+	eager     bool  // tests share small images too
 }
 
 // A Model says what a file's components are.
@@ -145,8 +146,7 @@ type component struct {
 	coefficients []block // of all scans, if the image is buffered
 	row          []block // of one MCU row within the view
 	last         []uint8 // by block of row: zigzag index of its last coefficient
-	strip        []byte  // samples of one MCU row within the view, and one row above
-	stride       int
+	stride       int     // samples of a row within the view
 }
 
 // Header reads data, a whole file, up to its first scan. The Decoder keeps data
@@ -176,6 +176,15 @@ var (
 // if it comes before the end of the window's last row. After an error dst is only
 // partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	return d.DecodeParallel(dst, stride, window, 1, nil)
+}
+
+// DecodeParallel is Decode on up to n goroutines, one of which is the caller's. The
+// others end before it returns. The pixels and errors are the same for any n.
+//
+// If done is not nil, each goroutine calls it for the rows of the window that it has
+// written: row from to row to-1. No row is missing unless there is an error.
+func (d *Decoder) DecodeParallel(dst []byte, stride int, window image.Rectangle, n int, done func(from, to int)) error {
 	if !d.ready {
 		return errNoHeader
 	}
@@ -191,7 +200,17 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	return d.decodeWindow(dst, stride, window)
+	d.output = output{dst, stride, window}
+	defer func() { d.output.dst = nil }()
+	d.openView()
+	if n = min(n, d.mostPainters()); n > 1 {
+		return d.decodeBands(n, done)
+	}
+	err := d.decodeWindow()
+	if err == nil && done != nil {
+		done(0, window.Dy())
+	}
+	return err
 }
 
 // begin prepares what rows of MCUs are decoded from.

@@ -26,18 +26,28 @@ func (d *Decoder) viewOf(window image.Rectangle) view {
 	}
 }
 
-// decodeWindow decodes one MCU row after the other and writes the pixels that each
-// of them completes.
-func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) error {
-	v := d.viewOf(window)
+// An output is where the pixels of a window are written.
+type output struct {
+	dst    []byte
+	stride int
+	window image.Rectangle
+}
+
+// openView prepares the decoding of the output's window.
+func (d *Decoder) openView() {
+	v := d.viewOf(d.output.window)
 	d.view = v
 	for i := range d.components {
 		c := &d.components[i]
 		c.stride = (v.x1 - v.x0) * c.h * 8
-		c.strip = grow(c.strip, c.stride*(8*c.v+1))
-		d.planes[i] = grow(d.planes[i], (v.x1-v.x0)*d.hMax*8)
 	}
-	y := window.Min.Y
+}
+
+// decodeWindow decodes one MCU row after the other and writes the pixels that each
+// of them completes.
+func (d *Decoder) decodeWindow() error {
+	v, p := d.view, &d.painter
+	p.open(d)
 	for my := range v.y1 {
 		if !d.buffered && d.rows == nil {
 			x0, x1 := v.x0, v.x1
@@ -52,59 +62,79 @@ func (d *Decoder) decodeWindow(dst []byte, stride int, window image.Rectangle) e
 			continue
 		}
 		for i := range d.components {
-			if err := d.inverseRow(i, my); err != nil {
+			row, last, err := d.decodedRow(i, my)
+			if err != nil {
 				return err
 			}
+			p.inverseRow(i, my, 0, row, last)
 		}
-		end := min(window.Max.Y, 8*d.vMax*(my+1)-d.lag)
-		if my == d.mcuHigh-1 {
-			end = window.Max.Y
-		}
-		for ; y < end; y++ {
-			d.writeRow(dst[(y-window.Min.Y)*stride:][:4*window.Dx()], my, y, window.Min.X-v.x0*8*d.hMax)
-		}
+		p.writeRows(my)
 	}
 	return nil
 }
 
-// inverseRow fills component ci's strip with the samples of MCU row my, and
-// keeps the last row of the one before.
-func (d *Decoder) inverseRow(ci, my int) error {
-	c := &d.components[ci]
-	copy(c.strip[:c.stride], c.strip[8*c.v*c.stride:])
-	n := c.stride / 8
-	var given []block
-	var givenLast []uint8
+// decodedRow returns the blocks of MCU row my of component ci, and the indices of their
+// last coefficients, unless the image is buffered.
+func (d *Decoder) decodedRow(ci, my int) ([]block, []uint8, error) {
 	if d.rows != nil {
-		var err error
-		if given, givenLast, err = d.rows.Row(ci, my); err != nil {
-			return err
-		}
+		return d.rows.Row(ci, my)
 	}
-	for y := range c.v {
-		blocks, last := c.row, c.last
-		if d.rows != nil {
-			first := y*c.across + d.view.x0*c.h
-			blocks, last = given[first:first+n], givenLast[first:first+n]
-		} else if d.buffered {
+	return d.components[ci].row, d.components[ci].last, nil
+}
+
+// A painter computes pixels from coefficients. Several painters can work on one
+// image. Each has memory of its own, and of the Decoder they only read.
+type painter struct {
+	d      *Decoder
+	strips [4][]byte // by component: samples of one MCU row within the view, and one row above
+	planes [4][]byte // by component: one row at full resolution
+	blocks []block   // a row of blocks with estimated coefficients
+	last   []uint8   // of a row of buffered blocks
+}
+
+// open prepares for the Decoder's view.
+func (p *painter) open(d *Decoder) {
+	p.d = d
+	for i := range d.components {
+		c := &d.components[i]
+		p.strips[i] = grow(p.strips[i], c.stride*(8*c.v+1))
+		p.planes[i] = grow(p.planes[i], (d.view.x1-d.view.x0)*d.hMax*8)
+	}
+}
+
+// inverseRow fills component ci's strip with the samples of MCU row my, from its
+// block row y on, and keeps the last row of the one before. The MCU row's blocks are
+// in row and last, unless the image is buffered.
+func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
+	d := p.d
+	c, strip := &d.components[ci], p.strips[ci]
+	copy(strip[:c.stride], strip[8*c.v*c.stride:])
+	n := c.stride / 8
+	for ; y < c.v; y++ {
+		var blocks []block
+		var ends []uint8
+		if d.buffered {
 			first := (my*c.v+y)*c.across + d.view.x0*c.h
 			blocks = c.coefficients[first : first+n]
 			if d.smooth {
-				d.blocks = grow(d.blocks, n)
-				blocks = d.blocks
+				p.blocks = grow(p.blocks, n)
+				blocks = p.blocks
 				d.smoothRow(blocks, ci, my*c.v+y, d.view.x0*c.h)
 			}
-			d.lastFlags = grow(d.lastFlags, n)
-			last = d.lastFlags
+			p.last = grow(p.last, n)
+			ends = p.last
 			for i := range blocks {
-				last[i] = lastIndex(&blocks[i])
+				ends[i] = lastIndex(&blocks[i])
 			}
 		} else {
-			blocks, last = blocks[y*n:(y+1)*n], last[y*n:(y+1)*n]
+			first := y * n
+			if d.rows != nil {
+				first = y*c.across + d.view.x0*c.h
+			}
+			blocks, ends = row[first:first+n], last[first:first+n]
 		}
-		inverse(c.strip[(1+8*y)*c.stride:], c.stride, blocks, last, &c.quant)
+		inverse(strip[(1+8*y)*c.stride:], c.stride, blocks, ends, &c.quant)
 	}
-	return nil
 }
 
 // lastIndex returns 0 if only the DC coefficient of b differs from zero, and 63
@@ -120,12 +150,35 @@ func lastIndex(b *block) uint8 {
 	return 63
 }
 
+// rowsOf returns the rows of the window, counted in the image, that MCU row my
+// completes: row from to row to-1.
+func (d *Decoder) rowsOf(my int) (from, to int) {
+	window := d.output.window
+	from, to = 8*d.vMax*my-d.lag, 8*d.vMax*(my+1)-d.lag
+	if my == d.mcuHigh-1 {
+		to = window.Max.Y
+	}
+	return max(from, window.Min.Y), min(to, window.Max.Y)
+}
+
+// writeRows writes the pixels that MCU row my completes. The strips hold it and the
+// row above.
+func (p *painter) writeRows(my int) {
+	o := &p.d.output
+	x := o.window.Min.X - p.d.view.x0*8*p.d.hMax
+	from, to := p.d.rowsOf(my)
+	for y := from; y < to; y++ {
+		p.writeRow(o.dst[(y-o.window.Min.Y)*o.stride:][:4*o.window.Dx()], my, y, x)
+	}
+}
+
 // writeRow converts row y of the image, from column x of the strips on. The strips
 // hold MCU row my.
-func (d *Decoder) writeRow(dst []byte, my, y, x int) {
+func (p *painter) writeRow(dst []byte, my, y, x int) {
+	d := p.d
 	var rows [4][]byte
 	for i := range d.components {
-		rows[i] = d.fullRow(&d.components[i], d.planes[i], my, y)[x:]
+		rows[i] = p.fullRow(i, my, y)[x:]
 	}
 	switch d.config.Model {
 	case Gray:
@@ -144,10 +197,11 @@ func (d *Decoder) writeRow(dst []byte, my, y, x int) {
 }
 
 // fullRow returns a component's samples for row y of the image at full
-// resolution. It may write them to plane.
-func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
+// resolution, until the next call.
+func (p *painter) fullRow(ci, my, y int) []byte {
+	c, strip, plane := &p.d.components[ci], p.strips[ci], p.planes[ci]
 	at := y / c.vx
-	near := c.stripRow(my, at)
+	near := c.stripRow(strip, my, at)
 	switch c.filter {
 	case filterNone:
 		return near
@@ -155,7 +209,7 @@ func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
 		repeat(plane, near, c.hx)
 		return plane
 	}
-	near = near[:min(c.stride, c.wide-d.view.x0*c.h*8)]
+	near = near[:min(c.stride, c.wide-p.d.view.x0*c.h*8)]
 	if c.filter == filterH2 {
 		upsampleH2(plane, near)
 		return plane
@@ -164,7 +218,7 @@ func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
 	if y%2 == 1 {
 		beyond, bias = min(at+1, c.high-1), 2
 	}
-	far := c.stripRow(my, beyond)[:len(near)]
+	far := c.stripRow(strip, my, beyond)[:len(near)]
 	if c.filter == filterV2 {
 		upsampleV2(plane, near, far, bias)
 	} else {
@@ -175,7 +229,7 @@ func (d *Decoder) fullRow(c *component, plane []byte, my, y int) []byte {
 
 // stripRow returns row at of the component. The strip holds MCU row my and the
 // row above.
-func (c *component) stripRow(my, at int) []byte {
+func (c *component) stripRow(strip []byte, my, at int) []byte {
 	i := (at - my*8*c.v + 1) * c.stride
-	return c.strip[i : i+c.stride]
+	return strip[i : i+c.stride]
 }

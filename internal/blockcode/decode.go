@@ -46,8 +46,7 @@ func (d *Decoder) Decode(blocks []Block, last []uint8, level Level, src []byte) 
 	if err != nil {
 		return err
 	}
-	n := ones(d.masks)
-	if n%2 == 1 && d.values[n/2]>>4 != 1 {
+	if n := d.count; n%2 == 1 && d.values[n/2]>>4 != 1 {
 		return corrupt("end of the values")
 	}
 	d.flat = grow(d.flat, 2*len(d.values)+flatSlack)

@@ -118,8 +118,8 @@ func (r *laneReader) open(src []byte, sizes *[lanes - 1]uint64, end int) bool {
 // read decodes the next len(dst) bytes of a stream. The lanes may run beyond their ends.
 func (r *laneReader) read(dst []byte, t *table) {
 	if rounds := len(dst) / lanes; r.kernel && rounds > 0 {
-		r.readKernel(dst, rounds, t)
-		dst = dst[lanes*rounds:]
+		left := r.readKernel(dst, rounds, t)
+		dst = dst[lanes*(rounds-left):]
 	}
 	src := r.src
 	a, b, c, d := r.at[0], r.at[1], r.at[2], r.at[3]

@@ -81,7 +81,7 @@ func (d *Decoder) splitSmall(src []byte, n int) error {
 	}
 	tables := &codes().tables[h.set]
 	half := (n + 1) / 2
-	d.small = grow(d.small, half+(1+8+32+64)*n+Slack)
+	d.small = grow(d.small, scratchSize(n))
 	rest := d.small
 	next := func(stream, size int) (part []byte) {
 		part, rest = rest[:size], rest[size:]
@@ -97,17 +97,21 @@ func (d *Decoder) splitSmall(src []byte, n int) error {
 		return corrupt("number of wide differences")
 	}
 	d.masks = next(2, size)
-	bits := ones(d.masks)
-	if h.escapes > uint64(bits) {
+	d.count = ones(d.masks)
+	if h.escapes > uint64(d.count) {
 		return corrupt("number of escapes")
 	}
-	d.values = next(3, (bits+1)/2)
+	d.values = next(3, (d.count+1)/2)
 	d.escapes = next(4, int(h.escapes))
 	if !r.close() {
 		return corrupt("Huffman code")
 	}
 	return nil
 }
+
+// scratchSize is the size of the compressed streams of n blocks, if all coefficients are
+// escaped, and of slack.
+func scratchSize(n int) int { return (n+1)/2 + n + 8*n + 32*n + 63*n + Slack }
 
 // read reads the header. It returns what follows it.
 func (h *small) read(src []byte) (rest []byte, ok bool) {

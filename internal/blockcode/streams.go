@@ -12,6 +12,8 @@ const patchSize = 3
 // streams are the parts of a row's code.
 type streams struct {
 	lengths, dcs, masks, values, escapes, wide, patches []byte
+
+	count int // of the values
 }
 
 // split finds the streams of n blocks in src, which has level Fast. When it succeeds, the
@@ -36,7 +38,8 @@ func (s *streams) split(src []byte, n int) error {
 		return corrupt("length of the masks")
 	}
 	s.masks, src = src[:size], src[size:]
-	size = (ones(s.masks) + 1) / 2
+	s.count = ones(s.masks)
+	size = (s.count + 1) / 2
 	wide := wideSize(s.dcs)
 	escapes := len(src) - size - wide - patchSize*int(patches)
 	if escapes < 0 {
@@ -71,6 +74,10 @@ func sum(nibbles []byte, n int) (total int, ok bool) {
 
 // ones counts the bits that are set.
 func ones(masks []byte) (total int) {
+	for ; len(masks) >= 32; masks = masks[32:] {
+		total += bits.OnesCount64(binary.LittleEndian.Uint64(masks)) + bits.OnesCount64(binary.LittleEndian.Uint64(masks[8:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(masks[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(masks[24:]))
+	}
 	for ; len(masks) >= 8; masks = masks[8:] {
 		total += bits.OnesCount64(binary.LittleEndian.Uint64(masks))
 	}

@@ -29,8 +29,8 @@ func flatten32(flat *int8, values *byte, n int, escapes *byte, most int, tables 
 func expand32(blocks *int16, last *uint8, n int, lengths *byte, dcs *byte, masks *byte, flat *int8, wide *byte, tables *uint8) uint64
 
 // readLanes decodes rounds times four bytes. at has the bits before the next one of each lane.
-// A lane that is beyond byte limit of src goes on there. It reads 8 bytes beyond limit, and
-// needs BMI2.
+// It stops when a lane is beyond bit limit of src, of which it reads 8 bytes more. It returns
+// how many rounds are left, and needs BMI2.
 //
 //go:noescape
-func readLanes(dst *byte, rounds int, table *uint16, src *byte, limit int, at *int)
+func readLanes(dst *byte, rounds int, table *uint16, src *byte, limit int, at *int) int

@@ -287,16 +287,6 @@ DATA part<>+24(SB)/4, $0x3b808081
 DATA part<>+28(SB)/4, $0x3b808081
 GLOBL part<>(SB), RODATA|NOPTR, $32
 
-DATA halfUnit16<>+0(SB)/4, $0x00008000
-DATA halfUnit16<>+4(SB)/4, $0x00008000
-DATA halfUnit16<>+8(SB)/4, $0x00008000
-DATA halfUnit16<>+12(SB)/4, $0x00008000
-DATA halfUnit16<>+16(SB)/4, $0x00008000
-DATA halfUnit16<>+20(SB)/4, $0x00008000
-DATA halfUnit16<>+24(SB)/4, $0x00008000
-DATA halfUnit16<>+28(SB)/4, $0x00008000
-GLOBL halfUnit16<>(SB), RODATA|NOPTR, $32
-
 // func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·store8(SB), NOSPLIT, $0-64
@@ -398,225 +388,239 @@ samples:
 	VZEROUPPER
 	RET
 
-// func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+DATA channel0<>+0(SB)/4, $0x80808000
+DATA channel0<>+4(SB)/4, $0x80808004
+DATA channel0<>+8(SB)/4, $0x80808008
+DATA channel0<>+12(SB)/4, $0x8080800c
+DATA channel0<>+16(SB)/4, $0x80808000
+DATA channel0<>+20(SB)/4, $0x80808004
+DATA channel0<>+24(SB)/4, $0x80808008
+DATA channel0<>+28(SB)/4, $0x8080800c
+GLOBL channel0<>(SB), RODATA|NOPTR, $32
+
+DATA channel1<>+0(SB)/4, $0x80808001
+DATA channel1<>+4(SB)/4, $0x80808005
+DATA channel1<>+8(SB)/4, $0x80808009
+DATA channel1<>+12(SB)/4, $0x8080800d
+DATA channel1<>+16(SB)/4, $0x80808001
+DATA channel1<>+20(SB)/4, $0x80808005
+DATA channel1<>+24(SB)/4, $0x80808009
+DATA channel1<>+28(SB)/4, $0x8080800d
+GLOBL channel1<>(SB), RODATA|NOPTR, $32
+
+DATA channel2<>+0(SB)/4, $0x80808002
+DATA channel2<>+4(SB)/4, $0x80808006
+DATA channel2<>+8(SB)/4, $0x8080800a
+DATA channel2<>+12(SB)/4, $0x8080800e
+DATA channel2<>+16(SB)/4, $0x80808002
+DATA channel2<>+20(SB)/4, $0x80808006
+DATA channel2<>+24(SB)/4, $0x8080800a
+DATA channel2<>+28(SB)/4, $0x8080800e
+GLOBL channel2<>(SB), RODATA|NOPTR, $32
+
+DATA halfUnit16<>+0(SB)/4, $0x00008000
+DATA halfUnit16<>+4(SB)/4, $0x00008000
+DATA halfUnit16<>+8(SB)/4, $0x00008000
+DATA halfUnit16<>+12(SB)/4, $0x00008000
+DATA halfUnit16<>+16(SB)/4, $0x00008000
+DATA halfUnit16<>+20(SB)/4, $0x00008000
+DATA halfUnit16<>+24(SB)/4, $0x00008000
+DATA halfUnit16<>+28(SB)/4, $0x00008000
+GLOBL halfUnit16<>(SB), RODATA|NOPTR, $32
+
+DATA evenWords<>+0(SB)/4, $0x0000ffff
+DATA evenWords<>+4(SB)/4, $0x0000ffff
+DATA evenWords<>+8(SB)/4, $0x0000ffff
+DATA evenWords<>+12(SB)/4, $0x0000ffff
+DATA evenWords<>+16(SB)/4, $0x0000ffff
+DATA evenWords<>+20(SB)/4, $0x0000ffff
+DATA evenWords<>+24(SB)/4, $0x0000ffff
+DATA evenWords<>+28(SB)/4, $0x0000ffff
+GLOBL evenWords<>(SB), RODATA|NOPTR, $32
+
+// func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, scale *[3]float32, shift *[3]float32)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·storeFloat16(SB), NOSPLIT, $0-64
+TEXT ·storeFloat16(SB), NOSPLIT, $0-56
 	MOVQ         red+0(FP), AX
 	MOVQ         green+8(FP), CX
 	MOVQ         blue+16(FP), DX
 	MOVQ         src+24(FP), BX
 	MOVQ         n+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         std+48(FP), R8
-	MOVQ         inverse+56(FP), R9
-	VMOVDQU      byteMask<>+0(SB), Y0
-	VMOVDQU      full<>+0(SB), Y1
-	VMOVDQU      part<>+0(SB), Y2
-	VBROADCASTSS (DI), Y3
+	MOVQ         scale+40(FP), DI
+	MOVQ         shift+48(FP), R8
+	VMOVDQU      channel0<>+0(SB), Y0
+	VBROADCASTSS (DI), Y1
+	VBROADCASTSS (R8), Y2
+	VMOVDQU      channel1<>+0(SB), Y3
 	VBROADCASTSS 4(DI), Y4
-	VBROADCASTSS 8(DI), Y5
-	VBROADCASTSS (R8), Y6
-	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 4(R8), Y5
+	VMOVDQU      channel2<>+0(SB), Y6
+	VBROADCASTSS 8(DI), Y7
 	VBROADCASTSS 8(R8), Y8
-	VBROADCASTSS (R9), Y9
-	VBROADCASTSS 4(R9), Y10
-	VBROADCASTSS 8(R9), Y11
 
 pixels:
-	VPAND        (BX), Y0, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y3, Y13, Y12
-	VMULPS       Y9, Y12, Y13
-	VFNMADD231PS Y6, Y13, Y12
-	VFMADD231PS  Y9, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, X13
-	VMOVDQU      X13, (AX)
-	ADDQ         $0x10, AX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x08, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y4, Y13, Y12
-	VMULPS       Y10, Y12, Y13
-	VFNMADD231PS Y7, Y13, Y12
-	VFMADD231PS  Y10, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, X13
-	VMOVDQU      X13, (CX)
-	ADDQ         $0x10, CX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x10, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y5, Y13, Y12
-	VMULPS       Y11, Y12, Y13
-	VFNMADD231PS Y8, Y13, Y12
-	VFMADD231PS  Y11, Y12, Y13
-	VCVTPS2PH    $0x00, Y13, X13
-	VMOVDQU      X13, (DX)
-	ADDQ         $0x10, DX
-	ADDQ         $0x20, BX
-	DECQ         SI
-	JNZ          pixels
+	VMOVDQU     (BX), Y9
+	VMOVDQU     32(BX), Y10
+	VPSHUFB     Y0, Y9, Y11
+	VPSHUFB     Y0, Y10, Y12
+	VCVTDQ2PS   Y11, Y11
+	VFMADD213PS Y2, Y1, Y11
+	VCVTDQ2PS   Y12, Y12
+	VFMADD213PS Y2, Y1, Y12
+	VCVTPS2PH   $0x00, Y11, (AX)
+	VCVTPS2PH   $0x00, Y12, 16(AX)
+	ADDQ        $0x20, AX
+	VPSHUFB     Y3, Y9, Y11
+	VPSHUFB     Y3, Y10, Y12
+	VCVTDQ2PS   Y11, Y11
+	VFMADD213PS Y5, Y4, Y11
+	VCVTDQ2PS   Y12, Y12
+	VFMADD213PS Y5, Y4, Y12
+	VCVTPS2PH   $0x00, Y11, (CX)
+	VCVTPS2PH   $0x00, Y12, 16(CX)
+	ADDQ        $0x20, CX
+	VPSHUFB     Y6, Y9, Y9
+	VPSHUFB     Y6, Y10, Y10
+	VCVTDQ2PS   Y9, Y9
+	VFMADD213PS Y8, Y7, Y9
+	VCVTDQ2PS   Y10, Y10
+	VFMADD213PS Y8, Y7, Y10
+	VCVTPS2PH   $0x00, Y9, (DX)
+	VCVTPS2PH   $0x00, Y10, 16(DX)
+	ADDQ        $0x20, DX
+	ADDQ        $0x40, BX
+	DECQ        SI
+	JNZ         pixels
 	VZEROUPPER
 	RET
 
-// func storePlaneFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// func storePlaneFloat16(dst *uint16, src *byte, n int, scale *float32, shift *float32)
 // Requires: AVX, AVX2, F16C, FMA3
-TEXT ·storePlaneFloat16(SB), NOSPLIT, $0-48
+TEXT ·storePlaneFloat16(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VMOVDQU      full<>+0(SB), Y0
-	VMOVDQU      part<>+0(SB), Y1
-	MOVQ         mean+24(FP), BX
-	VBROADCASTSS (BX), Y2
-	MOVQ         std+32(FP), BX
-	VBROADCASTSS (BX), Y3
-	MOVQ         inverse+40(FP), BX
-	VBROADCASTSS (BX), Y4
+	MOVQ         scale+24(FP), BX
+	VBROADCASTSS (BX), Y0
+	MOVQ         shift+32(FP), BX
+	VBROADCASTSS (BX), Y1
 
 samples:
-	VPMOVZXBD    (CX), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y1, Y5, Y6
-	VFNMADD231PS Y0, Y6, Y5
-	VFMADD231PS  Y1, Y5, Y6
-	VSUBPS       Y2, Y6, Y5
-	VMULPS       Y4, Y5, Y6
-	VFNMADD231PS Y3, Y6, Y5
-	VFMADD231PS  Y4, Y5, Y6
-	VCVTPS2PH    $0x00, Y6, X6
-	VMOVDQU      X6, (AX)
-	ADDQ         $0x08, CX
-	ADDQ         $0x10, AX
-	DECQ         DX
-	JNZ          samples
+	VPMOVZXBD   (CX), Y2
+	VPMOVZXBD   8(CX), Y3
+	VCVTDQ2PS   Y2, Y2
+	VFMADD213PS Y1, Y0, Y2
+	VCVTDQ2PS   Y3, Y3
+	VFMADD213PS Y1, Y0, Y3
+	VCVTPS2PH   $0x00, Y2, (AX)
+	VCVTPS2PH   $0x00, Y3, 16(AX)
+	ADDQ        $0x10, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         samples
 	VZEROUPPER
 	RET
 
-// func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, scale *[3]float32, shift *[3]float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·storeBFloat16(SB), NOSPLIT, $0-64
+TEXT ·storeBFloat16(SB), NOSPLIT, $0-56
 	MOVQ         red+0(FP), AX
 	MOVQ         green+8(FP), CX
 	MOVQ         blue+16(FP), DX
 	MOVQ         src+24(FP), BX
 	MOVQ         n+32(FP), SI
-	MOVQ         mean+40(FP), DI
-	MOVQ         std+48(FP), R8
-	MOVQ         inverse+56(FP), R9
-	VMOVDQU      byteMask<>+0(SB), Y0
-	VMOVDQU      full<>+0(SB), Y1
-	VMOVDQU      part<>+0(SB), Y2
-	VBROADCASTSS (DI), Y3
+	MOVQ         scale+40(FP), DI
+	MOVQ         shift+48(FP), R8
+	VMOVDQU      channel0<>+0(SB), Y0
+	VBROADCASTSS (DI), Y1
+	VBROADCASTSS (R8), Y2
+	VMOVDQU      channel1<>+0(SB), Y3
 	VBROADCASTSS 4(DI), Y4
-	VBROADCASTSS 8(DI), Y5
-	VBROADCASTSS (R8), Y6
-	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 4(R8), Y5
+	VMOVDQU      channel2<>+0(SB), Y6
+	VBROADCASTSS 8(DI), Y7
 	VBROADCASTSS 8(R8), Y8
-	VBROADCASTSS (R9), Y9
-	VBROADCASTSS 4(R9), Y10
-	VBROADCASTSS 8(R9), Y11
+	VMOVDQU      halfUnit16<>+0(SB), Y9
 
 pixels:
-	VPAND        (BX), Y0, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y3, Y13, Y12
-	VMULPS       Y9, Y12, Y13
-	VFNMADD231PS Y6, Y13, Y12
-	VFMADD231PS  Y9, Y12, Y13
-	VPADDD       halfUnit16<>+0(SB), Y13, Y13
-	VPSRLD       $0x10, Y13, Y13
-	VEXTRACTI128 $0x01, Y13, X12
-	VPACKUSDW    X12, X13, X12
-	VMOVDQU      X12, (AX)
-	ADDQ         $0x10, AX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x08, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y4, Y13, Y12
-	VMULPS       Y10, Y12, Y13
-	VFNMADD231PS Y7, Y13, Y12
-	VFMADD231PS  Y10, Y12, Y13
-	VPADDD       halfUnit16<>+0(SB), Y13, Y13
-	VPSRLD       $0x10, Y13, Y13
-	VEXTRACTI128 $0x01, Y13, X12
-	VPACKUSDW    X12, X13, X12
-	VMOVDQU      X12, (CX)
-	ADDQ         $0x10, CX
-	VMOVDQU      (BX), Y12
-	VPSRLD       $0x10, Y12, Y12
-	VPAND        Y0, Y12, Y12
-	VCVTDQ2PS    Y12, Y12
-	VMULPS       Y2, Y12, Y13
-	VFNMADD231PS Y1, Y13, Y12
-	VFMADD231PS  Y2, Y12, Y13
-	VSUBPS       Y5, Y13, Y12
-	VMULPS       Y11, Y12, Y13
-	VFNMADD231PS Y8, Y13, Y12
-	VFMADD231PS  Y11, Y12, Y13
-	VPADDD       halfUnit16<>+0(SB), Y13, Y13
-	VPSRLD       $0x10, Y13, Y13
-	VEXTRACTI128 $0x01, Y13, X12
-	VPACKUSDW    X12, X13, X12
-	VMOVDQU      X12, (DX)
-	ADDQ         $0x10, DX
-	ADDQ         $0x20, BX
-	DECQ         SI
-	JNZ          pixels
+	VMOVDQU     (BX), X12
+	VINSERTI128 $0x01, 32(BX), Y12, Y12
+	VMOVDQU     16(BX), X11
+	VINSERTI128 $0x01, 48(BX), Y11, Y11
+	VSHUFPS     $0x88, Y11, Y12, Y10
+	VSHUFPS     $0xdd, Y11, Y12, Y11
+	VPSHUFB     Y0, Y10, Y13
+	VPSHUFB     Y0, Y11, Y14
+	VCVTDQ2PS   Y13, Y13
+	VFMADD213PS Y2, Y1, Y13
+	VCVTDQ2PS   Y14, Y14
+	VFMADD213PS Y2, Y1, Y14
+	VPADDD      Y9, Y13, Y13
+	VPADDD      Y9, Y14, Y14
+	VPSRLD      $0x10, Y13, Y13
+	VPBLENDW    $0xaa, Y14, Y13, Y13
+	VMOVDQU     Y13, (AX)
+	ADDQ        $0x20, AX
+	VPSHUFB     Y3, Y10, Y13
+	VPSHUFB     Y3, Y11, Y14
+	VCVTDQ2PS   Y13, Y13
+	VFMADD213PS Y5, Y4, Y13
+	VCVTDQ2PS   Y14, Y14
+	VFMADD213PS Y5, Y4, Y14
+	VPADDD      Y9, Y13, Y13
+	VPADDD      Y9, Y14, Y14
+	VPSRLD      $0x10, Y13, Y13
+	VPBLENDW    $0xaa, Y14, Y13, Y13
+	VMOVDQU     Y13, (CX)
+	ADDQ        $0x20, CX
+	VPSHUFB     Y6, Y10, Y10
+	VPSHUFB     Y6, Y11, Y13
+	VCVTDQ2PS   Y10, Y10
+	VFMADD213PS Y8, Y7, Y10
+	VCVTDQ2PS   Y13, Y13
+	VFMADD213PS Y8, Y7, Y13
+	VPADDD      Y9, Y10, Y10
+	VPADDD      Y9, Y13, Y13
+	VPSRLD      $0x10, Y10, Y10
+	VPBLENDW    $0xaa, Y13, Y10, Y10
+	VMOVDQU     Y10, (DX)
+	ADDQ        $0x20, DX
+	ADDQ        $0x40, BX
+	DECQ        SI
+	JNZ         pixels
 	VZEROUPPER
 	RET
 
-// func storePlaneBFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// func storePlaneBFloat16(dst *uint16, src *byte, n int, scale *float32, shift *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-48
+TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VMOVDQU      full<>+0(SB), Y0
-	VMOVDQU      part<>+0(SB), Y1
-	MOVQ         mean+24(FP), BX
-	VBROADCASTSS (BX), Y2
-	MOVQ         std+32(FP), BX
-	VBROADCASTSS (BX), Y3
-	MOVQ         inverse+40(FP), BX
-	VBROADCASTSS (BX), Y4
+	MOVQ         scale+24(FP), BX
+	VBROADCASTSS (BX), Y0
+	MOVQ         shift+32(FP), BX
+	VBROADCASTSS (BX), Y1
+	VMOVDQU      halfUnit16<>+0(SB), Y2
+	VMOVDQU      evenWords<>+0(SB), Y3
 
 samples:
-	VPMOVZXBD    (CX), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y1, Y5, Y6
-	VFNMADD231PS Y0, Y6, Y5
-	VFMADD231PS  Y1, Y5, Y6
-	VSUBPS       Y2, Y6, Y5
-	VMULPS       Y4, Y5, Y6
-	VFNMADD231PS Y3, Y6, Y5
-	VFMADD231PS  Y4, Y5, Y6
-	VPADDD       halfUnit16<>+0(SB), Y6, Y6
-	VPSRLD       $0x10, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X5
-	VPACKUSDW    X5, X6, X5
-	VMOVDQU      X5, (AX)
-	ADDQ         $0x08, CX
-	ADDQ         $0x10, AX
-	DECQ         DX
-	JNZ          samples
+	VPMOVZXBW   (CX), Y5
+	VPAND       Y3, Y5, Y4
+	VPSRLD      $0x10, Y5, Y5
+	VCVTDQ2PS   Y4, Y4
+	VFMADD213PS Y1, Y0, Y4
+	VCVTDQ2PS   Y5, Y5
+	VFMADD213PS Y1, Y0, Y5
+	VPADDD      Y2, Y4, Y4
+	VPADDD      Y2, Y5, Y5
+	VPSRLD      $0x10, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y4, Y4
+	VMOVDQU     Y4, (AX)
+	ADDQ        $0x10, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         samples
 	VZEROUPPER
 	RET
 

@@ -15,22 +15,32 @@ func storeKernel(red, green, blue []float32, row []byte, p *params) (done int) {
 	return 8 * blocks
 }
 
+// The kernels for halves take this number of values at a time. The last block may
+// overlap the one before it.
+const halfBlock = 16
+
 func storeFloat16Kernel(red, green, blue []uint16, row []byte, p *params) (done int) {
-	blocks := min(len(red), len(green), len(blue), len(row)/4) / 8
-	if !cpu.Float16() || blocks == 0 {
+	n := min(len(red), len(green), len(blue), len(row)/4)
+	if !cpu.Float16() || n < halfBlock {
 		return 0
 	}
-	storeFloat16(&red[0], &green[0], &blue[0], &row[0], blocks, &p.mean, &p.std, &p.inverse)
-	return 8 * blocks
+	storeFloat16(&red[0], &green[0], &blue[0], &row[0], n/halfBlock, &p.scale, &p.shift)
+	if at := n - halfBlock; n%halfBlock > 0 {
+		storeFloat16(&red[at], &green[at], &blue[at], &row[4*at], 1, &p.scale, &p.shift)
+	}
+	return n
 }
 
 func storeBFloat16Kernel(red, green, blue []uint16, row []byte, p *params) (done int) {
-	blocks := min(len(red), len(green), len(blue), len(row)/4) / 8
-	if !cpu.Kernels() || blocks == 0 {
+	n := min(len(red), len(green), len(blue), len(row)/4)
+	if !cpu.Kernels() || n < halfBlock {
 		return 0
 	}
-	storeBFloat16(&red[0], &green[0], &blue[0], &row[0], blocks, &p.mean, &p.std, &p.inverse)
-	return 8 * blocks
+	storeBFloat16(&red[0], &green[0], &blue[0], &row[0], n/halfBlock, &p.scale, &p.shift)
+	if at := n - halfBlock; n%halfBlock > 0 {
+		storeBFloat16(&red[at], &green[at], &blue[at], &row[4*at], 1, &p.scale, &p.shift)
+	}
+	return n
 }
 
 // The plane kernels do what they can of the samples of one channel.
@@ -45,19 +55,25 @@ func storePlaneKernel(dst []float32, src []byte, p *params, c int) (done int) {
 }
 
 func storePlaneFloat16Kernel(dst []uint16, src []byte, p *params, c int) (done int) {
-	blocks := min(len(dst), len(src)) / 8
-	if !cpu.Float16() || blocks == 0 {
+	n := min(len(dst), len(src))
+	if !cpu.Float16() || n < halfBlock {
 		return 0
 	}
-	storePlaneFloat16(&dst[0], &src[0], blocks, &p.mean[c], &p.std[c], &p.inverse[c])
-	return 8 * blocks
+	storePlaneFloat16(&dst[0], &src[0], n/halfBlock, &p.scale[c], &p.shift[c])
+	if at := n - halfBlock; n%halfBlock > 0 {
+		storePlaneFloat16(&dst[at], &src[at], 1, &p.scale[c], &p.shift[c])
+	}
+	return n
 }
 
 func storePlaneBFloat16Kernel(dst []uint16, src []byte, p *params, c int) (done int) {
-	blocks := min(len(dst), len(src)) / 8
-	if !cpu.Kernels() || blocks == 0 {
+	n := min(len(dst), len(src))
+	if !cpu.Kernels() || n < halfBlock {
 		return 0
 	}
-	storePlaneBFloat16(&dst[0], &src[0], blocks, &p.mean[c], &p.std[c], &p.inverse[c])
-	return 8 * blocks
+	storePlaneBFloat16(&dst[0], &src[0], n/halfBlock, &p.scale[c], &p.shift[c])
+	if at := n - halfBlock; n%halfBlock > 0 {
+		storePlaneBFloat16(&dst[at], &src[at], 1, &p.scale[c], &p.shift[c])
+	}
+	return n
 }

@@ -14,14 +14,14 @@ func store8(red *float32, green *float32, blue *float32, src *byte, n int, mean 
 // storePlane8 writes n times eight samples of one channel, as (x/255 - mean)/std. inverse is 1/std.
 func storePlane8(dst *float32, src *byte, n int, mean *float32, std *float32, inverse *float32)
 
-// storeFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
-func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// storeFloat16 writes n times 16 pixels to three planes, as x·scale + shift rounded to float16.
+func storeFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, scale *[3]float32, shift *[3]float32)
 
-// storePlaneFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
-func storePlaneFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// storePlaneFloat16 writes n times 16 samples of one channel, as x·scale + shift rounded to float16.
+func storePlaneFloat16(dst *uint16, src *byte, n int, scale *float32, shift *float32)
 
-// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
-func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, mean *[3]float32, std *[3]float32, inverse *[3]float32)
+// storeBFloat16 writes n times 16 pixels to three planes, as x·scale + shift rounded to bfloat16, ties away from 0.
+func storeBFloat16(red *uint16, green *uint16, blue *uint16, src *byte, n int, scale *[3]float32, shift *[3]float32)
 
-// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
-func storePlaneBFloat16(dst *uint16, src *byte, n int, mean *float32, std *float32, inverse *float32)
+// storePlaneBFloat16 writes n times 16 samples of one channel, as x·scale + shift rounded to bfloat16, ties away from 0.
+func storePlaneBFloat16(dst *uint16, src *byte, n int, scale *float32, shift *float32)

@@ -315,50 +315,35 @@ samples:
 	BNE samples
 	RET
 
-// storeFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
-TEXT ·storeFloat16(SB), NOSPLIT, $0-64
+// storeFloat16 writes n times 16 pixels to three planes, as x·scale + shift rounded to float16.
+TEXT ·storeFloat16(SB), NOSPLIT, $0-56
 	MOVD red+0(FP), R0
 	MOVD green+8(FP), R1
 	MOVD blue+16(FP), R2
 	MOVD src+24(FP), R3
 	MOVD n+32(FP), R4
-	MOVD mean+40(FP), R5
-	MOVD std+48(FP), R6
-	MOVD inverse+56(FP), R7
-	MOVD $1132396544, R15
-	WORD $0x4e040dfe // dup v30.4s, w15
-	MOVD $998277249, R15
-	WORD $0x4e040dff // dup v31.4s, w15
+	MOVD scale+40(FP), R5
+	MOVD shift+48(FP), R6
+	MOVD $32768, R15
+	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4ddfc8b0 // ld1r {v16.4s}, [x5], #4
 	WORD $0x4ddfc8d1 // ld1r {v17.4s}, [x6], #4
-	WORD $0x4ddfc8f2 // ld1r {v18.4s}, [x7], #4
-	WORD $0x4ddfc8b3 // ld1r {v19.4s}, [x5], #4
-	WORD $0x4ddfc8d4 // ld1r {v20.4s}, [x6], #4
-	WORD $0x4ddfc8f5 // ld1r {v21.4s}, [x7], #4
-	WORD $0x4ddfc8b6 // ld1r {v22.4s}, [x5], #4
-	WORD $0x4ddfc8d7 // ld1r {v23.4s}, [x6], #4
-	WORD $0x4ddfc8f8 // ld1r {v24.4s}, [x7], #4
+	WORD $0x4ddfc8b2 // ld1r {v18.4s}, [x5], #4
+	WORD $0x4ddfc8d3 // ld1r {v19.4s}, [x6], #4
+	WORD $0x4ddfc8b4 // ld1r {v20.4s}, [x5], #4
+	WORD $0x4ddfc8d5 // ld1r {v21.4s}, [x6], #4
+	LSL $1, R4
 pixels:
 	WORD $0x0cdf0060 // ld4 {v0.8b-v3.8b}, [x3], #32
 	WORD $0x2f08a404 // ushll v4.8h, v0.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
-	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4eb11e26 // mov v6.16b, v17.16b
+	WORD $0x4e30cc86 // fmla v6.4s, v4.4s, v16.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
-	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4eb11e27 // mov v7.16b, v17.16b
+	WORD $0x4e30cca7 // fmla v7.4s, v5.4s, v16.4s
 	WORD $0x0e2168c6 // fcvtn v6.4h, v6.4s
 	WORD $0x4e2168e6 // fcvtn2 v6.8h, v7.4s
 	WORD $0x3c810406 // str q6, [x0], #16
@@ -366,21 +351,11 @@ pixels:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb3d4c4 // fsub v4.4s, v6.4s, v19.4s
-	WORD $0x6e35dc86 // fmul v6.4s, v4.4s, v21.4s
-	WORD $0x4eb4ccc4 // fmls v4.4s, v6.4s, v20.4s
-	WORD $0x4e35cc86 // fmla v6.4s, v4.4s, v21.4s
+	WORD $0x4eb31e66 // mov v6.16b, v19.16b
+	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb3d4e5 // fsub v5.4s, v7.4s, v19.4s
-	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
-	WORD $0x4eb4cce5 // fmls v5.4s, v7.4s, v20.4s
-	WORD $0x4e35cca7 // fmla v7.4s, v5.4s, v21.4s
+	WORD $0x4eb31e67 // mov v7.16b, v19.16b
+	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
 	WORD $0x0e2168c6 // fcvtn v6.4h, v6.4s
 	WORD $0x4e2168e6 // fcvtn2 v6.8h, v7.4s
 	WORD $0x3c810426 // str q6, [x1], #16
@@ -388,21 +363,11 @@ pixels:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb6d4c4 // fsub v4.4s, v6.4s, v22.4s
-	WORD $0x6e38dc86 // fmul v6.4s, v4.4s, v24.4s
-	WORD $0x4eb7ccc4 // fmls v4.4s, v6.4s, v23.4s
-	WORD $0x4e38cc86 // fmla v6.4s, v4.4s, v24.4s
+	WORD $0x4eb51ea6 // mov v6.16b, v21.16b
+	WORD $0x4e34cc86 // fmla v6.4s, v4.4s, v20.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb6d4e5 // fsub v5.4s, v7.4s, v22.4s
-	WORD $0x6e38dca7 // fmul v7.4s, v5.4s, v24.4s
-	WORD $0x4eb7cce5 // fmls v5.4s, v7.4s, v23.4s
-	WORD $0x4e38cca7 // fmla v7.4s, v5.4s, v24.4s
+	WORD $0x4eb51ea7 // mov v7.16b, v21.16b
+	WORD $0x4e34cca7 // fmla v7.4s, v5.4s, v20.4s
 	WORD $0x0e2168c6 // fcvtn v6.4h, v6.4s
 	WORD $0x4e2168e6 // fcvtn2 v6.8h, v7.4s
 	WORD $0x3c810446 // str q6, [x2], #16
@@ -410,42 +375,29 @@ pixels:
 	BNE pixels
 	RET
 
-// storePlaneFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to float16. inverse is 1/std.
-TEXT ·storePlaneFloat16(SB), NOSPLIT, $0-48
+// storePlaneFloat16 writes n times 16 samples of one channel, as x·scale + shift rounded to float16.
+TEXT ·storePlaneFloat16(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-	MOVD mean+24(FP), R3
-	MOVD std+32(FP), R4
-	MOVD inverse+40(FP), R5
-	MOVD $1132396544, R15
-	WORD $0x4e040dfe // dup v30.4s, w15
-	MOVD $998277249, R15
-	WORD $0x4e040dff // dup v31.4s, w15
+	MOVD scale+24(FP), R3
+	MOVD shift+32(FP), R4
+	MOVD $32768, R15
+	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4d40c870 // ld1r {v16.4s}, [x3]
 	WORD $0x4d40c891 // ld1r {v17.4s}, [x4]
-	WORD $0x4d40c8b2 // ld1r {v18.4s}, [x5]
+	LSL $1, R2
 samples:
 	WORD $0xfc408420 // ldr d0, [x1], #8
 	WORD $0x2f08a404 // ushll v4.8h, v0.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
-	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4eb11e26 // mov v6.16b, v17.16b
+	WORD $0x4e30cc86 // fmla v6.4s, v4.4s, v16.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
-	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4eb11e27 // mov v7.16b, v17.16b
+	WORD $0x4e30cca7 // fmla v7.4s, v5.4s, v16.4s
 	WORD $0x0e2168c6 // fcvtn v6.4h, v6.4s
 	WORD $0x4e2168e6 // fcvtn2 v6.8h, v7.4s
 	WORD $0x3c810406 // str q6, [x0], #16
@@ -453,52 +405,35 @@ samples:
 	BNE samples
 	RET
 
-// storeBFloat16 writes n times eight pixels to three planes, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
-TEXT ·storeBFloat16(SB), NOSPLIT, $0-64
+// storeBFloat16 writes n times 16 pixels to three planes, as x·scale + shift rounded to bfloat16, ties away from 0.
+TEXT ·storeBFloat16(SB), NOSPLIT, $0-56
 	MOVD red+0(FP), R0
 	MOVD green+8(FP), R1
 	MOVD blue+16(FP), R2
 	MOVD src+24(FP), R3
 	MOVD n+32(FP), R4
-	MOVD mean+40(FP), R5
-	MOVD std+48(FP), R6
-	MOVD inverse+56(FP), R7
-	MOVD $1132396544, R15
-	WORD $0x4e040dfe // dup v30.4s, w15
-	MOVD $998277249, R15
-	WORD $0x4e040dff // dup v31.4s, w15
+	MOVD scale+40(FP), R5
+	MOVD shift+48(FP), R6
 	MOVD $32768, R15
 	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4ddfc8b0 // ld1r {v16.4s}, [x5], #4
 	WORD $0x4ddfc8d1 // ld1r {v17.4s}, [x6], #4
-	WORD $0x4ddfc8f2 // ld1r {v18.4s}, [x7], #4
-	WORD $0x4ddfc8b3 // ld1r {v19.4s}, [x5], #4
-	WORD $0x4ddfc8d4 // ld1r {v20.4s}, [x6], #4
-	WORD $0x4ddfc8f5 // ld1r {v21.4s}, [x7], #4
-	WORD $0x4ddfc8b6 // ld1r {v22.4s}, [x5], #4
-	WORD $0x4ddfc8d7 // ld1r {v23.4s}, [x6], #4
-	WORD $0x4ddfc8f8 // ld1r {v24.4s}, [x7], #4
+	WORD $0x4ddfc8b2 // ld1r {v18.4s}, [x5], #4
+	WORD $0x4ddfc8d3 // ld1r {v19.4s}, [x6], #4
+	WORD $0x4ddfc8b4 // ld1r {v20.4s}, [x5], #4
+	WORD $0x4ddfc8d5 // ld1r {v21.4s}, [x6], #4
+	LSL $1, R4
 pixels:
 	WORD $0x0cdf0060 // ld4 {v0.8b-v3.8b}, [x3], #32
 	WORD $0x2f08a404 // ushll v4.8h, v0.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
-	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4eb11e26 // mov v6.16b, v17.16b
+	WORD $0x4e30cc86 // fmla v6.4s, v4.4s, v16.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
-	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4eb11e27 // mov v7.16b, v17.16b
+	WORD $0x4e30cca7 // fmla v7.4s, v5.4s, v16.4s
 	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
 	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
@@ -507,21 +442,11 @@ pixels:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb3d4c4 // fsub v4.4s, v6.4s, v19.4s
-	WORD $0x6e35dc86 // fmul v6.4s, v4.4s, v21.4s
-	WORD $0x4eb4ccc4 // fmls v4.4s, v6.4s, v20.4s
-	WORD $0x4e35cc86 // fmla v6.4s, v4.4s, v21.4s
+	WORD $0x4eb31e66 // mov v6.16b, v19.16b
+	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb3d4e5 // fsub v5.4s, v7.4s, v19.4s
-	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
-	WORD $0x4eb4cce5 // fmls v5.4s, v7.4s, v20.4s
-	WORD $0x4e35cca7 // fmla v7.4s, v5.4s, v21.4s
+	WORD $0x4eb31e67 // mov v7.16b, v19.16b
+	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
 	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
 	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
@@ -530,21 +455,11 @@ pixels:
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb6d4c4 // fsub v4.4s, v6.4s, v22.4s
-	WORD $0x6e38dc86 // fmul v6.4s, v4.4s, v24.4s
-	WORD $0x4eb7ccc4 // fmls v4.4s, v6.4s, v23.4s
-	WORD $0x4e38cc86 // fmla v6.4s, v4.4s, v24.4s
+	WORD $0x4eb51ea6 // mov v6.16b, v21.16b
+	WORD $0x4e34cc86 // fmla v6.4s, v4.4s, v20.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb6d4e5 // fsub v5.4s, v7.4s, v22.4s
-	WORD $0x6e38dca7 // fmul v7.4s, v5.4s, v24.4s
-	WORD $0x4eb7cce5 // fmls v5.4s, v7.4s, v23.4s
-	WORD $0x4e38cca7 // fmla v7.4s, v5.4s, v24.4s
+	WORD $0x4eb51ea7 // mov v7.16b, v21.16b
+	WORD $0x4e34cca7 // fmla v7.4s, v5.4s, v20.4s
 	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
 	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h
@@ -553,44 +468,29 @@ pixels:
 	BNE pixels
 	RET
 
-// storePlaneBFloat16 writes n times eight samples of one channel, as (x/255 - mean)/std rounded to bfloat16, ties away from 0. inverse is 1/std.
-TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-48
+// storePlaneBFloat16 writes n times 16 samples of one channel, as x·scale + shift rounded to bfloat16, ties away from 0.
+TEXT ·storePlaneBFloat16(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1
 	MOVD n+16(FP), R2
-	MOVD mean+24(FP), R3
-	MOVD std+32(FP), R4
-	MOVD inverse+40(FP), R5
-	MOVD $1132396544, R15
-	WORD $0x4e040dfe // dup v30.4s, w15
-	MOVD $998277249, R15
-	WORD $0x4e040dff // dup v31.4s, w15
+	MOVD scale+24(FP), R3
+	MOVD shift+32(FP), R4
 	MOVD $32768, R15
 	WORD $0x4e040dfd // dup v29.4s, w15
 	WORD $0x4d40c870 // ld1r {v16.4s}, [x3]
 	WORD $0x4d40c891 // ld1r {v17.4s}, [x4]
-	WORD $0x4d40c8b2 // ld1r {v18.4s}, [x5]
+	LSL $1, R2
 samples:
 	WORD $0xfc408420 // ldr d0, [x1], #8
 	WORD $0x2f08a404 // ushll v4.8h, v0.8b, #0
 	WORD $0x6f10a485 // ushll2 v5.4s, v4.8h, #0
 	WORD $0x2f10a484 // ushll v4.4s, v4.4h, #0
 	WORD $0x6e21d884 // ucvtf v4.4s, v4.4s
-	WORD $0x6e3fdc86 // fmul v6.4s, v4.4s, v31.4s
-	WORD $0x4ebeccc4 // fmls v4.4s, v6.4s, v30.4s
-	WORD $0x4e3fcc86 // fmla v6.4s, v4.4s, v31.4s
-	WORD $0x4eb0d4c4 // fsub v4.4s, v6.4s, v16.4s
-	WORD $0x6e32dc86 // fmul v6.4s, v4.4s, v18.4s
-	WORD $0x4eb1ccc4 // fmls v4.4s, v6.4s, v17.4s
-	WORD $0x4e32cc86 // fmla v6.4s, v4.4s, v18.4s
+	WORD $0x4eb11e26 // mov v6.16b, v17.16b
+	WORD $0x4e30cc86 // fmla v6.4s, v4.4s, v16.4s
 	WORD $0x6e21d8a5 // ucvtf v5.4s, v5.4s
-	WORD $0x6e3fdca7 // fmul v7.4s, v5.4s, v31.4s
-	WORD $0x4ebecce5 // fmls v5.4s, v7.4s, v30.4s
-	WORD $0x4e3fcca7 // fmla v7.4s, v5.4s, v31.4s
-	WORD $0x4eb0d4e5 // fsub v5.4s, v7.4s, v16.4s
-	WORD $0x6e32dca7 // fmul v7.4s, v5.4s, v18.4s
-	WORD $0x4eb1cce5 // fmls v5.4s, v7.4s, v17.4s
-	WORD $0x4e32cca7 // fmla v7.4s, v5.4s, v18.4s
+	WORD $0x4eb11e27 // mov v7.16b, v17.16b
+	WORD $0x4e30cca7 // fmla v7.4s, v5.4s, v16.4s
 	WORD $0x4ebd84c6 // add v6.4s, v6.4s, v29.4s
 	WORD $0x4ebd84e7 // add v7.4s, v7.4s, v29.4s
 	WORD $0x4e4758c6 // uzp2 v6.8h, v6.8h, v7.8h

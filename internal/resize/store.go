@@ -1,13 +1,5 @@
 package resize
 
-import (
-	"fmt"
-
-	"gorgonia.org/tensor"
-
-	"github.com/penstock-go/penstock/dataset/half"
-)
-
 // A Norm stores pixels as normalised values of type T: float32, or uint16 for the
 // bits of float16 and bfloat16.
 type Norm[T float32 | uint16] struct {
@@ -21,6 +13,7 @@ type Norm[T float32 | uint16] struct {
 // params are what kernels compute with, per channel.
 type params struct {
 	mean, std, inverse [3]float32
+	scale, shift       [3]float32 // for halves
 }
 
 // NewNorm makes a Norm of (x/255 - mean)/std in float32, rounded after every
@@ -29,19 +22,6 @@ func NewNorm(mean, std [3]float32) *Norm[float32] {
 	n := newNorm(mean, std, func(x float32) float32 { return x })
 	n.lookup = newLookup(lookups32(), &n.table)
 	n.use(storeKernel, storePlaneKernel)
-	return n
-}
-
-// NewHalfNorm makes the Norm of the values of [NewNorm] rounded to dt, which is
-// float16 or bfloat16.
-func NewHalfNorm(mean, std [3]float32, dt tensor.Dtype) *Norm[uint16] {
-	n := newNorm(mean, std, Round(dt))
-	n.lookup = newLookup(lookups16(), &n.table)
-	if dt == half.Float16Dtype {
-		n.use(storeFloat16Kernel, storePlaneFloat16Kernel)
-	} else {
-		n.use(storeBFloat16Kernel, storePlaneBFloat16Kernel)
-	}
 	return n
 }
 
@@ -56,17 +36,6 @@ func NewTable[T float32 | uint16](values [3][256]T) *Norm[T] {
 		n.lookup = newLookup(lookups16(), &n.table)
 	}
 	return n
-}
-
-// Round is the conversion of float32 to the bits of dt, float16 or bfloat16.
-func Round(dt tensor.Dtype) func(float32) uint16 {
-	switch dt {
-	case half.Float16Dtype:
-		return func(x float32) uint16 { return uint16(half.ToFloat16(x)) }
-	case half.BFloat16Dtype:
-		return func(x float32) uint16 { return uint16(half.ToBFloat16(x)) }
-	}
-	panic(fmt.Sprintf("resize: no conversion to %v", dt))
 }
 
 func newNorm[T float32 | uint16](mean, std [3]float32, convert func(float32) T) *Norm[T] {

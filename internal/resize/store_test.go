@@ -96,6 +96,9 @@ func TestStoreOfCommonNormsUsesTheKernel(t *testing.T) {
 		{mean: imageNetMean, std: imageNetStd},
 		{std: [3]float32{1, 1, 1}},
 		{mean: [3]float32{0.5, 0.5, 0.5}, std: [3]float32{0.5, 0.5, 0.5}},
+		{mean: [3]float32{0.48145466, 0.4578275, 0.40821073}, std: [3]float32{0.26862954, 0.26130258, 0.27577711}},
+		{mean: [3]float32{0.4914, 0.4822, 0.4465}, std: [3]float32{0.2470, 0.2435, 0.2616}},
+		{mean: [3]float32{104. / 255, 117. / 255, 123. / 255}, std: [3]float32{1. / 255, 1. / 255, 1. / 255}},
 	} {
 		if NewNorm(p.mean, p.std).store == nil {
 			t.Errorf("float32, mean %v, deviation %v: the kernel differs from the table", p.mean, p.std)

@@ -30,9 +30,11 @@ func main() {
 	case "resize":
 		horizontal(p)
 		vertical(p)
-		for _, f := range []format{toFloat32, toFloat16, toBFloat16} {
-			store(p, f)
-			storePlane(p, f)
+		store(p)
+		storePlane(p)
+		for _, f := range []halfFormat{float16, bfloat16} {
+			storeHalves(p, f)
+			storeHalfPlane(p, f)
 		}
 	default:
 		log.Fatalf("neon: -kernels %q: want jpeg or resize", *kernels)

@@ -20,9 +20,13 @@ func main() {
 	horizontal()
 	vertical()
 	constants := newStoreConstants()
-	for _, f := range []format{toFloat32, toFloat16, toBFloat16} {
-		store(f, constants)
-		storePlane(f, constants)
+	store(constants)
+	storePlane(constants)
+	masks := [3]Mem{channelMask(0), channelMask(1), channelMask(2)}
+	unit, words := constant32("halfUnit16", 1<<15), constant32("evenWords", 0xffff)
+	for _, f := range []halfFormat{float16, bfloat16} {
+		storeHalves(f, masks, unit)
+		storeHalfPlane(f, unit, words)
 	}
 	lookup(2)
 	lookup(4)

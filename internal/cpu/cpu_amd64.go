@@ -17,12 +17,18 @@ var AVX2 = sync.OnceValue(func() bool {
 // Kernels reports whether this processor's kernels may run.
 func Kernels() bool { return AVX2() }
 
-// AVX512 reports whether kernels may use AVX-512 F and BW. PENSTOCK_KERNELS=avx2
+// AVX512 reports whether kernels may use AVX-512 F, BW and VBMI. PENSTOCK_KERNELS=avx2
 // forbids it. It is false for processors older than Ice Lake and Zen 4, which run
 // slower while they use AVX-512. These do not have VBMI.
 var AVX512 = sync.OnceValue(func() bool {
 	return AVX2() && os.Getenv("PENSTOCK_KERNELS") != "avx2" && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI
 })
+
+// VNNI reports whether kernels may use AVX-512 VBMI and VNNI next to AVX-512 F and BW.
+var VNNI = sync.OnceValue(func() bool { return AVX512() && cpu.X86.HasAVX512VNNI })
+
+// VBMI2 reports whether kernels may use AVX-512 VBMI2 and POPCNT next to AVX-512 F and BW.
+var VBMI2 = sync.OnceValue(func() bool { return AVX512() && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT })
 
 // BMI2 reports whether kernels may use BMI1, BMI2 and POPCNT next to AVX2.
 var BMI2 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT })

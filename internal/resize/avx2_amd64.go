@@ -41,3 +41,27 @@ func lookupPixels32(dst *float32, src *byte, n int, tables *byte, channel int)
 
 // lookupSamples32 writes n times 64 values of 4 bytes, for samples of one channel.
 func lookupSamples32(dst *float32, src *byte, n int, tables *byte)
+
+// horizontalDigits1 computes quads times four pixels of four rows, with one group of four taps per pixel.
+// The taps of a quad's first group are among the 16 pixels from byte at of the row on, and
+// each further group begins four pixels later. For every group there are the digits of 16
+// weights, from the lowest on, and for every pixel four times the first tap's byte. It needs
+// AVX-512 F, BW, VBMI and VNNI.
+func horizontalDigits1(dst *byte, src *byte, dstStride int, srcStride int, at *int32, quads int, weights *byte, groups int)
+
+// verticalDigits1 computes n times 16 pixels of a row from one group of four rows. A group's weights
+// are 16 bytes: their digits, from the lowest on, and four that are ignored. It needs
+// AVX-512 F, BW and VNNI.
+func verticalDigits1(dst *byte, src *byte, stride int, n int, weights *byte, groups int)
+
+// horizontalDigits computes quads times four pixels of four rows, with one or more groups of four taps per pixel.
+// The taps of a quad's first group are among the 16 pixels from byte at of the row on, and
+// each further group begins four pixels later. For every group there are the digits of 16
+// weights, from the lowest on, and for every pixel four times the first tap's byte. It needs
+// AVX-512 F, BW, VBMI and VNNI.
+func horizontalDigits(dst *byte, src *byte, dstStride int, srcStride int, at *int32, quads int, weights *byte, groups int)
+
+// verticalDigits computes n times 16 pixels of a row from one or more groups of four rows. A group's weights
+// are 16 bytes: their digits, from the lowest on, and four that are ignored. It needs
+// AVX-512 F, BW and VNNI.
+func verticalDigits(dst *byte, src *byte, stride int, n int, weights *byte, groups int)

@@ -1123,3 +1123,463 @@ samples:
 	JNZ        samples
 	VZEROUPPER
 	RET
+
+// func horizontalDigits1(dst *byte, src *byte, dstStride int, srcStride int, at *int32, quads int, weights *byte, groups int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·horizontalDigits1(SB), NOSPLIT, $0-64
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      dstStride+16(FP), DX
+	MOVQ      srcStride+24(FP), BX
+	MOVQ      at+32(FP), SI
+	MOVQ      quads+40(FP), DI
+	MOVQ      weights+48(FP), R8
+	LEAQ      (CX)(BX*2), R9
+	LEAQ      (AX)(DX*2), R10
+	VMOVDQU64 spread0<>+0(SB), Z0
+	VMOVDQU64 spread1<>+0(SB), Z1
+	VMOVDQU64 spread2<>+0(SB), Z2
+	VMOVDQU64 spread3<>+0(SB), Z3
+	VMOVDQU64 taps<>+0(SB), Z4
+	VMOVDQU64 byRows<>+0(SB), Z5
+	VMOVDQU64 half512<>+0(SB), Z6
+
+quad:
+	MOVLQSX       (SI), R12
+	LEAQ          (CX)(R12*1), R11
+	ADDQ          R9, R12
+	VMOVDQA64     Z6, Z7
+	VMOVDQA64     Z6, Z8
+	VMOVDQA64     Z6, Z9
+	VMOVDQA64     Z6, Z10
+	VMOVDQU64     (R8), Z11
+	VPERMD        Z11, Z0, Z12
+	VPERMD        Z11, Z1, Z13
+	VPERMD        Z11, Z2, Z14
+	VPERMD        Z11, Z3, Z11
+	VPADDB        Z4, Z11, Z11
+	VPERMB        (R11), Z11, Z15
+	VPDPBUSD      Z12, Z15, Z7
+	VPSRAD        $0x08, Z7, Z7
+	VPDPBUSD      Z13, Z15, Z7
+	VPSRAD        $0x08, Z7, Z7
+	VPDPBUSD      Z14, Z15, Z7
+	VPSRAD        $0x06, Z7, Z7
+	VPERMB        (R11)(BX*1), Z11, Z15
+	VPDPBUSD      Z12, Z15, Z8
+	VPSRAD        $0x08, Z8, Z8
+	VPDPBUSD      Z13, Z15, Z8
+	VPSRAD        $0x08, Z8, Z8
+	VPDPBUSD      Z14, Z15, Z8
+	VPSRAD        $0x06, Z8, Z8
+	VPERMB        (R12), Z11, Z15
+	VPDPBUSD      Z12, Z15, Z9
+	VPSRAD        $0x08, Z9, Z9
+	VPDPBUSD      Z13, Z15, Z9
+	VPSRAD        $0x08, Z9, Z9
+	VPDPBUSD      Z14, Z15, Z9
+	VPSRAD        $0x06, Z9, Z9
+	VPERMB        (R12)(BX*1), Z11, Z11
+	VPDPBUSD      Z12, Z11, Z10
+	VPSRAD        $0x08, Z10, Z10
+	VPDPBUSD      Z13, Z11, Z10
+	VPSRAD        $0x08, Z10, Z10
+	VPDPBUSD      Z14, Z11, Z10
+	VPSRAD        $0x06, Z10, Z10
+	ADDQ          $0x40, R8
+	VPACKSSDW     Z8, Z7, Z7
+	VPACKSSDW     Z10, Z9, Z9
+	VPACKUSWB     Z9, Z7, Z7
+	VPERMD        Z7, Z5, Z7
+	VMOVDQU       X7, (AX)
+	VEXTRACTI32X4 $0x01, Z7, (AX)(DX*1)
+	VEXTRACTI32X4 $0x02, Z7, (R10)
+	VEXTRACTI32X4 $0x03, Z7, (R10)(DX*1)
+	ADDQ          $0x10, AX
+	ADDQ          $0x10, R10
+	ADDQ          $0x04, SI
+	DECQ          DI
+	JNZ           quad
+	VZEROUPPER
+	RET
+
+DATA spread0<>+0(SB)/4, $0x00000000
+DATA spread0<>+4(SB)/4, $0x00000000
+DATA spread0<>+8(SB)/4, $0x00000000
+DATA spread0<>+12(SB)/4, $0x00000000
+DATA spread0<>+16(SB)/4, $0x00000001
+DATA spread0<>+20(SB)/4, $0x00000001
+DATA spread0<>+24(SB)/4, $0x00000001
+DATA spread0<>+28(SB)/4, $0x00000001
+DATA spread0<>+32(SB)/4, $0x00000002
+DATA spread0<>+36(SB)/4, $0x00000002
+DATA spread0<>+40(SB)/4, $0x00000002
+DATA spread0<>+44(SB)/4, $0x00000002
+DATA spread0<>+48(SB)/4, $0x00000003
+DATA spread0<>+52(SB)/4, $0x00000003
+DATA spread0<>+56(SB)/4, $0x00000003
+DATA spread0<>+60(SB)/4, $0x00000003
+GLOBL spread0<>(SB), RODATA|NOPTR, $64
+
+DATA spread1<>+0(SB)/4, $0x00000004
+DATA spread1<>+4(SB)/4, $0x00000004
+DATA spread1<>+8(SB)/4, $0x00000004
+DATA spread1<>+12(SB)/4, $0x00000004
+DATA spread1<>+16(SB)/4, $0x00000005
+DATA spread1<>+20(SB)/4, $0x00000005
+DATA spread1<>+24(SB)/4, $0x00000005
+DATA spread1<>+28(SB)/4, $0x00000005
+DATA spread1<>+32(SB)/4, $0x00000006
+DATA spread1<>+36(SB)/4, $0x00000006
+DATA spread1<>+40(SB)/4, $0x00000006
+DATA spread1<>+44(SB)/4, $0x00000006
+DATA spread1<>+48(SB)/4, $0x00000007
+DATA spread1<>+52(SB)/4, $0x00000007
+DATA spread1<>+56(SB)/4, $0x00000007
+DATA spread1<>+60(SB)/4, $0x00000007
+GLOBL spread1<>(SB), RODATA|NOPTR, $64
+
+DATA spread2<>+0(SB)/4, $0x00000008
+DATA spread2<>+4(SB)/4, $0x00000008
+DATA spread2<>+8(SB)/4, $0x00000008
+DATA spread2<>+12(SB)/4, $0x00000008
+DATA spread2<>+16(SB)/4, $0x00000009
+DATA spread2<>+20(SB)/4, $0x00000009
+DATA spread2<>+24(SB)/4, $0x00000009
+DATA spread2<>+28(SB)/4, $0x00000009
+DATA spread2<>+32(SB)/4, $0x0000000a
+DATA spread2<>+36(SB)/4, $0x0000000a
+DATA spread2<>+40(SB)/4, $0x0000000a
+DATA spread2<>+44(SB)/4, $0x0000000a
+DATA spread2<>+48(SB)/4, $0x0000000b
+DATA spread2<>+52(SB)/4, $0x0000000b
+DATA spread2<>+56(SB)/4, $0x0000000b
+DATA spread2<>+60(SB)/4, $0x0000000b
+GLOBL spread2<>(SB), RODATA|NOPTR, $64
+
+DATA spread3<>+0(SB)/4, $0x0000000c
+DATA spread3<>+4(SB)/4, $0x0000000c
+DATA spread3<>+8(SB)/4, $0x0000000c
+DATA spread3<>+12(SB)/4, $0x0000000c
+DATA spread3<>+16(SB)/4, $0x0000000d
+DATA spread3<>+20(SB)/4, $0x0000000d
+DATA spread3<>+24(SB)/4, $0x0000000d
+DATA spread3<>+28(SB)/4, $0x0000000d
+DATA spread3<>+32(SB)/4, $0x0000000e
+DATA spread3<>+36(SB)/4, $0x0000000e
+DATA spread3<>+40(SB)/4, $0x0000000e
+DATA spread3<>+44(SB)/4, $0x0000000e
+DATA spread3<>+48(SB)/4, $0x0000000f
+DATA spread3<>+52(SB)/4, $0x0000000f
+DATA spread3<>+56(SB)/4, $0x0000000f
+DATA spread3<>+60(SB)/4, $0x0000000f
+GLOBL spread3<>(SB), RODATA|NOPTR, $64
+
+DATA taps<>+0(SB)/4, $0x0c080400
+DATA taps<>+4(SB)/4, $0x0d090501
+DATA taps<>+8(SB)/4, $0x0e0a0602
+DATA taps<>+12(SB)/4, $0x0f0b0703
+DATA taps<>+16(SB)/4, $0x0c080400
+DATA taps<>+20(SB)/4, $0x0d090501
+DATA taps<>+24(SB)/4, $0x0e0a0602
+DATA taps<>+28(SB)/4, $0x0f0b0703
+DATA taps<>+32(SB)/4, $0x0c080400
+DATA taps<>+36(SB)/4, $0x0d090501
+DATA taps<>+40(SB)/4, $0x0e0a0602
+DATA taps<>+44(SB)/4, $0x0f0b0703
+DATA taps<>+48(SB)/4, $0x0c080400
+DATA taps<>+52(SB)/4, $0x0d090501
+DATA taps<>+56(SB)/4, $0x0e0a0602
+DATA taps<>+60(SB)/4, $0x0f0b0703
+GLOBL taps<>(SB), RODATA|NOPTR, $64
+
+DATA byRows<>+0(SB)/4, $0x00000000
+DATA byRows<>+4(SB)/4, $0x00000004
+DATA byRows<>+8(SB)/4, $0x00000008
+DATA byRows<>+12(SB)/4, $0x0000000c
+DATA byRows<>+16(SB)/4, $0x00000001
+DATA byRows<>+20(SB)/4, $0x00000005
+DATA byRows<>+24(SB)/4, $0x00000009
+DATA byRows<>+28(SB)/4, $0x0000000d
+DATA byRows<>+32(SB)/4, $0x00000002
+DATA byRows<>+36(SB)/4, $0x00000006
+DATA byRows<>+40(SB)/4, $0x0000000a
+DATA byRows<>+44(SB)/4, $0x0000000e
+DATA byRows<>+48(SB)/4, $0x00000003
+DATA byRows<>+52(SB)/4, $0x00000007
+DATA byRows<>+56(SB)/4, $0x0000000b
+DATA byRows<>+60(SB)/4, $0x0000000f
+GLOBL byRows<>(SB), RODATA|NOPTR, $64
+
+DATA half512<>+0(SB)/4, $0x00200000
+DATA half512<>+4(SB)/4, $0x00200000
+DATA half512<>+8(SB)/4, $0x00200000
+DATA half512<>+12(SB)/4, $0x00200000
+DATA half512<>+16(SB)/4, $0x00200000
+DATA half512<>+20(SB)/4, $0x00200000
+DATA half512<>+24(SB)/4, $0x00200000
+DATA half512<>+28(SB)/4, $0x00200000
+DATA half512<>+32(SB)/4, $0x00200000
+DATA half512<>+36(SB)/4, $0x00200000
+DATA half512<>+40(SB)/4, $0x00200000
+DATA half512<>+44(SB)/4, $0x00200000
+DATA half512<>+48(SB)/4, $0x00200000
+DATA half512<>+52(SB)/4, $0x00200000
+DATA half512<>+56(SB)/4, $0x00200000
+DATA half512<>+60(SB)/4, $0x00200000
+GLOBL half512<>(SB), RODATA|NOPTR, $64
+
+// func verticalDigits1(dst *byte, src *byte, stride int, n int, weights *byte, groups int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+TEXT ·verticalDigits1(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         weights+32(FP), SI
+	LEAQ         (DX)(DX*2), DI
+	VMOVDQU64    half512<>+0(SB), Z0
+	VPBROADCASTD (SI), Z5
+	VPBROADCASTD 4(SI), Z6
+	VPBROADCASTD 8(SI), Z7
+
+block:
+	VMOVDQA64  Z0, Z1
+	VMOVDQA64  Z0, Z2
+	VMOVDQA64  Z0, Z3
+	VMOVDQA64  Z0, Z4
+	VMOVDQU64  (CX), Z8
+	VMOVDQU64  (CX)(DX*2), Z9
+	VPUNPCKLBW (CX)(DX*1), Z8, Z10
+	VPUNPCKLBW (CX)(DI*1), Z9, Z11
+	VPUNPCKLWD Z11, Z10, Z12
+	VPDPBUSD   Z5, Z12, Z1
+	VPSRAD     $0x08, Z1, Z1
+	VPDPBUSD   Z6, Z12, Z1
+	VPSRAD     $0x08, Z1, Z1
+	VPDPBUSD   Z7, Z12, Z1
+	VPSRAD     $0x06, Z1, Z1
+	VPUNPCKHWD Z11, Z10, Z10
+	VPDPBUSD   Z5, Z10, Z2
+	VPSRAD     $0x08, Z2, Z2
+	VPDPBUSD   Z6, Z10, Z2
+	VPSRAD     $0x08, Z2, Z2
+	VPDPBUSD   Z7, Z10, Z2
+	VPSRAD     $0x06, Z2, Z2
+	VPUNPCKHBW (CX)(DX*1), Z8, Z8
+	VPUNPCKHBW (CX)(DI*1), Z9, Z9
+	VPUNPCKLWD Z9, Z8, Z10
+	VPDPBUSD   Z5, Z10, Z3
+	VPSRAD     $0x08, Z3, Z3
+	VPDPBUSD   Z6, Z10, Z3
+	VPSRAD     $0x08, Z3, Z3
+	VPDPBUSD   Z7, Z10, Z3
+	VPSRAD     $0x06, Z3, Z3
+	VPUNPCKHWD Z9, Z8, Z8
+	VPDPBUSD   Z5, Z8, Z4
+	VPSRAD     $0x08, Z4, Z4
+	VPDPBUSD   Z6, Z8, Z4
+	VPSRAD     $0x08, Z4, Z4
+	VPDPBUSD   Z7, Z8, Z4
+	VPSRAD     $0x06, Z4, Z4
+	VPACKSSDW  Z2, Z1, Z1
+	VPACKSSDW  Z4, Z3, Z3
+	VPACKUSWB  Z3, Z1, Z1
+	VMOVDQU64  Z1, (AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x40, CX
+	DECQ       BX
+	JNZ        block
+	VZEROUPPER
+	RET
+
+// func horizontalDigits(dst *byte, src *byte, dstStride int, srcStride int, at *int32, quads int, weights *byte, groups int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VNNI
+TEXT ·horizontalDigits(SB), NOSPLIT, $0-64
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      dstStride+16(FP), DX
+	MOVQ      srcStride+24(FP), BX
+	MOVQ      at+32(FP), SI
+	MOVQ      quads+40(FP), DI
+	MOVQ      weights+48(FP), R8
+	LEAQ      (CX)(BX*2), R9
+	LEAQ      (AX)(DX*2), R10
+	VMOVDQU64 spread0<>+0(SB), Z0
+	VMOVDQU64 spread1<>+0(SB), Z1
+	VMOVDQU64 spread2<>+0(SB), Z2
+	VMOVDQU64 spread3<>+0(SB), Z3
+	VMOVDQU64 taps<>+0(SB), Z4
+	VMOVDQU64 byRows<>+0(SB), Z5
+	VMOVDQU64 half512<>+0(SB), Z6
+
+quad:
+	MOVLQSX   (SI), R12
+	LEAQ      (CX)(R12*1), R11
+	ADDQ      R9, R12
+	VMOVDQA64 Z6, Z7
+	VPXORQ    Z8, Z8, Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQA64 Z6, Z10
+	VPXORQ    Z11, Z11, Z11
+	VPXORQ    Z12, Z12, Z12
+	VMOVDQA64 Z6, Z13
+	VPXORQ    Z14, Z14, Z14
+	VPXORQ    Z15, Z15, Z15
+	VMOVDQA64 Z6, Z16
+	VPXORQ    Z17, Z17, Z17
+	VPXORQ    Z18, Z18, Z18
+	MOVQ      groups+56(FP), R13
+
+group:
+	VMOVDQU64     (R8), Z19
+	VPERMD        Z19, Z0, Z20
+	VPERMD        Z19, Z1, Z21
+	VPERMD        Z19, Z2, Z22
+	VPERMD        Z19, Z3, Z19
+	VPADDB        Z4, Z19, Z19
+	VPERMB        (R11), Z19, Z23
+	VPDPBUSD      Z20, Z23, Z7
+	VPDPBUSD      Z21, Z23, Z8
+	VPDPBUSD      Z22, Z23, Z9
+	VPERMB        (R11)(BX*1), Z19, Z23
+	VPDPBUSD      Z20, Z23, Z10
+	VPDPBUSD      Z21, Z23, Z11
+	VPDPBUSD      Z22, Z23, Z12
+	VPERMB        (R12), Z19, Z23
+	VPDPBUSD      Z20, Z23, Z13
+	VPDPBUSD      Z21, Z23, Z14
+	VPDPBUSD      Z22, Z23, Z15
+	VPERMB        (R12)(BX*1), Z19, Z19
+	VPDPBUSD      Z20, Z19, Z16
+	VPDPBUSD      Z21, Z19, Z17
+	VPDPBUSD      Z22, Z19, Z18
+	ADDQ          $0x40, R8
+	ADDQ          $0x10, R11
+	ADDQ          $0x10, R12
+	DECQ          R13
+	JNZ           group
+	VPSRAD        $0x08, Z7, Z7
+	VPADDD        Z7, Z8, Z8
+	VPSRAD        $0x08, Z8, Z8
+	VPADDD        Z8, Z9, Z9
+	VPSRAD        $0x06, Z9, Z9
+	VPSRAD        $0x08, Z10, Z10
+	VPADDD        Z10, Z11, Z11
+	VPSRAD        $0x08, Z11, Z11
+	VPADDD        Z11, Z12, Z12
+	VPSRAD        $0x06, Z12, Z12
+	VPSRAD        $0x08, Z13, Z13
+	VPADDD        Z13, Z14, Z14
+	VPSRAD        $0x08, Z14, Z14
+	VPADDD        Z14, Z15, Z15
+	VPSRAD        $0x06, Z15, Z15
+	VPSRAD        $0x08, Z16, Z16
+	VPADDD        Z16, Z17, Z17
+	VPSRAD        $0x08, Z17, Z17
+	VPADDD        Z17, Z18, Z18
+	VPSRAD        $0x06, Z18, Z18
+	VPACKSSDW     Z12, Z9, Z9
+	VPACKSSDW     Z18, Z15, Z15
+	VPACKUSWB     Z15, Z9, Z9
+	VPERMD        Z9, Z5, Z9
+	VMOVDQU       X9, (AX)
+	VEXTRACTI32X4 $0x01, Z9, (AX)(DX*1)
+	VEXTRACTI32X4 $0x02, Z9, (R10)
+	VEXTRACTI32X4 $0x03, Z9, (R10)(DX*1)
+	ADDQ          $0x10, AX
+	ADDQ          $0x10, R10
+	ADDQ          $0x04, SI
+	DECQ          DI
+	JNZ           quad
+	VZEROUPPER
+	RET
+
+// func verticalDigits(dst *byte, src *byte, stride int, n int, weights *byte, groups int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+TEXT ·verticalDigits(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      stride+16(FP), DX
+	MOVQ      n+24(FP), BX
+	MOVQ      weights+32(FP), SI
+	LEAQ      (DX)(DX*2), DI
+	VMOVDQU64 half512<>+0(SB), Z0
+
+block:
+	VMOVDQA64 Z0, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPXORQ    Z3, Z3, Z3
+	VMOVDQA64 Z0, Z4
+	VPXORQ    Z5, Z5, Z5
+	VPXORQ    Z6, Z6, Z6
+	VMOVDQA64 Z0, Z7
+	VPXORQ    Z8, Z8, Z8
+	VPXORQ    Z9, Z9, Z9
+	VMOVDQA64 Z0, Z10
+	VPXORQ    Z11, Z11, Z11
+	VPXORQ    Z12, Z12, Z12
+	MOVQ      CX, R10
+	MOVQ      SI, R8
+	MOVQ      groups+40(FP), R9
+
+group:
+	VPBROADCASTD (R8), Z13
+	VPBROADCASTD 4(R8), Z14
+	VPBROADCASTD 8(R8), Z15
+	VMOVDQU64    (R10), Z16
+	VMOVDQU64    (R10)(DX*2), Z17
+	VPUNPCKLBW   (R10)(DX*1), Z16, Z18
+	VPUNPCKLBW   (R10)(DI*1), Z17, Z19
+	VPUNPCKLWD   Z19, Z18, Z20
+	VPDPBUSD     Z13, Z20, Z1
+	VPDPBUSD     Z14, Z20, Z2
+	VPDPBUSD     Z15, Z20, Z3
+	VPUNPCKHWD   Z19, Z18, Z18
+	VPDPBUSD     Z13, Z18, Z4
+	VPDPBUSD     Z14, Z18, Z5
+	VPDPBUSD     Z15, Z18, Z6
+	VPUNPCKHBW   (R10)(DX*1), Z16, Z16
+	VPUNPCKHBW   (R10)(DI*1), Z17, Z17
+	VPUNPCKLWD   Z17, Z16, Z18
+	VPDPBUSD     Z13, Z18, Z7
+	VPDPBUSD     Z14, Z18, Z8
+	VPDPBUSD     Z15, Z18, Z9
+	VPUNPCKHWD   Z17, Z16, Z16
+	VPDPBUSD     Z13, Z16, Z10
+	VPDPBUSD     Z14, Z16, Z11
+	VPDPBUSD     Z15, Z16, Z12
+	ADDQ         $0x10, R8
+	LEAQ         (R10)(DX*4), R10
+	DECQ         R9
+	JNZ          group
+	VPSRAD       $0x08, Z1, Z1
+	VPADDD       Z1, Z2, Z2
+	VPSRAD       $0x08, Z2, Z2
+	VPADDD       Z2, Z3, Z3
+	VPSRAD       $0x06, Z3, Z3
+	VPSRAD       $0x08, Z4, Z4
+	VPADDD       Z4, Z5, Z5
+	VPSRAD       $0x08, Z5, Z5
+	VPADDD       Z5, Z6, Z6
+	VPSRAD       $0x06, Z6, Z6
+	VPSRAD       $0x08, Z7, Z7
+	VPADDD       Z7, Z8, Z8
+	VPSRAD       $0x08, Z8, Z8
+	VPADDD       Z8, Z9, Z9
+	VPSRAD       $0x06, Z9, Z9
+	VPSRAD       $0x08, Z10, Z10
+	VPADDD       Z10, Z11, Z11
+	VPSRAD       $0x08, Z11, Z11
+	VPADDD       Z11, Z12, Z12
+	VPSRAD       $0x06, Z12, Z12
+	VPACKSSDW    Z6, Z3, Z3
+	VPACKSSDW    Z12, Z9, Z9
+	VPACKUSWB    Z9, Z3, Z3
+	VMOVDQU64    Z3, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET

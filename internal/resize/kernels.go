@@ -2,15 +2,13 @@
 
 package resize
 
-import "github.com/penstock-go/penstock/internal/cpu"
-
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./resize -out ../resize/avx2_amd64.s -stubs ../resize/avx2_amd64.go -pkg resize"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels resize -out ../resize/neon_arm64.s"
 
-// horizontalKernel computes as many rows as it can, from the first on.
-func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
+// horizontalFours computes four rows at a time, as many as it can, from the first on.
+func horizontalFours(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
 	n := len(w.First)
-	if !cpu.Kernels() || n == 0 || rows < 4 {
+	if n == 0 {
 		return 0
 	}
 	// The last group of the last pixel may read beyond the row, but not beyond src.

@@ -27,6 +27,14 @@ func (t *taps) pack(w *Weights) {
 	}
 }
 
+// horizontalKernel computes as many rows as it can, from the first on.
+func horizontalKernel(dst []byte, dstStride int, src []byte, srcStride, rows int, w *Weights) (done int) {
+	if !cpu.NEON() || rows < 4 {
+		return 0
+	}
+	return horizontalFours(dst, dstStride, src, srcStride, rows, w)
+}
+
 // verticalKernel computes a whole row if it can, and reports whether it did.
 func verticalKernel(dst, src []byte, stride int, w *Weights, i int) bool {
 	const block = 32 // bytes

@@ -1,4 +1,4 @@
-// Resize generates the AVX2 kernels of internal/resize.
+// Resize generates the AVX2 and AVX-512 kernels of internal/resize.
 package main
 
 import (
@@ -30,6 +30,10 @@ func main() {
 	}
 	lookup(2)
 	lookup(4)
+	for _, one := range []bool{true, false} {
+		horizontalDigits(one)
+		verticalDigits(one)
+	}
 	Generate()
 }
 

@@ -27,9 +27,6 @@ var AVX512 = sync.OnceValue(func() bool {
 // VNNI reports whether kernels may use AVX-512 VBMI and VNNI next to AVX-512 F and BW.
 var VNNI = sync.OnceValue(func() bool { return AVX512() && cpu.X86.HasAVX512VNNI })
 
-// VBMI2 reports whether kernels may use AVX-512 VBMI2 and POPCNT next to AVX-512 F and BW.
-var VBMI2 = sync.OnceValue(func() bool { return AVX512() && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT })
-
 // BMI2 reports whether kernels may use BMI1, BMI2 and POPCNT next to AVX2.
 var BMI2 = sync.OnceValue(func() bool { return AVX2() && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT })
 

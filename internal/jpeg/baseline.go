@@ -33,7 +33,16 @@ func (d *Decoder) openScan() error {
 
 // decodeRow decodes a row of MCUs of the only scan. It keeps the coefficients of
 // MCUs x0 to x1-1.
-func (d *Decoder) decodeRow(x0, x1 int) error {
+func (d *Decoder) decodeRow(x0, x1 int) error { return d.readRow(x0, x1, nil) }
+
+// readRow is decodeRow. With a painter it keeps samples instead: in the painter's strips,
+// next to the last row of those before.
+func (d *Decoder) readRow(x0, x1 int, p *painter) error {
+	if p != nil {
+		for i := range d.components {
+			p.keepLast(i)
+		}
+	}
 	for i := range d.components {
 		c := &d.components[i]
 		n := (x1 - x0) * c.h * c.v
@@ -41,6 +50,9 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 	}
 	if d.exhausted {
 		d.clearRow(x1-x0, 0)
+		if p != nil {
+			p.inverseMCUs(0, x1-x0)
+		}
 		return nil
 	}
 	portable, cleared := 0, false // up to MCU portable, the kernel has refused them
@@ -56,7 +68,10 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 				end = x0
 			}
 			n, ok := d.fast(end-mx, inside)
-			if ok && inside {
+			switch {
+			case ok && inside && p != nil:
+				p.inverseStretch(mx-x0, n)
+			case ok && inside:
 				d.storeRow(x1-x0, mx-x0, n)
 			}
 			if ok {
@@ -73,12 +88,18 @@ func (d *Decoder) decodeRow(x0, x1 int) error {
 		if s := &d.scan; s.reader.overrun() {
 			if d.mayEnd() {
 				d.exhausted = true
+				if x := max(mx, x0); p != nil && x < x1 {
+					p.inverseMCUs(x-x0, x1-x)
+				}
 				return nil
 			}
 			return d.cutShort()
 		}
 		if !ok {
 			return d.broken()
+		}
+		if p != nil && mx >= x0 && mx < x1 {
+			p.inverseMCUs(mx-x0, 1)
 		}
 		mx++
 	}

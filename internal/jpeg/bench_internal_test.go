@@ -119,13 +119,12 @@ func (d *Decoder) readRows(x1 int, samples bool) error {
 	}
 	d.painter.open(d)
 	for my := range d.mcuHigh {
-		if err := d.decodeRow(0, x1); err != nil {
-			return err
+		read := d.decodeRow
+		if samples {
+			read = func(_, _ int) error { return d.sampleRow(my) }
 		}
-		for i := range d.components {
-			if c := &d.components[i]; samples {
-				d.painter.inverseRow(i, my, 0, c.row, c.last)
-			}
+		if err := read(0, x1); err != nil {
+			return err
 		}
 	}
 	return nil

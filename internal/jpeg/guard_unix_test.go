@@ -28,7 +28,7 @@ func atEnd[T any](t *testing.T, n int) []T {
 }
 
 // TestStretchesStayWithinTheirMemory decodes random bits in stretches of full length,
-// whose blocks and steps, as the stream, are followed by a guard page.
+// whose blocks, steps and samples, as the stream, are followed by a guard page.
 func TestStretchesStayWithinTheirMemory(t *testing.T) {
 	needKernels(t)
 	if !pairsKernel() {
@@ -49,10 +49,36 @@ func TestStretchesStayWithinTheirMemory(t *testing.T) {
 		if s.mcus*s.per == stretchBlocks {
 			full++
 		}
-		for y := 0; y < d.mcuHigh && d.decodeRow(0, d.mcuWide) == nil; y++ {
+		d.view = view{x1: d.mcuWide}
+		for i := range d.components {
+			c := &d.components[i]
+			c.stride = d.mcuWide * c.h * 8
+		}
+		d.painter.open(d)
+		for i := range d.components {
+			d.painter.strips[i] = atEnd[byte](t, len(d.painter.strips[i]))
+		}
+		for y := 0; y < d.mcuHigh && d.sampleRow(y) == nil; y++ {
 		}
 	}
 	if full < 50 {
 		t.Errorf("%d scans with stretches of %d blocks, want more", full, stretchBlocks)
+	}
+}
+
+// TestUnstuffingStaysWithinItsMemory has streams of all lengths before a guard page.
+func TestUnstuffingStaysWithinItsMemory(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for n := range 300 {
+		src, dst := atEnd[byte](t, n), atEnd[byte](t, n)
+		for i := range src {
+			src[i] = 0xff * byte((i+n)%2)
+			if n%3 == 0 {
+				src[i] = byte(r.Uint32())
+			}
+		}
+		if read, written := unstuffKernel(dst, src); read > n || written > read {
+			t.Fatalf("%d bytes: %d read and %d written", n, read, written)
+		}
 	}
 }

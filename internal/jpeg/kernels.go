@@ -7,9 +7,23 @@ import "github.com/penstock-go/penstock/internal/cpu"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./jpeg -out ../jpeg/vector_amd64.s -stubs ../jpeg/vector_amd64.go -pkg jpeg"
 //go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels jpeg -out ../jpeg/neon_arm64.s"
 
-// wide is how many samples or pixels the kernels take at once. If a row is not a
-// multiple of it, the last step begins earlier and repeats some of them.
-const wide = 16
+// wide is how many samples or pixels the kernels take at once, and widest how many
+// some of them take with AVX-512.
+const wide, widest = 16, 32
+
+// steps calls kernel for n samples, as often as it takes that many: with the index of
+// the first one, how many samples it takes at once, and how often. If n is not a
+// multiple, the last step begins earlier and repeats some of them.
+func steps(n int, kernel func(at, step, times int)) {
+	step := wide
+	if n >= widest && fours() {
+		step = widest
+	}
+	kernel(0, step, n/step)
+	if n%step > 0 {
+		kernel(n-step, step, 1)
+	}
+}
 
 func inverseKernel(dst []byte, stride int, blocks []block, last []uint8, quant *block) bool {
 	n := len(blocks)
@@ -41,10 +55,9 @@ func colorKernel(dst, luma, cb, cr []byte) bool {
 		return false
 	}
 	luma, cb, cr = luma[:n], cb[:n], cr[:n]
-	colorYCbCr16(&dst[0], &luma[0], &cb[0], &cr[0], n/wide)
-	if at := n - wide; n%wide > 0 {
-		colorYCbCr16(&dst[4*at], &luma[at], &cb[at], &cr[at], 1)
-	}
+	steps(n, func(at, step, times int) {
+		colorSteps(step, &dst[4*at], &luma[at], &cb[at], &cr[at], times)
+	})
 	return true
 }
 
@@ -55,10 +68,9 @@ func upsampleH2Kernel(dst, src []byte) bool {
 		return false
 	}
 	dst = dst[:2*n]
-	upsampleH2x16(&dst[2], &src[1], inner/wide)
-	if at := n - 1 - wide; inner%wide > 0 {
-		upsampleH2x16(&dst[2*at], &src[at], 1)
-	}
+	steps(inner, func(at, step, times int) {
+		upsampleH2Steps(step, &dst[2*at+2], &src[at+1], times)
+	})
 	dst[0] = src[0]
 	dst[1] = uint8((3*int32(src[0]) + int32(src[1]) + 2) >> 2)
 	dst[2*n-2] = uint8((3*int32(src[n-1]) + int32(src[n-2]) + 1) >> 2)
@@ -73,10 +85,9 @@ func upsampleH2V2Kernel(dst, near, far []byte) bool {
 		return false
 	}
 	dst, far = dst[:2*n], far[:n]
-	upsampleH2V2x16(&dst[2], &near[1], &far[1], inner/wide)
-	if at := n - 1 - wide; inner%wide > 0 {
-		upsampleH2V2x16(&dst[2*at], &near[at], &far[at], 1)
-	}
+	steps(inner, func(at, step, times int) {
+		upsampleH2V2Steps(step, &dst[2*at+2], &near[at+1], &far[at+1], times)
+	})
 	mixed := func(i int) int32 { return 3*int32(near[i]) + int32(far[i]) }
 	dst[0] = uint8((4*mixed(0) + 8) >> 4)
 	dst[1] = uint8((3*mixed(0) + mixed(1) + 7) >> 4)

@@ -15,7 +15,14 @@ func upsampleH2x16(dst *byte, src *byte, n int)
 // upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 
-// fours reports whether inverse4 may run. On arm64 there is none.
+func colorSteps(_ int, dst, luma, cb, cr *byte, n int) { colorYCbCr16(dst, luma, cb, cr, n) }
+
+func upsampleH2Steps(_ int, dst, src *byte, n int) { upsampleH2x16(dst, src, n) }
+
+func upsampleH2V2Steps(_ int, dst, near, far *byte, n int) { upsampleH2V2x16(dst, near, far, n) }
+
+// fours reports whether inverse4 and kernels of the widest steps may run. On arm64 there
+// are none.
 func fours() bool { return false }
 
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool { return false }
@@ -26,3 +33,7 @@ func pairsKernel() bool { return false }
 func decodePairs(_ *uint64, _ *byte, _ int, _ **uint64, _ int, _ *int16) bool { return false }
 
 func reorderKernel(_, _ *block, _ *uint8, _, _, _ int) {}
+
+func unstuffKernel(_, _ []byte) (read, written int) { return 0, 0 }
+
+func inverseStretch4(_ *byte, _ int, _ *int16, _, _, _ int, _ *int16, _ int) (left int) { return 0 }

@@ -33,6 +33,8 @@ func (s *stream) fill(data []byte, from int) {
 	at := from
 	s.cut, s.last = false, from
 	for {
+		read, written := unstuffKernel(out[len(out):cap(out)], data[at:])
+		at, out = at+read, out[:len(out)+written]
 		i := bytes.IndexByte(data[at:], 0xff)
 		if i < 0 {
 			out = append(out, data[at:]...)

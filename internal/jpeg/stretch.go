@@ -13,6 +13,9 @@ type stretch struct {
 	state  [3]uint64
 	unread []uint8 // for the last places of buffered blocks
 	off    bool    // tests compare with the portable code
+
+	direct bool     // samples are computed from stretches
+	quant  [4]block // by index in the scan, in zigzag order
 }
 
 // stretchBlocks is how many blocks a stretch has at most. With their steps and the
@@ -37,6 +40,7 @@ var stop = func() (p pairs) {
 // open prepares stretches of a sequential scan.
 func (t *stretch) open(d *Decoder) {
 	s := &d.scan
+	t.direct = false
 	if !pairsKernel() || s.again || t.off {
 		return
 	}
@@ -55,7 +59,11 @@ func (t *stretch) open(d *Decoder) {
 		}
 		t.per += t.counts[i]
 	}
-	t.mcus = min(stretchBlocks/t.per, wide)
+	t.mcus = stretchBlocks / t.per
+	if t.mcus > 4 {
+		t.mcus &^= 3 // kernels take four blocks at once
+	}
+	t.mcus = min(t.mcus, wide)
 	j := 0
 	for range t.mcus {
 		for i := range s.components {
@@ -68,11 +76,12 @@ func (t *stretch) open(d *Decoder) {
 			}
 		}
 	}
+	t.openDirect(d)
 }
 
 // fast decodes at most this number of MCUs into the stretch, from the current one on. It
 // returns how many it has tried, and whether the kernel has decoded them. If keep, store
-// must follow.
+// or inverse must follow for all blocks.
 func (d *Decoder) fast(most int, keep bool) (n int, ok bool) {
 	t, st := &d.stretch, &d.stream
 	if t.mcus == 0 {

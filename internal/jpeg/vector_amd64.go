@@ -8,17 +8,36 @@ package jpeg
 // nothing, if a value in a block's first row is beyond ±8191, which no real image has.
 func inverse2(dst *byte, stride int, blocks *int16, quant *int16) bool
 
-// inverse4 is inverse2 for four blocks. It needs AVX-512 F and BW.
+// inverse4 is inverse2 for four blocks. It needs AVX-512 F, BW and VBMI.
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool
+
+// inverseStretch4 writes the samples of n times four neighbouring blocks in zigzag order, and
+// clears them. The second, the third and the next first block are so many bytes after the
+// first one, and the fourth second+third. Quant is in zigzag order. It ends before blocks with
+// a value beyond ±8191 in their first row, and returns how many times four are left. It needs
+// AVX-512 F, BW and VBMI.
+//
+//go:noescape
+func inverseStretch4(dst *byte, stride int, blocks *int16, second int, third int, step int, quant *int16, n int) (left int)
 
 // colorYCbCr16 converts 16·n pixels.
 func colorYCbCr16(dst *byte, luma *byte, cb *byte, cr *byte, n int)
+
+// colorYCbCr32 converts 32·n pixels. It needs AVX-512 F, BW and VBMI.
+func colorYCbCr32(dst *byte, luma *byte, cb *byte, cr *byte, n int)
 
 // upsampleH2x16 doubles the 16·n samples from src on.
 func upsampleH2x16(dst *byte, src *byte, n int)
 
 // upsampleH2V2x16 mixes and doubles the 16·n samples from near and from far on.
 func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
+
+// upsampleH2x32 doubles the 32·n samples from src on. It needs AVX-512 F and BW.
+func upsampleH2x32(dst *byte, src *byte, n int)
+
+// upsampleH2V2x32 mixes and doubles the 32·n samples from near and from far on. It needs
+// AVX-512 F and BW.
+func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
 
 // decodePairs decodes n steps with the bits of the stream's first end bytes. It reports
 // false if a code is invalid, a coefficient is beyond its block's end, a value has more
@@ -31,3 +50,8 @@ func reorder(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep in
 
 // reorder4 is reorder with AVX-512 F and BW.
 func reorder4(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
+
+// unstuff64 copies bytes without the zeros after bytes of 0xff, of n times 64 bytes and one
+// more. It ends before 64 bytes that contain a 0xff with another byte than 0 after it. Dst has
+// room for all bytes. It needs AVX-512 F, BW and VBMI2.
+func unstuff64(dst *byte, src *byte, n int) (read int, written int)

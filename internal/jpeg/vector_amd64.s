@@ -609,373 +609,6 @@ DATA round1<>+24(SB)/4, $0x00020000
 DATA round1<>+28(SB)/4, $0x00020000
 GLOBL round1<>(SB), RODATA|NOPTR, $32
 
-DATA four_limit<>+0(SB)/4, $0x1fff1fff
-DATA four_limit<>+4(SB)/4, $0x1fff1fff
-DATA four_limit<>+8(SB)/4, $0x1fff1fff
-DATA four_limit<>+12(SB)/4, $0x1fff1fff
-DATA four_limit<>+16(SB)/4, $0x1fff1fff
-DATA four_limit<>+20(SB)/4, $0x1fff1fff
-DATA four_limit<>+24(SB)/4, $0x1fff1fff
-DATA four_limit<>+28(SB)/4, $0x1fff1fff
-DATA four_limit<>+32(SB)/4, $0x1fff1fff
-DATA four_limit<>+36(SB)/4, $0x1fff1fff
-DATA four_limit<>+40(SB)/4, $0x1fff1fff
-DATA four_limit<>+44(SB)/4, $0x1fff1fff
-DATA four_limit<>+48(SB)/4, $0x1fff1fff
-DATA four_limit<>+52(SB)/4, $0x1fff1fff
-DATA four_limit<>+56(SB)/4, $0x1fff1fff
-DATA four_limit<>+60(SB)/4, $0x1fff1fff
-GLOBL four_limit<>(SB), RODATA|NOPTR, $64
-
-DATA four_sign<>+0(SB)/4, $0x80808080
-DATA four_sign<>+4(SB)/4, $0x80808080
-DATA four_sign<>+8(SB)/4, $0x80808080
-DATA four_sign<>+12(SB)/4, $0x80808080
-DATA four_sign<>+16(SB)/4, $0x80808080
-DATA four_sign<>+20(SB)/4, $0x80808080
-DATA four_sign<>+24(SB)/4, $0x80808080
-DATA four_sign<>+28(SB)/4, $0x80808080
-DATA four_sign<>+32(SB)/4, $0x80808080
-DATA four_sign<>+36(SB)/4, $0x80808080
-DATA four_sign<>+40(SB)/4, $0x80808080
-DATA four_sign<>+44(SB)/4, $0x80808080
-DATA four_sign<>+48(SB)/4, $0x80808080
-DATA four_sign<>+52(SB)/4, $0x80808080
-DATA four_sign<>+56(SB)/4, $0x80808080
-DATA four_sign<>+60(SB)/4, $0x80808080
-GLOBL four_sign<>(SB), RODATA|NOPTR, $64
-
-DATA four_order<>+0(SB)/8, $0x0000000000000000
-DATA four_order<>+8(SB)/8, $0x0000000000000002
-DATA four_order<>+16(SB)/8, $0x0000000000000004
-DATA four_order<>+24(SB)/8, $0x0000000000000006
-DATA four_order<>+32(SB)/8, $0x0000000000000001
-DATA four_order<>+40(SB)/8, $0x0000000000000003
-DATA four_order<>+48(SB)/8, $0x0000000000000005
-DATA four_order<>+56(SB)/8, $0x0000000000000007
-GLOBL four_order<>(SB), RODATA|NOPTR, $64
-
-// func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·inverse4(SB), NOSPLIT, $0-33
-	VPXORQ        Z0, Z0, Z0
-	MOVQ          dst+0(FP), AX
-	MOVQ          stride+8(FP), CX
-	MOVQ          blocks+16(FP), DX
-	MOVQ          quant+24(FP), BX
-	VMOVDQU64     (DX), Z1
-	VPMULLW       (BX), Z1, Z1
-	VMOVDQU64     128(DX), Z3
-	VPMULLW       (BX), Z3, Z3
-	VMOVDQU64     256(DX), Z4
-	VPMULLW       (BX), Z4, Z4
-	VMOVDQU64     384(DX), Z5
-	VPMULLW       (BX), Z5, Z5
-	VSHUFI64X2    $0x44, Z3, Z1, Z2
-	VSHUFI64X2    $0xee, Z3, Z1, Z1
-	VSHUFI64X2    $0x44, Z5, Z4, Z3
-	VSHUFI64X2    $0xee, Z5, Z4, Z5
-	VSHUFI64X2    $0x88, Z3, Z2, Z4
-	VSHUFI64X2    $0xdd, Z3, Z2, Z2
-	VSHUFI64X2    $0x88, Z5, Z1, Z3
-	VSHUFI64X2    $0xdd, Z5, Z1, Z1
-	VMOVDQU64     64(DX), Z5
-	VPMULLW       64(BX), Z5, Z5
-	VMOVDQU64     192(DX), Z7
-	VPMULLW       64(BX), Z7, Z7
-	VMOVDQU64     320(DX), Z8
-	VPMULLW       64(BX), Z8, Z8
-	VMOVDQU64     448(DX), Z9
-	VPMULLW       64(BX), Z9, Z9
-	VSHUFI64X2    $0x44, Z7, Z5, Z6
-	VSHUFI64X2    $0xee, Z7, Z5, Z5
-	VSHUFI64X2    $0x44, Z9, Z8, Z7
-	VSHUFI64X2    $0xee, Z9, Z8, Z9
-	VSHUFI64X2    $0x88, Z7, Z6, Z8
-	VSHUFI64X2    $0xdd, Z7, Z6, Z6
-	VSHUFI64X2    $0x88, Z9, Z5, Z7
-	VSHUFI64X2    $0xdd, Z9, Z5, Z5
-	VPABSW        Z4, Z9
-	VPCMPUW       $0x06, four_limit<>+0(SB), Z9, K1
-	KORTESTD      K1, K1
-	JNZ           wild
-	VPADDW        Z8, Z4, Z9
-	VPSUBW        Z8, Z4, Z4
-	VPADDW        Z1, Z5, Z8
-	VPADDW        Z2, Z6, Z10
-	VPUNPCKHWD    Z7, Z3, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
-	VPUNPCKHWD    Z9, Z0, Z13
-	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
-	VPADDD        Z12, Z13, Z14
-	VPSUBD        Z12, Z13, Z12
-	VPUNPCKHWD    Z4, Z0, Z13
-	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round0<>+0(SB), Z13, Z13
-	VPADDD        Z11, Z13, Z15
-	VPSUBD        Z11, Z13, Z11
-	VPUNPCKHWD    Z10, Z8, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
-	VPUNPCKHWD    Z2, Z5, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
-	VPADDD        Z16, Z17, Z17
-	VPADDD        Z13, Z18, Z18
-	VPADDD        Z17, Z14, Z19
-	VPSUBD        Z17, Z14, Z14
-	VPSRAD        $0x0b, Z19, Z19
-	VPSRAD        $0x0b, Z14, Z14
-	VPADDD        Z18, Z12, Z17
-	VPSUBD        Z18, Z12, Z12
-	VPSRAD        $0x0b, Z17, Z17
-	VPSRAD        $0x0b, Z12, Z12
-	VPUNPCKHWD    Z1, Z6, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
-	VPADDD        Z13, Z18, Z18
-	VPADDD        Z16, Z20, Z20
-	VPADDD        Z18, Z15, Z13
-	VPSUBD        Z18, Z15, Z15
-	VPSRAD        $0x0b, Z13, Z13
-	VPSRAD        $0x0b, Z15, Z15
-	VPADDD        Z20, Z11, Z16
-	VPSUBD        Z20, Z11, Z11
-	VPSRAD        $0x0b, Z16, Z16
-	VPSRAD        $0x0b, Z11, Z11
-	VPUNPCKLWD    Z7, Z3, Z3
-	VPMADDWD      four_even3<>+0(SB), Z3, Z7
-	VPMADDWD      four_even2<>+0(SB), Z3, Z3
-	VPUNPCKLWD    Z9, Z0, Z9
-	VPSRAD        $0x03, Z9, Z9
-	VPADDD        four_round0<>+0(SB), Z9, Z9
-	VPADDD        Z7, Z9, Z18
-	VPSUBD        Z7, Z9, Z7
-	VPUNPCKLWD    Z4, Z0, Z4
-	VPSRAD        $0x03, Z4, Z4
-	VPADDD        four_round0<>+0(SB), Z4, Z4
-	VPADDD        Z3, Z4, Z9
-	VPSUBD        Z3, Z4, Z3
-	VPUNPCKLWD    Z10, Z8, Z8
-	VPMADDWD      four_odd3<>+0(SB), Z8, Z4
-	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
-	VPUNPCKLWD    Z2, Z5, Z5
-	VPMADDWD      four_out3<>+0(SB), Z5, Z2
-	VPMADDWD      four_out0<>+0(SB), Z5, Z5
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z4, Z5, Z5
-	VPADDD        Z2, Z18, Z10
-	VPSUBD        Z2, Z18, Z18
-	VPSRAD        $0x0b, Z10, Z10
-	VPACKSSDW     Z19, Z10, Z19
-	VPSRAD        $0x0b, Z18, Z18
-	VPACKSSDW     Z14, Z18, Z14
-	VPADDD        Z5, Z7, Z2
-	VPSUBD        Z5, Z7, Z7
-	VPSRAD        $0x0b, Z2, Z2
-	VPACKSSDW     Z17, Z2, Z17
-	VPSRAD        $0x0b, Z7, Z7
-	VPACKSSDW     Z12, Z7, Z12
-	VPUNPCKLWD    Z1, Z6, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
-	VPADDD        Z4, Z1, Z1
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z1, Z9, Z4
-	VPSUBD        Z1, Z9, Z9
-	VPSRAD        $0x0b, Z4, Z4
-	VPACKSSDW     Z13, Z4, Z13
-	VPSRAD        $0x0b, Z9, Z9
-	VPACKSSDW     Z15, Z9, Z15
-	VPADDD        Z2, Z3, Z1
-	VPSUBD        Z2, Z3, Z3
-	VPSRAD        $0x0b, Z1, Z1
-	VPACKSSDW     Z16, Z1, Z16
-	VPSRAD        $0x0b, Z3, Z3
-	VPACKSSDW     Z11, Z3, Z11
-	VPUNPCKLWD    Z13, Z19, Z1
-	VPUNPCKHWD    Z13, Z19, Z2
-	VPUNPCKLWD    Z17, Z16, Z3
-	VPUNPCKHWD    Z17, Z16, Z4
-	VPUNPCKLWD    Z11, Z12, Z5
-	VPUNPCKHWD    Z11, Z12, Z6
-	VPUNPCKLWD    Z14, Z15, Z7
-	VPUNPCKHWD    Z14, Z15, Z8
-	VPUNPCKLDQ    Z3, Z1, Z9
-	VPUNPCKHDQ    Z3, Z1, Z1
-	VPUNPCKLDQ    Z4, Z2, Z3
-	VPUNPCKHDQ    Z4, Z2, Z2
-	VPUNPCKLDQ    Z7, Z5, Z4
-	VPUNPCKHDQ    Z7, Z5, Z5
-	VPUNPCKLDQ    Z8, Z6, Z7
-	VPUNPCKHDQ    Z8, Z6, Z6
-	VPUNPCKLQDQ   Z4, Z9, Z8
-	VPUNPCKHQDQ   Z4, Z9, Z4
-	VPUNPCKLQDQ   Z5, Z1, Z9
-	VPUNPCKHQDQ   Z5, Z1, Z1
-	VPUNPCKLQDQ   Z7, Z3, Z5
-	VPUNPCKHQDQ   Z7, Z3, Z3
-	VPUNPCKLQDQ   Z6, Z2, Z7
-	VPUNPCKHQDQ   Z6, Z2, Z2
-	VPADDW        Z5, Z8, Z6
-	VPSUBW        Z5, Z8, Z5
-	VPADDW        Z1, Z2, Z8
-	VPADDW        Z4, Z3, Z10
-	VPUNPCKHWD    Z7, Z9, Z11
-	VPMADDWD      four_even3<>+0(SB), Z11, Z12
-	VPMADDWD      four_even2<>+0(SB), Z11, Z11
-	VPUNPCKHWD    Z6, Z0, Z13
-	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
-	VPADDD        Z12, Z13, Z14
-	VPSUBD        Z12, Z13, Z12
-	VPUNPCKHWD    Z5, Z0, Z13
-	VPSRAD        $0x03, Z13, Z13
-	VPADDD        four_round1<>+0(SB), Z13, Z13
-	VPADDD        Z11, Z13, Z15
-	VPSUBD        Z11, Z13, Z11
-	VPUNPCKHWD    Z10, Z8, Z16
-	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
-	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
-	VPUNPCKHWD    Z4, Z2, Z18
-	VPMADDWD      four_out3<>+0(SB), Z18, Z17
-	VPMADDWD      four_out0<>+0(SB), Z18, Z18
-	VPADDD        Z16, Z17, Z17
-	VPADDD        Z13, Z18, Z18
-	VPADDD        Z17, Z14, Z19
-	VPSUBD        Z17, Z14, Z14
-	VPSRAD        $0x12, Z19, Z19
-	VPSRAD        $0x12, Z14, Z14
-	VPADDD        Z18, Z12, Z17
-	VPSUBD        Z18, Z12, Z12
-	VPSRAD        $0x12, Z17, Z17
-	VPSRAD        $0x12, Z12, Z12
-	VPUNPCKHWD    Z1, Z3, Z20
-	VPMADDWD      four_out2<>+0(SB), Z20, Z18
-	VPMADDWD      four_out1<>+0(SB), Z20, Z20
-	VPADDD        Z13, Z18, Z18
-	VPADDD        Z16, Z20, Z20
-	VPADDD        Z18, Z15, Z13
-	VPSUBD        Z18, Z15, Z15
-	VPSRAD        $0x12, Z13, Z13
-	VPSRAD        $0x12, Z15, Z15
-	VPADDD        Z20, Z11, Z16
-	VPSUBD        Z20, Z11, Z11
-	VPSRAD        $0x12, Z16, Z16
-	VPSRAD        $0x12, Z11, Z11
-	VPUNPCKLWD    Z7, Z9, Z7
-	VPMADDWD      four_even3<>+0(SB), Z7, Z9
-	VPMADDWD      four_even2<>+0(SB), Z7, Z7
-	VPUNPCKLWD    Z6, Z0, Z6
-	VPSRAD        $0x03, Z6, Z6
-	VPADDD        four_round1<>+0(SB), Z6, Z6
-	VPADDD        Z9, Z6, Z18
-	VPSUBD        Z9, Z6, Z6
-	VPUNPCKLWD    Z5, Z0, Z0
-	VPSRAD        $0x03, Z0, Z0
-	VPADDD        four_round1<>+0(SB), Z0, Z0
-	VPADDD        Z7, Z0, Z5
-	VPSUBD        Z7, Z0, Z0
-	VPUNPCKLWD    Z10, Z8, Z8
-	VPMADDWD      four_odd3<>+0(SB), Z8, Z7
-	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
-	VPUNPCKLWD    Z4, Z2, Z4
-	VPMADDWD      four_out3<>+0(SB), Z4, Z2
-	VPMADDWD      four_out0<>+0(SB), Z4, Z4
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z7, Z4, Z4
-	VPADDD        Z2, Z18, Z9
-	VPSUBD        Z2, Z18, Z18
-	VPSRAD        $0x12, Z9, Z9
-	VPACKSSDW     Z19, Z9, Z19
-	VPSRAD        $0x12, Z18, Z18
-	VPACKSSDW     Z14, Z18, Z14
-	VPADDD        Z4, Z6, Z2
-	VPSUBD        Z4, Z6, Z6
-	VPSRAD        $0x12, Z2, Z2
-	VPACKSSDW     Z17, Z2, Z17
-	VPSRAD        $0x12, Z6, Z6
-	VPACKSSDW     Z12, Z6, Z12
-	VPUNPCKLWD    Z1, Z3, Z2
-	VPMADDWD      four_out2<>+0(SB), Z2, Z1
-	VPMADDWD      four_out1<>+0(SB), Z2, Z2
-	VPADDD        Z7, Z1, Z1
-	VPADDD        Z8, Z2, Z2
-	VPADDD        Z1, Z5, Z3
-	VPSUBD        Z1, Z5, Z5
-	VPSRAD        $0x12, Z3, Z3
-	VPACKSSDW     Z13, Z3, Z13
-	VPSRAD        $0x12, Z5, Z5
-	VPACKSSDW     Z15, Z5, Z15
-	VPADDD        Z2, Z0, Z1
-	VPSUBD        Z2, Z0, Z0
-	VPSRAD        $0x12, Z1, Z1
-	VPACKSSDW     Z16, Z1, Z16
-	VPSRAD        $0x12, Z0, Z0
-	VPACKSSDW     Z11, Z0, Z11
-	VPUNPCKLWD    Z13, Z19, Z0
-	VPUNPCKHWD    Z13, Z19, Z1
-	VPUNPCKLWD    Z17, Z16, Z2
-	VPUNPCKHWD    Z17, Z16, Z3
-	VPUNPCKLWD    Z11, Z12, Z4
-	VPUNPCKHWD    Z11, Z12, Z5
-	VPUNPCKLWD    Z14, Z15, Z6
-	VPUNPCKHWD    Z14, Z15, Z7
-	VPUNPCKLDQ    Z2, Z0, Z8
-	VPUNPCKHDQ    Z2, Z0, Z0
-	VPUNPCKLDQ    Z3, Z1, Z2
-	VPUNPCKHDQ    Z3, Z1, Z1
-	VPUNPCKLDQ    Z6, Z4, Z3
-	VPUNPCKHDQ    Z6, Z4, Z4
-	VPUNPCKLDQ    Z7, Z5, Z6
-	VPUNPCKHDQ    Z7, Z5, Z5
-	VPUNPCKLQDQ   Z3, Z8, Z7
-	VPUNPCKHQDQ   Z3, Z8, Z3
-	VPUNPCKLQDQ   Z4, Z0, Z8
-	VPUNPCKHQDQ   Z4, Z0, Z0
-	VPUNPCKLQDQ   Z6, Z2, Z4
-	VPUNPCKHQDQ   Z6, Z2, Z2
-	VPUNPCKLQDQ   Z5, Z1, Z6
-	VPUNPCKHQDQ   Z5, Z1, Z1
-	VMOVDQU64     four_sign<>+0(SB), Z5
-	VMOVDQU64     four_order<>+0(SB), Z9
-	VPACKSSWB     Z3, Z7, Z3
-	VPXORQ        Z5, Z3, Z3
-	VPERMQ        Z3, Z9, Z3
-	VMOVDQU       Y3, (AX)
-	VEXTRACTI64X4 $0x01, Z3, (AX)(CX*1)
-	LEAQ          (AX)(CX*2), AX
-	VPACKSSWB     Z0, Z8, Z0
-	VPXORQ        Z5, Z0, Z0
-	VPERMQ        Z0, Z9, Z0
-	VMOVDQU       Y0, (AX)
-	VEXTRACTI64X4 $0x01, Z0, (AX)(CX*1)
-	LEAQ          (AX)(CX*2), AX
-	VPACKSSWB     Z2, Z4, Z0
-	VPXORQ        Z5, Z0, Z0
-	VPERMQ        Z0, Z9, Z0
-	VMOVDQU       Y0, (AX)
-	VEXTRACTI64X4 $0x01, Z0, (AX)(CX*1)
-	LEAQ          (AX)(CX*2), AX
-	VPACKSSWB     Z1, Z6, Z0
-	VPXORQ        Z5, Z0, Z0
-	VPERMQ        Z0, Z9, Z0
-	VMOVDQU       Y0, (AX)
-	VEXTRACTI64X4 $0x01, Z0, (AX)(CX*1)
-	LEAQ          (AX)(CX*2), AX
-	MOVB          $0x01, AL
-	MOVB          AL, ret+32(FP)
-	VZEROUPPER
-	RET
-
-wild:
-	XORB AL, AL
-	MOVB AL, ret+32(FP)
-	VZEROUPPER
-	RET
-
 DATA four_even3<>+0(SB)/4, $0x115129cf
 DATA four_even3<>+4(SB)/4, $0x115129cf
 DATA four_even3<>+8(SB)/4, $0x115129cf
@@ -1156,40 +789,1009 @@ DATA four_round1<>+56(SB)/4, $0x00020000
 DATA four_round1<>+60(SB)/4, $0x00020000
 GLOBL four_round1<>(SB), RODATA|NOPTR, $64
 
-DATA red<>+0(SB)/2, $0x66e9
-DATA red<>+2(SB)/2, $0x66e9
-DATA red<>+4(SB)/2, $0x66e9
-DATA red<>+6(SB)/2, $0x66e9
-DATA red<>+8(SB)/2, $0x66e9
-DATA red<>+10(SB)/2, $0x66e9
-DATA red<>+12(SB)/2, $0x66e9
-DATA red<>+14(SB)/2, $0x66e9
-DATA red<>+16(SB)/2, $0x66e9
-DATA red<>+18(SB)/2, $0x66e9
-DATA red<>+20(SB)/2, $0x66e9
-DATA red<>+22(SB)/2, $0x66e9
-DATA red<>+24(SB)/2, $0x66e9
-DATA red<>+26(SB)/2, $0x66e9
-DATA red<>+28(SB)/2, $0x66e9
-DATA red<>+30(SB)/2, $0x66e9
+DATA four_limit<>+0(SB)/4, $0x1fff1fff
+DATA four_limit<>+4(SB)/4, $0x1fff1fff
+DATA four_limit<>+8(SB)/4, $0x1fff1fff
+DATA four_limit<>+12(SB)/4, $0x1fff1fff
+DATA four_limit<>+16(SB)/4, $0x1fff1fff
+DATA four_limit<>+20(SB)/4, $0x1fff1fff
+DATA four_limit<>+24(SB)/4, $0x1fff1fff
+DATA four_limit<>+28(SB)/4, $0x1fff1fff
+DATA four_limit<>+32(SB)/4, $0x1fff1fff
+DATA four_limit<>+36(SB)/4, $0x1fff1fff
+DATA four_limit<>+40(SB)/4, $0x1fff1fff
+DATA four_limit<>+44(SB)/4, $0x1fff1fff
+DATA four_limit<>+48(SB)/4, $0x1fff1fff
+DATA four_limit<>+52(SB)/4, $0x1fff1fff
+DATA four_limit<>+56(SB)/4, $0x1fff1fff
+DATA four_limit<>+60(SB)/4, $0x1fff1fff
+GLOBL four_limit<>(SB), RODATA|NOPTR, $64
+
+DATA four_flip<>+0(SB)/4, $0x80808080
+DATA four_flip<>+4(SB)/4, $0x80808080
+DATA four_flip<>+8(SB)/4, $0x80808080
+DATA four_flip<>+12(SB)/4, $0x80808080
+DATA four_flip<>+16(SB)/4, $0x80808080
+DATA four_flip<>+20(SB)/4, $0x80808080
+DATA four_flip<>+24(SB)/4, $0x80808080
+DATA four_flip<>+28(SB)/4, $0x80808080
+DATA four_flip<>+32(SB)/4, $0x80808080
+DATA four_flip<>+36(SB)/4, $0x80808080
+DATA four_flip<>+40(SB)/4, $0x80808080
+DATA four_flip<>+44(SB)/4, $0x80808080
+DATA four_flip<>+48(SB)/4, $0x80808080
+DATA four_flip<>+52(SB)/4, $0x80808080
+DATA four_flip<>+56(SB)/4, $0x80808080
+DATA four_flip<>+60(SB)/4, $0x80808080
+GLOBL four_flip<>(SB), RODATA|NOPTR, $64
+
+DATA four_upper<>+0(SB)/1, $0x00
+DATA four_upper<>+1(SB)/1, $0x08
+DATA four_upper<>+2(SB)/1, $0x40
+DATA four_upper<>+3(SB)/1, $0x48
+DATA four_upper<>+4(SB)/1, $0x10
+DATA four_upper<>+5(SB)/1, $0x18
+DATA four_upper<>+6(SB)/1, $0x50
+DATA four_upper<>+7(SB)/1, $0x58
+DATA four_upper<>+8(SB)/1, $0x02
+DATA four_upper<>+9(SB)/1, $0x0a
+DATA four_upper<>+10(SB)/1, $0x42
+DATA four_upper<>+11(SB)/1, $0x4a
+DATA four_upper<>+12(SB)/1, $0x12
+DATA four_upper<>+13(SB)/1, $0x1a
+DATA four_upper<>+14(SB)/1, $0x52
+DATA four_upper<>+15(SB)/1, $0x5a
+DATA four_upper<>+16(SB)/1, $0x20
+DATA four_upper<>+17(SB)/1, $0x28
+DATA four_upper<>+18(SB)/1, $0x60
+DATA four_upper<>+19(SB)/1, $0x68
+DATA four_upper<>+20(SB)/1, $0x30
+DATA four_upper<>+21(SB)/1, $0x38
+DATA four_upper<>+22(SB)/1, $0x70
+DATA four_upper<>+23(SB)/1, $0x78
+DATA four_upper<>+24(SB)/1, $0x22
+DATA four_upper<>+25(SB)/1, $0x2a
+DATA four_upper<>+26(SB)/1, $0x62
+DATA four_upper<>+27(SB)/1, $0x6a
+DATA four_upper<>+28(SB)/1, $0x32
+DATA four_upper<>+29(SB)/1, $0x3a
+DATA four_upper<>+30(SB)/1, $0x72
+DATA four_upper<>+31(SB)/1, $0x7a
+DATA four_upper<>+32(SB)/1, $0x01
+DATA four_upper<>+33(SB)/1, $0x09
+DATA four_upper<>+34(SB)/1, $0x41
+DATA four_upper<>+35(SB)/1, $0x49
+DATA four_upper<>+36(SB)/1, $0x11
+DATA four_upper<>+37(SB)/1, $0x19
+DATA four_upper<>+38(SB)/1, $0x51
+DATA four_upper<>+39(SB)/1, $0x59
+DATA four_upper<>+40(SB)/1, $0x03
+DATA four_upper<>+41(SB)/1, $0x0b
+DATA four_upper<>+42(SB)/1, $0x43
+DATA four_upper<>+43(SB)/1, $0x4b
+DATA four_upper<>+44(SB)/1, $0x13
+DATA four_upper<>+45(SB)/1, $0x1b
+DATA four_upper<>+46(SB)/1, $0x53
+DATA four_upper<>+47(SB)/1, $0x5b
+DATA four_upper<>+48(SB)/1, $0x21
+DATA four_upper<>+49(SB)/1, $0x29
+DATA four_upper<>+50(SB)/1, $0x61
+DATA four_upper<>+51(SB)/1, $0x69
+DATA four_upper<>+52(SB)/1, $0x31
+DATA four_upper<>+53(SB)/1, $0x39
+DATA four_upper<>+54(SB)/1, $0x71
+DATA four_upper<>+55(SB)/1, $0x79
+DATA four_upper<>+56(SB)/1, $0x23
+DATA four_upper<>+57(SB)/1, $0x2b
+DATA four_upper<>+58(SB)/1, $0x63
+DATA four_upper<>+59(SB)/1, $0x6b
+DATA four_upper<>+60(SB)/1, $0x33
+DATA four_upper<>+61(SB)/1, $0x3b
+DATA four_upper<>+62(SB)/1, $0x73
+DATA four_upper<>+63(SB)/1, $0x7b
+GLOBL four_upper<>(SB), RODATA|NOPTR, $64
+
+DATA four_lower<>+0(SB)/1, $0x04
+DATA four_lower<>+1(SB)/1, $0x0c
+DATA four_lower<>+2(SB)/1, $0x44
+DATA four_lower<>+3(SB)/1, $0x4c
+DATA four_lower<>+4(SB)/1, $0x14
+DATA four_lower<>+5(SB)/1, $0x1c
+DATA four_lower<>+6(SB)/1, $0x54
+DATA four_lower<>+7(SB)/1, $0x5c
+DATA four_lower<>+8(SB)/1, $0x06
+DATA four_lower<>+9(SB)/1, $0x0e
+DATA four_lower<>+10(SB)/1, $0x46
+DATA four_lower<>+11(SB)/1, $0x4e
+DATA four_lower<>+12(SB)/1, $0x16
+DATA four_lower<>+13(SB)/1, $0x1e
+DATA four_lower<>+14(SB)/1, $0x56
+DATA four_lower<>+15(SB)/1, $0x5e
+DATA four_lower<>+16(SB)/1, $0x24
+DATA four_lower<>+17(SB)/1, $0x2c
+DATA four_lower<>+18(SB)/1, $0x64
+DATA four_lower<>+19(SB)/1, $0x6c
+DATA four_lower<>+20(SB)/1, $0x34
+DATA four_lower<>+21(SB)/1, $0x3c
+DATA four_lower<>+22(SB)/1, $0x74
+DATA four_lower<>+23(SB)/1, $0x7c
+DATA four_lower<>+24(SB)/1, $0x26
+DATA four_lower<>+25(SB)/1, $0x2e
+DATA four_lower<>+26(SB)/1, $0x66
+DATA four_lower<>+27(SB)/1, $0x6e
+DATA four_lower<>+28(SB)/1, $0x36
+DATA four_lower<>+29(SB)/1, $0x3e
+DATA four_lower<>+30(SB)/1, $0x76
+DATA four_lower<>+31(SB)/1, $0x7e
+DATA four_lower<>+32(SB)/1, $0x05
+DATA four_lower<>+33(SB)/1, $0x0d
+DATA four_lower<>+34(SB)/1, $0x45
+DATA four_lower<>+35(SB)/1, $0x4d
+DATA four_lower<>+36(SB)/1, $0x15
+DATA four_lower<>+37(SB)/1, $0x1d
+DATA four_lower<>+38(SB)/1, $0x55
+DATA four_lower<>+39(SB)/1, $0x5d
+DATA four_lower<>+40(SB)/1, $0x07
+DATA four_lower<>+41(SB)/1, $0x0f
+DATA four_lower<>+42(SB)/1, $0x47
+DATA four_lower<>+43(SB)/1, $0x4f
+DATA four_lower<>+44(SB)/1, $0x17
+DATA four_lower<>+45(SB)/1, $0x1f
+DATA four_lower<>+46(SB)/1, $0x57
+DATA four_lower<>+47(SB)/1, $0x5f
+DATA four_lower<>+48(SB)/1, $0x25
+DATA four_lower<>+49(SB)/1, $0x2d
+DATA four_lower<>+50(SB)/1, $0x65
+DATA four_lower<>+51(SB)/1, $0x6d
+DATA four_lower<>+52(SB)/1, $0x35
+DATA four_lower<>+53(SB)/1, $0x3d
+DATA four_lower<>+54(SB)/1, $0x75
+DATA four_lower<>+55(SB)/1, $0x7d
+DATA four_lower<>+56(SB)/1, $0x27
+DATA four_lower<>+57(SB)/1, $0x2f
+DATA four_lower<>+58(SB)/1, $0x67
+DATA four_lower<>+59(SB)/1, $0x6f
+DATA four_lower<>+60(SB)/1, $0x37
+DATA four_lower<>+61(SB)/1, $0x3f
+DATA four_lower<>+62(SB)/1, $0x77
+DATA four_lower<>+63(SB)/1, $0x7f
+GLOBL four_lower<>(SB), RODATA|NOPTR, $64
+
+// func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·inverse4(SB), NOSPLIT, $0-33
+	VPXORQ        Z0, Z0, Z0
+	MOVQ          dst+0(FP), AX
+	MOVQ          stride+8(FP), CX
+	MOVQ          blocks+16(FP), DX
+	MOVQ          quant+24(FP), BX
+	VMOVDQU64     (DX), Z1
+	VPMULLW       (BX), Z1, Z1
+	VMOVDQU64     128(DX), Z2
+	VPMULLW       (BX), Z2, Z2
+	VMOVDQU64     256(DX), Z3
+	VPMULLW       (BX), Z3, Z3
+	VMOVDQU64     384(DX), Z4
+	VPMULLW       (BX), Z4, Z4
+	VMOVDQU64     64(DX), Z5
+	VPMULLW       64(BX), Z5, Z5
+	VMOVDQU64     192(DX), Z6
+	VPMULLW       64(BX), Z6, Z6
+	VMOVDQU64     320(DX), Z7
+	VPMULLW       64(BX), Z7, Z7
+	VMOVDQU64     448(DX), Z8
+	VPMULLW       64(BX), Z8, Z8
+	VSHUFI64X2    $0x44, Z2, Z1, Z9
+	VSHUFI64X2    $0xee, Z2, Z1, Z1
+	VSHUFI64X2    $0x44, Z4, Z3, Z2
+	VSHUFI64X2    $0xee, Z4, Z3, Z3
+	VSHUFI64X2    $0x88, Z2, Z9, Z4
+	VSHUFI64X2    $0xdd, Z2, Z9, Z2
+	VSHUFI64X2    $0x88, Z3, Z1, Z9
+	VSHUFI64X2    $0xdd, Z3, Z1, Z1
+	VSHUFI64X2    $0x44, Z6, Z5, Z3
+	VSHUFI64X2    $0xee, Z6, Z5, Z5
+	VSHUFI64X2    $0x44, Z8, Z7, Z6
+	VSHUFI64X2    $0xee, Z8, Z7, Z7
+	VSHUFI64X2    $0x88, Z6, Z3, Z8
+	VSHUFI64X2    $0xdd, Z6, Z3, Z3
+	VSHUFI64X2    $0x88, Z7, Z5, Z6
+	VSHUFI64X2    $0xdd, Z7, Z5, Z5
+	VPABSW        Z4, Z7
+	VPCMPUW       $0x06, four_limit<>+0(SB), Z7, K1
+	KORTESTD      K1, K1
+	JNZ           wild
+	VPADDW        Z8, Z4, Z7
+	VPSUBW        Z8, Z4, Z4
+	VPADDW        Z1, Z5, Z8
+	VPADDW        Z2, Z3, Z10
+	VPUNPCKHWD    Z6, Z9, Z11
+	VPMADDWD      four_even3<>+0(SB), Z11, Z12
+	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPUNPCKHWD    Z7, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        Z12, Z13, Z14
+	VPSUBD        Z12, Z13, Z12
+	VPUNPCKHWD    Z4, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        Z11, Z13, Z15
+	VPSUBD        Z11, Z13, Z11
+	VPUNPCKHWD    Z10, Z8, Z16
+	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
+	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPUNPCKHWD    Z2, Z5, Z18
+	VPMADDWD      four_out3<>+0(SB), Z18, Z17
+	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPADDD        Z16, Z17, Z17
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z17, Z14, Z19
+	VPSUBD        Z17, Z14, Z14
+	VPSRAD        $0x0b, Z19, Z19
+	VPSRAD        $0x0b, Z14, Z14
+	VPADDD        Z18, Z12, Z17
+	VPSUBD        Z18, Z12, Z12
+	VPSRAD        $0x0b, Z17, Z17
+	VPSRAD        $0x0b, Z12, Z12
+	VPUNPCKHWD    Z1, Z3, Z20
+	VPMADDWD      four_out2<>+0(SB), Z20, Z18
+	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z16, Z20, Z20
+	VPADDD        Z18, Z15, Z13
+	VPSUBD        Z18, Z15, Z15
+	VPSRAD        $0x0b, Z13, Z13
+	VPSRAD        $0x0b, Z15, Z15
+	VPADDD        Z20, Z11, Z16
+	VPSUBD        Z20, Z11, Z11
+	VPSRAD        $0x0b, Z16, Z16
+	VPSRAD        $0x0b, Z11, Z11
+	VPUNPCKLWD    Z6, Z9, Z6
+	VPMADDWD      four_even3<>+0(SB), Z6, Z9
+	VPMADDWD      four_even2<>+0(SB), Z6, Z6
+	VPUNPCKLWD    Z7, Z0, Z7
+	VPSRAD        $0x03, Z7, Z7
+	VPADDD        four_round0<>+0(SB), Z7, Z7
+	VPADDD        Z9, Z7, Z18
+	VPSUBD        Z9, Z7, Z7
+	VPUNPCKLWD    Z4, Z0, Z4
+	VPSRAD        $0x03, Z4, Z4
+	VPADDD        four_round0<>+0(SB), Z4, Z4
+	VPADDD        Z6, Z4, Z9
+	VPSUBD        Z6, Z4, Z4
+	VPUNPCKLWD    Z10, Z8, Z8
+	VPMADDWD      four_odd3<>+0(SB), Z8, Z6
+	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPUNPCKLWD    Z2, Z5, Z5
+	VPMADDWD      four_out3<>+0(SB), Z5, Z2
+	VPMADDWD      four_out0<>+0(SB), Z5, Z5
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z6, Z5, Z5
+	VPADDD        Z2, Z18, Z10
+	VPSUBD        Z2, Z18, Z18
+	VPSRAD        $0x0b, Z10, Z10
+	VPACKSSDW     Z19, Z10, Z19
+	VPSRAD        $0x0b, Z18, Z18
+	VPACKSSDW     Z14, Z18, Z14
+	VPADDD        Z5, Z7, Z2
+	VPSUBD        Z5, Z7, Z7
+	VPSRAD        $0x0b, Z2, Z2
+	VPACKSSDW     Z17, Z2, Z17
+	VPSRAD        $0x0b, Z7, Z7
+	VPACKSSDW     Z12, Z7, Z12
+	VPUNPCKLWD    Z1, Z3, Z2
+	VPMADDWD      four_out2<>+0(SB), Z2, Z1
+	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z1, Z9, Z3
+	VPSUBD        Z1, Z9, Z9
+	VPSRAD        $0x0b, Z3, Z3
+	VPACKSSDW     Z13, Z3, Z13
+	VPSRAD        $0x0b, Z9, Z9
+	VPACKSSDW     Z15, Z9, Z15
+	VPADDD        Z2, Z4, Z1
+	VPSUBD        Z2, Z4, Z4
+	VPSRAD        $0x0b, Z1, Z1
+	VPACKSSDW     Z16, Z1, Z16
+	VPSRAD        $0x0b, Z4, Z4
+	VPACKSSDW     Z11, Z4, Z11
+	VPUNPCKLWD    Z13, Z19, Z1
+	VPUNPCKHWD    Z13, Z19, Z2
+	VPUNPCKLWD    Z17, Z16, Z3
+	VPUNPCKHWD    Z17, Z16, Z4
+	VPUNPCKLWD    Z11, Z12, Z5
+	VPUNPCKHWD    Z11, Z12, Z6
+	VPUNPCKLWD    Z14, Z15, Z7
+	VPUNPCKHWD    Z14, Z15, Z8
+	VPUNPCKLDQ    Z3, Z1, Z9
+	VPUNPCKHDQ    Z3, Z1, Z1
+	VPUNPCKLDQ    Z4, Z2, Z3
+	VPUNPCKHDQ    Z4, Z2, Z2
+	VPUNPCKLDQ    Z7, Z5, Z4
+	VPUNPCKHDQ    Z7, Z5, Z5
+	VPUNPCKLDQ    Z8, Z6, Z7
+	VPUNPCKHDQ    Z8, Z6, Z6
+	VPUNPCKLQDQ   Z4, Z9, Z8
+	VPUNPCKHQDQ   Z4, Z9, Z4
+	VPUNPCKLQDQ   Z5, Z1, Z9
+	VPUNPCKHQDQ   Z5, Z1, Z1
+	VPUNPCKLQDQ   Z7, Z3, Z5
+	VPUNPCKHQDQ   Z7, Z3, Z3
+	VPUNPCKLQDQ   Z6, Z2, Z7
+	VPUNPCKHQDQ   Z6, Z2, Z2
+	VPADDW        Z5, Z8, Z6
+	VPSUBW        Z5, Z8, Z5
+	VPADDW        Z1, Z2, Z8
+	VPADDW        Z4, Z3, Z10
+	VPUNPCKHWD    Z7, Z9, Z11
+	VPMADDWD      four_even3<>+0(SB), Z11, Z12
+	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPUNPCKHWD    Z6, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        Z12, Z13, Z14
+	VPSUBD        Z12, Z13, Z12
+	VPUNPCKHWD    Z5, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        Z11, Z13, Z15
+	VPSUBD        Z11, Z13, Z11
+	VPUNPCKHWD    Z10, Z8, Z16
+	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
+	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPUNPCKHWD    Z4, Z2, Z18
+	VPMADDWD      four_out3<>+0(SB), Z18, Z17
+	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPADDD        Z16, Z17, Z17
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z17, Z14, Z19
+	VPSUBD        Z17, Z14, Z14
+	VPSRAD        $0x12, Z19, Z19
+	VPSRAD        $0x12, Z14, Z14
+	VPADDD        Z18, Z12, Z17
+	VPSUBD        Z18, Z12, Z12
+	VPSRAD        $0x12, Z17, Z17
+	VPSRAD        $0x12, Z12, Z12
+	VPUNPCKHWD    Z1, Z3, Z20
+	VPMADDWD      four_out2<>+0(SB), Z20, Z18
+	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z16, Z20, Z20
+	VPADDD        Z18, Z15, Z13
+	VPSUBD        Z18, Z15, Z15
+	VPSRAD        $0x12, Z13, Z13
+	VPSRAD        $0x12, Z15, Z15
+	VPADDD        Z20, Z11, Z16
+	VPSUBD        Z20, Z11, Z11
+	VPSRAD        $0x12, Z16, Z16
+	VPSRAD        $0x12, Z11, Z11
+	VPUNPCKLWD    Z7, Z9, Z7
+	VPMADDWD      four_even3<>+0(SB), Z7, Z9
+	VPMADDWD      four_even2<>+0(SB), Z7, Z7
+	VPUNPCKLWD    Z6, Z0, Z6
+	VPSRAD        $0x03, Z6, Z6
+	VPADDD        four_round1<>+0(SB), Z6, Z6
+	VPADDD        Z9, Z6, Z18
+	VPSUBD        Z9, Z6, Z6
+	VPUNPCKLWD    Z5, Z0, Z0
+	VPSRAD        $0x03, Z0, Z0
+	VPADDD        four_round1<>+0(SB), Z0, Z0
+	VPADDD        Z7, Z0, Z5
+	VPSUBD        Z7, Z0, Z0
+	VPUNPCKLWD    Z10, Z8, Z8
+	VPMADDWD      four_odd3<>+0(SB), Z8, Z7
+	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPUNPCKLWD    Z4, Z2, Z4
+	VPMADDWD      four_out3<>+0(SB), Z4, Z2
+	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z7, Z4, Z4
+	VPADDD        Z2, Z18, Z9
+	VPSUBD        Z2, Z18, Z18
+	VPSRAD        $0x12, Z9, Z9
+	VPACKSSDW     Z19, Z9, Z19
+	VPSRAD        $0x12, Z18, Z18
+	VPACKSSDW     Z14, Z18, Z14
+	VPADDD        Z4, Z6, Z2
+	VPSUBD        Z4, Z6, Z6
+	VPSRAD        $0x12, Z2, Z2
+	VPACKSSDW     Z17, Z2, Z17
+	VPSRAD        $0x12, Z6, Z6
+	VPACKSSDW     Z12, Z6, Z12
+	VPUNPCKLWD    Z1, Z3, Z2
+	VPMADDWD      four_out2<>+0(SB), Z2, Z1
+	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPADDD        Z7, Z1, Z1
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z1, Z5, Z3
+	VPSUBD        Z1, Z5, Z5
+	VPSRAD        $0x12, Z3, Z3
+	VPACKSSDW     Z13, Z3, Z13
+	VPSRAD        $0x12, Z5, Z5
+	VPACKSSDW     Z15, Z5, Z15
+	VPADDD        Z2, Z0, Z1
+	VPSUBD        Z2, Z0, Z0
+	VPSRAD        $0x12, Z1, Z1
+	VPACKSSDW     Z16, Z1, Z16
+	VPSRAD        $0x12, Z0, Z0
+	VPACKSSDW     Z11, Z0, Z11
+	VPACKSSWB     Z13, Z19, Z0
+	VPXORQ        four_flip<>+0(SB), Z0, Z0
+	VPACKSSWB     Z17, Z16, Z1
+	VPXORQ        four_flip<>+0(SB), Z1, Z1
+	VPACKSSWB     Z11, Z12, Z2
+	VPXORQ        four_flip<>+0(SB), Z2, Z2
+	VPACKSSWB     Z14, Z15, Z3
+	VPXORQ        four_flip<>+0(SB), Z3, Z3
+	VMOVDQU64     four_upper<>+0(SB), Z4
+	VMOVDQU64     four_upper<>+0(SB), Z5
+	VPERMI2B      Z1, Z0, Z4
+	VPERMI2B      Z3, Z2, Z5
+	VPUNPCKLDQ    Z5, Z4, Z6
+	VMOVDQU       Y6, (AX)
+	VEXTRACTI64X4 $0x01, Z6, (AX)(CX*1)
+	LEAQ          (AX)(CX*2), AX
+	VPUNPCKHDQ    Z5, Z4, Z4
+	VMOVDQU       Y4, (AX)
+	VEXTRACTI64X4 $0x01, Z4, (AX)(CX*1)
+	LEAQ          (AX)(CX*2), AX
+	VMOVDQU64     four_lower<>+0(SB), Z4
+	VMOVDQU64     four_lower<>+0(SB), Z5
+	VPERMI2B      Z1, Z0, Z4
+	VPERMI2B      Z3, Z2, Z5
+	VPUNPCKLDQ    Z5, Z4, Z0
+	VMOVDQU       Y0, (AX)
+	VEXTRACTI64X4 $0x01, Z0, (AX)(CX*1)
+	LEAQ          (AX)(CX*2), AX
+	VPUNPCKHDQ    Z5, Z4, Z0
+	VMOVDQU       Y0, (AX)
+	VEXTRACTI64X4 $0x01, Z0, (AX)(CX*1)
+	LEAQ          (AX)(CX*2), AX
+	MOVB          $0x01, AL
+	MOVB          AL, ret+32(FP)
+	VZEROUPPER
+	RET
+
+wild:
+	XORB AL, AL
+	MOVB AL, ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA stretch_upper<>+0(SB)/2, $0x0000
+DATA stretch_upper<>+2(SB)/2, $0x0001
+DATA stretch_upper<>+4(SB)/2, $0x0005
+DATA stretch_upper<>+6(SB)/2, $0x0006
+DATA stretch_upper<>+8(SB)/2, $0x000e
+DATA stretch_upper<>+10(SB)/2, $0x000f
+DATA stretch_upper<>+12(SB)/2, $0x001b
+DATA stretch_upper<>+14(SB)/2, $0x001c
+DATA stretch_upper<>+16(SB)/2, $0x0002
+DATA stretch_upper<>+18(SB)/2, $0x0004
+DATA stretch_upper<>+20(SB)/2, $0x0007
+DATA stretch_upper<>+22(SB)/2, $0x000d
+DATA stretch_upper<>+24(SB)/2, $0x0010
+DATA stretch_upper<>+26(SB)/2, $0x001a
+DATA stretch_upper<>+28(SB)/2, $0x001d
+DATA stretch_upper<>+30(SB)/2, $0x002a
+DATA stretch_upper<>+32(SB)/2, $0x0003
+DATA stretch_upper<>+34(SB)/2, $0x0008
+DATA stretch_upper<>+36(SB)/2, $0x000c
+DATA stretch_upper<>+38(SB)/2, $0x0011
+DATA stretch_upper<>+40(SB)/2, $0x0019
+DATA stretch_upper<>+42(SB)/2, $0x001e
+DATA stretch_upper<>+44(SB)/2, $0x0029
+DATA stretch_upper<>+46(SB)/2, $0x002b
+DATA stretch_upper<>+48(SB)/2, $0x0009
+DATA stretch_upper<>+50(SB)/2, $0x000b
+DATA stretch_upper<>+52(SB)/2, $0x0012
+DATA stretch_upper<>+54(SB)/2, $0x0018
+DATA stretch_upper<>+56(SB)/2, $0x001f
+DATA stretch_upper<>+58(SB)/2, $0x0028
+DATA stretch_upper<>+60(SB)/2, $0x002c
+DATA stretch_upper<>+62(SB)/2, $0x0035
+GLOBL stretch_upper<>(SB), RODATA|NOPTR, $64
+
+DATA stretch_lower<>+0(SB)/2, $0x000a
+DATA stretch_lower<>+2(SB)/2, $0x0013
+DATA stretch_lower<>+4(SB)/2, $0x0017
+DATA stretch_lower<>+6(SB)/2, $0x0020
+DATA stretch_lower<>+8(SB)/2, $0x0027
+DATA stretch_lower<>+10(SB)/2, $0x002d
+DATA stretch_lower<>+12(SB)/2, $0x0034
+DATA stretch_lower<>+14(SB)/2, $0x0036
+DATA stretch_lower<>+16(SB)/2, $0x0014
+DATA stretch_lower<>+18(SB)/2, $0x0016
+DATA stretch_lower<>+20(SB)/2, $0x0021
+DATA stretch_lower<>+22(SB)/2, $0x0026
+DATA stretch_lower<>+24(SB)/2, $0x002e
+DATA stretch_lower<>+26(SB)/2, $0x0033
+DATA stretch_lower<>+28(SB)/2, $0x0037
+DATA stretch_lower<>+30(SB)/2, $0x003c
+DATA stretch_lower<>+32(SB)/2, $0x0015
+DATA stretch_lower<>+34(SB)/2, $0x0022
+DATA stretch_lower<>+36(SB)/2, $0x0025
+DATA stretch_lower<>+38(SB)/2, $0x002f
+DATA stretch_lower<>+40(SB)/2, $0x0032
+DATA stretch_lower<>+42(SB)/2, $0x0038
+DATA stretch_lower<>+44(SB)/2, $0x003b
+DATA stretch_lower<>+46(SB)/2, $0x003d
+DATA stretch_lower<>+48(SB)/2, $0x0023
+DATA stretch_lower<>+50(SB)/2, $0x0024
+DATA stretch_lower<>+52(SB)/2, $0x0030
+DATA stretch_lower<>+54(SB)/2, $0x0031
+DATA stretch_lower<>+56(SB)/2, $0x0039
+DATA stretch_lower<>+58(SB)/2, $0x003a
+DATA stretch_lower<>+60(SB)/2, $0x003e
+DATA stretch_lower<>+62(SB)/2, $0x003f
+GLOBL stretch_lower<>(SB), RODATA|NOPTR, $64
+
+DATA stretch_dc<>+0(SB)/2, $0xffff
+DATA stretch_dc<>+2(SB)/2, $0x0000
+DATA stretch_dc<>+4(SB)/2, $0x0000
+DATA stretch_dc<>+6(SB)/2, $0x0000
+DATA stretch_dc<>+8(SB)/2, $0x0000
+DATA stretch_dc<>+10(SB)/2, $0x0000
+DATA stretch_dc<>+12(SB)/2, $0x0000
+DATA stretch_dc<>+14(SB)/2, $0x0000
+DATA stretch_dc<>+16(SB)/2, $0xffff
+DATA stretch_dc<>+18(SB)/2, $0x0000
+DATA stretch_dc<>+20(SB)/2, $0x0000
+DATA stretch_dc<>+22(SB)/2, $0x0000
+DATA stretch_dc<>+24(SB)/2, $0x0000
+DATA stretch_dc<>+26(SB)/2, $0x0000
+DATA stretch_dc<>+28(SB)/2, $0x0000
+DATA stretch_dc<>+30(SB)/2, $0x0000
+DATA stretch_dc<>+32(SB)/2, $0xffff
+DATA stretch_dc<>+34(SB)/2, $0x0000
+DATA stretch_dc<>+36(SB)/2, $0x0000
+DATA stretch_dc<>+38(SB)/2, $0x0000
+DATA stretch_dc<>+40(SB)/2, $0x0000
+DATA stretch_dc<>+42(SB)/2, $0x0000
+DATA stretch_dc<>+44(SB)/2, $0x0000
+DATA stretch_dc<>+46(SB)/2, $0x0000
+DATA stretch_dc<>+48(SB)/2, $0xffff
+DATA stretch_dc<>+50(SB)/2, $0x0000
+DATA stretch_dc<>+52(SB)/2, $0x0000
+DATA stretch_dc<>+54(SB)/2, $0x0000
+DATA stretch_dc<>+56(SB)/2, $0x0000
+DATA stretch_dc<>+58(SB)/2, $0x0000
+DATA stretch_dc<>+60(SB)/2, $0x0000
+DATA stretch_dc<>+62(SB)/2, $0x0000
+GLOBL stretch_dc<>(SB), RODATA|NOPTR, $64
+
+DATA stretch_four<>+0(SB)/4, $0x00040004
+DATA stretch_four<>+4(SB)/4, $0x00040004
+DATA stretch_four<>+8(SB)/4, $0x00040004
+DATA stretch_four<>+12(SB)/4, $0x00040004
+DATA stretch_four<>+16(SB)/4, $0x00040004
+DATA stretch_four<>+20(SB)/4, $0x00040004
+DATA stretch_four<>+24(SB)/4, $0x00040004
+DATA stretch_four<>+28(SB)/4, $0x00040004
+DATA stretch_four<>+32(SB)/4, $0x00040004
+DATA stretch_four<>+36(SB)/4, $0x00040004
+DATA stretch_four<>+40(SB)/4, $0x00040004
+DATA stretch_four<>+44(SB)/4, $0x00040004
+DATA stretch_four<>+48(SB)/4, $0x00040004
+DATA stretch_four<>+52(SB)/4, $0x00040004
+DATA stretch_four<>+56(SB)/4, $0x00040004
+DATA stretch_four<>+60(SB)/4, $0x00040004
+GLOBL stretch_four<>(SB), RODATA|NOPTR, $64
+
+DATA stretch_first<>+0(SB)/8, $0x0000000000000000
+DATA stretch_first<>+8(SB)/8, $0x0000000000000002
+DATA stretch_first<>+16(SB)/8, $0x0000000000000004
+DATA stretch_first<>+24(SB)/8, $0x0000000000000006
+DATA stretch_first<>+32(SB)/8, $0x0000000000000000
+DATA stretch_first<>+40(SB)/8, $0x0000000000000002
+DATA stretch_first<>+48(SB)/8, $0x0000000000000004
+DATA stretch_first<>+56(SB)/8, $0x0000000000000006
+GLOBL stretch_first<>(SB), RODATA|NOPTR, $64
+
+// func inverseStretch4(dst *byte, stride int, blocks *int16, second int, third int, step int, quant *int16, n int) (left int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·inverseStretch4(SB), NOSPLIT, $0-72
+	VPXORQ Z0, Z0, Z0
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+8(FP), CX
+	MOVQ   blocks+16(FP), DX
+	MOVQ   quant+48(FP), BX
+	MOVQ   second+24(FP), SI
+	MOVQ   third+32(FP), DI
+	MOVQ   step+40(FP), R8
+	MOVQ   n+56(FP), R9
+
+four:
+	LEAQ          (DX)(DI*1), R10
+	ADDQ          SI, R10
+	VMOVDQU64     (DX), Z1
+	VMOVDQU64     64(DX), Z2
+	VPMULLW       (BX), Z1, Z1
+	VPMULLW       64(BX), Z2, Z2
+	VMOVDQU64     stretch_upper<>+0(SB), Z3
+	VPERMI2W      Z2, Z1, Z3
+	VMOVDQU64     stretch_lower<>+0(SB), Z4
+	VPERMI2W      Z2, Z1, Z4
+	VMOVDQU64     (DX)(SI*1), Z1
+	VMOVDQU64     64(DX)(SI*1), Z2
+	VPMULLW       (BX), Z1, Z1
+	VPMULLW       64(BX), Z2, Z2
+	VMOVDQU64     stretch_upper<>+0(SB), Z5
+	VPERMI2W      Z2, Z1, Z5
+	VMOVDQU64     stretch_lower<>+0(SB), Z6
+	VPERMI2W      Z2, Z1, Z6
+	VMOVDQU64     (DX)(DI*1), Z1
+	VMOVDQU64     64(DX)(DI*1), Z2
+	VPMULLW       (BX), Z1, Z1
+	VPMULLW       64(BX), Z2, Z2
+	VMOVDQU64     stretch_upper<>+0(SB), Z7
+	VPERMI2W      Z2, Z1, Z7
+	VMOVDQU64     stretch_lower<>+0(SB), Z8
+	VPERMI2W      Z2, Z1, Z8
+	VMOVDQU64     (R10), Z1
+	VMOVDQU64     64(R10), Z2
+	VPMULLW       (BX), Z1, Z1
+	VPMULLW       64(BX), Z2, Z2
+	VMOVDQU64     stretch_upper<>+0(SB), Z9
+	VPERMI2W      Z2, Z1, Z9
+	VMOVDQU64     stretch_lower<>+0(SB), Z10
+	VPERMI2W      Z2, Z1, Z10
+	VSHUFI64X2    $0x44, Z5, Z3, Z1
+	VSHUFI64X2    $0xee, Z5, Z3, Z2
+	VSHUFI64X2    $0x44, Z9, Z7, Z3
+	VSHUFI64X2    $0xee, Z9, Z7, Z5
+	VSHUFI64X2    $0x88, Z3, Z1, Z7
+	VSHUFI64X2    $0xdd, Z3, Z1, Z1
+	VSHUFI64X2    $0x88, Z5, Z2, Z3
+	VSHUFI64X2    $0xdd, Z5, Z2, Z2
+	VSHUFI64X2    $0x44, Z6, Z4, Z5
+	VSHUFI64X2    $0xee, Z6, Z4, Z4
+	VSHUFI64X2    $0x44, Z10, Z8, Z6
+	VSHUFI64X2    $0xee, Z10, Z8, Z8
+	VSHUFI64X2    $0x88, Z6, Z5, Z9
+	VSHUFI64X2    $0xdd, Z6, Z5, Z5
+	VSHUFI64X2    $0x88, Z8, Z4, Z6
+	VSHUFI64X2    $0xdd, Z8, Z4, Z4
+	VPABSW        Z7, Z8
+	VPCMPUW       $0x06, four_limit<>+0(SB), Z8, K1
+	KORTESTD      K1, K1
+	JNZ           wild
+	VMOVDQU64     Z0, (DX)
+	VMOVDQU64     Z0, 64(DX)
+	VMOVDQU64     Z0, (DX)(SI*1)
+	VMOVDQU64     Z0, 64(DX)(SI*1)
+	VMOVDQU64     Z0, (DX)(DI*1)
+	VMOVDQU64     Z0, 64(DX)(DI*1)
+	VMOVDQU64     Z0, (R10)
+	VMOVDQU64     Z0, 64(R10)
+	VMOVDQU64     stretch_dc<>+0(SB), Z8
+	VPANDNQ       Z7, Z8, Z8
+	VPTERNLOGQ    $0xfe, Z3, Z1, Z8
+	VPTERNLOGQ    $0xfe, Z9, Z2, Z8
+	VPTERNLOGQ    $0xfe, Z6, Z5, Z8
+	VPORQ         Z4, Z8, Z8
+	VPTESTMQ      Z8, Z8, K1
+	KORTESTW      K1, K1
+	MOVQ          AX, R10
+	JZ            flat
+	VPADDW        Z9, Z7, Z8
+	VPSUBW        Z9, Z7, Z7
+	VPADDW        Z2, Z4, Z9
+	VPADDW        Z1, Z5, Z10
+	VPUNPCKHWD    Z6, Z3, Z11
+	VPMADDWD      four_even3<>+0(SB), Z11, Z12
+	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPUNPCKHWD    Z8, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        Z12, Z13, Z14
+	VPSUBD        Z12, Z13, Z12
+	VPUNPCKHWD    Z7, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round0<>+0(SB), Z13, Z13
+	VPADDD        Z11, Z13, Z15
+	VPSUBD        Z11, Z13, Z11
+	VPUNPCKHWD    Z10, Z9, Z16
+	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
+	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPUNPCKHWD    Z1, Z4, Z18
+	VPMADDWD      four_out3<>+0(SB), Z18, Z17
+	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPADDD        Z16, Z17, Z17
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z17, Z14, Z19
+	VPSUBD        Z17, Z14, Z14
+	VPSRAD        $0x0b, Z19, Z19
+	VPSRAD        $0x0b, Z14, Z14
+	VPADDD        Z18, Z12, Z17
+	VPSUBD        Z18, Z12, Z12
+	VPSRAD        $0x0b, Z17, Z17
+	VPSRAD        $0x0b, Z12, Z12
+	VPUNPCKHWD    Z2, Z5, Z20
+	VPMADDWD      four_out2<>+0(SB), Z20, Z18
+	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z16, Z20, Z20
+	VPADDD        Z18, Z15, Z13
+	VPSUBD        Z18, Z15, Z15
+	VPSRAD        $0x0b, Z13, Z13
+	VPSRAD        $0x0b, Z15, Z15
+	VPADDD        Z20, Z11, Z16
+	VPSUBD        Z20, Z11, Z11
+	VPSRAD        $0x0b, Z16, Z16
+	VPSRAD        $0x0b, Z11, Z11
+	VPUNPCKLWD    Z6, Z3, Z3
+	VPMADDWD      four_even3<>+0(SB), Z3, Z6
+	VPMADDWD      four_even2<>+0(SB), Z3, Z3
+	VPUNPCKLWD    Z8, Z0, Z8
+	VPSRAD        $0x03, Z8, Z8
+	VPADDD        four_round0<>+0(SB), Z8, Z8
+	VPADDD        Z6, Z8, Z18
+	VPSUBD        Z6, Z8, Z6
+	VPUNPCKLWD    Z7, Z0, Z7
+	VPSRAD        $0x03, Z7, Z7
+	VPADDD        four_round0<>+0(SB), Z7, Z7
+	VPADDD        Z3, Z7, Z8
+	VPSUBD        Z3, Z7, Z3
+	VPUNPCKLWD    Z10, Z9, Z9
+	VPMADDWD      four_odd3<>+0(SB), Z9, Z7
+	VPMADDWD      four_odd4<>+0(SB), Z9, Z9
+	VPUNPCKLWD    Z1, Z4, Z4
+	VPMADDWD      four_out3<>+0(SB), Z4, Z1
+	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPADDD        Z9, Z1, Z1
+	VPADDD        Z7, Z4, Z4
+	VPADDD        Z1, Z18, Z10
+	VPSUBD        Z1, Z18, Z18
+	VPSRAD        $0x0b, Z10, Z10
+	VPACKSSDW     Z19, Z10, Z19
+	VPSRAD        $0x0b, Z18, Z18
+	VPACKSSDW     Z14, Z18, Z14
+	VPADDD        Z4, Z6, Z1
+	VPSUBD        Z4, Z6, Z6
+	VPSRAD        $0x0b, Z1, Z1
+	VPACKSSDW     Z17, Z1, Z17
+	VPSRAD        $0x0b, Z6, Z6
+	VPACKSSDW     Z12, Z6, Z12
+	VPUNPCKLWD    Z2, Z5, Z2
+	VPMADDWD      four_out2<>+0(SB), Z2, Z1
+	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPADDD        Z7, Z1, Z1
+	VPADDD        Z9, Z2, Z2
+	VPADDD        Z1, Z8, Z4
+	VPSUBD        Z1, Z8, Z8
+	VPSRAD        $0x0b, Z4, Z4
+	VPACKSSDW     Z13, Z4, Z13
+	VPSRAD        $0x0b, Z8, Z8
+	VPACKSSDW     Z15, Z8, Z15
+	VPADDD        Z2, Z3, Z1
+	VPSUBD        Z2, Z3, Z3
+	VPSRAD        $0x0b, Z1, Z1
+	VPACKSSDW     Z16, Z1, Z16
+	VPSRAD        $0x0b, Z3, Z3
+	VPACKSSDW     Z11, Z3, Z11
+	VPUNPCKLWD    Z13, Z19, Z1
+	VPUNPCKHWD    Z13, Z19, Z2
+	VPUNPCKLWD    Z17, Z16, Z3
+	VPUNPCKHWD    Z17, Z16, Z4
+	VPUNPCKLWD    Z11, Z12, Z5
+	VPUNPCKHWD    Z11, Z12, Z6
+	VPUNPCKLWD    Z14, Z15, Z7
+	VPUNPCKHWD    Z14, Z15, Z8
+	VPUNPCKLDQ    Z3, Z1, Z9
+	VPUNPCKHDQ    Z3, Z1, Z1
+	VPUNPCKLDQ    Z4, Z2, Z3
+	VPUNPCKHDQ    Z4, Z2, Z2
+	VPUNPCKLDQ    Z7, Z5, Z4
+	VPUNPCKHDQ    Z7, Z5, Z5
+	VPUNPCKLDQ    Z8, Z6, Z7
+	VPUNPCKHDQ    Z8, Z6, Z6
+	VPUNPCKLQDQ   Z4, Z9, Z8
+	VPUNPCKHQDQ   Z4, Z9, Z4
+	VPUNPCKLQDQ   Z5, Z1, Z9
+	VPUNPCKHQDQ   Z5, Z1, Z1
+	VPUNPCKLQDQ   Z7, Z3, Z5
+	VPUNPCKHQDQ   Z7, Z3, Z3
+	VPUNPCKLQDQ   Z6, Z2, Z7
+	VPUNPCKHQDQ   Z6, Z2, Z2
+	VPADDW        Z5, Z8, Z6
+	VPSUBW        Z5, Z8, Z5
+	VPADDW        Z1, Z2, Z8
+	VPADDW        Z4, Z3, Z10
+	VPUNPCKHWD    Z7, Z9, Z11
+	VPMADDWD      four_even3<>+0(SB), Z11, Z12
+	VPMADDWD      four_even2<>+0(SB), Z11, Z11
+	VPUNPCKHWD    Z6, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        Z12, Z13, Z14
+	VPSUBD        Z12, Z13, Z12
+	VPUNPCKHWD    Z5, Z0, Z13
+	VPSRAD        $0x03, Z13, Z13
+	VPADDD        four_round1<>+0(SB), Z13, Z13
+	VPADDD        Z11, Z13, Z15
+	VPSUBD        Z11, Z13, Z11
+	VPUNPCKHWD    Z10, Z8, Z16
+	VPMADDWD      four_odd3<>+0(SB), Z16, Z13
+	VPMADDWD      four_odd4<>+0(SB), Z16, Z16
+	VPUNPCKHWD    Z4, Z2, Z18
+	VPMADDWD      four_out3<>+0(SB), Z18, Z17
+	VPMADDWD      four_out0<>+0(SB), Z18, Z18
+	VPADDD        Z16, Z17, Z17
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z17, Z14, Z19
+	VPSUBD        Z17, Z14, Z14
+	VPSRAD        $0x12, Z19, Z19
+	VPSRAD        $0x12, Z14, Z14
+	VPADDD        Z18, Z12, Z17
+	VPSUBD        Z18, Z12, Z12
+	VPSRAD        $0x12, Z17, Z17
+	VPSRAD        $0x12, Z12, Z12
+	VPUNPCKHWD    Z1, Z3, Z20
+	VPMADDWD      four_out2<>+0(SB), Z20, Z18
+	VPMADDWD      four_out1<>+0(SB), Z20, Z20
+	VPADDD        Z13, Z18, Z18
+	VPADDD        Z16, Z20, Z20
+	VPADDD        Z18, Z15, Z13
+	VPSUBD        Z18, Z15, Z15
+	VPSRAD        $0x12, Z13, Z13
+	VPSRAD        $0x12, Z15, Z15
+	VPADDD        Z20, Z11, Z16
+	VPSUBD        Z20, Z11, Z11
+	VPSRAD        $0x12, Z16, Z16
+	VPSRAD        $0x12, Z11, Z11
+	VPUNPCKLWD    Z7, Z9, Z7
+	VPMADDWD      four_even3<>+0(SB), Z7, Z9
+	VPMADDWD      four_even2<>+0(SB), Z7, Z7
+	VPUNPCKLWD    Z6, Z0, Z6
+	VPSRAD        $0x03, Z6, Z6
+	VPADDD        four_round1<>+0(SB), Z6, Z6
+	VPADDD        Z9, Z6, Z18
+	VPSUBD        Z9, Z6, Z6
+	VPUNPCKLWD    Z5, Z0, Z5
+	VPSRAD        $0x03, Z5, Z5
+	VPADDD        four_round1<>+0(SB), Z5, Z5
+	VPADDD        Z7, Z5, Z9
+	VPSUBD        Z7, Z5, Z5
+	VPUNPCKLWD    Z10, Z8, Z8
+	VPMADDWD      four_odd3<>+0(SB), Z8, Z7
+	VPMADDWD      four_odd4<>+0(SB), Z8, Z8
+	VPUNPCKLWD    Z4, Z2, Z4
+	VPMADDWD      four_out3<>+0(SB), Z4, Z2
+	VPMADDWD      four_out0<>+0(SB), Z4, Z4
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z7, Z4, Z4
+	VPADDD        Z2, Z18, Z10
+	VPSUBD        Z2, Z18, Z18
+	VPSRAD        $0x12, Z10, Z10
+	VPACKSSDW     Z19, Z10, Z19
+	VPSRAD        $0x12, Z18, Z18
+	VPACKSSDW     Z14, Z18, Z14
+	VPADDD        Z4, Z6, Z2
+	VPSUBD        Z4, Z6, Z6
+	VPSRAD        $0x12, Z2, Z2
+	VPACKSSDW     Z17, Z2, Z17
+	VPSRAD        $0x12, Z6, Z6
+	VPACKSSDW     Z12, Z6, Z12
+	VPUNPCKLWD    Z1, Z3, Z2
+	VPMADDWD      four_out2<>+0(SB), Z2, Z1
+	VPMADDWD      four_out1<>+0(SB), Z2, Z2
+	VPADDD        Z7, Z1, Z1
+	VPADDD        Z8, Z2, Z2
+	VPADDD        Z1, Z9, Z3
+	VPSUBD        Z1, Z9, Z9
+	VPSRAD        $0x12, Z3, Z3
+	VPACKSSDW     Z13, Z3, Z13
+	VPSRAD        $0x12, Z9, Z9
+	VPACKSSDW     Z15, Z9, Z15
+	VPADDD        Z2, Z5, Z1
+	VPSUBD        Z2, Z5, Z5
+	VPSRAD        $0x12, Z1, Z1
+	VPACKSSDW     Z16, Z1, Z16
+	VPSRAD        $0x12, Z5, Z5
+	VPACKSSDW     Z11, Z5, Z11
+	VPACKSSWB     Z13, Z19, Z1
+	VPXORQ        four_flip<>+0(SB), Z1, Z1
+	VPACKSSWB     Z17, Z16, Z2
+	VPXORQ        four_flip<>+0(SB), Z2, Z2
+	VPACKSSWB     Z11, Z12, Z3
+	VPXORQ        four_flip<>+0(SB), Z3, Z3
+	VPACKSSWB     Z14, Z15, Z4
+	VPXORQ        four_flip<>+0(SB), Z4, Z4
+	VMOVDQU64     four_upper<>+0(SB), Z5
+	VMOVDQU64     four_upper<>+0(SB), Z6
+	VPERMI2B      Z2, Z1, Z5
+	VPERMI2B      Z4, Z3, Z6
+	VPUNPCKLDQ    Z6, Z5, Z7
+	VMOVDQU       Y7, (R10)
+	VEXTRACTI64X4 $0x01, Z7, (R10)(CX*1)
+	LEAQ          (R10)(CX*2), R10
+	VPUNPCKHDQ    Z6, Z5, Z5
+	VMOVDQU       Y5, (R10)
+	VEXTRACTI64X4 $0x01, Z5, (R10)(CX*1)
+	LEAQ          (R10)(CX*2), R10
+	VMOVDQU64     four_lower<>+0(SB), Z5
+	VMOVDQU64     four_lower<>+0(SB), Z6
+	VPERMI2B      Z2, Z1, Z5
+	VPERMI2B      Z4, Z3, Z6
+	VPUNPCKLDQ    Z6, Z5, Z1
+	VMOVDQU       Y1, (R10)
+	VEXTRACTI64X4 $0x01, Z1, (R10)(CX*1)
+	LEAQ          (R10)(CX*2), R10
+	VPUNPCKHDQ    Z6, Z5, Z1
+	VMOVDQU       Y1, (R10)
+	VEXTRACTI64X4 $0x01, Z1, (R10)(CX*1)
+	LEAQ          (R10)(CX*2), R10
+
+next:
+	ADDQ $0x20, AX
+	ADDQ R8, DX
+	DECQ R9
+	JNZ  four
+
+wild:
+	MOVQ R9, left+64(FP)
+	VZEROUPPER
+	RET
+
+flat:
+	VPADDW    stretch_four<>+0(SB), Z7, Z7
+	VPSRAW    $0x03, Z7, Z7
+	VPACKSSWB Z7, Z7, Z7
+	VPXORQ    four_flip<>+0(SB), Z7, Z7
+	VPSHUFB   Z0, Z7, Z7
+	VMOVDQU64 stretch_first<>+0(SB), Z1
+	VPERMQ    Z7, Z1, Z7
+	VMOVDQU   Y7, (R10)
+	VMOVDQU   Y7, (R10)(CX*1)
+	LEAQ      (R10)(CX*2), R10
+	VMOVDQU   Y7, (R10)
+	VMOVDQU   Y7, (R10)(CX*1)
+	LEAQ      (R10)(CX*2), R10
+	VMOVDQU   Y7, (R10)
+	VMOVDQU   Y7, (R10)(CX*1)
+	LEAQ      (R10)(CX*2), R10
+	VMOVDQU   Y7, (R10)
+	VMOVDQU   Y7, (R10)(CX*1)
+	LEAQ      (R10)(CX*2), R10
+	JMP       next
+
+DATA red<>+0(SB)/2, $0x3375
+DATA red<>+2(SB)/2, $0x3375
+DATA red<>+4(SB)/2, $0x3375
+DATA red<>+6(SB)/2, $0x3375
+DATA red<>+8(SB)/2, $0x3375
+DATA red<>+10(SB)/2, $0x3375
+DATA red<>+12(SB)/2, $0x3375
+DATA red<>+14(SB)/2, $0x3375
+DATA red<>+16(SB)/2, $0x3375
+DATA red<>+18(SB)/2, $0x3375
+DATA red<>+20(SB)/2, $0x3375
+DATA red<>+22(SB)/2, $0x3375
+DATA red<>+24(SB)/2, $0x3375
+DATA red<>+26(SB)/2, $0x3375
+DATA red<>+28(SB)/2, $0x3375
+DATA red<>+30(SB)/2, $0x3375
 GLOBL red<>(SB), RODATA|NOPTR, $32
 
-DATA blue<>+0(SB)/2, $0xc5a2
-DATA blue<>+2(SB)/2, $0xc5a2
-DATA blue<>+4(SB)/2, $0xc5a2
-DATA blue<>+6(SB)/2, $0xc5a2
-DATA blue<>+8(SB)/2, $0xc5a2
-DATA blue<>+10(SB)/2, $0xc5a2
-DATA blue<>+12(SB)/2, $0xc5a2
-DATA blue<>+14(SB)/2, $0xc5a2
-DATA blue<>+16(SB)/2, $0xc5a2
-DATA blue<>+18(SB)/2, $0xc5a2
-DATA blue<>+20(SB)/2, $0xc5a2
-DATA blue<>+22(SB)/2, $0xc5a2
-DATA blue<>+24(SB)/2, $0xc5a2
-DATA blue<>+26(SB)/2, $0xc5a2
-DATA blue<>+28(SB)/2, $0xc5a2
-DATA blue<>+30(SB)/2, $0xc5a2
+DATA blue<>+0(SB)/2, $0x62d1
+DATA blue<>+2(SB)/2, $0x62d1
+DATA blue<>+4(SB)/2, $0x62d1
+DATA blue<>+6(SB)/2, $0x62d1
+DATA blue<>+8(SB)/2, $0x62d1
+DATA blue<>+10(SB)/2, $0x62d1
+DATA blue<>+12(SB)/2, $0x62d1
+DATA blue<>+14(SB)/2, $0x62d1
+DATA blue<>+16(SB)/2, $0x62d1
+DATA blue<>+18(SB)/2, $0x62d1
+DATA blue<>+20(SB)/2, $0x62d1
+DATA blue<>+22(SB)/2, $0x62d1
+DATA blue<>+24(SB)/2, $0x62d1
+DATA blue<>+26(SB)/2, $0x62d1
+DATA blue<>+28(SB)/2, $0x62d1
+DATA blue<>+30(SB)/2, $0x62d1
 GLOBL blue<>(SB), RODATA|NOPTR, $32
 
 DATA green<>+0(SB)/2, $0xa7e6
@@ -1238,24 +1840,6 @@ DATA middle<>+28(SB)/2, $0x0080
 DATA middle<>+30(SB)/2, $0x0080
 GLOBL middle<>(SB), RODATA|NOPTR, $32
 
-DATA one<>+0(SB)/2, $0x0001
-DATA one<>+2(SB)/2, $0x0001
-DATA one<>+4(SB)/2, $0x0001
-DATA one<>+6(SB)/2, $0x0001
-DATA one<>+8(SB)/2, $0x0001
-DATA one<>+10(SB)/2, $0x0001
-DATA one<>+12(SB)/2, $0x0001
-DATA one<>+14(SB)/2, $0x0001
-DATA one<>+16(SB)/2, $0x0001
-DATA one<>+18(SB)/2, $0x0001
-DATA one<>+20(SB)/2, $0x0001
-DATA one<>+22(SB)/2, $0x0001
-DATA one<>+24(SB)/2, $0x0001
-DATA one<>+26(SB)/2, $0x0001
-DATA one<>+28(SB)/2, $0x0001
-DATA one<>+30(SB)/2, $0x0001
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
 DATA opaque<>+0(SB)/4, $0xffffffff
 DATA opaque<>+4(SB)/4, $0xffffffff
 DATA opaque<>+8(SB)/4, $0xffffffff
@@ -1292,30 +1876,24 @@ colors:
 	VPACKSSDW  Y4, Y3, Y3
 	VPSUBW     Y2, Y3, Y3
 	VPADDW     Y0, Y3, Y3
-	VPADDW     Y2, Y2, Y4
-	VPMULHW    red<>+0(SB), Y4, Y4
-	VPADDW     one<>+0(SB), Y4, Y4
-	VPSRAW     $0x01, Y4, Y4
+	VPMULHRSW  red<>+0(SB), Y2, Y4
 	VPADDW     Y2, Y4, Y4
 	VPADDW     Y0, Y4, Y4
-	VPADDW     Y1, Y1, Y2
-	VPMULHW    blue<>+0(SB), Y2, Y1
-	VPADDW     one<>+0(SB), Y1, Y1
-	VPSRAW     $0x01, Y1, Y1
-	VPADDW     Y2, Y1, Y1
-	VPADDW     Y0, Y1, Y1
+	VPMULHRSW  blue<>+0(SB), Y1, Y2
+	VPADDW     Y1, Y2, Y2
+	VPADDW     Y0, Y2, Y2
 	VPACKUSWB  Y4, Y4, Y4
 	VPACKUSWB  Y3, Y3, Y3
-	VPACKUSWB  Y1, Y1, Y1
+	VPACKUSWB  Y2, Y2, Y2
 	VMOVDQU    opaque<>+0(SB), Y0
 	VPUNPCKLBW Y3, Y4, Y4
-	VPUNPCKLBW Y0, Y1, Y1
-	VPUNPCKLWD Y1, Y4, Y3
-	VPUNPCKHWD Y1, Y4, Y4
-	VPERM2I128 $0x20, Y4, Y3, Y0
-	VPERM2I128 $0x31, Y4, Y3, Y1
-	VMOVDQU    Y0, (AX)
-	VMOVDQU    Y1, 32(AX)
+	VPUNPCKLBW Y0, Y2, Y2
+	VPUNPCKLWD Y2, Y4, Y0
+	VPUNPCKHWD Y2, Y4, Y1
+	VPERM2I128 $0x20, Y1, Y0, Y2
+	VPERM2I128 $0x31, Y1, Y0, Y0
+	VMOVDQU    Y2, (AX)
+	VMOVDQU    Y0, 32(AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, CX
 	ADDQ       $0x10, DX
@@ -1324,6 +1902,255 @@ colors:
 	JNZ        colors
 	VZEROUPPER
 	RET
+
+DATA four_pixels<>+0(SB)/1, $0x00
+DATA four_pixels<>+1(SB)/1, $0x40
+DATA four_pixels<>+2(SB)/1, $0x08
+DATA four_pixels<>+3(SB)/1, $0x48
+DATA four_pixels<>+4(SB)/1, $0x01
+DATA four_pixels<>+5(SB)/1, $0x41
+DATA four_pixels<>+6(SB)/1, $0x09
+DATA four_pixels<>+7(SB)/1, $0x49
+DATA four_pixels<>+8(SB)/1, $0x02
+DATA four_pixels<>+9(SB)/1, $0x42
+DATA four_pixels<>+10(SB)/1, $0x0a
+DATA four_pixels<>+11(SB)/1, $0x4a
+DATA four_pixels<>+12(SB)/1, $0x03
+DATA four_pixels<>+13(SB)/1, $0x43
+DATA four_pixels<>+14(SB)/1, $0x0b
+DATA four_pixels<>+15(SB)/1, $0x4b
+DATA four_pixels<>+16(SB)/1, $0x04
+DATA four_pixels<>+17(SB)/1, $0x44
+DATA four_pixels<>+18(SB)/1, $0x0c
+DATA four_pixels<>+19(SB)/1, $0x4c
+DATA four_pixels<>+20(SB)/1, $0x05
+DATA four_pixels<>+21(SB)/1, $0x45
+DATA four_pixels<>+22(SB)/1, $0x0d
+DATA four_pixels<>+23(SB)/1, $0x4d
+DATA four_pixels<>+24(SB)/1, $0x06
+DATA four_pixels<>+25(SB)/1, $0x46
+DATA four_pixels<>+26(SB)/1, $0x0e
+DATA four_pixels<>+27(SB)/1, $0x4e
+DATA four_pixels<>+28(SB)/1, $0x07
+DATA four_pixels<>+29(SB)/1, $0x47
+DATA four_pixels<>+30(SB)/1, $0x0f
+DATA four_pixels<>+31(SB)/1, $0x4f
+DATA four_pixels<>+32(SB)/1, $0x10
+DATA four_pixels<>+33(SB)/1, $0x50
+DATA four_pixels<>+34(SB)/1, $0x18
+DATA four_pixels<>+35(SB)/1, $0x58
+DATA four_pixels<>+36(SB)/1, $0x11
+DATA four_pixels<>+37(SB)/1, $0x51
+DATA four_pixels<>+38(SB)/1, $0x19
+DATA four_pixels<>+39(SB)/1, $0x59
+DATA four_pixels<>+40(SB)/1, $0x12
+DATA four_pixels<>+41(SB)/1, $0x52
+DATA four_pixels<>+42(SB)/1, $0x1a
+DATA four_pixels<>+43(SB)/1, $0x5a
+DATA four_pixels<>+44(SB)/1, $0x13
+DATA four_pixels<>+45(SB)/1, $0x53
+DATA four_pixels<>+46(SB)/1, $0x1b
+DATA four_pixels<>+47(SB)/1, $0x5b
+DATA four_pixels<>+48(SB)/1, $0x14
+DATA four_pixels<>+49(SB)/1, $0x54
+DATA four_pixels<>+50(SB)/1, $0x1c
+DATA four_pixels<>+51(SB)/1, $0x5c
+DATA four_pixels<>+52(SB)/1, $0x15
+DATA four_pixels<>+53(SB)/1, $0x55
+DATA four_pixels<>+54(SB)/1, $0x1d
+DATA four_pixels<>+55(SB)/1, $0x5d
+DATA four_pixels<>+56(SB)/1, $0x16
+DATA four_pixels<>+57(SB)/1, $0x56
+DATA four_pixels<>+58(SB)/1, $0x1e
+DATA four_pixels<>+59(SB)/1, $0x5e
+DATA four_pixels<>+60(SB)/1, $0x17
+DATA four_pixels<>+61(SB)/1, $0x57
+DATA four_pixels<>+62(SB)/1, $0x1f
+DATA four_pixels<>+63(SB)/1, $0x5f
+GLOBL four_pixels<>(SB), RODATA|NOPTR, $64
+
+DATA four_later<>+0(SB)/4, $0x20202020
+DATA four_later<>+4(SB)/4, $0x20202020
+DATA four_later<>+8(SB)/4, $0x20202020
+DATA four_later<>+12(SB)/4, $0x20202020
+DATA four_later<>+16(SB)/4, $0x20202020
+DATA four_later<>+20(SB)/4, $0x20202020
+DATA four_later<>+24(SB)/4, $0x20202020
+DATA four_later<>+28(SB)/4, $0x20202020
+DATA four_later<>+32(SB)/4, $0x20202020
+DATA four_later<>+36(SB)/4, $0x20202020
+DATA four_later<>+40(SB)/4, $0x20202020
+DATA four_later<>+44(SB)/4, $0x20202020
+DATA four_later<>+48(SB)/4, $0x20202020
+DATA four_later<>+52(SB)/4, $0x20202020
+DATA four_later<>+56(SB)/4, $0x20202020
+DATA four_later<>+60(SB)/4, $0x20202020
+GLOBL four_later<>(SB), RODATA|NOPTR, $64
+
+// func colorYCbCr32(dst *byte, luma *byte, cb *byte, cr *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·colorYCbCr32(SB), NOSPLIT, $0-40
+	MOVQ      dst+0(FP), AX
+	MOVQ      luma+8(FP), CX
+	MOVQ      cb+16(FP), DX
+	MOVQ      cr+24(FP), BX
+	MOVQ      n+32(FP), SI
+	VMOVDQU64 four_red<>+0(SB), Z0
+	VMOVDQU64 four_blue<>+0(SB), Z1
+	VMOVDQU64 four_middle<>+0(SB), Z2
+	VMOVDQU64 four_opaque<>+0(SB), Z3
+	VMOVDQU64 four_green<>+0(SB), Z4
+	VMOVDQU64 four_half<>+0(SB), Z5
+	VMOVDQU64 four_pixels<>+0(SB), Z6
+	VPADDB    four_later<>+0(SB), Z6, Z7
+
+colors:
+	VPMOVZXBW  (CX), Z8
+	VPMOVZXBW  (DX), Z9
+	VPMOVZXBW  (BX), Z10
+	VPSUBW     Z2, Z9, Z9
+	VPSUBW     Z2, Z10, Z10
+	VPUNPCKLWD Z10, Z9, Z11
+	VPUNPCKHWD Z10, Z9, Z12
+	VPMADDWD   Z4, Z11, Z11
+	VPADDD     Z5, Z11, Z11
+	VPSRAD     $0x10, Z11, Z11
+	VPMADDWD   Z4, Z12, Z12
+	VPADDD     Z5, Z12, Z12
+	VPSRAD     $0x10, Z12, Z12
+	VPACKSSDW  Z12, Z11, Z11
+	VPSUBW     Z10, Z11, Z11
+	VPADDW     Z8, Z11, Z11
+	VPMULHRSW  Z0, Z10, Z12
+	VPADDW     Z10, Z12, Z12
+	VPADDW     Z8, Z12, Z12
+	VPMULHRSW  Z1, Z9, Z10
+	VPADDW     Z9, Z10, Z10
+	VPADDW     Z8, Z10, Z10
+	VPACKUSWB  Z10, Z12, Z12
+	VPACKUSWB  Z3, Z11, Z11
+	VMOVDQA64  Z6, Z8
+	VPERMI2B   Z11, Z12, Z8
+	VMOVDQA64  Z7, Z9
+	VPERMI2B   Z11, Z12, Z9
+	VMOVDQU64  Z8, (AX)
+	VMOVDQU64  Z9, 64(AX)
+	SUBQ       $-128, AX
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, BX
+	DECQ       SI
+	JNZ        colors
+	VZEROUPPER
+	RET
+
+DATA four_red<>+0(SB)/4, $0x33753375
+DATA four_red<>+4(SB)/4, $0x33753375
+DATA four_red<>+8(SB)/4, $0x33753375
+DATA four_red<>+12(SB)/4, $0x33753375
+DATA four_red<>+16(SB)/4, $0x33753375
+DATA four_red<>+20(SB)/4, $0x33753375
+DATA four_red<>+24(SB)/4, $0x33753375
+DATA four_red<>+28(SB)/4, $0x33753375
+DATA four_red<>+32(SB)/4, $0x33753375
+DATA four_red<>+36(SB)/4, $0x33753375
+DATA four_red<>+40(SB)/4, $0x33753375
+DATA four_red<>+44(SB)/4, $0x33753375
+DATA four_red<>+48(SB)/4, $0x33753375
+DATA four_red<>+52(SB)/4, $0x33753375
+DATA four_red<>+56(SB)/4, $0x33753375
+DATA four_red<>+60(SB)/4, $0x33753375
+GLOBL four_red<>(SB), RODATA|NOPTR, $64
+
+DATA four_blue<>+0(SB)/4, $0x62d162d1
+DATA four_blue<>+4(SB)/4, $0x62d162d1
+DATA four_blue<>+8(SB)/4, $0x62d162d1
+DATA four_blue<>+12(SB)/4, $0x62d162d1
+DATA four_blue<>+16(SB)/4, $0x62d162d1
+DATA four_blue<>+20(SB)/4, $0x62d162d1
+DATA four_blue<>+24(SB)/4, $0x62d162d1
+DATA four_blue<>+28(SB)/4, $0x62d162d1
+DATA four_blue<>+32(SB)/4, $0x62d162d1
+DATA four_blue<>+36(SB)/4, $0x62d162d1
+DATA four_blue<>+40(SB)/4, $0x62d162d1
+DATA four_blue<>+44(SB)/4, $0x62d162d1
+DATA four_blue<>+48(SB)/4, $0x62d162d1
+DATA four_blue<>+52(SB)/4, $0x62d162d1
+DATA four_blue<>+56(SB)/4, $0x62d162d1
+DATA four_blue<>+60(SB)/4, $0x62d162d1
+GLOBL four_blue<>(SB), RODATA|NOPTR, $64
+
+DATA four_middle<>+0(SB)/4, $0x00800080
+DATA four_middle<>+4(SB)/4, $0x00800080
+DATA four_middle<>+8(SB)/4, $0x00800080
+DATA four_middle<>+12(SB)/4, $0x00800080
+DATA four_middle<>+16(SB)/4, $0x00800080
+DATA four_middle<>+20(SB)/4, $0x00800080
+DATA four_middle<>+24(SB)/4, $0x00800080
+DATA four_middle<>+28(SB)/4, $0x00800080
+DATA four_middle<>+32(SB)/4, $0x00800080
+DATA four_middle<>+36(SB)/4, $0x00800080
+DATA four_middle<>+40(SB)/4, $0x00800080
+DATA four_middle<>+44(SB)/4, $0x00800080
+DATA four_middle<>+48(SB)/4, $0x00800080
+DATA four_middle<>+52(SB)/4, $0x00800080
+DATA four_middle<>+56(SB)/4, $0x00800080
+DATA four_middle<>+60(SB)/4, $0x00800080
+GLOBL four_middle<>(SB), RODATA|NOPTR, $64
+
+DATA four_opaque<>+0(SB)/4, $0x00ff00ff
+DATA four_opaque<>+4(SB)/4, $0x00ff00ff
+DATA four_opaque<>+8(SB)/4, $0x00ff00ff
+DATA four_opaque<>+12(SB)/4, $0x00ff00ff
+DATA four_opaque<>+16(SB)/4, $0x00ff00ff
+DATA four_opaque<>+20(SB)/4, $0x00ff00ff
+DATA four_opaque<>+24(SB)/4, $0x00ff00ff
+DATA four_opaque<>+28(SB)/4, $0x00ff00ff
+DATA four_opaque<>+32(SB)/4, $0x00ff00ff
+DATA four_opaque<>+36(SB)/4, $0x00ff00ff
+DATA four_opaque<>+40(SB)/4, $0x00ff00ff
+DATA four_opaque<>+44(SB)/4, $0x00ff00ff
+DATA four_opaque<>+48(SB)/4, $0x00ff00ff
+DATA four_opaque<>+52(SB)/4, $0x00ff00ff
+DATA four_opaque<>+56(SB)/4, $0x00ff00ff
+DATA four_opaque<>+60(SB)/4, $0x00ff00ff
+GLOBL four_opaque<>(SB), RODATA|NOPTR, $64
+
+DATA four_green<>+0(SB)/4, $0x492ea7e6
+DATA four_green<>+4(SB)/4, $0x492ea7e6
+DATA four_green<>+8(SB)/4, $0x492ea7e6
+DATA four_green<>+12(SB)/4, $0x492ea7e6
+DATA four_green<>+16(SB)/4, $0x492ea7e6
+DATA four_green<>+20(SB)/4, $0x492ea7e6
+DATA four_green<>+24(SB)/4, $0x492ea7e6
+DATA four_green<>+28(SB)/4, $0x492ea7e6
+DATA four_green<>+32(SB)/4, $0x492ea7e6
+DATA four_green<>+36(SB)/4, $0x492ea7e6
+DATA four_green<>+40(SB)/4, $0x492ea7e6
+DATA four_green<>+44(SB)/4, $0x492ea7e6
+DATA four_green<>+48(SB)/4, $0x492ea7e6
+DATA four_green<>+52(SB)/4, $0x492ea7e6
+DATA four_green<>+56(SB)/4, $0x492ea7e6
+DATA four_green<>+60(SB)/4, $0x492ea7e6
+GLOBL four_green<>(SB), RODATA|NOPTR, $64
+
+DATA four_half<>+0(SB)/4, $0x00008000
+DATA four_half<>+4(SB)/4, $0x00008000
+DATA four_half<>+8(SB)/4, $0x00008000
+DATA four_half<>+12(SB)/4, $0x00008000
+DATA four_half<>+16(SB)/4, $0x00008000
+DATA four_half<>+20(SB)/4, $0x00008000
+DATA four_half<>+24(SB)/4, $0x00008000
+DATA four_half<>+28(SB)/4, $0x00008000
+DATA four_half<>+32(SB)/4, $0x00008000
+DATA four_half<>+36(SB)/4, $0x00008000
+DATA four_half<>+40(SB)/4, $0x00008000
+DATA four_half<>+44(SB)/4, $0x00008000
+DATA four_half<>+48(SB)/4, $0x00008000
+DATA four_half<>+52(SB)/4, $0x00008000
+DATA four_half<>+56(SB)/4, $0x00008000
+DATA four_half<>+60(SB)/4, $0x00008000
+GLOBL four_half<>(SB), RODATA|NOPTR, $64
 
 DATA three<>+0(SB)/2, $0x0003
 DATA three<>+2(SB)/2, $0x0003
@@ -1418,26 +2245,29 @@ GLOBL up8<>(SB), RODATA|NOPTR, $32
 // func upsampleH2x16(dst *byte, src *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·upsampleH2x16(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVDQU three<>+0(SB), Y0
+	VMOVDQU up1<>+0(SB), Y1
+	VMOVDQU up2<>+0(SB), Y2
 
 row:
-	VPMOVZXBW -1(CX), Y0
-	VPMOVZXBW (CX), Y1
-	VPMOVZXBW 1(CX), Y2
-	VPMULLW   three<>+0(SB), Y1, Y1
-	VPADDW    Y1, Y0, Y0
-	VPADDW    Y1, Y2, Y2
-	VPADDW    up1<>+0(SB), Y0, Y0
-	VPADDW    up2<>+0(SB), Y2, Y2
-	VPSRLW    $0x02, Y0, Y0
-	VPSRLW    $0x02, Y2, Y2
-	VPSLLW    $0x08, Y2, Y2
-	VPOR      Y2, Y0, Y0
-	VMOVDQU   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
+	VPMOVZXBW -1(CX), Y3
+	VPMOVZXBW (CX), Y4
+	VPMOVZXBW 1(CX), Y5
+	VPMULLW   Y0, Y4, Y4
+	VPADDW    Y4, Y3, Y3
+	VPADDW    Y4, Y5, Y5
+	VPADDW    Y1, Y3, Y3
+	VPADDW    Y2, Y5, Y5
+	VPSRLW    $0x02, Y3, Y3
+	VPSRLW    $0x02, Y5, Y5
+	VPSLLW    $0x08, Y5, Y5
+	VPOR      Y5, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x00000010, CX
+	ADDQ      $0x00000020, AX
 	DECQ      DX
 	JNZ       row
 	VZEROUPPER
@@ -1446,37 +2276,203 @@ row:
 // func upsampleH2V2x16(dst *byte, near *byte, far *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·upsampleH2V2x16(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ n+24(FP), CX
-	MOVQ near+8(FP), DX
-	MOVQ far+16(FP), BX
+	MOVQ    dst+0(FP), AX
+	MOVQ    n+24(FP), CX
+	MOVQ    near+8(FP), DX
+	MOVQ    far+16(FP), BX
+	VMOVDQU three<>+0(SB), Y0
+	VMOVDQU up7<>+0(SB), Y1
+	VMOVDQU up8<>+0(SB), Y2
 
 rows:
-	VPMOVZXBW -1(DX), Y0
-	VPMOVZXBW -1(BX), Y1
-	VPMULLW   three<>+0(SB), Y0, Y0
-	VPADDW    Y1, Y0, Y0
-	VPMOVZXBW (DX), Y1
-	VPMOVZXBW (BX), Y2
-	VPMULLW   three<>+0(SB), Y1, Y1
-	VPADDW    Y2, Y1, Y1
-	VPMOVZXBW 1(DX), Y2
-	VPMOVZXBW 1(BX), Y3
-	VPMULLW   three<>+0(SB), Y2, Y2
-	VPADDW    Y3, Y2, Y2
-	VPMULLW   three<>+0(SB), Y1, Y1
-	VPADDW    Y1, Y0, Y0
-	VPADDW    Y1, Y2, Y2
-	VPADDW    up8<>+0(SB), Y0, Y0
-	VPADDW    up7<>+0(SB), Y2, Y2
-	VPSRLW    $0x04, Y0, Y0
-	VPSRLW    $0x04, Y2, Y2
-	VPSLLW    $0x08, Y2, Y2
-	VPOR      Y2, Y0, Y0
-	VMOVDQU   Y0, (AX)
-	ADDQ      $0x10, DX
-	ADDQ      $0x10, BX
-	ADDQ      $0x20, AX
+	VPMOVZXBW -1(DX), Y3
+	VPMOVZXBW -1(BX), Y4
+	VPMULLW   Y0, Y3, Y3
+	VPADDW    Y4, Y3, Y3
+	VPMOVZXBW (DX), Y4
+	VPMOVZXBW (BX), Y5
+	VPMULLW   Y0, Y4, Y4
+	VPADDW    Y5, Y4, Y4
+	VPMOVZXBW 1(DX), Y5
+	VPMOVZXBW 1(BX), Y6
+	VPMULLW   Y0, Y5, Y5
+	VPADDW    Y6, Y5, Y5
+	VPMULLW   Y0, Y4, Y4
+	VPADDW    Y4, Y3, Y3
+	VPADDW    Y4, Y5, Y5
+	VPADDW    Y2, Y3, Y3
+	VPADDW    Y1, Y5, Y5
+	VPSRLW    $0x04, Y3, Y3
+	VPSRLW    $0x04, Y5, Y5
+	VPSLLW    $0x08, Y5, Y5
+	VPOR      Y5, Y3, Y3
+	VMOVDQU   Y3, (AX)
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000020, AX
+	DECQ      CX
+	JNZ       rows
+	VZEROUPPER
+	RET
+
+DATA four_three<>+0(SB)/4, $0x00030003
+DATA four_three<>+4(SB)/4, $0x00030003
+DATA four_three<>+8(SB)/4, $0x00030003
+DATA four_three<>+12(SB)/4, $0x00030003
+DATA four_three<>+16(SB)/4, $0x00030003
+DATA four_three<>+20(SB)/4, $0x00030003
+DATA four_three<>+24(SB)/4, $0x00030003
+DATA four_three<>+28(SB)/4, $0x00030003
+DATA four_three<>+32(SB)/4, $0x00030003
+DATA four_three<>+36(SB)/4, $0x00030003
+DATA four_three<>+40(SB)/4, $0x00030003
+DATA four_three<>+44(SB)/4, $0x00030003
+DATA four_three<>+48(SB)/4, $0x00030003
+DATA four_three<>+52(SB)/4, $0x00030003
+DATA four_three<>+56(SB)/4, $0x00030003
+DATA four_three<>+60(SB)/4, $0x00030003
+GLOBL four_three<>(SB), RODATA|NOPTR, $64
+
+DATA four_up1<>+0(SB)/4, $0x00010001
+DATA four_up1<>+4(SB)/4, $0x00010001
+DATA four_up1<>+8(SB)/4, $0x00010001
+DATA four_up1<>+12(SB)/4, $0x00010001
+DATA four_up1<>+16(SB)/4, $0x00010001
+DATA four_up1<>+20(SB)/4, $0x00010001
+DATA four_up1<>+24(SB)/4, $0x00010001
+DATA four_up1<>+28(SB)/4, $0x00010001
+DATA four_up1<>+32(SB)/4, $0x00010001
+DATA four_up1<>+36(SB)/4, $0x00010001
+DATA four_up1<>+40(SB)/4, $0x00010001
+DATA four_up1<>+44(SB)/4, $0x00010001
+DATA four_up1<>+48(SB)/4, $0x00010001
+DATA four_up1<>+52(SB)/4, $0x00010001
+DATA four_up1<>+56(SB)/4, $0x00010001
+DATA four_up1<>+60(SB)/4, $0x00010001
+GLOBL four_up1<>(SB), RODATA|NOPTR, $64
+
+DATA four_up2<>+0(SB)/4, $0x00020002
+DATA four_up2<>+4(SB)/4, $0x00020002
+DATA four_up2<>+8(SB)/4, $0x00020002
+DATA four_up2<>+12(SB)/4, $0x00020002
+DATA four_up2<>+16(SB)/4, $0x00020002
+DATA four_up2<>+20(SB)/4, $0x00020002
+DATA four_up2<>+24(SB)/4, $0x00020002
+DATA four_up2<>+28(SB)/4, $0x00020002
+DATA four_up2<>+32(SB)/4, $0x00020002
+DATA four_up2<>+36(SB)/4, $0x00020002
+DATA four_up2<>+40(SB)/4, $0x00020002
+DATA four_up2<>+44(SB)/4, $0x00020002
+DATA four_up2<>+48(SB)/4, $0x00020002
+DATA four_up2<>+52(SB)/4, $0x00020002
+DATA four_up2<>+56(SB)/4, $0x00020002
+DATA four_up2<>+60(SB)/4, $0x00020002
+GLOBL four_up2<>(SB), RODATA|NOPTR, $64
+
+DATA four_up7<>+0(SB)/4, $0x00070007
+DATA four_up7<>+4(SB)/4, $0x00070007
+DATA four_up7<>+8(SB)/4, $0x00070007
+DATA four_up7<>+12(SB)/4, $0x00070007
+DATA four_up7<>+16(SB)/4, $0x00070007
+DATA four_up7<>+20(SB)/4, $0x00070007
+DATA four_up7<>+24(SB)/4, $0x00070007
+DATA four_up7<>+28(SB)/4, $0x00070007
+DATA four_up7<>+32(SB)/4, $0x00070007
+DATA four_up7<>+36(SB)/4, $0x00070007
+DATA four_up7<>+40(SB)/4, $0x00070007
+DATA four_up7<>+44(SB)/4, $0x00070007
+DATA four_up7<>+48(SB)/4, $0x00070007
+DATA four_up7<>+52(SB)/4, $0x00070007
+DATA four_up7<>+56(SB)/4, $0x00070007
+DATA four_up7<>+60(SB)/4, $0x00070007
+GLOBL four_up7<>(SB), RODATA|NOPTR, $64
+
+DATA four_up8<>+0(SB)/4, $0x00080008
+DATA four_up8<>+4(SB)/4, $0x00080008
+DATA four_up8<>+8(SB)/4, $0x00080008
+DATA four_up8<>+12(SB)/4, $0x00080008
+DATA four_up8<>+16(SB)/4, $0x00080008
+DATA four_up8<>+20(SB)/4, $0x00080008
+DATA four_up8<>+24(SB)/4, $0x00080008
+DATA four_up8<>+28(SB)/4, $0x00080008
+DATA four_up8<>+32(SB)/4, $0x00080008
+DATA four_up8<>+36(SB)/4, $0x00080008
+DATA four_up8<>+40(SB)/4, $0x00080008
+DATA four_up8<>+44(SB)/4, $0x00080008
+DATA four_up8<>+48(SB)/4, $0x00080008
+DATA four_up8<>+52(SB)/4, $0x00080008
+DATA four_up8<>+56(SB)/4, $0x00080008
+DATA four_up8<>+60(SB)/4, $0x00080008
+GLOBL four_up8<>(SB), RODATA|NOPTR, $64
+
+// func upsampleH2x32(dst *byte, src *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·upsampleH2x32(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	VMOVDQU64 four_three<>+0(SB), Z0
+	VMOVDQU64 four_up1<>+0(SB), Z1
+	VMOVDQU64 four_up2<>+0(SB), Z2
+
+row:
+	VPMOVZXBW -1(CX), Z3
+	VPMOVZXBW (CX), Z4
+	VPMOVZXBW 1(CX), Z5
+	VPMULLW   Z0, Z4, Z4
+	VPADDW    Z4, Z3, Z3
+	VPADDW    Z4, Z5, Z5
+	VPADDW    Z1, Z3, Z3
+	VPADDW    Z2, Z5, Z5
+	VPSRLW    $0x02, Z3, Z3
+	VPSRLW    $0x02, Z5, Z5
+	VPSLLW    $0x08, Z5, Z5
+	VPORQ     Z5, Z3, Z3
+	VMOVDQU64 Z3, (AX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000040, AX
+	DECQ      DX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func upsampleH2V2x32(dst *byte, near *byte, far *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·upsampleH2V2x32(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	MOVQ      n+24(FP), CX
+	MOVQ      near+8(FP), DX
+	MOVQ      far+16(FP), BX
+	VMOVDQU64 four_three<>+0(SB), Z0
+	VMOVDQU64 four_up7<>+0(SB), Z1
+	VMOVDQU64 four_up8<>+0(SB), Z2
+
+rows:
+	VPMOVZXBW -1(DX), Z3
+	VPMOVZXBW -1(BX), Z4
+	VPMULLW   Z0, Z3, Z3
+	VPADDW    Z4, Z3, Z3
+	VPMOVZXBW (DX), Z4
+	VPMOVZXBW (BX), Z5
+	VPMULLW   Z0, Z4, Z4
+	VPADDW    Z5, Z4, Z4
+	VPMOVZXBW 1(DX), Z5
+	VPMOVZXBW 1(BX), Z6
+	VPMULLW   Z0, Z5, Z5
+	VPADDW    Z6, Z5, Z5
+	VPMULLW   Z0, Z4, Z4
+	VPADDW    Z4, Z3, Z3
+	VPADDW    Z4, Z5, Z5
+	VPADDW    Z2, Z3, Z3
+	VPADDW    Z1, Z5, Z5
+	VPSRLW    $0x04, Z3, Z3
+	VPSRLW    $0x04, Z5, Z5
+	VPSLLW    $0x08, Z5, Z5
+	VPORQ     Z5, Z3, Z3
+	VMOVDQU64 Z3, (AX)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000040, AX
 	DECQ      CX
 	JNZ       rows
 	VZEROUPPER
@@ -2485,5 +3481,65 @@ block:
 	ADDQ        SI, DX
 	DECQ        BX
 	JNZ         block
+	VZEROUPPER
+	RET
+
+DATA stuffed<>+0(SB)/4, $0xffffffff
+DATA stuffed<>+4(SB)/4, $0xffffffff
+DATA stuffed<>+8(SB)/4, $0xffffffff
+DATA stuffed<>+12(SB)/4, $0xffffffff
+DATA stuffed<>+16(SB)/4, $0xffffffff
+DATA stuffed<>+20(SB)/4, $0xffffffff
+DATA stuffed<>+24(SB)/4, $0xffffffff
+DATA stuffed<>+28(SB)/4, $0xffffffff
+DATA stuffed<>+32(SB)/4, $0xffffffff
+DATA stuffed<>+36(SB)/4, $0xffffffff
+DATA stuffed<>+40(SB)/4, $0xffffffff
+DATA stuffed<>+44(SB)/4, $0xffffffff
+DATA stuffed<>+48(SB)/4, $0xffffffff
+DATA stuffed<>+52(SB)/4, $0xffffffff
+DATA stuffed<>+56(SB)/4, $0xffffffff
+DATA stuffed<>+60(SB)/4, $0xffffffff
+GLOBL stuffed<>(SB), RODATA|NOPTR, $64
+
+// func unstuff64(dst *byte, src *byte, n int) (read int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·unstuff64(SB), NOSPLIT, $0-40
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      AX, BX
+	MOVQ      CX, SI
+	VMOVDQU64 stuffed<>+0(SB), Z0
+	XORL      DI, DI
+
+bytes:
+	VMOVDQU64     (CX), Z1
+	VMOVDQU64     1(CX), Z2
+	VPCMPEQB      Z0, Z1, K1
+	VPTESTMB      Z2, Z2, K1, K2
+	KORTESTQ      K2, K2
+	JNZ           marker
+	KMOVQ         K1, R8
+	MOVQ          R8, R9
+	SHRQ          $0x3f, R9
+	LEAQ          (DI)(R8*2), R8
+	MOVQ          R9, DI
+	NOTQ          R8
+	KMOVQ         R8, K1
+	VPCOMPRESSB.Z Z1, K1, Z1
+	VMOVDQU64     Z1, (AX)
+	POPCNTQ       R8, R8
+	ADDQ          R8, AX
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           bytes
+
+marker:
+	ADDQ DI, CX
+	SUBQ BX, AX
+	SUBQ SI, CX
+	MOVQ CX, read+24(FP)
+	MOVQ AX, written+32(FP)
 	VZEROUPPER
 	RET

@@ -49,26 +49,40 @@ func (d *Decoder) decodeWindow() error {
 	v, p := d.view, &d.painter
 	p.open(d)
 	for my := range v.y1 {
-		if !d.buffered && d.rows == nil {
-			x0, x1 := v.x0, v.x1
-			if my < v.y0 {
-				x1 = x0
+		if my >= v.y0 {
+			if err := d.sampleRow(my); err != nil {
+				return err
 			}
-			if err := d.decodeRow(x0, x1); err != nil {
+			p.writeRows(my)
+		} else if d.coded() {
+			if err := d.decodeRow(v.x0, v.x0); err != nil {
 				return err
 			}
 		}
-		if my < v.y0 {
-			continue
+	}
+	return nil
+}
+
+// coded reports whether entropy code is read for one MCU row after the other.
+func (d *Decoder) coded() bool { return !d.buffered && d.rows == nil }
+
+// sampleRow fills the painter's strips with the samples of MCU row my.
+func (d *Decoder) sampleRow(my int) error {
+	p := &d.painter
+	if d.coded() {
+		if d.stretch.direct {
+			return d.readRow(d.view.x0, d.view.x1, p)
 		}
-		for i := range d.components {
-			row, last, err := d.decodedRow(i, my)
-			if err != nil {
-				return err
-			}
-			p.inverseRow(i, my, 0, row, last)
+		if err := d.decodeRow(d.view.x0, d.view.x1); err != nil {
+			return err
 		}
-		p.writeRows(my)
+	}
+	for i := range d.components {
+		row, last, err := d.decodedRow(i, my)
+		if err != nil {
+			return err
+		}
+		p.inverseRow(i, my, 0, row, last)
 	}
 	return nil
 }
@@ -108,7 +122,7 @@ func (p *painter) open(d *Decoder) {
 func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
 	d := p.d
 	c, strip := &d.components[ci], p.strips[ci]
-	copy(strip[:c.stride], strip[8*c.v*c.stride:])
+	p.keepLast(ci)
 	n := c.stride / 8
 	for ; y < c.v; y++ {
 		var blocks []block
@@ -135,6 +149,12 @@ func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
 		}
 		inverse(strip[(1+8*y)*c.stride:], c.stride, blocks, ends, &c.quant)
 	}
+}
+
+// keepLast makes the last row of component ci's strip the first one.
+func (p *painter) keepLast(ci int) {
+	c, strip := &p.d.components[ci], p.strips[ci]
+	copy(strip[:c.stride], strip[8*c.v*c.stride:])
 }
 
 // lastIndex returns 0 if only the DC coefficient of b differs from zero, and 63

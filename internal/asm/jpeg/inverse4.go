@@ -6,70 +6,55 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A pass4 is a pass over four blocks, with one block per lane. Everything stays in
-// the 32 registers of AVX-512.
-type pass4 struct {
+// constants4 are what passes over four blocks compute with.
+type constants4 struct {
 	even2, even3           Mem // as in a pass
 	odd3, odd4             Mem
 	out0, out3, out1, out2 Mem
 	round                  [2]Mem
 	shift                  [2]uint64
-	zero                   VecVirtual
+	limit                  Mem
+	writer
 }
 
-func newPass4() *pass4 {
-	p := &pass4{
-		even3: pairs4("four_even3", fix0541+fix0765, fix0541),
-		even2: pairs4("four_even2", fix0541, fix0541-fix1847),
-		odd3:  pairs4("four_odd3", fix1175-fix1961, fix1175),
-		odd4:  pairs4("four_odd4", fix1175, fix1175-fix0390),
-		out0:  pairs4("four_out0", fix0298-fix0899, -fix0899),
-		out3:  pairs4("four_out3", -fix0899, fix1501-fix0899),
-		out1:  pairs4("four_out1", fix2053-fix2562, -fix2562),
-		out2:  pairs4("four_out2", -fix2562, fix3072-fix2562),
-		round: [2]Mem{dwords4("four_round0", 1<<10), dwords4("four_round1", 1<<17)},
-		shift: [2]uint64{11, 18},
-		zero:  ZMM(),
+func newConstants4() *constants4 {
+	return &constants4{
+		even3:  pairs4("four_even3", fix0541+fix0765, fix0541),
+		even2:  pairs4("four_even2", fix0541, fix0541-fix1847),
+		odd3:   pairs4("four_odd3", fix1175-fix1961, fix1175),
+		odd4:   pairs4("four_odd4", fix1175, fix1175-fix0390),
+		out0:   pairs4("four_out0", fix0298-fix0899, -fix0899),
+		out3:   pairs4("four_out3", -fix0899, fix1501-fix0899),
+		out1:   pairs4("four_out1", fix2053-fix2562, -fix2562),
+		out2:   pairs4("four_out2", -fix2562, fix3072-fix2562),
+		round:  [2]Mem{dwords4("four_round0", 1<<10), dwords4("four_round1", 1<<17)},
+		shift:  [2]uint64{11, 18},
+		limit:  pairs4("four_limit", 8191, 8191),
+		writer: newWriter(),
 	}
+}
+
+// A pass4 is a pass over four blocks, with one block per lane. Everything stays in
+// the 32 registers of AVX-512.
+type pass4 struct {
+	*constants4
+	zero VecVirtual
+}
+
+func newPass4(c *constants4) *pass4 {
+	p := &pass4{c, ZMM()}
 	VPXORQ(p.zero, p.zero, p.zero)
 	return p
 }
 
-func inverse4() {
-	limit := pairs4("four_limit", 8191, 8191)
-	sign := dwords4("four_sign", 0x80808080)
-	order := GLOBL("four_order", RODATA|NOPTR) // even rows' quadwords, then odd ones'
-	for i := range 8 {
-		DATA(8*i, U64(2*i%8+i/4))
-	}
+func inverse4(c *constants4) {
 	TEXT("inverse4", NOSPLIT, "func(dst *byte, stride int, blocks, quant *int16) bool")
-	Doc("inverse4 is inverse2 for four blocks. It needs AVX-512 F and BW.")
-	p := newPass4()
+	Doc("inverse4 is inverse2 for four blocks. It needs AVX-512 F, BW and VBMI.")
+	p := newPass4(c)
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	rows := dequantised(Load(Param("blocks"), GP64()), Load(Param("quant"), GP64()))
-
-	// The absolute value of -32768 is above the limit too, as an unsigned number.
-	size, above := ZMM(), K()
-	VPABSW(rows[0], size)
-	VPCMPUW(U8(6), limit, size, above)
-	KORTESTD(above, above)
-	JNZ(LabelRef("wild"))
-
-	for i := range 2 {
-		rows = transposed(p.run(rows, i), ZMM)
-	}
-	flip, quads := ZMM(), ZMM()
-	VMOVDQU64(sign, flip)
-	VMOVDQU64(order, quads)
-	for i := 0; i < 8; i += 2 {
-		both := ZMM()
-		VPACKSSWB(rows[i+1], rows[i], both)
-		VPXORQ(flip, both, both)
-		VPERMQ(both, quads, both)
-		VMOVDQU(both.AsY(), Mem{Base: dst})
-		VEXTRACTI64X4(U8(1), both, Mem{Base: dst, Index: stride, Scale: 1})
-		LEAQ(Mem{Base: dst, Index: stride, Scale: 2}, dst)
-	}
+	p.refuse(rows[0], "wild")
+	p.samples(rows, dst, stride)
 	ok := GP8()
 	MOVB(U8(1), ok)
 	Store(ok, ReturnIndex(0))
@@ -84,26 +69,33 @@ func inverse4() {
 	RET()
 }
 
+// refuse jumps to the label if a value is beyond ±8191. The absolute value of -32768
+// is above the limit too, as an unsigned number.
+func (p *pass4) refuse(row VecVirtual, label string) {
+	size, above := ZMM(), K()
+	VPABSW(row, size)
+	VPCMPUW(U8(6), p.limit, size, above)
+	KORTESTD(above, above)
+	JNZ(LabelRef(label))
+}
+
 // dequantised loads four blocks, four rows of a block at a time, multiplies them,
 // and sorts them by rows.
-func dequantised(blocks, quant Register) (rows [8]VecVirtual) {
-	for h := range 2 {
-		var z, t [4]VecVirtual
+func dequantised(blocks, quant Register) [8]VecVirtual {
+	var halves [2][4]VecVirtual
+	for h := range halves {
 		for b := range 4 {
-			z[b], t[b], rows[4*h+b] = ZMM(), ZMM(), ZMM()
-			VMOVDQU64(Mem{Base: blocks, Disp: 128*b + 64*h}, z[b])
-			VPMULLW(Mem{Base: quant, Disp: 64 * h}, z[b], z[b])
-		}
-		for i := 0; i < 4; i += 2 {
-			VSHUFI64X2(U8(0x44), z[i+1], z[i], t[i])
-			VSHUFI64X2(U8(0xee), z[i+1], z[i], t[i+1])
-		}
-		for i := range 2 {
-			VSHUFI64X2(U8(0x88), t[2+i], t[i], rows[4*h+2*i])
-			VSHUFI64X2(U8(0xdd), t[2+i], t[i], rows[4*h+2*i+1])
+			halves[h][b] = ZMM()
+			VMOVDQU64(Mem{Base: blocks, Disp: 128*b + 64*h}, halves[h][b])
+			VPMULLW(Mem{Base: quant, Disp: 64 * h}, halves[h][b], halves[h][b])
 		}
 	}
-	return rows
+	return sorted(halves)
+}
+
+// samples runs both passes and writes the samples. It moves dst.
+func (p *pass4) samples(rows [8]VecVirtual, dst, stride Register) {
+	p.write(p.run(transposed(p.run(rows, 0), ZMM), 1), dst, stride)
 }
 
 // run returns the pass's results, saturated at 16 bits.

@@ -6,11 +6,16 @@ import . "github.com/mmcloughlin/avo/build"
 func main() {
 	ConstraintExpr("amd64,!purego")
 	inverse()
-	inverse4()
+	four := newConstants4()
+	inverse4(four)
+	inverseStretch(four)
 	color()
+	color512()
 	upsample()
+	upsample512()
 	decodePairs()
 	reorder()
 	reorder4()
+	unstuff()
 	Generate()
 }

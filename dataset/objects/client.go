@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
 const (
@@ -194,7 +196,10 @@ func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case final(err):
+		case errors.Is(err, errPart) && n > 0:
+			failed = 0
+			continue
+		case response.Final(err):
 			return err
 		case n >= progress:
 			failed = 0
@@ -217,12 +222,10 @@ func pause(ctx context.Context, failed int, err error) error {
 		most = min(firstPause<<shift, mostPause)
 	}
 	wait := rand.N(most + 1)
-	var asked retryError
-	if errors.As(err, &asked) {
-		if asked.after > mostAsked {
-			return fmt.Errorf("%w: the service asks to wait for %v", err, asked.after)
-		}
-		wait += max(asked.after, 0)
+	if asked := response.Asked(err); asked > mostAsked {
+		return fmt.Errorf("%w: the service asks to wait for %v", err, asked)
+	} else {
+		wait += max(asked, 0)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

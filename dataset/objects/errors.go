@@ -1,54 +1,25 @@
 package objects
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
 var (
 	// ErrExpired is the error if a presigned URL or a credential is no longer valid.
-	ErrExpired = errors.New("expired")
+	ErrExpired = response.ErrExpired
 	// ErrReplaced is the error if the object is not the version that was listed or
 	// read before.
-	ErrReplaced = errors.New("replaced by another version")
+	ErrReplaced = response.ErrReplaced
 )
 
 // Permanent is err as an error after which a [Client] does not try again.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return permanentError{err}
-}
-
-type permanentError struct{ error }
-
-func (e permanentError) Unwrap() error { return e.error }
-
-// final reports whether it is of no use to try again after err.
-func final(err error) bool {
-	var p permanentError
-	return errors.As(err, &p) ||
-		errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, ErrExpired) || errors.Is(err, ErrReplaced)
-}
+func Permanent(err error) error { return response.Permanent(err) }
 
 // RetryAfter is err of a service that asks not to try again before d has passed.
-func RetryAfter(d time.Duration, err error) error {
-	if err == nil {
-		return nil
-	}
-	return retryError{err, d}
-}
-
-type retryError struct {
-	error
-	after time.Duration
-}
-
-func (e retryError) Unwrap() error { return e.error }
+func RetryAfter(d time.Duration, err error) error { return response.RetryAfter(d, err) }
 
 // An objectError names the object. Package io/fs names it in another way: see [cause].
 type objectError struct {

@@ -6,11 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 const (
 	firstWindow = 256 << 10 // bytes that the first Read of a file takes, at least
 	lastWindow  = 4 << 20   // what it doubles to
+	mostTrusted = 16 << 20  // bytes of memory that a listed size is worth, before any byte has come
 )
 
 // A file is an open object.
@@ -71,6 +73,22 @@ func (f *file) ReadAtContext(ctx context.Context, p []byte, off int64) (int, err
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// readAll reads the file from the beginning. It takes memory as the bytes arrive, because
+// a listing may claim any size.
+func (f *file) readAll() ([]byte, error) {
+	var all []byte
+	for size := f.object.Size; int64(len(all)) < size; {
+		n := int(min(int64(max(len(all), mostTrusted)), size-int64(len(all))))
+		all = slices.Grow(all, n)
+		part := all[len(all):][:n]
+		if _, err := f.ReadAt(part, int64(len(all))); err != nil {
+			return nil, err
+		}
+		all = all[:len(all)+n]
+	}
+	return all, nil
 }
 
 // Read reads on. Where little is asked for, it reads more and keeps it, the more the
@@ -146,8 +164,10 @@ func (d *openFolder) Stat() (fs.FileInfo, error) {
 func (d *openFolder) Close() error { return nil }
 
 func (d *openFolder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a folder")}
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errIsFolder}
 }
+
+var errIsFolder = errors.New("is a folder")
 
 func (d *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	if !d.read {

@@ -16,7 +16,7 @@ import (
 )
 
 // An FS is the file system of the objects of a store, as they were listed by [NewFS].
-// It is an [fs.ReadDirFS] and an [fs.StatFS]. Its files are also [io.ReaderAt] and
+// It is an [fs.ReadDirFS], an [fs.ReadFileFS] and an [fs.StatFS]. Its files are also [io.ReaderAt] and
 // [io.Seeker].
 //
 // Opening a file sends no request if the listing told its size. ReadAt is one read of
@@ -121,6 +121,19 @@ func (f *FS) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return &file{fs: f, name: name, object: o}, nil
+}
+
+// ReadFile reads a whole object.
+func (f *FS) ReadFile(name string) ([]byte, error) {
+	opened, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := opened.(*file)
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errIsFolder}
+	}
+	return object.readAll()
 }
 
 // object finds an object and its size.

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
 // mostSkipped is how many bytes before those that are wanted are read from a server
@@ -22,7 +21,7 @@ func (s *Server) Get(ctx context.Context, o Object, off, n int64) (io.ReadCloser
 	if err != nil {
 		return nil, o, err
 	}
-	body, found, err := s.accept(resp, o, off)
+	body, found, err := s.accept(resp, o, off, n)
 	if err != nil {
 		_ = resp.Body.Close() // the error says more
 		return nil, o, err
@@ -38,7 +37,7 @@ func (s *Server) send(ctx context.Context, o Object, ranges string) (*http.Respo
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return nil, Permanent(public(err))
+		return nil, Permanent(response.Public(err))
 	}
 	for key, values := range s.header {
 		req.Header[key] = values
@@ -52,28 +51,34 @@ func (s *Server) send(ctx context.Context, o Object, ranges string) (*http.Respo
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, public(err)
+		return nil, response.Public(err)
 	}
 	return resp, nil
 }
 
-// accept checks a response to a request for bytes from off on.
-func (s *Server) accept(resp *http.Response, o Object, off int64) (io.ReadCloser, Object, error) {
+// accept checks a response to a request for n bytes from off on.
+func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadCloser, Object, error) {
 	found := Object{Name: o.Name, Size: -1}
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
-		begin, size, err := contentRange(resp.Header.Get("Content-Range"))
+		sent, err := response.ContentRange(resp.Header.Get("Content-Range"))
 		if err != nil {
 			return nil, o, err
 		}
-		if begin != off {
-			return nil, o, Permanent(fmt.Errorf("the response begins at byte %d, want %d", begin, off))
+		if sent.End == 0 {
+			return nil, o, Permanent(errors.New("the response has no bytes"))
 		}
-		found.Size = size
+		if sent.Begin != off {
+			return nil, o, Permanent(fmt.Errorf("the response begins at byte %d, want %d", sent.Begin, off))
+		}
+		found.Size = sent.Size
+		if sent.End < off+n && sent.End != sent.Size {
+			resp.Body = &part{resp.Body, sent.End - off}
+		}
 	case http.StatusOK:
 		found.Size = resp.ContentLength
 	case http.StatusRequestedRangeNotSatisfiable:
-		if _, size, err := contentRange(resp.Header.Get("Content-Range")); err == nil && size == 0 && off == 0 && o.Size <= 0 {
+		if sent, err := response.ContentRange(resp.Header.Get("Content-Range")); err == nil && sent.Size == 0 && off == 0 && o.Size <= 0 {
 			_ = resp.Body.Close() // it is a message for people
 			found.Size, resp.Body = 0, http.NoBody
 			break
@@ -123,50 +128,23 @@ func (s *Server) version(h http.Header, want string) (string, error) {
 	return got, nil
 }
 
-// contentRange parses "bytes 0-99/1234" and "bytes */1234". A size of * is -1.
-func contentRange(field string) (begin, size int64, err error) {
-	wrong := Permanent(fmt.Errorf("the response has Content-Range %.100q", field))
-	rest, ok := strings.CutPrefix(field, "bytes ")
-	ranges, total, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 {
-		return 0, 0, wrong
-	}
-	if size = -1; total != "*" {
-		if size, err = strconv.ParseInt(total, 10, 64); err != nil || size < 0 {
-			return 0, 0, wrong
-		}
-	}
-	if ranges == "*" {
-		return 0, size, nil
-	}
-	first, _, ok := strings.Cut(ranges, "-")
-	if begin, err = strconv.ParseInt(first, 10, 64); err != nil || !ok {
-		return 0, 0, wrong
-	}
-	return begin, size, nil
+// errPart ends the body of a server that sends fewer bytes than a request asks for, and
+// says so. The next request goes on there.
+var errPart = errors.New("the server limits the bytes of a response")
+
+// A part is a body of that many bytes.
+type part struct {
+	io.ReadCloser
+	left int64
 }
 
-// secret matches the query of a URL, and a user name and password.
-var secret = regexp.MustCompile(`\?[^\s"]*|//[^/\s"]*@`)
-
-// public is err of package net/http without its URL.
-func public(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
+func (b *part) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errPart
 	}
-	text := err.Error()
-	if strings.Contains(text, "failed to parse Location") {
-		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	if b.left -= int64(n); b.left == 0 {
+		err = errPart
 	}
-	if secret.MatchString(text) {
-		text = secret.ReplaceAllString(text, "…")
-		if final(err) {
-			return Permanent(errors.New(text))
-		}
-		return errors.New(text)
-	}
-	if hopeless(err) {
-		return Permanent(err)
-	}
-	return err
+	return n, err
 }

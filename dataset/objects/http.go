@@ -9,12 +9,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // A Server is a [Remote] over HTTP or HTTPS, made by [HTTP].
 type Server struct {
-	base   *url.URL // with a slash at the end; nil if sign makes all URLs
-	client *http.Client
+	base         *url.URL // with a slash at the end; nil if sign makes all URLs
+	client       *http.Client
+	indexVersion atomic.Value // a string: that of the index that was read first
 	httpConfig
 }
 
@@ -37,6 +39,11 @@ type httpConfig struct {
 //
 //	find . -type f > index.txt               # names
 //	find * -type f -printf '%p\t%s\n'        # with sizes: saves a request per object
+//
+// All listings are of the same version of the index, that of the first one. If the index
+// was replaced since, a listing fails with [ErrReplaced]. If the server tells no version of
+// the index, a listing cannot go on after a broken connection, unless [Unversioned] allows
+// it.
 //
 // Without an index or a [Listing], objects can be read but not listed.
 func Index(name string) HTTPOption {
@@ -118,8 +125,8 @@ func HTTP(base string, options ...HTTPOption) (*Server, error) {
 	}
 	if base != "" || s.sign == nil {
 		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, errors.New("objects: HTTP: want a URL that begins with http:// or https://") // it may hold a password
+		if err != nil || !isWeb(base) {
+			return nil, errors.New("objects: HTTP: " + wantURL)
 		}
 		if !strings.HasSuffix(u.Path, "/") {
 			u = u.JoinPath("/")
@@ -135,6 +142,14 @@ func HTTP(base string, options ...HTTPOption) (*Server, error) {
 	s.listing, s.header = slices.Clone(s.listing), s.header.Clone()
 	s.client = s.newClient()
 	return s, nil
+}
+
+// wantURL does not show the URL, which may hold a password.
+const wantURL = "want a URL that begins with http:// or https://"
+
+func isWeb(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // newClient makes the client that sends all requests.
@@ -155,10 +170,13 @@ func (s *Server) newClient() *http.Client {
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		r.Header.Del("Referer") // would tell the next server the query of a presigned URL
 		first := via[0].URL
-		if r.URL.Host != first.Host {
+		switch {
+		case r.URL.Host != first.Host:
 			for key := range s.header {
 				r.Header.Del(key)
 			}
+		case r.URL.User == nil:
+			r.URL.User = first.User // a Location without a host has kept it
 		}
 		switch {
 		case via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https":
@@ -192,6 +210,9 @@ func (s *Server) urlOf(ctx context.Context, name string) (string, error) {
 	}
 	if s.sign != nil {
 		signed, err := s.sign(ctx, name)
+		if err == nil && !isWeb(signed) {
+			err = errors.New("Sign: " + wantURL)
+		}
 		return signed, Permanent(err)
 	}
 	u := *s.base

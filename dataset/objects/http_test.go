@@ -326,6 +326,7 @@ func TestListingsThatLeaveOutMuchAreNotSilent(t *testing.T) {
 			requests := 0
 			s := store(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				requests++
+				w.Header().Set("ETag", `"1"`)
 				for i := range lines {
 					if requests == 1 && i == c.breaks {
 						panic(http.ErrAbortHandler)

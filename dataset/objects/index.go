@@ -21,7 +21,7 @@ const mostLine = 64 << 10
 func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		skip := after != ""
-		for o, err := range s.all(ctx) {
+		for o, err := range s.all(ctx, after) {
 			switch {
 			case err != nil:
 				yield(Object{}, err)
@@ -40,7 +40,7 @@ func (s *Server) List(ctx context.Context, prefix, after string) iter.Seq2[Objec
 	}
 }
 
-func (s *Server) all(ctx context.Context) iter.Seq2[Object, error] {
+func (s *Server) all(ctx context.Context, after string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		switch {
 		case s.listed:
@@ -50,17 +50,19 @@ func (s *Server) all(ctx context.Context) iter.Seq2[Object, error] {
 				}
 			}
 		case s.index != "":
-			s.readIndex(ctx, yield)
+			s.readIndex(ctx, after != "", yield)
 		default:
 			yield(Object{}, Permanent(errors.New("the server has no listing: want Index, Listing or Names")))
 		}
 	}
 }
 
-// readIndex yields the objects of the index while it is downloaded.
-func (s *Server) readIndex(ctx context.Context, yield func(Object, error) bool) {
+// readIndex yields the objects of the index while it is downloaded. again says that the
+// index was read before, up to an object after which the listing goes on.
+func (s *Server) readIndex(ctx context.Context, again bool, yield func(Object, error) bool) {
 	fail := func(err error) { yield(Object{}, fmt.Errorf("index %s: %w", s.index, err)) }
-	resp, err := s.send(ctx, Object{Name: s.index}, "")
+	want, _ := s.indexVersion.Load().(string)
+	resp, err := s.send(ctx, Object{Name: s.index, Version: want}, "")
 	if err != nil {
 		fail(err)
 		return
@@ -68,6 +70,14 @@ func (s *Server) readIndex(ctx context.Context, yield func(Object, error) bool) 
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		fail(refused(resp))
+		return
+	}
+	switch version, err := s.version(resp.Header, want); {
+	case err != nil && (again || want != ""):
+		fail(err)
+		return
+	case err == nil && version != "" && !s.indexVersion.CompareAndSwap(nil, version) && s.indexVersion.Load() != version:
+		fail(ErrReplaced) // another listing has begun with that version
 		return
 	}
 	lines := bufio.NewReaderSize(resp.Body, mostLine)

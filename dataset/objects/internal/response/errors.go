@@ -1,0 +1,58 @@
+// Package response says what the responses of services mean for a read: whether an
+// object is missing, forbidden or replaced, and whether to try again. Package objects
+// and its modules for buckets share it.
+package response
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+)
+
+var (
+	// ErrExpired is objects.ErrExpired.
+	ErrExpired = errors.New("expired")
+	// ErrReplaced is objects.ErrReplaced.
+	ErrReplaced = errors.New("replaced by another version")
+)
+
+// Permanent is err as an error after which nobody tries again.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return permanentError{err}
+}
+
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+// Final reports whether it is of no use to try again after err.
+func Final(err error) bool {
+	_, permanent := errors.AsType[permanentError](err)
+	return permanent ||
+		errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, ErrExpired) || errors.Is(err, ErrReplaced)
+}
+
+// RetryAfter is err of a service that asks not to try again before d has passed.
+func RetryAfter(d time.Duration, err error) error {
+	if err == nil {
+		return nil
+	}
+	return retryError{err, d}
+}
+
+type retryError struct {
+	error
+	after time.Duration
+}
+
+func (e retryError) Unwrap() error { return e.error }
+
+// Asked is how long the service asks to wait, according to err.
+func Asked(err error) time.Duration {
+	asked, _ := errors.AsType[retryError](err)
+	return asked.after
+}

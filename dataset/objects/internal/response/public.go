@@ -1,0 +1,44 @@
+package response
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// secret matches the query of a URL, and a user name and password.
+var secret = regexp.MustCompile(`\?[^\s"]*|//[^/\s"]*@`)
+
+// Public is err of package net/http without its URL.
+func Public(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	text := err.Error()
+	if strings.Contains(text, "failed to parse Location") {
+		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
+	}
+	if secret.MatchString(text) {
+		text = secret.ReplaceAllString(text, "…")
+		if Final(err) {
+			return Permanent(errors.New(text))
+		}
+		return errors.New(text)
+	}
+	if hopeless(err) {
+		return Permanent(err)
+	}
+	return err
+}
+
+// hopeless reports whether an error of a connection stays.
+func hopeless(err error) bool {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return true
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
+}

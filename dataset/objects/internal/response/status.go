@@ -1,0 +1,68 @@
+package response
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Refused is the error of an HTTP response without the bytes that are wanted. name is what
+// the service calls the error, such as NoSuchBucket, or empty. It is shown. says is what
+// else the response says of it. It is not shown.
+func Refused(code int, header http.Header, name, says string) error {
+	status := fmt.Errorf("HTTP %d %.100s", code, cmp.Or(name, http.StatusText(code)))
+	switch code {
+	case http.StatusNotFound, http.StatusGone:
+		return &statusError{"missing", status, fs.ErrNotExist}
+	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
+		return &statusError{ErrReplaced.Error(), status, ErrReplaced}
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		if expired(name + says) {
+			return &statusError{ErrExpired.Error(), status, ErrExpired}
+		}
+		if code != http.StatusBadRequest {
+			return &statusError{"forbidden", status, fs.ErrPermission}
+		}
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return later(header, status)
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+	default:
+		if code >= 500 {
+			return later(header, status)
+		}
+	}
+	return Permanent(status)
+}
+
+// A statusError says what a status means: "missing: HTTP 404 Not Found".
+type statusError struct {
+	meaning string
+	status  error
+	is      error
+}
+
+func (e *statusError) Error() string { return e.meaning + ": " + e.status.Error() }
+func (e *statusError) Unwrap() error { return e.is }
+
+// later is a status that may pass, with the wait that the server asks for.
+func later(header http.Header, status error) error {
+	field := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(field, 10, 31); err == nil {
+		return RetryAfter(time.Duration(seconds)*time.Second, status)
+	}
+	if at, err := http.ParseTime(field); err == nil {
+		return RetryAfter(time.Until(at), status)
+	}
+	return status
+}
+
+// expired reports whether a response says that the request came too late. The words are
+// those of S3, Google Cloud Storage and Azure.
+func expired(says string) bool {
+	says = strings.ToLower(says)
+	return strings.Contains(says, "expired") || strings.Contains(says, "signature not valid in the specified time frame")
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/npy"
 )
 
 // Items makes a dataset of files of numpy.save, one per sample: the files of
@@ -38,8 +39,8 @@ func Items(fsys fs.FS, pattern, field string) (dataset.Dataset, error) {
 type items struct {
 	*files.List
 	spec   dataset.Spec
-	header header // of the first file
-	head   []byte // the bytes of header in the file
+	header npy.Header // of the first file
+	head   []byte     // the bytes of header in the file
 }
 
 func (t *items) readFirst(field string) error {
@@ -53,22 +54,22 @@ func (t *items) readFirst(field string) error {
 	}
 	head := new(bytes.Buffer)
 	in.Tee(head)
-	if t.header, err = readHeader(in); err != nil {
+	if t.header, err = npy.ReadHeader(in); err != nil {
 		return err
 	}
 	t.head = head.Bytes()
-	f := dataset.Field{Name: field, Dtype: t.header.encoding.Dtype, Shape: tensor.Shape(t.header.shape)}
+	f := dataset.Field{Name: field, Dtype: t.header.Encoding.Dtype, Shape: tensor.Shape(t.header.Shape)}
 	t.spec = dataset.Spec{f}
 	if err := t.spec.Validate(); err != nil {
 		return err
 	}
-	return in.Holds(t.header.encoding.Stored(int64(f.Bytes())))
+	return in.Holds(t.header.Encoding.Stored(int64(f.Bytes())))
 }
 
 func (t *items) Spec() dataset.Spec { return t.spec }
 
 func (t *items) Open() (dataset.Reader, error) {
-	return &itemReader{items: t, head: make([]byte, len(t.head)), order: arrays.NewReorder(t.header.shape)}, nil
+	return &itemReader{items: t, head: make([]byte, len(t.head)), order: arrays.NewReorder(t.header.Shape)}, nil
 }
 
 type itemReader struct {
@@ -107,24 +108,24 @@ func (r *itemReader) place(ctx context.Context, i int, row []byte) error {
 		return r.fill(row, f, size, int64(n), &r.header)
 	}
 	in := files.NewInput(io.MultiReader(bytes.NewReader(r.head[:n]), f), size)
-	h, err := readHeader(in)
+	h, err := npy.ReadHeader(in)
 	if err != nil {
 		return err
 	}
-	if h.encoding.Dtype != r.header.encoding.Dtype || !slices.Equal(h.shape, r.header.shape) {
-		return fmt.Errorf("array of %v %v, want %v %v as in %s", h.encoding.Dtype, h.shape, r.header.encoding.Dtype, r.header.shape, r.Name(0))
+	if h.Encoding.Dtype != r.header.Encoding.Dtype || !slices.Equal(h.Shape, r.header.Shape) {
+		return fmt.Errorf("array of %v %v, want %v %v as in %s", h.Encoding.Dtype, h.Shape, r.header.Encoding.Dtype, r.header.Shape, r.Name(0))
 	}
 	return r.fill(row, in, size, in.Offset(), &h)
 }
 
 // fill reads the data, which begins at byte offset of a file of size bytes.
-func (r *itemReader) fill(row []byte, from io.Reader, size, offset int64, h *header) error {
-	raw := h.encoding.Raw(row)
+func (r *itemReader) fill(row []byte, from io.Reader, size, offset int64, h *npy.Header) error {
+	raw := h.Encoding.Raw(row)
 	if want := offset + int64(len(raw)); size != want {
 		return fmt.Errorf("file of %d bytes, want %d", size, want)
 	}
 	to := raw
-	if h.fortran {
+	if h.Fortran {
 		r.flat = slices.Grow(r.flat[:0], len(raw))[:len(raw)]
 		to = r.flat
 	}
@@ -135,9 +136,9 @@ func (r *itemReader) fill(row []byte, from io.Reader, size, offset int64, h *hea
 	if err != nil {
 		return files.Cause(err)
 	}
-	if h.fortran {
-		r.order.Copy(raw, r.flat, h.encoding.Size)
+	if h.Fortran {
+		r.order.Copy(raw, r.flat, h.Encoding.Size)
 	}
-	h.encoding.Decode(row)
+	h.Encoding.Decode(row)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/arrays"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/npy"
 )
 
 // An Option changes what [Open] and [OpenNpz] do.
@@ -78,12 +79,12 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 
 // arrayIn reads the header of an array, which must have a first dimension.
 func arrayIn(in *files.Input, field string) (*arrays.Array, error) {
-	h, err := readHeader(in)
+	h, err := npy.ReadHeader(in)
 	if err != nil {
 		return nil, err
 	}
-	if len(h.shape) == 0 {
+	if len(h.Shape) == 0 {
 		return nil, errors.New("an array of shape (): want a first dimension, the number of samples")
 	}
-	return arrays.New(field, h.encoding, h.shape, h.fortran)
+	return arrays.New(field, h.Encoding, h.Shape, h.Fortran)
 }

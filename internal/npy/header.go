@@ -1,3 +1,5 @@
+// Package npy reads and makes the header of a file of numpy.save, see
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 package npy
 
 import (
@@ -16,58 +18,59 @@ import (
 )
 
 const (
-	magic     = "\x93NUMPY"
-	maxHeader = 64 << 10 // bytes; NumPy writes 118 for all but structured types
-	maxRank   = 64       // NumPy's own limit
+	magic = "\x93NUMPY"
+	// MaxHeader limits the bytes of a header. NumPy writes 118 for all but structured
+	// types.
+	MaxHeader = 64 << 10
+	maxRank   = 64 // NumPy's own limit
 )
 
-// header is what precedes the data in a file.
-type header struct {
-	encoding files.Encoding
-	fortran  bool
-	shape    []int
+// A Header is what precedes the data in a file.
+type Header struct {
+	Encoding files.Encoding
+	Fortran  bool // the first index is the fastest
+	Shape    []int
 }
 
-// readHeader reads a header of version 1.0, 2.0 or 3.0, see
-// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
-func readHeader(in *files.Input) (header, error) {
+// ReadHeader reads a header of version 1.0, 2.0 or 3.0.
+func ReadHeader(in *files.Input) (Header, error) {
 	var fixed [12]byte
 	if err := in.Fill(fixed[:8]); err != nil {
-		return header{}, err
+		return Header{}, err
 	}
 	if string(fixed[:6]) != magic {
-		return header{}, fmt.Errorf("byte 0: magic string %q, want %q", fixed[:6], magic)
+		return Header{}, fmt.Errorf("byte 0: magic string %q, want %q", fixed[:6], magic)
 	}
 	major, minor, size := fixed[6], fixed[7], uint32(0)
 	switch {
 	case major == 1 && minor == 0:
 		if err := in.Fill(fixed[8:10]); err != nil {
-			return header{}, err
+			return Header{}, err
 		}
 		size = uint32(binary.LittleEndian.Uint16(fixed[8:]))
 	case (major == 2 || major == 3) && minor == 0:
 		if err := in.Fill(fixed[8:12]); err != nil {
-			return header{}, err
+			return Header{}, err
 		}
 		size = binary.LittleEndian.Uint32(fixed[8:])
 	default:
-		return header{}, fmt.Errorf("byte 6: version %d.%d, want 1.0, 2.0 or 3.0", major, minor)
+		return Header{}, fmt.Errorf("byte 6: version %d.%d, want 1.0, 2.0 or 3.0", major, minor)
 	}
-	if size > maxHeader {
-		return header{}, fmt.Errorf("byte 8: header of %d bytes, want at most %d", size, maxHeader)
+	if size > MaxHeader {
+		return Header{}, fmt.Errorf("byte 8: header of %d bytes, want at most %d", size, MaxHeader)
 	}
 	text := make([]byte, size)
 	begin := in.Offset()
 	if err := in.Fill(text); err != nil {
-		return header{}, err
+		return Header{}, err
 	}
 	if major == 3 && !utf8.Valid(text) {
-		return header{}, fmt.Errorf("byte %d: header is not UTF-8", begin)
+		return Header{}, fmt.Errorf("byte %d: header is not UTF-8", begin)
 	}
 	p := parser{text: string(text), long: major < 3}
 	h, err := p.header()
 	if err != nil {
-		return header{}, fmt.Errorf("byte %d: header: %w", begin+int64(p.at), err)
+		return Header{}, fmt.Errorf("byte %d: header: %w", begin+int64(p.at), err)
 	}
 	return h, nil
 }
@@ -80,8 +83,8 @@ type parser struct {
 	long bool // whole numbers may end in an L, as Python 2 wrote them
 }
 
-func (p *parser) header() (header, error) {
-	var h header
+func (p *parser) header() (Header, error) {
+	var h Header
 	if err := p.expect('{'); err != nil {
 		return h, err
 	}
@@ -102,11 +105,11 @@ func (p *parser) header() (header, error) {
 		}
 		switch key {
 		case "descr":
-			h.encoding, err = p.descr()
+			h.Encoding, err = p.descr()
 		case "fortran_order":
-			h.fortran, err = p.boolean()
+			h.Fortran, err = p.boolean()
 		case "shape":
-			h.shape, err = p.tuple()
+			h.Shape, err = p.tuple()
 		default:
 			p.at = begin
 			err = fmt.Errorf("key %q, want descr, fortran_order and shape", key)
@@ -134,11 +137,11 @@ func (p *parser) header() (header, error) {
 }
 
 // checkSize refuses shapes whose size in bytes overflows an int.
-func checkSize(h header) error {
-	bytes := h.encoding.Size
-	for _, d := range h.shape {
+func checkSize(h Header) error {
+	bytes := h.Encoding.Size
+	for _, d := range h.Shape {
 		if d > math.MaxInt/bytes {
-			return fmt.Errorf("shape %v is larger than any file", h.shape)
+			return fmt.Errorf("shape %v is larger than any file", h.Shape)
 		}
 		bytes *= max(d, 1)
 	}

@@ -1,0 +1,150 @@
+package shards
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/arrays"
+	"github.com/penstock-go/penstock/internal/bulk"
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/npy"
+)
+
+// An array is elements in a shard.
+type array struct {
+	encoding files.Encoding
+	shape    []int // {-1} for a list, whose length is that of data
+	data     []byte
+	fortran  bool // the first index is the fastest
+}
+
+// count is the number of elements. It is an error if data has another length.
+func (a *array) count() (int, error) {
+	n := len(a.data) / a.encoding.Size
+	want, ok := 1, true
+	for _, d := range a.shape {
+		if d < 0 {
+			want = n
+			break
+		}
+		if d == 0 {
+			want = 0
+			break
+		}
+		if ok = ok && want <= len(a.data)/d; ok {
+			want *= d
+		}
+	}
+	if !ok || want != n || len(a.data)%a.encoding.Size != 0 {
+		return 0, fmt.Errorf("%d bytes of data for shape %v of %v", len(a.data), a.shape, a.encoding.Dtype)
+	}
+	return n, nil
+}
+
+// describe says what the array is, for errors.
+func (a *array) describe(n int) string {
+	if len(a.shape) == 1 && a.shape[0] < 0 {
+		return fmt.Sprintf("%d values", n)
+	}
+	return fmt.Sprintf("shape %v", a.shape)
+}
+
+// numPy is how a file of numpy.save begins.
+var numPy = []byte("\x93NUMPY")
+
+func isNumPy(data []byte) bool { return bytes.HasPrefix(data, numPy) }
+
+// An arrayParser reads arrays, for one Reader. It keeps the headers that it has read,
+// because the files of a dataset have few different ones.
+type arrayParser struct {
+	headers map[string]*parsedHeader
+	reorder *arrays.Reorder // of the array that was read last
+	values  []byte          // memory for values before they are converted
+}
+
+type parsedHeader struct {
+	npy.Header
+	reorder arrays.Reorder // for Fortran order
+}
+
+const maxHeaders = 1024 // that a parser keeps
+
+// parse reads a file of numpy.save.
+func (p *arrayParser) parse(data []byte) (array, error) {
+	n, err := headLength(data)
+	if err != nil {
+		return array{}, err
+	}
+	h := p.headers[string(data[:n])]
+	if h == nil {
+		header, err := npy.ReadHeader(files.NewInput(bytes.NewReader(data), int64(len(data))))
+		if err != nil {
+			return array{}, err
+		}
+		h = &parsedHeader{Header: header}
+		if h.Fortran {
+			h.reorder = arrays.NewReorder(h.Shape)
+		}
+		if len(p.headers) >= maxHeaders {
+			clear(p.headers)
+		}
+		if p.headers == nil {
+			p.headers = make(map[string]*parsedHeader)
+		}
+		p.headers[string(data[:n])] = h
+	}
+	p.reorder = &h.reorder
+	return array{h.Encoding, h.Shape, data[n:], h.Fortran && len(h.Shape) > 1}, nil
+}
+
+// headLength is the length of what precedes the elements of a file of numpy.save.
+func headLength(data []byte) (int, error) {
+	if len(data) < 12 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := 10 + int(binary.LittleEndian.Uint16(data[8:]))
+	if data[6] > 1 {
+		size := binary.LittleEndian.Uint32(data[8:])
+		if size > npy.MaxHeader {
+			return 0, fmt.Errorf("header of %d bytes", size)
+		}
+		n = 12 + int(size)
+	}
+	if n > len(data) {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return n, nil
+}
+
+// store writes the elements to a cell of that dtype.
+func (p *arrayParser) store(to []byte, dtype tensor.Dtype, a array) error {
+	same := a.encoding.Dtype == dtype
+	values := to
+	if !same {
+		p.values = grow(p.values, len(a.data)/a.encoding.Size*int(a.encoding.Dtype.Size()))
+		values = p.values
+	}
+	if a.fortran {
+		stored := a.encoding.Raw(values)
+		p.reorder.Copy(stored, a.data, a.encoding.Size)
+	} else {
+		copy(a.encoding.Raw(values), a.data)
+	}
+	a.encoding.Decode(values)
+	if same {
+		return nil
+	}
+	return convert(to, dtype, values, a.encoding.Dtype)
+}
+
+// grow is memory of n bytes, which is that of b if it is large enough.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return bulk.Make(n)
+	}
+	return b[:n]
+}

@@ -1,0 +1,105 @@
+package shards
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// atOnce is how many bytes are allocated and requested because an index says so. Larger
+// blocks, such as compressed shards, are read in parts that grow with what was read.
+const atOnce = 64 << 20
+
+// damage is the error of bytes that are wrong and stay so.
+type damage struct{ error }
+
+func (d *damage) Unwrap() error { return d.error }
+
+// fetch reads n bytes of an object from byte off on. It uses the memory of to, if that
+// is large enough.
+func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n int64, to []byte) ([]byte, error) {
+	to = to[:0]
+	for int64(len(to)) < n {
+		part := int(min(n-int64(len(to)), max(atOnce, int64(len(to)))))
+		begin := len(to)
+		if cap(to)-begin < part {
+			const unit = 1 << 20 // so that a slightly larger block fits too
+			grown := make([]byte, 0, (begin+part+unit-1)/unit*unit)
+			to = append(grown, to...)[:begin]
+		}
+		to = to[:begin+part]
+		if err := s.ReadAt(ctx, o, to[begin:], off+int64(begin)); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
+}
+
+// load reads a block, compares its checksum, decompresses it and finds its samples.
+func (d *Dataset) load(ctx context.Context, h *held) error {
+	b := &d.index.blocks[h.block]
+	err := d.tryLoad(ctx, h, b)
+	if _, ok := errors.AsType[*damage](err); ok {
+		err = d.tryLoad(ctx, h, b) // the bytes may have been damaged on their way
+	}
+	if err != nil {
+		return fmt.Errorf("%s, block at byte %d: %w", d.index.objectOf(h.block).Name, b.Off, err)
+	}
+	return nil
+}
+
+func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock) error {
+	data, err := fetch(ctx, d.store, d.object(h.block), b.Off, b.Len, h.data)
+	if err != nil {
+		h.data = nil // the store may not be done with it
+		return err
+	}
+	h.data = data
+	if sum := crc32.Checksum(data, castagnoli()); b.Summed && sum != b.Sum {
+		return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
+	}
+	if c := d.index.shards[b.shard].compression; c != Plain {
+		if h.data, err = decompress(c, data, b.Size); err != nil {
+			return &damage{err}
+		}
+	}
+	if h.rows, err = d.index.layout.Rows(h.data, b.Off, h.rows[:0]); err != nil {
+		return &damage{err}
+	}
+	if len(h.rows) != b.Rows {
+		return &damage{fmt.Errorf("%d samples, want %d: the shard is damaged, or not that of the index", len(h.rows), b.Rows)}
+	}
+	return nil
+}
+
+// likely is the compression ratio for which memory is allocated before anything is
+// decompressed.
+const likely = 16
+
+func decompress(c Compression, packed []byte, size int64) ([]byte, error) {
+	r, err := decompressor(c, bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b := bulk.Growing(size, likely*int64(len(packed)))
+	if _, err := b.Fill(r, size); err != nil {
+		if errors.Is(err, bulk.ErrShort) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("byte %d of the decompressed data: %w", len(b.Bytes()), err)
+	}
+	switch ended, err := bulk.Ended(r); {
+	case err != nil:
+		return nil, err
+	case !ended:
+		return nil, fmt.Errorf("more than %d bytes after decompression", size)
+	}
+	return b.Bytes(), nil
+}

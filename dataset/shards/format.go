@@ -1,0 +1,103 @@
+package shards
+
+import (
+	"context"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+// A Format says how samples lie in shards. [WebDataset], [TFRecord] and [MDS] make
+// one. Several goroutines use it at once.
+type Format interface {
+	// String names the format and all that its layouts depend on. An index that was
+	// saved for another name is refused.
+	String() string
+	// Split finds the shards and blocks that the object of that name stands for, and
+	// calls emit for every shard, in order. A block has at least size bytes, except the
+	// last one of a shard.
+	Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error
+	// Layout reads the description that [Shard.Schema] has. It is nil if shards have
+	// none.
+	Layout(schema []byte) (Layout, error)
+}
+
+// A Layout finds samples in blocks. Several goroutines use it at once.
+type Layout interface {
+	// Rows appends the places of the samples of a block to dst. The block is at byte off
+	// of the shard, after decompression. Damage within a sample is not an error if the
+	// samples after it can still be found.
+	Rows(block []byte, off int64, dst []Row) ([]Row, error)
+	// Key is the sample's own name, or "" if it has none.
+	Key(sample []byte) string
+	// Decoder makes a decoder of these columns. It is an error if the shards cannot have
+	// one of them.
+	Decoder(columns []string) (Decoder, error)
+}
+
+// A Decoder finds the columns of samples. One goroutine at a time uses it.
+type Decoder interface {
+	// Decode sets dst[k] to column k of the sample, or to the zero Value if the sample
+	// does not have it. Values may share the memory of the sample, and are valid until
+	// the next call.
+	Decode(sample []byte, dst []Value) error
+}
+
+// A Value is one column of one sample.
+type Value struct {
+	// Dtype is that of the elements. Files and texts are uint8.
+	Dtype tensor.Dtype
+	// Shape is nil for a scalar, and {-1} for files, texts and lists, whose length is
+	// that of Data.
+	Shape []int
+	// Data has the elements, the last index fastest, in little-endian byte order.
+	Data []byte
+}
+
+// exists reports whether the sample has the column.
+func (v *Value) exists() bool { return v.Dtype.Type != nil }
+
+// bytesValue is the value of a file or text.
+func bytesValue(data []byte) Value {
+	return Value{Dtype: tensor.Uint8, Shape: oneDimension, Data: data}
+}
+
+// oneDimension is the shape of values whose length says how many elements there are.
+var oneDimension = []int{-1}
+
+// A Row is the place of a sample in the memory of its block, in bytes.
+type Row struct{ Off, Len int }
+
+// A Shard is an object and its blocks.
+type Shard struct {
+	Object objects.Object
+	// Compression is that of the whole object, which is then one block.
+	Compression Compression
+	Blocks      []Block
+	// Schema describes the columns, if the format needs that. All shards of an index
+	// must have the same.
+	Schema []byte
+}
+
+// A Block is a part of a shard that holds whole samples.
+type Block struct {
+	Rows int   // number of samples
+	Off  int64 // of the first byte in the object
+	Len  int64 // bytes in the object
+	// Size is the number of bytes after decompression. It is Len if the shard is not
+	// compressed.
+	Size int64
+	// Sum is the CRC-32C (RFC 3720, section 12.1) of the Len bytes, if Summed.
+	Sum    uint32
+	Summed bool
+}
+
+// Compression is how the whole of a shard is compressed.
+type Compression uint8
+
+const (
+	Plain Compression = iota // not compressed
+	Gzip                     // RFC 1952, of one or more members
+	Zstd                     // RFC 8878, of one or more frames, with windows of at most 128 MiB
+)

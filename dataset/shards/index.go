@@ -1,0 +1,181 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// An Index lists the blocks of some shards. [Scan] and [ReadIndex] make one. It takes
+// about 80 bytes of memory per block.
+type Index struct {
+	format Format
+	layout Layout
+	schema []byte
+	shards []indexedShard
+	blocks []indexedBlock
+}
+
+type indexedShard struct {
+	object      objects.Object
+	compression Compression
+	first       int // block
+}
+
+type indexedBlock struct {
+	Block
+	shard int
+	end   int // in samples of the index
+}
+
+func (b *indexedBlock) first() int { return b.end - b.Rows }
+
+// A ScanOption changes what [Scan] does. The zero ScanOption sets nothing.
+type ScanOption struct{ set func(*scanConfig) }
+
+type scanConfig struct {
+	size     int64
+	parallel int
+}
+
+// BlockSize sets the least number of bytes of a block. A block ends before the first
+// sample that begins after that many bytes. The default is 8 MiB. A smaller block takes
+// less memory, mixes better in [sampler.Grouped], and costs more requests.
+func BlockSize(bytes int64) ScanOption { return ScanOption{func(c *scanConfig) { c.size = bytes }} }
+
+// Parallel sets how many shards are read at a time. The default is 8. Each takes 4 MiB of
+// memory.
+func Parallel(n int) ScanOption { return ScanOption{func(c *scanConfig) { c.parallel = n }} }
+
+// Scan reads shards once, from beginning to end, and finds their blocks. An index of
+// another program is used in place of that where the format has one: see [TFRecord] and
+// [MDS].
+//
+// names are the names of objects. "{0000..0146}" in a name stands for all numbers of
+// that range, and "{a,b}" for each of the texts. A name with * or ? or [ is a pattern
+// of [path.Match] for the names that the store lists. The samples are in the order of
+// names, and those of a pattern are sorted.
+func Scan(ctx context.Context, s objects.Store, f Format, names []string, options ...ScanOption) (*Index, error) {
+	c := scanConfig{size: 8 << 20, parallel: 8}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c)
+		}
+	}
+	var errs []error
+	if c.size < 1 {
+		errs = append(errs, fmt.Errorf("shards: BlockSize(%d): want 1 or more", c.size))
+	}
+	if c.parallel < 1 {
+		errs = append(errs, fmt.Errorf("shards: Parallel(%d): want 1 or more", c.parallel))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	all, err := expandAll(ctx, s, names)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]Shard, len(all))
+	err = files.Scan(len(all), c.parallel, func(k int) error {
+		err := f.Split(ctx, s, all[k], c.size, func(shard Shard) error {
+			found[k] = append(found[k], shard)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("shards: scan %s: %w", all[k], err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{format: f}
+	for _, shards := range found {
+		for k := range shards {
+			if err := x.add(&shards[k]); err != nil {
+				return nil, fmt.Errorf("shards: scan %s: %w", shards[k].Object.Name, err)
+			}
+		}
+	}
+	return x, x.finish()
+}
+
+// add appends the blocks of a shard, which it checks: they may come from a file.
+func (x *Index) add(s *Shard) error {
+	if len(x.shards) == 0 {
+		x.schema = s.Schema
+	} else if !slices.Equal(x.schema, s.Schema) {
+		return fmt.Errorf("its columns are not those of %s", x.shards[0].object.Name)
+	}
+	if s.Compression > Zstd {
+		return fmt.Errorf("compression %d is not known", s.Compression)
+	}
+	x.shards = append(x.shards, indexedShard{s.Object, s.Compression, len(x.blocks)})
+	var at int64
+	for k := range s.Blocks {
+		b := &s.Blocks[k]
+		whole := b.Off == 0 && b.Len == s.Object.Size && len(s.Blocks) == 1
+		switch {
+		case b.Off < at || b.Len < 0 || b.Len > math.MaxInt64-b.Off || b.Off+b.Len > s.Object.Size:
+			return fmt.Errorf("block %d: %d bytes from byte %d of an object of %d bytes", k, b.Len, b.Off, s.Object.Size)
+		case s.Compression == Plain && b.Size != b.Len || s.Compression != Plain && !whole || b.Size < 0 || b.Size > math.MaxInt:
+			return fmt.Errorf("block %d: %d bytes in memory, %d bytes from byte %d of the object", k, b.Size, b.Len, b.Off)
+		case b.Rows < 1 || int64(b.Rows) > b.Size || b.Rows > math.MaxInt-x.Len():
+			return fmt.Errorf("block %d: %d samples in %d bytes", k, b.Rows, b.Size)
+		}
+		at = b.Off + b.Len
+		x.blocks = append(x.blocks, indexedBlock{*b, len(x.shards) - 1, x.Len() + b.Rows})
+	}
+	return nil
+}
+
+func (x *Index) finish() (err error) {
+	if x.layout, err = x.format.Layout(x.schema); err != nil {
+		return fmt.Errorf("shards: %w", err)
+	}
+	return nil
+}
+
+// Len is the number of samples.
+func (x *Index) Len() int {
+	if len(x.blocks) == 0 {
+		return 0
+	}
+	return x.blocks[len(x.blocks)-1].end
+}
+
+// Ends says where each block ends, in samples.
+func (x *Index) Ends() []int {
+	ends := make([]int, len(x.blocks))
+	for i := range x.blocks {
+		ends[i] = x.blocks[i].end
+	}
+	return ends
+}
+
+// Objects are the shards, in the order of their samples.
+func (x *Index) Objects() []objects.Object {
+	list := make([]objects.Object, len(x.shards))
+	for i := range x.shards {
+		list[i] = x.shards[i].object
+	}
+	return list
+}
+
+// String says what is in the index: "webdataset: 50000 samples in 147 shards, 18250
+// blocks".
+func (x *Index) String() string {
+	return fmt.Sprintf("%s: %d samples in %d shards, %d blocks", x.format, x.Len(), len(x.shards), len(x.blocks))
+}
+
+// objectOf is the object of block b.
+func (x *Index) objectOf(b int) *objects.Object { return &x.shards[x.blocks[b].shard].object }
+
+// inShard is the number in its shard of sample i, which is in block b.
+func (x *Index) inShard(i, b int) int { return i - x.blocks[x.shards[x.blocks[b].shard].first].first() }

@@ -1,0 +1,205 @@
+package shards_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+func encode(t testing.TB, x *shards.Index) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := x.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestSavedIndicesAreTheSame(t *testing.T) {
+	store := objects.Folder("testdata")
+	for _, c := range []struct {
+		format shards.Format
+		names  []string
+		want   string
+	}{
+		{shards.WebDataset(), []string{"webdataset/*.tar", "webdataset/gzip.tar.gz"}, "webdataset: 15 samples in 5 shards, 13 blocks"},
+		{shards.MDS(), []string{"mds/index.json"}, "mds: 3 samples in 2 shards, 3 blocks"},
+		{shards.MDS(), []string{"mds-zstd/index.json"}, "mds: 3 samples in 2 shards, 2 blocks"},
+	} {
+		x := scan(t, store, c.format, 1, c.names...)
+		saved := encode(t, x)
+		got, err := shards.ReadIndex(bytes.NewReader(saved), c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != c.want || x.String() != c.want {
+			t.Errorf("index of %q, after it was saved %q, want %q", x, got, c.want)
+		}
+		if !slices.Equal(got.Ends(), x.Ends()) || fmt.Sprint(got.Objects()) != fmt.Sprint(x.Objects()) || !bytes.Equal(encode(t, got), saved) {
+			t.Errorf("%s: another index after it was saved", c.want)
+		}
+	}
+}
+
+func TestAnIndexTakesFewBytesPerBlock(t *testing.T) {
+	var list []tarFile
+	for i := range 2000 {
+		list = append(list, tarFile{fmt.Sprintf("%06d.jpg", i), strings.Repeat("x", 9000)})
+	}
+	s := &memoryStore{objects: map[string][]byte{"a.tar": archive(t, list...)}}
+	x := scan(t, s, shards.WebDataset(), 1<<16, "a.tar")
+	if n, blocks := len(encode(t, x)), len(x.Ends()); blocks < 200 || n > 12*blocks+64 {
+		t.Errorf("%d bytes for %d blocks, want at most 12 each", n, blocks)
+	}
+}
+
+func TestDamagedIndicesAreErrors(t *testing.T) {
+	_, x := numbered(t)
+	saved := encode(t, x)
+	for n := range saved {
+		if _, err := shards.ReadIndex(bytes.NewReader(saved[:n]), shards.WebDataset()); err == nil {
+			t.Errorf("no error for %d of %d bytes", n, len(saved))
+		}
+		damaged := bytes.Clone(saved)
+		damaged[n] ^= 0x10
+		if _, err := shards.ReadIndex(bytes.NewReader(damaged), shards.WebDataset()); err == nil {
+			t.Errorf("no error for a wrong byte %d", n)
+		}
+	}
+	if _, err := shards.ReadIndex(bytes.NewReader(saved), shards.TFRecord()); err == nil || !strings.Contains(err.Error(), `it is for "webdataset", not for "tfrecord"`) {
+		t.Errorf("index of another format: %v", err)
+	}
+}
+
+// forged is an index of one shard "a" of size bytes, with the numbers of its blocks.
+func forged(size uint64, compression uint64, numbers ...uint64) []byte {
+	b := append([]byte("\x89shards\n\x01\x0awebdataset\x00"), 1, 1, 'a')
+	b = binary.AppendUvarint(b, size)
+	b = append(b, 0)
+	b = binary.AppendUvarint(b, compression)
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, n)
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestHostileIndicesAreErrors(t *testing.T) {
+	for what, c := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"blocks that are not there": {forged(1<<40, 0, 1<<50), "want a number"},
+		"more bytes than the shard": {forged(100, 0, 1, 2, 0, 101), "101 bytes from byte 0 of an object of 100"},
+		"an offset that overflows":  {forged(math.MaxInt64, 0, 1, 2, math.MaxInt64, 2), "too large"},
+		"more samples than bytes":   {forged(100, 0, 1, 202, 0, 100), "101 samples in 100 bytes"},
+		"no sample":                 {forged(100, 0, 1, 0, 0, 100), "0 samples"},
+		"another compression":       {forged(100, 9, 0), "compression 9"},
+		"half a compressed shard":   {forged(100, 1, 1, 2, 0, 50, 100), "100 bytes in memory"},
+		"data after the end":        {forged(100, 0, 1, 2, 0, 100, 7), "data after the end"},
+	} {
+		if _, err := shards.ReadIndex(bytes.NewReader(c.file), shards.WebDataset()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", what, err, c.want)
+		}
+	}
+}
+
+// TestAnIndexPromisesNoMemory opens an index that promises a block of a terabyte.
+func TestAnIndexPromisesNoMemory(t *testing.T) {
+	for _, compression := range []uint64{0, 1} {
+		numbers := []uint64{1, 2, 0, 1 << 40}
+		if compression > 0 {
+			numbers = append(numbers, 1<<41)
+		}
+		x, err := shards.ReadIndex(bytes.NewReader(forged(1<<40, compression, numbers...)), shards.WebDataset())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &memoryStore{objects: map[string][]byte{"a": make([]byte, 1000)}}
+		ds := numberedDataset(t, s, x)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := datatest.Open(t, ds).Place(t.Context(), 0, newSlot(ds)); err == nil {
+			t.Error("no error for a block that is not there")
+		}
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 80<<20 {
+			t.Errorf("%d bytes allocated", got)
+		}
+	}
+}
+
+func FuzzReadIndex(f *testing.F) {
+	_, x := numbered(f)
+	saved := encode(f, x)
+	f.Add(saved[:len(saved)-4])
+	store := objects.Folder("testdata")
+	for _, name := range []string{"mds/index.json", "mds-zstd/index.json"} {
+		saved := encode(f, scan(f, store, shards.MDS(), 1, name))
+		f.Add(saved[:len(saved)-4])
+	}
+	f.Add(forged(100, 0, 1, 2, 0, 100))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = binary.LittleEndian.AppendUint32(bytes.Clone(data), crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+		for _, format := range []shards.Format{shards.WebDataset(), shards.MDS()} {
+			x, err := shards.ReadIndex(bytes.NewReader(data), format)
+			if err != nil {
+				continue
+			}
+			ends := x.Ends()
+			if !slices.IsSorted(ends) || len(ends) > len(data) {
+				t.Errorf("%d blocks of %d bytes, which end at %v", len(ends), len(data), ends)
+			}
+			again, err := shards.ReadIndex(bytes.NewReader(encode(t, x)), format)
+			if err != nil || !slices.Equal(again.Ends(), ends) {
+				t.Errorf("another index after it was saved: %v", err)
+			}
+		}
+	})
+}
+
+func TestNamesAreExpanded(t *testing.T) {
+	s := &memoryStore{objects: map[string][]byte{}}
+	for _, name := range []string{"a/x-08.tar", "a/x-09.tar", "a/x-10.tar", "a/y.tar", "b/x-08.tar", "a/b/x-1.tar"} {
+		s.objects[name] = archive(t, tarFile{"k.cls", "1"})
+	}
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"a/x-{08..10}.tar"}, "[a/x-08.tar a/x-09.tar a/x-10.tar]"},
+		{[]string{"{b,a}/x-08.tar"}, "[b/x-08.tar a/x-08.tar]"},
+		{[]string{"a/y.tar", "a/x-?[89].tar"}, "[a/y.tar a/x-08.tar a/x-09.tar]"},
+		{[]string{"{a,b}/*.tar"}, "[a/x-08.tar a/x-09.tar a/x-10.tar a/y.tar b/x-08.tar]"},
+		{[]string{"a/{x-{1..2}}.tar"}, "want a }"},
+		{[]string{"a/x-{9..1}.tar"}, "{9..1}: want a range"},
+		{[]string{"x{0..99999999999}"}, "want a range"},
+		{[]string{"{0..99999}{0..99999}"}, "more than"},
+		{[]string{"c/*"}, "no object has such a name"},
+		{[]string{"a/["}, "syntax error in pattern"},
+		{[]string{"missing.tar"}, "scan missing.tar: stat missing.tar: file does not exist"},
+		{nil, "no names"},
+	} {
+		x, err := shards.Scan(t.Context(), s, shards.WebDataset(), c.names)
+		got := fmt.Sprint(err)
+		if err == nil {
+			var names []string
+			for _, o := range x.Objects() {
+				names = append(names, o.Name)
+			}
+			got = fmt.Sprint(names)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, want %s", c.names, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// memory holds blocks. All Readers of a dataset share it. A block that several of them
+// want is loaded once.
+type memory struct {
+	limit int64 // bytes
+
+	mu      sync.Mutex
+	held    map[int]*held // by block
+	damaged map[int]error // blocks that cannot be read, by block
+	used    int64         // bytes of held blocks, also those being loaded
+	idle    held          // ring of the blocks without users; idle.next was used last
+	spare   *held         // its memory can be used again
+}
+
+// held is a block in memory.
+type held struct {
+	block int
+	ready chan struct{} // closed when it was loaded, or could not be
+	err   error         // why it could not be
+	data  []byte
+	rows  []Row
+
+	// The mutex of memory guards these.
+	users      int
+	size       int64
+	prev, next *held // in the ring of idle blocks
+}
+
+func (h *held) sample(row int) []byte {
+	r := h.rows[row]
+	return h.data[r.Off : r.Off+r.Len : r.Off+r.Len]
+}
+
+// get returns block b, which load fills if it is not in memory. size is its number of
+// bytes. The caller releases it.
+func (m *memory) get(ctx context.Context, b int, size int64, load func(context.Context, *held) error) (*held, error) {
+	for {
+		h, mine, err := m.take(b, size)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			return m.load(ctx, h, load)
+		}
+		select {
+		case <-h.ready:
+		case <-ctx.Done():
+			m.release(h)
+			return nil, ctx.Err()
+		}
+		if h.err == nil {
+			return h, nil
+		}
+		err = h.err
+		m.release(h)
+		if !ended(err) || ctx.Err() != nil {
+			return nil, err
+		}
+		// The Reader that loaded the block was cancelled. This one was not.
+	}
+}
+
+// ended reports whether err is that of a context.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// take adds a user to a block. mine says that the caller has to load it.
+func (m *memory) take(b int, size int64) (h *held, mine bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.damaged[b]; err != nil {
+		return nil, false, err
+	}
+	if h := m.held[b]; h != nil {
+		m.use(h)
+		return h, false, nil
+	}
+	m.used += size
+	m.evict()
+	h = &held{block: b, ready: make(chan struct{}), users: 1, size: size}
+	if m.spare != nil {
+		h.data, h.rows, m.spare = m.spare.data[:0], m.spare.rows[:0], nil
+	}
+	if m.held == nil {
+		m.held = make(map[int]*held)
+	}
+	m.held[b] = h
+	return h, true, nil
+}
+
+// load fills h. After an error, or a panic of the store, the block is not held.
+func (m *memory) load(ctx context.Context, h *held, load func(context.Context, *held) error) (_ *held, err error) {
+	h.err = errors.New("reading the block has panicked")
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if h.err != nil {
+			delete(m.held, h.block)
+			m.used -= h.size
+			if _, ok := errors.AsType[*damage](h.err); ok {
+				if m.damaged == nil {
+					m.damaged = make(map[int]error)
+				}
+				m.damaged[h.block] = h.err
+			}
+		}
+		close(h.ready)
+	}()
+	if h.err = load(ctx, h); h.err != nil {
+		return nil, h.err
+	}
+	return h, nil
+}
+
+// peek returns a block that is in memory, or nil. The caller releases it.
+func (m *memory) peek(b int) *held {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.held[b]
+	if h == nil {
+		return nil
+	}
+	select {
+	case <-h.ready:
+		m.use(h)
+		return h
+	default:
+		return nil
+	}
+}
+
+// has reports whether a block is in memory or being loaded.
+func (m *memory) has(b int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held[b] != nil
+}
+
+// use adds a user. m.mu must be held.
+func (m *memory) use(h *held) {
+	if h.users == 0 {
+		h.prev.next, h.next.prev = h.next, h.prev
+		h.prev, h.next = nil, nil
+	}
+	h.users++
+}
+
+// release takes a user away.
+func (m *memory) release(h *held) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h.users--; h.users > 0 || m.held[h.block] != h {
+		return // it could not be loaded
+	}
+	if m.idle.next == nil {
+		m.idle.prev, m.idle.next = &m.idle, &m.idle
+	}
+	h.prev, h.next = &m.idle, m.idle.next
+	h.prev.next, h.next.prev = h, h
+	m.evict()
+}
+
+// evict drops blocks without users, until the rest is within the limit. m.mu must be
+// held.
+func (m *memory) evict() {
+	for m.used > m.limit && m.idle.prev != nil && m.idle.prev != &m.idle {
+		h := m.idle.prev
+		h.prev.next, h.next.prev = h.next, h.prev
+		h.prev, h.next = nil, nil
+		delete(m.held, h.block)
+		m.used -= h.size
+		m.spare = h
+	}
+}

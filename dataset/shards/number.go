@@ -1,0 +1,133 @@
+package shards
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// convertible is an error if values of one dtype do not become those of another one.
+func convertible(from, to tensor.Dtype) error {
+	if from == to || dense.IsInteger(from) && dense.IsInteger(to) || from == tensor.Float32 && to == tensor.Float64 {
+		return nil
+	}
+	return fmt.Errorf("values of %s, want %s", dense.Name(from), dense.Name(to))
+}
+
+// convert writes the elements of values, in the machine's byte order, as elements of
+// another dtype. They must be convertible.
+func convert(to []byte, dtype tensor.Dtype, values []byte, from tensor.Dtype) error {
+	size, fromSize := int(dtype.Size()), int(from.Size())
+	for len(values) > 0 {
+		if from == tensor.Float32 {
+			v := math.Float32frombits(binary.NativeEndian.Uint32(values))
+			binary.NativeEndian.PutUint64(to, math.Float64bits(float64(v)))
+		} else if err := setInteger(to[:size], dtype, values[:fromSize], from); err != nil {
+			return err
+		}
+		to, values = to[size:], values[fromSize:]
+	}
+	return nil
+}
+
+func isSigned(dt tensor.Dtype) bool {
+	switch dt.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return true
+	}
+	return false
+}
+
+// setInteger converts one integer.
+func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) error {
+	word := loadWord(value)
+	if isSigned(from) {
+		shift := 64 - 8*len(value)
+		word = uint64(int64(word<<shift) >> shift)
+	}
+	negative := isSigned(from) && int64(word) < 0
+	bits := 8 * len(to)
+	fits := !negative && word>>(bits-1) == 0
+	switch {
+	case isSigned(dtype) && negative:
+		fits = int64(word)>>(bits-1) == -1
+	case !isSigned(dtype) && !negative:
+		fits = bits == 64 || word>>bits == 0
+	}
+	if !fits {
+		if negative {
+			return fmt.Errorf("%s cannot hold %d", dense.Name(dtype), int64(word))
+		}
+		return fmt.Errorf("%s cannot hold %d", dense.Name(dtype), word)
+	}
+	storeWord(to, word)
+	return nil
+}
+
+func loadWord(p []byte) uint64 {
+	switch len(p) {
+	case 1:
+		return uint64(p[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(p))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(p))
+	}
+	return binary.NativeEndian.Uint64(p)
+}
+
+func storeWord(p []byte, word uint64) {
+	switch len(p) {
+	case 1:
+		p[0] = byte(word)
+	case 2:
+		binary.NativeEndian.PutUint16(p, uint16(word))
+	case 4:
+		binary.NativeEndian.PutUint32(p, uint32(word))
+	default:
+		binary.NativeEndian.PutUint64(p, word)
+	}
+}
+
+// setText writes the number that a text says.
+func setText(to []byte, dtype tensor.Dtype, text []byte) error {
+	text = bytes.TrimSpace(text)
+	bits := 8 * len(to)
+	var word uint64
+	var err error
+	switch {
+	case dtype == tensor.Bool:
+		var v bool
+		if v, err = strconv.ParseBool(string(text)); v {
+			word = 1
+		}
+	case dtype == tensor.Float32:
+		var v float64
+		v, err = strconv.ParseFloat(string(text), 32)
+		word = uint64(math.Float32bits(float32(v)))
+	case dtype == tensor.Float64:
+		var v float64
+		v, err = strconv.ParseFloat(string(text), 64)
+		word = math.Float64bits(v)
+	case isSigned(dtype):
+		var v int64
+		v, err = strconv.ParseInt(string(text), 10, bits)
+		word = uint64(v)
+	case dense.IsInteger(dtype):
+		word, err = strconv.ParseUint(string(text), 10, bits)
+	default:
+		return fmt.Errorf("a text, want %s", dense.Name(dtype))
+	}
+	if err != nil {
+		return fmt.Errorf("%.40q is not a number that %s can hold", text, dense.Name(dtype))
+	}
+	storeWord(to, word)
+	return nil
+}

@@ -1,0 +1,185 @@
+// Package shards reads datasets that are stored as records in a few large files:
+// tar files of WebDataset, TFRecord files of tf.Example, and MDS of MosaicML. Samples
+// are read in any order, from any [objects.Store].
+//
+// A shard is divided into blocks: parts of about 8 MiB that hold whole samples. A block
+// is what is read at once, by one request, and compared with its checksum. An [Index]
+// lists the blocks. [Scan] makes it, and it can be saved: it takes some bytes per block.
+//
+//	index, err := shards.Scan(ctx, store, shards.WebDataset(), []string{"train-{0000..0146}.tar"})
+//	ds, err := shards.Open(store, index, []shards.Field{
+//		shards.Bytes("image", "jpg", "png"),
+//		shards.Scalar[int64]("label", "cls"),
+//	})
+//	photos, err := transform.Images(ds, steps...)
+//
+// Samples of one block should be read together, because each block that is not in
+// memory costs a request. [sampler.Grouped] with [Dataset.Ends] shuffles in that way:
+// first the blocks, then the samples of some blocks together. Its lanes let each rank
+// read its own blocks, and its DesignEffect says how well the order mixes:
+//
+//	order := sampler.Grouped(ds.Ends(), seed, sampler.Together(64), sampler.Lanes(8))
+//
+// A shard that is compressed as a whole, by gzip or zstd, is one block: it is read and
+// decompressed as a whole, into memory. So such shards should be small.
+//
+// # Errors
+//
+// A record that is damaged is an error when it is read, and names the shard and the
+// offset. If a block's checksum is wrong, the block is read a second time; then it is an
+// error of each of its samples. A shard that cannot be divided into samples is an error
+// of [Scan]. No error and no memory depends on what a header promises alone.
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+// A Dataset is the samples of shards, made by [Open]. Its Readers share the blocks in
+// memory.
+type Dataset struct {
+	store  objects.Store
+	index  *Index
+	fields []Field
+	spec   dataset.Spec
+	config
+	memory memory
+}
+
+// An Option changes what [Open] does. The zero Option sets nothing.
+type Option struct{ set func(*config) }
+
+type config struct {
+	limit      int64
+	anyVersion bool
+}
+
+// Memory sets how many bytes of blocks are kept in memory. The default is 512 MiB. A
+// block that was not used for the longest time gives way first. A block that a Reader
+// uses always stays, so the blocks take more than this if the Readers alone need more:
+// one block each.
+//
+// A shuffled order should have room for the blocks that it mixes, and again as many
+// while it goes from these to the next. See [sampler.Together].
+func Memory(bytes int64) Option { return Option{func(c *config) { c.limit = bytes }} }
+
+// AnyVersion reads the shards that the store has, whatever their version. It is for
+// an index that was made of a copy: in another folder, on another server. The sizes
+// are still compared, and the checksums of blocks that have one.
+func AnyVersion() Option { return Option{func(c *config) { c.anyVersion = true }} }
+
+// Open makes a dataset of the shards in an index. It sends no request. The sample's
+// fields are made of the columns that fields name.
+func Open(s objects.Store, index *Index, fields []Field, options ...Option) (*Dataset, error) {
+	d := &Dataset{store: s, index: index, fields: slices.Clone(fields), config: config{limit: 512 << 20}}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&d.config)
+		}
+	}
+	var errs []error
+	if d.limit < 0 {
+		errs = append(errs, fmt.Errorf("shards: Memory(%d): want 0 or more", d.limit))
+	}
+	for _, f := range fields {
+		errs = append(errs, f.check())
+		d.spec = append(d.spec, f.spec)
+	}
+	errs = append(errs, d.spec.Validate())
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if _, err := index.layout.Decoder(d.columns()); err != nil {
+		return nil, fmt.Errorf("shards: %w", err)
+	}
+	d.memory.limit = d.limit
+	return d, nil
+}
+
+// columns are those of all fields, one after the other.
+func (d *Dataset) columns() []string {
+	var names []string
+	for _, f := range d.fields {
+		names = append(names, f.columns...)
+	}
+	return names
+}
+
+// Len is the number of samples.
+func (d *Dataset) Len() int { return d.index.Len() }
+
+// Spec lists the fields in the order in which they were given to the function Open.
+func (d *Dataset) Spec() dataset.Spec { return d.spec }
+
+// Ends says where each block ends, in samples, for [sampler.Grouped]. The blocks are in
+// the order of the samples.
+func (d *Dataset) Ends() []int { return d.index.Ends() }
+
+// Name is the shard of sample i and its key there, "train-0003.tar/n0123", or its number
+// there, "train-0003.tfrecord, sample 17". The number also stands for the key while the
+// block is not in memory. It is "" if i is out of range.
+func (d *Dataset) Name(i int) string {
+	if dataset.CheckIndex(i, d.Len()) != nil {
+		return ""
+	}
+	b, row := d.index.find(i)
+	if key := d.key(b, row); key != "" {
+		return d.index.objectOf(b).Name + "/" + key
+	}
+	return fmt.Sprintf("%s, sample %d", d.index.objectOf(b).Name, d.index.inShard(i, b))
+}
+
+func (d *Dataset) key(b, row int) string {
+	h := d.memory.peek(b)
+	if h == nil {
+		return ""
+	}
+	defer d.memory.release(h)
+	return d.index.layout.Key(h.sample(row))
+}
+
+// ReadAhead tells the store which blocks hold these samples, if it is an
+// [objects.ReadAheader]: one with a cache. It leaves out blocks that are in memory.
+func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
+	s, ok := d.store.(objects.ReadAheader)
+	if !ok {
+		return
+	}
+	told := make(map[int]bool)
+	for _, i := range indices {
+		if dataset.CheckIndex(i, d.Len()) != nil {
+			continue
+		}
+		b, _ := d.index.find(i)
+		if told[b] {
+			continue
+		}
+		told[b] = true
+		if !d.memory.has(b) {
+			block := &d.index.blocks[b]
+			s.ReadAhead(ctx, d.object(b), block.Off, block.Len)
+		}
+	}
+}
+
+// object is the object that block b is in.
+func (d *Dataset) object(b int) objects.Object {
+	o := *d.index.objectOf(b)
+	if d.anyVersion {
+		o.Version = ""
+	}
+	return o
+}
+
+// find is the block of sample i, which must be in range, and its row there.
+func (x *Index) find(i int) (block, row int) {
+	block = sort.Search(len(x.blocks), func(b int) bool { return x.blocks[b].end > i })
+	return block, i - x.blocks[block].first()
+}

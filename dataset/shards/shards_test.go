@@ -1,0 +1,277 @@
+package shards_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// place reads sample i, whose number is i.
+func place(t testing.TB, r dataset.Reader, slot dataset.Slot, i int) {
+	t.Helper()
+	if err := r.Place(t.Context(), i, slot); err != nil {
+		t.Fatalf("sample %d: %v", i, err)
+	}
+	if got := dataset.Row[int64](slot, 0)[0]; got != int64(i) {
+		t.Fatalf("sample %d has the number %d", i, got)
+	}
+}
+
+func TestSamplesOfABlockCostOneRead(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	if got, want := ds.Ends(), []int{5, 10, 15, 20}; !slices.Equal(got, want) {
+		t.Fatalf("blocks end at %v, want %v", got, want)
+	}
+	first, second := datatest.Open(t, ds), datatest.Open(t, ds)
+	slot := newSlot(ds)
+	for i := range ds.Len() {
+		place(t, first, slot, i)
+		place(t, second, slot, i)
+	}
+	want := []string{"s0.tar 0 5120", "s0.tar 5120 5120", "s1.tar 0 5120", "s1.tar 5120 5120"}
+	if got := s.take(); !slices.Equal(got, want) {
+		t.Errorf("reads %q, want %q", got, want)
+	}
+}
+
+// TestAGroupedEpochReadsEachBlockOnce uses the order that the package recommends, with the
+// memory that it asks for.
+func TestAGroupedEpochReadsEachBlockOnce(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index, shards.Memory(2*5120))
+	r, slot := datatest.Open(t, ds), newSlot(ds)
+	order := sampler.Grouped(ds.Ends(), 1, sampler.Together(2))
+	for epoch := range 20 {
+		o := order.Epoch(epoch)
+		for k := range o.Len() {
+			place(t, r, slot, o.At(k))
+		}
+		reads := s.take()
+		if len(reads) > 4 || len(reads) < 2 {
+			t.Errorf("epoch %d: %d reads, want one for each of 4 blocks, but none for the 2 in memory: %q", epoch, len(reads), reads)
+		}
+	}
+}
+
+// TestMemoryIsLimited counts the reads of two blocks by turns.
+func TestMemoryIsLimited(t *testing.T) {
+	for _, c := range []struct {
+		limit int64
+		reads int
+	}{{0, 20}, {2*5120 - 1, 20}, {2 * 5120, 2}} {
+		s, index := numbered(t)
+		ds := numberedDataset(t, s, index, shards.Memory(c.limit))
+		r, slot := datatest.Open(t, ds), newSlot(ds)
+		for k := range 20 {
+			place(t, r, slot, 10*(k%2)+k%5)
+		}
+		if got := len(s.take()); got != c.reads {
+			t.Errorf("limit %d: %d reads, want %d", c.limit, got, c.reads)
+		}
+	}
+}
+
+// TestReadersWaitForOneRead lets ten Readers want a block while it is being read.
+func TestReadersWaitForOneRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, index := numbered(t)
+		ds := numberedDataset(t, s, index)
+		proceed := make(chan struct{})
+		s.before = func(context.Context, string, int64) error {
+			<-proceed
+			return nil
+		}
+		errs := make(chan error, 10)
+		for i := range cap(errs) {
+			go func() {
+				r, err := ds.Open()
+				if err == nil {
+					slot := newSlot(ds)
+					err = errors.Join(r.Place(t.Context(), i%5, slot), r.Close())
+				}
+				errs <- err
+			}()
+		}
+		synctest.Wait()
+		close(proceed)
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+		if got := s.take(); len(got) != 1 {
+			t.Errorf("reads %q, want one", got)
+		}
+	})
+}
+
+// TestACancelledReaderDoesNotFailTheOthers cancels the one that reads the block.
+func TestACancelledReaderDoesNotFailTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, index := numbered(t)
+		ds := numberedDataset(t, s, index)
+		var reads int
+		s.before = func(ctx context.Context, _ string, _ int64) error {
+			if reads++; reads > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := make(chan error, 2)
+		read := func(ctx context.Context) {
+			r, err := ds.Open()
+			if err == nil {
+				err = errors.Join(r.Place(ctx, 1, newSlot(ds)), r.Close())
+			}
+			errs <- err
+		}
+		go read(ctx)
+		synctest.Wait()
+		go read(t.Context())
+		synctest.Wait()
+		cancel()
+		got := []error{<-errs, <-errs}
+		if !errors.Is(errors.Join(got...), context.Canceled) || got[0] != nil && got[1] != nil {
+			t.Errorf("errors %v, want one, of the cancelled Reader", got)
+		}
+	})
+}
+
+// TestDamageOnTheWayIsReadAgain damages the first read of a block.
+func TestDamageOnTheWayIsReadAgain(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	damaged := false
+	s.damage = func(_ string, _ int64, p []byte) {
+		if !damaged {
+			p[700] ^= 1
+		}
+		damaged = true
+	}
+	place(t, datatest.Open(t, ds), newSlot(ds), 7)
+	if got := s.take(); len(got) != 2 {
+		t.Errorf("reads %q, want two", got)
+	}
+}
+
+// TestADamagedBlockIsAnErrorOfItsSamples damages a block for good: it is read twice, but
+// not for every sample.
+func TestADamagedBlockIsAnErrorOfItsSamples(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	s.objects["s0.tar"][5120+600] ^= 1
+	r, slot := datatest.Open(t, ds), newSlot(ds)
+	for i := range ds.Len() {
+		if i < 5 || i >= 10 {
+			place(t, r, slot, i)
+			continue
+		}
+		err := r.Place(t.Context(), i, slot)
+		if want := "shards: s0.tar, block at byte 5120: 5120 bytes with the CRC-32C"; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("sample %d: %v, want %q", i, err, want)
+		}
+	}
+	if got := s.take(); len(got) != 5 {
+		t.Errorf("reads %q, want five", got)
+	}
+}
+
+func TestFailuresOfTheStoreAreTriedAgainLater(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	down := errors.New("down")
+	s.before = func(context.Context, string, int64) error { return down }
+	r, slot := datatest.Open(t, ds), newSlot(ds)
+	if err := r.Place(t.Context(), 3, slot); !errors.Is(err, down) {
+		t.Errorf("error %v, want %v", err, down)
+	}
+	s.before = nil
+	place(t, r, slot, 3)
+}
+
+func TestReplacedShardsAreErrors(t *testing.T) {
+	s, index := numbered(t)
+	old := s.objects["s1.tar"]
+	s.objects["s1.tar"] = archive(t, tarFile{"1.cls", "1"})
+	ds := numberedDataset(t, s, index)
+	if err := datatest.Open(t, ds).Place(t.Context(), 15, newSlot(ds)); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("error %v, want %v", err, objects.ErrReplaced)
+	}
+	s.objects["s1.tar"] = old
+	copied := &renamedVersions{s}
+	for _, c := range []struct {
+		options []shards.Option
+		want    error
+	}{{nil, objects.ErrReplaced}, {[]shards.Option{shards.AnyVersion()}, nil}} {
+		ds := numberedDataset(t, copied, index, c.options...)
+		if err := datatest.Open(t, ds).Place(t.Context(), 15, newSlot(ds)); !errors.Is(err, c.want) {
+			t.Errorf("another version of the same bytes: %v, want %v", err, c.want)
+		}
+	}
+}
+
+// renamedVersions is a store with the same bytes under another version.
+type renamedVersions struct{ *memoryStore }
+
+func (r *renamedVersions) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64) error {
+	if o.Version != "" && o.Version != "2" {
+		return objects.ErrReplaced
+	}
+	o.Version = "1"
+	return r.memoryStore.ReadAt(ctx, o, p, off)
+}
+
+func TestReadAheadNamesEachBlockOnce(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	place(t, datatest.Open(t, ds), newSlot(ds), 0)
+	ds.ReadAhead(t.Context(), []int{12, 3, 19, 13, -1, 18, 100})
+	if got, want := fmt.Sprint(s.ahead), "[s1.tar 0 5120 s1.tar 5120 5120]"; got != want {
+		t.Errorf("read ahead %s, want %s", got, want)
+	}
+}
+
+func TestNamesHaveKeysWhileTheBlockIsInMemory(t *testing.T) {
+	s, index := numbered(t)
+	ds := numberedDataset(t, s, index)
+	if got, want := ds.Name(17), "s1.tar, sample 7"; got != want {
+		t.Errorf("name %q, want %q", got, want)
+	}
+	place(t, datatest.Open(t, ds), newSlot(ds), 18)
+	if got, want := ds.Name(17), "s1.tar/017"; got != want {
+		t.Errorf("name %q, want %q", got, want)
+	}
+	datatest.RefusesOtherIndices(t, ds)
+}
+
+func TestWrongOptionsAreErrors(t *testing.T) {
+	s, index := numbered(t)
+	_, err := shards.Open(s, index, []shards.Field{shards.Bytes("a"), shards.Scalar[int64]("a", "cls")}, shards.Memory(-1))
+	for _, want := range []string{"Memory(-1)", `field "a": no columns`, `two fields are named "a"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	_, err = shards.Scan(t.Context(), s, shards.WebDataset(), []string{"s0.tar"}, shards.BlockSize(0), shards.Parallel(0))
+	for _, want := range []string{"BlockSize(0)", "Parallel(0)"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if _, err := shards.Open(s, index, []shards.Field{shards.Scalar[int64]("a", "cls")}, shards.Option{}); err != nil {
+		t.Error(err)
+	}
+}

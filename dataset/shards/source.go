@@ -1,0 +1,217 @@
+package shards
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// window is how many bytes of a shard are requested at once while it is scanned.
+const window = 4 << 20
+
+// maxWindow is how far back a zstd frame may refer. The memory for that is allocated
+// because a header says so.
+const maxWindow = 128 << 20
+
+// castagnoli is the table of CRC-32C, which processors compute in hardware.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// An objectReader reads an object from its beginning to its end.
+type objectReader struct {
+	ctx    context.Context
+	store  objects.Store
+	object objects.Object
+	at     int64
+	memory []byte
+	left   []byte // of memory
+	sum    uint32 // CRC-32C of the bytes that were requested
+}
+
+func (r *objectReader) Read(p []byte) (int, error) {
+	if len(r.left) == 0 {
+		n := min(window, r.object.Size-r.at)
+		if n == 0 {
+			return 0, io.EOF
+		}
+		if r.memory == nil {
+			r.memory = make([]byte, n)
+		}
+		if err := r.store.ReadAt(r.ctx, r.object, r.memory[:n], r.at); err != nil {
+			return 0, err
+		}
+		r.left = r.memory[:n]
+		r.at += n
+		r.sum = crc32.Update(r.sum, castagnoli(), r.left)
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// A source gives the bytes of a shard in sequence. It knows the checksum of the bytes
+// since the block's beginning.
+type source struct {
+	r    *bufio.Reader
+	at   int64  // of the next byte
+	size int64  // of all bytes, or -1 if they are compressed
+	sum  uint32 // of the bytes of the block, without head
+	head []byte // bytes that were taken since the last mark
+}
+
+// A taker gives bytes in sequence, from a shard or from a block in memory.
+type taker interface {
+	// take returns the next n bytes, which stay valid until the next mark. It returns
+	// io.EOF if there are none, and io.ErrUnexpectedEOF if there are fewer.
+	take(n int) ([]byte, error)
+	// skip skips n bytes.
+	skip(n int64) error
+	// offset is that of the next byte.
+	offset() int64
+}
+
+func (s *source) offset() int64 { return s.at }
+
+func (s *source) take(n int) ([]byte, error) {
+	begin := len(s.head)
+	s.head = append(s.head, make([]byte, n)...)
+	k, err := io.ReadFull(s.r, s.head[begin:])
+	s.at += int64(k)
+	s.head = s.head[:begin+k]
+	return s.head[begin:], err
+}
+
+// mark begins a new head.
+func (s *source) mark() {
+	s.sum = crc32.Update(s.sum, castagnoli(), s.head)
+	s.head = s.head[:0]
+}
+
+func (s *source) skip(n int64) error {
+	s.mark()
+	if s.size >= 0 && n > s.size-s.at {
+		return io.ErrUnexpectedEOF
+	}
+	for n > 0 {
+		b, err := s.r.Peek(int(min(n, int64(max(s.r.Buffered(), 1)))))
+		if len(b) == 0 {
+			return bulk.Unexpected(err)
+		}
+		s.sum = crc32.Update(s.sum, castagnoli(), b)
+		k, _ := s.r.Discard(len(b)) // they are buffered
+		s.at += int64(k)
+		n -= int64(k)
+	}
+	return nil
+}
+
+// A cutter divides a shard into blocks.
+type cutter struct {
+	source
+	least  int64 // bytes of a block
+	begin  int64 // of the block
+	rows   int   // in it
+	blocks []Block
+}
+
+// sample notes that a sample begins where the head begins.
+func (c *cutter) sample() {
+	at := c.at - int64(len(c.head))
+	if c.rows > 0 && at-c.begin >= c.least && c.size >= 0 {
+		c.cut(at)
+	}
+	c.rows++
+}
+
+func (c *cutter) cut(at int64) {
+	c.blocks = append(c.blocks, Block{Rows: c.rows, Off: c.begin, Len: at - c.begin, Size: at - c.begin, Sum: c.sum, Summed: true})
+	c.begin, c.rows, c.sum = at, 0, 0
+}
+
+// split reads a shard and lets walk call sample for each of its samples. After walk the
+// head is what follows the last sample. compressed says how the shard is compressed,
+// from its first bytes.
+func split(ctx context.Context, s objects.Store, name string, size int64, compressed func([]byte) Compression, walk func(*cutter) error) (Shard, error) {
+	o, err := s.Stat(ctx, name)
+	if err != nil {
+		return Shard{}, err
+	}
+	raw := &objectReader{ctx: ctx, store: s, object: o}
+	plain := bufio.NewReaderSize(raw, 64<<10)
+	first, err := plain.Peek(min(64, int(min(o.Size, 64))))
+	if err != nil {
+		return Shard{}, err
+	}
+	shard := Shard{Object: o, Compression: compressed(first)}
+	c := &cutter{least: size, source: source{r: plain, size: o.Size}}
+	if shard.Compression != Plain {
+		unpacked, err := decompressor(shard.Compression, plain)
+		if err != nil {
+			return Shard{}, err
+		}
+		defer unpacked.Close()
+		c.r, c.size = bufio.NewReaderSize(unpacked, 64<<10), -1
+	}
+	if err := walk(c); err != nil {
+		return Shard{}, fmt.Errorf("byte %d%s: %w", c.at, ofDecompressed(shard.Compression), bulk.Unexpected(err))
+	}
+	if c.rows > 0 {
+		c.cut(c.at - int64(len(c.head)))
+	}
+	shard.Blocks = c.blocks
+	if shard.Compression == Plain || len(c.blocks) == 0 {
+		return shard, nil
+	}
+	// What follows the last sample is in the block too, because the block is the object.
+	b := &shard.Blocks[0]
+	rest, err := io.Copy(io.Discard, c.r)
+	if err == nil {
+		_, err = io.Copy(io.Discard, plain)
+	}
+	if err != nil {
+		return Shard{}, err
+	}
+	b.Off, b.Len, b.Size, b.Sum = 0, o.Size, c.at+rest, raw.sum
+	return shard, nil
+}
+
+func ofDecompressed(c Compression) string {
+	if c == Plain {
+		return ""
+	}
+	return " of the decompressed data"
+}
+
+// compressedBy tells from the first bytes how a shard is compressed.
+func compressedBy(first []byte) Compression {
+	switch {
+	case bytes.HasPrefix(first, []byte("\x1f\x8b")):
+		return Gzip
+	case bytes.HasPrefix(first, []byte("\x28\xb5\x2f\xfd")):
+		return Zstd
+	}
+	return Plain
+}
+
+func decompressor(c Compression, r io.Reader) (io.ReadCloser, error) {
+	switch c {
+	case Gzip:
+		return gzip.NewReader(r)
+	case Zstd:
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}
+	return nil, errors.New("compression is not known")
+}

@@ -1,0 +1,204 @@
+package shards
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+// WebDataset is the format of tar files in which consecutive files of one key are a
+// sample, see https://github.com/webdataset/webdataset.
+//
+// The key is a file's path up to the first dot of its base name, and the column is what
+// follows that dot, in lower case: "n0123.seg.png" is the column "seg.png" of the sample
+// "n0123". A second file of one column in a sample is an error. Files without a dot, files
+// that begin with a dot, and those in a top folder, or with a path, like "__meta__" are
+// left out, and so is everything that is not a regular file.
+//
+// The archives are of the formats ustar, pax and GNU, with long names. Sparse files are
+// errors, and so is an archive without the zeros at its end. One that is compressed as a
+// whole, by gzip or zstd, is one block.
+func WebDataset() Format { return webDataset{} }
+
+type webDataset struct{}
+
+func (webDataset) String() string { return "webdataset" }
+
+func (webDataset) Layout([]byte) (Layout, error) { return webDataset{}, nil }
+
+func (webDataset) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+	shard, err := split(ctx, s, name, size, compressedBy, walkTar)
+	if err != nil {
+		return err
+	}
+	return emit(shard)
+}
+
+// walkTar goes through an archive.
+func walkTar(c *cutter) error {
+	t := tarReader{taker: c}
+	keys := sampleKeys{}
+	columns := map[string]bool{}
+	for {
+		c.mark()
+		m, err := t.next()
+		switch {
+		case err == errTarEnd:
+			return nil
+		case err == io.EOF:
+			return errors.New("the archive has no end: it may be cut short")
+		case err != nil:
+			return err
+		}
+		if key, column, ok := m.part(); ok {
+			if keys.begins(key) {
+				c.sample()
+				clear(columns)
+			}
+			lower := strings.ToLower(string(column))
+			if columns[lower] {
+				return fmt.Errorf("%.200q: the sample has a second %.100q", m.name, lower)
+			}
+			columns[lower] = true
+		}
+		if err := c.skip(m.padded()); err != nil {
+			return err
+		}
+	}
+}
+
+// sampleKeys knows the key of the current sample.
+type sampleKeys struct {
+	last  []byte
+	begun bool
+}
+
+// begins reports whether a file of that key begins a sample.
+func (k *sampleKeys) begins(key []byte) bool {
+	if k.begun && bytes.Equal(k.last, key) {
+		return false
+	}
+	k.last, k.begun = append(k.last[:0], key...), true
+	return true
+}
+
+func (webDataset) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
+	memory := &memoryTaker{data: block}
+	t := tarReader{taker: memory}
+	keys := sampleKeys{}
+	first := len(dst)
+	for {
+		begin := memory.at
+		m, err := t.next()
+		if err == io.EOF || err == errTarEnd {
+			if len(dst) > first {
+				dst[len(dst)-1].Len = begin - dst[len(dst)-1].Off
+			}
+			return dst, nil
+		}
+		if err != nil {
+			return dst, fmt.Errorf("byte %d: %w", memory.at, err)
+		}
+		if key, _, ok := m.part(); ok && keys.begins(key) {
+			if len(dst) > first {
+				dst[len(dst)-1].Len = begin - dst[len(dst)-1].Off
+			}
+			dst = append(dst, Row{Off: begin})
+		}
+		if err := memory.skip(m.padded()); err != nil {
+			return dst, fmt.Errorf("byte %d: %w", memory.at, err)
+		}
+	}
+}
+
+func (webDataset) Key(sample []byte) string {
+	memory := &memoryTaker{data: sample}
+	t := tarReader{taker: memory}
+	for {
+		m, err := t.next()
+		if err != nil {
+			return ""
+		}
+		if key, _, ok := m.part(); ok {
+			return strings.TrimPrefix(string(key), "./")
+		}
+		if memory.skip(m.padded()) != nil {
+			return ""
+		}
+	}
+}
+
+func (webDataset) Decoder(columns []string) (Decoder, error) {
+	d := &tarDecoder{}
+	for _, c := range columns {
+		d.columns = append(d.columns, []byte(strings.ToLower(strings.TrimPrefix(c, "."))))
+	}
+	d.reader.taker = &d.memory
+	return d, nil
+}
+
+type tarDecoder struct {
+	columns [][]byte
+	memory  memoryTaker
+	reader  tarReader
+}
+
+func (d *tarDecoder) Decode(sample []byte, dst []Value) error {
+	clear(dst)
+	d.memory = memoryTaker{data: sample}
+	for {
+		m, err := d.reader.next()
+		if err == io.EOF || err == errTarEnd {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		data := sample[d.memory.at:]
+		if err := d.memory.skip(m.padded()); err != nil {
+			return err
+		}
+		_, column, ok := m.part()
+		if !ok {
+			continue
+		}
+		for k, c := range d.columns {
+			if bytes.EqualFold(c, column) {
+				dst[k] = bytesValue(data[:m.size])
+			}
+		}
+	}
+}
+
+// A memoryTaker gives the bytes of a block in memory.
+type memoryTaker struct {
+	data []byte
+	at   int
+}
+
+func (m *memoryTaker) offset() int64 { return int64(m.at) }
+
+func (m *memoryTaker) take(n int) ([]byte, error) {
+	rest := m.data[m.at:]
+	if len(rest) < n {
+		if len(rest) == 0 {
+			return nil, io.EOF
+		}
+		return nil, io.ErrUnexpectedEOF
+	}
+	m.at += n
+	return rest[:n:n], nil
+}
+
+func (m *memoryTaker) skip(n int64) error {
+	if n > int64(len(m.data)-m.at) {
+		return io.ErrUnexpectedEOF
+	}
+	m.at += int(n)
+	return nil
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bmp"
 	"github.com/penstock-go/penstock/internal/gif"
 	"github.com/penstock-go/penstock/internal/jpeg"
+	"github.com/penstock-go/penstock/internal/photo"
 	"github.com/penstock-go/penstock/internal/pnm"
 	"github.com/penstock-go/penstock/internal/tiff"
 	"github.com/penstock-go/penstock/internal/webp"
@@ -30,13 +31,14 @@ type files struct {
 	format *format
 	now    decoder
 
-	jpeg jpegDecoder
-	png  pngDecoder
-	gif  gif.Decoder
-	webp webp.Decoder
-	bmp  bmp.Decoder
-	pnm  pnm.Decoder
-	tiff tiff.Decoder
+	jpeg  jpegDecoder
+	photo photoDecoder
+	png   pngDecoder
+	gif   gif.Decoder
+	webp  webp.Decoder
+	bmp   bmp.Decoder
+	pnm   pnm.Decoder
+	tiff  tiff.Decoder
 }
 
 // A format is a file format that files decodes.
@@ -48,6 +50,10 @@ type format struct {
 
 var formats = [...]format{
 	{"JPEG", []string{"\xff\xd8\xff"}, func(f *files) decoder { return &f.jpeg }},
+	{"packed photo", []string{photo.Signature}, func(f *files) decoder {
+		f.photo.JPEG = &f.jpeg.Decoder
+		return &f.photo
+	}},
 	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, func(f *files) decoder { return &f.png }},
 	{"GIF", []string{"GIF87a", "GIF89a"}, func(f *files) decoder { return &f.gif }},
 	{"WebP", []string{"RIFF????WEBPVP8"}, func(f *files) decoder { return &f.webp }},
@@ -129,6 +135,20 @@ func (j *jpegDecoder) Header(data []byte) (w, h int, err error) {
 }
 
 func (j *jpegDecoder) Orientation() int { return j.orientation }
+
+// A photoDecoder adds the orientation to photo.Decoder.
+type photoDecoder struct {
+	photo.Decoder
+	orientation int
+}
+
+func (p *photoDecoder) Header(data []byte) (w, h int, err error) {
+	c, err := p.Decoder.Header(data)
+	p.orientation = c.Orientation
+	return c.Width, c.Height, err
+}
+
+func (p *photoDecoder) Orientation() int { return p.orientation }
 
 // unread is the error of a file in a format that this package does not read. It is
 // an errors.ErrUnsupported.

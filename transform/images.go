@@ -31,7 +31,8 @@ type Pipeline struct {
 // that [Field] names. All other fields stay as they are.
 //
 // The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
-// WebP, BMP, TIFF or PNM, recognised by their first bytes. Pixels are uint8 of
+// WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
+// first bytes. Pixels are uint8 of
 // shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4 channels. A shape that could
 // be both (h, w, c) and (c, h, w) is taken as (h, w, c).
 //

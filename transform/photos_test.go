@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -31,7 +32,8 @@ type goldenPhoto struct {
 }
 
 // TestPhotosAreTorchvisions compares every photo's pixels and tensors, after the
-// evaluation preset and after a training crop, with torchvision's.
+// evaluation preset and after a training crop, with torchvision's. The photos are JPEG
+// files, and packed photos of both levels.
 func TestPhotosAreTorchvisions(t *testing.T) {
 	text, err := os.ReadFile("../../shared/golden/photos.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +49,16 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 	photos := sharedPhotos(t)
 	if len(golden.Photos) != photos.Len() || photos.Len() == 0 {
 		t.Fatalf("%d photos, %d golden ones", photos.Len(), len(golden.Photos))
+	}
+	sources := map[string]dataset.Dataset{"JPEG": photos}
+	for name, level := range map[string]packed.Level{"fast": packed.Fast, "small": packed.Small} {
+		ds, err := packed.Photos(photos, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sources[name], err = dataset.Cached(ds, 1<<30); err != nil { // each photo is packed once
+			t.Fatal(err)
+		}
 	}
 	uint8s := []transform.Step{transform.Layout(transform.HWC)}
 	tensors := []transform.Step{transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
@@ -73,8 +85,10 @@ func TestPhotosAreTorchvisions(t *testing.T) {
 			{"train", [2][]transform.Step{train, uint8s}, want.Train},
 			{"train tensor", [2][]transform.Step{train, tensors}, want.TrainTensor},
 		} {
-			if got := sum(t, photos, i, append(c.steps[0], c.steps[1]...)); got != c.want {
-				t.Errorf("%s: %s has other bits than torchvision's", photos.Path(i), c.name)
+			for source, ds := range sources {
+				if got := sum(t, ds, i, append(c.steps[0], c.steps[1]...)); got != c.want {
+					t.Errorf("%s as %s: %s has other bits than torchvision's", photos.Path(i), source, c.name)
+				}
 			}
 		}
 	}

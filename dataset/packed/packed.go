@@ -1,5 +1,6 @@
 // Package packed stores samples in the layout that they have in memory, so that
-// they can be read straight into a batch: preprocessed tensors, texts, encoded files.
+// they can be read straight into a batch: preprocessed tensors, texts, encoded files,
+// and photos that decode faster than JPEG files ([Photos]).
 //
 // A packed file holds all samples and a description of them. [Write] writes a
 // whole dataset to one. [Create] writes one batch by batch and can continue

@@ -18,22 +18,26 @@ func openPacked(name string) (*packed.File, error) {
 }
 
 // load loads the file twice, as training would, and returns the images per second of
-// both epochs.
+// both epochs. It leaves out damaged images if the job does.
 func load(ctx context.Context, j job) (first, second float64, err error) {
 	packed, err := openPacked(j.out)
 	if err != nil {
 		return 0, 0, err
 	}
 	ds := dataset.Dataset(packed)
-	if f := packed.Spec()[0]; f.Bytes() == f.Elements() { // pixels
+	if f := packed.Spec()[0]; f.Ragged { // whole photos
+		steps := j
+		steps.dtype = "float32"
+		ds, _, err = steps.tensors(packed)
+	} else if f.Bytes() == f.Elements() { // pixels
 		ds, err = transform.Images(packed, transform.ToTensor(),
 			transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
-		if err != nil {
-			return 0, 0, err
-		}
+	}
+	if err != nil {
+		return 0, 0, err
 	}
 	fmt.Printf("%d samples of %d classes: %v\n", packed.Len(), len(packed.Classes()), packed.Spec())
-	l, err := loader.New(ds, loader.Workers(j.workers), loader.BatchSize(j.batch), loader.Shuffle(true))
+	l, err := loader.New(ds, loader.Workers(j.workers), loader.BatchSize(j.batch), loader.Shuffle(true), j.onError())
 	if err != nil {
 		return 0, 0, err
 	}
@@ -47,6 +51,11 @@ func load(ctx context.Context, j job) (first, second float64, err error) {
 			}
 		}
 		rates[epoch] = float64(ds.Len()) / time.Since(begun).Seconds()
+		if epoch == 0 {
+			for _, failure := range l.Stats().Failures {
+				fmt.Printf("left out: %s: %v\n", failure.Name, failure.Err)
+			}
+		}
 	}
 	return rates[0], rates[1], nil
 }

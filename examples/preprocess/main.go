@@ -1,9 +1,13 @@
-// Preprocess turns a folder of images into one file of tensors, and shows how
-// much faster that loads.
+// Preprocess turns a folder of images into one file of tensors, or of whole photos
+// that decode faster, and shows how much faster that loads.
 //
 //	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-dtype uint8|float32]
-//	                             [-workers N] [-skip]
+//	                             [-photos fast|small] [-workers N] [-skip]
 //	go run ./examples/preprocess -verify -out FILE
+//
+// With -photos the JPEG files are packed without loss (docs/packed-photos.md), so
+// that training can still crop and augment them; -size and -dtype are then only how
+// they are loaded at the end.
 //
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, and left out. After an interrupt or a kill the
@@ -38,11 +42,12 @@ func main() {
 	out := flag.String("out", "images.packed", "file to make")
 	size := flag.Int("size", 224, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
 	dtype := flag.String("dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large")
-	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode images")
+	whole := flag.String("photos", "", "fast or small: pack whole photos without loss, instead of tensors; fast decodes faster, small takes about as many bytes as JPEG files")
+	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode or pack images")
 	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of images into one file of tensors, and shows how much faster that loads.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of images into one file of tensors, or of whole photos that decode faster, and shows how much faster that loads.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -53,7 +58,7 @@ func main() {
 	if *check {
 		err = verify(ctx, *out, *workers, batch)
 	} else {
-		j := job{files: os.DirFS(*dir), out: *out, size: *size, dtype: *dtype, workers: *workers, batch: batch, skip: *skip}
+		j := job{files: os.DirFS(*dir), out: *out, size: *size, dtype: *dtype, photos: *whole, workers: *workers, batch: batch, skip: *skip}
 		if *dir == "" {
 			j.files, j.skip = photos.Files, true
 		}

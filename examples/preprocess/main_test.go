@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,6 +159,7 @@ func TestOtherWorkDoesNotGoOn(t *testing.T) {
 	for name, change := range map[string]func(*job){
 		"size": func(j *job) { j.size = 30 },
 		"type": func(j *job) { j.dtype = "float32" },
+		"kind": func(j *job) { j.photos = "fast" },
 	} {
 		j := small(out)
 		change(&j)
@@ -181,6 +183,9 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 			"want image uint8 (3, 30, 30), label int64 ()"},
 		"type": {func(j *job) { j.dtype = "float32" }, "-size 28 -dtype float32: it has image uint8 (3, 28, 28), label int64 (), " +
 			"want image float32 (3, 28, 28), label int64 ()"},
+		"kind": {func(j *job) { j.photos = "small" }, "-photos small: it has image uint8 (3, 28, 28), label int64 (), " +
+			"want image uint8 (n), label int64 ()"},
+		"list": {func(j *job) { j.files = renamed{photos.Files} }, "images of -dir: it was made of others, or in another way"},
 		"skip": {func(j *job) { j.skip = false }, "images of -dir: it has 29, want 30"},
 		"folder": {func(j *job) { j.files = fstest.MapFS{"one/a.jpg": {}} },
 			"classes of -dir: it has [hills spheres stripes tiles], want [one]"},
@@ -196,6 +201,74 @@ func TestFileOfOtherOptionsIsNotLoaded(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s\nwant %s", name, got, want)
 		}
+	}
+}
+
+// renamed has the same images, but says that one of them is larger.
+type renamed struct{ fs.FS }
+
+func (r renamed) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(r.FS, name)
+	if name == "hills/6.jpg" {
+		info = larger{info}
+	}
+	return info, err
+}
+
+type larger struct{ fs.FileInfo }
+
+func (l larger) Size() int64 { return l.FileInfo.Size() + 1 }
+
+func TestWholePhotosArePackedAndGoOn(t *testing.T) {
+	for _, level := range []string{"fast", "small"} {
+		j := small(filepath.Join(t.TempDir(), level))
+		j.photos = level
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := j.pack(ctx, mustFolder(), func(next int) {
+			if next >= 8 {
+				cancel()
+			}
+		}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		r, err := j.pack(t.Context(), mustFolder(), ignore)
+		if err != nil || r.packed != 30 {
+			t.Fatalf("%s: %d packed, want all 30, also the one that does not decode: %v", level, r.packed, err)
+		}
+		file, err := openPacked(j.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		direct, _, err := j.tensors(mustFolder())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := j.tensors(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range direct.Len() {
+			want, wrong := dataset.At(t.Context(), direct, i)
+			got, err := dataset.At(t.Context(), again, i)
+			if fmt.Sprint(wrong) != fmt.Sprint(err) || dataset.Name(again, i) != dataset.Name(direct, i) {
+				t.Errorf("%s: %s: error %v, want %v", level, dataset.Name(again, i), err, wrong)
+			}
+			if err == nil && !bytes.Equal(got["image"].Data().([]uint8), want["image"].Data().([]uint8)) {
+				t.Errorf("%s: %s has other pixels", level, dataset.Name(again, i))
+			}
+		}
+		if err := run(t.Context(), j); err != nil {
+			t.Errorf("%s: loading with -skip: %v", level, err)
+		}
+		j.skip = false
+		if err := run(t.Context(), j); err == nil || !strings.Contains(err.Error(), "tiles/truncated.jpg") {
+			t.Errorf("%s: loading: error %v, want one about tiles/truncated.jpg", level, err)
+		}
+	}
+	j := small(filepath.Join(t.TempDir(), "other"))
+	j.photos = "tiny"
+	if _, err := j.pack(t.Context(), mustFolder(), ignore); fmt.Sprint(err) != "-photos tiny: want fast or small" {
+		t.Error(err)
 	}
 }
 
@@ -218,7 +291,8 @@ func TestVerifyAndLoadNoticeDamage(t *testing.T) {
 	if err := verify(t.Context(), j.out, 2, 4); err == nil || !strings.HasSuffix(err.Error(), "1 of 29 samples are damaged") {
 		t.Errorf("verify: error %v, want 1 of 29 samples", err)
 	}
-	if _, _, err := load(t.Context(), j); err == nil || !strings.Contains(err.Error(), "sample 5 (damaged, record 5), epoch 0, batch 3: packed: the sample at byte 11800 is damaged") {
+	j.skip = false
+	if _, _, err := load(t.Context(), j); err == nil || !strings.Contains(err.Error(), "sample 5 (hills/6.jpg), epoch 0, batch 3: packed: the sample at byte 11800 is damaged") {
 		t.Errorf("load: error %v, want one about sample 5 at byte 11800", err)
 	}
 }

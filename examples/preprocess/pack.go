@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"sync"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/loader"
@@ -22,6 +20,7 @@ type job struct {
 	out     string
 	size    int
 	dtype   string // uint8 or float32
+	photos  string // fast or small: whole photos are packed, not tensors
 	workers int
 	batch   int  // images that are appended at once
 	skip    bool // damaged images
@@ -47,28 +46,48 @@ func (j job) steps() ([]transform.Step, error) {
 	return nil, fmt.Errorf("-dtype %s: want uint8 or float32", j.dtype)
 }
 
-// pipeline applies the steps to the photos.
-func (j job) pipeline(photos *dataset.Folder) (*transform.Pipeline, error) {
+// samples are what is packed, and how they are made: tensors, or whole photos.
+func (j job) samples(photos *dataset.Folder) (ds dataset.Dataset, made string, err error) {
+	if j.photos != "" {
+		ds, err := j.packedPhotos(photos)
+		return ds, "photos, " + j.photos, err
+	}
+	return j.tensors(photos)
+}
+
+// tensors applies the steps to photos.
+func (j job) tensors(photos dataset.Dataset) (ds dataset.Dataset, made string, err error) {
 	steps, err := j.steps()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return transform.Images(photos, steps...)
+	p, err := transform.Images(photos, steps...)
+	return p, fmt.Sprint(p), err
+}
+
+func (j job) packedPhotos(photos *dataset.Folder) (dataset.Dataset, error) {
+	switch j.photos {
+	case "fast":
+		return packed.Photos(photos, packed.Fast)
+	case "small":
+		return packed.Photos(photos, packed.Small)
+	}
+	return nil, fmt.Errorf("-photos %s: want fast or small", j.photos)
 }
 
 // pack makes the file, or what is missing of it. Before the first batch, and after
 // every batch, it calls at with the index of the next image.
 func (j job) pack(ctx context.Context, photos *dataset.Folder, at func(next int)) (r result, err error) {
-	ds, err := j.pipeline(photos)
+	ds, made, err := j.samples(photos)
 	if err != nil {
 		return r, err
 	}
-	description, err := describe(photos, j.files, ds)
+	description, err := describe(photos, j.files, made)
 	if err != nil {
 		return r, err
 	}
 	p, err := packed.Create(ctx, j.out, ds.Spec(),
-		packed.Classes(photos.Classes()...), packed.Source(description))
+		packed.Classes(photos.Classes()...), packed.Names(photos.Path), packed.Source(description))
 	if err != nil {
 		return r, err
 	}
@@ -97,12 +116,8 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 		return err
 	}
 	var failures failures
-	policy := loader.Stop
-	if j.skip {
-		policy = loader.Skip
-	}
-	l, err := loader.New(missing, loader.Workers(j.workers), loader.BatchSize(j.batch),
-		loader.OnError(policy, loader.NoLimit), loader.Observe(loader.Trace{SampleFailed: failures.note}))
+	l, err := loader.New(missing, loader.Workers(j.workers), loader.BatchSize(j.batch), j.onError(),
+		loader.Observe(loader.Trace{SampleFailed: failures.note}))
 	if err != nil {
 		return err
 	}
@@ -129,11 +144,7 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 			}
 			next++
 		}
-		var fields []*tensor.Dense
-		for _, f := range ds.Spec() {
-			fields = append(fields, batch.Tensor(f.Name))
-		}
-		if err := p.Append(indices, fields...); err != nil {
+		if err := p.AppendBatch(indices, batch); err != nil {
 			return err
 		}
 		at(p.Next())
@@ -145,8 +156,16 @@ func (j job) packRest(ctx context.Context, ds dataset.Dataset, p *packed.Writer,
 	return nil
 }
 
-// describe identifies the job: the images, and the steps applied to them.
-func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (string, error) {
+// onError says what happens to damaged images.
+func (j job) onError() loader.Option {
+	if j.skip {
+		return loader.OnError(loader.Skip, loader.NoLimit)
+	}
+	return loader.OnError(loader.Stop, loader.NoLimit)
+}
+
+// describe identifies the job: the images, and how samples are made of them.
+func describe(photos *dataset.Folder, files fs.FS, made string) (string, error) {
 	list := sha256.New()
 	for i := range photos.Len() {
 		info, err := fs.Stat(files, photos.Path(i))
@@ -155,7 +174,7 @@ func describe(photos *dataset.Folder, files fs.FS, ds *transform.Pipeline) (stri
 		}
 		fmt.Fprintf(list, "%q %d %d\n", photos.Path(i), info.Size(), photos.Label(i))
 	}
-	return fmt.Sprintf("%d images, list %x\n%v", photos.Len(), list.Sum(nil), ds), nil
+	return fmt.Sprintf("%d images, list %x\n%s", photos.Len(), list.Sum(nil), made), nil
 }
 
 // failures are the reasons why samples could not be placed.

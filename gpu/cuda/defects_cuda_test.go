@@ -162,7 +162,7 @@ func finalizers() bool {
 	return false
 }
 
-// TestDroppedVMsStopNoFinalizers: gorgonia's finalizer closes the VM. If the VM's
+// TestDroppedVMsStopNoFinalizers: gorgonia's finalizer closes the VM. As the VM's
 // goroutine has ended, it would wait for ever, and with it all other finalizers.
 func TestDroppedVMsStopNoFinalizers(t *testing.T) {
 	if fake.missing != nil {
@@ -178,7 +178,9 @@ func TestDroppedVMsStopNoFinalizers(t *testing.T) {
 		if err := vm.RunAll(); err == nil {
 			t.Error("got no error")
 		}
-		vm.Close() // which drops it
+		if err := vm.Close(); err != nil {
+			t.Error(err)
+		}
 	}()
 	for range 3 {
 		if !finalizers() {
@@ -189,7 +191,7 @@ func TestDroppedVMsStopNoFinalizers(t *testing.T) {
 
 // TestGorgoniaFinalizesNoVMThatWasNotClosed is the reason why no test shows that a dropped VM
 // stops all finalizers, as it would: gorgonia's goroutine that collects work holds the VM,
-// and ends at Close, so that the finalizer never runs. This test fails when gorgonia corrects
+// and never ends, so that the finalizer never runs. This test fails when gorgonia corrects
 // that; TestDroppedVMsStopNoFinalizers then shows that ours stop none.
 func TestGorgoniaFinalizesNoVMThatWasNotClosed(t *testing.T) {
 	if fake.missing != nil {

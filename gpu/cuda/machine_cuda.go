@@ -8,11 +8,9 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
-	cublas "gorgonia.org/cu/blas"
 	"gorgonia.org/gorgonia"
 	engine "gorgonia.org/gorgonia/cuda"
 )
@@ -36,7 +34,8 @@ func lock() { runtime.LockOSThread() }
 type machine struct {
 	vm   gorgonia.VM
 	cuda gorgonia.CUDAMachine // the same VM
-	dead bool                 // see errDead
+	stop chan struct{}        // ends serve
+	left error                // of destroying the libraries' handles
 }
 
 // open makes the VM. It turns gorgonia's panics into errors.
@@ -56,11 +55,11 @@ func (m *machine) open(g *gorgonia.ExprGraph, options []gorgonia.VMOpt) (err err
 	options = slices.Concat(options, []gorgonia.VMOpt{gorgonia.WithPrecompiled(program, registers)})
 	vm := gorgonia.NewTapeMachine(g, options...)
 	m.vm, m.cuda = vm, vm
-	if err := m.repairBLAS(); err != nil {
-		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), vm.Close())
+	if err := m.takeOver(); err != nil {
+		return errors.Join(fmt.Errorf("make cuBLAS's handle: %w", err), m.close())
 	}
 	if err := errors.Join(checkFlags(vm), checkKernels(g, m.engine().HasFunc)); err != nil {
-		return errors.Join(err, vm.Close())
+		return errors.Join(err, m.close())
 	}
 	return nil
 }
@@ -113,36 +112,12 @@ func checkMemory(needs []int64) error {
 	return nil
 }
 
-// repairBLAS makes cuBLAS's handle again, in the VM's context. gorgonia makes it on a thread
-// that has another context or none. The old handle is destroyed in the context in which it
-// was made, because that is still the thread's context.
-func (m *machine) repairBLAS() (err error) {
-	ctx, blas := m.batched(), m.engine().BLASContext()
-	ctx.Do(func() error { // a returned error would end gorgonia's goroutine
-		runtime.LockOSThread() // one more lock than gorgonia unlocks: the thread ends with its goroutine
-		if err = blas.Close(); err != nil {
-			return nil
-		}
-		if err = cu.SetCurrentContext(ctx.CUDAContext()); err == nil {
-			err = blas.Init(cublas.WithContext(ctx))
-		}
-		return nil
-	})
-	return err
-}
-
 // run runs the graph. When gorgonia returns, the last kernels may still run, even after an
 // error. run waits for them, because the memory of the inputs is reused afterwards.
 func (m *machine) run() error {
-	if m.dead {
-		return errDead
-	}
 	failed := m.vm.RunAll()
-	if failed != nil && !m.alive() {
-		m.dead = true
-		// gorgonia's finalizer would wait for that goroutine for ever, and block all other finalizers. It does
-		// not run as long as another goroutine of gorgonia keeps the VM reachable.
-		runtime.SetFinalizer(m.vm, nil)
+	if m.engine().BLASContext().Err() != nil {
+		m.batched().Do(m.repairBLAS) // without success the error stays, and the next run returns it
 	}
 	err := cu.SetCurrentContext(m.batched().CUDAContext())
 	if err == nil {
@@ -154,35 +129,7 @@ func (m *machine) run() error {
 	return err
 }
 
-var errDead = errors.New("an earlier run failed in cuBLAS or the driver, which ended gorgonia's goroutine for the device: the VM's memory stays allocated until the program ends")
-
-// patience is how long alive waits until the goroutine takes its work.
-const patience = 2 * time.Second
-
-// alive reports whether gorgonia's goroutine for the device still takes work. Some errors end
-// that goroutine; a caller that then gives it work waits for ever.
-func (m *machine) alive() bool {
-	taken := make(chan struct{})
-	go func() {
-		m.batched().Do(func() error { return nil })
-		close(taken)
-	}()
-	select {
-	case <-taken:
-		return true
-	case <-time.After(patience):
-		return false
-	}
-}
-
 func (m *machine) reset() { m.vm.Reset() }
-
-func (m *machine) close() error {
-	if m.dead {
-		return errDead
-	}
-	return m.vm.Close()
-}
 
 // context returns the VM's CUcontext. It is the only field of a cu.CUContext.
 func (m *machine) context() uintptr {

@@ -70,6 +70,11 @@ func (d *Decoder) Coefficients(row func(y int, blocks *[4][]Block) error) (Frame
 			n := c.across * c.v
 			if d.buffered {
 				blocks[i] = c.coefficients[y*n:][:n]
+				if d.zigzag {
+					c.row = grow(c.row, n)
+					d.natural(c.row, blocks[i])
+					blocks[i] = c.row
+				}
 			} else {
 				blocks[i] = c.row[:n]
 			}

@@ -115,3 +115,11 @@ var zigzag = func() (order [256]uint8) {
 	}
 	return order
 }()
+
+// inOrder is zigzag for blocks that stay in the stream's order.
+var inOrder = func() (order [256]uint8) {
+	for k := range order {
+		order[k] = uint8(min(k, 63))
+	}
+	return order
+}()

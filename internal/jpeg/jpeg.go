@@ -76,6 +76,8 @@ type Decoder struct {
 	visits    int  // how many blocks all scans have read, with repetition
 	whole     int  // the MCU row in which the last scan ended
 	smooth    bool // coefficients are missing that libjpeg estimates
+	zigzag    bool // stored coefficients are in the stream's order
+	irregular bool // a scan has read coefficients again, or beyond its selection
 	stream    stream
 	stretch   stretch
 	endError  error // the error of what follows the only scan
@@ -85,6 +87,8 @@ type Decoder struct {
 	painter   painter
 	crew      *crew // of DecodeParallel
 	eager     bool  // tests share small images too
+
+	progression *progression // nil before the first progressive image
 }
 
 // A Model says what a file's components are.
@@ -144,9 +148,13 @@ type component struct {
 	before [smoothed]int8 // progress before the component's latest scan
 
 	coefficients []block // of all scans, if the image is buffered
-	row          []block // of one MCU row within the view
-	last         []uint8 // by block of row: zigzag index of its last coefficient
-	stride       int     // samples of a row within the view
+	// By block: the places of the AC coefficients that differ from zero, as a mask, if the
+	// image is progressive and regular.
+	nonzero []uint64
+
+	row    []block // of one MCU row within the view
+	last   []uint8 // by block of row: zigzag index of its last coefficient
+	stride int     // samples of a row within the view
 }
 
 // Header reads data, a whole file, up to its first scan. The Decoder keeps data

@@ -7,7 +7,7 @@ import "github.com/penstock-go/penstock/internal/cpu"
 // fours reports whether inverse4 and kernels of the widest steps may run.
 func fours() bool { return cpu.AVX512() }
 
-// pairsKernel reports whether decodePairs and reorderKernel may run.
+// pairsKernel reports whether the kernels for entropy code may run.
 func pairsKernel() bool { return cpu.BMI2() }
 
 func reorderKernel(dst, src *block, last *uint8, n, dstStep, srcStep int) {

@@ -10,7 +10,7 @@ func upsampleH2Kernel(_, _ []byte) bool { return false }
 
 func upsampleH2V2Kernel(_, _, _ []byte) bool { return false }
 
-// pairsKernel reports whether decodePairs and reorderKernel may run.
+// pairsKernel reports whether the kernels for entropy code may run.
 func pairsKernel() bool { return false }
 
 func decodePairs(_ *uint64, _ *byte, _ int, _ **uint64, _ int, _ *int16) bool { return false }

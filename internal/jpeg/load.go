@@ -34,13 +34,21 @@ func (d *Decoder) loadScans() error {
 		n := c.across * c.down
 		c.coefficients = grow(c.coefficients, n)
 		clear(c.coefficients)
+		if d.config.Progressive {
+			c.nonzero = grow(c.nonzero, n)
+			clear(c.nonzero)
+		}
 		c.latched = false
 		for k := range c.progress {
 			c.progress[k] = -1
 		}
 	}
 
-	d.scans, d.visits = 0, 0
+	d.scans, d.visits, d.irregular = 0, 0, false
+	d.zigzag, d.scan.place = d.config.Progressive && pairsKernel() && !d.stretch.off, &zigzag
+	if d.zigzag {
+		d.scan.place = &inOrder
+	}
 	err := d.readScans(blocks)
 	if err != nil && !(d.AllowTruncated && errors.Is(err, io.ErrUnexpectedEOF)) {
 		return err
@@ -75,7 +83,12 @@ func (d *Decoder) readScans(blocks int) error {
 		d.scans++
 		d.stream.fill(d.data, from)
 		d.start()
-		if err := d.decodeScan(); err != nil {
+		if d.config.Progressive {
+			err = d.decodeProgressive()
+		} else {
+			err = d.decodeScan()
+		}
+		if err != nil {
 			return err
 		}
 		d.advance()
@@ -87,7 +100,7 @@ func (d *Decoder) readScans(blocks int) error {
 	return nil
 }
 
-// decodeScan decodes a scan into the coefficients. If it ends early and that is
+// decodeScan decodes a sequential scan into the coefficients. If it ends early and that is
 // allowed, whole becomes the MCU row in which it ends.
 func (d *Decoder) decodeScan() error {
 	s := &d.scan
@@ -191,25 +204,14 @@ func (d *Decoder) mayEnd() bool {
 	return d.AllowTruncated && d.stream.cut && d.stream.next >= len(d.stream.ends)
 }
 
-// decodeBlock reads the scan's part of one block of its i-th component. It reports
+// decodeBlock reads one block of the i-th component of a sequential scan. It reports
 // whether the code is valid.
 func (d *Decoder) decodeBlock(i int, b *block) bool {
 	s := &d.scan
-	switch {
-	case !d.config.Progressive && s.again:
+	if s.again {
 		return s.blockAgain(b, i)
-	case !d.config.Progressive:
-		return s.reader.block(b, s.dc[i], s.ac[i], &s.predicted[i]) >= 0
-	case s.from == 0 && s.high == 0:
-		return s.reader.firstDC(b, s.dc[i], &s.predicted[i], s.low)
-	case s.from == 0:
-		s.reader.refineDC(b, s.low)
-		return true
-	case s.high == 0:
-		return s.firstAC(b)
-	default:
-		return s.refineAC(b)
 	}
+	return s.reader.block(b, s.dc[i], s.ac[i], &s.predicted[i]) >= 0
 }
 
 // blockAgain reads one block of a sequential scan of a component that has been scanned

@@ -27,7 +27,7 @@ func fours() bool { return false }
 
 func inverse4(dst *byte, stride int, blocks *int16, quant *int16) bool { return false }
 
-// pairsKernel reports whether decodePairs and reorderKernel may run. On arm64 there are none.
+// pairsKernel reports whether the kernels for entropy code may run. On arm64 there are none.
 func pairsKernel() bool { return false }
 
 func decodePairs(_ *uint64, _ *byte, _ int, _ **uint64, _ int, _ *int16) bool { return false }

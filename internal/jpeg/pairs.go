@@ -29,7 +29,8 @@ const (
 //	48: 16 bits -1<<size, with the size of the last coefficient's value
 //
 // The last coefficient is values[1<<size+bits], where bits are the last ones taken. It
-// is 0 if the size is 0. The kernel finds the other fields by their distance from the
+// is 0 if the size is 0. In the first scan of AC coefficients of a progressive file, the
+// end of a block may have bits too: it ends 1<<size+bits blocks. The kernel finds the other fields by their distance from the
 // entries.
 type pairs struct {
 	limit   [16]uint16 // by length-1, as in a huffman
@@ -38,6 +39,7 @@ type pairs struct {
 	symbol  [256]uint8
 	entries [1 << pairBits]uint64
 	ready   bool
+	runs    bool // an end says how many more blocks have ended
 }
 
 // build makes the entries of a valid table.
@@ -46,17 +48,11 @@ func (p *pairs) build(h *huffman) {
 		return
 	}
 	p.ready = true
-	p.dc, p.symbol = 0, h.symbol
-	if h.dc {
-		p.dc = 1
-	}
-	for i := range p.limit {
-		p.limit[i], p.offset[i] = uint16(h.limit[i+1]), int16(h.offset[i+1])
-	}
+	p.describe(h)
 	for i := 0; i < len(p.entries); {
 		e, n := uint64(pairNone<<24|0xffff<<48), len(p.entries)-i // from here on codes are longer
 		if c := h.codes[i<<(codeBits-pairBits)]; c>>8 != 0 && c>>8 <= pairBits {
-			e, n = single(uint8(c), uint64(c>>8), h.dc), 1<<(pairBits-c>>8)
+			e, n = p.single(uint8(c), uint64(c>>8), h.dc), 1<<(pairBits-c>>8)
 		}
 		same := p.entries[i : i+n]
 		for j := range same {
@@ -69,9 +65,23 @@ func (p *pairs) build(h *huffman) {
 	}
 }
 
+// describe sets what is there besides the entries.
+func (p *pairs) describe(h *huffman) {
+	p.dc, p.symbol = 0, h.symbol
+	if h.dc {
+		p.dc = 1
+	}
+	for i := range p.limit {
+		p.limit[i], p.offset[i] = uint16(h.limit[i+1]), int16(h.offset[i+1])
+	}
+}
+
 // single is the entry of one symbol.
-func single(symbol uint8, length uint64, dc bool) uint64 {
+func (p *pairs) single(symbol uint8, length uint64, dc bool) uint64 {
 	run, size, ends := uint64(symbol>>4), uint64(symbol&15), uint64(0)
+	if p.runs && size == 0 && run < 15 {
+		run, size, ends = 0, run, pairEnds
+	}
 	switch {
 	case size > pairSize || length+size > pairMost:
 		return pairNone<<24 | 0xffff<<48
@@ -93,7 +103,7 @@ func (p *pairs) addSecond(h *huffman) {
 		next := i + 1<<(pairBits-c>>8)
 		size := int(c & 15)
 		length := int(c>>8) + size
-		if length >= pairBits || seconds[i]&pairEnds != 0 {
+		if length >= pairBits || seconds[i]&pairEnds != 0 || seconds[i]>>24&0xff == pairNone {
 			i = next
 			continue
 		}

@@ -46,6 +46,96 @@ func (d *Decoder) advance() {
 	}
 }
 
+// A progression is what progressive scans need besides the image's coefficients.
+type progression struct {
+	pairs pairs                 // of the scan's AC table
+	sets  [1 << pairBits]uint32 // by entry: which coefficients it sets; bit 0 is the next one
+	place [256]uint8            // by 63 minus the distance to the selection's end: place in a block
+
+	refiner refiner
+}
+
+// open prepares an AC scan.
+func (d *Decoder) openAC() {
+	s := &d.scan
+	c := &d.components[s.components[0]]
+	if d.progression == nil {
+		d.progression = &progression{}
+	}
+	for _, bits := range c.progress[s.from : s.to+1] {
+		d.irregular = d.irregular || s.high == 0 && bits >= 0
+	}
+	d.irregular = d.irregular || s.low > regularLow
+	switch {
+	case d.irregular:
+	case s.high == 0:
+		d.progression.openFirst(s)
+	case d.zigzag:
+		d.progression.refiner.open(s, &d.stream)
+	}
+}
+
+// decodeProgressive decodes a scan of a progressive file into the coefficients.
+func (d *Decoder) decodeProgressive() error {
+	d.whole = d.mcuHigh
+	if d.scan.from == 0 {
+		return d.decodeDC()
+	}
+	ci := d.scan.components[0]
+	c := &d.components[ci]
+	wide, high := ceil(c.wide, 8), ceil(c.high, 8)
+	for y := range high {
+		row, nonzero := c.coefficients[y*c.across:][:wide], c.nonzero[y*c.across:][:wide]
+		for x := 0; x < wide; {
+			n, err := d.within(wide - x)
+			if err != nil {
+				return err
+			}
+			ok := d.decodeAC(row[x:x+n], nonzero[x:x+n])
+			if done, err := d.judge(ok); done || err != nil {
+				d.whole = y / d.config.Sampling[ci].V
+				return err
+			}
+			x += n
+		}
+	}
+	return nil
+}
+
+// decodeAC reads the scan's part of a row of blocks, up to one that is invalid or goes
+// beyond the interval. It reports whether the code is valid.
+func (d *Decoder) decodeAC(blocks []block, nonzero []uint64) bool {
+	switch {
+	case d.irregular:
+		return d.scan.irregularBlocks(blocks)
+	case d.scan.high == 0:
+		return d.firstBlocks(blocks, nonzero)
+	}
+	return d.refineBlocks(blocks, nonzero)
+}
+
+// natural copies stored blocks, which become row by row.
+func (d *Decoder) natural(dst, src []block) {
+	if d.zigzag {
+		naturalKernel(&dst[0], &src[0], len(dst))
+	} else {
+		copy(dst, src)
+	}
+}
+
+// within is between for as many of the next n MCUs as are in one interval. It returns
+// how many these are.
+func (d *Decoder) within(n int) (int, error) {
+	if err := d.between(); err != nil {
+		return 0, err
+	}
+	if d.interval > 0 {
+		n = min(n, d.stream.remaining+1)
+		d.stream.remaining -= n - 1
+	}
+	return n, nil
+}
+
 // code takes the next symbol. At least 40 valid bits remain. ok is false if no
 // symbol has the code.
 func (r *reader) code(h *huffman) (symbol uint, ok bool) {
@@ -64,119 +154,4 @@ func (r *reader) take(n uint) int32 {
 	v := int32(r.acc >> 32 >> ((32 - n) & 63))
 	r.drop(n)
 	return v
-}
-
-// firstDC reads a block's DC coefficient without its lowest bits.
-func (r *reader) firstDC(b *block, dc *huffman, predicted *int32, low uint) bool {
-	size, ok := r.code(dc)
-	if size > 0 {
-		*predicted += extend(r.acc, size)
-		r.drop(size)
-	}
-	b[0] = int16(*predicted << low)
-	return ok
-}
-
-// refineDC reads one more bit of a block's DC coefficient.
-func (r *reader) refineDC(b *block, low uint) {
-	r.refill()
-	b[0] |= int16(r.take(1) << low)
-}
-
-// firstAC reads coefficients of a block without their lowest bits. It reports
-// whether the code is valid. Source: section G.1.2.2 of the standard.
-func (s *scan) firstAC(b *block) bool {
-	if s.run > 0 {
-		s.run--
-		return true
-	}
-	r, h := &s.reader, s.ac[0]
-	for k := uint(s.from); k <= uint(s.to); k++ {
-		symbol, ok := r.code(h)
-		if !ok {
-			return false
-		}
-		zeros, size := symbol>>4, symbol&15
-		if size == 0 {
-			if zeros < 15 {
-				s.run = 1<<zeros - 1 + int(r.take(zeros))
-				return true
-			}
-			k += 15
-			continue
-		}
-		k += zeros
-		b[zigzag[min(k, 63)]] = int16(extend(r.acc, size) << s.low) // also beyond the selection, as in libjpeg
-		r.drop(size)
-	}
-	return true
-}
-
-// refineAC reads one more bit of coefficients of a block. It reports whether the
-// code is valid. Source: section G.1.2.3 of the standard.
-func (s *scan) refineAC(b *block) bool {
-	r, h := &s.reader, s.ac[0]
-	k, to := uint(s.from), uint(s.to)
-	if s.run == 0 {
-		for ; k <= to; k++ {
-			symbol, ok := r.code(h)
-			if !ok {
-				return false
-			}
-			zeros, size := symbol>>4, symbol&15
-			value := int16(0)
-			switch {
-			case size == 1:
-				value = -1 << s.low
-				if r.take(1) == 1 {
-					value = 1 << s.low
-				}
-			case size > 1:
-				return false
-			case zeros < 15:
-				s.run = 1<<zeros + int(r.take(zeros))
-			}
-			if s.run > 0 {
-				break
-			}
-			k = s.refineRun(b, k, zeros)
-			if value != 0 {
-				b[zigzag[min(k, 63)]] = value
-			}
-		}
-	}
-	if s.run > 0 {
-		s.refineRun(b, k, 64)
-		s.run--
-	}
-	return true
-}
-
-// refineRun reads a bit of every nonzero coefficient from k on, until it has passed
-// this number of zeros. It returns the index of the next zero, or one beyond the
-// selection.
-func (s *scan) refineRun(b *block, k, zeros uint) uint {
-	r := &s.reader
-	bit := int16(1) << s.low
-	for ; k <= uint(s.to); k++ {
-		c := &b[zigzag[k]]
-		if *c == 0 {
-			if zeros == 0 {
-				break
-			}
-			zeros--
-			continue
-		}
-		if r.n == 0 {
-			r.refill()
-		}
-		if r.take(1) == 1 && *c&bit == 0 {
-			if *c > 0 {
-				*c += bit
-			} else {
-				*c -= bit
-			}
-		}
-	}
-	return k
 }

@@ -12,6 +12,7 @@ type scan struct {
 	high, low  uint        // successive approximation: previous and present point transform
 	predicted  [4]int32    // the last DC coefficients, by index in the scan
 	run        int         // how many more blocks have no further coefficients
+	place      *[256]uint8 // of coefficients in stored blocks, if progressive
 	again      bool        // an earlier scan had coefficients of some of the components
 	reader     reader
 }
@@ -116,7 +117,8 @@ func (d *Decoder) chooseTables(at, i int, tables uint8) error {
 // start prepares the scan's tables, and the reader for the stream's first interval.
 func (d *Decoder) start() {
 	d.stretch.mcus = 0
-	if !d.config.Progressive {
+	switch {
+	case !d.config.Progressive:
 		d.scan.again = false
 		for i, ci := range d.scan.components {
 			d.scan.again = d.scan.again || d.components[ci].progress[0] >= 0
@@ -124,6 +126,12 @@ func (d *Decoder) start() {
 			d.scan.ac[i].pairs.build(d.scan.ac[i])
 		}
 		d.stretch.open(d)
+	case d.scan.from > 0:
+		d.openAC()
+	case d.scan.high == 0:
+		for i := range d.scan.components {
+			d.scan.dc[i].pairs.build(d.scan.dc[i])
+		}
 	}
 	d.stream.next = 0
 	d.restart()

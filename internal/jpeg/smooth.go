@@ -61,11 +61,10 @@ func (d *Decoder) checkSmooth() {
 	}
 }
 
-// smoothRow copies row at of a component's blocks, from column x on, to blocks. It
-// replaces missing coefficients by estimates.
+// smoothRow replaces missing coefficients by estimates in a copy of row at of a
+// component's blocks, from column x on.
 func (d *Decoder) smoothRow(blocks []block, ci, at, x int) {
 	c := &d.components[ci]
-	copy(blocks, c.coefficients[at*c.across+x:])
 	wide, high := ceil(c.wide, 8), ceil(c.high, 8)
 	if at >= high {
 		return

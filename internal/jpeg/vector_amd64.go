@@ -55,3 +55,20 @@ func reorder4(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep i
 // more. It ends before 64 bytes that contain a 0xff with another byte than 0 after it. Dst has
 // room for all bytes. It needs AVX-512 F, BW and VBMI2.
 func unstuff64(dst *byte, src *byte, n int) (read int, written int)
+
+// natural copies n blocks out of zigzag order.
+func natural(dst *int16, src *int16, n int)
+
+// natural4 is natural with AVX-512 F and BW.
+func natural4(dst *int16, src *int16, n int)
+
+// refinePlaces decodes the bits and the places of the new coefficients of n blocks, from the
+// stream's first end bytes. It reports false if a code is invalid or the stream ends too
+// early. It needs BMI2.
+func refinePlaces(state *uint64, stream *byte, end int, symbols *uint64, ended *uint64, blocks *uint64, n int) bool
+
+// refineBlocks adds the bit to the coefficients of n blocks in zigzag order.
+func refineBlocks(blocks *int16, refinements *uint64, n int, bit int)
+
+// reverseBits reverses the bits of each of 32·n bytes.
+func reverseBits(dst *byte, src *byte, n int)

@@ -3277,101 +3277,6 @@ DATA reorder_masks<>+574(SB)/1, $0x80
 DATA reorder_masks<>+575(SB)/1, $0x80
 GLOBL reorder_masks<>(SB), RODATA|NOPTR, $576
 
-DATA reorder_ac<>+0(SB)/8, $0xffffffffffff0000
-DATA reorder_ac<>+8(SB)/8, $0xffffffffffffffff
-DATA reorder_ac<>+16(SB)/8, $0xffffffffffffffff
-DATA reorder_ac<>+24(SB)/8, $0xffffffffffffffff
-GLOBL reorder_ac<>(SB), RODATA|NOPTR, $32
-
-// func reorder(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
-// Requires: AVX, AVX2
-TEXT ·reorder(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ last+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ dstStep+32(FP), SI
-	MOVQ srcStep+40(FP), DI
-	SHLQ $0x07, DI
-	MOVQ SI, R8
-	SHLQ $0x07, R8
-
-block:
-	VMOVDQU      (CX), X0
-	VINSERTI128  $0x01, 112(CX), Y0, Y0
-	VMOVDQU      16(CX), X1
-	VINSERTI128  $0x01, 96(CX), Y1, Y1
-	VMOVDQU      32(CX), X2
-	VINSERTI128  $0x01, 80(CX), Y2, Y2
-	VMOVDQU      48(CX), X3
-	VINSERTI128  $0x01, 64(CX), Y3, Y3
-	VMOVDQU      80(CX), X4
-	VINSERTI128  $0x01, 32(CX), Y4, Y4
-	VMOVDQU      96(CX), X5
-	VINSERTI128  $0x01, 16(CX), Y5, Y5
-	VPSHUFB      reorder_masks<>+0(SB), Y0, Y6
-	VPSHUFB      reorder_masks<>+32(SB), Y1, Y7
-	VPOR         Y7, Y6, Y6
-	VPSHUFB      reorder_masks<>+64(SB), Y3, Y7
-	VPOR         Y7, Y6, Y6
-	VMOVDQU      X6, (AX)
-	VEXTRACTI128 $0x01, Y6, 112(AX)
-	VPAND        reorder_ac<>+0(SB), Y6, Y6
-	VPSHUFB      reorder_masks<>+96(SB), Y0, Y7
-	VPSHUFB      reorder_masks<>+128(SB), Y1, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+160(SB), Y2, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+192(SB), Y3, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+224(SB), Y4, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      X7, 16(AX)
-	VEXTRACTI128 $0x01, Y7, 96(AX)
-	VPOR         Y7, Y6, Y6
-	VPSHUFB      reorder_masks<>+256(SB), Y0, Y7
-	VPSHUFB      reorder_masks<>+288(SB), Y1, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+320(SB), Y2, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+352(SB), Y3, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+384(SB), Y4, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      X7, 32(AX)
-	VEXTRACTI128 $0x01, Y7, 80(AX)
-	VPOR         Y7, Y6, Y6
-	VPSHUFB      reorder_masks<>+416(SB), Y1, Y7
-	VPSHUFB      reorder_masks<>+448(SB), Y2, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+480(SB), Y3, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+512(SB), Y4, Y8
-	VPOR         Y8, Y7, Y7
-	VPSHUFB      reorder_masks<>+544(SB), Y5, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVDQU      X7, 48(AX)
-	VEXTRACTI128 $0x01, Y7, 64(AX)
-	VPOR         Y7, Y6, Y6
-	VPXOR        Y7, Y7, Y7
-	VMOVDQU      Y7, (CX)
-	VMOVDQU      Y7, 32(CX)
-	VMOVDQU      Y7, 64(CX)
-	VMOVDQU      Y7, 96(CX)
-	VPTEST       Y6, Y6
-	SETNE        R9
-	MOVBLZX      R9, R9
-	NEGL         R9
-	ANDL         $0x3f, R9
-	MOVB         R9, (DX)
-	ADDQ         R8, AX
-	ADDQ         DI, CX
-	ADDQ         SI, DX
-	DECQ         BX
-	JNZ          block
-	VZEROUPPER
-	RET
-
 DATA reorder_order<>+0(SB)/2, $0x0000
 DATA reorder_order<>+2(SB)/2, $0x0001
 DATA reorder_order<>+4(SB)/2, $0x0005
@@ -3437,6 +3342,101 @@ DATA reorder_order<>+122(SB)/2, $0x003a
 DATA reorder_order<>+124(SB)/2, $0x003e
 DATA reorder_order<>+126(SB)/2, $0x003f
 GLOBL reorder_order<>(SB), RODATA|NOPTR, $128
+
+DATA reorder_ac<>+0(SB)/8, $0xffffffffffff0000
+DATA reorder_ac<>+8(SB)/8, $0xffffffffffffffff
+DATA reorder_ac<>+16(SB)/8, $0xffffffffffffffff
+DATA reorder_ac<>+24(SB)/8, $0xffffffffffffffff
+GLOBL reorder_ac<>(SB), RODATA|NOPTR, $32
+
+// func reorder(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
+// Requires: AVX, AVX2
+TEXT ·reorder(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ last+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ dstStep+32(FP), SI
+	MOVQ srcStep+40(FP), DI
+	SHLQ $0x07, DI
+	MOVQ SI, R8
+	SHLQ $0x07, R8
+
+block:
+	VMOVDQU      (CX), X1
+	VINSERTI128  $0x01, 112(CX), Y1, Y1
+	VMOVDQU      16(CX), X2
+	VINSERTI128  $0x01, 96(CX), Y2, Y2
+	VMOVDQU      32(CX), X3
+	VINSERTI128  $0x01, 80(CX), Y3, Y3
+	VMOVDQU      48(CX), X4
+	VINSERTI128  $0x01, 64(CX), Y4, Y4
+	VMOVDQU      80(CX), X5
+	VINSERTI128  $0x01, 32(CX), Y5, Y5
+	VMOVDQU      96(CX), X6
+	VINSERTI128  $0x01, 16(CX), Y6, Y6
+	VPSHUFB      reorder_masks<>+0(SB), Y1, Y0
+	VPSHUFB      reorder_masks<>+32(SB), Y2, Y7
+	VPOR         Y7, Y0, Y0
+	VPSHUFB      reorder_masks<>+64(SB), Y4, Y7
+	VPOR         Y7, Y0, Y0
+	VMOVDQU      X0, (AX)
+	VEXTRACTI128 $0x01, Y0, 112(AX)
+	VPAND        reorder_ac<>+0(SB), Y0, Y0
+	VPSHUFB      reorder_masks<>+96(SB), Y1, Y7
+	VPSHUFB      reorder_masks<>+128(SB), Y2, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+160(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+192(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+224(SB), Y5, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 16(AX)
+	VEXTRACTI128 $0x01, Y7, 96(AX)
+	VPOR         Y7, Y0, Y0
+	VPSHUFB      reorder_masks<>+256(SB), Y1, Y7
+	VPSHUFB      reorder_masks<>+288(SB), Y2, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+320(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+352(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+384(SB), Y5, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 32(AX)
+	VEXTRACTI128 $0x01, Y7, 80(AX)
+	VPOR         Y7, Y0, Y0
+	VPSHUFB      reorder_masks<>+416(SB), Y2, Y7
+	VPSHUFB      reorder_masks<>+448(SB), Y3, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+480(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+512(SB), Y5, Y8
+	VPOR         Y8, Y7, Y7
+	VPSHUFB      reorder_masks<>+544(SB), Y6, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVDQU      X7, 48(AX)
+	VEXTRACTI128 $0x01, Y7, 64(AX)
+	VPOR         Y7, Y0, Y0
+	VPXOR        Y7, Y7, Y7
+	VMOVDQU      Y7, (CX)
+	VMOVDQU      Y7, 32(CX)
+	VMOVDQU      Y7, 64(CX)
+	VMOVDQU      Y7, 96(CX)
+	VPTEST       Y0, Y0
+	SETNE        R9
+	MOVBLZX      R9, R9
+	NEGL         R9
+	ANDL         $0x3f, R9
+	MOVB         R9, (DX)
+	ADDQ         R8, AX
+	ADDQ         DI, CX
+	ADDQ         SI, DX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET
 
 // func reorder4(dst *int16, src *int16, last *uint8, n int, dstStep int, srcStep int)
 // Requires: AVX, AVX512BW, AVX512F
@@ -3541,5 +3541,861 @@ marker:
 	SUBQ SI, CX
 	MOVQ CX, read+24(FP)
 	MOVQ AX, written+32(FP)
+	VZEROUPPER
+	RET
+
+// func natural(dst *int16, src *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·natural(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block:
+	VMOVDQU      (CX), X0
+	VINSERTI128  $0x01, 112(CX), Y0, Y0
+	VMOVDQU      16(CX), X1
+	VINSERTI128  $0x01, 96(CX), Y1, Y1
+	VMOVDQU      32(CX), X2
+	VINSERTI128  $0x01, 80(CX), Y2, Y2
+	VMOVDQU      48(CX), X3
+	VINSERTI128  $0x01, 64(CX), Y3, Y3
+	VMOVDQU      80(CX), X4
+	VINSERTI128  $0x01, 32(CX), Y4, Y4
+	VMOVDQU      96(CX), X5
+	VINSERTI128  $0x01, 16(CX), Y5, Y5
+	VPSHUFB      reorder_masks<>+0(SB), Y0, Y6
+	VPSHUFB      reorder_masks<>+32(SB), Y1, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+64(SB), Y3, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      X6, (AX)
+	VEXTRACTI128 $0x01, Y6, 112(AX)
+	VPSHUFB      reorder_masks<>+96(SB), Y0, Y6
+	VPSHUFB      reorder_masks<>+128(SB), Y1, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+160(SB), Y2, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+192(SB), Y3, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+224(SB), Y4, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      X6, 16(AX)
+	VEXTRACTI128 $0x01, Y6, 96(AX)
+	VPSHUFB      reorder_masks<>+256(SB), Y0, Y6
+	VPSHUFB      reorder_masks<>+288(SB), Y1, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+320(SB), Y2, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+352(SB), Y3, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+384(SB), Y4, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      X6, 32(AX)
+	VEXTRACTI128 $0x01, Y6, 80(AX)
+	VPSHUFB      reorder_masks<>+416(SB), Y1, Y6
+	VPSHUFB      reorder_masks<>+448(SB), Y2, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+480(SB), Y3, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+512(SB), Y4, Y7
+	VPOR         Y7, Y6, Y6
+	VPSHUFB      reorder_masks<>+544(SB), Y5, Y7
+	VPOR         Y7, Y6, Y6
+	VMOVDQU      X6, 48(AX)
+	VEXTRACTI128 $0x01, Y6, 64(AX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func natural4(dst *int16, src *int16, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·natural4(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	VMOVDQU16 reorder_order<>+0(SB), Z0
+	VMOVDQU16 reorder_order<>+64(SB), Z1
+
+block:
+	VMOVDQU16 (CX), Z2
+	VMOVDQU16 64(CX), Z3
+	VMOVDQA64 Z0, Z4
+	VMOVDQA64 Z1, Z5
+	VPERMI2W  Z3, Z2, Z4
+	VPERMI2W  Z3, Z2, Z5
+	VMOVDQU16 Z4, (AX)
+	VMOVDQU16 Z5, 64(AX)
+	ADDQ      $0x00000080, AX
+	ADDQ      $0x00000080, CX
+	DECQ      DX
+	JNZ       block
+	VZEROUPPER
+	RET
+
+DATA refine_reversed<>+0(SB)/1, $0x00
+DATA refine_reversed<>+1(SB)/1, $0x80
+DATA refine_reversed<>+2(SB)/1, $0x40
+DATA refine_reversed<>+3(SB)/1, $0xc0
+DATA refine_reversed<>+4(SB)/1, $0x20
+DATA refine_reversed<>+5(SB)/1, $0xa0
+DATA refine_reversed<>+6(SB)/1, $0x60
+DATA refine_reversed<>+7(SB)/1, $0xe0
+DATA refine_reversed<>+8(SB)/1, $0x10
+DATA refine_reversed<>+9(SB)/1, $0x90
+DATA refine_reversed<>+10(SB)/1, $0x50
+DATA refine_reversed<>+11(SB)/1, $0xd0
+DATA refine_reversed<>+12(SB)/1, $0x30
+DATA refine_reversed<>+13(SB)/1, $0xb0
+DATA refine_reversed<>+14(SB)/1, $0x70
+DATA refine_reversed<>+15(SB)/1, $0xf0
+DATA refine_reversed<>+16(SB)/1, $0x08
+DATA refine_reversed<>+17(SB)/1, $0x88
+DATA refine_reversed<>+18(SB)/1, $0x48
+DATA refine_reversed<>+19(SB)/1, $0xc8
+DATA refine_reversed<>+20(SB)/1, $0x28
+DATA refine_reversed<>+21(SB)/1, $0xa8
+DATA refine_reversed<>+22(SB)/1, $0x68
+DATA refine_reversed<>+23(SB)/1, $0xe8
+DATA refine_reversed<>+24(SB)/1, $0x18
+DATA refine_reversed<>+25(SB)/1, $0x98
+DATA refine_reversed<>+26(SB)/1, $0x58
+DATA refine_reversed<>+27(SB)/1, $0xd8
+DATA refine_reversed<>+28(SB)/1, $0x38
+DATA refine_reversed<>+29(SB)/1, $0xb8
+DATA refine_reversed<>+30(SB)/1, $0x78
+DATA refine_reversed<>+31(SB)/1, $0xf8
+DATA refine_reversed<>+32(SB)/1, $0x04
+DATA refine_reversed<>+33(SB)/1, $0x84
+DATA refine_reversed<>+34(SB)/1, $0x44
+DATA refine_reversed<>+35(SB)/1, $0xc4
+DATA refine_reversed<>+36(SB)/1, $0x24
+DATA refine_reversed<>+37(SB)/1, $0xa4
+DATA refine_reversed<>+38(SB)/1, $0x64
+DATA refine_reversed<>+39(SB)/1, $0xe4
+DATA refine_reversed<>+40(SB)/1, $0x14
+DATA refine_reversed<>+41(SB)/1, $0x94
+DATA refine_reversed<>+42(SB)/1, $0x54
+DATA refine_reversed<>+43(SB)/1, $0xd4
+DATA refine_reversed<>+44(SB)/1, $0x34
+DATA refine_reversed<>+45(SB)/1, $0xb4
+DATA refine_reversed<>+46(SB)/1, $0x74
+DATA refine_reversed<>+47(SB)/1, $0xf4
+DATA refine_reversed<>+48(SB)/1, $0x0c
+DATA refine_reversed<>+49(SB)/1, $0x8c
+DATA refine_reversed<>+50(SB)/1, $0x4c
+DATA refine_reversed<>+51(SB)/1, $0xcc
+DATA refine_reversed<>+52(SB)/1, $0x2c
+DATA refine_reversed<>+53(SB)/1, $0xac
+DATA refine_reversed<>+54(SB)/1, $0x6c
+DATA refine_reversed<>+55(SB)/1, $0xec
+DATA refine_reversed<>+56(SB)/1, $0x1c
+DATA refine_reversed<>+57(SB)/1, $0x9c
+DATA refine_reversed<>+58(SB)/1, $0x5c
+DATA refine_reversed<>+59(SB)/1, $0xdc
+DATA refine_reversed<>+60(SB)/1, $0x3c
+DATA refine_reversed<>+61(SB)/1, $0xbc
+DATA refine_reversed<>+62(SB)/1, $0x7c
+DATA refine_reversed<>+63(SB)/1, $0xfc
+DATA refine_reversed<>+64(SB)/1, $0x02
+DATA refine_reversed<>+65(SB)/1, $0x82
+DATA refine_reversed<>+66(SB)/1, $0x42
+DATA refine_reversed<>+67(SB)/1, $0xc2
+DATA refine_reversed<>+68(SB)/1, $0x22
+DATA refine_reversed<>+69(SB)/1, $0xa2
+DATA refine_reversed<>+70(SB)/1, $0x62
+DATA refine_reversed<>+71(SB)/1, $0xe2
+DATA refine_reversed<>+72(SB)/1, $0x12
+DATA refine_reversed<>+73(SB)/1, $0x92
+DATA refine_reversed<>+74(SB)/1, $0x52
+DATA refine_reversed<>+75(SB)/1, $0xd2
+DATA refine_reversed<>+76(SB)/1, $0x32
+DATA refine_reversed<>+77(SB)/1, $0xb2
+DATA refine_reversed<>+78(SB)/1, $0x72
+DATA refine_reversed<>+79(SB)/1, $0xf2
+DATA refine_reversed<>+80(SB)/1, $0x0a
+DATA refine_reversed<>+81(SB)/1, $0x8a
+DATA refine_reversed<>+82(SB)/1, $0x4a
+DATA refine_reversed<>+83(SB)/1, $0xca
+DATA refine_reversed<>+84(SB)/1, $0x2a
+DATA refine_reversed<>+85(SB)/1, $0xaa
+DATA refine_reversed<>+86(SB)/1, $0x6a
+DATA refine_reversed<>+87(SB)/1, $0xea
+DATA refine_reversed<>+88(SB)/1, $0x1a
+DATA refine_reversed<>+89(SB)/1, $0x9a
+DATA refine_reversed<>+90(SB)/1, $0x5a
+DATA refine_reversed<>+91(SB)/1, $0xda
+DATA refine_reversed<>+92(SB)/1, $0x3a
+DATA refine_reversed<>+93(SB)/1, $0xba
+DATA refine_reversed<>+94(SB)/1, $0x7a
+DATA refine_reversed<>+95(SB)/1, $0xfa
+DATA refine_reversed<>+96(SB)/1, $0x06
+DATA refine_reversed<>+97(SB)/1, $0x86
+DATA refine_reversed<>+98(SB)/1, $0x46
+DATA refine_reversed<>+99(SB)/1, $0xc6
+DATA refine_reversed<>+100(SB)/1, $0x26
+DATA refine_reversed<>+101(SB)/1, $0xa6
+DATA refine_reversed<>+102(SB)/1, $0x66
+DATA refine_reversed<>+103(SB)/1, $0xe6
+DATA refine_reversed<>+104(SB)/1, $0x16
+DATA refine_reversed<>+105(SB)/1, $0x96
+DATA refine_reversed<>+106(SB)/1, $0x56
+DATA refine_reversed<>+107(SB)/1, $0xd6
+DATA refine_reversed<>+108(SB)/1, $0x36
+DATA refine_reversed<>+109(SB)/1, $0xb6
+DATA refine_reversed<>+110(SB)/1, $0x76
+DATA refine_reversed<>+111(SB)/1, $0xf6
+DATA refine_reversed<>+112(SB)/1, $0x0e
+DATA refine_reversed<>+113(SB)/1, $0x8e
+DATA refine_reversed<>+114(SB)/1, $0x4e
+DATA refine_reversed<>+115(SB)/1, $0xce
+DATA refine_reversed<>+116(SB)/1, $0x2e
+DATA refine_reversed<>+117(SB)/1, $0xae
+DATA refine_reversed<>+118(SB)/1, $0x6e
+DATA refine_reversed<>+119(SB)/1, $0xee
+DATA refine_reversed<>+120(SB)/1, $0x1e
+DATA refine_reversed<>+121(SB)/1, $0x9e
+DATA refine_reversed<>+122(SB)/1, $0x5e
+DATA refine_reversed<>+123(SB)/1, $0xde
+DATA refine_reversed<>+124(SB)/1, $0x3e
+DATA refine_reversed<>+125(SB)/1, $0xbe
+DATA refine_reversed<>+126(SB)/1, $0x7e
+DATA refine_reversed<>+127(SB)/1, $0xfe
+DATA refine_reversed<>+128(SB)/1, $0x01
+DATA refine_reversed<>+129(SB)/1, $0x81
+DATA refine_reversed<>+130(SB)/1, $0x41
+DATA refine_reversed<>+131(SB)/1, $0xc1
+DATA refine_reversed<>+132(SB)/1, $0x21
+DATA refine_reversed<>+133(SB)/1, $0xa1
+DATA refine_reversed<>+134(SB)/1, $0x61
+DATA refine_reversed<>+135(SB)/1, $0xe1
+DATA refine_reversed<>+136(SB)/1, $0x11
+DATA refine_reversed<>+137(SB)/1, $0x91
+DATA refine_reversed<>+138(SB)/1, $0x51
+DATA refine_reversed<>+139(SB)/1, $0xd1
+DATA refine_reversed<>+140(SB)/1, $0x31
+DATA refine_reversed<>+141(SB)/1, $0xb1
+DATA refine_reversed<>+142(SB)/1, $0x71
+DATA refine_reversed<>+143(SB)/1, $0xf1
+DATA refine_reversed<>+144(SB)/1, $0x09
+DATA refine_reversed<>+145(SB)/1, $0x89
+DATA refine_reversed<>+146(SB)/1, $0x49
+DATA refine_reversed<>+147(SB)/1, $0xc9
+DATA refine_reversed<>+148(SB)/1, $0x29
+DATA refine_reversed<>+149(SB)/1, $0xa9
+DATA refine_reversed<>+150(SB)/1, $0x69
+DATA refine_reversed<>+151(SB)/1, $0xe9
+DATA refine_reversed<>+152(SB)/1, $0x19
+DATA refine_reversed<>+153(SB)/1, $0x99
+DATA refine_reversed<>+154(SB)/1, $0x59
+DATA refine_reversed<>+155(SB)/1, $0xd9
+DATA refine_reversed<>+156(SB)/1, $0x39
+DATA refine_reversed<>+157(SB)/1, $0xb9
+DATA refine_reversed<>+158(SB)/1, $0x79
+DATA refine_reversed<>+159(SB)/1, $0xf9
+DATA refine_reversed<>+160(SB)/1, $0x05
+DATA refine_reversed<>+161(SB)/1, $0x85
+DATA refine_reversed<>+162(SB)/1, $0x45
+DATA refine_reversed<>+163(SB)/1, $0xc5
+DATA refine_reversed<>+164(SB)/1, $0x25
+DATA refine_reversed<>+165(SB)/1, $0xa5
+DATA refine_reversed<>+166(SB)/1, $0x65
+DATA refine_reversed<>+167(SB)/1, $0xe5
+DATA refine_reversed<>+168(SB)/1, $0x15
+DATA refine_reversed<>+169(SB)/1, $0x95
+DATA refine_reversed<>+170(SB)/1, $0x55
+DATA refine_reversed<>+171(SB)/1, $0xd5
+DATA refine_reversed<>+172(SB)/1, $0x35
+DATA refine_reversed<>+173(SB)/1, $0xb5
+DATA refine_reversed<>+174(SB)/1, $0x75
+DATA refine_reversed<>+175(SB)/1, $0xf5
+DATA refine_reversed<>+176(SB)/1, $0x0d
+DATA refine_reversed<>+177(SB)/1, $0x8d
+DATA refine_reversed<>+178(SB)/1, $0x4d
+DATA refine_reversed<>+179(SB)/1, $0xcd
+DATA refine_reversed<>+180(SB)/1, $0x2d
+DATA refine_reversed<>+181(SB)/1, $0xad
+DATA refine_reversed<>+182(SB)/1, $0x6d
+DATA refine_reversed<>+183(SB)/1, $0xed
+DATA refine_reversed<>+184(SB)/1, $0x1d
+DATA refine_reversed<>+185(SB)/1, $0x9d
+DATA refine_reversed<>+186(SB)/1, $0x5d
+DATA refine_reversed<>+187(SB)/1, $0xdd
+DATA refine_reversed<>+188(SB)/1, $0x3d
+DATA refine_reversed<>+189(SB)/1, $0xbd
+DATA refine_reversed<>+190(SB)/1, $0x7d
+DATA refine_reversed<>+191(SB)/1, $0xfd
+DATA refine_reversed<>+192(SB)/1, $0x03
+DATA refine_reversed<>+193(SB)/1, $0x83
+DATA refine_reversed<>+194(SB)/1, $0x43
+DATA refine_reversed<>+195(SB)/1, $0xc3
+DATA refine_reversed<>+196(SB)/1, $0x23
+DATA refine_reversed<>+197(SB)/1, $0xa3
+DATA refine_reversed<>+198(SB)/1, $0x63
+DATA refine_reversed<>+199(SB)/1, $0xe3
+DATA refine_reversed<>+200(SB)/1, $0x13
+DATA refine_reversed<>+201(SB)/1, $0x93
+DATA refine_reversed<>+202(SB)/1, $0x53
+DATA refine_reversed<>+203(SB)/1, $0xd3
+DATA refine_reversed<>+204(SB)/1, $0x33
+DATA refine_reversed<>+205(SB)/1, $0xb3
+DATA refine_reversed<>+206(SB)/1, $0x73
+DATA refine_reversed<>+207(SB)/1, $0xf3
+DATA refine_reversed<>+208(SB)/1, $0x0b
+DATA refine_reversed<>+209(SB)/1, $0x8b
+DATA refine_reversed<>+210(SB)/1, $0x4b
+DATA refine_reversed<>+211(SB)/1, $0xcb
+DATA refine_reversed<>+212(SB)/1, $0x2b
+DATA refine_reversed<>+213(SB)/1, $0xab
+DATA refine_reversed<>+214(SB)/1, $0x6b
+DATA refine_reversed<>+215(SB)/1, $0xeb
+DATA refine_reversed<>+216(SB)/1, $0x1b
+DATA refine_reversed<>+217(SB)/1, $0x9b
+DATA refine_reversed<>+218(SB)/1, $0x5b
+DATA refine_reversed<>+219(SB)/1, $0xdb
+DATA refine_reversed<>+220(SB)/1, $0x3b
+DATA refine_reversed<>+221(SB)/1, $0xbb
+DATA refine_reversed<>+222(SB)/1, $0x7b
+DATA refine_reversed<>+223(SB)/1, $0xfb
+DATA refine_reversed<>+224(SB)/1, $0x07
+DATA refine_reversed<>+225(SB)/1, $0x87
+DATA refine_reversed<>+226(SB)/1, $0x47
+DATA refine_reversed<>+227(SB)/1, $0xc7
+DATA refine_reversed<>+228(SB)/1, $0x27
+DATA refine_reversed<>+229(SB)/1, $0xa7
+DATA refine_reversed<>+230(SB)/1, $0x67
+DATA refine_reversed<>+231(SB)/1, $0xe7
+DATA refine_reversed<>+232(SB)/1, $0x17
+DATA refine_reversed<>+233(SB)/1, $0x97
+DATA refine_reversed<>+234(SB)/1, $0x57
+DATA refine_reversed<>+235(SB)/1, $0xd7
+DATA refine_reversed<>+236(SB)/1, $0x37
+DATA refine_reversed<>+237(SB)/1, $0xb7
+DATA refine_reversed<>+238(SB)/1, $0x77
+DATA refine_reversed<>+239(SB)/1, $0xf7
+DATA refine_reversed<>+240(SB)/1, $0x0f
+DATA refine_reversed<>+241(SB)/1, $0x8f
+DATA refine_reversed<>+242(SB)/1, $0x4f
+DATA refine_reversed<>+243(SB)/1, $0xcf
+DATA refine_reversed<>+244(SB)/1, $0x2f
+DATA refine_reversed<>+245(SB)/1, $0xaf
+DATA refine_reversed<>+246(SB)/1, $0x6f
+DATA refine_reversed<>+247(SB)/1, $0xef
+DATA refine_reversed<>+248(SB)/1, $0x1f
+DATA refine_reversed<>+249(SB)/1, $0x9f
+DATA refine_reversed<>+250(SB)/1, $0x5f
+DATA refine_reversed<>+251(SB)/1, $0xdf
+DATA refine_reversed<>+252(SB)/1, $0x3f
+DATA refine_reversed<>+253(SB)/1, $0xbf
+DATA refine_reversed<>+254(SB)/1, $0x7f
+DATA refine_reversed<>+255(SB)/1, $0xff
+GLOBL refine_reversed<>(SB), RODATA|NOPTR, $256
+
+// func refinePlaces(state *uint64, stream *byte, end int, symbols *uint64, ended *uint64, blocks *uint64, n int) bool
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
+TEXT ·refinePlaces(SB), NOSPLIT, $48-57
+	MOVQ    stream+8(FP), R8
+	MOVQ    R8, 16(SP)
+	MOVQ    end+16(FP), R15
+	LEAQ    8(R8)(R15*1), R15
+	MOVQ    R15, (SP)
+	MOVQ    blocks+40(FP), DI
+	MOVQ    n+48(FP), R15
+	LEAQ    (R15)(R15*4), R15
+	LEAQ    (DI)(R15*8), R15
+	MOVQ    R15, 8(SP)
+	MOVQ    ended+32(FP), R15
+	MOVQ    R15, 32(SP)
+	MOVQ    symbols+24(FP), R9
+	MOVQ    R9, 24(SP)
+	XORL    R15, R15
+	MOVQ    R15, 40(SP)
+	MOVQ    state+0(FP), CX
+	XORL    R13, R13
+	SUBQ    (CX), R13
+	MOVQ    8(CX), R12
+	NEGQ    R13
+	MOVQ    R13, R15
+	SARQ    $0x03, R15
+	ADDQ    R15, R8
+	ANDL    $0x07, R13
+	MOVQ    (R8), BX
+	SHRXQ   R13, BX, BX
+	ADDQ    $0x07, R8
+	NEGQ    R13
+	ADDQ    $0x38, R13
+	MOVQ    (DI), R10
+	MOVQ    8(DI), R11
+	SUBQ    $0x01, R12
+	CMOVQCC 32(SP), R9
+	ADCQ    $0x00, R12
+
+round:
+	CMPQ    R8, (SP)
+	JHI     refused
+	MOVL    BX, AX
+	ANDL    $0x000003ff, AX
+	MOVBLZX (R9)(AX*8), CX
+	MOVWLZX 2(R9)(AX*8), DX
+	TESTL   $0x00000040, CX
+	JNE     rare
+	MOVWLZX 6(R9)(AX*8), R15
+	ADDQ    R15, R12
+	MOVBQSX 4(R9)(AX*8), SI
+	MOVBQSX 5(R9)(AX*8), R14
+
+symbol:
+	SHRXQ   CX, BX, BX
+	SUBQ    CX, R13
+	MOVQ    (R8), R15
+	SHLXQ   R13, R15, R15
+	ORQ     R15, BX
+	MOVL    R13, R15
+	SHRL    $0x03, R15
+	SUBQ    R15, R8
+	ADDQ    $0x07, R8
+	ORL     $0x38, R13
+	PDEPQ   R10, DX, DX
+	BLSMSKQ DX, R15
+	MOVQ    R11, AX
+	ANDQ    R15, AX
+	ANDNQ   R10, R15, R10
+	ANDNQ   R11, R15, R11
+	PDEPQ   AX, BX, R15
+	ORQ     R15, 16(DI)
+	POPCNTQ AX, AX
+	SHRXQ   AX, BX, BX
+	SUBQ    AX, R13
+	CMPQ    AX, $0x28
+	JHI     many
+
+placed:
+	SUBQ    SI, 40(SP)
+	ANDQ    DX, SI
+	ORQ     SI, 24(DI)
+	ANDQ    DX, R14
+	ORQ     R14, 32(DI)
+	MOVQ    24(SP), R9
+	SUBQ    $0x01, R12
+	CMOVQCC 32(SP), R9
+	ADCQ    $0x00, R12
+	LEAQ    40(DI), AX
+	MOVQ    R10, R15
+	ORQ     R11, R15
+	CMOVQEQ 40(DI), R10
+	CMOVQEQ 48(DI), R11
+	CMOVQEQ AX, DI
+	CMPQ    DI, 8(SP)
+	JCS     round
+	MOVQ    state+0(FP), R15
+	SUBQ    16(SP), R8
+	SHLQ    $0x03, R8
+	SUBQ    R13, R8
+	MOVQ    R8, (R15)
+	MOVQ    40(SP), AX
+	MOVQ    AX, 16(R15)
+	XORL    AX, AX
+	CMPQ    R9, 32(SP)
+	SETEQ   AL
+	ADDQ    AX, R12
+	MOVQ    R12, 8(R15)
+	MOVB    $0x01, AL
+	MOVB    AL, ret+56(FP)
+	VZEROUPPER
+	RET
+
+refused:
+	XORL AX, AX
+	MOVB AL, ret+56(FP)
+	VZEROUPPER
+	RET
+
+many:
+	NEGQ  R13
+	MOVQ  R13, R15
+	SARQ  $0x03, R15
+	ADDQ  R15, R8
+	ANDL  $0x07, R13
+	MOVQ  (R8), BX
+	SHRXQ R13, BX, BX
+	ADDQ  $0x07, R8
+	NEGQ  R13
+	ADDQ  $0x38, R13
+	JMP   placed
+
+rare:
+	NEGQ         R13
+	MOVQ         R13, R15
+	SARQ         $0x03, R15
+	ADDQ         R15, R8
+	ANDL         $0x07, R13
+	MOVQ         (R8), BX
+	SHRXQ        R13, BX, BX
+	ADDQ         $0x07, R8
+	NEGQ         R13
+	ADDQ         $0x38, R13
+	LEAQ         refine_reversed<>+0(SB), R14
+	MOVBLZX      BL, AX
+	MOVBLZX      (R14)(AX*1), AX
+	SHLL         $0x08, AX
+	MOVL         BX, R15
+	SHRL         $0x08, R15
+	MOVBLZX      R15, R15
+	MOVBLZX      (R14)(R15*1), R15
+	ORL          R15, AX
+	VMOVD        AX, X0
+	VPBROADCASTW X0, Y0
+	VPMAXUW      -328(R9), Y0, Y1
+	VPCMPEQW     Y0, Y1, Y1
+	VPMOVMSKB    Y1, CX
+	POPCNTL      CX, CX
+	SHRL         $0x01, CX
+	CMPL         CX, $0x00000010
+	JCC          refused
+	MOVWLSX      -296(R9)(CX*2), DX
+	MOVL         $0x0000000f, R15
+	SUBL         CX, R15
+	SHRXL        R15, AX, AX
+	ADDL         AX, DX
+	MOVBLZX      DL, DX
+	MOVBLZX      -256(R9)(DX*1), DX
+	INCL         CX
+	SHRXQ        CX, BX, AX
+	MOVL         DX, R15
+	ANDL         $0x0f, R15
+	CMPL         R15, $0x01
+	JHI          refused
+	JNE          none
+	SHRL         $0x04, DX
+	MOVL         $0x00000001, R15
+	SHLXL        DX, R15, DX
+	ANDL         $0x01, AX
+	LEAQ         -1(AX), R14
+	MOVQ         $-1, SI
+	INCL         CX
+	JMP          symbol
+
+none:
+	XORL    SI, SI
+	SHRL    $0x04, DX
+	CMPL    DX, $0x0f
+	JEQ     zeros
+	ADDL    DX, CX
+	MOVBLZX AL, SI
+	MOVBLZX (R14)(SI*1), SI
+	SHLL    $0x08, SI
+	MOVL    AX, R15
+	SHRL    $0x08, R15
+	MOVBLZX R15, R15
+	MOVBLZX (R14)(R15*1), R15
+	ORL     R15, SI
+	MOVL    $0x00000010, R15
+	SUBL    DX, R15
+	SHRXL   R15, SI, SI
+	ADDQ    SI, R12
+	MOVL    $0x00000001, R15
+	SHLXL   DX, R15, R15
+	LEAQ    -1(R12)(R15*1), R12
+	XORL    DX, DX
+	XORL    SI, SI
+	XORL    R14, R14
+	JMP     symbol
+
+zeros:
+	MOVL $0x00008000, DX
+	XORL R14, R14
+	JMP  symbol
+
+DATA refine_words<>+0(SB)/1, $0x00
+DATA refine_words<>+1(SB)/1, $0x01
+DATA refine_words<>+2(SB)/1, $0x00
+DATA refine_words<>+3(SB)/1, $0x01
+DATA refine_words<>+4(SB)/1, $0x00
+DATA refine_words<>+5(SB)/1, $0x01
+DATA refine_words<>+6(SB)/1, $0x00
+DATA refine_words<>+7(SB)/1, $0x01
+DATA refine_words<>+8(SB)/1, $0x00
+DATA refine_words<>+9(SB)/1, $0x01
+DATA refine_words<>+10(SB)/1, $0x00
+DATA refine_words<>+11(SB)/1, $0x01
+DATA refine_words<>+12(SB)/1, $0x00
+DATA refine_words<>+13(SB)/1, $0x01
+DATA refine_words<>+14(SB)/1, $0x00
+DATA refine_words<>+15(SB)/1, $0x01
+DATA refine_words<>+16(SB)/1, $0x00
+DATA refine_words<>+17(SB)/1, $0x01
+DATA refine_words<>+18(SB)/1, $0x00
+DATA refine_words<>+19(SB)/1, $0x01
+DATA refine_words<>+20(SB)/1, $0x00
+DATA refine_words<>+21(SB)/1, $0x01
+DATA refine_words<>+22(SB)/1, $0x00
+DATA refine_words<>+23(SB)/1, $0x01
+DATA refine_words<>+24(SB)/1, $0x00
+DATA refine_words<>+25(SB)/1, $0x01
+DATA refine_words<>+26(SB)/1, $0x00
+DATA refine_words<>+27(SB)/1, $0x01
+DATA refine_words<>+28(SB)/1, $0x00
+DATA refine_words<>+29(SB)/1, $0x01
+DATA refine_words<>+30(SB)/1, $0x00
+DATA refine_words<>+31(SB)/1, $0x01
+DATA refine_words<>+32(SB)/1, $0x02
+DATA refine_words<>+33(SB)/1, $0x03
+DATA refine_words<>+34(SB)/1, $0x02
+DATA refine_words<>+35(SB)/1, $0x03
+DATA refine_words<>+36(SB)/1, $0x02
+DATA refine_words<>+37(SB)/1, $0x03
+DATA refine_words<>+38(SB)/1, $0x02
+DATA refine_words<>+39(SB)/1, $0x03
+DATA refine_words<>+40(SB)/1, $0x02
+DATA refine_words<>+41(SB)/1, $0x03
+DATA refine_words<>+42(SB)/1, $0x02
+DATA refine_words<>+43(SB)/1, $0x03
+DATA refine_words<>+44(SB)/1, $0x02
+DATA refine_words<>+45(SB)/1, $0x03
+DATA refine_words<>+46(SB)/1, $0x02
+DATA refine_words<>+47(SB)/1, $0x03
+DATA refine_words<>+48(SB)/1, $0x02
+DATA refine_words<>+49(SB)/1, $0x03
+DATA refine_words<>+50(SB)/1, $0x02
+DATA refine_words<>+51(SB)/1, $0x03
+DATA refine_words<>+52(SB)/1, $0x02
+DATA refine_words<>+53(SB)/1, $0x03
+DATA refine_words<>+54(SB)/1, $0x02
+DATA refine_words<>+55(SB)/1, $0x03
+DATA refine_words<>+56(SB)/1, $0x02
+DATA refine_words<>+57(SB)/1, $0x03
+DATA refine_words<>+58(SB)/1, $0x02
+DATA refine_words<>+59(SB)/1, $0x03
+DATA refine_words<>+60(SB)/1, $0x02
+DATA refine_words<>+61(SB)/1, $0x03
+DATA refine_words<>+62(SB)/1, $0x02
+DATA refine_words<>+63(SB)/1, $0x03
+DATA refine_words<>+64(SB)/1, $0x04
+DATA refine_words<>+65(SB)/1, $0x05
+DATA refine_words<>+66(SB)/1, $0x04
+DATA refine_words<>+67(SB)/1, $0x05
+DATA refine_words<>+68(SB)/1, $0x04
+DATA refine_words<>+69(SB)/1, $0x05
+DATA refine_words<>+70(SB)/1, $0x04
+DATA refine_words<>+71(SB)/1, $0x05
+DATA refine_words<>+72(SB)/1, $0x04
+DATA refine_words<>+73(SB)/1, $0x05
+DATA refine_words<>+74(SB)/1, $0x04
+DATA refine_words<>+75(SB)/1, $0x05
+DATA refine_words<>+76(SB)/1, $0x04
+DATA refine_words<>+77(SB)/1, $0x05
+DATA refine_words<>+78(SB)/1, $0x04
+DATA refine_words<>+79(SB)/1, $0x05
+DATA refine_words<>+80(SB)/1, $0x04
+DATA refine_words<>+81(SB)/1, $0x05
+DATA refine_words<>+82(SB)/1, $0x04
+DATA refine_words<>+83(SB)/1, $0x05
+DATA refine_words<>+84(SB)/1, $0x04
+DATA refine_words<>+85(SB)/1, $0x05
+DATA refine_words<>+86(SB)/1, $0x04
+DATA refine_words<>+87(SB)/1, $0x05
+DATA refine_words<>+88(SB)/1, $0x04
+DATA refine_words<>+89(SB)/1, $0x05
+DATA refine_words<>+90(SB)/1, $0x04
+DATA refine_words<>+91(SB)/1, $0x05
+DATA refine_words<>+92(SB)/1, $0x04
+DATA refine_words<>+93(SB)/1, $0x05
+DATA refine_words<>+94(SB)/1, $0x04
+DATA refine_words<>+95(SB)/1, $0x05
+DATA refine_words<>+96(SB)/1, $0x06
+DATA refine_words<>+97(SB)/1, $0x07
+DATA refine_words<>+98(SB)/1, $0x06
+DATA refine_words<>+99(SB)/1, $0x07
+DATA refine_words<>+100(SB)/1, $0x06
+DATA refine_words<>+101(SB)/1, $0x07
+DATA refine_words<>+102(SB)/1, $0x06
+DATA refine_words<>+103(SB)/1, $0x07
+DATA refine_words<>+104(SB)/1, $0x06
+DATA refine_words<>+105(SB)/1, $0x07
+DATA refine_words<>+106(SB)/1, $0x06
+DATA refine_words<>+107(SB)/1, $0x07
+DATA refine_words<>+108(SB)/1, $0x06
+DATA refine_words<>+109(SB)/1, $0x07
+DATA refine_words<>+110(SB)/1, $0x06
+DATA refine_words<>+111(SB)/1, $0x07
+DATA refine_words<>+112(SB)/1, $0x06
+DATA refine_words<>+113(SB)/1, $0x07
+DATA refine_words<>+114(SB)/1, $0x06
+DATA refine_words<>+115(SB)/1, $0x07
+DATA refine_words<>+116(SB)/1, $0x06
+DATA refine_words<>+117(SB)/1, $0x07
+DATA refine_words<>+118(SB)/1, $0x06
+DATA refine_words<>+119(SB)/1, $0x07
+DATA refine_words<>+120(SB)/1, $0x06
+DATA refine_words<>+121(SB)/1, $0x07
+DATA refine_words<>+122(SB)/1, $0x06
+DATA refine_words<>+123(SB)/1, $0x07
+DATA refine_words<>+124(SB)/1, $0x06
+DATA refine_words<>+125(SB)/1, $0x07
+DATA refine_words<>+126(SB)/1, $0x06
+DATA refine_words<>+127(SB)/1, $0x07
+GLOBL refine_words<>(SB), RODATA|NOPTR, $128
+
+DATA refine_lanes<>+0(SB)/2, $0x0001
+DATA refine_lanes<>+2(SB)/2, $0x0002
+DATA refine_lanes<>+4(SB)/2, $0x0004
+DATA refine_lanes<>+6(SB)/2, $0x0008
+DATA refine_lanes<>+8(SB)/2, $0x0010
+DATA refine_lanes<>+10(SB)/2, $0x0020
+DATA refine_lanes<>+12(SB)/2, $0x0040
+DATA refine_lanes<>+14(SB)/2, $0x0080
+DATA refine_lanes<>+16(SB)/2, $0x0100
+DATA refine_lanes<>+18(SB)/2, $0x0200
+DATA refine_lanes<>+20(SB)/2, $0x0400
+DATA refine_lanes<>+22(SB)/2, $0x0800
+DATA refine_lanes<>+24(SB)/2, $0x1000
+DATA refine_lanes<>+26(SB)/2, $0x2000
+DATA refine_lanes<>+28(SB)/2, $0x4000
+DATA refine_lanes<>+30(SB)/2, $0x8000
+GLOBL refine_lanes<>(SB), RODATA|NOPTR, $32
+
+// func refineBlocks(blocks *int16, refinements *uint64, n int, bit int)
+// Requires: AVX, AVX2
+TEXT ·refineBlocks(SB), NOSPLIT, $0-32
+	MOVQ         blocks+0(FP), AX
+	MOVQ         refinements+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         bit+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTW X0, Y0
+	VMOVDQU      refine_lanes<>+0(SB), Y1
+	VPCMPEQW     Y2, Y2, Y2
+	VPSRLW       $0x0f, Y2, Y2
+
+block:
+	MOVQ         16(CX), BX
+	ORQ          24(CX), BX
+	JEQ          next
+	VMOVQ        BX, X3
+	VPBROADCASTQ X3, Y3
+	VPBROADCASTQ 32(CX), Y4
+	VMOVDQU      (AX), Y5
+	VPSHUFB      refine_words<>+0(SB), Y3, Y6
+	VPAND        Y1, Y6, Y6
+	VPCMPEQW     Y1, Y6, Y6
+	VPAND        Y0, Y6, Y6
+	VPSHUFB      refine_words<>+0(SB), Y4, Y7
+	VPAND        Y1, Y7, Y7
+	VPCMPEQW     Y1, Y7, Y7
+	VPOR         Y5, Y7, Y7
+	VPOR         Y2, Y7, Y7
+	VPSIGNW      Y7, Y6, Y6
+	VPADDW       Y6, Y5, Y5
+	VMOVDQU      Y5, (AX)
+	VMOVDQU      32(AX), Y5
+	VPSHUFB      refine_words<>+32(SB), Y3, Y6
+	VPAND        Y1, Y6, Y6
+	VPCMPEQW     Y1, Y6, Y6
+	VPAND        Y0, Y6, Y6
+	VPSHUFB      refine_words<>+32(SB), Y4, Y7
+	VPAND        Y1, Y7, Y7
+	VPCMPEQW     Y1, Y7, Y7
+	VPOR         Y5, Y7, Y7
+	VPOR         Y2, Y7, Y7
+	VPSIGNW      Y7, Y6, Y6
+	VPADDW       Y6, Y5, Y5
+	VMOVDQU      Y5, 32(AX)
+	VMOVDQU      64(AX), Y5
+	VPSHUFB      refine_words<>+64(SB), Y3, Y6
+	VPAND        Y1, Y6, Y6
+	VPCMPEQW     Y1, Y6, Y6
+	VPAND        Y0, Y6, Y6
+	VPSHUFB      refine_words<>+64(SB), Y4, Y7
+	VPAND        Y1, Y7, Y7
+	VPCMPEQW     Y1, Y7, Y7
+	VPOR         Y5, Y7, Y7
+	VPOR         Y2, Y7, Y7
+	VPSIGNW      Y7, Y6, Y6
+	VPADDW       Y6, Y5, Y5
+	VMOVDQU      Y5, 64(AX)
+	VMOVDQU      96(AX), Y5
+	VPSHUFB      refine_words<>+96(SB), Y3, Y3
+	VPAND        Y1, Y3, Y3
+	VPCMPEQW     Y1, Y3, Y3
+	VPAND        Y0, Y3, Y3
+	VPSHUFB      refine_words<>+96(SB), Y4, Y4
+	VPAND        Y1, Y4, Y4
+	VPCMPEQW     Y1, Y4, Y4
+	VPOR         Y5, Y4, Y4
+	VPOR         Y2, Y4, Y4
+	VPSIGNW      Y4, Y3, Y3
+	VPADDW       Y3, Y5, Y5
+	VMOVDQU      Y5, 96(AX)
+
+next:
+	ADDQ $0x28, CX
+	ADDQ $0x00000080, AX
+	DECQ DX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+DATA reverse_nibbles<>+0(SB)/1, $0x00
+DATA reverse_nibbles<>+1(SB)/1, $0x08
+DATA reverse_nibbles<>+2(SB)/1, $0x04
+DATA reverse_nibbles<>+3(SB)/1, $0x0c
+DATA reverse_nibbles<>+4(SB)/1, $0x02
+DATA reverse_nibbles<>+5(SB)/1, $0x0a
+DATA reverse_nibbles<>+6(SB)/1, $0x06
+DATA reverse_nibbles<>+7(SB)/1, $0x0e
+DATA reverse_nibbles<>+8(SB)/1, $0x01
+DATA reverse_nibbles<>+9(SB)/1, $0x09
+DATA reverse_nibbles<>+10(SB)/1, $0x05
+DATA reverse_nibbles<>+11(SB)/1, $0x0d
+DATA reverse_nibbles<>+12(SB)/1, $0x03
+DATA reverse_nibbles<>+13(SB)/1, $0x0b
+DATA reverse_nibbles<>+14(SB)/1, $0x07
+DATA reverse_nibbles<>+15(SB)/1, $0x0f
+DATA reverse_nibbles<>+16(SB)/1, $0x00
+DATA reverse_nibbles<>+17(SB)/1, $0x08
+DATA reverse_nibbles<>+18(SB)/1, $0x04
+DATA reverse_nibbles<>+19(SB)/1, $0x0c
+DATA reverse_nibbles<>+20(SB)/1, $0x02
+DATA reverse_nibbles<>+21(SB)/1, $0x0a
+DATA reverse_nibbles<>+22(SB)/1, $0x06
+DATA reverse_nibbles<>+23(SB)/1, $0x0e
+DATA reverse_nibbles<>+24(SB)/1, $0x01
+DATA reverse_nibbles<>+25(SB)/1, $0x09
+DATA reverse_nibbles<>+26(SB)/1, $0x05
+DATA reverse_nibbles<>+27(SB)/1, $0x0d
+DATA reverse_nibbles<>+28(SB)/1, $0x03
+DATA reverse_nibbles<>+29(SB)/1, $0x0b
+DATA reverse_nibbles<>+30(SB)/1, $0x07
+DATA reverse_nibbles<>+31(SB)/1, $0x0f
+GLOBL reverse_nibbles<>(SB), RODATA|NOPTR, $32
+
+// func reverseBits(dst *byte, src *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·reverseBits(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	VMOVDQU   reverse_nibbles<>+0(SB), Y0
+	VPCMPEQB  Y1, Y1, Y1
+	VPSRLW    $0x0c, Y1, Y1
+	VPACKUSWB Y1, Y1, Y1
+
+bytes:
+	VMOVDQU (CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y1, Y2, Y2
+	VPAND   Y1, Y3, Y3
+	VPSHUFB Y2, Y0, Y2
+	VPSHUFB Y3, Y0, Y3
+	VPSLLW  $0x04, Y2, Y2
+	VPOR    Y2, Y3, Y2
+	VMOVDQU Y2, (AX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, AX
+	DECQ    DX
+	JNZ     bytes
 	VZEROUPPER
 	RET

@@ -1,6 +1,9 @@
 package jpeg
 
-import "image"
+import (
+	"image"
+	"math/bits"
+)
 
 // A view is the part of the MCU grid that a window needs.
 type view struct {
@@ -130,15 +133,24 @@ func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
 		if d.buffered {
 			first := (my*c.v+y)*c.across + d.view.x0*c.h
 			blocks = c.coefficients[first : first+n]
-			if d.smooth {
+			if d.smooth || d.zigzag {
 				p.blocks = grow(p.blocks, n)
+				d.natural(p.blocks, blocks)
 				blocks = p.blocks
+			}
+			if d.smooth {
 				d.smoothRow(blocks, ci, my*c.v+y, d.view.x0*c.h)
 			}
 			p.last = grow(p.last, n)
 			ends = p.last
-			for i := range blocks {
-				ends[i] = lastIndex(&blocks[i])
+			if d.config.Progressive && !d.irregular && !d.smooth {
+				for i, set := range c.nonzero[first : first+n] {
+					ends[i] = uint8(bits.Len64(set|1) - 1)
+				}
+			} else {
+				for i := range blocks {
+					ends[i] = lastIndex(&blocks[i])
+				}
 			}
 		} else {
 			first := y * n

@@ -67,12 +67,17 @@ func (r *reorderer) advance(any func(flag Register)) {
 	RET()
 }
 
-// reorder4 takes a block as two vectors of AVX-512.
-func reorder4() {
+// indices holds the place in the stream of each coefficient.
+func indices() Mem {
 	order := GLOBL("reorder_order", RODATA|NOPTR)
 	for i, k := range zigzag() {
 		DATA(2*i, U16(uint16(k)))
 	}
+	return order
+}
+
+// reorder4 takes a block as two vectors of AVX-512.
+func reorder4(order Mem) {
 	r := newReorderer("reorder4", "reorder4 is reorder with AVX-512 F and BW.")
 	upper, lower, zero, ac := ZMM(), ZMM(), ZMM(), K()
 	VMOVDQU16(order, upper)
@@ -101,13 +106,16 @@ func reorder4() {
 	r.advance(func(flag Register) { SETNE(flag) })
 }
 
-// reorder collects every row from the vectors of eight words that hold its
-// coefficients. Row 7-y has row y's order, backwards and in the vectors counted from
-// the other end, so one lane makes row y and the other row 7-y.
-func reorder() {
-	place := zigzag()
-	var from [4][]int // by row: the vectors
-	var masks [4][]Mem
+// rows says from which vectors of eight words rows y and 7-y are collected, and how. Row
+// 7-y has row y's order, backwards and in the vectors counted from the other end, so one
+// lane makes row y and the other row 7-y.
+type rows struct {
+	from  [4][]int // by y: the vectors
+	masks [4][]Mem
+}
+
+func newRows() *rows {
+	place, r := zigzag(), &rows{}
 	table := GLOBL("reorder_masks", RODATA|NOPTR)
 	size := 0
 	for y := range 4 {
@@ -123,8 +131,8 @@ func reorder() {
 			if !used {
 				continue
 			}
-			from[y] = append(from[y], v)
-			masks[y] = append(masks[y], table.Offset(size))
+			r.from[y] = append(r.from[y], v)
+			r.masks[y] = append(r.masks[y], table.Offset(size))
 			for i, m := range mask {
 				DATA(size+i, U8(m))
 			}
@@ -140,6 +148,37 @@ func reorder() {
 			size += 32
 		}
 	}
+	return r
+}
+
+// move collects a block's rows, and calls each for every pair of them.
+func (r *rows) move(dst, src Register, each func(y int, row VecVirtual)) {
+	var vectors [8]VecVirtual
+	for v := range vectors {
+		if v == 4 || v == 7 { // no row of the upper half needs it
+			continue
+		}
+		vectors[v] = YMM()
+		VMOVDQU(Mem{Base: src, Disp: 16 * v}, vectors[v].AsX())
+		VINSERTI128(U8(1), Mem{Base: src, Disp: 16 * (7 - v)}, vectors[v], vectors[v])
+	}
+	for y := range 4 {
+		row, t := YMM(), YMM()
+		for i, v := range r.from[y] {
+			if i == 0 {
+				VPSHUFB(r.masks[y][i], vectors[v], row)
+				continue
+			}
+			VPSHUFB(r.masks[y][i], vectors[v], t)
+			VPOR(t, row, row)
+		}
+		VMOVDQU(row.AsX(), Mem{Base: dst, Disp: 16 * y})
+		VEXTRACTI128(U8(1), row, Mem{Base: dst, Disp: 16 * (7 - y)})
+		each(y, row)
+	}
+}
+
+func reorder(rows *rows) {
 	ac := GLOBL("reorder_ac", RODATA|NOPTR)
 	for i := range 4 {
 		v := ^uint64(0)
@@ -153,34 +192,14 @@ func reorder() {
 		"reorder moves n blocks out of zigzag order, writes 63 to their bytes of last, or 0 if only",
 		"the DC coefficient differs from zero, and clears them at src. The steps are in blocks.")
 	Label("block")
-	var vectors [8]VecVirtual
-	for v := range vectors {
-		if v == 4 || v == 7 { // no row of the upper half needs it
-			continue
-		}
-		vectors[v] = YMM()
-		VMOVDQU(Mem{Base: r.src, Disp: 16 * v}, vectors[v].AsX())
-		VINSERTI128(U8(1), Mem{Base: r.src, Disp: 16 * (7 - v)}, vectors[v], vectors[v])
-	}
 	any := YMM()
-	for y := range 4 {
-		row, t := YMM(), YMM()
-		for i, v := range from[y] {
-			if i == 0 {
-				VPSHUFB(masks[y][i], vectors[v], row)
-				continue
-			}
-			VPSHUFB(masks[y][i], vectors[v], t)
-			VPOR(t, row, row)
-		}
-		VMOVDQU(row.AsX(), Mem{Base: r.dst, Disp: 16 * y})
-		VEXTRACTI128(U8(1), row, Mem{Base: r.dst, Disp: 16 * (7 - y)})
+	rows.move(r.dst, r.src, func(y int, row VecVirtual) {
 		if y == 0 {
 			VPAND(ac, row, any)
 		} else {
 			VPOR(row, any, any)
 		}
-	}
+	})
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 	for i := range 4 {
@@ -188,4 +207,44 @@ func reorder() {
 	}
 	VPTEST(any, any)
 	r.advance(func(flag Register) { SETNE(flag) })
+}
+
+// natural is for blocks that stay in zigzag order where they are.
+func natural(rows *rows) {
+	TEXT("natural", NOSPLIT, "func(dst, src *int16, n int)")
+	Doc("natural copies n blocks out of zigzag order.")
+	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Label("block")
+	rows.move(dst, src, func(int, VecVirtual) {})
+	nextBlock(dst, src, n)
+}
+
+func natural4(order Mem) {
+	TEXT("natural4", NOSPLIT, "func(dst, src *int16, n int)")
+	Doc("natural4 is natural with AVX-512 F and BW.")
+	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	upper, lower := ZMM(), ZMM()
+	VMOVDQU16(order, upper)
+	VMOVDQU16(order.Offset(64), lower)
+	Label("block")
+	a, b, head, tail := ZMM(), ZMM(), ZMM(), ZMM()
+	VMOVDQU16(Mem{Base: src}, a)
+	VMOVDQU16(Mem{Base: src, Disp: 64}, b)
+	VMOVDQA64(upper, head)
+	VMOVDQA64(lower, tail)
+	VPERMI2W(b, a, head)
+	VPERMI2W(b, a, tail)
+	VMOVDQU16(head, Mem{Base: dst})
+	VMOVDQU16(tail, Mem{Base: dst, Disp: 64})
+	nextBlock(dst, src, n)
+}
+
+// nextBlock goes on with the next of n blocks.
+func nextBlock(dst, src, n Register) {
+	ADDQ(U32(128), dst)
+	ADDQ(U32(128), src)
+	DECQ(n)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
 }

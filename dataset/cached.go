@@ -124,6 +124,20 @@ func (c *Cache) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
+// Foresee passes the future on to the underlying dataset, without the samples that are in
+// memory by the time it looks at a batch.
+func (c *Cache) Foresee(f Future) (stop func()) {
+	return Foresee(c.inner, translated{f, func(indices []int) []int {
+		missing := indices[:0]
+		for _, i := range indices {
+			if CheckIndex(i, c.Len()) == nil && c.entries[i].Load() < places {
+				missing = append(missing, i)
+			}
+		}
+		return missing
+	}})
+}
+
 // Stats reports what the cache holds, and its hits and misses by all Readers
 // together. It may be called at any time.
 func (c *Cache) Stats() CacheStats {

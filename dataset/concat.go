@@ -72,6 +72,23 @@ func (c *concat) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
+func (c *concat) Foresee(f Future) (stop func()) {
+	return foreseeAll(c.children, func(child int) Future {
+		return translated{f, func(indices []int) []int {
+			own := indices[:0]
+			for _, i := range indices {
+				if CheckIndex(i, c.Len()) != nil {
+					continue
+				}
+				if at, local := c.locate(i); at == child {
+					own = append(own, local)
+				}
+			}
+			return own
+		}}
+	})
+}
+
 // part is what one child has to place of a batch.
 type part struct {
 	indices []int // in the child

@@ -31,6 +31,8 @@
 //   - Name ([Namer]): a file's path or a record's key, for errors;
 //   - ReadAhead ([ReadAheader]), where storage is slow: it asks for samples
 //     before they are placed;
+//   - Foresee ([Foreseer]), where storage is so slow that data must be requested
+//     long before: it gets the whole order of an epoch;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;
 //   - a Write function that uses [Each], so that a test can read what it wrote.
@@ -44,7 +46,7 @@ import "context"
 // A Dataset is a fixed collection of samples that share one Spec.
 //
 // Several goroutines use it at once. It must not change while a loader uses it.
-// The interfaces [Namer] and [ReadAheader] extend it.
+// The interfaces [Namer], [ReadAheader] and [Foreseer] extend it.
 type Dataset interface {
 	// Len is the number of samples. Their indices are 0 to Len()-1.
 	Len() int

@@ -67,6 +67,8 @@ func (m *mapped) Name(i int) string { return Name(m.inner, i) }
 
 func (m *mapped) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, m.inner, indices) }
 
+func (m *mapped) Foresee(f Future) (stop func()) { return Foresee(m.inner, f) }
+
 func (m *mapped) Open() (Reader, error) {
 	inner, err := m.inner.Open()
 	if err != nil {

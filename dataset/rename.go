@@ -41,4 +41,6 @@ func (r *renamed) Spec() Spec            { return r.spec }
 func (r *renamed) Open() (Reader, error) { return r.inner.Open() }
 func (r *renamed) Name(i int) string     { return Name(r.inner, i) }
 
+func (r *renamed) Foresee(f Future) (stop func()) { return Foresee(r.inner, f) }
+
 func (r *renamed) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, r.inner, indices) }

@@ -40,6 +40,18 @@ func (s *subset) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
+func (s *subset) Foresee(f Future) (stop func()) {
+	return Foresee(s.inner, translated{f, func(indices []int) []int {
+		inner := indices[:0]
+		for _, i := range indices {
+			if CheckIndex(i, s.Len()) == nil {
+				inner = append(inner, s.indices[i])
+			}
+		}
+		return inner
+	}})
+}
+
 // translate appends the inner dataset's indices, up to the first that is out of range.
 func (s *subset) translate(to, indices []int) ([]int, error) {
 	for _, i := range indices {

@@ -84,6 +84,10 @@ func (z *zip) ReadAhead(ctx context.Context, indices []int) {
 	}
 }
 
+func (z *zip) Foresee(f Future) (stop func()) {
+	return foreseeAll(z.children, func(int) Future { return f })
+}
+
 func (z *zip) Open() (Reader, error) {
 	readers, err := openAll(z.children)
 	if err != nil {

@@ -38,6 +38,7 @@ func (r *run) advance() bool {
 				r.first = c.next
 			}
 			c.plan, c.next, c.k = c.next, nil, 0
+			c.plan.reached = true
 			r.planNext()
 		case len(c.skip) > 0 && c.skip[0] == c.seq:
 			c.skip = c.skip[1:]

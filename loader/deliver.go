@@ -20,6 +20,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			}
 			return
 		}
+		r.endForesights()
 		at := r.ledger.deliver(j, r.first)
 		waited := time.Since(since)
 		emptied, err := r.outcome(j)

@@ -16,6 +16,8 @@ type plan struct {
 	base    int // the first batch's seq in the run
 	skipped int // number of batches of the epoch before the first one
 
+	reached bool // whether the cursor has come to the plan; the loader's mutex guards it
+
 	identity func() string // of the sampler; may be empty
 	probed   func() string // calls newProbe once
 
@@ -110,9 +112,9 @@ func (p *plan) number(k int) int { return p.skipped + k }
 // rows appends the samples of batch k and the places of their draws in the
 // global order, from which their random numbers come.
 func (p *plan) rows(k int, indices []int, draws []int64) ([]int, []int64) {
+	indices = p.samplesOf(k, indices)
 	if p.batches != nil {
 		k += p.first
-		indices = p.batches.At(k, indices)
 		for row := range indices {
 			if p.batchPart != nil {
 				draws = append(draws, p.batchPart.Draw(k, row))
@@ -123,7 +125,6 @@ func (p *plan) rows(k int, indices []int, draws []int64) ([]int, []int64) {
 		return indices, draws
 	}
 	for i, end := p.begin(k), p.begin(k+1); i < end; i++ {
-		indices = append(indices, p.order.At(p.first+i))
 		if p.part != nil {
 			draws = append(draws, p.part.Draw(i))
 		} else {
@@ -131,6 +132,17 @@ func (p *plan) rows(k int, indices []int, draws []int64) ([]int, []int64) {
 		}
 	}
 	return indices, draws
+}
+
+// samplesOf appends the samples of batch k.
+func (p *plan) samplesOf(k int, indices []int) []int {
+	if p.batches != nil {
+		return p.batches.At(p.first+k, indices)
+	}
+	for i, end := p.begin(k), p.begin(k+1); i < end; i++ {
+		indices = append(indices, p.order.At(p.first+i))
+	}
+	return indices
 }
 
 // changed reports an error if an order has changed its length, which it must not.

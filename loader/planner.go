@@ -51,17 +51,29 @@ func (l *Loader) endPlanning(p *planning) {
 // plan plans the first epoch with batches, from a position on.
 func (r *run) plan(from Position) {
 	p, err := (*plan)(nil), fmt.Errorf("loader: epoch %d: %w", from.Epoch, ErrGoexit)
-	defer func() { r.planned(p, err) }() // also if the sampler calls runtime.Goexit
+	f := (*foresight)(nil)
+	defer func() { // also if the sampler or the dataset calls runtime.Goexit
+		if !r.planned(p, f, err) {
+			f.end()
+		}
+	}()
 	p, err = r.l.safePlan(from)
 	for err == nil && p.count == 0 && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
 		p, err = r.l.safePlan(r.l.start(p.epoch+1, r.samples))
 	}
+	if err == nil && p.count > 0 {
+		f, err = r.foresee(p)
+	}
 }
 
-// planned gives a plan, or the error in its place, to the cursor.
-func (r *run) planned(p *plan, err error) {
+// planned gives a plan, or the error in its place, to the cursor, and keeps what the
+// dataset was told of it. It reports false if the run no longer ends f.
+func (r *run) planned(p *plan, f *foresight, err error) (kept bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
+	if kept = f == nil || !r.stopped.Load(); kept && f != nil {
+		r.foresights = append(r.foresights, f)
+	}
 	r.cursor.planning = false
 	if err != nil {
 		r.cursor.err = err
@@ -70,6 +82,7 @@ func (r *run) planned(p *plan, err error) {
 	}
 	r.wakeAnother()
 	r.notify()
+	return kept
 }
 
 // planInline makes the next plan in the loop's own goroutine. It reports false if no

@@ -11,7 +11,8 @@ import (
 // A run is one loop over a loader, with its batches in flight and its workers.
 type run struct {
 	l       *Loader
-	samples int // in the dataset
+	samples int   // in the dataset
+	ahead   []int // seqs of batches that an earlier run has delivered, ascending
 	begun   time.Time
 	ctx     context.Context // cancelled when the loop ends
 	cancel  context.CancelCauseFunc
@@ -30,13 +31,15 @@ type run struct {
 	first    *plan // the plan of the first epoch with batches
 	fatal    error // ends the run after the complete batches are delivered
 
+	foresights []*foresight // that have not ended, in the order of their epochs
+
 	// Only the loop uses these.
 	failed int // samples that failed in batches that the loop has reached
 	ledger ledger
 }
 
 func newRun(l *Loader, ctx context.Context, from Position, until int) *run {
-	r := &run{l: l, samples: from.Samples, begun: time.Now(), arrived: make(chan struct{}, 1)}
+	r := &run{l: l, samples: from.Samples, ahead: from.Ahead, begun: time.Now(), arrived: make(chan struct{}, 1)}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.work.L = &l.mu
 	r.cursor.until, r.cursor.skip = until, from.Ahead
@@ -198,6 +201,7 @@ func (r *run) stop() {
 	for _, j := range r.abandon() {
 		r.l.release(j)
 	}
+	r.endForesights()
 }
 
 // abandon removes all batches from those in flight and returns the ones that no stray

@@ -98,6 +98,9 @@ func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, x.inner, indices)
 }
 
+// Foresee passes the future on to the underlying dataset, if that wants to know it.
+func (x *Pipeline) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
+
 // String describes the compiled steps: what is read, what is done to it and what
 // is stored.
 func (x *Pipeline) String() string {

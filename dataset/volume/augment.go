@@ -172,6 +172,9 @@ func (x *Augmented) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, x.inner, indices)
 }
 
+// Foresee passes the future on to the underlying dataset.
+func (x *Augmented) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
+
 func (x *Augmented) volumes() []field { return x.fields }
 
 // String is the plan: that of the underlying dataset, the steps and the result.

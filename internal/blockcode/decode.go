@@ -100,6 +100,12 @@ func (d *Decoder) flatten() bool {
 	return e == len(escapes)
 }
 
+// scatter is the index of the coefficient for each bit of a mask, and 0 for bit 64.
+var scatter = func() (order [128]uint8) {
+	copy(order[:], zigzag[1:])
+	return order
+}()
+
 // expand fills the blocks from flat, without the patches. It reports whether no mask has
 // a coefficient 64.
 func (d *Decoder) expand(blocks []Block, last []uint8) bool {
@@ -119,7 +125,6 @@ func (d *Decoder) expand(blocks []Block, last []uint8) bool {
 			dc += int16(binary.LittleEndian.Uint16(wide))
 			wide = wide[2:]
 		}
-		b[0] = dc
 
 		length := int(d.lengths[i/2] >> (i % 2 * 4) & 15)
 		var mask uint64
@@ -133,12 +138,20 @@ func (d *Decoder) expand(blocks []Block, last []uint8) bool {
 		masks = masks[length:]
 		all |= mask
 		last[i] = uint8(bits.Len64(mask))
-		values := flat[:64]
-		flat = flat[bits.OnesCount64(mask):]
-		for j := uint(0); mask != 0; j++ {
-			b[zigzag[(bits.TrailingZeros64(mask)+1)&63]&63] = int16(values[j&63])
+		values := (*[64]int8)(flat)
+		count := uint(bits.OnesCount64(mask))
+		flat = flat[count:]
+		for j := uint(0); j < count; j += 4 { // values too many go to the DC coefficient
+			b[scatter[bits.TrailingZeros64(mask)&127]&63] = int16(values[j&63])
+			mask &= mask - 1
+			b[scatter[bits.TrailingZeros64(mask)&127]&63] = int16(values[(j+1)&63])
+			mask &= mask - 1
+			b[scatter[bits.TrailingZeros64(mask)&127]&63] = int16(values[(j+2)&63])
+			mask &= mask - 1
+			b[scatter[bits.TrailingZeros64(mask)&127]&63] = int16(values[(j+3)&63])
 			mask &= mask - 1
 		}
+		b[0] = dc
 	}
 	return all>>63 == 0
 }

@@ -1,4 +1,4 @@
-// Neon generates the NEON kernels of internal/jpeg and internal/resize. Go's
+// Neon generates the NEON kernels of internal/jpeg, blockcode and resize. Go's
 // assembler lacks many vector instructions, so all of them are written in ARM's
 // notation and encoded by the GNU assembler (aarch64-linux-gnu-as). The file holds
 // the encoded words, each with its instruction as a comment.
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	kernels := flag.String("kernels", "", "jpeg or resize")
+	kernels := flag.String("kernels", "", "jpeg, blockcode or resize")
 	out := flag.String("out", "", "file to write")
 	flag.Parse()
 	p := &program{}
@@ -27,6 +27,9 @@ func main() {
 		inverse(p)
 		color(p)
 		upsample(p)
+	case "blockcode":
+		flatten(p)
+		expand(p)
 	case "resize":
 		horizontal(p)
 		vertical(p)
@@ -37,7 +40,7 @@ func main() {
 			storeHalfPlane(p, f)
 		}
 	default:
-		log.Fatalf("neon: -kernels %q: want jpeg or resize", *kernels)
+		log.Fatalf("neon: -kernels %q: want jpeg, blockcode or resize", *kernels)
 	}
 	text, err := p.text()
 	if err == nil {

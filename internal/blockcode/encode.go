@@ -15,8 +15,7 @@ const goOn = 1<<10 - 1
 // for use by one goroutine at a time.
 type Encoder struct {
 	streams
-	patches []byte
-	nibbles []byte // of values, one per byte
+	nibbles [2][]byte // of lengths and values, one per byte
 	lanes   [lanes]bitWriter
 }
 
@@ -45,10 +44,10 @@ func (e *Encoder) Append(dst []byte, level Level, blocks []Block) ([]byte, error
 
 // gather fills the streams.
 func (e *Encoder) gather(blocks []Block) {
-	for _, s := range []*[]byte{&e.lengths, &e.dcs, &e.masks, &e.escapes, &e.wide, &e.patches, &e.nibbles} {
+	for _, s := range []*[]byte{&e.dcs, &e.masks, &e.escapes, &e.wide, &e.patches, &e.nibbles[0], &e.nibbles[1]} {
 		*s = (*s)[:0]
 	}
-	var lengths []byte // one per byte
+	lengths, values := e.nibbles[0], e.nibbles[1]
 	predicted, patched := int16(0), 0
 	for i := range blocks {
 		b := &blocks[i]
@@ -69,10 +68,10 @@ func (e *Encoder) gather(blocks []Block) {
 			}
 			mask |= 1 << (k - 1)
 			if v >= -8 && v <= 7 {
-				e.nibbles = append(e.nibbles, byte(v)&15)
+				values = append(values, byte(v)&15)
 				continue
 			}
-			e.nibbles = append(e.nibbles, 0)
+			values = append(values, 0)
 			e.escapes = append(e.escapes, byte(v))
 			if v != int16(int8(v)) {
 				for ; i-patched > goOn; patched += goOn {
@@ -84,10 +83,12 @@ func (e *Encoder) gather(blocks []Block) {
 		}
 		length := (bits.Len64(mask) + 7) / 8
 		lengths = append(lengths, byte(length))
-		e.masks = append(e.masks, binary.LittleEndian.AppendUint64(nil, mask)[:length]...)
+		e.masks = binary.LittleEndian.AppendUint64(e.masks, mask)
+		e.masks = e.masks[:len(e.masks)-8+length]
 	}
-	e.lengths = appendNibbles(e.lengths, lengths, 0)
-	e.values = appendNibbles(e.values[:0], e.nibbles, 1)
+	e.nibbles = [2][]byte{lengths, values}
+	e.lengths = appendNibbles(e.lengths[:0], lengths, 0)
+	e.values = appendNibbles(e.values[:0], values, 1)
 }
 
 func (e *Encoder) patch(on, place int, v int16) {

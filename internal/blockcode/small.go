@@ -40,22 +40,24 @@ func (e *Encoder) appendSmall(dst []byte) []byte {
 
 // smallest returns the code set that needs the fewest bits.
 func smallest(parts *[compressed][]byte) (best int) {
-	var counts [compressed][256]int
+	var total [codeSets]int
 	for s, part := range parts {
+		var counts [256]int
 		for _, symbol := range part {
-			counts[s][symbol]++
+			counts[symbol]++
 		}
-	}
-	fewest := -1
-	for set := range codes().words {
-		total := 0
-		for s := range counts {
-			for symbol, n := range counts[s] {
-				total += n * int(codes().words[set][s][symbol].length)
+		for symbol, n := range counts {
+			if n == 0 {
+				continue
+			}
+			for set := range total {
+				total[set] += n * int(codes().words[set][s][symbol].length)
 			}
 		}
-		if fewest < 0 || total < fewest {
-			best, fewest = set, total
+	}
+	for set := range total {
+		if total[set] < total[best] {
+			best = set
 		}
 	}
 	return best

@@ -16,9 +16,10 @@ type small struct {
 func (e *Encoder) appendSmall(dst []byte) []byte {
 	parts := [compressed][]byte{e.lengths, e.dcs, e.masks, e.values, e.escapes}
 	set := smallest(&parts)
+	words := &codes().words
 	for s, part := range parts {
 		for i, symbol := range part {
-			e.lanes[i%lanes].add(codes().words[set][s][symbol])
+			e.lanes[i%lanes].add(words[set][s][symbol])
 		}
 	}
 	dst = append(dst, byte(set))
@@ -40,6 +41,7 @@ func (e *Encoder) appendSmall(dst []byte) []byte {
 
 // smallest returns the code set that needs the fewest bits.
 func smallest(parts *[compressed][]byte) (best int) {
+	words := &codes().words
 	var total [codeSets]int
 	for s, part := range parts {
 		var counts [256]int
@@ -51,7 +53,7 @@ func smallest(parts *[compressed][]byte) (best int) {
 				continue
 			}
 			for set := range total {
-				total[set] += n * int(codes().words[set][s][symbol].length)
+				total[set] += n * int(words[set][s][symbol].length)
 			}
 		}
 	}

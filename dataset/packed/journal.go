@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/journal"
 )
 
 // The journal of a Writer is text. Every line begins with the CRC-32C of what
@@ -25,13 +26,6 @@ const (
 	maxReason   = 4 << 10                    // bytes
 	maxLine     = 4*maxReason + 24*maxFields // a byte takes four where it is quoted, and a size up to 20
 )
-
-func appendLine(to []byte, format string, args ...any) []byte {
-	start := len(to)
-	to = fmt.Appendf(append(to, "01234567 "...), format, args...)
-	copy(to[start:], fmt.Appendf(nil, "%08x", crc32.Checksum(to[start+9:], castagnoli())))
-	return append(to, '\n')
-}
 
 // identity is a hash of the fields, classes and source.
 func (p *Writer) identity() (string, error) {
@@ -54,7 +48,7 @@ func (p *Writer) resume(ctx context.Context) error {
 		return err
 	}
 	lines := bufio.NewReaderSize(p.journal, maxLine)
-	text, kept, ok := nextLine(lines, 0)
+	text, kept, ok := journal.Next(lines, 0)
 	if ok && text != journalName+identity {
 		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to start again")
 	}
@@ -69,11 +63,11 @@ func (p *Writer) resume(ctx context.Context) error {
 		}
 	}
 	end := p.trailer.layout.start(p.Len())
-	if err := errors.Join(cut(p.journal, kept), cut(p.part, end)); err != nil {
+	if err := errors.Join(journal.Cut(p.journal, kept), journal.Cut(p.part, end)); err != nil {
 		return err
 	}
 	if !ok {
-		_, err = p.journal.Write(appendLine(nil, "%s", journalName+identity))
+		_, err = p.journal.Write(journal.Append(nil, "%s", journalName+identity))
 	}
 	return err
 }
@@ -103,7 +97,7 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		text, end, ok := nextLine(lines, kept)
+		text, end, ok := journal.Next(lines, kept)
 		if !ok {
 			return kept, nil
 		}
@@ -137,20 +131,6 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 		}
 		p.next, kept = entry.index+1, end
 	}
-}
-
-// nextLine returns the text of the next line, which begins at start, and where it
-// ends. ok is false if the line is not whole.
-func nextLine(lines *bufio.Reader, start int64) (text string, end int64, ok bool) {
-	line, err := lines.ReadSlice('\n')
-	if err != nil {
-		return "", start, false // samples of lines that cannot be read are written again
-	}
-	sum, text, ok := strings.Cut(string(line[:len(line)-1]), " ")
-	if !ok || sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(text), castagnoli())) {
-		return "", start, false
-	}
-	return text, start + int64(len(line)), true
 }
 
 type journalEntry struct {
@@ -197,13 +177,4 @@ func (p *Writer) sizesFrom(k int) []byte {
 		p.sizes = strconv.AppendInt(append(p.sizes, ' '), l.end(k+1)-l.end(k), 10)
 	}
 	return p.sizes
-}
-
-// cut truncates the file to size and seeks to its end.
-func cut(f *os.File, size int64) error {
-	if err := f.Truncate(size); err != nil {
-		return err
-	}
-	_, err := f.Seek(size, io.SeekStart)
-	return err
 }

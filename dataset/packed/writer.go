@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/journal"
 )
 
 // A Writer writes a file for [Open] step by step. If the program is killed, the
@@ -184,7 +185,7 @@ func (p *Writer) append(indices []int, columns []column) error {
 		}
 		p.added(index, sum)
 		p.next = index + 1
-		lines = appendLine(lines, "%d %08x%s", index, sum, p.sizesFrom(sizes))
+		lines = journal.Append(lines, "%d %08x%s", index, sum, p.sizesFrom(sizes))
 	}
 	lines = p.flushNoted(lines, p.Next())
 	p.lines = lines
@@ -210,7 +211,7 @@ func (p *Writer) flushNoted(lines []byte, before int) []byte {
 	for len(p.noted) > 0 && p.noted[0].Index < before {
 		s := p.noted[0]
 		p.noted, p.skipped, p.next = p.noted[1:], append(p.skipped, s), s.Index+1
-		lines = appendLine(lines, "%d skipped %q", s.Index, s.Reason)
+		lines = journal.Append(lines, "%d skipped %q", s.Index, s.Reason)
 	}
 	return lines
 }

@@ -21,12 +21,12 @@ type damage struct{ error }
 
 func (d *damage) Unwrap() error { return d.error }
 
-// fetch reads n bytes of an object from byte off on. It uses the memory of to, if that
-// is large enough.
-func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n int64, to []byte) ([]byte, error) {
+// fetch reads n bytes of an object from byte off on, at most part bytes at once. It uses the
+// memory of to, if that is large enough.
+func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, error) {
 	to = to[:0]
 	for int64(len(to)) < n {
-		part := int(min(n-int64(len(to)), max(atOnce, int64(len(to)))))
+		part := int(min(n-int64(len(to)), part, max(atOnce, int64(len(to)))))
 		begin := len(to)
 		if cap(to)-begin < part {
 			const unit = 1 << 20 // so that a slightly larger block fits too
@@ -44,9 +44,11 @@ func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n int64,
 // load reads a block, compares its checksum, decompresses it and finds its samples.
 func (d *Dataset) load(ctx context.Context, h *held) error {
 	b := &d.index.blocks[h.block]
-	err := d.tryLoad(ctx, h, b)
+	err := d.tryLoad(ctx, h, b, b.Len)
 	if _, ok := errors.AsType[*damage](err); ok {
-		err = d.tryLoad(ctx, h, b) // the bytes may have been damaged on their way
+		// The bytes may have been damaged on their way. They are read again in two parts,
+		// because a cache of blocks may hold the damaged ones.
+		err = d.tryLoad(ctx, h, b, (b.Len+1)/2)
 	}
 	if err != nil {
 		return fmt.Errorf("%s, block at byte %d: %w", d.index.objectOf(h.block).Name, b.Off, err)
@@ -54,8 +56,9 @@ func (d *Dataset) load(ctx context.Context, h *held) error {
 	return nil
 }
 
-func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock) error {
-	data, err := fetch(ctx, d.store, d.object(h.block), b.Off, b.Len, h.data)
+// tryLoad reads a block in parts of that many bytes.
+func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, part int64) error {
+	data, err := fetch(ctx, d.store, d.object(h.block), b.Off, b.Len, part, h.data)
 	if err != nil {
 		h.data = nil // the store may not be done with it
 		return err

@@ -128,7 +128,8 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 // mdsBlocks reads the beginning of a shard: the number n of its samples, and n+1 offsets,
 // each a little-endian number of 4 bytes.
 func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size int64) ([]Block, error) {
-	head, err := fetch(ctx, s, o, 0, min(4*(n+2), o.Size), nil)
+	length := min(4*(n+2), o.Size)
+	head, err := fetch(ctx, s, o, 0, length, length, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,7 @@ func isSigned(dt tensor.Dtype) bool {
 func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) error {
 	word := loadWord(value)
 	if isSigned(from) {
-		shift := 64 - 8*len(value)
-		word = uint64(int64(word<<shift) >> shift)
+		word = uint64(signed(word, len(value)))
 	}
 	negative := isSigned(from) && int64(word) < 0
 	bits := 8 * len(to)
@@ -69,6 +68,12 @@ func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) 
 	}
 	storeWord(to, word)
 	return nil
+}
+
+// signed is the number in a word of that many bytes.
+func signed(word uint64, bytes int) int64 {
+	shift := 64 - 8*bytes
+	return int64(word<<shift) >> shift
 }
 
 func loadWord(p []byte) uint64 {

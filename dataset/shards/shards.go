@@ -23,6 +23,8 @@
 // A shard that is compressed as a whole, by gzip or zstd, is one block: it is read and
 // decompressed as a whole, into memory. So such shards should be small.
 //
+// [WriteTar] and [CreateTar] write the samples of any dataset as shards for [WebDataset].
+//
 // # Errors
 //
 // A record that is damaged is an error when it is read, and names the shard and the

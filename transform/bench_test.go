@@ -13,7 +13,7 @@ import (
 )
 
 // photos are up to 64 of the shared photos, or one synthetic image.
-func photos(b *testing.B) [][]byte {
+func photos(b testing.TB) [][]byte {
 	names, _ := filepath.Glob("../../shared/photos/*/*.JPEG")
 	var files [][]byte
 	for i := 0; i < len(names); i += max(len(names)/64, 1) {

@@ -18,7 +18,8 @@ import (
 // loader, for example in a server. [Compile] makes it.
 //
 // Any number of goroutines may use it at the same time. At most GOMAXPROCS images
-// are processed at a time, and further calls wait. Compile fixes that number. In
+// are processed at a time, and further calls wait. Compile fixes that number. One
+// goroutine processes an image; with [Parallel], several can process a large one. In
 // steady state nothing is allocated for pixels and for JPEG, GIF, BMP, TIFF and PNM
 // files. PNG and WebP files need memory for every image.
 type Compiled struct {
@@ -54,6 +55,9 @@ func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 // stored.
 func (c *Compiled) String() string {
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
+	if c.hands > 1 {
+		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.hands)
+	}
 	for _, line := range c.plan {
 		text += "  " + line + "\n"
 	}
@@ -127,6 +131,7 @@ func (c *Compiled) run(from Source) (s *single, err error) {
 		s = &single{lane: newLane(c.program), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8})}
 		s.rand = rand.New(&s.pcg)
 	}
+	s.lane.engine.hands = min(c.hands, 1+len(c.lanes)) // no more than are idle
 	s.pcg.Seed(from.seed, 0)
 	if err = s.begin(from); err == nil {
 		err = s.lane.run(s.rand)

@@ -85,7 +85,11 @@ func (f *files) open(data []byte) (w, h int, err error) {
 }
 
 func (f *files) decode(dst []byte, stride int, window image.Rectangle) error {
-	if err := f.now.Decode(dst, stride, window); err != nil {
+	return f.wrap(f.now.Decode(dst, stride, window))
+}
+
+func (f *files) wrap(err error) error {
+	if err != nil {
 		return fmt.Errorf("transform: decode: %s: %w", f.format.name, err)
 	}
 	return nil

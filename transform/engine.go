@@ -29,10 +29,15 @@ type engine struct {
 	inside bool  // the current image is img
 	scratch
 
+	hands  int // how many goroutines may work on the image; 0 means 1
 	x, y   *resize.Weights
+	pix    []byte // what the view shows, and the bytes from one of its rows to the next
+	pitch  int
 	mid    []byte // after the horizontal pass, from row y.Lo
 	tall   []byte // after the vertical pass, if that comes first
 	stride int
+
+	across, keeps func(pix []byte, stride, from, to int) // the methods horizontal and keep
 }
 
 // scratch is memory that steps share.
@@ -116,50 +121,92 @@ func (e *engine) prepare() error {
 	ax, ay := v.axes()
 	e.x, e.y = e.cache.Weights(ax), e.cache.Weights(ay)
 	need := image.Rect(e.x.Lo, e.y.Lo, e.x.Hi, e.y.Hi).Add(v.window.Min)
-	pixels, stride, err := e.pixels(need)
-	if err != nil {
+	switch {
+	case !ax.Reverse && ax.In == ax.Out:
+		err := e.pixels(need, nil)
+		e.mid, e.stride = e.pix, e.pitch
 		return err
-	}
-	e.slot.Stage(dataset.StageResample)
-	if !ax.Reverse && ax.In == ax.Out {
-		e.mid, e.stride = pixels, stride
+	case ay.In != ay.Out && v.verticalFirst(e.pillow):
+		if err := e.pixels(need, nil); err != nil {
+			return err
+		}
+		e.columns(4 * need.Dx())
+		e.widen(v.part.Dy())
+		e.horizontal(e.pix, e.pitch, 0, v.part.Dy())
 		return nil
 	}
-	rows := need.Dy()
-	if ay.In != ay.Out && v.verticalFirst(e.pillow) {
-		pixels, stride = e.columns(pixels, stride, 4*need.Dx())
-		rows = v.part.Dy()
+	e.widen(need.Dy())
+	if e.across == nil {
+		e.across = e.horizontal
 	}
-	e.stride = 4 * v.part.Dx()
-	e.wide = grow(e.wide, e.stride*rows)
-	e.mid = e.wide
-	resize.Horizontal(e.mid, e.stride, pixels, stride, rows, e.x)
-	return nil
+	return e.pixels(need, e.across)
 }
 
-// columns runs the vertical pass on n bytes of every row. After it, rowOf only
-// copies.
-func (e *engine) columns(pixels []byte, stride, n int) ([]byte, int) {
+// widen makes room for the horizontal pass of this number of rows.
+func (e *engine) widen(rows int) {
+	e.stride = 4 * e.view.part.Dx()
+	e.wide = grow(e.wide, e.stride*rows)
+	e.mid = e.wide
+}
+
+// horizontal runs the horizontal pass for row from to row to-1, which pix holds. Several
+// goroutines may call it for different rows.
+func (e *engine) horizontal(pix []byte, stride, from, to int) {
+	resize.Horizontal(e.mid[from*e.stride:], e.stride, pix, stride, to-from, e.x)
+}
+
+// keep copies row from to row to-1 to the window.
+func (e *engine) keep(pix []byte, stride, from, to int) {
+	for y := from; y < to; y++ {
+		copy(e.window[y*e.pitch:(y+1)*e.pitch], pix[(y-from)*stride:])
+	}
+}
+
+// columns runs the vertical pass on n bytes of every row of pix, which it replaces.
+// After it, rowOf only copies.
+func (e *engine) columns(n int) {
 	rows := e.view.part.Dy()
 	e.tall = grow(e.tall, n*rows)
 	for y := range rows {
-		resize.Vertical(e.tall[n*y:][:n], pixels, stride, e.y, y)
+		resize.Vertical(e.tall[n*y:][:n], e.pix, e.pitch, e.y, y)
 	}
 	e.y = e.cache.Weights(resize.Axis{In: rows, Out: rows, To: rows})
-	return e.tall, n
+	e.pix, e.pitch = e.tall, n
 }
 
-// pixels returns the current image's pixels in r, from r's upper left corner on.
-func (e *engine) pixels(r image.Rectangle) (pix []byte, stride int, err error) {
+// pixels calls use for the current image's pixels in r: pix holds row from to row to-1
+// of r. If use is nil, it makes e.pix those pixels, from r's upper left corner on.
+func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
 	if e.inside {
-		return e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4 * e.img.Width, nil
+		e.pix, e.pitch = e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4*e.img.Width
+	} else {
+		if err := checkSize(r.Dx(), r.Dy(), e.limit); err != nil {
+			return err
+		}
+		src, bands := e.src.(bandSource)
+		bands = bands && e.hands > 1 && src.hasBands()
+		if bands && use != nil {
+			e.x.Share()
+			return src.decodeBands(r, e.hands, use)
+		}
+		e.pitch = 4 * r.Dx()
+		e.window = grow(e.window, e.pitch*r.Dy())
+		e.pix = e.window
+		if bands {
+			if e.keeps == nil {
+				e.keeps = e.keep
+			}
+			return src.decodeBands(r, e.hands, e.keeps)
+		}
+		if err := e.src.decode(e.pix, e.pitch, r); err != nil {
+			return err
+		}
 	}
-	if err := checkSize(r.Dx(), r.Dy(), e.limit); err != nil {
-		return nil, 0, err
+	e.slot.Stage(dataset.StageResample)
+	if use != nil {
+		use(e.pix, e.pitch, 0, r.Dy())
 	}
-	stride = 4 * r.Dx()
-	e.window = grow(e.window, stride*r.Dy())
-	return e.window, stride, e.src.decode(e.window, stride, r)
+	return nil
 }
 
 // rowOf writes row y of the canvas to dst.

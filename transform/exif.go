@@ -25,10 +25,14 @@ func ExifTranspose() Step {
 // An upright is a source rotated by its orientation. The steps see the rotated
 // image, and only the part that they need is decoded.
 type upright struct {
-	src         source
-	orientation int // EXIF's, 2 to 8
-	w, h        int // as decoded
-	pix         []byte
+	src         bandSource
+	orientation int             // EXIF's, 2 to 8
+	w, h        int             // as decoded
+	pix         []byte          // as decoded, or in decodeBands rotated
+	part        image.Rectangle // of the image as decoded
+	dst         []byte          // the part rotated
+	stride      int
+	turns       func(pix []byte, stride, from, to int) // the method turn
 }
 
 // size is the size of the rotated image.
@@ -46,6 +50,36 @@ func (u *upright) mirrored() bool { o := u.orientation; return o == 2 || o == 3 
 func (u *upright) upended() bool  { o := u.orientation; return o == 3 || o == 4 || o == 6 || o == 7 }
 
 func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
+	u.part, u.dst, u.stride = u.before(window), dst, stride
+	w, h := u.part.Dx(), u.part.Dy()
+	u.pix = grow(u.pix, 4*w*h)
+	if err := u.src.decode(u.pix, 4*w, u.part); err != nil {
+		return err
+	}
+	const rows = 32 // so that what becomes columns stays in a cache
+	for y := 0; y < h; y += rows {
+		u.turn(u.pix[4*w*y:], 4*w, y, min(y+rows, h))
+	}
+	return nil
+}
+
+func (u *upright) hasBands() bool { return u.src.hasBands() }
+
+func (u *upright) decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
+	u.pix = grow(u.pix, 4*window.Dx()*window.Dy())
+	u.part, u.dst, u.stride = u.before(window), u.pix, 4*window.Dx()
+	if u.turns == nil {
+		u.turns = u.turn
+	}
+	err := u.src.decodeBands(u.part, n, u.turns)
+	if err == nil {
+		use(u.pix, u.stride, 0, window.Dy())
+	}
+	return err
+}
+
+// before is the part of the decoded image that becomes the window.
+func (u *upright) before(window image.Rectangle) image.Rectangle {
 	r := window
 	if u.swaps() {
 		r = image.Rect(r.Min.Y, r.Min.X, r.Max.Y, r.Max.X)
@@ -56,30 +90,34 @@ func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
 	if u.upended() {
 		r.Min.Y, r.Max.Y = u.h-r.Max.Y, u.h-r.Min.Y
 	}
-	u.pix = grow(u.pix, 4*r.Dx()*r.Dy())
-	if err := u.src.decode(u.pix, 4*r.Dx(), r); err != nil {
-		return err
-	}
+	return r
+}
 
+// turn rotates row from to row to-1 of the part, which pix holds. Several goroutines
+// may call it for different rows.
+func (u *upright) turn(pix []byte, stride, from, to int) {
+	w, h := u.part.Dx(), to-from
 	// Where the result's first pixel is in pix, and the bytes from one pixel and
 	// from one row of the result to the next.
-	first, right, down := 0, 4, 4*r.Dx()
+	first, right, down := 0, 4, stride
 	if u.mirrored() {
-		first, right = first+4*(r.Dx()-1), -right
+		first, right = first+4*(w-1), -right
 	}
 	if u.upended() {
-		first, down = first+4*r.Dx()*(r.Dy()-1), -down
+		first, down = first+stride*(h-1), -down
+		from, to = u.part.Dy()-to, u.part.Dy()-from
 	}
+	r := image.Rect(0, from, w, to) // of the result
 	if u.swaps() {
 		right, down = down, right
+		r = image.Rect(from, 0, to, w)
 	}
-	for y := range window.Dy() {
-		at := first + y*down
-		row := dst[y*stride:][:4*window.Dx()]
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		row, at := u.dst[y*u.stride+4*r.Min.X:][:4*r.Dx()], first
 		for x := 0; x < len(row); x += 4 {
-			copy(row[x:x+4], u.pix[at:at+4])
+			copy(row[x:x+4], pix[at:at+4])
 			at += right
 		}
+		first += down
 	}
-	return nil
 }

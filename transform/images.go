@@ -58,6 +58,9 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.hands > 0 {
+		return nil, fmt.Errorf("transform: Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
+	}
 	spec := slices.Clone(ds.Spec())
 	x := &Pipeline{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {

@@ -20,6 +20,7 @@ type program struct {
 	pillow  int  // the version of Pillow whose resizing this is
 	cut     bool // JPEG files may end too early
 	upright bool // images are rotated by their orientation
+	hands   int  // the most goroutines that work on one image, if Parallel was there
 	ops     []operation
 	output  output
 	ragged  bool

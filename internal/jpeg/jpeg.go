@@ -82,11 +82,11 @@ type Decoder struct {
 	stretch   stretch
 	endError  error // the error of what follows the only scan
 	exhausted bool  // the file ended early, and the rest is gray
-	output    output
+	window    image.Rectangle
 	view      view
 	painter   painter
-	crew      *crew // of DecodeParallel
-	eager     bool  // tests share small images too
+	crew      *crew // of DecodeBands
+	eager     int   // in tests: how many MCU rows a band has, also of a small image
 
 	progression *progression // nil before the first progressive image
 }
@@ -184,41 +184,65 @@ var (
 // if it comes before the end of the window's last row. After an error dst is only
 // partly written.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
-	return d.DecodeParallel(dst, stride, window, 1, nil)
-}
-
-// DecodeParallel is Decode on up to n goroutines, one of which is the caller's. The
-// others end before it returns. The pixels and errors are the same for any n.
-//
-// If done is not nil, each goroutine calls it for the rows of the window that it has
-// written: row from to row to-1. No row is missing unless there is an error.
-func (d *Decoder) DecodeParallel(dst []byte, stride int, window image.Rectangle, n int, done func(from, to int)) error {
-	if !d.ready {
-		return errNoHeader
-	}
-	if window.Empty() {
-		return nil
-	}
-	if !window.In(image.Rect(0, 0, d.config.Width, d.config.Height)) {
-		return fmt.Errorf("jpeg: decode: window %v exceeds the image's %d×%d", window, d.config.Width, d.config.Height)
+	if err := d.check(window); err != nil || window.Empty() {
+		return err
 	}
 	if stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx() {
 		return errRoom
 	}
+	if err := d.open(window); err != nil {
+		return err
+	}
+	p := &d.painter
+	p.open(d)
+	p.dst, p.stride, p.top = dst, stride, window.Min.Y
+	return d.decodeWindow(nil)
+}
+
+// DecodeBands is Decode on up to n goroutines, one of which is the caller's. The others
+// end before it returns. The pixels and errors are the same for any n.
+//
+// Instead of writing to one destination, the goroutines call use, each for other rows
+// and at the same time. pix holds row from to row to-1 of the window, stride bytes apart,
+// and belongs to use until it returns. use may read pix up to its capacity. Without an
+// error no row is missing.
+func (d *Decoder) DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
+	if err := d.check(window); err != nil || window.Empty() {
+		return err
+	}
+	if err := d.open(window); err != nil {
+		return err
+	}
+	if n = min(n, d.mostPainters()); n > 1 {
+		return d.decodeBands(n, use)
+	}
+	d.painter.open(d)
+	d.painter.openBand()
+	return d.decodeWindow(use)
+}
+
+// check reports whether the open file has the window.
+func (d *Decoder) check(window image.Rectangle) error {
+	if !d.ready {
+		return errNoHeader
+	}
+	if !window.In(image.Rect(0, 0, d.config.Width, d.config.Height)) {
+		return fmt.Errorf("jpeg: decode: window %v exceeds the image's %d×%d", window, d.config.Width, d.config.Height)
+	}
+	return nil
+}
+
+// open prepares the decoding of a window.
+func (d *Decoder) open(window image.Rectangle) error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	d.output = output{dst, stride, window}
-	defer func() { d.output.dst = nil }()
-	d.openView()
-	if n = min(n, d.mostPainters()); n > 1 {
-		return d.decodeBands(n, done)
+	d.window, d.view = window, d.viewOf(window)
+	for i := range d.components {
+		c := &d.components[i]
+		c.stride = (d.view.x1 - d.view.x0) * c.h * 8
 	}
-	err := d.decodeWindow()
-	if err == nil && done != nil {
-		done(0, window.Dy())
-	}
-	return err
+	return nil
 }
 
 // begin prepares what rows of MCUs are decoded from.

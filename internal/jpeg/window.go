@@ -29,34 +29,20 @@ func (d *Decoder) viewOf(window image.Rectangle) view {
 	}
 }
 
-// An output is where the pixels of a window are written.
-type output struct {
-	dst    []byte
-	stride int
-	window image.Rectangle
-}
-
-// openView prepares the decoding of the output's window.
-func (d *Decoder) openView() {
-	v := d.viewOf(d.output.window)
-	d.view = v
-	for i := range d.components {
-		c := &d.components[i]
-		c.stride = (v.x1 - v.x0) * c.h * 8
-	}
-}
-
 // decodeWindow decodes one MCU row after the other and writes the pixels that each
-// of them completes.
-func (d *Decoder) decodeWindow() error {
+// of them completes, or passes them to use.
+func (d *Decoder) decodeWindow(use func(pix []byte, stride, from, to int)) error {
 	v, p := d.view, &d.painter
-	p.open(d)
 	for my := range v.y1 {
 		if my >= v.y0 {
 			if err := d.sampleRow(my); err != nil {
 				return err
 			}
-			p.writeRows(my)
+			if use == nil {
+				p.writeRows(my)
+			} else {
+				p.give(my, use)
+			}
 		} else if d.coded() {
 			if err := d.decodeRow(v.x0, v.x0); err != nil {
 				return err
@@ -107,6 +93,11 @@ type painter struct {
 	planes [4][]byte // by component: one row at full resolution
 	blocks []block   // a row of blocks with estimated coefficients
 	last   []uint8   // of a row of buffered blocks
+
+	dst    []byte // where pixels are written, from row top of the image on
+	stride int
+	top    int
+	band   []byte // what dst is in DecodeBands
 }
 
 // open prepares for the Decoder's view.
@@ -185,7 +176,7 @@ func lastIndex(b *block) uint8 {
 // rowsOf returns the rows of the window, counted in the image, that MCU row my
 // completes: row from to row to-1.
 func (d *Decoder) rowsOf(my int) (from, to int) {
-	window := d.output.window
+	window := d.window
 	from, to = 8*d.vMax*my-d.lag, 8*d.vMax*(my+1)-d.lag
 	if my == d.mcuHigh-1 {
 		to = window.Max.Y
@@ -196,12 +187,33 @@ func (d *Decoder) rowsOf(my int) (from, to int) {
 // writeRows writes the pixels that MCU row my completes. The strips hold it and the
 // row above.
 func (p *painter) writeRows(my int) {
-	o := &p.d.output
-	x := o.window.Min.X - p.d.view.x0*8*p.d.hMax
+	w := p.d.window
+	x := w.Min.X - p.d.view.x0*8*p.d.hMax
 	from, to := p.d.rowsOf(my)
 	for y := from; y < to; y++ {
-		p.writeRow(o.dst[(y-o.window.Min.Y)*o.stride:][:4*o.window.Dx()], my, y, x)
+		p.writeRow(p.dst[(y-p.top)*p.stride:][:4*w.Dx()], my, y, x)
 	}
+}
+
+// openBand makes room for the pixels that one MCU row completes, and some more for
+// kernels that read beyond it.
+func (p *painter) openBand() {
+	p.stride = 4 * p.d.window.Dx()
+	n := p.stride * (8*p.d.vMax + p.d.lag) // the last MCU row completes lag more
+	p.band = grow(p.band, n+n/4+64)
+	p.dst = p.band[:n]
+}
+
+// give passes the pixels that MCU row my completes to use. openBand must come first.
+func (p *painter) give(my int, use func(pix []byte, stride, from, to int)) {
+	from, to := p.d.rowsOf(my)
+	if from >= to {
+		return
+	}
+	p.top = from
+	p.writeRows(my)
+	top := p.d.window.Min.Y
+	use(p.dst[:(to-from)*p.stride], p.stride, from-top, to-top)
 }
 
 // writeRow converts row y of the image, from column x of the strips on. The strips

@@ -1,0 +1,181 @@
+package transform
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// enlarged is a shared photo, or noise, enlarged to w×h pixels, as a sequential JPEG
+// file with half the chroma.
+func enlarged(tb testing.TB, w, h int) []byte {
+	tb.Helper()
+	small := photos(tb)[0]
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	pix := make([]byte, 3*w*h)
+	if err := compiled(tb, Resize(h, w).Filter(Bicubic)).IntoBytes(pix, File(small)); err != nil {
+		tb.Fatal(err)
+	}
+	for i := range w * h {
+		copy(m.Pix[4*i:4*i+4], append(pix[3*i:3*i+3:3*i+3], 255))
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, m, &jpeg.Options{Quality: 90}); err != nil {
+		tb.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// lists are steps that read the pixels in different ways.
+func lists() map[string][]Step {
+	return map[string][]Step{
+		"resized":            {Resize(97), CenterCrop(80), ToTensor()},
+		"mirrored":           {CenterCrop(300), RandomHorizontalFlip(1), ToTensor()},
+		"cropped":            {CenterCrop(301, 203), ToTensor()},
+		"of Pillow 13":       {Pillow(13), Resize(30, 500), ToTensor()},
+		"edited and resized": {Resize(400, 300), Apply(edit(func(img *Image) { img.Pix[0]++ })), Resize(31, 57), ToTensor()},
+		"random":             {RandomResizedCrop(64), ToTensor()},
+	}
+}
+
+func TestParallelHasTheSameBits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // Compile fixes how many images it processes at a time
+	file := enlarged(t, 1024, 768)
+	for name, list := range lists() {
+		alone := compiled(t, list...)
+		want := make([]float32, alone.field.Elements())
+		got := make([]float32, len(want))
+		for _, n := range []int{2, 4, 9} {
+			several := compiled(t, append(list, Parallel(n))...)
+			for seed := range uint64(3) {
+				if err := alone.Into(want, File(file).Seed(seed)); err != nil {
+					t.Fatal(err)
+				}
+				if err := several.Into(got, File(file).Seed(seed)); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, %d goroutines: other values, or error %v", name, n, err)
+				}
+			}
+			cut := file[:len(file)/2]
+			if a, b := alone.Into(want, File(cut)), several.Into(got, File(cut)); fmt.Sprint(a) != fmt.Sprint(b) {
+				t.Errorf("%s, %d goroutines: error %v, want %v", name, n, b, a)
+			}
+		}
+	}
+}
+
+// oriented is a JPEG file with an Exif orientation.
+func oriented(file []byte, orientation byte) []byte {
+	exif := "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(orientation) + "\x00\x00\x00\x00\x00\x00"
+	app1 := "\xff\xe1\x00" + string(rune(2+len(exif))) + exif
+	return slices.Concat(file[:2], []byte(app1), file[2:])
+}
+
+func TestParallelTurnsImagesToo(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	file := enlarged(t, 1024, 768)
+	list := []Step{ExifTranspose(), CenterCrop(233, 301), Resize(77, 99), ToTensor()}
+	alone, several := compiled(t, list...), compiled(t, append(list, Parallel(3))...)
+	var seen [][]float32
+	for orientation := range byte(8) {
+		want, got := make([]float32, alone.field.Elements()), make([]float32, alone.field.Elements())
+		turned := oriented(file, orientation+1)
+		if err := alone.Into(want, File(turned)); err != nil {
+			t.Fatal(err)
+		}
+		if err := several.Into(got, File(turned)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("orientation %d: other values, or error %v", orientation+1, err)
+		}
+		for before, other := range seen {
+			if slices.Equal(other, want) {
+				t.Errorf("orientations %d and %d give the same image", before+1, orientation+1)
+			}
+		}
+		seen = append(seen, want)
+	}
+}
+
+func TestParallelImagesAreSafeForManyGoroutines(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	list := []Step{Resize(64), CenterCrop(56), ToTensor()}
+	alone, several := compiled(t, list...), compiled(t, append(list, Parallel(4))...)
+	files := append(readAll(t, imageFiles...), enlarged(t, 1024, 768), enlarged(t, 600, 1100))
+	var wait sync.WaitGroup
+	for _, file := range files {
+		want := make([]float32, alone.field.Elements())
+		if err := alone.Into(want, File(file)); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			wait.Go(func() {
+				got := make([]float32, len(want))
+				for range 10 {
+					if err := several.Into(got, File(file)); err != nil || !slices.Equal(got, want) {
+						t.Errorf("other values, or error %v", err)
+					}
+				}
+			})
+		}
+	}
+	wait.Wait()
+}
+
+func TestParallelTakesNoAllocation(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	file := oriented(enlarged(t, 1024, 768), 6)
+	c := compiled(t, ExifTranspose(), Eval(224), Parallel(4))
+	dst := make([]float32, 3*224*224)
+	into := func() {
+		if err := c.Into(dst, File(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		into()
+	}
+	if n := testing.AllocsPerRun(50, into); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestParallelIsForSingleImages(t *testing.T) {
+	if _, err := Compile(Eval(8), Parallel(0)); err == nil || !strings.Contains(err.Error(), "Parallel(0): want 1 or more goroutines") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Images(encoded(nil), Eval(8), Parallel(2)); err == nil || !strings.Contains(err.Error(), "Parallel(2): only for Compile") {
+		t.Errorf("got %v", err)
+	}
+	if text := compiled(t, Eval(8), Parallel(2)).String(); !strings.Contains(text, "on up to 2 goroutines") {
+		t.Errorf("the plan does not show it:\n%s", text)
+	}
+}
+
+// BenchmarkLatency prepares a photo of 12 megapixels, and one of a usual size, on one
+// goroutine and on two.
+func BenchmarkLatency(b *testing.B) {
+	for _, size := range [][2]int{{4000, 3000}, {500, 375}} {
+		file := enlarged(b, size[0], size[1])
+		for n := range 2 {
+			b.Run(fmt.Sprintf("%dx%d/Parallel=%d", size[0], size[1], n+1), func(b *testing.B) {
+				c := compiled(b, Eval(224), Parallel(n+1))
+				dst := make([]float32, 3*224*224)
+				for range cap(c.lanes) {
+					if err := c.Into(dst, File(file)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := c.Into(dst, File(file)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

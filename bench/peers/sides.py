@@ -10,6 +10,7 @@ PHOTOS = HERE.parents[2] / "shared" / "photos"
 
 PENSTOCK = "penstock"  # the program that build makes; it does all works
 WITHOUT_HELP = PENSTOCK + " without Help"
+PACKED = (PENSTOCK + ", packed fast", PENSTOCK + ", packed small")  # the same program, over packed photos
 IN_PYTHON = PENSTOCK + " in Python"  # the same program, whose batches a loop in Python gets
 GORGONIA = "gorgonia"  # nets without loading, in the same program
 ONNX = "ONNX Runtime"  # from Go, the program of bench/onnx; it needs cgo and examples/onnx/install
@@ -17,6 +18,8 @@ ONNX = "ONNX Runtime"  # from Go, the program of bench/onnx; it needs cgo and ex
 # Who does a work besides, by work.
 PROGRAMS = {
     "eval train": {
+        PACKED[0]: "-packed fast",
+        PACKED[1]: "-packed small",
         IN_PYTHON: "penstock_python.py",
         "PyTorch with PIL": "pytorch.py -pil",
         "PyTorch with tensors": "pytorch.py",
@@ -85,6 +88,9 @@ def commands(work, folder, wanted=None, workers=None):
     for name, program in programs(work).items():
         if installed(work, program) and (workers in (None, 0) or not name.endswith("loop")):
             file, *arguments = program.split()
+            if name in PACKED:
+                found[name] = [os.path.join(folder, PENSTOCK), file, *arguments]
+                continue
             if name == IN_PYTHON:
                 arguments = ["-program", os.path.join(folder, PENSTOCK)]
             found[name] = [python(), str(HERE / file), *arguments]

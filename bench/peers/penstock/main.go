@@ -21,6 +21,7 @@ import (
 // options are the arguments that all sides take.
 type options struct {
 	folder, work    string
+	packed          string // photos are packed beforehand: fast or small
 	serve           string // the folder, too
 	size            int
 	samples, epochs int
@@ -38,6 +39,7 @@ func main() {
 	flag.IntVar(&o.size, "size", 224, "width and height of an image, in pixels")
 	flag.IntVar(&o.samples, "samples", 1024, "samples per epoch; the data is repeated if it has fewer")
 	flag.IntVar(&o.epochs, "epochs", 1, "number of measured epochs, after epoch 0, in which workers start")
+	flag.StringVar(&o.packed, "packed", "", "fast or small: pack the photos beforehand, into a file in a temporary folder, and read that")
 	flag.StringVar(&o.study, "study", "throughput", "study of the records, see package result; inference reads no data")
 	flag.BoolVar(&o.shuffle, "shuffle", false, "shuffle the samples")
 	flag.Float64Var(&o.speed, "speed", 0, "samples per second of a simulated device")
@@ -97,7 +99,14 @@ func (l line) write(w io.Writer) error {
 
 // records measures the work, epoch after epoch. Epoch 0 includes the making of the loader.
 func records(ctx context.Context, o options, w io.Writer) (err error) {
-	ds, err := opened(o.work, o.folder, o.size, o.samples)
+	folder := o.folder
+	if o.packed != "" {
+		if folder, err = packPhotos(ctx, os.DirFS(o.folder), o.packed); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	}
+	ds, err := opened(o.work, folder, o.size, o.samples)
 	if err != nil {
 		return err
 	}

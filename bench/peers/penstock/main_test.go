@@ -145,6 +145,27 @@ func TestRecordsOfAllWorksAreValidAndTellTheData(t *testing.T) {
 	}
 }
 
+func TestPackedPhotosGiveTheSameBatches(t *testing.T) {
+	photos := images(t)
+	mean := func(packed string) float64 {
+		o := options{folder: photos, work: "eval", packed: packed, size: 224, study: "loading", samples: 10, epochs: 1,
+			config: result.Config{Workers: 2, Batch: 4, Data: "eval", Help: "on"}}
+		return *recorded(t, o, records)[0].Mean
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, level := range []string{"fast", "small"} {
+		if got, want := mean(level), mean(""); got != want {
+			t.Errorf("%s: mean %v, want %v", level, got, want)
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("%v stay behind: %v", left, err)
+	}
+	if err := records(t.Context(), options{folder: photos, work: "eval", packed: "tiny"}, io.Discard); err == nil {
+		t.Error("another level gives no error")
+	}
+}
+
 func TestProfileIsOfTheFirstBatchAndOfAnEpoch(t *testing.T) {
 	dir, err := data.CIFAR100(t.Context(), t.TempDir(), 40)
 	if err != nil {

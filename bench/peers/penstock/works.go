@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"gorgonia.org/tensor"
 
@@ -74,12 +76,50 @@ func readAll(fsys fs.FS) error {
 	})
 }
 
+// photos are those of a folder, or of the file that packPhotos made there.
 func photos(fsys fs.FS, preset transform.Step) (dataset.Dataset, error) {
-	ds, err := dataset.ImageFolder(fsys)
+	var ds dataset.Dataset
+	var err error
+	if _, missing := fs.Stat(fsys, packedName); missing == nil {
+		ds, err = packed.Open(fsys, packedName)
+	} else {
+		ds, err = dataset.ImageFolder(fsys)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return transform.Images(ds, preset)
+}
+
+const packedName = "photos.packed"
+
+// packPhotos makes a temporary folder with the photos of fsys in one file, for photos.
+func packPhotos(ctx context.Context, fsys fs.FS, level string) (folder string, err error) {
+	levels := map[string]packed.Level{"fast": packed.Fast, "small": packed.Small}
+	if _, ok := levels[level]; !ok {
+		return "", fmt.Errorf("penstock: -packed %s: want fast or small", level)
+	}
+	ds, err := dataset.ImageFolder(fsys)
+	if err != nil {
+		return "", err
+	}
+	photos, err := packed.Photos(ds, levels[level])
+	if err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp("", "penstock-packed"); err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}()
+	f, err := os.Create(filepath.Join(folder, packedName))
+	if err != nil {
+		return "", err
+	}
+	return folder, errors.Join(packed.Write(ctx, f, photos), f.Close())
 }
 
 func items(fsys fs.FS, size int) (dataset.Dataset, error) {

@@ -114,8 +114,7 @@ func (d *Decoder) readRows(x1 int, samples bool) error {
 	}
 	d.view = view{x1: x1, y1: d.mcuHigh}
 	for i := range d.components {
-		c := &d.components[i]
-		c.stride = x1 * c.h * 8
+		d.components[i].setView(d.view)
 	}
 	d.painter.open(d)
 	for my := range d.mcuHigh {

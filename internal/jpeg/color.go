@@ -71,9 +71,24 @@ func colorRGB(dst, r, g, b []byte) {
 	}
 }
 
+// neutral has chroma samples of a row without colour.
+var neutral = func() (row [1024]byte) {
+	for i := range row {
+		row[i] = 128
+	}
+	return row
+}()
+
 // colorGray repeats a row's samples.
 func colorGray(dst, gray []byte) {
 	gray = gray[:len(dst)/4]
+	for len(gray) > 0 {
+		n := min(len(gray), len(neutral))
+		if !colorKernel(dst[:4*n], gray[:n], neutral[:n], neutral[:n]) {
+			break
+		}
+		dst, gray = dst[4*n:], gray[n:]
+	}
 	for i, v := range gray {
 		p := dst[4*i : 4*i+4 : 4*i+4]
 		p[0], p[1], p[2], p[3] = v, v, v, 255

@@ -1,6 +1,9 @@
 package jpeg
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func TestEveryTripleHasLibjpegsColor(t *testing.T) {
 	var luma, blues, reds [256]byte
@@ -22,6 +25,19 @@ func TestEveryTripleHasLibjpegsColor(t *testing.T) {
 				if [4]byte(got[4*y:]) != want {
 					t.Fatalf("YCbCr %d %d %d: got %v, want %v", y, b, r, got[4*y:4*y+4], want)
 				}
+			}
+		}
+	}
+}
+
+func TestGrayIsRepeatedInAllColours(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, n := range []int{1, 15, 16, 33, 500, 1024, 1030, 2100} {
+		gray, got := random(r, n), make([]byte, 4*n)
+		colorGray(got, gray)
+		for i, v := range gray {
+			if want := [4]byte{v, v, v, 255}; [4]byte(got[4*i:]) != want {
+				t.Fatalf("pixel %d of %d: got %v, want %v", i, n, got[4*i:4*i+4], want)
 			}
 		}
 	}

@@ -45,7 +45,8 @@ func (p *painter) inverseMCUs(x, n int) {
 }
 
 // inverse writes the samples of n MCUs into eight rows of dst, and clears the blocks: h
-// blocks per MCU, which are blocks first to first+h-1 of it. Quant is in zigzag order.
+// blocks per MCU, which are blocks first to first+h-1 of it. It may overwrite the three
+// blocks after them in dst. Quant is in zigzag order.
 func (t *stretch) inverse(dst []byte, stride, first, h, n int, quant *block) {
 	const size = 2 * 64 // bytes of a block
 	second, third, step := size*t.per, 2*size*t.per, 4*size*t.per
@@ -55,43 +56,32 @@ func (t *stretch) inverse(dst []byte, stride, first, h, n int, quant *block) {
 	case 4:
 		second, third, step = size, 2*size, size*t.per
 	}
-	total, i := n*h, 0
-	_ = dst[7*stride+8*total-1]
-	for total-i >= 4 {
-		fours := (total - i) / 4
-		i += 4 * (fours - inverseStretch4(&dst[8*i], stride, &t.blocks[first+i/h*t.per+i%h][0], second, third, step, &quant[0], fours))
-		if total-i >= 4 {
-			t.inverseOthers(dst[8*i:], stride, first, h, i, 4, quant)
-			i += 4
+	fours := ceil(n*h, 4)
+	_ = dst[7*stride+32*fours-1]
+	for i := 0; i < fours; i++ {
+		at := first + 4*i/h*t.per + 4*i%h
+		_ = t.blocks[at+(second+third)/size]
+		i += fours - i - inverseStretch4(&dst[32*i], stride, &t.blocks[at][0], second, third, step, &quant[0], fours-i)
+		if i < fours {
+			t.inverseWild(dst[32*i:], stride, first, h, 4*i, quant)
 		}
-	}
-	if i < total {
-		t.inverseOthers(dst[8*i:], stride, first, h, i, total-i, quant)
 	}
 }
 
-// inverseOthers is inverse for at most four blocks that the kernel does not take, from
-// the i-th on.
-func (t *stretch) inverseOthers(dst []byte, stride, first, h, i, n int, quant *block) {
+// inverseWild is inverse for four blocks that the kernel does not take, from the i-th on.
+func (t *stretch) inverseWild(dst []byte, stride, first, h, i int, quant *block) {
 	var blocks [4]block
-	for j := range n {
+	var natural block
+	for k, at := range zigzag[:64] {
+		natural[at] = quant[k]
+	}
+	for j := range blocks {
 		b := &t.blocks[first+(i+j)/h*t.per+(i+j)%h]
-		blocks[j], *b = *b, block{}
-	}
-	var samples [8 * 32]byte
-	if inverseStretch4(&samples[0], 32, &blocks[0][0], 128, 256, 0, &quant[0], 1) != 0 {
-		var sorted [4]block
-		var natural block
 		for k, at := range zigzag[:64] {
-			natural[at] = quant[k]
-			for j := range blocks {
-				sorted[j][at] = blocks[j][k]
-			}
+			blocks[j][at] = b[k]
 		}
-		last := [4]uint8{63, 63, 63, 63}
-		inversePortable(samples[:], 32, sorted[:], last[:], &natural)
+		*b = block{}
 	}
-	for y := range 8 {
-		copy(dst[y*stride:][:8*n], samples[32*y:])
-	}
+	last := [4]uint8{63, 63, 63, 63}
+	inversePortable(dst, stride, blocks[:], last[:], &natural)
 }

@@ -51,8 +51,7 @@ func TestStretchesStayWithinTheirMemory(t *testing.T) {
 		}
 		d.view = view{x1: d.mcuWide}
 		for i := range d.components {
-			c := &d.components[i]
-			c.stride = d.mcuWide * c.h * 8
+			d.components[i].setView(d.view)
 		}
 		d.painter.open(d)
 		for i := range d.components {

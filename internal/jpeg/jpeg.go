@@ -154,7 +154,8 @@ type component struct {
 
 	row    []block // of one MCU row within the view
 	last   []uint8 // by block of row: zigzag index of its last coefficient
-	stride int     // samples of a row within the view
+	span   int     // samples of a row within the view
+	stride int     // bytes of a strip's row
 }
 
 // Header reads data, a whole file, up to its first scan. The Decoder keeps data
@@ -239,8 +240,7 @@ func (d *Decoder) open(window image.Rectangle) error {
 	}
 	d.window, d.view = window, d.viewOf(window)
 	for i := range d.components {
-		c := &d.components[i]
-		c.stride = (d.view.x1 - d.view.x0) * c.h * 8
+		d.components[i].setView(d.view)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type pairs struct {
 	dc      uint64 // 0 or 1
 	symbol  [256]uint8
 	entries [1 << pairBits]uint64
+	heads   [1 << pairBits]uint8 // the entries' lowest bytes, which the kernel needs first
 	ready   bool
 	runs    bool // an end says how many more blocks have ended
 }
@@ -62,6 +63,13 @@ func (p *pairs) build(h *huffman) {
 	}
 	if !h.dc {
 		p.addSecond(h)
+	}
+	p.setHeads()
+}
+
+func (p *pairs) setHeads() {
+	for i := range p.heads {
+		p.heads[i] = uint8(p.entries[i])
 	}
 }
 

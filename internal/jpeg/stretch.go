@@ -4,7 +4,7 @@ package jpeg
 // whose blocks a kernel decodes at once. The kernel refuses a stretch with damage, or
 // with what no encoder writes. Then the portable code decodes it from its start.
 type stretch struct {
-	blocks []block // of all MCUs in the scan's order, in zigzag order, and two of slack
+	blocks []block // of all MCUs in the scan's order, in zigzag order, and zeros
 	steps  []step  // two for a block, and two more
 	counts [4]int  // by index in the scan: blocks per MCU
 	per    int     // blocks per MCU
@@ -22,6 +22,10 @@ type stretch struct {
 // tables of a scan they fit into a cache of 64 KB.
 const stretchBlocks = 128
 
+// zeroBlocks are blocks of three MCUs, which make the number of MCUs a multiple of four,
+// and at least two, where the kernel writes zeros after the last step.
+const zeroBlocks = 3 * 10
+
 // A step is a DC difference or all other coefficients of a block.
 type step struct {
 	table *uint64 // its first entry
@@ -34,6 +38,7 @@ var stop = func() (p pairs) {
 	for i := range p.entries {
 		p.entries[i] = 1<<24 | 0xffff<<48
 	}
+	p.setHeads()
 	return p
 }()
 
@@ -45,7 +50,7 @@ func (t *stretch) open(d *Decoder) {
 		return
 	}
 	if t.blocks == nil {
-		t.blocks = make([]block, stretchBlocks+2)
+		t.blocks = make([]block, stretchBlocks+zeroBlocks)
 		t.steps = make([]step, 2*stretchBlocks+2) // the kernel loads the step after stop's
 		t.unread = make([]uint8, stretchBlocks)
 	}

@@ -2514,7 +2514,7 @@ round:
 	ADDQ    $0x07, R8
 	ORL     $0x38, R13
 	SHRXQ   R12, BX, CX
-	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 8192(R9)(CX*1), AX
 	MOVBLZX 2(R9)(CX*8), DX
 	SHRXQ   DX, BX, DX
 	SHLXQ   AX, BX, BX
@@ -2537,7 +2537,7 @@ round:
 	CMOVQNE 32(DI), R11
 	CMOVQNE R14, DI
 	SHRXQ   R12, BX, CX
-	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 8192(R9)(CX*1), AX
 	MOVBLZX 2(R9)(CX*8), DX
 	SHRXQ   DX, BX, DX
 	SHLXQ   AX, BX, BX
@@ -2560,7 +2560,7 @@ round:
 	CMOVQNE 32(DI), R11
 	CMOVQNE R14, DI
 	SHRXQ   R12, BX, CX
-	MOVQ    (R9)(CX*8), AX
+	MOVBLZX 8192(R9)(CX*1), AX
 	MOVBLZX 2(R9)(CX*8), DX
 	SHRXQ   DX, BX, DX
 	SHLXQ   AX, BX, BX
@@ -2605,8 +2605,7 @@ refused:
 
 rare:
 	JNE     one
-	MOVQ    AX, SI
-	SARQ    $0x30, SI
+	MOVWQSX 6(R9)(CX*8), SI
 	ANDNQ   DX, SI, DX
 	SUBQ    SI, DX
 	MOVWLZX (R10)(DX*2), SI
@@ -2614,8 +2613,7 @@ rare:
 	JMP     next
 
 one:
-	MOVL         AX, CX
-	SHRL         $0x18, CX
+	MOVBLZX      3(R9)(CX*8), CX
 	ADDQ         CX, CX
 	SUBQ         CX, R11
 	ADDQ         AX, R13

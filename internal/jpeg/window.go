@@ -29,6 +29,14 @@ func (d *Decoder) viewOf(window image.Rectangle) view {
 	}
 }
 
+// margin is how many bytes after the samples of a strip's row kernels may overwrite.
+const margin = 32
+
+func (c *component) setView(v view) {
+	c.span = (v.x1 - v.x0) * c.h * 8
+	c.stride = c.span + margin
+}
+
 // decodeWindow decodes one MCU row after the other and writes the pixels that each
 // of them completes, or passes them to use.
 func (d *Decoder) decodeWindow(use func(pix []byte, stride, from, to int)) error {
@@ -117,7 +125,7 @@ func (p *painter) inverseRow(ci, my, y int, row []block, last []uint8) {
 	d := p.d
 	c, strip := &d.components[ci], p.strips[ci]
 	p.keepLast(ci)
-	n := c.stride / 8
+	n := c.span / 8
 	for ; y < c.v; y++ {
 		var blocks []block
 		var ends []uint8
@@ -253,7 +261,7 @@ func (p *painter) fullRow(ci, my, y int) []byte {
 		repeat(plane, near, c.hx)
 		return plane
 	}
-	near = near[:min(c.stride, c.wide-p.d.view.x0*c.h*8)]
+	near = near[:min(c.span, c.wide-p.d.view.x0*c.h*8)]
 	if c.filter == filterH2 {
 		upsampleH2(plane, near)
 		return plane
@@ -275,5 +283,5 @@ func (p *painter) fullRow(ci, my, y int) []byte {
 // row above.
 func (c *component) stripRow(strip []byte, my, at int) []byte {
 	i := (at - my*8*c.v + 1) * c.stride
-	return strip[i : i+c.stride]
+	return strip[i : i+c.span]
 }

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The layout of pairs in internal/jpeg: what is before the entries, by its distance
-// from them, and the parts of an entry.
+// The layout of pairs in internal/jpeg: what is before and after the entries, by its
+// distance from them, and the parts of an entry.
 const (
 	pairBits = 10
 	pairEnds = 1 << 6
@@ -17,6 +17,8 @@ const (
 	tableOffset = -296
 	tableDC     = -264
 	tableSymbol = -256
+
+	tableHead = 8 << pairBits
 
 	entryFirst   = 1
 	entryRest    = 2 // 64 minus the bits that it takes
@@ -49,7 +51,7 @@ type pairer struct {
 	step      Register
 	values    Register
 	shift     Register // 64-pairBits
-	entry     Register
+	entry     Register // its lowest byte
 	bits      Register
 	a, b, c   Register // temporary
 	inEnd     Mem
@@ -139,25 +141,29 @@ func (p *pairer) refill() {
 	ORL(U8(56), low(p.n))
 }
 
-// look decodes an entry. Its parts are loaded again instead of shifted. The first
+// part is a part of the entry of index p.b.
+func (p *pairer) part(disp int) Mem { return Mem{Base: p.table, Index: p.b, Scale: 8, Disp: disp} }
+
+// look decodes an entry. The time that it takes is the time until the next index is known,
+// so the lowest byte comes from bytes of its own: an address with a scaled index takes a
+// cycle more. Its other parts are loaded again instead of shifted. The first
 // coefficient is written before it is known to be within the block: if it is not, the
 // blocks are refused.
 func (p *pairer) look() {
-	part := func(disp int) Mem { return Mem{Base: p.table, Index: p.b, Scale: 8, Disp: disp} }
 	SHRXQ(p.shift, p.acc, p.b)
-	MOVQ(part(0), p.entry)
-	MOVBLZX(part(entryRest), low(p.bits))
+	MOVBLZX(Mem{Base: p.table, Index: p.b, Scale: 1, Disp: tableHead}, low(p.entry))
+	MOVBLZX(p.part(entryRest), low(p.bits))
 	SHRXQ(p.bits, p.acc, p.bits)
 	SHLXQ(p.entry, p.acc, p.acc)
 	SUBQ(p.entry, p.n) // only the lowest 6 bits of n count
-	MOVBLZX(part(entryFirst), low(p.a))
-	MOVWLZX(part(entryValue), low(p.c))
+	MOVBLZX(p.part(entryFirst), low(p.a))
+	MOVWLZX(p.part(entryValue), low(p.c))
 	MOVW(p.c.(GPPhysical).As16(), Mem{Base: p.place, Index: p.a, Scale: 2})
-	MOVBLZX(part(entryAdvance), low(p.a))
+	MOVBLZX(p.part(entryAdvance), low(p.a))
 	LEAQ(Mem{Base: p.place, Index: p.a, Scale: 2}, p.place)
 	CMPQ(p.place, Mem{Base: p.step, Disp: stepLimit})
 	JCC(LabelRef("rare"))
-	MOVWQSX(part(entryPower), p.a)
+	MOVWQSX(p.part(entryPower), p.a)
 	p.last()
 	LEAQ(Mem{Base: p.step, Disp: stepSize}, p.c)
 	TESTB(U8(pairEnds), p.entry.(GPPhysical).As8())
@@ -179,14 +185,12 @@ func (p *pairer) last() {
 func (p *pairer) rare() {
 	Label("rare") // after the comparison with the limit
 	JNE(LabelRef("one"))
-	MOVQ(p.entry, p.a)
-	SARQ(U8(48), p.a)
+	MOVWQSX(p.part(entryPower), p.a)
 	p.last()
 	JMP(LabelRef("next"))
 
 	Label("one")
-	MOVL(low(p.entry), low(p.b))
-	SHRL(U8(24), low(p.b))
+	MOVBLZX(p.part(entryAdvance), low(p.b))
 	ADDQ(p.b, p.b)
 	SUBQ(p.b, p.place)
 	ADDQ(p.entry, p.n)

@@ -52,7 +52,7 @@ func TestFieldsAreMadeOfFiles(t *testing.T) {
 		{npyFile("<f4", "False", "(4,)", f32), shards.Array[float32]("x", []int{2, 2}, "d"), "shape [4], want [2 2]"},
 		{npyFile("<f4", "False", "(2, 2)", f32), shards.Array[int32]("x", []int{2, 2}, "d"), "values of float32, want int32"},
 		{npyFile("<f4", "False", "(2, 2)", f32[1:]), shards.Array[float32]("x", []int{2, 2}, "d"), "15 bytes of data for shape [2 2]"},
-		{npyFile("<f4", "False", "(1000000, 1000000)", f32), shards.Ragged[float32]("x", []int{1000000}, "d"), "16 bytes of data for shape"},
+		{npyFile("<f4", "False", "(20000, 20000)", f32), shards.Ragged[float32]("x", []int{20000}, "d"), "16 bytes of data for shape"},
 		{npyFile("<f4", "False", "(0, 2)", ""), shards.Ragged[float32]("x", []int{2}, "d"), "[]"},
 		{npyFile(">i2", "False", "(2,)", "\x01\x00\xff\xff"), shards.Array[int64]("x", []int{2}, "d"), "[256 -1]"},
 		{npyFile("<f2", "False", "(1,)", "\x00\x3c"), shards.Scalar[float32]("x", "d"), "1"},

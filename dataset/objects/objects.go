@@ -11,7 +11,8 @@
 // [HTTP] makes one. A [Client] makes a [Store] of it, which reads on after a broken
 // request, tries again, and sends a second request where the first is slow. [Folder]
 // is a Store of local files. [FS] is a file system over any Store. Package cache, in this
-// folder, is a Store that keeps the bytes of another one on the local disk.
+// folder, is a Store that keeps the bytes of another one on the local disk. Package
+// prefetch is a Store that fetches bytes before a loader needs them.
 //
 // # Versions
 //

@@ -1,0 +1,78 @@
+package objects
+
+import "github.com/penstock-go/penstock/dataset"
+
+// A Block is a range of an object that is read as a whole, by one ReadAt.
+type Block struct {
+	Object   Object
+	Off, Len int64 // in bytes
+}
+
+// Blocks says which block each sample of a dataset is read from. Several goroutines call
+// its functions at once.
+type Blocks struct {
+	// Len is the number of blocks.
+	Len int
+	// Of is the number of the block that holds a sample, or -1 if there is no such sample.
+	Of func(sample int) int
+	// At is a block, exactly as ReadAt will name it. It is false if the block will not be
+	// read, or if that is not known yet.
+	At func(block int) (b Block, ok bool)
+	// Once says that the dataset keeps a block in memory for all of its samples, so that it
+	// reads it once per epoch. Otherwise it reads it for every sample.
+	Once bool
+}
+
+// A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
+// be placed. Datasets pass what [dataset.Foreseer] tells them on to it.
+type Foreseer interface {
+	// Foresee is like that of [dataset.Foreseer], for samples of these blocks.
+	Foresee(f dataset.Future, b Blocks) (stop func())
+}
+
+// A Holder is a [Store] that has some bytes nearby, such as one with a cache on the local
+// disk.
+type Holder interface {
+	// Has reports whether n bytes of o from byte off on can be read without a request.
+	Has(o Object, off, n int64) bool
+}
+
+// Foresee tells the store which files a dataset will read, each as a whole: sample i is
+// the file path(i), for i from 0 to n-1. It returns nil if the store is no [Foreseer].
+//
+// A file whose size is not known yet is left out.
+func (f *FS) Foresee(future dataset.Future, n int, path func(i int) string) (stop func()) {
+	s, ok := f.store.(Foreseer)
+	if !ok {
+		return nil
+	}
+	return s.Foresee(future, Blocks{
+		Len: n,
+		Of: func(sample int) int {
+			if dataset.CheckIndex(sample, n) != nil {
+				return -1
+			}
+			return sample
+		},
+		At: func(block int) (Block, bool) {
+			o, ok := f.known(path(block))
+			return Block{Object: o, Len: o.Size}, ok
+		},
+	})
+}
+
+// known is an object whose size is known without a request.
+func (f *FS) known(name string) (Object, bool) {
+	i, ok := f.find(name)
+	if !ok {
+		return Object{}, false
+	}
+	o := &f.objects[i]
+	if o.Size >= 0 {
+		return *o, true
+	}
+	if found, ok := f.measured.Load(o); ok {
+		return found.(Object), true
+	}
+	return Object{}, false
+}

@@ -1,0 +1,205 @@
+package prefetch
+
+import (
+	"context"
+	"sync"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+const (
+	// mostBatches is how many batches are looked ahead, at most. More are of no use where
+	// all blocks are on the disk.
+	mostBatches = 256
+
+	// firstRequests is how many requests there are at once at the beginning. Each response
+	// allows one more, so the number doubles with every round trip.
+	firstRequests = 16
+)
+
+// An epoch is a future and what was fetched for it.
+type epoch struct {
+	p      *Prefetcher
+	future dataset.Future
+	of     objects.Blocks
+	seen   []uint64 // a bit per block, with Once: whether it was met
+	ctx    context.Context
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	// Only the goroutine that looks ahead uses these.
+	batch   int   // that it looks at
+	samples []int // of the batch
+	next    int   // of samples
+
+	// The Prefetcher's mutex guards these.
+	waiting []*block // to be fetched, in the order in which they are needed
+	met     []*block // that it has claimed, in the same order
+	bytes   int64
+	allMet  bool // whether it has looked at all batches
+	stopped bool
+}
+
+// Foresee begins to fetch the blocks of the samples of f, in the order of their batches.
+func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) {
+	e := &epoch{p: p, future: f, of: of}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if of.Once {
+		e.seen = make([]uint64, (max(of.Len, 0)+63)/64)
+	}
+	p.mu.Lock()
+	p.epochs = append(p.epochs, e)
+	p.mu.Unlock()
+	// The first blocks are known before Foresee returns and readers ask for them.
+	if more := e.lookAhead(false); more {
+		e.group.Go(func() { e.lookAhead(true) })
+	}
+	return e.stop
+}
+
+// stop ends all requests for the epoch and frees its memory.
+func (e *epoch) stop() {
+	p := e.p
+	e.cancel()
+	p.mu.Lock()
+	e.stopped = true
+	p.change.Broadcast()
+	p.mu.Unlock()
+	e.group.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range e.met {
+		if b.state == waiting && b.of(e) != nil && b.of(e) == &b.claims[0] {
+			p.drop(b) // it is in no other epoch's queue
+		}
+		p.release(b, e)
+	}
+	for k := range p.epochs {
+		if p.epochs[k] == e {
+			p.epochs = append(p.epochs[:k:k], p.epochs[k+1:]...)
+			break
+		}
+	}
+	if len(p.epochs) == 0 {
+		p.spare.clear()
+		clear(p.overtaken)
+	}
+	p.change.Broadcast()
+}
+
+// lookAhead meets the blocks of all batches. If there is no room for one, it waits, or it
+// returns true.
+func (e *epoch) lookAhead(wait bool) (more bool) {
+	for ; e.batch < e.future.Len(); e.batch++ {
+		if e.next == 0 {
+			e.samples = e.future.At(e.batch, e.samples[:0])
+		}
+		for ; e.next < len(e.samples); e.next++ {
+			k := e.of.Of(e.samples[e.next])
+			if k < 0 || k >= e.of.Len || e.known(k) {
+				continue
+			}
+			b, ok := e.of.At(k)
+			if !ok || b.Len < 1 || b.Len > e.p.memory {
+				continue
+			}
+			local := e.p.holder != nil && e.p.holder.Has(b.Object, b.Off, b.Len)
+			if met, stopped := e.meet(b, local, wait); stopped {
+				return false
+			} else if !met {
+				return true
+			}
+			if e.of.Once {
+				e.seen[k/64] |= 1 << (k % 64)
+			}
+		}
+		e.next = 0
+	}
+	e.p.mu.Lock()
+	defer e.p.mu.Unlock()
+	e.allMet = true
+	e.p.change.Broadcast()
+	return false
+}
+
+// known reports whether a block was met that is read once.
+func (e *epoch) known(k int) bool { return e.of.Once && e.seen[k/64]&(1<<(k%64)) != 0 }
+
+// meet plans to fetch a block that the batch needs, if no one has. It waits until there is
+// room, or reports false if there is none.
+func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
+	p := e.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !e.stopped {
+		done := e.future.Done()
+		e.forget(done)
+		switch begun := e.future.Begun(); {
+		case done > e.batch:
+			return true, false
+		case p.overtaken[name]:
+			delete(p.overtaken, name)
+			return true, false
+		case e.batch >= begun+mostBatches || !e.mayFetch(begun, name.Len):
+		case p.blocks[name] != nil:
+			p.blocks[name].claim(e, e.batch)
+			return true, false
+		case local:
+			p.count.local.Add(1)
+			return true, false
+		default: // a reader that comes from now on finds the block
+			e.plan(name)
+			p.start()
+			return true, false
+		}
+		if !wait {
+			return false, false
+		}
+		p.change.Wait()
+	}
+	return false, true
+}
+
+// mayFetch reports whether n more bytes may be fetched. An epoch that has not begun waits
+// for those that have. The caller holds the mutex.
+func (e *epoch) mayFetch(begun int, n int64) bool {
+	if e.bytes+n > e.p.memory {
+		return false
+	}
+	if begun > 0 {
+		return true
+	}
+	for _, other := range e.p.epochs {
+		if other != e && !other.allMet && !other.stopped && other.future.Begun() > 0 {
+			return false
+		}
+	}
+	return e.p.bytes+n <= e.p.memory
+}
+
+// plan adds a block to those that wait. The caller holds the mutex.
+func (e *epoch) plan(name objects.Block) {
+	b := &block{name: name, done: make(chan struct{})}
+	e.p.blocks[name] = b
+	e.p.bytes += name.Len
+	b.claim(e, e.batch)
+	e.waiting = append(e.waiting, b)
+}
+
+// forget drops blocks that were not read although their batches are complete. The caller
+// holds the mutex.
+func (e *epoch) forget(done int) {
+	for len(e.met) > 0 {
+		b := e.met[0]
+		c := b.of(e)
+		if c != nil && c.last >= done {
+			break
+		}
+		if c != nil {
+			e.p.release(b, e)
+		}
+		e.met[0] = nil
+		e.met = e.met[1:]
+	}
+}

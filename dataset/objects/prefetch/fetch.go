@@ -1,0 +1,156 @@
+package prefetch
+
+import (
+	"context"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+)
+
+// The states of a block.
+const (
+	waiting = iota
+	fetching
+	fetched // or failed
+)
+
+// A block is fetched, or will be.
+type block struct {
+	name objects.Block
+	done chan struct{} // closed when it was fetched, or could not be
+
+	// Written before done is closed.
+	data []byte
+	err  error
+
+	// The Prefetcher's mutex guards these.
+	state   int
+	claims  []claim // of the epochs that will read it, in their order; the first one's memory it takes
+	readers int     // that use data
+	read    bool    // whether it was read
+	gone    bool    // whether it was dropped: data is free when no reader is left
+}
+
+// A claim says how an epoch will read a block.
+type claim struct {
+	epoch *epoch
+	reads int // that are expected
+	last  int // batch that reads it
+}
+
+// claim notes that a batch of an epoch reads the block. The caller holds the mutex.
+func (b *block) claim(e *epoch, batch int) {
+	if n := len(b.claims); n > 0 && b.claims[n-1].epoch == e {
+		b.claims[n-1].reads++
+		b.claims[n-1].last = batch
+		return
+	}
+	if len(b.claims) == 0 {
+		e.bytes += b.name.Len
+	}
+	b.claims = append(b.claims, claim{e, 1, batch})
+	e.met = append(e.met, b)
+}
+
+// of is the claim of an epoch, or nil. The caller holds the mutex.
+func (b *block) of(e *epoch) *claim {
+	for k := range b.claims {
+		if b.claims[k].epoch == e {
+			return &b.claims[k]
+		}
+	}
+	return nil
+}
+
+// start sends requests, as many as are allowed. The caller holds the mutex.
+func (p *Prefetcher) start() {
+	for _, e := range p.epochs {
+		for p.running < p.allowed && len(e.waiting) > 0 && !e.stopped {
+			b := e.waiting[0]
+			e.waiting[0] = nil
+			e.waiting = e.waiting[1:]
+			if b.gone {
+				continue
+			}
+			b.state = fetching
+			b.data = p.spare.take(b.name.Len)
+			p.running++
+			e.group.Go(func() { p.fetch(e.ctx, b) })
+		}
+	}
+}
+
+// fetch reads a block into memory.
+func (p *Prefetcher) fetch(ctx context.Context, b *block) {
+	err := errStopped // unless the store returns
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		b.err = err
+		b.state = fetched
+		p.running--
+		if err == nil {
+			p.count.fetched.Add(1)
+			p.count.bytes.Add(b.name.Len)
+			p.allowed = min(p.allowed+1, p.requests)
+		} else {
+			if ctx.Err() == nil {
+				p.allowed = max(p.allowed/2, 1)
+			}
+			p.drop(b)
+		}
+		close(b.done)
+		p.free(b)
+		p.start()
+		p.change.Broadcast()
+	}()
+	err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off)
+}
+
+// release ends the claim of an epoch on a block. The memory is the next epoch's then. The
+// caller holds the mutex.
+func (p *Prefetcher) release(b *block, e *epoch) {
+	for k := range b.claims {
+		if b.claims[k].epoch != e {
+			continue
+		}
+		b.claims = append(b.claims[:k], b.claims[k+1:]...)
+		if k == 0 {
+			e.bytes -= b.name.Len
+			if len(b.claims) > 0 {
+				b.claims[0].epoch.bytes += b.name.Len
+			}
+		}
+		break
+	}
+	if len(b.claims) == 0 {
+		p.drop(b)
+	}
+	p.change.Broadcast()
+}
+
+// drop takes a block out. The caller holds the mutex.
+func (p *Prefetcher) drop(b *block) {
+	if b.gone {
+		return
+	}
+	b.gone = true
+	delete(p.blocks, b.name)
+	p.bytes -= b.name.Len
+	if len(b.claims) > 0 {
+		b.claims[0].epoch.bytes -= b.name.Len
+		b.claims = nil
+	}
+	if b.state == fetched && b.err == nil && !b.read && b.readers == 0 {
+		p.count.unread.Add(1)
+	}
+	p.free(b)
+	p.change.Broadcast()
+}
+
+// free keeps the memory of a block that is not used any more. The caller holds the mutex.
+func (p *Prefetcher) free(b *block) {
+	if b.gone && b.readers == 0 && b.state == fetched && b.data != nil {
+		p.spare.put(b.data)
+		b.data = nil
+	}
+}

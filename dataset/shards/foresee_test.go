@@ -1,0 +1,99 @@
+package shards_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects/prefetch"
+	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// Shards of 200 blocks at 30 ms (lognormal) to the first byte, with the time of the bubble:
+// 4 workers that take 1.5 ms per sample make 2,667 samples/s, if nothing else takes time.
+func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const shardCount, each, rows, epochs = 10, 1000, 50, 2
+		s := &memoryStore{objects: map[string][]byte{}}
+		for shard := range shardCount {
+			var list []tarFile
+			for i := range each {
+				list = append(list, tarFile{fmt.Sprintf("%05d.cls", each*shard+i), fmt.Sprint(each*shard + i)})
+			}
+			s.objects[fmt.Sprintf("s%d.tar", shard)] = archive(t, list...)
+		}
+		index := scan(t, s, shards.WebDataset(), rows*1024, "s{0..9}.tar")
+		s.take()
+		var mu sync.Mutex
+		r := rand.New(rand.NewPCG(1, 2))
+		s.before = func(context.Context, string, int64) error {
+			mu.Lock()
+			d := 0.030 * math.Exp(0.3*r.NormFloat64())
+			mu.Unlock()
+			time.Sleep(time.Duration(d * float64(time.Second)))
+			return nil
+		}
+		p, err := prefetch.New(s, prefetch.Memory(40*rows*1024))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
+		costly, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
+			time.Sleep(1500 * time.Microsecond)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := loader.New(costly, loader.Workers(4), loader.BatchSize(64),
+			loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for epoch := range epochs {
+			begin := time.Now()
+			n := 0
+			for b, err := range l.Epoch(t.Context(), epoch) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n += b.Len()
+				for row, i := range b.Indices() {
+					if got := loader.Values[int64](b, "n")[row]; got != int64(i) {
+						t.Fatalf("sample %d is %d", i, got)
+					}
+				}
+			}
+			took := time.Since(begin)
+			reads := s.take()
+			slices.Sort(reads)
+			blocks := len(ds.Ends())
+			t.Logf("epoch %d: %d samples of %d blocks in %v, %d requests; %v", epoch, n, blocks, took, len(reads), p.Stats())
+			if limit := 3750 * time.Millisecond * 100 / 95; n != shardCount*each || took > limit {
+				t.Errorf("epoch %d: %d samples in %v, want %v at most", epoch, n, took, limit)
+			}
+			if len(slices.Compact(slices.Clone(reads))) != len(reads) || len(reads) > blocks {
+				t.Errorf("epoch %d: %d requests for %d blocks", epoch, len(reads), blocks)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStoreThatForeseesNothingIsNotTold(t *testing.T) {
+	s, index := numbered(t)
+	if numberedDataset(t, s, index).Foresee(nil) != nil {
+		t.Error("want nil for a store that is no Foreseer")
+	}
+}

@@ -184,7 +184,7 @@ func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to
 			return err
 		}
 		src, bands := e.src.(bandSource)
-		bands = bands && e.hands > 1 && src.hasBands()
+		bands = bands && e.hands > 1 && src.shares(r)
 		if bands && use != nil {
 			e.x.Share()
 			return src.decodeBands(r, e.hands, use)

@@ -56,14 +56,11 @@ func (u *upright) decode(dst []byte, stride int, window image.Rectangle) error {
 	if err := u.src.decode(u.pix, 4*w, u.part); err != nil {
 		return err
 	}
-	const rows = 32 // so that what becomes columns stays in a cache
-	for y := 0; y < h; y += rows {
-		u.turn(u.pix[4*w*y:], 4*w, y, min(y+rows, h))
-	}
+	u.turn(u.pix, 4*w, 0, h)
 	return nil
 }
 
-func (u *upright) hasBands() bool { return u.src.hasBands() }
+func (u *upright) shares(window image.Rectangle) bool { return u.src.shares(u.before(window)) }
 
 func (u *upright) decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {
 	u.pix = grow(u.pix, 4*window.Dx()*window.Dy())

@@ -31,8 +31,8 @@ func Parallel(n int) Step {
 // A bandSource is a source that several goroutines can decode together.
 type bandSource interface {
 	source
-	// hasBands reports whether the image is of a format for which decodeBands works.
-	hasBands() bool
+	// shares reports whether decodeBands works for a window of the image, and pays.
+	shares(window image.Rectangle) bool
 	// decodeBands decodes a window on up to n goroutines. Instead of writing to one
 	// destination, they call use, each for other rows and at the same time. pix holds
 	// row from to row to-1 of the window until use returns.
@@ -41,12 +41,13 @@ type bandSource interface {
 
 // A bandDecoder is a decoder that does what decodeBands says.
 type bandDecoder interface {
+	Shares(window image.Rectangle) bool
 	DecodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error
 }
 
-func (f *files) hasBands() bool {
-	_, ok := f.now.(bandDecoder)
-	return ok
+func (f *files) shares(window image.Rectangle) bool {
+	d, ok := f.now.(bandDecoder)
+	return ok && d.Shares(window)
 }
 
 func (f *files) decodeBands(window image.Rectangle, n int, use func(pix []byte, stride, from, to int)) error {

@@ -214,7 +214,7 @@ func (d *Decoder) DecodeBands(window image.Rectangle, n int, use func(pix []byte
 	if err := d.open(window); err != nil {
 		return err
 	}
-	if n = min(n, d.mostPainters()); n > 1 {
+	if n = min(n, d.mostPainters(d.view)); n > 1 {
 		return d.decodeBands(n, use)
 	}
 	d.painter.open(d)

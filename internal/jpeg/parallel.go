@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"fmt"
+	"image"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -33,12 +34,18 @@ type mcuRow struct {
 // time, and with fewer it takes too much of another processor for what it saves.
 const parallelPixels = 1 << 19
 
+// Shares reports whether DecodeBands can use more than one goroutine for the window,
+// which must be within the image.
+func (d *Decoder) Shares(window image.Rectangle) bool {
+	return d.ready && d.mostPainters(d.viewOf(window)) > 1
+}
+
 // mostPainters is how many goroutines the view has work for. Rows are read by one.
-func (d *Decoder) mostPainters() int {
-	if d.rows != nil || d.eager == 0 && d.mcuWide*d.view.y1*64*d.hMax*d.vMax < parallelPixels {
+func (d *Decoder) mostPainters(v view) int {
+	if d.rows != nil || d.eager == 0 && d.mcuWide*v.y1*64*d.hMax*d.vMax < parallelPixels {
 		return 1
 	}
-	return ceil(d.view.y1-d.view.y0, d.perBand())
+	return ceil(v.y1-v.y0, d.perBand())
 }
 
 func (d *Decoder) perBand() int {

@@ -23,24 +23,24 @@ const (
 //	 0: 6 bits  how many bits its symbols and values take
 //	 6: 1 bit   pairEnds
 //	 8: 8 bits  the distance from the next coefficient to the first one of a pair
-//	16: 8 bits  64 minus the bits that it takes, modulo 64
+//	16: 6 bits  64 minus the bits that it takes, modulo 64
+//	23: 1 bit   pairEnds again
 //	24: 8 bits  the advance: how many coefficients it decodes; the end counts as one
 //	32: 16 bits the first coefficient of a pair, or 0
 //	48: 16 bits -1<<size, with the size of the last coefficient's value
 //
 // The last coefficient is values[1<<size+bits], where bits are the last ones taken. It
-// is 0 if the size is 0. In the first scan of AC coefficients of a progressive file, the
-// end of a block may have bits too: it ends 1<<size+bits blocks. The kernel finds the other fields by their distance from the
+// is 0 if the size is 0. The kernel finds the other fields by their distance from the
 // entries.
 type pairs struct {
-	limit   [16]uint16 // by length-1, as in a huffman
-	offset  [16]int16
-	dc      uint64 // 0 or 1
-	symbol  [256]uint8
-	entries [1 << pairBits]uint64
-	heads   [1 << pairBits]uint8 // the entries' lowest bytes, which the kernel needs first
-	ready   bool
-	runs    bool // an end says how many more blocks have ended
+	limit       [16]uint16 // by length-1, as in a huffman
+	offset      [16]int16
+	dc          uint64 // 0 or 1
+	symbol      [256]uint8
+	entries     [1 << pairBits]uint64
+	heads       [1 << pairBits]uint8 // the entries' lowest bytes, which the kernel needs first
+	ready       bool
+	progressive bool // ends of several blocks have no entries, as in progressive files
 }
 
 // build makes the entries of a valid table.
@@ -49,6 +49,21 @@ func (p *pairs) build(h *huffman) {
 		return
 	}
 	p.ready = true
+	p.addFirst(h)
+	if !h.dc {
+		p.addSecond(h)
+	}
+	p.setHeads()
+}
+
+func (p *pairs) setHeads() {
+	for i := range p.heads {
+		p.heads[i] = uint8(p.entries[i])
+	}
+}
+
+// addFirst makes entries of one symbol.
+func (p *pairs) addFirst(h *huffman) {
 	p.describe(h)
 	for i := 0; i < len(p.entries); {
 		e, n := uint64(pairNone<<24|0xffff<<48), len(p.entries)-i // from here on codes are longer
@@ -60,16 +75,6 @@ func (p *pairs) build(h *huffman) {
 			same[j] = e
 		}
 		i += n
-	}
-	if !h.dc {
-		p.addSecond(h)
-	}
-	p.setHeads()
-}
-
-func (p *pairs) setHeads() {
-	for i := range p.heads {
-		p.heads[i] = uint8(p.entries[i])
 	}
 }
 
@@ -87,14 +92,11 @@ func (p *pairs) describe(h *huffman) {
 // single is the entry of one symbol.
 func (p *pairs) single(symbol uint8, length uint64, dc bool) uint64 {
 	run, size, ends := uint64(symbol>>4), uint64(symbol&15), uint64(0)
-	if p.runs && size == 0 && run < 15 {
-		run, size, ends = 0, run, pairEnds
-	}
 	switch {
-	case size > pairSize || length+size > pairMost:
+	case size > pairSize || length+size > pairMost || p.progressive && size == 0 && run-1 < 14:
 		return pairNone<<24 | 0xffff<<48
 	case dc, size == 0 && symbol != 0xf0:
-		run, ends = 0, pairEnds
+		run, ends = 0, pairEnds|1<<23
 	}
 	length += size
 	return length | ends | (64-length)<<16 | (run+1)<<24 | -(1<<size)<<48

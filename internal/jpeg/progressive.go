@@ -51,6 +51,7 @@ type progression struct {
 	pairs pairs                 // of the scan's AC table
 	sets  [1 << pairBits]uint32 // by entry: which coefficients it sets; bit 0 is the next one
 	place [256]uint8            // by 63 minus the distance to the selection's end: place in a block
+	state [4]uint64
 
 	refiner refiner
 }

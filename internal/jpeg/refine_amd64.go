@@ -17,3 +17,8 @@ func naturalKernel(dst, src *block, n int) {
 func refineKernel(blocks *block, refinements *uint64, n, bit int) {
 	refineBlocks(&blocks[0], refinements, n, bit)
 }
+
+// nonzeroKernel sets the masks of the AC coefficients that differ from zero.
+func nonzeroKernel(masks []uint64, blocks []block) {
+	nonzero(&masks[0], &blocks[0][0], len(blocks))
+}

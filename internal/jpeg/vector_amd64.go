@@ -62,6 +62,16 @@ func natural(dst *int16, src *int16, n int)
 // natural4 is natural with AVX-512 F and BW.
 func natural4(dst *int16, src *int16, n int)
 
+// decodeFirst decodes size coefficients from place on, and those of the next n-1 blocks, with
+// the bits of the stream's first end bytes. It reports false if a code is invalid, a
+// coefficient is beyond the selection, a value has more than 11 bits, or the stream ends
+// too early. It needs BMI2.
+func decodeFirst(state *uint64, stream *byte, end int, table *uint64, values *int16, place *int16, n int, size int, low int) bool
+
+// nonzero sets the masks of the coefficients of n blocks that differ from zero, but for the
+// first of each block.
+func nonzero(masks *uint64, blocks *int16, n int)
+
 // refinePlaces decodes the bits and the places of the new coefficients of n blocks, from the
 // stream's first end bytes. It reports false if a code is invalid or the stream ends too
 // early. It needs BMI2.

@@ -3634,6 +3634,291 @@ block:
 	VZEROUPPER
 	RET
 
+// func decodeFirst(state *uint64, stream *byte, end int, table *uint64, values *int16, place *int16, n int, size int, low int) bool
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
+TEXT ·decodeFirst(SB), NOSPLIT, $32-73
+	MOVQ stream+8(FP), R8
+	MOVQ R8, 8(SP)
+	MOVQ end+16(FP), SI
+	LEAQ 8(R8)(SI*1), SI
+	MOVQ SI, (SP)
+	MOVQ state+0(FP), SI
+	ADDQ (SI), R8
+	MOVQ 8(SI), BX
+	MOVQ 16(SI), R13
+	MOVQ table+24(FP), R9
+	MOVQ values+32(FP), R10
+	MOVQ place+40(FP), R11
+	MOVQ low+64(FP), R12
+	MOVQ size+56(FP), SI
+	LEAQ (R11)(SI*2), DI
+	ADDQ SI, SI
+	MOVQ SI, 24(SP)
+	MOVQ n+48(FP), SI
+	SHLQ $0x07, SI
+	LEAQ -128(DI)(SI*1), SI
+	MOVQ SI, 16(SP)
+
+round:
+	CMPQ    R8, (SP)
+	JHI     refused
+	MOVQ    (R8), SI
+	BSWAPQ  SI
+	SHRXQ   R13, SI, SI
+	ORQ     SI, BX
+	MOVL    R13, SI
+	SHRL    $0x03, SI
+	ANDL    $0x07, SI
+	SUBQ    SI, R8
+	ADDQ    $0x07, R8
+	ORL     $0x38, R13
+	MOVQ    BX, CX
+	SHRQ    $0x36, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBQSX 2(R9)(CX*8), R15
+	SHRXQ   R15, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 3(R9)(CX*8), R14
+	LEAQ    (R11)(R14*2), R14
+	MOVQ    DI, SI
+	SUBQ    R14, SI
+	JCS     rare
+	MOVBLZX 1(R9)(CX*8), AX
+	LEAQ    (R11)(AX*2), R11
+	MOVWLZX 4(R9)(CX*8), AX
+	MOVW    AX, (R11)
+	MOVQ    R14, R11
+	MOVWQSX 6(R9)(CX*8), AX
+	ANDNQ   DX, AX, DX
+	SUBQ    AX, DX
+	MOVWLZX (R10)(DX*2), AX
+	SHLXL   R12, AX, AX
+	MOVW    AX, -2(R11)
+	LEAQ    128(DI), CX
+	MOVQ    CX, DX
+	SUBQ    24(SP), DX
+	DECQ    SI
+	ORQ     R15, SI
+	CMOVQMI CX, DI
+	CMOVQMI DX, R11
+	CMPQ    DI, 16(SP)
+	JHI     done
+	MOVQ    BX, CX
+	SHRQ    $0x36, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBQSX 2(R9)(CX*8), R15
+	SHRXQ   R15, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 3(R9)(CX*8), R14
+	LEAQ    (R11)(R14*2), R14
+	MOVQ    DI, SI
+	SUBQ    R14, SI
+	JCS     rare
+	MOVBLZX 1(R9)(CX*8), AX
+	LEAQ    (R11)(AX*2), R11
+	MOVWLZX 4(R9)(CX*8), AX
+	MOVW    AX, (R11)
+	MOVQ    R14, R11
+	MOVWQSX 6(R9)(CX*8), AX
+	ANDNQ   DX, AX, DX
+	SUBQ    AX, DX
+	MOVWLZX (R10)(DX*2), AX
+	SHLXL   R12, AX, AX
+	MOVW    AX, -2(R11)
+	LEAQ    128(DI), CX
+	MOVQ    CX, DX
+	SUBQ    24(SP), DX
+	DECQ    SI
+	ORQ     R15, SI
+	CMOVQMI CX, DI
+	CMOVQMI DX, R11
+	CMPQ    DI, 16(SP)
+	JHI     done
+	MOVQ    BX, CX
+	SHRQ    $0x36, CX
+	MOVQ    (R9)(CX*8), AX
+	MOVBQSX 2(R9)(CX*8), R15
+	SHRXQ   R15, BX, DX
+	SHLXQ   AX, BX, BX
+	SUBQ    AX, R13
+	MOVBLZX 3(R9)(CX*8), R14
+	LEAQ    (R11)(R14*2), R14
+	MOVQ    DI, SI
+	SUBQ    R14, SI
+	JCS     rare
+	MOVBLZX 1(R9)(CX*8), AX
+	LEAQ    (R11)(AX*2), R11
+	MOVWLZX 4(R9)(CX*8), AX
+	MOVW    AX, (R11)
+	MOVQ    R14, R11
+	MOVWQSX 6(R9)(CX*8), AX
+	ANDNQ   DX, AX, DX
+	SUBQ    AX, DX
+	MOVWLZX (R10)(DX*2), AX
+	SHLXL   R12, AX, AX
+	MOVW    AX, -2(R11)
+	LEAQ    128(DI), CX
+	MOVQ    CX, DX
+	SUBQ    24(SP), DX
+	DECQ    SI
+	ORQ     R15, SI
+	CMOVQMI CX, DI
+	CMOVQMI DX, R11
+	CMPQ    DI, 16(SP)
+	JHI     done
+	JMP     round
+
+done:
+	SUBQ 16(SP), DI
+	SHRQ $0x07, DI
+	DECQ DI
+	MOVQ state+0(FP), SI
+	SUBQ 8(SP), R8
+	ANDL $0x3f, R13
+	MOVQ R8, (SI)
+	MOVQ BX, 8(SI)
+	MOVQ R13, 16(SI)
+	MOVQ DI, 24(SI)
+	MOVB $0x01, AL
+	MOVB AL, ret+72(FP)
+	VZEROUPPER
+	RET
+
+refused:
+	XORL AX, AX
+	MOVB AL, ret+72(FP)
+	VZEROUPPER
+	RET
+
+rare:
+	ADDQ         AX, R13
+	MOVL         R13, DX
+	ANDL         $0x3f, DX
+	LEAL         7(DX), CX
+	SHRL         $0x03, CX
+	SUBQ         CX, R8
+	NEGL         DX
+	ANDL         $0x07, DX
+	MOVQ         (R8), BX
+	BSWAPQ       BX
+	SHLXQ        DX, BX, BX
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	VMOVD        CX, X0
+	VPBROADCASTW X0, Y0
+	VPMAXUW      -328(R9), Y0, Y1
+	VPCMPEQW     Y0, Y1, Y1
+	VPMOVMSKB    Y1, SI
+	POPCNTL      SI, SI
+	SHRL         $0x01, SI
+	CMPL         SI, $0x00000010
+	JCC          refused
+	MOVWLSX      -296(R9)(SI*2), R14
+	MOVL         $0x0000000f, AX
+	SUBL         SI, AX
+	SHRXL        AX, CX, CX
+	ADDL         CX, R14
+	MOVBLZX      R14, R14
+	MOVBLZX      -256(R9)(R14*1), CX
+	INCL         SI
+	MOVL         CX, AX
+	ANDL         $0x0f, AX
+	SHRL         $0x04, CX
+	CMPL         AX, $0x0000000b
+	JHI          refused
+	ADDL         AX, SI
+	NEGL         SI
+	SHRXQ        SI, BX, R14
+	NEGL         SI
+	BZHIQ        AX, R14, R14
+	ADDL         SI, DX
+	MOVL         $0x00000001, SI
+	SHLXL        AX, SI, SI
+	ADDQ         SI, R14
+	MOVL         DX, SI
+	SHRL         $0x03, SI
+	ADDQ         SI, R8
+	ANDL         $0x07, DX
+	MOVQ         (R8), BX
+	BSWAPQ       BX
+	SHLXQ        DX, BX, BX
+	ADDQ         $0x07, R8
+	MOVL         $0x00000038, R13
+	SUBL         DX, R13
+	MOVWLSX      (R10)(R14*2), R14
+	TESTL        AX, AX
+	JEQ          none
+	LEAQ         2(R11)(CX*2), R11
+	CMPQ         R11, DI
+	JHI          refused
+	SHLXL        R12, R14, R14
+	MOVW         R14, -2(R11)
+	JNE          round
+	JMP          next
+
+none:
+	CMPL  CX, $0x0f
+	JEQ   zeros
+	MOVQ  BX, SI
+	SHRQ  $0x01, SI
+	MOVL  $0x0000003f, R14
+	SUBL  CX, R14
+	SHRXQ R14, SI, SI
+	SHLXQ CX, BX, BX
+	SUBQ  CX, R13
+	MOVL  $0x00000001, R14
+	SHLXL CX, R14, R14
+	LEAQ  -1(SI)(R14*1), SI
+	SHLQ  $0x07, SI
+	ADDQ  SI, DI
+	JMP   next
+
+zeros:
+	ADDQ $0x20, R11
+	CMPQ R11, DI
+	JCS  round
+
+next:
+	SUBQ $-128, DI
+	MOVQ DI, R11
+	SUBQ 24(SP), R11
+	CMPQ DI, 16(SP)
+	JLS  round
+	JMP  done
+
+// func nonzero(masks *uint64, blocks *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·nonzero(SB), NOSPLIT, $0-24
+	MOVQ  masks+0(FP), AX
+	MOVQ  blocks+8(FP), CX
+	MOVQ  n+16(FP), DX
+	VPXOR Y0, Y0, Y0
+
+block:
+	VPCMPEQW  (CX), Y0, Y1
+	VPCMPEQW  32(CX), Y0, Y2
+	VPACKSSWB Y2, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VPMOVMSKB Y1, BX
+	VPCMPEQW  64(CX), Y0, Y1
+	VPCMPEQW  96(CX), Y0, Y2
+	VPACKSSWB Y2, Y1, Y1
+	VPERMQ    $0xd8, Y1, Y1
+	VPMOVMSKB Y1, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	ORQ       $0x01, BX
+	NOTQ      BX
+	MOVQ      BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000080, CX
+	DECQ      DX
+	JNZ       block
+	VZEROUPPER
+	RET
+
 DATA refine_reversed<>+0(SB)/1, $0x00
 DATA refine_reversed<>+1(SB)/1, $0x80
 DATA refine_reversed<>+2(SB)/1, $0x40

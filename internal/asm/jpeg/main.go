@@ -20,6 +20,8 @@ func main() {
 	unstuff()
 	natural(rows)
 	natural4(order)
+	decodeFirst()
+	nonzero()
 	refinePlaces()
 	refineBlocks()
 	reverseBits()

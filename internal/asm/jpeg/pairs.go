@@ -194,6 +194,36 @@ func (p *pairer) rare() {
 	ADDQ(p.b, p.b)
 	SUBQ(p.b, p.place)
 	ADDQ(p.entry, p.n)
+	size, run := p.symbol()
+
+	CMPQ(Mem{Base: p.table, Disp: tableDC}, U8(0))
+	JNE(LabelRef("difference"))
+	TESTL(low(size), low(size))
+	JNE(LabelRef("coefficient"))
+	CMPL(low(run), U32(15))
+	JNE(LabelRef("next"))
+	Label("coefficient")
+	LEAQ(Mem{Base: p.place, Index: run, Scale: 2, Disp: 2}, p.place)
+	CMPQ(p.place, Mem{Base: p.step, Disp: stepLimit})
+	JHI(LabelRef("refused"))
+	MOVW(p.c.(GPPhysical).As16(), Mem{Base: p.place, Disp: -2})
+	JEQ(LabelRef("next"))
+	JMP(LabelRef("round"))
+	Label("difference")
+	MOVW(p.c.(GPPhysical).As16(), Mem{Base: p.place})
+
+	Label("next")
+	MOVQ(Mem{Base: p.step, Disp: stepSize + stepTable}, p.table)
+	MOVQ(Mem{Base: p.step, Disp: stepSize + stepPlace}, p.place)
+	ADDQ(U8(stepSize), p.step)
+	CMPQ(p.step, p.stepEnd)
+	JCS(LabelRef("round"))
+	JMP(LabelRef("done"))
+}
+
+// symbol takes one symbol and its value, which is then in p.c. The bits of the entry have
+// been taken, but n counts them as ready.
+func (p *pairer) symbol() (size, run Register) {
 	MOVL(low(p.n), low(p.bits)) // how many bits are ready
 	ANDL(U8(63), low(p.bits))
 	LEAL(Mem{Base: p.bits, Disp: 7}, low(p.b))
@@ -226,7 +256,8 @@ func (p *pairer) rare() {
 	MOVBLZX(Mem{Base: p.table, Index: p.c, Scale: 1, Disp: tableSymbol}, low(p.b))
 	INCL(low(p.a))
 
-	size, run, taken := p.entry, p.b, p.a
+	size, run = p.entry, p.b
+	taken := p.a
 	MOVL(low(p.b), low(size))
 	ANDL(U8(15), low(size))
 	SHRL(U8(4), low(run))
@@ -252,28 +283,5 @@ func (p *pairer) rare() {
 	MOVL(U32(56), low(p.n))
 	SUBL(low(p.bits), low(p.n))
 	MOVWLSX(Mem{Base: p.values, Index: p.c, Scale: 2}, low(p.c))
-
-	CMPQ(Mem{Base: p.table, Disp: tableDC}, U8(0))
-	JNE(LabelRef("difference"))
-	TESTL(low(size), low(size))
-	JNE(LabelRef("coefficient"))
-	CMPL(low(run), U32(15))
-	JNE(LabelRef("next"))
-	Label("coefficient")
-	LEAQ(Mem{Base: p.place, Index: run, Scale: 2, Disp: 2}, p.place)
-	CMPQ(p.place, Mem{Base: p.step, Disp: stepLimit})
-	JHI(LabelRef("refused"))
-	MOVW(p.c.(GPPhysical).As16(), Mem{Base: p.place, Disp: -2})
-	JEQ(LabelRef("next"))
-	JMP(LabelRef("round"))
-	Label("difference")
-	MOVW(p.c.(GPPhysical).As16(), Mem{Base: p.place})
-
-	Label("next")
-	MOVQ(Mem{Base: p.step, Disp: stepSize + stepTable}, p.table)
-	MOVQ(Mem{Base: p.step, Disp: stepSize + stepPlace}, p.place)
-	ADDQ(U8(stepSize), p.step)
-	CMPQ(p.step, p.stepEnd)
-	JCS(LabelRef("round"))
-	JMP(LabelRef("done"))
+	return size, run
 }

@@ -34,15 +34,15 @@
 // # Level Small
 //
 // The streams are those of Fast, and the first five of them are compressed with Huffman
-// codes. The header has four more numbers: the code set, one byte, and unsigned varints
-// for the numbers of escapes and of wide differences. Then come three varints, the
-// lengths of the first three of four lanes, the lanes, the wide differences and the
-// patches.
+// codes. The header goes on with the code set, a byte from 0 to 7, and unsigned varints:
+// the numbers of escapes and of wide differences, and the lengths in bytes of the first
+// seven of eight lanes. Then come the lanes, the wide differences and the patches.
 //
-// Byte i of a stream is in lane i modulo 4. A lane has the streams one after the other.
-// It is a sequence of bits, filled from the lowest bit of a byte to the highest, and
-// its last byte is filled with zeros. The code sets are fixed. They are part of the
-// format.
+// Byte i of a stream is in lane i modulo 8. A lane has its bytes of the streams one after
+// the other. It is a sequence of bits, from the lowest of a byte to the highest, and its
+// last byte is filled with zeros. A code begins with its highest bit. The codes of a set
+// are canonical: those of one length are numbered in the order of the bytes, after all
+// shorter ones. The sets are fixed. They are part of the format.
 package blockcode
 
 import (

@@ -75,10 +75,10 @@ func (d *Decoder) expandKernel(blocks []Block, last []uint8) bool {
 	return all>>63 == 0
 }
 
-// readKernel decodes rounds of a byte of each lane. It returns how many it leaves, because
-// a lane has left src.
-func (r *laneReader) readKernel(dst []byte, rounds int, t *table) (left int) {
+// readKernel decodes dst. It returns how many bytes it leaves, because a lane has left
+// src.
+func (r *laneReader) readKernel(dst []byte, t *table) (left int) {
 	n := len(r.src)
 	src := r.src[:n+Slack]
-	return readLanes(&dst[:lanes*rounds][0], rounds, &t[0], &src[0], 8*n, &r.at[0])
+	return readLanes(&dst[0], len(dst), &t[0], &src[0], 8*n, &r.at[0])
 }

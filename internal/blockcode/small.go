@@ -119,21 +119,23 @@ func scratchSize(n int) int { return (n+1)/2 + n + 8*n + 32*n + 63*n + Slack }
 
 // read reads the header. It returns what follows it.
 func (h *small) read(src []byte) (rest []byte, ok bool) {
-	numbers := [...]*uint64{&h.patches, nil, &h.escapes, &h.wide, &h.sizes[0], &h.sizes[1], &h.sizes[2]}
-	most := uint64(len(src)) // of any of them
-	for _, to := range numbers {
-		if to == nil {
-			if len(src) == 0 {
-				return nil, false
-			}
-			h.set, src = src[0], src[1:]
-			continue
-		}
+	most := 8 * uint64(len(src)) // of any number
+	ok = true
+	number := func() uint64 {
 		v, at := binary.Uvarint(src)
-		if at <= 0 || v > 8*most {
-			return nil, false
+		if ok = ok && at > 0 && v <= most; ok {
+			src = src[at:]
 		}
-		*to, src = v, src[at:]
+		return v
 	}
-	return src, true
+	h.patches = number()
+	if !ok || len(src) == 0 {
+		return nil, false
+	}
+	h.set, src = src[0], src[1:]
+	h.escapes, h.wide = number(), number()
+	for i := range h.sizes {
+		h.sizes[i] = number()
+	}
+	return src, ok
 }

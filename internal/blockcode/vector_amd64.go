@@ -28,9 +28,9 @@ func flatten32(flat *int8, values *byte, n int, escapes *byte, most int, tables 
 //go:noescape
 func expand32(blocks *int16, last *uint8, n int, lengths *byte, dcs *byte, masks *byte, flat *int8, wide *byte, tables *uint8) uint64
 
-// readLanes decodes rounds times four bytes. at has the bits before the next one of each lane.
-// It stops when a lane is beyond bit limit of src, of which it reads 8 bytes more. It returns
-// how many rounds are left, and needs BMI2.
+// readLanes decodes n bytes, in turn from each lane. at has the bits before the next one of each
+// lane. It stops when a lane is beyond bit limit of src, of which it reads 8 bytes more. It
+// returns how many bytes are left. It needs BMI2 and LZCNT, which all processors with BMI2 have.
 //
 //go:noescape
-func readLanes(dst *byte, rounds int, table *uint16, src *byte, limit int, at *int) int
+func readLanes(dst *byte, n int, table *uint16, src *byte, limit int, at *int) int

@@ -88,8 +88,11 @@ func run(ctx context.Context, backend compute.Backend, o options) (accuracy floa
 	if err != nil {
 		return 0, err
 	}
+	if parts[0].Len() == 0 || parts[1].Len() == 0 {
+		return 0, fmt.Errorf("%s: %d images: want some to learn from and some to hold out", dir, photos.Len())
+	}
 	// A short last batch would be a second shape to compile, and every image comes again.
-	learn, err := images(parts[0], augmented(), loader.BatchSize(o.batch), loader.Shuffle(true), loader.DropLast(true))
+	learn, err := images(parts[0], augmented(), loader.BatchSize(min(o.batch, parts[0].Len())), loader.Shuffle(true), loader.DropLast(true))
 	if err != nil {
 		return 0, err
 	}

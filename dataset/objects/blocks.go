@@ -37,6 +37,13 @@ type Holder interface {
 	Has(o Object, off, n int64) bool
 }
 
+// A Forgetter is a [Store] that keeps copies, such as one with a cache.
+type Forgetter interface {
+	// Forget drops the copy of n bytes of o from byte off on, because they are damaged: the
+	// reader knows their checksum. The next read requests them again.
+	Forget(o Object, off, n int64)
+}
+
 // Foresee tells the store which files a dataset will read, each as a whole: sample i is
 // the file path(i), for i from 0 to n-1. It returns nil if the store is no [Foreseer].
 //

@@ -47,7 +47,10 @@ func (d *Dataset) load(ctx context.Context, h *held) error {
 	err := d.tryLoad(ctx, h, b, b.Len)
 	if _, ok := errors.AsType[*damage](err); ok {
 		// The bytes may have been damaged on their way. They are read again in two parts,
-		// because a cache of blocks may hold the damaged ones.
+		// because a cache of blocks may hold the damaged ones, also one that cannot forget them.
+		if f, ok := d.store.(objects.Forgetter); ok {
+			f.Forget(d.object(h.block), b.Off, b.Len)
+		}
 		err = d.tryLoad(ctx, h, b, (b.Len+1)/2)
 	}
 	if err != nil {

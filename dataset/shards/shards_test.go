@@ -168,6 +168,32 @@ func TestDamageOnTheWayIsReadAgain(t *testing.T) {
 	}
 }
 
+// A forgetter is a store that notes what it is to forget.
+type forgetter struct {
+	*memoryStore
+	forgot []string
+}
+
+func (f *forgetter) Forget(o objects.Object, off, n int64) {
+	f.forgot = append(f.forgot, fmt.Sprint(o.Name, " ", off, " ", n))
+}
+
+func TestCacheForgetsDamagedBlocks(t *testing.T) {
+	s, index := numbered(t)
+	f := &forgetter{memoryStore: s}
+	ds := numberedDataset(t, f, index)
+	s.damage = func(_ string, off int64, p []byte) {
+		if len(p) == 5120 && off == 0 {
+			p[700] ^= 1
+		}
+	}
+	place(t, datatest.Open(t, ds), newSlot(ds), 2)
+	place(t, datatest.Open(t, ds), newSlot(ds), 7)
+	if want := []string{"s0.tar 0 5120"}; !slices.Equal(f.forgot, want) {
+		t.Errorf("forgot %q, want %q", f.forgot, want)
+	}
+}
+
 // TestADamagedBlockIsAnErrorOfItsSamples damages a block for good: it is read again, but
 // not for every sample.
 func TestADamagedBlockIsAnErrorOfItsSamples(t *testing.T) {

@@ -173,9 +173,8 @@ func (c *Cache) versioned(ctx context.Context, o objects.Object) (objects.Object
 	if o.Version != "" {
 		return o, nil
 	}
-	if found, ok := c.versions.Load(o.Name); ok {
-		o.Version = found.(objects.Object).Version
-		return o, nil
+	if _, ok := c.versions.Load(o.Name); ok {
+		return c.remembered(o), nil
 	}
 	found, err := c.store.Stat(ctx, o.Name)
 	if err != nil {
@@ -189,11 +188,27 @@ func (c *Cache) versioned(ctx context.Context, o objects.Object) (objects.Object
 // Has reports whether the block of n bytes of o from byte off on is in the folder. It
 // does not look at its checksum.
 func (c *Cache) Has(o objects.Object, off, n int64) bool {
-	if o.Version == "" {
-		found, _ := c.versions.Load(o.Name)
-		o, _ = found.(objects.Object)
-	}
+	o = c.remembered(o)
 	return o.Version != "" && !c.closed.Load() && c.folder.has(c.keyOf(o, off, n))
+}
+
+// Forget deletes the block of n bytes of o from byte off on, if it is in the folder. It is
+// for readers that know a checksum of the bytes: they may have been damaged on their way
+// from the store.
+func (c *Cache) Forget(o objects.Object, off, n int64) {
+	o = c.remembered(o)
+	if k := c.keyOf(o, off, n); o.Version != "" && !c.closed.Load() && c.folder.has(k) {
+		c.count.damaged.Add(1)
+		c.count.failed(c.folder.drop(k))
+	}
+}
+
+// remembered is o with the version that an earlier read has found.
+func (c *Cache) remembered(o objects.Object) objects.Object {
+	if found, ok := c.versions.Load(o.Name); ok && o.Version == "" {
+		o.Version = found.(objects.Object).Version
+	}
+	return o
 }
 
 // load reads a block from the folder. It reports false if the block is not there.

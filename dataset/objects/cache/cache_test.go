@@ -122,6 +122,22 @@ func TestBlockUnderTheKeyOfAnotherIsDamaged(t *testing.T) {
 	}
 }
 
+func TestForgottenBlocksAreReadAgain(t *testing.T) {
+	s := newSource(2)
+	c := open(t, s, t.TempDir(), 4*blockSize)
+	for range 2 {
+		s.read(t, c, 0, 1)
+		o := s.object(0)
+		o.Version = ""
+		c.Forget(o, 0, o.Size) // its version is not known yet
+		c.Forget(s.object(0), 0, o.Size)
+		c.Forget(s.object(0), 0, o.Size)
+	}
+	if got := c.Stats(); got.Misses != 3 || got.Damaged != 2 || got.Used != s.object(1).Size+4 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestRangesAreBlocksOfTheirOwn(t *testing.T) {
 	s := newSource(1)
 	c := open(t, s, t.TempDir(), 100*blockSize)

@@ -20,7 +20,7 @@ type Stats struct {
 	Passed    int64 // reads that are not cached: of unknown version, or longer than BlockSize
 	Stored    int64 // blocks written to the folder
 	Evictions int64 // blocks that were deleted to make room for others
-	Damaged   int64 // blocks whose checksum was wrong
+	Damaged   int64 // blocks whose checksum was wrong, or that a reader has found damaged
 
 	DiskErrors int64 // how often the folder could not be read or written
 	DiskError  error // the latest of these errors, or nil

@@ -94,6 +94,13 @@ func (p *Prefetcher) Identity() string {
 	return ""
 }
 
+// Forget passes on to the underlying store that bytes are damaged, if it keeps copies.
+func (p *Prefetcher) Forget(o objects.Object, off, n int64) {
+	if f, ok := p.store.(objects.Forgetter); ok {
+		f.Forget(o, off, n)
+	}
+}
+
 // ReadAt reads len(dst) bytes of o, from byte off on: from memory, if this is a block that
 // was fetched, and otherwise from the underlying store. It waits for a request that is
 // under way. If that fails, it sends its own.

@@ -43,6 +43,8 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 	r.failed += len(j.failed)
 	r.l.counts.failed(j.failed)
 	switch limit := r.l.cfg.limit; {
+	case j.err != nil && j.err == j.passing():
+		return false, j.err
 	case r.l.cfg.policy != Stop && limit >= 0 && r.failed > limit:
 		return false, &LimitError{Failed: r.failed, Limit: limit, Err: j.failed[len(j.failed)-1].err}
 	case j.rows == 0 && j.err == nil:

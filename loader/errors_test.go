@@ -207,6 +207,41 @@ func TestReplaceGivesUpWhenEverythingFails(t *testing.T) {
 	}
 }
 
+// TestErrorsThatMayPassEndTheLoop fails in sample 13, and for good in others, which are
+// before it and in its batch too.
+func TestErrorsThatMayPassEndTheLoop(t *testing.T) {
+	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
+		for _, workers := range []int{0, 1, 5} {
+			ds := failing(40, func(int) bool { return false })
+			place := ds.place
+			ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+				switch {
+				case i == 13:
+					return fmt.Errorf("read: %w", context.DeadlineExceeded)
+				case i%4 == 0:
+					return errBad
+				}
+				return place(ctx, i, dst)
+			}
+			l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(policy, loader.NoLimit))
+			var last error
+			batches := 0
+			for _, err := range l.Epoch(t.Context(), 0) {
+				if last = err; err == nil {
+					batches++
+				}
+			}
+			var e *loader.SampleError
+			if !errors.As(last, &e) || e.Index != 13 || !errors.Is(last, context.DeadlineExceeded) {
+				t.Errorf("policy %v, %d workers: got %v, want the error of sample 13", policy, workers, last)
+			}
+			if policy == loader.Skip && batches != 3 {
+				t.Errorf("%d workers: %d batches before the error, want 3", workers, batches)
+			}
+		}
+	}
+}
+
 func TestLimitEndsTheLoop(t *testing.T) {
 	ds := failing(40, func(i int) bool { return i%4 == 1 })
 	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {

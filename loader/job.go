@@ -50,6 +50,7 @@ type failure struct {
 	row  int
 	lost bool // whether no replacement took its place
 	err  *SampleError
+	may  bool // whether the error may pass: then it ends the run under any policy
 }
 
 // publish opens the rows for claims.
@@ -123,6 +124,8 @@ func (j *job) seal(policy Policy) {
 	switch {
 	case j.broken != nil:
 		j.err = j.broken
+	case policy != Stop && j.passing() != nil:
+		j.err = j.passing()
 	case policy == Skip:
 		j.closeHoles()
 	default:
@@ -139,6 +142,16 @@ func (j *job) seal(policy Policy) {
 func (j *job) batchError() error {
 	for _, f := range j.failed {
 		if f.lost {
+			return f.err
+		}
+	}
+	return nil
+}
+
+// passing is the first error that may pass.
+func (j *job) passing() error {
+	for _, f := range j.failed {
+		if f.may {
 			return f.err
 		}
 	}

@@ -117,6 +117,9 @@ const (
 // If more than limit samples fail in a loop, it ends with a [LimitError], in the
 // place of the batch that exceeds the limit. Replacements that fail count too.
 // [NoLimit] allows any number. Stop ignores the limit.
+//
+// An error that may pass, such as that of a server that does not answer, ends the loop
+// under any policy: see [dataset.MayPass]. Otherwise the batches would depend on the time.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }

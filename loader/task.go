@@ -110,7 +110,7 @@ func (w *worker) failed(t *task) {
 		f.lost = false
 		t.j.fail(f)
 	}
-	if w.l.cfg.policy == Replace && t.attempt < maxReplacements && w.run.ctx.Err() == nil {
+	if w.l.cfg.policy == Replace && !f.may && t.attempt < maxReplacements && w.run.ctx.Err() == nil {
 		t.attempt++
 	} else {
 		t.settle()
@@ -123,7 +123,7 @@ func (w *worker) failed(t *task) {
 // report is the failure of the current attempt.
 func (t *task) report(name string) failure {
 	p := t.j.plan
-	return failure{row: t.row, lost: true, err: &SampleError{
+	return failure{row: t.row, lost: true, may: dataset.MayPass(t.err), err: &SampleError{
 		Index: t.index, Name: name, Epoch: p.epoch, Batch: p.number(t.j.k), Err: t.err,
 	}}
 }

@@ -199,13 +199,15 @@ func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
 		case errors.Is(err, errPart) && n > 0:
 			failed = 0
 			continue
+		case errors.Is(err, ErrExpired):
+			return passingError{err}
 		case response.Final(err):
 			return err
 		case n >= progress:
 			failed = 0
 		}
 		if failed++; failed > c.retries {
-			return fmt.Errorf("gave up after %d failures in a row: %w", failed, err)
+			return passingError{fmt.Errorf("gave up after %d failures in a row: %w", failed, err)}
 		}
 		if err := pause(ctx, failed, err); err != nil {
 			return err
@@ -223,7 +225,7 @@ func pause(ctx context.Context, failed int, err error) error {
 	}
 	wait := rand.N(most + 1)
 	if asked := response.Asked(err); asked > mostAsked {
-		return fmt.Errorf("%w: the service asks to wait for %v", err, asked)
+		return passingError{fmt.Errorf("%w: the service asks to wait for %v", err, asked)}
 	} else {
 		wait += max(asked, 0)
 	}

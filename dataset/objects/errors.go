@@ -41,6 +41,13 @@ func named(op, name string, err error) error {
 	return &objectError{op, name, err}
 }
 
+// A passingError is an error of a store that says nothing about the object. See
+// dataset.MayPass.
+type passingError struct{ error }
+
+func (e passingError) Unwrap() error   { return e.error }
+func (e passingError) Temporary() bool { return true }
+
 // cause is err without the object's name, for an [fs.PathError], which has the name.
 func cause(err error) error {
 	if e, ok := err.(*objectError); ok {

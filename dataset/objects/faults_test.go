@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
@@ -281,5 +282,19 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		if _, err := objects.HTTP(base); err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: got %v", base, err)
 		}
+	}
+}
+
+// TestFailuresThatMayPassSaySo has statuses that remain after all retries.
+func TestFailuresThatMayPassSaySo(t *testing.T) {
+	for code, want := range map[int]bool{503: true, 429: true, 404: false, 403: false, 412: false} {
+		synctest.Test(t, func(t *testing.T) {
+			h := letters()
+			h.always = status(code)
+			err := store(t, h).ReadAt(t.Context(), object, make([]byte, 1), 0)
+			if got := dataset.MayPass(fmt.Errorf("wrapped: %w", err)); err == nil || got != want {
+				t.Errorf("%v may pass: %v, want %v", err, got, want)
+			}
+		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -227,6 +228,46 @@ func TestFailuresOfTheStoreAreTriedAgainLater(t *testing.T) {
 	}
 	s.before = nil
 	place(t, r, slot, 3)
+}
+
+// TestSkippingLeavesOutDamageOnly has a damaged block, and then a store that is down.
+func TestSkippingLeavesOutDamageOnly(t *testing.T) {
+	s, index := numbered(t)
+	s.objects["s0.tar"][5120+600] ^= 1
+	ds := numberedDataset(t, s, index)
+	l, err := loader.New(ds, loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var got []int
+	for batch, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, batch.Indices()...)
+	}
+	if want := []int{0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}; !slices.Equal(got, want) {
+		t.Errorf("samples %v, want %v", got, want)
+	}
+
+	s, index = numbered(t)
+	s.before = func(_ context.Context, name string, _ int64) error {
+		if name == "s1.tar" {
+			return context.DeadlineExceeded
+		}
+		return nil
+	}
+	l, err = loader.New(numberedDataset(t, s, index), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, err = range l.Epoch(t.Context(), 0) {
+	}
+	if e, ok := errors.AsType[*loader.SampleError](err); !ok || e.Index != 10 {
+		t.Errorf("error %v, want that of sample 10", err)
+	}
 }
 
 func TestReplacedShardsAreErrors(t *testing.T) {

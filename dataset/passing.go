@@ -1,0 +1,18 @@
+package dataset
+
+import "errors"
+
+// MayPass reports whether err says nothing about the sample, because the same read may
+// succeed later: it, or an error that it wraps, has a method Temporary that returns true.
+// Such are errors of package objects after which it has given up, an exceeded deadline,
+// and those of the operating system if too many files are open.
+//
+// A loader ends with such an error even if it skips or replaces samples that fail: which
+// samples it delivers must not depend on the time.
+func MayPass(err error) bool {
+	e, ok := errors.AsType[interface {
+		error
+		Temporary() bool
+	}](err)
+	return ok && e.Temporary()
+}

@@ -1,118 +1,163 @@
-// Shards loads a dataset in several processes, as in distributed training, each
-// with its share of every epoch. Every process takes its rank from the environment,
-// as torchrun, Slurm, Open MPI and Kubernetes set it. Here the program starts its own
-// processes.
+// Shards trains a classifier from tar shards on a web server, with a cache on the local
+// disk, and goes on after a kill.
 //
-//	go run ./examples/shards [-world N]
+//	go run ./examples/shards -kill 70   # packs pictures into shards, and dies after 70 steps
+//	go run ./examples/shards            # goes on with the next step
+//
+// The server is in this program, and answers as late as one that is far away. The weights
+// are the same bit for bit as without the kill, and for any number of -workers.
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
-	"strings"
-
-	"golang.org/x/sync/errgroup"
-	"gorgonia.org/tensor"
+	"path/filepath"
+	"runtime"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/examples/internal/shapes"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
+	"github.com/penstock-go/penstock/transform"
 )
 
-const samples = 22
+// options are what the flags say.
+type options struct {
+	dir     string
+	images  int
+	epochs  int
+	workers int
+	kill    int
+	latency time.Duration
+}
 
 func main() {
 	log.SetFlags(0)
-	world := flag.Int("world", 3, "number of processes")
+	var o options
+	flag.StringVar(&o.dir, "dir", "shards-example", "folder for the shards, the cache and the state of the training")
+	flag.IntVar(&o.images, "images", 2100, "how many pictures to draw")
+	flag.IntVar(&o.epochs, "epochs", 3, "epochs in all")
+	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	flag.IntVar(&o.kill, "kill", 0, "number of steps after which to die; never if 0")
+	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Shards loads a dataset in several processes, each with its share of every epoch.\n\nFlags:")
+		fmt.Fprintln(flag.CommandLine.Output(), "Shards trains a classifier from tar shards on a web server, and goes on after a kill.\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if *world < 1 || *world > 64 {
-		log.Fatalf("-world %d: want 1 to 64", *world)
-	}
-	run := launch
-	if os.Getenv("WORLD_SIZE") != "" {
-		run = func(int) error { return work() }
-	}
-	if err := run(*world); err != nil {
+	if _, err := run(context.Background(), o); errors.Is(err, errKilled) {
+		fmt.Println("killed; run again without -kill")
+	} else if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// work is what every rank does.
-func work() error {
-	rank, world, err := sampler.FromEnv()
-	if err != nil {
-		return err
+var errKilled = errors.New("killed")
+
+// run packs, serves and trains, and returns the trained weights.
+func run(ctx context.Context, o options) (*model, error) {
+	web := filepath.Join(o.dir, "web")
+	if err := pack(ctx, web, o.images); err != nil {
+		return nil, err
 	}
-	shard, err := sampler.Shard(sampler.Shuffle(samples, 1), rank, world, sampler.KeepExact)
+	server, err := serve(web, o.latency)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ds := dataset.Func(samples, dataset.Spec{{Name: "x", Dtype: tensor.Int64}},
-		func(_ context.Context, i int, dst dataset.Slot) error {
-			dataset.Set(dst, 0, int64(i))
-			return nil
-		})
-	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(4), loader.Sampler(shard))
+	defer server.Close()
+	store, err := openStore(server.URL(), filepath.Join(o.dir, "cache"))
 	if err != nil {
-		return err
+		return nil, err
+	}
+	defer store.Close()
+	index, err := openIndex(ctx, store.client, filepath.Join(o.dir, "index"))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(index)
+	ds, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")})
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := transform.Images(ds, transform.Resize(side, side), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+	if err != nil {
+		return nil, err
+	}
+	// Eight blocks are mixed at a time, of about 30. The design effect says how much less a
+	// batch tells than one of a whole shuffle, if labels do not depend on the block.
+	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8))
+	fmt.Printf("design effect of a batch: %.2f at an intraclass correlation of 0.01\n", order.DesignEffect(batchSize, 0.01))
+	l, err := loader.New(pictures, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
+	if err != nil {
+		return nil, err
 	}
 	defer l.Close()
-	for batch, err := range l.Epoch(context.Background(), 0) {
-		if err != nil {
-			return err
-		}
-		fmt.Printf("rank %d of %d, batch %d: %v\n", rank, world, batch.Number(), batch.Indices())
-	}
-	return nil
+	m, err := train(ctx, l, o)
+	store.report(server)
+	return m, err
 }
 
-// launch starts the processes, prints what they load, and checks that every sample is
-// loaded exactly once.
-func launch(world int) error {
-	self, err := os.Executable()
+// pack draws pictures and packs them into shards, unless that is done. It goes on where an
+// earlier run was killed.
+func pack(ctx context.Context, web string, images int) error {
+	done := filepath.Join(web, "index.txt")
+	if _, err := os.Stat(done); err == nil {
+		return nil
+	}
+	folder, err := shapes.Folder(images, 1)
 	if err != nil {
 		return err
 	}
-	outputs := make([]bytes.Buffer, world)
-	var group errgroup.Group
-	for rank := range world {
-		group.Go(func() error {
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), fmt.Sprint("RANK=", rank), fmt.Sprint("WORLD_SIZE=", world))
-			cmd.Stdout, cmd.Stderr = &outputs[rank], os.Stderr
-			return cmd.Run()
-		})
-	}
-	if err := group.Wait(); err != nil {
+	pictures, err := dataset.ImageFolder(os.DirFS(folder))
+	if err != nil {
 		return err
 	}
-	times := map[string]int{}
-	for rank := range outputs {
-		fmt.Print(outputs[rank].String())
-		for line := range strings.Lines(outputs[rank].String()) {
-			_, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			for _, index := range strings.Fields(strings.Trim(list, "[]")) {
-				times[index]++
-			}
-		}
+	if err := os.MkdirAll(web, 0o777); err != nil {
+		return err
 	}
-	for index, n := range times {
-		if n != 1 {
-			return fmt.Errorf("sample %s was loaded %d times", index, n)
-		}
+	order, err := dataset.Subset(pictures, shuffled(pictures.Len()))
+	if err != nil {
+		return err
 	}
-	if len(times) != samples {
-		return fmt.Errorf("%d of %d samples were loaded", len(times), samples)
+	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
+	if err := shards.WriteTar(ctx, filepath.Join(web, "train-%04d.tar"), order, columns, shards.ShardSize(1<<20), shards.Source(folder)); err != nil {
+		return err
 	}
-	fmt.Printf("%d samples, each exactly once\n", samples)
-	return nil
+	return writeList(done, web)
+}
+
+// shuffled is a random order, so that a block has pictures of all classes.
+func shuffled(n int) []int {
+	order := sampler.Shuffle(n, 3).Epoch(0)
+	list := make([]int, n)
+	for k := range list {
+		list[k] = order.At(k)
+	}
+	return list
+}
+
+// openIndex reads the index of the shards, or makes it in one pass over them.
+func openIndex(ctx context.Context, store objects.Store, path string) (*shards.Index, error) {
+	format := shards.WebDataset()
+	if f, err := os.Open(path); err == nil {
+		defer f.Close()
+		return shards.ReadIndex(f, format)
+	}
+	index, err := shards.Scan(ctx, store, format, []string{"train-*.tar"}, shards.BlockSize(256<<10))
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Create(path + ".new")
+	if err != nil {
+		return nil, err
+	}
+	_, err = index.WriteTo(f)
+	return index, errors.Join(err, f.Close(), os.Rename(path+".new", path))
 }

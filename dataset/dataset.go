@@ -33,6 +33,7 @@
 //     before they are placed;
 //   - Foresee ([Foreseer]), where storage is so slow that data must be requested
 //     long before: it gets the whole order of an epoch;
+//   - PlaceParts ([PartReader]), where a part of a large encoded file may be enough;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;
 //   - a Write function that uses [Each], so that a test can read what it wrote.
@@ -59,7 +60,7 @@ type Dataset interface {
 // A Reader places samples: it writes them into slots. One goroutine at a time
 // uses it, so its fields may hold file handles, decoders and scratch memory.
 //
-// The interface [BatchReader] extends it.
+// The interfaces [BatchReader] and [PartReader] extend it.
 type Reader interface {
 	// Place writes sample i into dst. It writes every element of every field,
 	// because dst still holds an earlier batch. It must not keep dst.

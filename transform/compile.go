@@ -163,7 +163,7 @@ func (s *single) begin(from Source) error {
 			return fmt.Errorf("transform: into: %d bytes of RGB for %d×%d pixels", len(s.raw.pix), w, h)
 		}
 	default:
-		return s.lane.file(from.file, s.slot)
+		return s.lane.file(encodedFile{data: from.file}, s.slot)
 	}
 	if err := checkSize(w, h, s.lane.limit); err != nil {
 		return err

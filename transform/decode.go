@@ -6,6 +6,7 @@ import (
 	"image"
 	"math"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/bmp"
 	"github.com/penstock-go/penstock/internal/gif"
 	"github.com/penstock-go/penstock/internal/jpeg"
@@ -62,8 +63,30 @@ var formats = [...]format{
 	{"PNM", []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "Pf", "PF"}, func(f *files) decoder { return &f.pnm }},
 }
 
+// An encodedFile is an image in some format. If it has parts, only the first bytes are
+// in data, which has room for all.
+type encodedFile struct {
+	data  []byte
+	first int
+	parts dataset.Parts
+}
+
+// readFile reads a file into data, but of a packed photo only the beginning.
+func readFile(data []byte, parts dataset.Parts) (encodedFile, error) {
+	first := min(len(data), firstBytes)
+	err := parts.ReadPart(data[:first], 0)
+	if err != nil || begins(data[:first], photo.Signature) {
+		return encodedFile{data, first, parts}, err
+	}
+	return encodedFile{data: data}, parts.ReadPart(data[first:], first)
+}
+
+// firstBytes are more than the header of most packed photos has.
+const firstBytes = 2 << 10
+
 // open reads the header of a file and returns the image's size.
-func (f *files) open(data []byte) (w, h int, err error) {
+func (f *files) open(e encodedFile) (w, h int, err error) {
+	data := e.data
 	format := sniff(data)
 	if format == nil {
 		return 0, 0, fmt.Errorf("transform: decode: %w", unknown(data))
@@ -72,6 +95,7 @@ func (f *files) open(data []byte) (w, h int, err error) {
 	f.now = format.decoder(f)
 	f.jpeg.MaxPixels = math.MaxInt // the limit is checked below
 	f.tiff.MaxPixels = f.limit
+	f.photo.first, f.photo.parts = e.first, e.parts
 	w, h, err = f.now.Header(data)
 	switch {
 	case err != nil:
@@ -143,11 +167,16 @@ func (j *jpegDecoder) Orientation() int { return j.orientation }
 // A photoDecoder adds the orientation to photo.Decoder.
 type photoDecoder struct {
 	photo.Decoder
+	first       int // see encodedFile
+	parts       dataset.Parts
 	orientation int
 }
 
 func (p *photoDecoder) Header(data []byte) (w, h int, err error) {
-	c, err := p.Decoder.Header(data)
+	if p.parts == nil {
+		p.first = len(data)
+	}
+	c, err := p.Decoder.HeaderOf(data, p.first, p.parts)
 	p.orientation = c.Orientation
 	return c.Width, c.Height, err
 }

@@ -129,6 +129,9 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
+	if x.raw.pixel == 0 {
+		r.parts, _ = inner.(dataset.PartReader)
+	}
 	return r, nil
 }
 
@@ -136,8 +139,10 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 type reader struct {
 	*Pipeline
 	inner dataset.Reader
-	cells []dataset.Cell // of the inner slot
-	input dataset.Cell   // what the inner dataset places
+	parts dataset.PartReader // inner, if it is one and the images are files
+	cells []dataset.Cell     // of the inner slot
+	input dataset.Cell       // what the inner dataset places
+	file  encodedFile
 	raw   raw
 	lane  *lane
 }
@@ -147,11 +152,7 @@ func (r *reader) Close() error { return r.inner.Close() }
 
 // Place places sample i.
 func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
-	for f := range r.cells {
-		r.cells[f] = dst.Cell(f)
-	}
-	r.cells[r.field] = r.input
-	if err := r.inner.Place(ctx, i, dst.With(r.cells)); err != nil {
+	if err := r.read(ctx, i, dst); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -180,5 +181,28 @@ func (r *reader) begin(dst dataset.Slot) error {
 		r.lane.engine.begin(&r.raw, r.raw.w, r.raw.h, dst)
 		return nil
 	}
-	return r.lane.file(r.input.Bytes(), dst)
+	return r.lane.file(r.file, dst)
+}
+
+// read lets the underlying dataset place its fields, and the image in input or file.
+func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
+	for f := range r.cells {
+		r.cells[f] = dst.Cell(f)
+	}
+	r.cells[r.field] = r.input
+	if r.parts == nil {
+		err := r.inner.Place(ctx, i, dst.With(r.cells))
+		r.file = encodedFile{data: r.input.Bytes()}
+		return err
+	}
+	n, parts, err := r.parts.PlaceParts(ctx, i, r.field, dst.With(r.cells))
+	switch {
+	case err != nil:
+		return err
+	case parts == nil:
+		r.file = encodedFile{data: r.input.Bytes()}
+		return nil
+	}
+	r.file, err = readFile(r.input.Grow(n), parts)
+	return err
 }

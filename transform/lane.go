@@ -25,8 +25,8 @@ func newLane(p *program) *lane {
 }
 
 // file begins with an encoded image.
-func (l *lane) file(data []byte, slot dataset.Slot) error {
-	w, h, err := l.files.open(data)
+func (l *lane) file(e encodedFile, slot dataset.Slot) error {
+	w, h, err := l.files.open(e)
 	if err != nil {
 		return err
 	}

@@ -81,11 +81,11 @@ func TestMaxPixelsIsTheOnlyLimitOfFilesThatAreLongEnough(t *testing.T) {
 			binary.LittleEndian.PutUint32(data[16:], uint32(len(data)-20))
 		}
 		f := files{limit: defaultMaxPixels}
-		if _, _, err := f.open(data); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
+		if _, _, err := f.open(encodedFile{data: data}); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
 			t.Errorf("%s: error %v, want the limit by its name", name, err)
 		}
 		f.limit = w * h
-		if _, _, err := f.open(data); err != nil {
+		if _, _, err := f.open(encodedFile{data: data}); err != nil {
 			t.Errorf("%s: %v, though MaxPixels allows it", name, err)
 		}
 	}

@@ -75,7 +75,7 @@ func decodeWhole(t *testing.T, f *files, data []byte, name string) (w, h int, su
 			err = errors.New("panic")
 		}
 	}()
-	if w, h, err = f.open(data); err != nil {
+	if w, h, err = f.open(encodedFile{data: data}); err != nil {
 		return 0, 0, "", err
 	}
 	pix := make([]byte, 4*w*h)

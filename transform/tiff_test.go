@@ -15,7 +15,7 @@ func TestTIFFIsTurnedWithoutExifTranspose(t *testing.T) {
 		}
 		var f files
 		f.limit = defaultMaxPixels
-		w, h, err := f.open(data)
+		w, h, err := f.open(encodedFile{data: data})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,6 +74,9 @@ func (p *photos) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, p.inner, indices)
 }
 
+// Foresee passes the future on to the underlying dataset, if that wants to know it.
+func (p *photos) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(p.inner, f) }
+
 func (p *photos) Open() (dataset.Reader, error) {
 	inner, err := p.inner.Open()
 	if err != nil {

@@ -21,6 +21,7 @@ type reader struct {
 	file    fs.File
 	at      io.ReaderAt
 	scratch []byte // for a small record of several fields
+	left    left   // of the latest PlaceParts
 }
 
 func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
@@ -31,7 +32,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	err := r.place(ctx, i, dst)
+	err := r.place(ctx, i, -1, dst)
 	if err == nil && r.unchecked(i) {
 		dst.Stage(stageCheck)
 		var sum uint32
@@ -46,7 +47,43 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	return nil
 }
 
-func (r *reader) place(ctx context.Context, i int, dst dataset.Slot) error {
+// PlaceParts leaves a large field out if the sample's checksum has been compared. So
+// the first epoch reads and checks everything.
+func (r *reader) PlaceParts(ctx context.Context, i, f int, dst dataset.Slot) (int, dataset.Parts, error) {
+	if dataset.CheckIndex(i, r.n) != nil || r.unchecked(i) || r.layout.start(i+1)-r.layout.start(i) <= files.Small || !r.spec[f].Ragged {
+		return 0, nil, r.Place(ctx, i, dst)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	dst.Stage(dataset.StageRead)
+	if err := r.place(ctx, i, f, dst); err != nil {
+		return 0, nil, fmt.Errorf("packed: %w", err)
+	}
+	r.left.ctx = ctx
+	return int(r.left.size), &r.left, nil
+}
+
+// A field that PlaceParts has left out.
+type left struct {
+	r      *reader
+	ctx    context.Context
+	offset int64 // in the file
+	size   int64
+}
+
+func (l *left) ReadPart(to []byte, offset int) error {
+	if offset < 0 || int64(offset)+int64(len(to)) > l.size {
+		return fmt.Errorf("packed: bytes %d to %d of a field of %d", offset, offset+len(to), l.size)
+	}
+	if err := l.r.read(l.ctx, to, l.offset+int64(offset)); err != nil {
+		return fmt.Errorf("packed: %w", err)
+	}
+	return nil
+}
+
+// place reads a sample, but only notes where field without is, unless that is -1.
+func (r *reader) place(ctx context.Context, i, without int, dst dataset.Slot) error {
 	l := &r.layout
 	offset := l.start(i)
 	size := l.start(i+1) - offset
@@ -63,6 +100,12 @@ func (r *reader) place(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	j := 0
 	for k := range dst.Len() {
+		if k == without {
+			r.left = left{r: r, offset: offset, size: l.size(i, j)}
+			offset += r.left.size
+			j++
+			continue
+		}
 		row := dst.Cell(k)
 		to := row.Bytes()
 		if r.spec[k].Ragged {

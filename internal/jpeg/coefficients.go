@@ -1,5 +1,7 @@
 package jpeg
 
+import "image"
+
 // A Frame is what coefficients need to become pixels.
 type Frame struct {
 	Width, Height int         // in pixels
@@ -40,6 +42,13 @@ func (d *Decoder) Open(f Frame, rows Rows) (Config, error) {
 	d.config.Model = f.Model
 	d.ready, d.rows = true, rows
 	return d.config, nil
+}
+
+// Rows returns which rows of MCUs the window of an image needs: from up to, but not
+// including, to. A header must have been read, and the window be in the image.
+func (d *Decoder) Rows(window image.Rectangle) (from, to int) {
+	v := d.viewOf(window)
+	return v.y0, v.y1
 }
 
 // Coefficients decodes the whole image of the file that Header has read. For every row

@@ -18,6 +18,10 @@ type Decoder struct {
 	JPEG *jpeg.Decoder
 
 	data   []byte
+	parts  Parts // reads data, or nil if all of it is there
+	head   int   // bytes of data that are there
+	from   int   // and so are those from here
+	to     int   // to here
 	header header
 	starts []int // of every row of MCUs in data, and where the last one ends
 	codes  blockcode.Decoder
@@ -26,10 +30,22 @@ type Decoder struct {
 	last   [3][]uint8
 }
 
-// Header reads the header of a record. The Decoder keeps data until the next call of
-// Header.
+// Parts reads parts of a record.
+type Parts interface {
+	// ReadPart fills to with the record's bytes from offset on.
+	ReadPart(to []byte, offset int) error
+}
+
+// Header reads the header of a record. The Decoder keeps data until the next header.
 func (d *Decoder) Header(data []byte) (jpeg.Config, error) {
+	return d.HeaderOf(data, len(data), nil)
+}
+
+// HeaderOf is Header for a record of which only the first bytes are in data, which has
+// room for all. The Decoder fills it with the parts that it needs.
+func (d *Decoder) HeaderOf(data []byte, first int, parts Parts) (jpeg.Config, error) {
 	d.data, d.row = data, -1
+	d.head, d.from, d.to, d.parts = first, first, first, parts
 	if err := d.read(); err != nil {
 		return jpeg.Config{}, fmt.Errorf("photo: %w", err)
 	}
@@ -43,7 +59,16 @@ func (d *Decoder) Header(data []byte) (jpeg.Config, error) {
 // read reads the header and where the rows begin.
 func (d *Decoder) read() error {
 	h := &d.header
+	if err := d.need(0, atQuant); err != nil {
+		return err
+	}
 	if err := h.parse(d.data); err != nil {
+		return err
+	}
+	if err := d.need(0, h.size); err != nil {
+		return err
+	}
+	if err := h.check(d.data); err != nil {
 		return err
 	}
 	d.starts = append(d.starts[:0], h.size)
@@ -67,9 +92,32 @@ func (d *Decoder) read() error {
 	return nil
 }
 
-// Decode is jpeg.Decoder.Decode for the record. It checks the window's rows, and reads
-// no others.
+// need reads bytes from up to to of the record, unless they are there.
+func (d *Decoder) need(from, to int) error {
+	from, to = max(from, d.head), min(to, len(d.data))
+	if d.parts == nil || from >= to || from >= d.from && to <= d.to {
+		return nil
+	}
+	if err := d.parts.ReadPart(d.data[from:to], from); err != nil {
+		return err
+	}
+	if from == d.head {
+		d.head = to
+	}
+	d.from, d.to = from, to
+	return nil
+}
+
+// Decode is jpeg.Decoder.Decode for the record. It reads and checks the rows of MCUs that
+// the window needs, and no others.
 func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
+	size := image.Rect(0, 0, d.header.frame.Width, d.header.frame.Height)
+	if d.parts != nil && !window.Empty() && window.In(size) {
+		from, to := d.JPEG.Rows(window)
+		if err := d.need(d.starts[from], d.starts[to]); err != nil {
+			return err
+		}
+	}
 	return d.JPEG.Decode(dst, stride, window)
 }
 

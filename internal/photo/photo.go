@@ -115,7 +115,7 @@ func (h *header) append(to []byte) []byte {
 	return append(append(to, spec[:]...), quant...)
 }
 
-// parse reads and checks the header of a record.
+// parse reads the header's first part, up to the quantisation tables.
 func (h *header) parse(data []byte) error {
 	if len(data) < atQuant {
 		return fmt.Errorf("record of %d bytes: %w", len(data), io.ErrUnexpectedEOF)
@@ -149,6 +149,11 @@ func (h *header) parse(data []byte) error {
 		return err
 	}
 	h.layout()
+	return nil
+}
+
+// check compares the checksum of the header, and reads the quantisation tables.
+func (h *header) check(data []byte) error {
 	if len(data) < h.size {
 		return fmt.Errorf("record of %d bytes with a header of %d: %w", len(data), h.size, io.ErrUnexpectedEOF)
 	}
@@ -158,8 +163,9 @@ func (h *header) parse(data []byte) error {
 	}
 	for i := range h.count {
 		table := data[atQuant+int(h.table[i])*perTable:]
-		for k := range f.Quant[i] {
-			f.Quant[i][k] = int16(binary.LittleEndian.Uint16(table[2*k:]))
+		quant := &h.frame.Quant[i]
+		for k := range quant {
+			quant[k] = int16(binary.LittleEndian.Uint16(table[2*k:]))
 		}
 	}
 	return nil

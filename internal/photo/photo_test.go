@@ -391,3 +391,64 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for a photo", n)
 	}
 }
+
+// noting is a record in storage, which notes what is read.
+type noting struct {
+	record []byte
+	read   [][2]int
+	wrong  error
+}
+
+func (n *noting) ReadPart(to []byte, offset int) error {
+	n.read = append(n.read, [2]int{offset, offset + len(to)})
+	copy(to, n.record[offset:])
+	return n.wrong
+}
+
+func TestPartsAreReadAsWindowsNeedThem(t *testing.T) {
+	data := find(t, testImages(t), "progressive-restart-2x2-40x70-q75.jpg")
+	for name, level := range levels {
+		record := pack(t, data, level)
+		c, pixels, err := whole(newDecoder(), record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, first := range []int{0, 10, 24, 100, headerSize(record), headerSize(record) + 50, len(record)} {
+			d, storage := newDecoder(), &noting{record: record}
+			room := bytes.Repeat([]byte{0xa5}, len(record))
+			copy(room, record[:first])
+			if _, err := d.HeaderOf(room, first, storage); err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range []image.Rectangle{image.Rect(3, 35, 9, 36), image.Rect(0, 40, 5, 41), image.Rect(0, 0, 1, 1), image.Rect(0, 0, c.Width, c.Height)} {
+				storage.read = nil
+				part := make([]byte, 4*w.Dx()*w.Dy())
+				if err := d.Decode(part, 4*w.Dx(), w); err != nil || !bytes.Equal(part, crop(c, pixels, w)) {
+					t.Fatalf("%s: window %v after %d bytes differs: %v", name, w, first, err)
+				}
+				if w.Dy() > 1 || w.Min.Y == 0 {
+					continue
+				}
+				from, to := rowsOf(t, record, w)
+				want := fmt.Sprint([][2]int{{max(from, first), to}})
+				if w.Min.Y == 40 || first == len(record) { // the rows of the first window, or all, are there
+					want = "[]"
+				}
+				if got := fmt.Sprint(storage.read); got != want {
+					t.Errorf("%s: window %v after %d bytes reads %s, want %s", name, w, first, got, want)
+				}
+			}
+		}
+		storage := &noting{record: record, wrong: io.ErrClosedPipe}
+		if _, err := newDecoder().HeaderOf(make([]byte, len(record)), 0, storage); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: header: error %v", name, err)
+		}
+		d := newDecoder()
+		if _, err := d.HeaderOf(bytes.Clone(record), headerSize(record), storage); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Decode(make([]byte, 4), 4, image.Rect(0, 0, 1, 1)); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: rows: error %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package dataset
+
+import "context"
+
+// A PartReader is a [Reader] that need not read an encoded file as a whole, because
+// its user may need only a part: a crop of a packed photo needs only its rows.
+type PartReader interface {
+	Reader
+	// PlaceParts is Place, but it may leave out the bytes of field f, which is ragged
+	// uint8. Then it returns their number, and what reads them until the next sample
+	// is placed. If parts is nil, the field has been placed like the others.
+	PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts Parts, err error)
+}
+
+// Parts reads parts of an encoded file.
+type Parts interface {
+	// ReadPart fills to with the file's bytes from offset on.
+	ReadPart(to []byte, offset int) error
+}

@@ -21,6 +21,7 @@ const (
 // An epoch is a future and what was fetched for it.
 type epoch struct {
 	p      *Prefetcher
+	number int // in the order in which epochs were foreseen
 	future dataset.Future
 	of     objects.Blocks
 	seen   []uint64 // a bit per block, with Once: whether it was met
@@ -49,9 +50,11 @@ func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) 
 		e.seen = make([]uint64, (max(of.Len, 0)+63)/64)
 	}
 	p.mu.Lock()
+	p.foreseen++
+	e.number = p.foreseen
 	p.epochs = append(p.epochs, e)
 	p.mu.Unlock()
-	// The first blocks are known before Foresee returns and readers ask for them.
+	// The first batch's blocks are requested before Foresee returns.
 	if more := e.lookAhead(false); more {
 		e.group.Go(func() { e.lookAhead(true) })
 	}
@@ -88,10 +91,13 @@ func (e *epoch) stop() {
 	p.change.Broadcast()
 }
 
-// lookAhead meets the blocks of all batches. If there is no room for one, it waits, or it
-// returns true.
+// lookAhead meets the blocks of all batches, and waits where there is no room. If it is not
+// to wait, it returns true then, or after the first batch.
 func (e *epoch) lookAhead(wait bool) (more bool) {
 	for ; e.batch < e.future.Len(); e.batch++ {
+		if e.batch > 0 && !wait {
+			return true
+		}
 		if e.next == 0 {
 			e.samples = e.future.At(e.batch, e.samples[:0])
 		}
@@ -162,7 +168,8 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 }
 
 // mayFetch reports whether n more bytes may be fetched. An epoch that has not begun waits
-// for those that have. The caller holds the mutex.
+// until all blocks of earlier ones, and of those that have begun, are under way. The caller
+// holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
 	if e.bytes+n > e.p.memory {
 		return false
@@ -171,7 +178,7 @@ func (e *epoch) mayFetch(begun int, n int64) bool {
 		return true
 	}
 	for _, other := range e.p.epochs {
-		if other != e && !other.allMet && !other.stopped && other.future.Begun() > 0 {
+		if other != e && !other.allMet && !other.stopped && (other.number < e.number || other.future.Begun() > 0) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package prefetch
 
 import (
 	"context"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 )
@@ -39,15 +40,22 @@ type claim struct {
 
 // claim notes that a batch of an epoch reads the block. The caller holds the mutex.
 func (b *block) claim(e *epoch, batch int) {
-	if n := len(b.claims); n > 0 && b.claims[n-1].epoch == e {
-		b.claims[n-1].reads++
-		b.claims[n-1].last = batch
+	if c := b.of(e); c != nil {
+		c.reads++
+		c.last = batch
 		return
 	}
-	if len(b.claims) == 0 {
-		e.bytes += b.name.Len
+	at := 0
+	for at < len(b.claims) && b.claims[at].epoch.number < e.number {
+		at++
 	}
-	b.claims = append(b.claims, claim{e, 1, batch})
+	if at == 0 {
+		e.bytes += b.name.Len
+		if len(b.claims) > 0 {
+			b.claims[0].epoch.bytes -= b.name.Len
+		}
+	}
+	b.claims = slices.Insert(b.claims, at, claim{e, 1, batch})
 	e.met = append(e.met, b)
 }
 
@@ -150,7 +158,7 @@ func (p *Prefetcher) drop(b *block) {
 // free keeps the memory of a block that is not used any more. The caller holds the mutex.
 func (p *Prefetcher) free(b *block) {
 	if b.gone && b.readers == 0 && b.state == fetched && b.data != nil {
-		p.spare.put(b.data)
+		p.spare.put(b.data, p.memory-p.bytes)
 		b.data = nil
 	}
 }

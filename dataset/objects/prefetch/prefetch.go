@@ -43,14 +43,15 @@ type Prefetcher struct {
 	config
 	count counters
 
-	mu      sync.Mutex
-	change  sync.Cond // tells epochs that there may be room
-	epochs  []*epoch  // that have not ended, in the order in which they were foreseen
-	blocks  map[objects.Block]*block
-	bytes   int64 // of blocks
-	running int   // requests
-	allowed int   // requests at once, which grows up to the option Requests
-	spare   spare
+	mu       sync.Mutex
+	change   sync.Cond // tells epochs that there may be room
+	foreseen int       // number of epochs so far
+	epochs   []*epoch  // that have not ended, in the order in which they were foreseen
+	blocks   map[objects.Block]*block
+	bytes    int64 // of blocks
+	running  int   // requests
+	allowed  int   // requests at once, which grows up to the option Requests
+	spare    spare
 
 	overtaken map[objects.Block]bool // blocks that a reader has read before an epoch came to them
 }
@@ -72,7 +73,6 @@ func New(s objects.Store, options ...Option) (*Prefetcher, error) {
 		return nil, err
 	}
 	p.allowed = min(firstRequests, p.requests)
-	p.spare.limit = p.memory
 	return p, nil
 }
 

@@ -48,6 +48,9 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 			if all > epochs*n+1 || most > epochs || s.bytes > int64(epochs*n*1000)*102/100 {
 				t.Errorf("%d requests, %d for one object, %d bytes", all, most, s.bytes)
 			}
+			if stats := p.Stats(); stats.Direct > n/100 || stats.Unread > 0 || stats.Held > 0 {
+				t.Errorf("%+v", stats)
+			}
 		})
 	}
 }

@@ -5,7 +5,6 @@ import "math/bits"
 // spare is memory of earlier blocks. A piece's capacity is at most an eighth more than
 // what it was made for, rounded to one of eight steps per power of two.
 type spare struct {
-	limit  int64
 	bytes  int64
 	pieces map[int][][]byte // by capacity
 }
@@ -23,10 +22,10 @@ func (s *spare) take(n int64) []byte {
 	return p[:n]
 }
 
-// put keeps a piece, if it is not too much.
-func (s *spare) put(p []byte) {
+// put keeps a piece, if all pieces have limit bytes at most.
+func (s *spare) put(p []byte, limit int64) {
 	size := cap(p)
-	if s.bytes+int64(size) > s.limit {
+	if s.bytes+int64(size) > limit {
 		return
 	}
 	if s.pieces == nil {

@@ -57,6 +57,7 @@ func main() {
 	pixels := flag.Bool("pixels", false, "write the evaluation tensors of all photos to standard output")
 	make := flag.String("make", "", "make the data of a benchmark, such as volumes:8, print its folder, and exit")
 	flag.StringVar(&o.serve, "serve", "", "give the batches of the work over this folder to the Python program that has started this one")
+	decode := flag.Int("decode", 0, "decode the files that are the arguments this many times, and print the processor time of a photo")
 	machine := flag.Bool("machine", false, "print the machine and the versions as records have them, and exit")
 	flag.Parse()
 	o.folder = flag.Arg(0)
@@ -65,6 +66,8 @@ func main() {
 	switch {
 	case *machine:
 		err = describe(ctx, os.Stdout)
+	case *decode > 0:
+		err = decodeFiles(flag.Args(), *decode, os.Stdout)
 	case *make != "":
 		err = makeData(ctx, *make, os.Stdout)
 	case *pixels:

@@ -6,7 +6,7 @@ package jpeg
 
 func naturalKernel(_, _ *block, _ int) {}
 
-func refinePlaces(_ *uint64, _ *byte, _ int, _, _ *uint64, _ *uint64, _ int) bool { return false }
+func refinePlaces(_ *uint64, _ *byte, _ int, _, _ *uint64, _ int) bool { return false }
 
 func refineKernel(_ *block, _ *uint64, _, _ int) {}
 

@@ -22,27 +22,27 @@ const refineMost = 64
 // The index into the table's entries is the next pairBits bits. The parts of an entry
 // are, from the lowest bit:
 //
-//	 0: 6 bits  how many bits the symbol takes, with its sign or how many blocks end
-//	 6: 1 bit   the code is longer or invalid, or what follows it is
+//	 0: 6 bits  how many bits the symbol takes, with its sign
+//	 6: 1 bit   the code is longer or invalid, or the symbol is 16 zeros or ends several blocks
 //	16: 16 bits 1<<zeros: which of the zeros is the new coefficient; 0 at a block's end
-//	32: 8 bits  -1 if there is a new coefficient, else 0
-//	40: 8 bits  -1 if it is negative, else 0
-//	48: 16 bits how many blocks end after this one
+//	32: 8 bits  -1 if it is negative, else 0
 type refiner struct {
 	table    pairs
-	ended    [1 << pairBits]uint64 // entries of blocks without a symbol
 	blocks   [refineMost + 1]refinement
-	reversed []byte // the stream, with each byte's lowest bit first
+	reversed []byte // refineMargin bytes, and the stream with each byte's lowest bit first
 	state    [3]uint64
 }
 
-const refineRare = 1 << 6
+const (
+	refineRare   = 1 << 6
+	refineMargin = 8 // of which the kernel may read
+)
 
 // open prepares a refinement scan of AC coefficients.
 func (t *refiner) open(s *scan, st *stream) {
 	t.build(s.ac[0])
-	t.reversed = grow(t.reversed, len(st.bytes))
-	reverseBits(&t.reversed[0], &st.bytes[0], len(st.bytes)/32) // the slack is longer
+	t.reversed = grow(t.reversed, refineMargin+len(st.bytes))
+	reverseBits(&t.reversed[refineMargin], &st.bytes[0], len(st.bytes)/32) // the slack is longer
 }
 
 // build makes the entries of a valid table.
@@ -72,18 +72,11 @@ func (t *refiner) add(code, length int, symbol uint8) {
 		}
 	}
 	switch {
-	case size > 1:
+	case symbol == 0:
+		fill(0, 0, 0)
 	case size == 1 && length < pairBits:
-		fill(0, 1, 1<<(16+run)|0xffff<<32)
-		fill(1, 1, 1<<(16+run)|0xff<<32)
-	case size == 1:
-	case run == 15:
-		fill(0, 0, 1<<(16+run))
-	case length+run <= pairBits:
-		for v := range 1 << run {
-			more := 1<<run - 1 + int(bits.Reverse16(uint16(v))>>(16-run))
-			fill(v, run, uint64(more)<<48)
-		}
+		fill(0, 1, 1<<(16+run)|0xff<<32)
+		fill(1, 1, 1<<(16+run))
 	}
 }
 
@@ -96,7 +89,7 @@ func (t *refiner) decode(s *scan, blocks []block, nonzero []uint64) bool {
 	}
 	r := &s.reader
 	t.state = [3]uint64{uint64(r.at*8 - int(r.n)), uint64(s.run)}
-	if !refinePlaces(&t.state[0], &t.reversed[0], r.end, &t.table.entries[0], &t.ended[0], &t.blocks[0].zeros, len(blocks)) {
+	if !refinePlaces(&t.state[0], &t.reversed[refineMargin], r.end, &t.table.entries[0], &t.blocks[0].zeros, len(blocks)) {
 		return false
 	}
 	fresh := 0

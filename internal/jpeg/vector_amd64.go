@@ -74,8 +74,8 @@ func nonzero(masks *uint64, blocks *int16, n int)
 
 // refinePlaces decodes the bits and the places of the new coefficients of n blocks, from the
 // stream's first end bytes. It reports false if a code is invalid or the stream ends too
-// early. It needs BMI2.
-func refinePlaces(state *uint64, stream *byte, end int, symbols *uint64, ended *uint64, blocks *uint64, n int) bool
+// early. It needs BMI2, and may read a byte before the stream.
+func refinePlaces(state *uint64, stream *byte, end int, table *uint64, blocks *uint64, n int) bool
 
 // refineBlocks adds the bit to the coefficients of n blocks in zigzag order.
 func refineBlocks(blocks *int16, refinements *uint64, n int, bit int)

@@ -4177,60 +4177,55 @@ DATA refine_reversed<>+254(SB)/1, $0x7f
 DATA refine_reversed<>+255(SB)/1, $0xff
 GLOBL refine_reversed<>(SB), RODATA|NOPTR, $256
 
-// func refinePlaces(state *uint64, stream *byte, end int, symbols *uint64, ended *uint64, blocks *uint64, n int) bool
+// func refinePlaces(state *uint64, stream *byte, end int, table *uint64, blocks *uint64, n int) bool
 // Requires: AVX, AVX2, BMI, BMI2, CMOV, POPCNT
-TEXT ·refinePlaces(SB), NOSPLIT, $48-57
-	MOVQ    stream+8(FP), R8
-	MOVQ    R8, 16(SP)
-	MOVQ    end+16(FP), R15
-	LEAQ    8(R8)(R15*1), R15
-	MOVQ    R15, (SP)
-	MOVQ    blocks+40(FP), DI
-	MOVQ    n+48(FP), R15
-	LEAQ    (R15)(R15*4), R15
-	LEAQ    (DI)(R15*8), R15
-	MOVQ    R15, 8(SP)
-	MOVQ    ended+32(FP), R15
-	MOVQ    R15, 32(SP)
-	MOVQ    symbols+24(FP), R9
-	MOVQ    R9, 24(SP)
-	XORL    R15, R15
-	MOVQ    R15, 40(SP)
-	MOVQ    state+0(FP), CX
-	XORL    R13, R13
-	SUBQ    (CX), R13
-	MOVQ    8(CX), R12
-	NEGQ    R13
-	MOVQ    R13, R15
-	SARQ    $0x03, R15
-	ADDQ    R15, R8
-	ANDL    $0x07, R13
-	MOVQ    (R8), BX
-	SHRXQ   R13, BX, BX
-	ADDQ    $0x07, R8
-	NEGQ    R13
-	ADDQ    $0x38, R13
-	MOVQ    (DI), R10
-	MOVQ    8(DI), R11
-	SUBQ    $0x01, R12
-	CMOVQCC 32(SP), R9
-	ADCQ    $0x00, R12
+TEXT ·refinePlaces(SB), NOSPLIT, $32-49
+	MOVQ  stream+8(FP), R8
+	MOVQ  R8, 16(SP)
+	MOVQ  end+16(FP), R15
+	LEAQ  8(R8)(R15*1), R15
+	MOVQ  R15, (SP)
+	MOVQ  blocks+32(FP), DI
+	MOVQ  n+40(FP), R15
+	LEAQ  (R15)(R15*4), R15
+	LEAQ  (DI)(R15*8), R15
+	MOVQ  R15, 8(SP)
+	MOVQ  table+24(FP), R9
+	XORL  R12, R12
+	MOVQ  state+0(FP), CX
+	MOVL  $0x00000003, R13
+	SUBQ  (CX), R13
+	NEGQ  R13
+	MOVQ  R13, R15
+	SARQ  $0x03, R15
+	ADDQ  R15, R8
+	ANDL  $0x07, R13
+	MOVQ  (R8), BX
+	SHRXQ R13, BX, BX
+	ADDQ  $0x07, R8
+	NEGQ  R13
+	ADDQ  $0x38, R13
+	MOVQ  (DI), R10
+	MOVQ  8(DI), R11
+	MOVQ  8(CX), R15
+	MOVQ  R15, 24(SP)
+	TESTQ R15, R15
+	JNE   ended
 
 round:
 	CMPQ    R8, (SP)
 	JHI     refused
 	MOVL    BX, AX
-	ANDL    $0x000003ff, AX
-	MOVBLZX (R9)(AX*8), CX
-	MOVWLZX 2(R9)(AX*8), DX
+	ANDL    $0x00001ff8, AX
+	MOVBLZX (R9)(AX*1), CX
+	MOVWLZX 2(R9)(AX*1), DX
 	TESTL   $0x00000040, CX
 	JNE     rare
-	MOVWLZX 6(R9)(AX*8), R15
-	ADDQ    R15, R12
-	MOVBQSX 4(R9)(AX*8), SI
-	MOVBQSX 5(R9)(AX*8), R14
+	MOVBQSX 4(R9)(AX*1), R14
 
 symbol:
+	CMPL    DX, $0x01
+	SBBQ    $-1, R12
 	SHRXQ   CX, BX, BX
 	SUBQ    CX, R13
 	MOVQ    (R8), R15
@@ -4242,12 +4237,13 @@ symbol:
 	ADDQ    $0x07, R8
 	ORL     $0x38, R13
 	PDEPQ   R10, DX, DX
-	BLSMSKQ DX, R15
+	BLSMSKQ DX, SI
 	MOVQ    R11, AX
-	ANDQ    R15, AX
-	ANDNQ   R10, R15, R10
-	ANDNQ   R11, R15, R11
-	PDEPQ   AX, BX, R15
+	ANDQ    SI, AX
+	ANDNQ   R10, SI, R10
+	ANDNQ   R11, SI, R11
+	RORXQ   $0x03, BX, R15
+	PDEPQ   AX, R15, R15
 	ORQ     R15, 16(DI)
 	POPCNTQ AX, AX
 	SHRXQ   AX, BX, BX
@@ -4256,15 +4252,9 @@ symbol:
 	JHI     many
 
 placed:
-	SUBQ    SI, 40(SP)
-	ANDQ    DX, SI
-	ORQ     SI, 24(DI)
+	ORQ     DX, 24(DI)
 	ANDQ    DX, R14
 	ORQ     R14, 32(DI)
-	MOVQ    24(SP), R9
-	SUBQ    $0x01, R12
-	CMOVQCC 32(SP), R9
-	ADCQ    $0x00, R12
 	LEAQ    40(DI), AX
 	MOVQ    R10, R15
 	ORQ     R11, R15
@@ -4273,30 +4263,31 @@ placed:
 	CMOVQEQ AX, DI
 	CMPQ    DI, 8(SP)
 	JCS     round
-	MOVQ    state+0(FP), R15
-	SUBQ    16(SP), R8
-	SHLQ    $0x03, R8
-	SUBQ    R13, R8
-	MOVQ    R8, (R15)
-	MOVQ    40(SP), AX
-	MOVQ    AX, 16(R15)
-	XORL    AX, AX
-	CMPQ    R9, 32(SP)
-	SETEQ   AL
-	ADDQ    AX, R12
-	MOVQ    R12, 8(R15)
-	MOVB    $0x01, AL
-	MOVB    AL, ret+56(FP)
+
+done:
+	MOVQ state+0(FP), R15
+	SUBQ 16(SP), R8
+	SHLQ $0x03, R8
+	SUBQ R13, R8
+	ADDQ $0x03, R8
+	MOVQ R8, (R15)
+	MOVQ R12, 16(R15)
+	MOVQ 24(SP), SI
+	MOVQ SI, 8(R15)
+	MOVB $0x01, AL
+	MOVB AL, ret+48(FP)
 	VZEROUPPER
 	RET
 
 refused:
 	XORL AX, AX
-	MOVB AL, ret+56(FP)
+	MOVB AL, ret+48(FP)
 	VZEROUPPER
 	RET
 
 many:
+	CMPQ  AX, $0x3d
+	JHI   refused
 	NEGQ  R13
 	MOVQ  R13, R15
 	SARQ  $0x03, R15
@@ -4321,10 +4312,12 @@ rare:
 	NEGQ         R13
 	ADDQ         $0x38, R13
 	LEAQ         refine_reversed<>+0(SB), R14
-	MOVBLZX      BL, AX
+	MOVQ         BX, SI
+	SHRQ         $0x03, SI
+	MOVBLZX      SI, AX
 	MOVBLZX      (R14)(AX*1), AX
 	SHLL         $0x08, AX
-	MOVL         BX, R15
+	MOVL         SI, R15
 	SHRL         $0x08, R15
 	MOVBLZX      R15, R15
 	MOVBLZX      (R14)(R15*1), R15
@@ -4346,51 +4339,142 @@ rare:
 	MOVBLZX      DL, DX
 	MOVBLZX      -256(R9)(DX*1), DX
 	INCL         CX
-	SHRXQ        CX, BX, AX
+	SHRXQ        CX, SI, SI
 	MOVL         DX, R15
 	ANDL         $0x0f, R15
+	SHRL         $0x04, DX
 	CMPL         R15, $0x01
 	JHI          refused
 	JNE          none
-	SHRL         $0x04, DX
 	MOVL         $0x00000001, R15
 	SHLXL        DX, R15, DX
-	ANDL         $0x01, AX
-	LEAQ         -1(AX), R14
-	MOVQ         $-1, SI
+	ANDL         $0x01, SI
+	LEAQ         -1(SI), R14
 	INCL         CX
 	JMP          symbol
 
 none:
-	XORL    SI, SI
-	SHRL    $0x04, DX
 	CMPL    DX, $0x0f
 	JEQ     zeros
 	ADDL    DX, CX
-	MOVBLZX AL, SI
-	MOVBLZX (R14)(SI*1), SI
-	SHLL    $0x08, SI
-	MOVL    AX, R15
+	MOVBLZX SI, AX
+	MOVBLZX (R14)(AX*1), AX
+	SHLL    $0x08, AX
+	MOVL    SI, R15
 	SHRL    $0x08, R15
 	MOVBLZX R15, R15
 	MOVBLZX (R14)(R15*1), R15
-	ORL     R15, SI
+	ORL     R15, AX
 	MOVL    $0x00000010, R15
 	SUBL    DX, R15
-	SHRXL   R15, SI, SI
-	ADDQ    SI, R12
+	SHRXL   R15, AX, AX
 	MOVL    $0x00000001, R15
 	SHLXL   DX, R15, R15
-	LEAQ    -1(R12)(R15*1), R12
-	XORL    DX, DX
-	XORL    SI, SI
-	XORL    R14, R14
-	JMP     symbol
+	ADDQ    R15, AX
+	MOVQ    AX, 24(SP)
+	SHRXQ   CX, BX, BX
+	SUBQ    CX, R13
+	JMP     ended
 
 zeros:
-	MOVL $0x00008000, DX
-	XORL R14, R14
-	JMP  symbol
+	MOVL    $0x00008000, DX
+	SHRXQ   CX, BX, BX
+	SUBQ    CX, R13
+	MOVQ    (R8), R15
+	SHLXQ   R13, R15, R15
+	ORQ     R15, BX
+	MOVL    R13, R15
+	SHRL    $0x03, R15
+	SUBQ    R15, R8
+	ADDQ    $0x07, R8
+	ORL     $0x38, R13
+	PDEPQ   R10, DX, DX
+	BLSMSKQ DX, SI
+	MOVQ    R11, AX
+	ANDQ    SI, AX
+	ANDNQ   R10, SI, R10
+	ANDNQ   R11, SI, R11
+	RORXQ   $0x03, BX, R15
+	PDEPQ   AX, R15, R15
+	ORQ     R15, 16(DI)
+	POPCNTQ AX, AX
+	SHRXQ   AX, BX, BX
+	SUBQ    AX, R13
+	CMPQ    AX, $0x28
+	JHI     zerosMany
+
+zerosPlaced:
+	LEAQ    40(DI), AX
+	MOVQ    R10, R15
+	ORQ     R11, R15
+	CMOVQEQ 40(DI), R10
+	CMOVQEQ 48(DI), R11
+	CMOVQEQ AX, DI
+	CMPQ    DI, 8(SP)
+	JCS     round
+	JMP     done
+
+zerosMany:
+	CMPQ  AX, $0x3d
+	JHI   refused
+	NEGQ  R13
+	MOVQ  R13, R15
+	SARQ  $0x03, R15
+	ADDQ  R15, R8
+	ANDL  $0x07, R13
+	MOVQ  (R8), BX
+	SHRXQ R13, BX, BX
+	ADDQ  $0x07, R8
+	NEGQ  R13
+	ADDQ  $0x38, R13
+	JMP   zerosPlaced
+
+ended:
+	CMPQ    R8, (SP)
+	JHI     refused
+	MOVQ    (R8), R15
+	SHLXQ   R13, R15, R15
+	ORQ     R15, BX
+	MOVL    R13, R15
+	SHRL    $0x03, R15
+	SUBQ    R15, R8
+	ADDQ    $0x07, R8
+	ORL     $0x38, R13
+	MOVQ    R11, AX
+	RORXQ   $0x03, BX, R15
+	PDEPQ   AX, R15, R15
+	ORQ     R15, 16(DI)
+	POPCNTQ AX, AX
+	SHRXQ   AX, BX, BX
+	SUBQ    AX, R13
+	CMPQ    AX, $0x28
+	JHI     endedMany
+
+endedPlaced:
+	ADDQ $0x28, DI
+	MOVQ (DI), R10
+	MOVQ 8(DI), R11
+	DECQ 24(SP)
+	CMPQ DI, 8(SP)
+	JCC  done
+	CMPQ 24(SP), $0x00
+	JNE  ended
+	JMP  round
+
+endedMany:
+	CMPQ  AX, $0x3d
+	JHI   refused
+	NEGQ  R13
+	MOVQ  R13, R15
+	SARQ  $0x03, R15
+	ADDQ  R15, R8
+	ANDL  $0x07, R13
+	MOVQ  (R8), BX
+	SHRXQ R13, BX, BX
+	ADDQ  $0x07, R8
+	NEGQ  R13
+	ADDQ  $0x38, R13
+	JMP   endedPlaced
 
 DATA refine_words<>+0(SB)/1, $0x00
 DATA refine_words<>+1(SB)/1, $0x01

@@ -20,40 +20,42 @@ const (
 const (
 	refineLength = 0
 	refineZero   = 2
-	refineNew    = 4
-	refineMinus  = 5
-	refineRun    = 6
+	refineMinus  = 4
 
-	refineBitsOfIndex = 10
-	refineRare        = 64
+	refineRare = 1 << 6
 )
+
+// refineBefore is how many bits the reader keeps that have been taken. With three of them
+// the index of an entry is its offset in bytes: an address with a scaled index takes a
+// cycle more.
+const refineBefore = 3
 
 // Where the numbers of the scan are.
 const (
 	refineAt = 8 * iota
-	refineMore
+	refineRun
 	refineCount
 )
 
 // A refiner holds the registers of the decoder of refinements: all but the stack's.
 type refiner struct {
-	acc, n      Register // the next bits, from the lowest, and how many of them are counted
+	acc, n      Register // the bits from refineBefore before the next, lowest first, and how many of them are counted
 	in          Register // the address of the byte after them
-	table       Register // of the next symbol
+	table       Register
 	block       Register // its refinement
 	zeros, left Register // what is left of the block's places
-	run         Register // how many blocks after this one have no symbol
+	count       Register // of new coefficients
 	index       Register
 	length      Register
 	place       Register // of the new coefficient: first as a place among zeros only
-	fresh       Register // -1 or 0: whether there is one
 	negative    Register // -1 or 0
-	a           Register // temporary
+	a, b        Register // temporary
 
-	inEnd, blockEnd, first, symbols, ended, count Mem
+	inEnd, blockEnd, first, run Mem
 }
 
-// refinePlaces decodes one symbol a round. It has a branch only for what is rare.
+// refinePlaces decodes one symbol a round. It has a branch only for what is rare: long codes,
+// 16 zeros, the end of several blocks, and many old coefficients before a new one.
 func refinePlaces() {
 	reversed := GLOBL("refine_reversed", RODATA|NOPTR)
 	for i := range 256 {
@@ -63,82 +65,46 @@ func refinePlaces() {
 		}
 		DATA(i, U8(uint8(v)))
 	}
-	TEXT("refinePlaces", NOSPLIT, "func(state *uint64, stream *byte, end int, symbols, ended *uint64, blocks *uint64, n int) bool")
+	TEXT("refinePlaces", NOSPLIT, "func(state *uint64, stream *byte, end int, table *uint64, blocks *uint64, n int) bool")
 	Doc("refinePlaces decodes the bits and the places of the new coefficients of n blocks, from the",
 		"stream's first end bytes. It reports false if a code is invalid or the stream ends too",
-		"early. It needs BMI2.")
+		"early. It needs BMI2, and may read a byte before the stream.")
 	r := &refiner{
-		acc: RBX, n: R13, in: R8, table: R9, block: RDI, zeros: R10, left: R11, run: R12,
-		index: RAX, length: RCX, place: RDX, fresh: RSI, negative: R14, a: R15,
-		inEnd: AllocLocal(8), blockEnd: AllocLocal(8), first: AllocLocal(8), symbols: AllocLocal(8), ended: AllocLocal(8), count: AllocLocal(8),
+		acc: RBX, n: R13, in: R8, table: R9, block: RDI, zeros: R10, left: R11, count: R12,
+		index: RAX, length: RCX, place: RDX, negative: R14, a: R15, b: RSI,
+		inEnd: AllocLocal(8), blockEnd: AllocLocal(8), first: AllocLocal(8), run: AllocLocal(8),
 	}
 	r.load()
 	Label("round")
 	CMPQ(r.in, r.inEnd)
 	JHI(LabelRef("refused"))
-	part := func(disp int) Mem { return Mem{Base: r.table, Index: r.index, Scale: 8, Disp: disp} }
+	part := func(disp int) Mem { return Mem{Base: r.table, Index: r.index, Scale: 1, Disp: disp} }
 	MOVL(low(r.acc), low(r.index))
-	ANDL(U32(1<<refineBitsOfIndex-1), low(r.index))
+	ANDL(U32((1<<pairBits-1)<<refineBefore), low(r.index))
 	MOVBLZX(part(refineLength), low(r.length))
 	MOVWLZX(part(refineZero), low(r.place))
 	TESTL(U32(refineRare), low(r.length))
 	JNE(LabelRef("rare"))
-	MOVWLZX(part(refineRun), low(r.a))
-	ADDQ(r.a, r.run)
-	MOVBQSX(part(refineNew), r.fresh)
 	MOVBQSX(part(refineMinus), r.negative)
-
 	Label("symbol")
-	SHRXQ(r.length, r.acc, r.acc)
-	SUBQ(r.length, r.n)
-	r.refill()
-	PDEPQ(r.zeros, r.place, r.place)
-	before, old := r.a, r.index
-	BLSMSKQ(r.place, before) // all places if the new one is beyond the selection, or the block ends
-	MOVQ(r.left, old)
-	ANDQ(before, old)
-	ANDNQ(r.zeros, before, r.zeros)
-	ANDNQ(r.left, before, r.left)
-	PDEPQ(old, r.acc, r.a)
-	ORQ(r.a, Mem{Base: r.block, Disp: refineBits})
-	POPCNTQ(old, old)
-	SHRXQ(old, r.acc, r.acc)
-	SUBQ(old, r.n)
-	CMPQ(old, U8(40))
-	JHI(LabelRef("many"))
-	Label("placed")
-	SUBQ(r.fresh, r.count)
-	ANDQ(r.place, r.fresh)
-	ORQ(r.fresh, Mem{Base: r.block, Disp: refineFresh})
+	CMPL(low(r.place), U8(1))
+	SBBQ(I8(-1), r.count)
+	r.pass("many", "placed")
+	ORQ(r.place, Mem{Base: r.block, Disp: refineFresh})
 	ANDQ(r.place, r.negative)
 	ORQ(r.negative, Mem{Base: r.block, Disp: refineNegative})
+	r.next()
 
-	// Only after a block's last symbol run is not zero, so within a block the table stays.
-	MOVQ(r.symbols, r.table)
-	SUBQ(U8(1), r.run)
-	CMOVQCC(r.ended, r.table)
-	ADCQ(U8(0), r.run)
-	LEAQ(Mem{Base: r.block, Disp: refineSize}, r.index)
-	MOVQ(r.zeros, r.a)
-	ORQ(r.left, r.a)
-	CMOVQEQ(Mem{Base: r.block, Disp: refineSize + refineZeros}, r.zeros)
-	CMOVQEQ(Mem{Base: r.block, Disp: refineSize + refineLeft}, r.left)
-	CMOVQEQ(r.index, r.block)
-	CMPQ(r.block, r.blockEnd)
-	JCS(LabelRef("round"))
-
+	Label("done")
 	Load(Param("state"), r.a)
 	SUBQ(r.first, r.in)
 	SHLQ(U8(3), r.in)
 	SUBQ(r.n, r.in)
+	ADDQ(U8(refineBefore), r.in)
 	MOVQ(r.in, Mem{Base: r.a, Disp: refineAt})
-	MOVQ(r.count, r.index)
-	MOVQ(r.index, Mem{Base: r.a, Disp: refineCount})
-	XORL(low(r.index), low(r.index))
-	CMPQ(r.table, r.ended)
-	SETEQ(AL)
-	ADDQ(r.index, r.run)
-	MOVQ(r.run, Mem{Base: r.a, Disp: refineMore})
+	MOVQ(r.count, Mem{Base: r.a, Disp: refineCount})
+	MOVQ(r.run, r.b)
+	MOVQ(r.b, Mem{Base: r.a, Disp: refineRun})
 	MOVB(U8(1), AL)
 	Store(AL, ReturnIndex(0))
 	VZEROUPPER()
@@ -150,10 +116,9 @@ func refinePlaces() {
 	VZEROUPPER()
 	RET()
 
-	Label("many")
-	r.reload()
-	JMP(LabelRef("placed"))
+	r.many("many", "placed")
 	r.rare(reversed)
+	r.ended()
 }
 
 // load reads the arguments.
@@ -168,22 +133,18 @@ func (r *refiner) load() {
 	LEAQ(Mem{Base: r.a, Index: r.a, Scale: 4}, r.a)
 	LEAQ(Mem{Base: r.block, Index: r.a, Scale: 8}, r.a)
 	MOVQ(r.a, r.blockEnd)
-	Load(Param("ended"), r.a)
-	MOVQ(r.a, r.ended)
-	Load(Param("symbols"), r.table)
-	MOVQ(r.table, r.symbols)
-	XORL(low(r.a), low(r.a))
-	MOVQ(r.a, r.count)
+	Load(Param("table"), r.table)
+	XORL(low(r.count), low(r.count))
 	Load(Param("state"), r.length)
-	XORL(low(r.n), low(r.n))
+	MOVL(U32(refineBefore), low(r.n))
 	SUBQ(Mem{Base: r.length, Disp: refineAt}, r.n)
-	MOVQ(Mem{Base: r.length, Disp: refineMore}, r.run)
 	r.reload()
 	MOVQ(Mem{Base: r.block, Disp: refineZeros}, r.zeros)
 	MOVQ(Mem{Base: r.block, Disp: refineLeft}, r.left)
-	SUBQ(U8(1), r.run)
-	CMOVQCC(r.ended, r.table)
-	ADCQ(U8(0), r.run)
+	MOVQ(Mem{Base: r.length, Disp: refineRun}, r.a)
+	MOVQ(r.a, r.run)
+	TESTQ(r.a, r.a)
+	JNE(LabelRef("ended"))
 }
 
 // refill makes 56 bits ready.
@@ -212,6 +173,82 @@ func (r *refiner) reload() {
 	ADDQ(U8(56), r.n)
 }
 
+// drop takes the symbol's bits.
+func (r *refiner) drop() {
+	SHRXQ(r.length, r.acc, r.acc)
+	SUBQ(r.length, r.n)
+}
+
+// pass takes the symbol, and the bits of the old coefficients up to the place among zeros.
+// Without such a place these are all, and the block ends. Many of them are taken at the
+// label many, which goes on here.
+func (r *refiner) pass(many, placed string) {
+	r.drop()
+	r.refill()
+	PDEPQ(r.zeros, r.place, r.place)
+	BLSMSKQ(r.place, r.b) // the places up to it, or all
+	MOVQ(r.left, r.index)
+	ANDQ(r.b, r.index)
+	ANDNQ(r.zeros, r.b, r.zeros)
+	ANDNQ(r.left, r.b, r.left)
+	r.correct(many, placed)
+}
+
+// correct takes the bits of the old coefficients in index.
+func (r *refiner) correct(many, placed string) {
+	RORXQ(U8(refineBefore), r.acc, r.a)
+	PDEPQ(r.index, r.a, r.a)
+	ORQ(r.a, Mem{Base: r.block, Disp: refineBits})
+	POPCNTQ(r.index, r.index)
+	SHRXQ(r.index, r.acc, r.acc)
+	SUBQ(r.index, r.n)
+	CMPQ(r.index, U8(40))
+	JHI(LabelRef(many))
+	Label(placed)
+}
+
+// many makes bits ready after many have been taken. More than are there at once are left to
+// portable code.
+func (r *refiner) many(many, placed string) {
+	Label(many)
+	CMPQ(r.index, U8(64-refineBefore))
+	JHI(LabelRef("refused"))
+	r.reload()
+	JMP(LabelRef(placed))
+}
+
+// next goes to the next block if no place is left.
+func (r *refiner) next() {
+	LEAQ(Mem{Base: r.block, Disp: refineSize}, r.index)
+	MOVQ(r.zeros, r.a)
+	ORQ(r.left, r.a)
+	CMOVQEQ(Mem{Base: r.block, Disp: refineSize + refineZeros}, r.zeros)
+	CMOVQEQ(Mem{Base: r.block, Disp: refineSize + refineLeft}, r.left)
+	CMOVQEQ(r.index, r.block)
+	CMPQ(r.block, r.blockEnd)
+	JCS(LabelRef("round"))
+}
+
+// ended takes the bits of blocks that have no more symbols.
+func (r *refiner) ended() {
+	Label("ended")
+	CMPQ(r.in, r.inEnd)
+	JHI(LabelRef("refused"))
+	r.refill()
+	MOVQ(r.left, r.index)
+	r.correct("endedMany", "endedPlaced")
+	ADDQ(U8(refineSize), r.block)
+	MOVQ(Mem{Base: r.block, Disp: refineZeros}, r.zeros)
+	MOVQ(Mem{Base: r.block, Disp: refineLeft}, r.left)
+	DECQ(r.run)
+	CMPQ(r.block, r.blockEnd)
+	JCC(LabelRef("done"))
+	CMPQ(r.run, U8(0))
+	JNE(LabelRef("ended"))
+	JMP(LabelRef("round"))
+	r.many("endedMany", "endedPlaced")
+}
+
 // reverse puts the lowest 16 bits of src into dst, the first one highest.
 func (r *refiner) reverse(table, src, dst, t Register) {
 	MOVBLZX(src.(GPPhysical).As8(), low(dst))
@@ -230,7 +267,9 @@ func (r *refiner) rare(reversed Mem) {
 	r.reload()
 	t, code, symbol := r.negative, r.index, r.place
 	LEAQ(reversed, t)
-	r.reverse(t, r.acc, code, r.a)
+	MOVQ(r.acc, r.b)
+	SHRQ(U8(refineBefore), r.b)
+	r.reverse(t, r.b, code, r.a)
 
 	// The code's length is one more than the number of limits that it reaches.
 	VMOVD(low(code), X0)
@@ -250,46 +289,42 @@ func (r *refiner) rare(reversed Mem) {
 	MOVBLZX(symbol.(GPPhysical).As8(), low(symbol))
 	MOVBLZX(Mem{Base: r.table, Index: symbol, Scale: 1, Disp: tableSymbol}, low(symbol))
 	INCL(low(r.length))
+	SHRXQ(r.length, r.b, r.b) // what follows the code
 
-	SHRXQ(r.length, r.acc, r.index) // what follows the code
 	MOVL(low(symbol), low(r.a))
 	ANDL(U8(15), low(r.a))
+	SHRL(U8(4), low(symbol))
 	CMPL(low(r.a), U8(1))
 	JHI(LabelRef("refused"))
 	JNE(LabelRef("none"))
-	SHRL(U8(4), low(symbol))
 	MOVL(U32(1), low(r.a))
 	SHLXL(low(symbol), low(r.a), low(r.place))
-	ANDL(U8(1), low(r.index))
-	LEAQ(Mem{Base: r.index, Disp: -1}, r.negative)
-	MOVQ(I32(-1), r.fresh)
+	ANDL(U8(1), low(r.b))
+	LEAQ(Mem{Base: r.b, Disp: -1}, r.negative)
 	INCL(low(r.length))
 	JMP(LabelRef("symbol"))
 
 	Label("none")
-	XORL(low(r.fresh), low(r.fresh))
-	SHRL(U8(4), low(symbol))
 	CMPL(low(symbol), U8(15))
 	JEQ(LabelRef("zeros"))
 	ADDL(low(symbol), low(r.length))
-	more := r.fresh
-	r.reverse(t, r.index, more, r.a)
+	r.reverse(t, r.b, r.index, r.a)
 	MOVL(U32(16), low(r.a))
 	SUBL(low(symbol), low(r.a))
-	SHRXL(low(r.a), low(more), low(more))
-	ADDQ(more, r.run)
+	SHRXL(low(r.a), low(r.index), low(r.index))
 	MOVL(U32(1), low(r.a))
 	SHLXL(low(symbol), low(r.a), low(r.a))
-	LEAQ(Mem{Base: r.run, Index: r.a, Scale: 1, Disp: -1}, r.run)
-	XORL(low(r.place), low(r.place))
-	XORL(low(r.fresh), low(r.fresh))
-	XORL(low(r.negative), low(r.negative))
-	JMP(LabelRef("symbol"))
+	ADDQ(r.a, r.index)
+	MOVQ(r.index, r.run)
+	r.drop()
+	JMP(LabelRef("ended"))
 
 	Label("zeros")
 	MOVL(U32(1<<15), low(r.place))
-	XORL(low(r.negative), low(r.negative))
-	JMP(LabelRef("symbol"))
+	r.pass("zerosMany", "zerosPlaced")
+	r.next()
+	JMP(LabelRef("done"))
+	r.many("zerosMany", "zerosPlaced")
 }
 
 // refineBlocks adds what refinePlaces has decoded.

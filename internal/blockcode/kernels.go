@@ -1,5 +1,8 @@
 package blockcode
 
+//go:generate sh -c "cd ../asm && GOWORK=off go run ./blockcode -out ../blockcode/vector_amd64.s -stubs ../blockcode/vector_amd64.go -pkg blockcode"
+//go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels blockcode -out ../blockcode/neon_arm64.s"
+
 // kernels says which code decodes. The results are the same.
 type kernels uint8
 

@@ -4,8 +4,6 @@ package blockcode
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./blockcode -out ../blockcode/vector_amd64.s -stubs ../blockcode/vector_amd64.go -pkg blockcode"
-
 // best returns the fastest kernels that may run.
 func best() kernels {
 	switch {

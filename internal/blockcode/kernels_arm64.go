@@ -4,8 +4,6 @@ package blockcode
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-//go:generate sh -c "cd ../asm && GOWORK=off go run ./neon -kernels blockcode -out ../blockcode/neon_arm64.s"
-
 // best returns the fastest kernels that may run.
 func best() kernels {
 	if cpu.NEON() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -398,4 +399,37 @@ func TestBodiesOfAllResponsesAreClosed(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestIdentitiesAreTheSameInLaterRunsAndHoldNoCredentials(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://user:password@example.org/a b/c?sig=secret": "https://example.org/a%20b/c/",
+		"http://example.org:8080":                            "http://example.org:8080/",
+	} {
+		s, err := objects.HTTP(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := objects.NewClient(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Identity(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	signed, err := objects.HTTP("", objects.Sign(func(context.Context, string) (string, error) { return "", nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := signed.Identity(); got != "" {
+		t.Errorf("signed: %q", got)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	relative, _ := objects.Folder(".").(objects.Identified)
+	absolute, _ := objects.Folder(dir).(objects.Identified)
+	if got := relative.Identity(); got != absolute.Identity() || got != "file://"+filepath.ToSlash(dir) {
+		t.Errorf("folders: %q and %q", got, absolute.Identity())
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -40,7 +41,10 @@ type Bucket struct {
 	page   int32 // objects in a page of a listing; 0 leaves it to the service
 }
 
-var _ objects.Remote = (*Bucket)(nil)
+var (
+	_ objects.Remote     = (*Bucket)(nil)
+	_ objects.Identified = (*Bucket)(nil)
+)
 
 // An Option changes what [Open] makes. The zero Option sets nothing.
 type Option struct{ set func(*settings) }
@@ -85,6 +89,17 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 	}
 	client := s3.NewFromConfig(c, append([]func(*s3.Options){single}, s.client...)...)
 	return &Bucket{name: bucket, client: client}, nil
+}
+
+// Identity names the bucket, and the service if an endpoint was given: "s3:my-bucket",
+// "s3://127.0.0.1:9000/my-bucket". A cache needs it.
+func (b *Bucket) Identity() string {
+	if endpoint := b.client.Options().BaseEndpoint; endpoint != nil {
+		if u, err := url.Parse(*endpoint); err == nil {
+			return "s3://" + u.Host + strings.TrimSuffix(u.EscapedPath(), "/") + "/" + b.name
+		}
+	}
+	return "s3:" + b.name
 }
 
 // connections keeps as many connections as there are reads at once.

@@ -265,3 +265,27 @@ func TestOpenUsesTheSDKsChain(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestIdentityNamesServiceAndBucketWithoutCredentials(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"":                                   "s3:photos",
+		"https://key:secret@s3.example.org/": "s3://s3.example.org/photos",
+		"http://127.0.0.1:9000":              "s3://127.0.0.1:9000/photos",
+	} {
+		c := configured(endpoint, secret)
+		if endpoint == "" {
+			c.BaseEndpoint = nil
+		}
+		b, err := Open(t.Context(), "photos", Config(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := objects.NewClient(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.Identity(); got != want {
+			t.Errorf("endpoint %q: got %q, want %q", endpoint, got, want)
+		}
+	}
+}

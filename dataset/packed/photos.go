@@ -35,7 +35,7 @@ func (l Level) code() (blockcode.Level, error) {
 const stagePack = "pack"
 
 // Photos returns ds with the JPEG files in its field "image" as packed photos. They
-// give the same pixels, bit for bit, and decode several times as fast. All other
+// give the same pixels, bit for bit, and decode up to 2.4 times as fast. All other
 // fields stay as they are. The field must be ragged uint8, as in an
 // [dataset.ImageFolder]. [Write] or [Create] stores the result, and transform.Images
 // reads it as it reads JPEG files.

@@ -1,5 +1,5 @@
 // Package photo codes the coefficients of JPEG files anew, without loss: for other
-// bytes, which decode several times as fast, the same pixels.
+// bytes, which decode up to 2.4 times as fast, the same pixels.
 //
 // A [Packer] makes records of files, and a [Decoder] decodes records as
 // internal/jpeg decodes files, with the same inverse DCT, filters and colours. A

@@ -15,9 +15,10 @@ import (
 //
 // In a sequential file one goroutine reads the entropy code, and the others compute
 // pixels and resample them. In a progressive file all compute pixels after its last
-// scan. That pays from half a million pixels on, and a second goroutine gains more than
-// further ones: a photo of 12 megapixels takes about 0.6 times as long with two. For
-// smaller images and other formats Parallel changes nothing. In [Images] it is an error.
+// scan. A second goroutine gains more than further ones: with two on cores of their own,
+// a photo of 12 megapixels takes about 0.6 times as long. For images of less than two
+// megapixels, where it does not always pay, and for other formats Parallel changes
+// nothing. In [Images] it is an error.
 func Parallel(n int) Step {
 	return setting{steps.Call("Parallel", n), func(p *program) error {
 		if n < 1 {

@@ -218,7 +218,7 @@ func (d *Decoder) DecodeBands(window image.Rectangle, n int, use func(pix []byte
 		return d.decodeBands(n, use)
 	}
 	d.painter.open(d)
-	d.painter.openBand()
+	d.painter.openBand(1)
 	return d.decodeWindow(use)
 }
 

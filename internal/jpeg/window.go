@@ -48,9 +48,11 @@ func (d *Decoder) decodeWindow(use func(pix []byte, stride, from, to int)) error
 			}
 			if use == nil {
 				p.writeRows(my)
-			} else {
-				p.give(my, use)
+				continue
 			}
+			p.beginBand(my)
+			p.writeRows(my)
+			p.endBand(my, use)
 		} else if d.coded() {
 			if err := d.decodeRow(v.x0, v.x0); err != nil {
 				return err
@@ -203,25 +205,24 @@ func (p *painter) writeRows(my int) {
 	}
 }
 
-// openBand makes room for the pixels that one MCU row completes, and some more for
-// kernels that read beyond it.
-func (p *painter) openBand() {
+// openBand makes room for the pixels that this number of MCU rows completes, and some
+// more for kernels that read beyond it.
+func (p *painter) openBand(rows int) {
 	p.stride = 4 * p.d.window.Dx()
-	n := p.stride * (8*p.d.vMax + p.d.lag) // the last MCU row completes lag more
+	n := p.stride * (8*p.d.vMax*rows + p.d.lag) // the last MCU row completes lag more
 	p.band = grow(p.band, n+n/4+64)
 	p.dst = p.band[:n]
 }
 
-// give passes the pixels that MCU row my completes to use. openBand must come first.
-func (p *painter) give(my int, use func(pix []byte, stride, from, to int)) {
-	from, to := p.d.rowsOf(my)
-	if from >= to {
-		return
+// beginBand makes the band begin with the pixels that MCU row my completes.
+func (p *painter) beginBand(my int) { p.top, _ = p.d.rowsOf(my) }
+
+// endBand passes the band to use. Its last pixels are those that MCU row my completes.
+func (p *painter) endBand(my int, use func(pix []byte, stride, from, to int)) {
+	from, first := p.top, p.d.window.Min.Y
+	if _, to := p.d.rowsOf(my); from < to {
+		use(p.dst[:(to-from)*p.stride], p.stride, from-first, to-first)
 	}
-	p.top = from
-	p.writeRows(my)
-	top := p.d.window.Min.Y
-	use(p.dst[:(to-from)*p.stride], p.stride, from-top, to-top)
 }
 
 // writeRow converts row y of the image, from column x of the strips on. The strips

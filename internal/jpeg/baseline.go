@@ -43,12 +43,11 @@ func (d *Decoder) readRow(x0, x1 int, p *painter) error {
 			p.keepLast(i)
 		}
 	}
-	for i := range d.components {
-		c := &d.components[i]
-		n := (x1 - x0) * c.h * c.v
-		c.row, c.last = grow(c.row, n), grow(c.last, n)
+	if p == nil {
+		d.makeRow(x1 - x0)
 	}
 	if d.exhausted {
+		d.makeRow(x1 - x0)
 		d.clearRow(x1-x0, 0)
 		if p != nil {
 			p.inverseMCUs(0, x1-x0)
@@ -80,6 +79,7 @@ func (d *Decoder) readRow(x0, x1 int, p *painter) error {
 			}
 			portable = mx + n
 			if !cleared {
+				d.makeRow(x1 - x0)
 				d.clearRow(x1-x0, min(max(mx-x0, 0), x1-x0))
 				cleared = true
 			}
@@ -104,6 +104,15 @@ func (d *Decoder) readRow(x0, x1 int, p *painter) error {
 		mx++
 	}
 	return nil
+}
+
+// makeRow makes room for the coefficients of a row that keeps this number of MCUs.
+func (d *Decoder) makeRow(wide int) {
+	for i := range d.components {
+		c := &d.components[i]
+		n := wide * c.h * c.v
+		c.row, c.last = grow(c.row, n), grow(c.last, n)
+	}
 }
 
 // clearRow clears the row of MCUs, which keeps this number of them, from MCU x on.

@@ -144,7 +144,7 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 		switch begun := e.future.Begun(); {
 		case done > e.batch:
 			return true, false
-		case p.overtaken[name]:
+		case p.overtaken[name] >= e.number:
 			delete(p.overtaken, name)
 			return true, false
 		case e.batch >= begun+mostBatches || !e.mayFetch(begun, name.Len):

@@ -53,7 +53,9 @@ type Prefetcher struct {
 	allowed  int   // requests at once, which grows up to the option Requests
 	spare    spare
 
-	overtaken map[objects.Block]bool // blocks that a reader has read before an epoch came to them
+	// Blocks that a reader has read before an epoch came to them, and the number of the
+	// latest epoch that had begun by then: those after it will read them themselves.
+	overtaken map[objects.Block]int
 }
 
 // mostOvertaken bounds the memory for blocks of which no epoch knows.
@@ -61,7 +63,7 @@ const mostOvertaken = 1 << 16
 
 // New makes a store that reads from s. It starts nothing.
 func New(s objects.Store, options ...Option) (*Prefetcher, error) {
-	p := &Prefetcher{store: s, config: defaults(), blocks: make(map[objects.Block]*block), overtaken: make(map[objects.Block]bool)}
+	p := &Prefetcher{store: s, config: defaults(), blocks: make(map[objects.Block]*block), overtaken: make(map[objects.Block]int)}
 	p.holder, _ = s.(objects.Holder)
 	p.change.L = &p.mu
 	for _, option := range options {
@@ -154,7 +156,13 @@ func (p *Prefetcher) remember(name objects.Block) {
 	if len(p.overtaken) >= mostOvertaken {
 		clear(p.overtaken)
 	}
-	p.overtaken[name] = true
+	latest := 0
+	for _, e := range p.epochs {
+		if e.future.Begun() > 0 {
+			latest = e.number
+		}
+	}
+	p.overtaken[name] = latest
 }
 
 // consume counts a read of a block, by the first epoch that reads it. The caller holds the

@@ -168,6 +168,30 @@ func TestFailedRequestsAreSentAgainByTheReader(t *testing.T) {
 	})
 }
 
+// A block that a reader had to read itself is fetched in advance again in the next epoch.
+func TestDirectReadsDoNotStayDirect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFar(10, 1000)
+		s.broken = map[string]int{s.object(3).Name: 1}
+		p := newPrefetcher(t, s)
+		defer p.Foresee(future{}, filesOf(s))() // so that there is always an epoch
+		for epoch := range 3 {
+			f := &moving{batches: [][]int{{3}}}
+			stop := p.Foresee(f, filesOf(s))
+			time.Sleep(time.Second)
+			f.begun.Store(1)
+			o := s.object(3)
+			if err := p.ReadAt(t.Context(), o, make([]byte, o.Size), 0); err != nil {
+				t.Error(err)
+			}
+			stop()
+			if got := p.Stats(); got.Direct != 1 || got.Ready != int64(epoch) {
+				t.Errorf("epoch %d: %v", epoch, got)
+			}
+		}
+	})
+}
+
 // The bubble fails if a goroutine is left.
 func TestLoopThatEndsEarlyLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

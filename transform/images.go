@@ -32,9 +32,9 @@ type Pipeline struct {
 //
 // The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
 // WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
-// first bytes. Pixels are uint8 of
-// shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or 4 channels. A shape that could
-// be both (h, w, c) and (c, h, w) is taken as (h, w, c).
+// first bytes. Pixels are uint8 of shape (h, w), (h, w, c) or (c, h, w) with 1, 3 or
+// 4 channels. A shape that could be both (h, w, c) and (c, h, w) is taken as
+// (h, w, c).
 //
 // Every image becomes RGB, as with PIL's convert("RGB"): grey is repeated, alpha
 // is dropped, and an animation gives its first frame. As in PIL, values of 16-bit

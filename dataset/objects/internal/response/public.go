@@ -14,8 +14,8 @@ var secret = regexp.MustCompile(`\?[^\s"]*|//[^/\s"]*@`)
 
 // Public is err of package net/http without its URL.
 func Public(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
+	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
+		err = u.Err // a request for a token may be inside
 	}
 	text := err.Error()
 	if strings.Contains(text, "failed to parse Location") {

@@ -3,13 +3,13 @@ package jpeg
 import "math/bits"
 
 // A refinement is what a refinement scan says about a block. Bit k of a mask is the
-// coefficient at place k of the stream.
+// coefficient at place k of the stream. The masks without a name are for the kernels only.
 type refinement struct {
-	zeros    uint64 // of the selection
-	left     uint64 // the other coefficients of the selection
-	bits     uint64 // those whose next bit is 1
-	fresh    uint64 // new coefficients
-	negative uint64 // those of them that are below zero
+	zeros uint64 // of the selection
+	left  uint64 // the other coefficients of the selection
+	_     uint64 // those whose next bit is 1
+	fresh uint64 // new coefficients
+	_     uint64 // those of them that are below zero
 }
 
 // refineMost is how many blocks a refiner decodes at once. It is enough for a row of

@@ -40,7 +40,10 @@ type Bucket struct {
 	page   int // objects in a page of a listing; 0 leaves it to the service
 }
 
-var _ objects.Remote = (*Bucket)(nil)
+var (
+	_ objects.Remote     = (*Bucket)(nil)
+	_ objects.Identified = (*Bucket)(nil)
+)
 
 // An Option changes what [Open] makes. The zero Option sets nothing.
 type Option struct{ set func(*settings) }
@@ -80,6 +83,9 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 	handle := client.Bucket(bucket).Retryer(storage.WithPolicy(storage.RetryNever))
 	return &Bucket{handle: handle, client: client}, nil
 }
+
+// Identity names the bucket: "gs://my-bucket". A cache needs it.
+func (b *Bucket) Identity() string { return "gs://" + b.handle.BucketName() }
 
 func (s *settings) open(ctx context.Context) (*storage.Client, error) {
 	scope := option.WithScopes(storage.ScopeReadOnly)

@@ -161,3 +161,15 @@ func TestOpenNeedsABucket(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestIdentityNamesTheBucket(t *testing.T) {
+	t.Setenv("STORAGE_EMULATOR_HOST", "127.0.0.1:1")
+	b, err := Open(t.Context(), "photos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if got := b.Identity(); got != "gs://photos" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,6 +1,6 @@
 package dataset
 
-import "errors"
+import "slices"
 
 // MayPass reports whether err says nothing about the sample, because the same read may
 // succeed later: it, or an error that it wraps, has a method Temporary that returns true.
@@ -10,9 +10,14 @@ import "errors"
 // A loader ends with such an error even if it skips or replaces samples that fail: which
 // samples it delivers must not depend on the time.
 func MayPass(err error) bool {
-	e, ok := errors.AsType[interface {
-		error
-		Temporary() bool
-	}](err)
-	return ok && e.Temporary()
+	if e, ok := err.(interface{ Temporary() bool }); ok && e.Temporary() {
+		return true
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return MayPass(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), MayPass)
+	}
+	return false
 }

@@ -73,11 +73,15 @@ func (e *epoch) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range e.met {
-		if b.state == waiting && b.of(e) != nil && b.of(e) == &b.claims[0] {
-			p.drop(b) // it is in no other epoch's queue
-		}
 		p.release(b, e)
 	}
+	for _, b := range e.waiting {
+		if !b.gone { // the next epoch with a claim fetches it
+			heir := b.claims[0].epoch
+			heir.waiting = append(heir.waiting, b)
+		}
+	}
+	e.waiting = nil
 	for k := range p.epochs {
 		if p.epochs[k] == e {
 			p.epochs = append(p.epochs[:k:k], p.epochs[k+1:]...)
@@ -88,6 +92,7 @@ func (e *epoch) stop() {
 		p.spare.clear()
 		clear(p.overtaken)
 	}
+	p.start()
 	p.change.Broadcast()
 }
 

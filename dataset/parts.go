@@ -6,14 +6,16 @@ import "context"
 // its user may need only a part: a crop of a packed photo needs only its rows.
 type PartReader interface {
 	Reader
-	// PlaceParts is Place, but it may leave out the bytes of field f, which is ragged
-	// uint8. Then it returns their number, and what reads them until the next sample
-	// is placed. If parts is nil, the field has been placed like the others.
+	// PlaceParts is Place, but it may leave out field f, which is ragged uint8. Then it
+	// returns the field's length n in bytes, and parts, from which the caller reads the
+	// bytes that it needs. parts is valid until the next sample is placed. If parts is
+	// nil, the field has been placed like the others, and n means nothing.
 	PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts Parts, err error)
 }
 
 // Parts reads parts of an encoded file.
 type Parts interface {
-	// ReadPart fills to with the file's bytes from offset on.
+	// ReadPart fills to with the file's bytes from offset on. It is an error if the file
+	// ends before to is full.
 	ReadPart(to []byte, offset int) error
 }

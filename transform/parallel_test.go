@@ -51,9 +51,9 @@ func TestParallelHasTheSameBits(t *testing.T) {
 		alone := compiled(t, list...)
 		want := make([]float32, alone.field.Elements())
 		got := make([]float32, len(want))
-		for _, n := range []int{2, 4, 9} {
+		for _, n := range []int{2, 9} {
 			several := compiled(t, append(list, Parallel(n))...)
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				if err := alone.Into(want, File(file).Seed(seed)); err != nil {
 					t.Fatal(err)
 				}
@@ -126,6 +126,9 @@ func TestParallelImagesAreSafeForManyGoroutines(t *testing.T) {
 }
 
 func TestParallelTakesNoAllocation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes a large photo many times")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	file := oriented(enlarged(t, 2400, 1700), 6)
 	c := compiled(t, ExifTranspose(), Eval(224), Parallel(4))
@@ -138,7 +141,7 @@ func TestParallelTakesNoAllocation(t *testing.T) {
 	for range 2 * cap(c.lanes) {
 		into()
 	}
-	if n := testing.AllocsPerRun(10, into); n != 0 {
+	if n := testing.AllocsPerRun(5, into); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -30,9 +30,10 @@ type mcuRow struct {
 }
 
 // parallelPixels is how many pixels the image must have, from its beginning to the end
-// of the view, for a second goroutine to pay. With two million it saves a third of the
-// time where it has a core of its own, and a little where two processors share a core.
-// With half a million it saves 15 % there, and loses as much here.
+// of the view, for a second goroutine to pay. On two virtual processors it usually saves
+// a third of the time from two million on, and 15 % with half a million. In some runs,
+// both processors are slower when they work together, as if they shared a core. Then it
+// saves a little from two million on, and loses 15 % with half a million.
 const parallelPixels = 2_000_000
 
 // Shares reports whether DecodeBands can use more than one goroutine for the window,

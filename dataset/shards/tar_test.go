@@ -51,6 +51,7 @@ func TestFilesAreGroupedAsWebDatasetDoes(t *testing.T) {
 		{"a.txt a.jpg b.txt", "[a=a.txt b=b.txt]"},
 		{"a.txt b.txt a.txt", "[a=a.txt b=b.txt a=a.txt]"},
 		{"x/a.txt y/a.txt", "[x/a=x/a.txt y/a=y/a.txt]"},
+		{"ab.txt a.txt ab.jpg", "[ab=ab.txt a=a.txt ab=-]"},
 		{"x.y/a.b.txt", "[x.y/a=-]"},
 		{"a.TXT a.cls", "[a=a.TXT]"},
 		{"./a.txt ./b.jpg", "[a=./a.txt b=-]"},

@@ -30,6 +30,7 @@ const (
 	noteEvery  = 4 << 20 // bytes that may be lost
 	tarEnd     = 2 * tarBlock
 	longLine   = 256
+	newJournal = ".journal.new" // before it replaces the journal
 )
 
 // identity is a hash of what all samples depend on.
@@ -236,7 +237,7 @@ func (w *TarWriter) writeJournal() error {
 	for _, shard := range w.finished {
 		text = journal.Append(text, "shard %d %d", shard.next, shard.size)
 	}
-	fresh := w.path + ".journal.new"
+	fresh := w.path + newJournal
 	if err := writeSynced(fresh, text); err != nil {
 		return err
 	}

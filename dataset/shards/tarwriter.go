@@ -179,6 +179,13 @@ func (w *TarWriter) Shards() int { return len(w.finished) }
 // AppendBatch writes a batch of samples. indices are their indices in the source, which
 // must increase. When it returns, the samples survive a kill of the program, but not a
 // crash of the machine.
+//
+// A kill may leave a part of a batch. So a loop over a loader in ascending order continues
+// in the middle of it:
+//
+//	from := l.Position(0)
+//	from.Draw = w.Next()
+//	for batch, err := range l.From(ctx, from, 1) {
 func (w *TarWriter) AppendBatch(indices []int, b Batch) error {
 	if w.err != nil {
 		return w.err
@@ -258,6 +265,9 @@ func (w *TarWriter) finish() error {
 	}
 	if err := os.Remove(w.path + ".part"); err != nil {
 		return err
+	}
+	if err := os.Remove(w.path + newJournal); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // left by a kill
 	}
 	return os.Remove(w.path + ".journal")
 }

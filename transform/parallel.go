@@ -17,7 +17,7 @@ import (
 // pixels and resample them. In a progressive file all compute pixels after its last
 // scan. A second goroutine gains more than further ones: with two, a photo of 12
 // megapixels takes about 0.6 times as long if both have a core of their own, and 0.85
-// times if they slow each other down. For images of less than two megapixels, where it
+// to 1.05 times if they slow each other down. For images of less than two megapixels, where it
 // does not always pay, and for other formats Parallel changes nothing. In [Images] it is
 // an error.
 func Parallel(n int) Step {

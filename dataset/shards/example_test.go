@@ -1,9 +1,13 @@
 package shards_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
+	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
@@ -41,4 +45,52 @@ func Example() {
 	// train-000000.tar/n03584829_iron (2150) 7
 	// train-000000.tar/n02089078_black-and-tan_coonhound (3544) 1
 	// train-000000.tar/n04254120_soap_dispenser (2736) 8
+}
+
+// Any dataset becomes shards. A program that is killed and started again continues.
+func ExampleWriteTar() {
+	dir, err := os.MkdirTemp("", "shards")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	images, err := dataset.ImageFolder(fstest.MapFS{
+		"cat/tom.jpg": {Data: []byte("\xff\xd8 tom")}, "dog/pluto.jpg": {Data: []byte("\xff\xd8 pluto")},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
+	if err := shards.WriteTar(ctx, filepath.Join(dir, "train-%06d.tar"), images, columns, shards.ShardSize(64<<20)); err != nil {
+		log.Fatal(err)
+	}
+
+	store := objects.Folder(dir)
+	index, err := shards.Scan(ctx, store, shards.WebDataset(), []string{"train-000000.tar"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var saved bytes.Buffer // an index is saved next to its shards, so that no other program scans them
+	if _, err := index.WriteTo(&saved); err != nil {
+		log.Fatal(err)
+	}
+	index, err = shards.ReadIndex(&saved, shards.WebDataset())
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := shards.Open(store, index, []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range ds.Len() {
+		sample, err := dataset.At(ctx, ds, i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ds.Name(i), sample["image"].Shape(), sample["label"])
+	}
+	// Output:
+	// train-000000.tar/000000000 (6) 0
+	// train-000000.tar/000000001 (8) 1
 }

@@ -16,7 +16,7 @@ func TestSamplesOfStretchesAreThoseOfRows(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(13, 14))
 	rows, exhausted := 0, 0
-	for round := range 3000 {
+	for round := range rounds(3000) {
 		got := randomScan(r, round)
 		for i := range got.components {
 			q := &got.components[i].quant
@@ -63,7 +63,7 @@ func TestSamplesOfStretchesAreThoseOfRows(t *testing.T) {
 			}
 		}
 	}
-	if rows < 1000 || exhausted < 100 {
+	if rows < rounds(1000) || exhausted < rounds(100) {
 		t.Errorf("%d rows, of which %d after the end, want more of both", rows, exhausted)
 	}
 }

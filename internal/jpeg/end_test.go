@@ -116,6 +116,9 @@ func TestAllWindowsOfACutFileDecodeIfTheWholeDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for missing := range data {
+			if testing.Short() && missing%8 > 0 && !slices.Contains(enough, missing) {
+				continue
+			}
 			checkCut(t, &d, name, data, missing, slices.Contains(enough, missing))
 		}
 		unended += len(enough) - 1

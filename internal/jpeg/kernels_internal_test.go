@@ -89,3 +89,11 @@ func TestColorKernelEqualsThePortableCode(t *testing.T) {
 		}
 	}
 }
+
+// rounds is n, or a fifth of it in short tests, which the race detector makes slow.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}

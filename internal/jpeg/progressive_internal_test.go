@@ -108,7 +108,7 @@ func progressiveTable(r *rand.Rand, refine bool) *huffman {
 // the same end.
 func TestProgressiveScansAreTheirSymbolsOneByOne(t *testing.T) {
 	full, wrong, beyond := 0, 0, 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(rounds(3000)) {
 		want := randomProgression(seed, false, true)
 		want.start()
 		wantErr := want.decodeProgressive()
@@ -152,7 +152,7 @@ func TestProgressiveScansAreTheirSymbolsOneByOne(t *testing.T) {
 			}
 		}
 	}
-	if full < 500 || wrong < 500 || beyond < 500 {
+	if least := rounds(500); full < least || wrong < least || beyond < least {
 		t.Errorf("%d scans were read, %d are wrong and %d go beyond their selections, want more", full, wrong, beyond)
 	}
 	t.Logf("%d scans were read, %d are wrong and %d go beyond their selections", full, wrong, beyond)

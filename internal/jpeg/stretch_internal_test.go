@@ -91,7 +91,7 @@ func TestStretchesAreThePortableCodesBlocks(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 8))
 	taken, refused, rows := 0, 0, 0
-	for round := range 4000 {
+	for round := range rounds(4000) {
 		got := randomScan(r, round)
 		want := *got
 		want.components = want.store[:len(got.components)]
@@ -135,7 +135,7 @@ func TestStretchesAreThePortableCodesBlocks(t *testing.T) {
 			got.stream.remaining = want.stream.remaining
 		}
 	}
-	if taken < 500 || refused < 500 {
+	if taken < rounds(500) || refused < rounds(500) {
 		t.Errorf("of %d rows %d stretches were taken and %d refused, want more of both", rows, taken, refused)
 	}
 }

@@ -4,29 +4,11 @@ package blockcode
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"syscall"
 	"testing"
-	"unsafe"
-)
 
-// atEnd returns n values at the end of a page. Any access to the page after them
-// crashes the test. The garbage collector does not see their pointers.
-func atEnd[T any](t *testing.T, n int) []T {
-	t.Helper()
-	page := os.Getpagesize()
-	size := n * int(unsafe.Sizeof(*new(T)))
-	m, err := syscall.Mmap(-1, 0, (size+page-1)/page*page+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Munmap(m) })
-	if err := syscall.Mprotect(m[len(m)-page:], syscall.PROT_NONE); err != nil {
-		t.Fatal(err)
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&m[len(m)-page-size])), n)
-}
+	"github.com/penstock-go/penstock/internal/guard"
+)
 
 // TestKernelsStayWithinTheirMemory decodes valid and damaged codes. A guard page follows
 // the blocks, the last places, the code with its slack, and the decoder's own memory.
@@ -44,15 +26,15 @@ func TestKernelsStayWithinTheirMemory(t *testing.T) {
 			}
 		}
 		n := len(want)
-		blocks, last := atEnd[Block](t, n), atEnd[uint8](t, n)
+		blocks, last := guard.AtEnd[Block](t, n), guard.AtEnd[uint8](t, n)
 		for level := range Small + 1 {
 			valid, err := e.Append(nil, level, want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			memory := atEnd[byte](t, len(valid)+Slack)
-			small := atEnd[byte](t, scratchSize(n))
-			flat := atEnd[int8](t, 2*((63*n+1)/2)+flatSlack)
+			memory := guard.AtEnd[byte](t, len(valid)+Slack)
+			small := guard.AtEnd[byte](t, scratchSize(n))
+			flat := guard.AtEnd[int8](t, 2*((63*n+1)/2)+flatSlack)
 			for change := range 8 {
 				code := memory[:copy(memory, valid)]
 				for range change { // the first one is valid

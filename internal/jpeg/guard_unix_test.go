@@ -4,28 +4,10 @@ package jpeg
 
 import (
 	"math/rand/v2"
-	"os"
-	"syscall"
 	"testing"
-	"unsafe"
-)
 
-// atEnd returns n values at the end of a page. Any access to the page after them
-// crashes the test. The garbage collector does not see their pointers.
-func atEnd[T any](t *testing.T, n int) []T {
-	t.Helper()
-	page := os.Getpagesize()
-	size := n * int(unsafe.Sizeof(*new(T)))
-	m, err := syscall.Mmap(-1, 0, (size+page-1)/page*page+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Munmap(m) })
-	if err := syscall.Mprotect(m[len(m)-page:], syscall.PROT_NONE); err != nil {
-		t.Fatal(err)
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&m[len(m)-page-size])), n)
-}
+	"github.com/penstock-go/penstock/internal/guard"
+)
 
 // TestStretchesStayWithinTheirMemory decodes random bits in stretches of full length,
 // whose blocks, steps and samples, as the stream, are followed by a guard page.
@@ -41,9 +23,9 @@ func TestStretchesStayWithinTheirMemory(t *testing.T) {
 		d.mcuWide = stretchBlocks
 		d.start()
 		s := &d.stretch
-		s.blocks, s.steps = atEnd[block](t, len(s.blocks)), atEnd[step](t, len(s.steps))
+		s.blocks, s.steps = guard.AtEnd[block](t, len(s.blocks)), guard.AtEnd[step](t, len(s.steps))
 		s.open(d)
-		stream := atEnd[byte](t, len(d.stream.bytes))
+		stream := guard.AtEnd[byte](t, len(d.stream.bytes))
 		copy(stream, d.stream.bytes)
 		d.stream.bytes, d.scan.reader.bytes = stream, stream
 		if s.mcus*s.per == stretchBlocks {
@@ -55,7 +37,7 @@ func TestStretchesStayWithinTheirMemory(t *testing.T) {
 		}
 		d.painter.open(d)
 		for i := range d.components {
-			d.painter.strips[i] = atEnd[byte](t, len(d.painter.strips[i]))
+			d.painter.strips[i] = guard.AtEnd[byte](t, len(d.painter.strips[i]))
 		}
 		for y := 0; y < d.mcuHigh && d.sampleRow(y) == nil; y++ {
 		}
@@ -69,7 +51,7 @@ func TestStretchesStayWithinTheirMemory(t *testing.T) {
 func TestUnstuffingStaysWithinItsMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for n := range 300 {
-		src, dst := atEnd[byte](t, n), atEnd[byte](t, n)
+		src, dst := guard.AtEnd[byte](t, n), guard.AtEnd[byte](t, n)
 		for i := range src {
 			src[i] = 0xff * byte((i+n)%2)
 			if n%3 == 0 {

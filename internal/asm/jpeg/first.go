@@ -54,16 +54,7 @@ func decodeFirst() {
 	MOVQ(f.acc, Mem{Base: f.a, Disp: stateAcc})
 	MOVQ(f.n, Mem{Base: f.a, Disp: stateN})
 	MOVQ(f.limit, Mem{Base: f.a, Disp: stateRun})
-	MOVB(U8(1), AL)
-	Store(AL, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
-
-	Label("refused")
-	XORL(EAX, EAX)
-	Store(AL, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	answer()
 
 	f.rare()
 }

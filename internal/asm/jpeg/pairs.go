@@ -85,10 +85,18 @@ func decodePairs() {
 	Label("done")
 	Load(Param("state"), p.a)
 	SUBQ(p.firstByte, p.in)
-	ANDL(U8(63), p.n.(GPPhysical).As32())
+	ANDL(U8(63), low(p.n))
 	MOVQ(p.in, Mem{Base: p.a, Disp: stateAt})
 	MOVQ(p.acc, Mem{Base: p.a, Disp: stateAcc})
 	MOVQ(p.n, Mem{Base: p.a, Disp: stateN})
+	answer()
+
+	p.rare()
+}
+
+// answer ends a kernel that returns whether it has read all: true here, and false at the
+// label refused.
+func answer() {
 	MOVB(U8(1), AL)
 	Store(AL, ReturnIndex(0))
 	VZEROUPPER()
@@ -99,8 +107,6 @@ func decodePairs() {
 	Store(AL, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
-
-	p.rare()
 }
 
 func low(r Register) Register { return r.(GPPhysical).As32() }

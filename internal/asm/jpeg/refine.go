@@ -105,16 +105,7 @@ func refinePlaces() {
 	MOVQ(r.count, Mem{Base: r.a, Disp: refineCount})
 	MOVQ(r.run, r.b)
 	MOVQ(r.b, Mem{Base: r.a, Disp: refineRun})
-	MOVB(U8(1), AL)
-	Store(AL, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
-
-	Label("refused")
-	XORL(EAX, EAX)
-	Store(AL, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	answer()
 
 	r.many("many", "placed")
 	r.rare(reversed)
@@ -325,94 +316,4 @@ func (r *refiner) rare(reversed Mem) {
 	r.next()
 	JMP(LabelRef("done"))
 	r.many("zerosMany", "zerosPlaced")
-}
-
-// refineBlocks adds what refinePlaces has decoded.
-func refineBlocks() {
-	words := GLOBL("refine_words", RODATA|NOPTR) // by quarter of a block: its mask's bytes
-	for q := range 4 {
-		for i := range 32 {
-			DATA(32*q+i, U8(uint8(2*q+i%2)))
-		}
-	}
-	lanes := GLOBL("refine_lanes", RODATA|NOPTR)
-	for i := range 16 {
-		DATA(2*i, U16(1<<i))
-	}
-	TEXT("refineBlocks", NOSPLIT, "func(blocks *int16, refinements *uint64, n, bit int)")
-	Doc("refineBlocks adds the bit to the coefficients of n blocks in zigzag order.")
-	block, of, n := Load(Param("blocks"), GP64()), Load(Param("refinements"), GP64()), Load(Param("n"), GP64())
-	bit, lane, one := YMM(), YMM(), YMM()
-	m := Load(Param("bit"), GP64())
-	VMOVQ(m, bit.AsX())
-	VPBROADCASTW(bit.AsX(), bit)
-	VMOVDQU(lanes, lane)
-	VPCMPEQW(one, one, one)
-	VPSRLW(U8(15), one, one)
-	Label("block")
-	any, negative := YMM(), YMM()
-	MOVQ(Mem{Base: of, Disp: refineBits}, m)
-	ORQ(Mem{Base: of, Disp: refineFresh}, m)
-	JEQ(LabelRef("next"))
-	VMOVQ(m, any.AsX())
-	VPBROADCASTQ(any.AsX(), any)
-	VPBROADCASTQ(Mem{Base: of, Disp: refineNegative}, negative)
-	for q := range 4 {
-		v, delta, sign := YMM(), YMM(), YMM()
-		at := Mem{Base: block, Disp: 32 * q}
-		VMOVDQU(at, v)
-		VPSHUFB(words.Offset(32*q), any, delta)
-		VPAND(lane, delta, delta)
-		VPCMPEQW(lane, delta, delta)
-		VPAND(bit, delta, delta)
-		VPSHUFB(words.Offset(32*q), negative, sign)
-		VPAND(lane, sign, sign)
-		VPCMPEQW(lane, sign, sign)
-		VPOR(v, sign, sign)
-		VPOR(one, sign, sign) // the sign of a zero is that of its new value
-		VPSIGNW(sign, delta, delta)
-		VPADDW(delta, v, v)
-		VMOVDQU(v, at)
-	}
-	Label("next")
-	ADDQ(U8(refineSize), of)
-	ADDQ(U32(128), block)
-	DECQ(n)
-	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
-}
-
-// reverseBits is for streams whose bits are taken from the lowest.
-func reverseBits() {
-	nibbles := GLOBL("reverse_nibbles", RODATA|NOPTR)
-	for i := range 32 {
-		v := i % 16
-		v = v>>3&1 | v>>1&2 | v<<1&4 | v<<3&8
-		DATA(i, U8(uint8(v)))
-	}
-	TEXT("reverseBits", NOSPLIT, "func(dst, src *byte, n int)")
-	Doc("reverseBits reverses the bits of each of 32·n bytes.")
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
-	table, mask, a, b := YMM(), YMM(), YMM(), YMM()
-	VMOVDQU(nibbles, table)
-	VPCMPEQB(mask, mask, mask)
-	VPSRLW(U8(12), mask, mask)
-	VPACKUSWB(mask, mask, mask)
-	Label("bytes")
-	VMOVDQU(Mem{Base: src}, a)
-	VPSRLW(U8(4), a, b)
-	VPAND(mask, a, a)
-	VPAND(mask, b, b)
-	VPSHUFB(a, table, a)
-	VPSHUFB(b, table, b)
-	VPSLLW(U8(4), a, a)
-	VPOR(a, b, a)
-	VMOVDQU(a, Mem{Base: dst})
-	ADDQ(U8(32), src)
-	ADDQ(U8(32), dst)
-	DECQ(n)
-	JNZ(LabelRef("bytes"))
-	VZEROUPPER()
-	RET()
 }

@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -66,7 +67,7 @@ func setInteger(to []byte, dtype tensor.Dtype, value []byte, from tensor.Dtype) 
 		}
 		return fmt.Errorf("%s cannot hold %d", dense.Name(dtype), word)
 	}
-	storeWord(to, word)
+	bulk.Put(to, word)
 	return nil
 }
 
@@ -86,19 +87,6 @@ func loadWord(p []byte) uint64 {
 		return uint64(binary.NativeEndian.Uint32(p))
 	}
 	return binary.NativeEndian.Uint64(p)
-}
-
-func storeWord(p []byte, word uint64) {
-	switch len(p) {
-	case 1:
-		p[0] = byte(word)
-	case 2:
-		binary.NativeEndian.PutUint16(p, uint16(word))
-	case 4:
-		binary.NativeEndian.PutUint32(p, uint32(word))
-	default:
-		binary.NativeEndian.PutUint64(p, word)
-	}
 }
 
 // setText writes the number that a text says.
@@ -133,6 +121,6 @@ func setText(to []byte, dtype tensor.Dtype, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%.40q is not a number that %s can hold", text, dense.Name(dtype))
 	}
-	storeWord(to, word)
+	bulk.Put(to, word)
 	return nil
 }

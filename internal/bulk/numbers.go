@@ -85,7 +85,7 @@ func (t *Numbers) integers(p []byte) (n int) {
 		if negative {
 			v = -v
 		}
-		put(p[n:n+size], v)
+		Put(p[n:n+size], v)
 		n, read = n+size, i
 	}
 	_, _ = t.src.Discard(read) // it is in the buffer
@@ -115,12 +115,12 @@ func (t *Numbers) element(dst []byte) error {
 	if err != nil {
 		return fmt.Errorf("%.60q is not a valid %s: %w", t.word, t.kind, err)
 	}
-	put(dst, v)
+	Put(dst, v)
 	return nil
 }
 
-// put stores the lowest bytes of v in the machine's order.
-func put(dst []byte, v uint64) {
+// Put stores the lowest 1, 2, 4 or 8 bytes of v in the machine's order.
+func Put(dst []byte, v uint64) {
 	switch len(dst) {
 	case 1:
 		dst[0] = byte(v)

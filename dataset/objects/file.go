@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 )
 
 const (
@@ -81,7 +80,7 @@ func (f *file) readAll() ([]byte, error) {
 	var all []byte
 	for size := f.object.Size; int64(len(all)) < size; {
 		n := int(min(int64(max(len(all), mostTrusted)), size-int64(len(all))))
-		all = slices.Grow(all, n)
+		all = append(make([]byte, 0, len(all)+n), all...)
 		part := all[len(all):][:n]
 		if _, err := f.ReadAt(part, int64(len(all))); err != nil {
 			return nil, err

@@ -108,7 +108,7 @@ func (ch *chart) sided(cells []analysis.Cell, fill func(*panel, []analysis.Cell)
 }
 
 // palette is the number of colours in draw.js.
-const palette = 8
+const palette = 10
 
 // coloursOf assigns colours to the sides of a chart. A side has the same colour in all charts if
 // that colour is free. Two sides of a chart share a colour only if there are too many sides.

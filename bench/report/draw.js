@@ -4,9 +4,9 @@
 "use strict";
 
 const LIGHT = { ink: "#1a1a1a", pale: "#dcdcdc", back: "#ffffff",
-  sides: ["#1261c9", "#0b8f8f", "#d9580d", "#a3134a", "#4e7a00", "#7a3fb0", "#8a6a00", "#666666"] };
+  sides: ["#1261c9", "#0b8f8f", "#d9580d", "#a3134a", "#4e7a00", "#7a3fb0", "#8a6a00", "#666666", "#6e3b1c", "#d0489c"] };
 const DARK = { ink: "#e8e8e8", pale: "#3c3f44", back: "#16181c",
-  sides: ["#62a8ff", "#3fd0c9", "#ff9a52", "#ff6f98", "#a9d24a", "#c9a0ff", "#e3c44c", "#b5b5b5"] };
+  sides: ["#62a8ff", "#3fd0c9", "#ff9a52", "#ff6f98", "#a9d24a", "#c9a0ff", "#e3c44c", "#b5b5b5", "#cf9c78", "#ff9ce0"] };
 const HEAT = [[0x1b, 0x7a, 0x4b], [0x8f, 0xbf, 0x5a], [0xf2, 0xd2, 0x5c], [0xe0, 0x7b, 0x39], [0x9c, 0x1f, 0x3f]];
 const DASHES = ["solid", [7, 4], [2, 3], [10, 3, 2, 3], [4, 2]];
 const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle"];
@@ -72,14 +72,15 @@ function layout(chart, width, theme, titled) {
 
 // legend has the names of dashes in ink, or of sides in their colours.
 function legend(l, names, coloured) {
-  const swatch = coloured ? 16 : 34, gap = 16; // the gap is between rows, too
+  const swatch = coloured ? 16 : 34, gap = 22; // the gap is between rows, too
+  const spare = 90; // for fonts that are wider than expected
   let rows = 1, used = 0;
   for (const name of names) {
     const w = swatch + 5 + LETTER * name.length + gap;
-    if (used > 0 && used + w > l.width - 16) { rows++; used = 0; }
+    if (used > 0 && used + w > l.width - spare) { rows++; used = 0; }
     used += w;
   }
-  l.legend = { data: names, top: l.y, left: 4, right: 4, padding: 0, itemWidth: swatch, itemHeight: 10, itemGap: gap, icon: coloured ? "rect" : undefined,
+  l.legend = { data: names, top: l.y, left: 4, right: spare - 12, padding: 0, itemWidth: swatch, itemHeight: 10, itemGap: gap, icon: coloured ? "rect" : undefined,
     textStyle: { color: l.theme.ink, fontSize: SMALL }, inactiveColor: l.theme.pale };
   if (!coloured) Object.assign(l.legend, { lineStyle: { color: l.theme.ink }, itemStyle: { color: l.theme.ink } });
   l.y += rows * (10 + gap) + 4;

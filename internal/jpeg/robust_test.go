@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,34 @@ func TestFileCutShortIsAnErrorUnlessNothingIsMissing(t *testing.T) {
 				t.Errorf("%s: %d of %d bytes: %v, want an unexpected end", p.name, n, len(p.data), err)
 			}
 		}
+	}
+}
+
+// A decoder of a corner does not see all intervals, and so it cannot know of damage in one.
+// Of the end of the file it knows.
+func TestShortIntervalBeforeTheCutIsDamage(t *testing.T) {
+	tested := 0
+	for _, p := range testImages(t) {
+		first := bytes.Index(p.data, []byte{0xff, 0xd0}) + 2
+		second := bytes.Index(p.data, []byte{0xff, 0xd1})
+		if first < 2 || second < first+8 || p.hash == "error" || !bytes.HasSuffix(p.data, []byte{0xff, 0xd9}) {
+			continue
+		}
+		data := slices.Concat(p.data[:first], p.data[second:len(p.data)-2])
+		for _, d := range []jpeg.Decoder{{}, {AllowTruncated: true}} {
+			var at *jpeg.Error
+			if _, err := decode(&d, p.data[:len(p.data)-2]); err != nil {
+				continue // too little is left for Pillow even without damage
+			}
+			tested++
+			_, err := decode(&d, data)
+			if !errors.As(err, &at) || errors.Is(err, io.ErrUnexpectedEOF) || at.Offset > first+2 {
+				t.Errorf("%s, truncated files allowed %v: %v, want damage at byte %d", p.name, d.AllowTruncated, err, first)
+			}
+		}
+	}
+	if tested < 5 {
+		t.Errorf("%d files with restart intervals", tested)
 	}
 }
 

@@ -176,10 +176,11 @@ func (d *Decoder) between() error {
 	return nil
 }
 
-// cutShort is the error of a stream that holds fewer MCUs than the image.
+// cutShort is the error of a stream that holds fewer MCUs than the image. The end of the
+// file cuts its last interval only: an earlier one that is too short is damage.
 func (d *Decoder) cutShort() error {
 	st := &d.stream
-	if st.cut {
+	if st.cut && st.next >= len(st.ends) {
 		return truncated(len(d.data), "entropy code")
 	}
 	at := st.offset(d.data, st.ends[min(st.next, len(st.ends))-1])

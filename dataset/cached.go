@@ -33,11 +33,14 @@ func Cached(ds Dataset, limit int64) (*Cache, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("dataset: Cached: limit of %d bytes: want 0 or more", limit)
 	}
+	if err := needsLength("Cached", ds); err != nil {
+		return nil, err
+	}
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Cache{inner: ds, entries: make([]atomic.Uint64, max(ds.Len(), 0)), readers: make(map[*cacheCounts]struct{})}
+	c := &Cache{inner: ds, entries: make([]atomic.Uint64, ds.Len()), readers: make(map[*cacheCounts]struct{})}
 	c.memory.limit = limit
 	c.waiting.calls = make(map[int]chan struct{})
 	for _, f := range spec {

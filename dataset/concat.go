@@ -19,6 +19,9 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 	var errs []error
 	n := 0
 	for k, ds := range datasets {
+		if err := needsLength(fmt.Sprintf("Concat: dataset %d", k), ds); err != nil {
+			errs = append(errs, err)
+		}
 		if got := ds.Spec(); !sameSpec(got, want) {
 			errs = append(errs, fmt.Errorf("dataset: Concat: dataset %d has the fields %v, dataset 0 has %v", k, got, want))
 		}

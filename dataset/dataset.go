@@ -47,9 +47,10 @@ import "context"
 // A Dataset is a fixed collection of samples that share one Spec.
 //
 // Several goroutines use it at once. It must not change while a loader uses it.
-// The interfaces [Namer], [ReadAheader] and [Foreseer] extend it.
+// The interfaces [Namer], [ReadAheader], [Foreseer] and [Awaiter] extend it.
 type Dataset interface {
-	// Len is the number of samples. Their indices are 0 to Len()-1.
+	// Len is the number of samples. Their indices are 0 to Len()-1. It is [Unknown] for a
+	// dataset that is read from a stream.
 	Len() int
 	// Spec describes the fields of a sample.
 	Spec() Spec

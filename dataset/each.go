@@ -15,6 +15,9 @@ import (
 // transforms draw the numbers of seed 0, epoch 0, with sample i at place i of
 // the order.
 func Each(ctx context.Context, ds Dataset, use func(i int, s Slot) error) (err error) {
+	if err := needsLength("all samples", ds); err != nil {
+		return err
+	}
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
 		return err

@@ -69,6 +69,10 @@ func (m *mapped) ReadAhead(ctx context.Context, indices []int) { ReadAhead(ctx, 
 
 func (m *mapped) Foresee(f Future) (stop func()) { return Foresee(m.inner, f) }
 
+func (m *mapped) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	return Await(ctx, m.inner, n, idle)
+}
+
 func (m *mapped) Open() (Reader, error) {
 	inner, err := m.inner.Open()
 	if err != nil {

@@ -18,8 +18,11 @@ type Sample map[string]*tensor.Dense
 // for each call, so it is for looking at data, not for loading it. Random
 // transforms draw the numbers of seed 0, epoch 0 and place 0 of the order.
 func At(ctx context.Context, ds Dataset, i int) (_ Sample, err error) {
-	if CheckIndex(i, ds.Len()) != nil {
-		return nil, CheckIndex(i, ds.Len())
+	if err := needsLength("At", ds); err != nil {
+		return nil, err
+	}
+	if err := CheckIndex(i, ds.Len()); err != nil {
+		return nil, err
 	}
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {

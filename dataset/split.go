@@ -17,9 +17,12 @@ import (
 // up to 1e-9 below 1, as in PyTorch, but not above 1. The sum is rounded
 // once, to the nearest float64, as in Python since 3.12.
 func RandomSplit[L int | float64](ds Dataset, lengths []L, seed uint64) ([]Dataset, error) {
+	err := needsLength("RandomSplit", ds)
+	if err != nil {
+		return nil, err
+	}
 	n := ds.Len()
 	var counts []int
-	var err error
 	switch lengths := any(lengths).(type) {
 	case []int:
 		counts, err = lengths, checkLengths(lengths, n)

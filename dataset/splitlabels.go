@@ -127,6 +127,9 @@ func GroupedSplit[G comparable](ds Dataset, groups []G, fractions []float64, see
 // classify lists the samples of every class. Classes are in the order of their
 // first samples.
 func classify[C comparable](name, what string, ds Dataset, of []C) ([][]int, error) {
+	if err := needsLength(name, ds); err != nil {
+		return nil, err
+	}
 	if len(of) != ds.Len() {
 		return nil, fmt.Errorf("dataset: %s: %d %s for %d samples", name, len(of), what, ds.Len())
 	}

@@ -9,6 +9,9 @@ import (
 // Subset is the samples of ds at indices, in that order, as in PyTorch's Subset.
 // An index may occur more than once. An index out of range is an error.
 func Subset(ds Dataset, indices []int) (Dataset, error) {
+	if err := needsLength("Subset", ds); err != nil {
+		return nil, err
+	}
 	n := ds.Len()
 	for k, i := range indices {
 		if i < 0 || i >= n {

@@ -18,6 +18,9 @@ func Zip(datasets ...Dataset) (Dataset, error) {
 	z := &zip{children: slices.Clone(datasets), n: datasets[0].Len()}
 	var errs []error
 	for k, ds := range datasets {
+		if err := needsLength(fmt.Sprintf("Zip: dataset %d", k), ds); err != nil {
+			errs = append(errs, err)
+		}
 		if n := ds.Len(); n != z.n {
 			errs = append(errs, fmt.Errorf("dataset: Zip: dataset %d has %d samples, dataset 0 has %d", k, n, z.n))
 		}

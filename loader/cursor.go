@@ -17,7 +17,13 @@ type cursor struct {
 
 // more reports whether there is a batch to begin. Skipped batches may count.
 func (c *cursor) more() bool {
-	return c.plan != nil && c.k < c.plan.count || c.next != nil
+	switch {
+	case c.plan != nil && c.k < c.plan.count():
+		return true
+	case c.plan != nil && c.plan.growing():
+		return false
+	}
+	return c.next != nil
 }
 
 // advance moves the cursor to a batch that is to be delivered, if need be into the
@@ -26,7 +32,10 @@ func (r *run) advance() bool {
 	c := &r.cursor
 	for {
 		switch {
-		case c.plan == nil || c.k == c.plan.count:
+		case c.plan != nil && c.k == c.plan.count() && c.plan.growing():
+			r.demand()
+			return false
+		case c.plan == nil || c.k == c.plan.count():
 			if c.next == nil {
 				if c.err != nil {
 					r.fail(c.err)
@@ -52,5 +61,5 @@ func (r *run) advance() bool {
 
 // over reports whether no batch is left to begin. The caller holds the mutex.
 func (r *run) over() bool {
-	return r.fatal != nil || !r.advance() && !r.cursor.planning
+	return r.fatal != nil || !r.advance() && !r.cursor.planning && r.growth.plan == nil
 }

@@ -114,6 +114,9 @@ func (r *run) look() (j *job, over bool, err error) {
 	if len(r.inFlight) == 0 && r.over() {
 		return nil, true, r.fatal
 	}
+	if len(r.inFlight) == 0 {
+		r.starve()
+	}
 	r.waiting = true
 	r.want()
 	r.wakeAnother()
@@ -171,7 +174,7 @@ func (r *run) workInline() bool {
 		return false
 	}
 	defer r.leaveInline()
-	if r.planInline() {
+	if r.planInline() || r.growInline() {
 		return true
 	}
 	w := r.l.workers[0]

@@ -26,6 +26,9 @@ func (r *run) foresee(p *plan) (f *foresight, err error) {
 		}
 	}()
 	defer recovered(&err)
+	if p.samples == dataset.Unknown {
+		return nil, nil // the future is not known
+	}
 	f = &foresight{r: r, plan: p, base: r.nextBase()}
 	if f.stop = dataset.Foresee(r.l.ds, f); f.stop == nil {
 		return nil, nil
@@ -38,7 +41,7 @@ func (r *run) nextBase() int {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	if p := r.cursor.plan; p != nil {
-		return p.base + p.count
+		return p.base + p.count()
 	}
 	return 0
 }
@@ -60,13 +63,13 @@ func (f *foresight) end() {
 }
 
 // Len is the number of batches of the plan.
-func (f *foresight) Len() int { return f.plan.count }
+func (f *foresight) Len() int { return f.plan.count() }
 
 // At appends the samples of a batch. Batches that an earlier run has delivered have none,
 // and neither have those for which the sampler panics: the worker that begins such a
 // batch reports that.
 func (f *foresight) At(batch int, dst []int) (indices []int) {
-	if batch < 0 || batch >= f.plan.count {
+	if batch < 0 || batch >= f.plan.count() {
 		return dst
 	}
 	if _, delivered := slices.BinarySearch(f.r.ahead, f.base+batch); delivered {
@@ -95,7 +98,7 @@ func (f *foresight) begun() int {
 	case f.r.cursor.plan == f.plan:
 		return f.r.cursor.k
 	}
-	return f.plan.count
+	return f.plan.count()
 }
 
 // Done is the number of the first batch that is not complete.
@@ -127,7 +130,7 @@ func (r *run) endForesights() {
 func (r *run) overForesight() *foresight {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if len(r.foresights) == 0 || !r.stopped.Load() && r.foresights[0].done() < r.foresights[0].plan.count {
+	if len(r.foresights) == 0 || !r.stopped.Load() && r.foresights[0].done() < r.foresights[0].plan.count() {
 		return nil
 	}
 	f := r.foresights[0]

@@ -69,7 +69,7 @@ func (l *ledger) note(j *job, first *plan) {
 // advance moves head over the delivered batches, as far as plans are known.
 func (l *ledger) advance() {
 	for {
-		end := l.plan.base + l.plan.count
+		end := l.plan.base + l.plan.count()
 		for ; l.head < end && l.ahead[l.head]; l.head++ {
 			delete(l.ahead, l.head)
 		}

@@ -28,6 +28,8 @@
 //   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader
 //     for each worker. The worker's number is known only in the Reader's Place: see
 //     [dataset.Worker].
+//   - An IterableDataset is a dataset of package stream, or another one whose length is
+//     [dataset.Unknown]. It is the same for any number of workers, and can resume.
 //   - Workers are persistent: their Readers stay open from loop to loop.
 package loader
 
@@ -84,8 +86,11 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	if ds == nil {
 		return nil, errors.Join(errors.New("loader: New: the dataset is nil"), err)
 	}
-	if ds.Len() < 0 {
-		err = errors.Join(err, fmt.Errorf("loader: New: the dataset's Len is %d: want 0 or more", ds.Len()))
+	switch n := ds.Len(); {
+	case n == dataset.Unknown:
+		err = errors.Join(err, cfg.streams(ds))
+	case n < 0:
+		err = errors.Join(err, fmt.Errorf("loader: New: the dataset's Len is %d: want 0 or more", n))
 	}
 	spec := ds.Spec()
 	if specErr := spec.Validate(); specErr != nil {
@@ -149,6 +154,9 @@ func (l *Loader) allocate() error {
 
 // largestBatch is the number of rows that slabs need, at least in the first epoch.
 func (l *Loader) largestBatch() (rows int, err error) {
+	if l.ds.Len() == dataset.Unknown {
+		return l.cfg.batchSize, nil
+	}
 	if l.cfg.batchSampler == nil {
 		return max(1, min(l.cfg.batchSize, l.ds.Len())), nil
 	}
@@ -164,13 +172,17 @@ func (l *Loader) largestBatch() (rows int, err error) {
 }
 
 // Len is the number of batches in an epoch. It calls the sampler for the epoch's
-// order. If the sampler panics, Len returns an error.
+// order. If the sampler panics, Len returns an error. It is also an error if the length
+// of the dataset is unknown.
 func (l *Loader) Len(epoch int) (int, error) {
 	p, err := l.safePlan(l.start(epoch, l.ds.Len()))
 	if err != nil {
 		return 0, err
 	}
-	return p.count, nil
+	if p.growing() {
+		return 0, fmt.Errorf("loader: Len(%d): %w", epoch, errLength)
+	}
+	return p.count(), nil
 }
 
 // Left is the number of batches that remain in the epoch of a position. The errors
@@ -183,8 +195,11 @@ func (l *Loader) Left(p Position) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	delivered, _ := slices.BinarySearch(p.Ahead, plan.count)
-	return plan.count - delivered, nil
+	if plan.growing() {
+		return 0, fmt.Errorf("loader: Left: %w", errLength)
+	}
+	delivered, _ := slices.BinarySearch(p.Ahead, plan.count())
+	return plan.count() - delivered, nil
 }
 
 // Spec describes the fields of every batch: the dataset's, as they were when the

@@ -266,6 +266,8 @@ func saturated(a, b int) int {
 func (c *config) chosen(ds dataset.Dataset) {
 	switch {
 	case c.sampler != nil || c.batchSampler != nil:
+	case ds.Len() == dataset.Unknown:
+		c.sampler = sampler.Endless()
 	case c.shuffle:
 		c.sampler = sampler.Shuffle(ds.Len(), c.seed)
 	default:

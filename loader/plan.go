@@ -3,7 +3,9 @@ package loader
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -11,8 +13,7 @@ import (
 // the worker that begins a batch computes its samples.
 type plan struct {
 	epoch   int
-	samples int // in the dataset
-	count   int // number of batches
+	samples int // in the dataset, or dataset.Unknown
 	base    int // the first batch's seq in the run
 	skipped int // number of batches of the epoch before the first one
 
@@ -21,11 +22,9 @@ type plan struct {
 	identity func() string // of the sampler; may be empty
 	probed   func() string // calls newProbe once
 
-	// Without a batch sampler:
-	order sampler.Order
-	part  sampler.Part // order, if it is one rank's share, otherwise nil
-	left  int          // draws of order that remain
-	size  int          // samples per batch
+	extent atomic.Pointer[extent] // replaced as a whole while the dataset's length is unknown
+
+	size int // samples per batch, without a batch sampler
 
 	// With a batch sampler:
 	batches   sampler.Batches
@@ -33,6 +32,37 @@ type plan struct {
 
 	first int // draws of order, or batches, that an earlier run has consumed; 0 with a part
 }
+
+// An extent is how far a plan reaches.
+type extent struct {
+	count   int  // number of batches
+	growing bool // whether there may be more batches, because the end is not known
+
+	// Without a batch sampler:
+	order sampler.Order
+	part  sampler.Part // order, if it is one rank's share, otherwise nil
+	left  int          // draws of order that remain
+}
+
+// newExtent is the extent of an order, whose length is known, after its first draws.
+func (l *Loader) newExtent(order sampler.Order, first int) *extent {
+	e := &extent{order: order, left: order.Len() - first}
+	e.part, _ = order.(sampler.Part)
+	e.count = e.left / l.cfg.batchSize
+	if !l.cfg.dropLast && e.left%l.cfg.batchSize > 0 {
+		e.count++
+	}
+	return e
+}
+
+// count is the number of batches that are known.
+func (p *plan) count() int { return p.extent.Load().count }
+
+// growing reports whether there may be more batches.
+func (p *plan) growing() bool { return p.extent.Load().growing }
+
+// empty reports whether there are no batches.
+func (p *plan) empty() bool { return p.count() == 0 && !p.growing() }
 
 // newPlan plans the rest of an epoch from a position on. It calls the sampler.
 func (l *Loader) newPlan(from Position) *plan {
@@ -55,28 +85,29 @@ func (l *Loader) ordered(from Position) *plan {
 		} else {
 			p.first = min(drawn, p.batches.Len())
 		}
-		p.count = p.batches.Len() - p.first
+		p.extent.Store(&extent{count: p.batches.Len() - p.first})
 		return p
 	}
-	p.order = l.cfg.sampler.Epoch(p.epoch)
-	if part, ok := p.order.(sampler.Part); ok {
+	order := l.cfg.sampler.Epoch(p.epoch)
+	if part, ok := order.(sampler.Part); ok {
 		if drawn > 0 {
-			part = part.From(drawn)
+			order = part.From(drawn)
 		}
-		p.order, p.part = part, part
 	} else {
-		p.first = min(drawn, p.order.Len())
+		p.first = min(drawn, order.Len())
 	}
-	p.left = p.order.Len() - p.first
-	p.count = p.left / p.size
-	if !l.cfg.dropLast && p.left%p.size > 0 {
-		p.count++
+	e := l.newExtent(order, p.first)
+	if p.samples == dataset.Unknown {
+		e.count, e.growing = 0, true
 	}
+	p.extent.Store(e)
 	return p
 }
 
 // begin is how many of the samples that remain come before batch k.
-func (p *plan) begin(k int) int { return min(saturated(k, p.size), p.left) }
+func (p *plan) begin(k int) int { return p.extent.Load().begin(k, p.size) }
+
+func (e *extent) begin(k, size int) int { return min(saturated(k, size), e.left) }
 
 // drawn is the [Position.Draw] before batch k.
 func (p *plan) drawn(k int) int {
@@ -86,22 +117,24 @@ func (p *plan) drawn(k int) int {
 	if p.batches != nil {
 		return p.first + k
 	}
-	own := p.begin(k)
-	if p.part != nil {
-		return p.part.Consumed(own)
+	e := p.extent.Load()
+	own := e.begin(k, p.size)
+	if e.part != nil {
+		return e.part.Consumed(own)
 	}
 	return p.first + own
 }
 
 // step is the [Position.Step] of the plan.
 func (p *plan) step() int {
+	e := p.extent.Load()
 	switch {
 	case p.batchPart != nil:
 		return p.batchPart.Step()
 	case p.batches != nil:
 		return 1
-	case p.part != nil:
-		return saturated(p.size, p.part.World())
+	case e.part != nil:
+		return saturated(p.size, e.part.World())
 	}
 	return p.size
 }
@@ -124,9 +157,10 @@ func (p *plan) rows(k int, indices []int, draws []int64) ([]int, []int64) {
 		}
 		return indices, draws
 	}
-	for i, end := p.begin(k), p.begin(k+1); i < end; i++ {
-		if p.part != nil {
-			draws = append(draws, p.part.Draw(i))
+	e := p.extent.Load()
+	for i, end := e.begin(k, p.size), e.begin(k+1, p.size); i < end; i++ {
+		if e.part != nil {
+			draws = append(draws, e.part.Draw(i))
 		} else {
 			draws = append(draws, int64(p.first+i))
 		}
@@ -139,19 +173,21 @@ func (p *plan) samplesOf(k int, indices []int) []int {
 	if p.batches != nil {
 		return p.batches.At(p.first+k, indices)
 	}
-	for i, end := p.begin(k), p.begin(k+1); i < end; i++ {
-		indices = append(indices, p.order.At(p.first+i))
+	e := p.extent.Load()
+	for i, end := e.begin(k, p.size), e.begin(k+1, p.size); i < end; i++ {
+		indices = append(indices, e.order.At(p.first+i))
 	}
 	return indices
 }
 
 // changed reports an error if an order has changed its length, which it must not.
 func (p *plan) changed() error {
-	what, had, has := "batches", p.first+p.count, 0
+	e := p.extent.Load()
+	what, had, has := "batches", p.first+e.count, 0
 	if p.batches != nil {
 		has = p.batches.Len()
 	} else {
-		what, had, has = "samples", p.first+p.left, p.order.Len()
+		what, had, has = "samples", p.first+e.left, e.order.Len()
 	}
 	if has != had {
 		return fmt.Errorf("the sampler's order had %d %s when the epoch was planned and has %d now", had, what, has)
@@ -162,21 +198,22 @@ func (p *plan) changed() error {
 // replacement picks another sample for a row of batch k: one of the global order, or
 // with a batch sampler one of the same batch.
 func (p *plan) replacement(k int, random func(n int) int) int {
+	e := p.extent.Load()
 	switch {
 	case p.batches != nil:
 		// Not from j.indices: other workers may be replacing rows there now.
 		indices := p.batches.At(p.first+k, nil)
 		return indices[random(len(indices))]
-	case p.part != nil:
-		global := p.part.Global()
+	case e.part != nil:
+		global := e.part.Global()
 		return global.At(random(global.Len()))
 	}
-	return p.order.At(random(p.order.Len()))
+	return e.order.At(random(e.order.Len()))
 }
 
 // inRange reports an error if the dataset has no such sample.
 func (p *plan) inRange(index int) error {
-	if index < 0 || index >= p.samples {
+	if index < 0 || p.samples != dataset.Unknown && index >= p.samples {
 		return fmt.Errorf("the sampler drew sample %d of a dataset of %d samples", index, p.samples)
 	}
 	return nil

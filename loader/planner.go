@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -10,9 +11,10 @@ import (
 // A planning is a call of the sampler for an epoch, which may take long. It runs in
 // a goroutine of its own: the next epoch is planned while the current one is
 // loaded. The goroutine belongs to the loader rather than to the run, so that a
-// loop can end before it. Close waits for it.
+// loop can end before it. Close waits for it. The wait for more samples is one, too.
 type planning struct {
 	epoch     int
+	awaited   int // number of samples that it waits for, or 0
 	begun     time.Time
 	goroutine atomic.Int64
 }
@@ -41,6 +43,14 @@ func (r *run) planFrom(from Position) {
 	}()
 }
 
+// doing is what the goroutine does, in words.
+func (p *planning) doing() string {
+	if p.awaited > 0 {
+		return fmt.Sprintf("waiting for %d samples of a dataset of unknown length", p.awaited)
+	}
+	return fmt.Sprintf("planning epoch %d", p.epoch)
+}
+
 func (l *Loader) endPlanning(p *planning) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,10 +68,10 @@ func (r *run) plan(from Position) {
 		}
 	}()
 	p, err = r.l.safePlan(from)
-	for err == nil && p.count == 0 && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
+	for err == nil && p.empty() && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
 		p, err = r.l.safePlan(r.l.start(p.epoch+1, r.samples))
 	}
-	if err == nil && p.count > 0 {
+	if err == nil && !p.empty() {
 		f, err = r.foresee(p)
 	}
 }
@@ -107,5 +117,5 @@ func (l *Loader) safePlan(from Position) (p *plan, err error) {
 	}()
 	defer recovered(&err)
 	p = l.newPlan(from)
-	return p, p.resumes(from)
+	return p, errors.Join(p.endless(), p.resumes(from))
 }

@@ -43,7 +43,7 @@ type Position struct {
 	Draw int `json:"draw"`
 
 	Seed    uint64 `json:"seed"`    // of the loader
-	Samples int    `json:"samples"` // in the dataset
+	Samples int    `json:"samples"` // in the dataset, or [dataset.Unknown]
 
 	// Order describes the global order in words: it is the identity of the sampler
 	// or batch sampler (see [sampler.Identified]). If there is no identity, Order is

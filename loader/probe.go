@@ -37,7 +37,7 @@ func (p *plan) newProbe() string {
 	if p.batches != nil {
 		return probeBatches(p.epoch, p.batches)
 	}
-	return probeOrder(p.epoch, p.order)
+	return probeOrder(p.epoch, p.extent.Load().order)
 }
 
 // probeBatches makes a probe of the batches, or the order, of all ranks.

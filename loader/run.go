@@ -28,6 +28,7 @@ type run struct {
 	waiting  bool      // whether the loop waits for a batch
 	inFlight []*job    // batches that are begun and not delivered, in order
 	cursor   cursor
+	growth   growth
 	first    *plan // the plan of the first epoch with batches
 	fatal    error // ends the run after the complete batches are delivered
 
@@ -198,6 +199,7 @@ func (r *run) halt(cause error) {
 func (r *run) stop() {
 	r.halt(nil)
 	r.join()
+	r.awaitGrowth()
 	for _, j := range r.abandon() {
 		r.l.release(j)
 	}

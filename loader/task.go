@@ -181,7 +181,7 @@ func (w *worker) interrupted(v any) error {
 func (l *Loader) name(index, samples int) (name string) {
 	var err error
 	defer recovered(&err)
-	if index < 0 || index >= samples {
+	if index < 0 || samples != dataset.Unknown && index >= samples {
 		return ""
 	}
 	return dataset.Name(l.ds, index)

@@ -22,7 +22,7 @@ type TimeoutError struct {
 // Stuck is a call of the dataset, the sampler or a hook that had not returned when
 // the time was up.
 type Stuck struct {
-	Worker int           // the worker's number; -1 for a goroutine that plans an epoch
+	Worker int           // the worker's number; -1 for a goroutine that plans an epoch or waits for samples
 	Doing  string        // the purpose of the call, such as "placing a sample"
 	Index  int           // the sample that is placed; -1 if none is
 	Name   string        // the dataset's name for the sample; may be empty
@@ -100,6 +100,7 @@ func (r *run) timedOut() error {
 	case c.planning:
 		e.Epoch, plannings = c.due.Epoch, slices.Clone(l.plannings)
 	case c.plan != nil:
+		plannings = slices.Clone(l.plannings)
 		e.Epoch, e.Batch = c.plan.epoch, c.plan.number(c.k)
 	}
 	workers := slices.Concat(l.workers, l.strays)
@@ -121,7 +122,7 @@ func stuck(workers []*worker, plannings []*planning) []Stuck {
 		}
 	}
 	for _, p := range plannings {
-		s := Stuck{Worker: -1, Index: -1, Doing: fmt.Sprintf("planning epoch %d", p.epoch), For: time.Since(p.begun)}
+		s := Stuck{Worker: -1, Index: -1, Doing: p.doing(), For: time.Since(p.begun)}
 		calls = append(calls, call{s, p.goroutine.Load()})
 	}
 	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(b.For, a.For) })

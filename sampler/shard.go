@@ -86,7 +86,14 @@ type shard struct {
 	share
 }
 
-func (s shard) Epoch(epoch int) Order { return newPart(s.of.Epoch(epoch), s.share, 0) }
+func (s shard) Epoch(epoch int) Order {
+	global := s.of.Epoch(epoch)
+	part := newPart(global, s.share, 0)
+	if global, ok := global.(EndlessOrder); ok {
+		return endlessPart{part, global}
+	}
+	return part
+}
 
 type shardOrder struct {
 	global Order

@@ -86,7 +86,7 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	return x, nil
 }
 
-// Len is the number of samples in the underlying dataset.
+// Len is the number of samples in the underlying dataset, or [dataset.Unknown].
 func (x *Pipeline) Len() int { return x.inner.Len() }
 
 // Spec is the underlying dataset's Spec with the field of the images replaced by
@@ -103,6 +103,12 @@ func (x *Pipeline) ReadAhead(ctx context.Context, indices []int) {
 
 // Foresee passes the future on to the underlying dataset, if that wants to know it.
 func (x *Pipeline) Foresee(f dataset.Future) (stop func()) { return dataset.Foresee(x.inner, f) }
+
+// Await waits for samples of the underlying dataset, if its length is unknown. See
+// [dataset.Awaiter].
+func (x *Pipeline) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	return dataset.Await(ctx, x.inner, n, idle)
+}
 
 // String describes the compiled steps: what is read, what is done to it and what
 // is stored.

@@ -18,6 +18,9 @@ import (
 // body that got it. After that its memory is reused for another batch, unless
 // [Batch.Keep] or [Batch.Detach] was called.
 //
+// As long as a batch is valid, its values may be changed: the loader neither reads
+// nor writes them, and no other batch, sample or cache shares their memory.
+//
 // Len, Epoch, Number, Position, Spec and String may be called at any time. The
 // other methods, and the functions [Values] and [Padded], panic if the batch is no
 // longer valid. They also panic if it has no field of the given name.
@@ -58,7 +61,7 @@ func (b *Batch) Indices() []int {
 func (b *Batch) Name(row int) string { return dataset.Name(b.l.ds, b.Indices()[row]) }
 
 // Spec describes the batch's fields. It is shared: do not change it.
-func (b *Batch) Spec() dataset.Spec { return b.l.spec }
+func (b *Batch) Spec() dataset.Spec { return b.l.Spec() }
 
 // Tensor is one field of all samples, of shape (Len(), field's shape...). It uses
 // the batch's memory, without a copy, and is valid as long as the batch.
@@ -199,15 +202,15 @@ func (b *Batch) check() {
 	}
 }
 
-// field is the index of the field of that name.
+// field is the column of the field of that name.
 func (b *Batch) field(name string) int {
 	b.check()
-	spec := b.job.slab.spec
-	i := spec.Index(name)
+	fields := b.l.collation.last()
+	i := fields.spec.Index(name)
 	if i < 0 {
-		panic(fmt.Sprintf("loader: batch has no field %q, only %v", name, spec))
+		panic(fmt.Sprintf("loader: batch has no field %q, only %v", name, fields.spec))
 	}
-	return i
+	return fields.columns[i]
 }
 
 func (b *Batch) ragged(name string) *raggedColumn {
@@ -224,7 +227,7 @@ func (b *Batch) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "batch %d of epoch %d: %s", b.Number(), b.Epoch(), figures.Count(b.rows, "sample", "samples"))
 	if b.holders.Load() > 0 {
-		fmt.Fprintf(&s, " of %v", b.job.slab.spec)
+		fmt.Fprintf(&s, " of %v", b.Spec())
 	}
 	return s.String()
 }

@@ -42,7 +42,7 @@ func (b *Batch) Detach() (free func() error, err error) {
 
 func (b *Batch) detach() error {
 	j := b.job
-	fresh, err := newSlab(b.l.spec, j.slab.rows, &b.l.stocks)
+	fresh, err := newSlab(b.l.collation.columns, j.slab.rows, &b.l.stocks)
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@
 //
 // # For users of PyTorch
 //
-//   - There is no collate_fn, because samples are placed in the batch rather than
-//     returned. Fields whose samples differ in size are ragged: see
+//   - Samples are placed in the batch rather than returned, so nothing stacks them.
+//     What else a collate_fn does is a step of [Collate]. Fields whose samples differ in size are ragged: see
 //     [Batch.Offsets] and [Padded].
 //   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
 //     gpu has one.
@@ -48,11 +48,11 @@ import (
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
 // Its other methods may be called at any time, by any goroutine.
 type Loader struct {
-	ds     dataset.Dataset
-	spec   dataset.Spec
-	ragged bool // whether a field is ragged
-	cfg    config
-	made   time.Time
+	ds        dataset.Dataset
+	collation collation
+	ragged    bool // whether a field is ragged
+	cfg       config
+	made      time.Time
 
 	identity func() string // of the sampler; may be empty
 
@@ -93,14 +93,17 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 		err = errors.Join(err, fmt.Errorf("loader: New: the dataset's Len is %d: want 0 or more", n))
 	}
 	spec := ds.Spec()
-	if specErr := spec.Validate(); specErr != nil {
-		err = errors.Join(err, fmt.Errorf("loader: %w", specErr))
+	steps, specErr := collation{}, spec.Validate()
+	if specErr != nil {
+		specErr = fmt.Errorf("loader: %w", specErr)
+	} else {
+		steps, specErr = newCollation(spec, cfg.collate)
 	}
-	if err != nil {
+	if err = errors.Join(err, specErr); err != nil {
 		return nil, err
 	}
 	cfg.chosen(ds)
-	l := &Loader{ds: ds, spec: spec, cfg: cfg, made: time.Now()}
+	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now()}
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged
@@ -121,7 +124,7 @@ func (l *Loader) allocate() error {
 	if err != nil {
 		return err
 	}
-	bytes := slabBytes(l.spec, rows)
+	bytes := slabBytes(l.collation.columns, rows)
 	count := l.cfg.slabs(bytes)
 	if err := l.cfg.affordable(count, bytes); err != nil {
 		return err
@@ -133,7 +136,7 @@ func (l *Loader) allocate() error {
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))
 	for range count {
-		s, err := newSlab(l.spec, rows, &l.stocks)
+		s, err := newSlab(l.collation.columns, rows, &l.stocks)
 		if err != nil {
 			group.Wait()
 			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
@@ -202,6 +205,7 @@ func (l *Loader) Left(p Position) (int, error) {
 	return plan.count() - delivered, nil
 }
 
-// Spec describes the fields of every batch: the dataset's, as they were when the
-// loader was made. It is shared: do not change it.
-func (l *Loader) Spec() dataset.Spec { return l.spec }
+// Spec describes the fields of every batch: those that the last step of [Collate]
+// leaves, or the dataset's, as they were when the loader was made. It is shared: do
+// not change it.
+func (l *Loader) Spec() dataset.Spec { return l.collation.last().spec }

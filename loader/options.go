@@ -161,6 +161,7 @@ type config struct {
 	limit        int
 	memory       Allocator
 	readAhead    int
+	collate      []dataset.BatchStep
 	trace        Trace
 	logger       *slog.Logger
 

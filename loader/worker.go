@@ -26,6 +26,8 @@ type worker struct {
 	draw   *slots.Draw
 	cells  []slots.Cell
 	rows   rowSlots
+	dst    []slots.Values // of a batch after a step of Collate
+	src    []slots.Values // and before it
 
 	// If user code ends the goroutine, the next one continues with these.
 	own  *job // the batch that the worker builds
@@ -52,7 +54,7 @@ func newWorker(l *Loader, id int) *worker {
 	}
 	w.clock = slots.NewClock(w.labels)
 	w.draw = slots.NewDraw(w.clock)
-	w.cells = make([]slots.Cell, len(l.spec))
+	w.cells = make([]slots.Cell, len(l.collation.views[0].spec))
 	return w
 }
 
@@ -250,8 +252,8 @@ func (w *worker) finished(j *job, rows int) {
 	}
 }
 
-// seal makes the batch ready for delivery. A panic of the Allocator or a hook becomes
-// an error in its place.
+// seal makes the batch ready for delivery. A panic of the Allocator, a step of Collate
+// or a hook becomes an error in its place.
 func (w *worker) seal(j *job) {
 	err := ErrGoexit // unless user code returns
 	defer func() {
@@ -263,6 +265,11 @@ func (w *worker) seal(j *job) {
 	defer recovered(&err)
 	w.enter(finishing)
 	j.seal(w.l.cfg.policy)
+	if j.err == nil {
+		if err := w.collate(j); err != nil {
+			j.err = j.named(err)
+		}
+	}
 	w.l.cfg.trace.batchReady(j)
 	err = nil
 }

@@ -1,0 +1,92 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/penstock-go/penstock/internal/slots"
+)
+
+// A BatchStep changes whole batches after their samples are placed: it mixes
+// images, or computes a field from all samples. [BatchFunc] makes one of a
+// function. The loader runs it, in the worker that completes the batch: see the
+// option Collate of package loader.
+type BatchStep interface {
+	// Fields is the Spec of batches after the step, from their Spec before it. It
+	// returns an error if the step cannot work with these fields. Fields that it adds
+	// or changes must not be ragged.
+	Fields(before Spec) (after Spec, err error)
+	// Apply computes dst from src. A field with the same name, dtype and shape in
+	// both is passed on: dst and src share its memory, and Apply may change it. All
+	// other fields of dst are zeros at first.
+	//
+	// Workers call Apply at the same time, for different batches. It must not keep
+	// the columns.
+	Apply(dst, src Columns) error
+}
+
+// Columns are the fields of a whole batch, in the order of a Spec. They are valid
+// during one call of [BatchStep.Apply].
+type Columns slots.Columns
+
+// Len is the number of samples. In the last batch of an epoch it may be below the
+// batch size.
+func (c Columns) Len() int { return slots.Columns(c).Rows() }
+
+// Bytes is field f of all samples, one after the other, in the machine's byte order.
+func (c Columns) Bytes(f int) []byte { return slices.Clip(slots.Columns(c).Values(f).Bytes) }
+
+// Offsets says where the samples of the ragged field f begin and end: sample r has
+// the elements from o[r] up to, but not including, o[r+1]. They must not be
+// changed. Offsets is nil for other fields.
+func (c Columns) Offsets(f int) []int { return slots.Columns(c).Values(f).Ends }
+
+// Rand gives the random numbers of the batch. They depend on the loader's seed, the
+// epoch and the place of the batch's first sample in the sampler's global order,
+// and on nothing else. So they are the same for any number of workers and after a
+// resume, and differ between ranks. They are not those of any sample.
+func (c Columns) Rand() *rand.Rand { return slots.Columns(c).Draw().Rand() }
+
+// Column is the values of field f of all samples, one sample after the other. It
+// panics if T is not the field's dtype.
+func Column[T Element](c Columns, f int) []T { return slots.ColumnOf[T](slots.Columns(c), f) }
+
+// BatchFunc makes a [BatchStep] of a function, which follows the rules of
+// [BatchStep.Apply]. Each of fields takes the place of the field of that name, or is
+// added at the end; the others stay. Without fields, dst and src are the same.
+//
+//	dataset.BatchFunc(func(dst, _ dataset.Columns) error {
+//		images := dataset.Column[float32](dst, 0)
+//		…
+//		return nil
+//	})
+func BatchFunc(f func(dst, src Columns) error, fields ...Field) BatchStep {
+	return batchFunc{f, fields}
+}
+
+type batchFunc struct {
+	f      func(dst, src Columns) error
+	fields Spec
+}
+
+func (b batchFunc) Fields(before Spec) (Spec, error) {
+	if b.f == nil {
+		return nil, errors.New("dataset: BatchFunc: no function")
+	}
+	after := slices.Clone(before)
+	for k, f := range b.fields {
+		if b.fields.Index(f.Name) < k {
+			return nil, fmt.Errorf("dataset: BatchFunc: two fields are named %q", f.Name)
+		}
+		if at := after.Index(f.Name); at >= 0 {
+			after[at] = f
+		} else {
+			after = append(after, f)
+		}
+	}
+	return after, nil
+}
+
+func (b batchFunc) Apply(dst, src Columns) error { return b.f(dst, src) }

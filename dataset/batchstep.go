@@ -14,21 +14,23 @@ import (
 // function. The loader runs it, in the worker that completes the batch: see the
 // option Collate of package loader.
 type BatchStep interface {
-	// Fields is the Spec of batches after the step, from their Spec before it. It
-	// returns an error if the step cannot work with these fields. Fields that it adds
-	// or changes must not be ragged.
-	Fields(before Spec) (after Spec, err error)
-	// Apply computes dst from src. A field with the same name, dtype and shape in
-	// both is passed on: dst and src share its memory, and Apply may change it. All
-	// other fields of dst are zeros at first.
-	//
-	// Workers call Apply at the same time, for different batches. It must not keep
-	// the columns.
-	Apply(dst, src Columns) error
+	// Bind prepares the step for batches with the fields before. It returns the fields
+	// after the step, and the function that computes them. It returns an error if the
+	// step cannot work with these fields. Fields that it adds or changes must not be
+	// ragged.
+	Bind(before Spec) (after Spec, apply BatchApply, err error)
 }
 
+// BatchApply computes dst from src. A field with the same name, dtype and shape in
+// both is passed on: dst and src share its memory, and the function may change it. All
+// other fields of dst are zeros at first.
+//
+// Workers call the function at the same time, for different batches. It must not keep
+// the columns.
+type BatchApply func(dst, src Columns) error
+
 // Columns are the fields of a whole batch, in the order of a Spec. They are valid
-// during one call of [BatchStep.Apply].
+// during one call of a [BatchApply].
 type Columns slots.Columns
 
 // Len is the number of samples. In the last batch of an epoch it may be below the
@@ -53,32 +55,30 @@ func (c Columns) Rand() *rand.Rand { return slots.Columns(c).Draw().Rand() }
 // panics if T is not the field's dtype.
 func Column[T Element](c Columns, f int) []T { return slots.ColumnOf[T](slots.Columns(c), f) }
 
-// BatchFunc makes a [BatchStep] of a function, which follows the rules of
-// [BatchStep.Apply]. Each of fields takes the place of the field of that name, or is
-// added at the end; the others stay. Without fields, dst and src are the same.
+// BatchFunc makes a [BatchStep] of a function. Each of fields takes the place of the
+// field of that name, or is added at the end; the others stay. Without fields, dst and
+// src are the same.
 //
 //	dataset.BatchFunc(func(dst, _ dataset.Columns) error {
 //		images := dataset.Column[float32](dst, 0)
 //		…
 //		return nil
 //	})
-func BatchFunc(f func(dst, src Columns) error, fields ...Field) BatchStep {
-	return batchFunc{f, fields}
-}
+func BatchFunc(f BatchApply, fields ...Field) BatchStep { return batchFunc{f, fields} }
 
 type batchFunc struct {
-	f      func(dst, src Columns) error
+	f      BatchApply
 	fields Spec
 }
 
-func (b batchFunc) Fields(before Spec) (Spec, error) {
+func (b batchFunc) Bind(before Spec) (Spec, BatchApply, error) {
 	if b.f == nil {
-		return nil, errors.New("dataset: BatchFunc: no function")
+		return nil, nil, errors.New("dataset: BatchFunc: no function")
 	}
 	after := slices.Clone(before)
 	for k, f := range b.fields {
 		if b.fields.Index(f.Name) < k {
-			return nil, fmt.Errorf("dataset: BatchFunc: two fields are named %q", f.Name)
+			return nil, nil, fmt.Errorf("dataset: BatchFunc: two fields are named %q", f.Name)
 		}
 		if at := after.Index(f.Name); at >= 0 {
 			after[at] = f
@@ -86,7 +86,5 @@ func (b batchFunc) Fields(before Spec) (Spec, error) {
 			after = append(after, f)
 		}
 	}
-	return after, nil
+	return after, b.f, nil
 }
-
-func (b batchFunc) Apply(dst, src Columns) error { return b.f(dst, src) }

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,7 +27,7 @@ const stageCollate = "collate"
 
 // A collation is the steps that change batches, with the columns that they need.
 type collation struct {
-	steps   []dataset.BatchStep
+	steps   []dataset.BatchApply
 	columns dataset.Spec // of a slab: the fields of samples first, then what steps make
 	views   []view       // what a batch has before the first step, and after each
 }
@@ -40,7 +41,7 @@ type view struct {
 
 // newCollation computes the columns that the steps need if samples have the given fields.
 func newCollation(given dataset.Spec, steps []dataset.BatchStep) (collation, error) {
-	c := collation{steps: steps, columns: slices.Clone(given)}
+	c := collation{columns: slices.Clone(given)}
 	first := view{spec: given}
 	for k := range given {
 		first.columns = append(first.columns, k)
@@ -61,12 +62,15 @@ func newCollation(given dataset.Spec, steps []dataset.BatchStep) (collation, err
 func (c *collation) add(step dataset.BatchStep) (err error) {
 	defer recovered(&err)
 	before := c.last()
-	spec, err := step.Fields(before.spec)
+	spec, apply, err := step.Bind(before.spec)
 	if err != nil {
 		return err
 	}
 	if err := spec.Validate(); err != nil {
 		return err
+	}
+	if apply == nil {
+		return errors.New("has no function")
 	}
 	after := view{spec: slices.Clone(spec)}
 	for _, f := range spec {
@@ -81,7 +85,7 @@ func (c *collation) add(step dataset.BatchStep) (err error) {
 		}
 		after.columns = append(after.columns, column)
 	}
-	c.views = append(c.views, after)
+	c.views, c.steps = append(c.views, after), append(c.steps, apply)
 	return nil
 }
 
@@ -102,14 +106,14 @@ func (w *worker) collate(j *job) error {
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.
 	w.draw.Reset(splitmix.Mix(w.l.cfg.seed^batchSeed), j.plan.epoch, j.draws[0])
-	for k, step := range c.steps {
+	for k, apply := range c.steps {
 		for _, column := range c.views[k+1].made {
 			clear(j.slab.column(column, j.rows))
 		}
 		w.src = j.slab.show(&c.views[k], j.rows, w.src[:0])
 		w.dst = j.slab.show(&c.views[k+1], j.rows, w.dst[:0])
 		dst, src := slots.NewColumns(w.dst, j.rows, w.draw), slots.NewColumns(w.src, j.rows, w.draw)
-		if err := step.Apply(dataset.Columns(dst), dataset.Columns(src)); err != nil {
+		if err := apply(dataset.Columns(dst), dataset.Columns(src)); err != nil {
 			return err
 		}
 	}

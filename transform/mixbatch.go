@@ -1,0 +1,147 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+)
+
+// A mixer is a Mixing for batches of certain fields.
+type mixer struct {
+	Mixing
+	at, to int           // the fields of the images and of the labels
+	field  dataset.Field // of the images
+	shares bool          // whether labels have a share per class before
+}
+
+func (m *mixer) apply(dst, src dataset.Columns) error {
+	r := src.Rand()
+	lambda := 1.0
+	switch {
+	case m.probability < 1 && r.Float64() >= m.probability:
+	case m.cut:
+		g := gridOf(m.field)
+		b := drawBox(beta(m.alpha, r), g.w, g.h, r.IntN)
+		lambda = b.kept(g.w, g.h)
+		g.exchange(dst.Bytes(m.at), dst.Len(), b)
+	default:
+		lambda = beta(m.alpha, r)
+		m.mixImages(dst, lambda)
+	}
+	if err := m.mixLabels(dst, src, lambda); err != nil {
+		return fmt.Errorf("transform: %s: %w", m.name, err)
+	}
+	return nil
+}
+
+// mixImages computes with torch's roundings: the share of the dtype's precision, and
+// both products and the sum rounded to the dtype.
+func (m *mixer) mixImages(c dataset.Columns, lambda float64) {
+	n, own, other := c.Len(), float32(lambda), float32(1-lambda)
+	switch m.field.Dtype {
+	case tensor.Float64:
+		mixRows(dataset.Column[float64](c, m.at), n, func(x, before []float64) {
+			for k := range x {
+				x[k] = float64(x[k]*lambda) + float64(before[k]*(1-lambda))
+			}
+		})
+	case half.Float16Dtype:
+		mixRows(dataset.Column[half.Float16](c, m.at), n, func(x, before []half.Float16) {
+			for k := range x {
+				a, b := half.ToFloat16(x[k].Float32()*own), half.ToFloat16(before[k].Float32()*other)
+				x[k] = half.ToFloat16(a.Float32() + b.Float32())
+			}
+		})
+	case half.BFloat16Dtype:
+		mixRows(dataset.Column[half.BFloat16](c, m.at), n, func(x, before []half.BFloat16) {
+			for k := range x {
+				a, b := half.ToBFloat16(x[k].Float32()*own), half.ToBFloat16(before[k].Float32()*other)
+				x[k] = half.ToBFloat16(a.Float32() + b.Float32())
+			}
+		})
+	default:
+		mixFloats(dataset.Column[float32](c, m.at), n, own, other)
+	}
+}
+
+// mixFloats mixes n rows.
+func mixFloats(values []float32, n int, own, other float32) {
+	mixRows(values, n, func(x, before []float32) {
+		before = before[:len(x)]
+		for k := range x {
+			x[k] = float32(x[k]*own) + float32(before[k]*other) // the conversions forbid fused operations
+		}
+	})
+}
+
+// mixRows calls mix for pieces of every row of n, with the same piece of the row before
+// it. Before row 0 comes the last one. It needs no memory for a whole row, because
+// rows are mixed from the last one on, piece by piece.
+func mixRows[T float32 | float64 | half.Float16 | half.BFloat16](values []T, n int, mix func(x, before []T)) {
+	var piece [1024]T
+	size := len(values) / n
+	for from := 0; from < size; from += len(piece) {
+		to := min(from+len(piece), size)
+		last := piece[:copy(piece[:], values[(n-1)*size+from:(n-1)*size+to])]
+		for row := n - 1; row > 0; row-- {
+			mix(values[row*size+from:row*size+to], values[(row-1)*size+from:(row-1)*size+to])
+		}
+		mix(values[from:to], last)
+	}
+}
+
+// mixLabels computes float32 labels. Those of dst are zeros if labels are classes.
+func (m *mixer) mixLabels(dst, src dataset.Columns, lambda float64) error {
+	own, other := float32(lambda), float32(1-lambda)
+	shares, n := dataset.Column[float32](dst, m.to), dst.Len()
+	if m.shares {
+		mixFloats(shares, n, own, other)
+		return nil
+	}
+	classes := dataset.Column[int64](src, m.to)
+	before := classes[n-1]
+	for row, class := range classes {
+		if class < 0 || class >= int64(m.classes) {
+			return fmt.Errorf("row %d has class %d: want 0 to %d", row, class, m.classes-1)
+		}
+		if before >= 0 && before < int64(m.classes) { // otherwise the last row is an error
+			shares[row*m.classes+int(before)] = other
+		}
+		shares[row*m.classes+int(class)] += own
+		before = class
+	}
+	return nil
+}
+
+// beta draws from the distribution Beta(alpha, alpha), as x/(x+y) with x and y from
+// Gamma(alpha). Logarithms keep small alphas exact, whose x and y may both be 0.
+func beta(alpha float64, r *rand.Rand) float64 {
+	return 1 / (1 + math.Exp(logGamma(alpha, r)-logGamma(alpha, r)))
+}
+
+// logGamma draws the logarithm of a number from the distribution Gamma(alpha, 1).
+//
+// Source: Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables", 2000.
+func logGamma(alpha float64, r *rand.Rand) float64 {
+	if alpha < 1 {
+		return logGamma(alpha+1, r) + math.Log(1-r.Float64())/alpha
+	}
+	d := alpha - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := r.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if math.Log(1-r.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return math.Log(d * v)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// MixUp mixes every image of a batch with the one before it, the first one with the
+// last one, as torchvision's MixUp does: image·λ + before·(1-λ). It draws one λ per
+// batch from the distribution Beta(alpha, alpha). Labels are mixed in the same way
+// and become float32 of shape (classes). It is a step for the option Collate of
+// package loader:
+//
+//	loader.New(ds, loader.BatchSize(128), loader.Shuffle(true),
+//		loader.Collate(transform.MixUp(0.2, 1000)))
+//
+// The field "image" holds floating-point numbers of any shape, and "label" either
+// int64 classes or float32 rows with a share per class. [Mixing.Names] names other
+// fields. Shuffle the samples, because neighbours are mixed.
+//
+// Source: Zhang et al., "mixup: Beyond Empirical Risk Minimization",
+// https://arxiv.org/abs/1710.09412.
+func MixUp(alpha float64, classes int) Mixing {
+	return Mixing{name: "MixUp", alpha: alpha, classes: classes, probability: 1, image: "image", label: "label"}
+}
+
+// CutMix replaces a box of every image of a batch by the same box of the image before
+// it, in the first image by that of the last one, as torchvision's CutMix does. The
+// box is the same for the whole batch. Its centre is anywhere in the image, its sides
+// are √(1-λ) of the image's with λ from Beta(alpha, alpha), and it is cut off at the
+// borders. Labels are mixed by the area of the box and become float32 of shape
+// (classes).
+//
+// The field "image" may have any dtype. Its last two dimensions are height and width.
+// A shape (h, w, c) is recognised by at most 4 channels, and more than 4 lines. For
+// the rest see [MixUp].
+//
+// Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with
+// Localizable Features", https://arxiv.org/abs/1905.04899.
+func CutMix(alpha float64, classes int) Mixing {
+	m := MixUp(alpha, classes)
+	m.name, m.cut = "CutMix", true
+	return m
+}
+
+// Mixing is the step for whole batches that [MixUp] and [CutMix] make. It is a
+// [dataset.BatchStep].
+type Mixing struct {
+	name         string
+	cut          bool
+	alpha        float64
+	classes      int
+	probability  float64
+	image, label string
+}
+
+// Names sets the fields of the images and of the labels. The default is "image" and
+// "label".
+func (m Mixing) Names(image, label string) Mixing {
+	m.image, m.label = image, label
+	return m
+}
+
+// Probability sets how likely a batch is mixed. The labels of other batches become
+// float32 rows, too. The default is 1.
+func (m Mixing) Probability(p float64) Mixing {
+	m.probability = p
+	return m
+}
+
+// String prints the call that made the step.
+func (m Mixing) String() string {
+	text := steps.Call(m.name, m.alpha, m.classes)
+	if m.image != "image" || m.label != "label" {
+		text += steps.Call(".Names", fmt.Sprintf("%q", m.image), fmt.Sprintf("%q", m.label))
+	}
+	if m.probability != 1 {
+		text += steps.Call(".Probability", m.probability)
+	}
+	return text
+}
+
+// Bind finds the fields, and makes the label float32 of shape (classes).
+func (m Mixing) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
+	if err := m.check(before); err != nil {
+		return nil, nil, fmt.Errorf("transform: %v: %w", m, err)
+	}
+	b := &mixer{Mixing: m, at: before.Index(m.image), to: before.Index(m.label)}
+	b.field, b.shares = before[b.at], before[b.to].Dtype == tensor.Float32
+	after := slices.Clone(before)
+	after[b.to] = dataset.Field{Name: m.label, Dtype: tensor.Float32, Shape: tensor.Shape{m.classes}}
+	return after, b.apply, nil
+}
+
+func (m Mixing) check(before dataset.Spec) error {
+	if err := m.checkArguments(); err != nil {
+		return err
+	}
+	return m.checkFields(before)
+}
+
+func (m Mixing) checkArguments() error {
+	switch {
+	case !(m.alpha > 0) || math.IsInf(m.alpha, 1):
+		return errors.New("want an alpha above 0")
+	case m.classes < 1 || m.classes > maxClasses:
+		return fmt.Errorf("want 1 to %d classes", maxClasses)
+	}
+	return steps.CheckProbability(m.probability)
+}
+
+// maxClasses bounds the memory of labels.
+const maxClasses = 1 << 20
+
+func (m Mixing) checkFields(before dataset.Spec) error {
+	image, label := before.Index(m.image), before.Index(m.label)
+	if image < 0 || label < 0 || image == label {
+		return fmt.Errorf("want fields %q and %q, not %v", m.image, m.label, before)
+	}
+	f := before[image]
+	switch {
+	case f.Ragged:
+		return fmt.Errorf("field %v: want images of one size", f)
+	case m.cut && len(f.Shape) < 2:
+		return fmt.Errorf("field %v: want images with height and width", f)
+	case !m.cut && !slices.Contains([]tensor.Dtype{tensor.Float32, tensor.Float64, half.Float16Dtype, half.BFloat16Dtype}, f.Dtype):
+		return fmt.Errorf("field %v: want floating-point numbers, as ToTensor makes them", f)
+	}
+	f = before[label]
+	classes := f.Dtype == tensor.Int64 && len(f.Shape) == 0
+	shares := f.Dtype == tensor.Float32 && slices.Equal(f.Shape, tensor.Shape{m.classes})
+	if f.Ragged || !classes && !shares {
+		return fmt.Errorf("field %v: want an int64 class, or float32 shares of %d classes", f, m.classes)
+	}
+	return nil
+}

@@ -21,8 +21,8 @@
 // # For users of PyTorch
 //
 //   - Samples are placed in the batch rather than returned, so nothing stacks them.
-//     What else a collate_fn does is a step of [Collate]. Fields whose samples differ in size are ragged: see
-//     [Batch.Offsets] and [Padded].
+//     What else a collate_fn does is a step of [Collate]. Fields whose samples
+//     differ in size are ragged: see [Batch.Offsets] and [Padded].
 //   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
 //     gpu has one.
 //   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader

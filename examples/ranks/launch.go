@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// launch is a launcher of its own: it starts four ranks, kills them in the middle of the
+// epoch, and goes on with three.
+func launch(step time.Duration) error {
+	dir, err := os.MkdirTemp("", "ranks")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+
+	four, err := startRanks(4, "-out", first, "-step", step.String())
+	if err != nil {
+		return err
+	}
+	begun := waitForSamples(first, samples/3)
+	for _, cmd := range four {
+		cmd.Process.Kill() // its error says that the process has ended by itself
+	}
+	for _, cmd := range four {
+		cmd.Wait() // its error says that the process was killed
+	}
+	if begun != nil {
+		return begun
+	}
+	fmt.Println("four ranks were killed")
+
+	three, err := startRanks(3, "-out", second, "-after", first, "-step", step.String())
+	if err != nil {
+		return err
+	}
+	for rank, cmd := range three {
+		if err := cmd.Wait(); err != nil {
+			return fmt.Errorf("rank %d of 3: %w", rank, err)
+		}
+	}
+	return checkOnce(second, first)
+}
+
+// startRanks starts this program once for each rank, with the variables that torchrun sets.
+func startRanks(world int, args ...string) ([]*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var all []*exec.Cmd
+	for rank := range world {
+		cmd := exec.Command(self, args...)
+		cmd.Env = append(os.Environ(), fmt.Sprint("RANK=", rank), fmt.Sprint("WORLD_SIZE=", world))
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			for _, other := range all {
+				other.Process.Kill()
+				other.Wait()
+			}
+			return nil, err
+		}
+		all = append(all, cmd)
+	}
+	return all, nil
+}
+
+// waitForSamples waits until the ranks of a run have recorded this number of samples.
+func waitForSamples(dir string, want int) error {
+	for begin := time.Now(); time.Since(begin) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+		ranks, err := readRecords(dir)
+		if err != nil {
+			continue // no rank has begun
+		}
+		n := 0
+		for _, list := range ranks {
+			for _, r := range list {
+				n += len(r.Indices)
+			}
+		}
+		if n >= want {
+			return nil
+		}
+	}
+	return errors.New("the ranks have not loaded a third of the epoch in 30 seconds")
+}

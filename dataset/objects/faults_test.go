@@ -76,6 +76,8 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 		{status(403), fs.ErrPermission, "forbidden: HTTP 403 Forbidden"},
 		{says(403, "<Code>AccessDenied</Code><Message>Request has expired</Message>"), objects.ErrExpired, "expired: HTTP 403 Forbidden"},
 		{says(403, "Signature not valid in the specified time frame"), objects.ErrExpired, "expired: HTTP 403 Forbidden"},
+		{says(403, "Signed expiry time [Thu] must be after signed start time [Fri]"), objects.ErrExpired, "expired: HTTP 403 Forbidden"},
+		{status(409), fs.ErrPermission, "forbidden: HTTP 409 Conflict"},
 		{says(400, "<Code>ExpiredToken</Code>"), objects.ErrExpired, "expired: HTTP 400 Bad Request"},
 		{status(400), nil, "HTTP 400 Bad Request"},
 		{status(412), objects.ErrReplaced, "replaced by another version: HTTP 412 Precondition Failed"},

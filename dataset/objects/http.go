@@ -113,9 +113,9 @@ func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unvers
 //     response are not bytes of the object.
 //   - Redirects are followed, up to 10, but not from HTTPS to HTTP.
 //   - Status 408, 425, 429 and those from 500 on, except 501 and 505, are temporary: the
-//     client tries again. 404 and 410 mean missing. 401, 403 and 407 mean forbidden. If
-//     the response or the URL says so, these three and 400 mean expired. 412 and 416 mean
-//     replaced. Other statuses are errors, too.
+//     client tries again. 404 and 410 mean missing. 401, 403, 407 and 409 mean forbidden.
+//     If the response or the URL says so, 400 and the first three of these mean expired.
+//     412 and 416 mean replaced. Other statuses are errors, too.
 func HTTP(base string, options ...HTTPOption) (*Server, error) {
 	s := &Server{}
 	for _, option := range options {

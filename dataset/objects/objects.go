@@ -8,8 +8,8 @@
 //	photos, err := dataset.ImageFolder(fsys)
 //
 // A [Remote] is what a protocol offers: requests that may fail, stall or be slow.
-// [HTTP] makes one, and packages objects/s3 and objects/gcs, modules of their own, make one
-// of a bucket. A [Client] makes a [Store] of it, which reads on after a broken
+// [HTTP] makes one, and packages objects/s3, objects/gcs and objects/azure, modules of their
+// own, make one of a bucket. A [Client] makes a [Store] of it, which reads on after a broken
 // request, tries again, and sends a second request where the first is slow. [Folder]
 // is a Store of local files. [FS] is a file system over any Store. Package cache, in this
 // folder, is a Store that keeps the bytes of another one on the local disk. Package

@@ -58,12 +58,12 @@ func Test(t *testing.T, s Service) {
 	t.Run("CancellationEndsARead", s.cancelled)
 }
 
-func (s Service) client(t *testing.T, a Access) (*objects.Client, *Wire) {
+func (s Service) client(t *testing.T, a Access, options ...objects.Option) (*objects.Client, *Wire) {
 	t.Helper()
 	w := newWire()
 	t.Cleanup(w.CloseIdleConnections)
 	a.Transport = w
-	c, err := objects.NewClient(s.Open(t, a), objects.Hedge(0))
+	c, err := objects.NewClient(s.Open(t, a), append(options, objects.Hedge(0))...)
 	if err != nil {
 		t.Fatal(err)
 	}

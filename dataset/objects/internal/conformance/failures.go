@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 )
@@ -140,7 +141,7 @@ func (s Service) presigned(t *testing.T) {
 func (s Service) broken(t *testing.T) {
 	data := random(200_000)
 	s.put(t, "broken/x", data)
-	c, wire := s.client(t, Access{})
+	c, wire := s.client(t, Access{}, objects.Silence(time.Second))
 	o, err := c.Stat(t.Context(), "broken/x")
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +149,8 @@ func (s Service) broken(t *testing.T) {
 	for name, faults := range map[string][]fault{
 		"unavailable": {status(503), status(429), status(500), nil},
 		"reset":       {reset(100_000), reset(0), reset(5000), nil},
+		"short":       {short(100_000), short(0), short(5000), nil},
+		"silent":      {stall(100_000), stall(0), nil},
 		"refused":     {refuse, nil},
 	} {
 		wire.next(faults...)
@@ -165,6 +168,18 @@ func (s Service) broken(t *testing.T) {
 		if n := wire.bytes(); n > int64(len(data))+64<<10 {
 			t.Errorf("%s: %d bytes were sent for %d: a read does not go on where it was", name, n, len(data))
 		}
+	}
+	got := make([]byte, len(data))
+	wire.next(another)
+	if err := c.ReadAt(t.Context(), o, got, 0); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("a response of another version: got %v, want ErrReplaced", err)
+	}
+	wire.next(func(r *response) error {
+		s.put(t, "broken/x", data[1:])
+		return reset(100_000)(r)
+	})
+	if err := c.ReadAt(t.Context(), o, got, 0); !errors.Is(err, objects.ErrReplaced) {
+		t.Errorf("replaced in the middle of a read: got %v, want ErrReplaced", err)
 	}
 }
 

@@ -99,9 +99,30 @@ func status(code int) fault {
 }
 
 // reset breaks the connection after n bytes of the body.
-func reset(n int64) fault {
+func reset(n int64) fault { return ending(n, func(*response) error { return errReset }) }
+
+// short ends the body after n bytes, as if there were no more.
+func short(n int64) fault { return ending(n, func(*response) error { return io.EOF }) }
+
+// stall sends n bytes of the body, and then nothing.
+func stall(n int64) fault {
+	return ending(n, func(r *response) error {
+		<-r.Request.Context().Done()
+		return r.Request.Context().Err()
+	})
+}
+
+// another tells another version, whose header field the services name differently.
+func another(r *response) error {
+	r.Header.Set("ETag", `"another"`)
+	r.Header.Set("X-Goog-Generation", "1")
+	return nil
+}
+
+// ending ends the body after n bytes.
+func ending(n int64, how func(r *response) error) fault {
 	return func(r *response) error {
-		r.Body = &cut{r.Body, n}
+		r.Body = &cut{r.Body, n, func() error { return how(r) }}
 		return nil
 	}
 }
@@ -109,11 +130,12 @@ func reset(n int64) fault {
 type cut struct {
 	io.ReadCloser
 	left int64
+	end  func() error
 }
 
 func (c *cut) Read(p []byte) (int, error) {
 	if c.left == 0 {
-		return 0, errReset
+		return 0, c.end()
 	}
 	n, err := c.ReadCloser.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)

@@ -20,6 +20,8 @@ func Refused(code int, header http.Header, name, says string) error {
 		return &statusError{"missing", status, fs.ErrNotExist}
 	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
 		return &statusError{ErrReplaced.Error(), status, ErrReplaced}
+	case http.StatusConflict: // what Azure says of an archived object, and of a container without public access
+		return &statusError{"forbidden", status, fs.ErrPermission}
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		if expired(name + says) {
 			return &statusError{ErrExpired.Error(), status, ErrExpired}
@@ -61,8 +63,14 @@ func later(header http.Header, status error) error {
 }
 
 // expired reports whether a response says that the request came too late. The words are
-// those of S3, Google Cloud Storage and Azure.
+// those of S3, Google Cloud Storage and Azure, whose second ones are those for a signature
+// that tells no time from which on it is valid.
 func expired(says string) bool {
 	says = strings.ToLower(says)
-	return strings.Contains(says, "expired") || strings.Contains(says, "signature not valid in the specified time frame")
+	for _, words := range []string{"expired", "signature not valid in the specified time frame", "must be after signed start time"} {
+		if strings.Contains(says, words) {
+			return true
+		}
+	}
+	return false
 }

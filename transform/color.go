@@ -156,10 +156,17 @@ func (s grayscale) add(p *program) error {
 	if s.channels != 1 && s.channels != 3 {
 		return errors.New("want 1 or 3 channels")
 	}
+	if s.channels == 1 {
+		if err := p.notNested(); err != nil {
+			return err
+		}
+	}
 	if err := p.edit(s); err != nil {
 		return err
 	}
-	p.output.channels = s.channels
+	if !p.nested {
+		p.output.channels = s.channels
+	}
 	return nil
 }
 

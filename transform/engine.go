@@ -29,6 +29,8 @@ type engine struct {
 	inside bool  // the current image is img
 	scratch
 
+	order []int // of the RandomOrders that are running, the outermost first
+
 	hands  int // how many goroutines may work on the image; 0 means 1
 	x, y   *resize.Weights
 	pix    []byte // what the view shows, and the bytes from one of its rows to the next
@@ -46,6 +48,7 @@ type scratch struct {
 	window, wide []byte
 	row          []byte
 	spare        Image
+	mixture      mixture
 }
 
 // begin starts with an image of w×h pixels that is still in src.
@@ -105,10 +108,15 @@ func (e *engine) render() error {
 	for y := range h {
 		e.rowOf(e.spare.Pix[4*w*y:][:4*w], y)
 	}
+	e.swap()
+	return nil
+}
+
+// swap makes the spare image the current one.
+func (e *engine) swap() {
 	e.img, e.spare = e.spare, e.img
 	e.inside = true
-	e.view = whole(w, h)
-	return nil
+	e.view = whole(e.img.Width, e.img.Height)
 }
 
 // prepare gets the pixels that the view shows and runs the horizontal pass,

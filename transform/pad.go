@@ -59,13 +59,15 @@ func (s Padding) String() string { return steps.Call("Pad", steps.Anys(s.widths)
 func (s Padding) options() string {
 	text := ""
 	if s.fill != [3]uint8{} {
-		text += steps.Call(".Fill", s.fill[0], s.fill[1], s.fill[2])
+		text += fillCall(s.fill)
 	}
 	if s.mode != Constant {
 		text += steps.Call(".Mode", s.mode)
 	}
 	return text
 }
+
+func fillCall(c [3]uint8) string { return steps.Call(".Fill", c[0], c[1], c[2]) }
 
 func (s Padding) check() error {
 	if n := len(s.widths); n != 1 && n != 2 && n != 4 {
@@ -138,8 +140,7 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 			copy(out[4*x:4*x+4], row[4*i:4*i+4])
 		}
 	}
-	e.img, e.spare = e.spare, e.img
-	e.view = whole(e.img.Width, e.img.Height)
+	e.swap()
 	return nil
 }
 

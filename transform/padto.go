@@ -22,6 +22,9 @@ func (s padTo) add(p *program) error {
 	if _, _, err := extent([]int{s.height, s.width}); err != nil {
 		return err
 	}
+	if err := p.notNested(); err != nil {
+		return err
+	}
 	o := &p.output
 	switch {
 	case !o.tensor:

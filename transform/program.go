@@ -32,6 +32,9 @@ type program struct {
 	run     []string // geometry that one resampling does
 	resized bool     // the run has a resize
 	settled bool     // another resize needs another run
+	nested  bool     // it is part of a random step: only the image may change
+	how     effect   // the greatest of the effects so far
+	pixels  bool     // some step needs pixels
 }
 
 // An operation is one step of a program.
@@ -50,6 +53,13 @@ type geometry interface {
 type editor interface {
 	Step
 	edit(img *Image, r *rand.Rand, s *scratch) error
+}
+
+// A sizing is an operation after which the size may be another.
+type sizing interface {
+	operation
+	fmt.Stringer
+	after(w, h int) (int, int)
 }
 
 type moving struct{ geometry }
@@ -102,23 +112,45 @@ func (p *program) geometry(g geometry, how effect) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
+	p.join(g.String(), how)
+	p.ops = append(p.ops, moving{g})
+	return nil
+}
+
+// join adds geometry to the run, or begins another.
+func (p *program) join(text string, how effect) {
 	if how == resizes && p.settled {
 		p.endRun()
 	}
-	p.run = append(p.run, g.String())
+	p.run = append(p.run, text)
 	p.resized = p.resized || how == resizes
 	p.settled = p.settled || how != crops
-	p.ops = append(p.ops, moving{g})
-	return nil
+	p.how = max(p.how, how)
 }
 
 func (p *program) edit(ed editor) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.endRun()
-	p.plan = append(p.plan, "augment   "+ed.String())
+	p.touch("augment   " + ed.String())
 	p.ops = append(p.ops, editing{ed})
+	return nil
+}
+
+// touch ends the run, because a step needs pixels.
+func (p *program) touch(line string) {
+	p.endRun()
+	p.plan = append(p.plan, line)
+	p.pixels = true
+}
+
+// warp adds a geometry that needs pixels.
+func (p *program) warp(g geometry) error {
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.touch("warp      " + g.String())
+	p.ops = append(p.ops, moving{g})
 	return nil
 }
 
@@ -154,9 +186,9 @@ func (p *program) endRun() {
 func (p *program) sized(w, h int) (int, int) {
 	p.varying = "the images of the dataset"
 	for _, op := range p.ops {
-		if m, ok := op.(moving); ok {
-			w, h = m.after(w, h)
-			p.varying = m.String()
+		if s, ok := op.(sizing); ok {
+			w, h = s.after(w, h)
+			p.varying = s.String()
 		}
 	}
 	return w, h
@@ -256,5 +288,20 @@ type setting struct {
 	set  func(p *program) error
 }
 
-func (s setting) String() string       { return s.text }
-func (s setting) add(p *program) error { return s.set(p) }
+func (s setting) String() string { return s.text }
+
+func (s setting) add(p *program) error {
+	if err := p.notNested(); err != nil {
+		return err
+	}
+	return s.set(p)
+}
+
+// notNested is the error of a step that does not only change the image, within a
+// random step.
+func (p *program) notNested() error {
+	if p.nested {
+		return errors.New("must not be part of a random step")
+	}
+	return nil
+}

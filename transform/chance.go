@@ -1,0 +1,45 @@
+package transform
+
+import (
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// A chance is a step that changes pixels with probability p.
+type chance struct {
+	text string
+	p    float64
+	err  error // what is wrong with the step's other arguments
+	run  func(img *Image, s *scratch)
+}
+
+func (c chance) String() string { return c.text }
+
+func (c chance) add(p *program) error {
+	if c.err != nil {
+		return c.err
+	}
+	if err := steps.CheckProbability(c.p); err != nil {
+		return err
+	}
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.touch("augment   " + c.text)
+	p.ops = append(p.ops, c)
+	return nil
+}
+
+// do draws before it asks for pixels.
+func (c chance) do(e *engine, r *rand.Rand) error {
+	if r.Float64() >= c.p {
+		return nil
+	}
+	return editing{c}.do(e, r)
+}
+
+func (c chance) edit(img *Image, _ *rand.Rand, s *scratch) error {
+	c.run(img, s)
+	return nil
+}

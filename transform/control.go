@@ -1,0 +1,249 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// RandomApply applies all of the steps with probability p, else none of them:
+// torchvision's RandomApply, whose default is 0.5.
+//
+// As in [RandomChoice] and [RandomOrder], the steps are those that change the image,
+// such as crops, [ColorJitter], [Apply], [Compose] and further random steps. Settings
+// and what belongs to the result, such as [ToTensor], stand after it. The draw is made
+// once per sample. Steps that are not drawn cost nothing: the window that is decoded
+// is that of the steps drawn.
+func RandomApply(p float64, several ...Step) Step {
+	return control{name: "RandomApply", p: p, branches: []list{several}}
+}
+
+// RandomChoice applies one of the steps, drawn with equal probability or by
+// [Choosing.Weights]. Use [Compose] for a choice of several steps: torchvision's
+// RandomChoice.
+func RandomChoice(several ...Step) Choosing { return Choosing{several: several} }
+
+// Choosing is the step that [RandomChoice] makes.
+type Choosing struct {
+	several []Step
+	weights []float64
+}
+
+// Weights sets how probable each step is compared with the others: one number per
+// step, 0 or more. They need not add up to 1.
+func (s Choosing) Weights(w ...float64) Choosing {
+	s.weights = slices.Clone(w)
+	return s
+}
+
+// String prints the call that made the step.
+func (s Choosing) String() string {
+	text := "RandomChoice(" + steps.Join(s.several) + ")"
+	if s.weights != nil {
+		text += steps.Call(".Weights", steps.Anys(s.weights)...)
+	}
+	return text
+}
+
+func (s Choosing) add(p *program) error {
+	c := control{name: "RandomChoice", text: s.String(), branches: one(s.several)}
+	if s.weights != nil && len(s.weights) != len(s.several) {
+		return fmt.Errorf("want a weight per step, not %d for %d", len(s.weights), len(s.several))
+	}
+	sum := 0.0
+	for i := range s.several {
+		w := 1.0
+		if s.weights != nil {
+			w = s.weights[i]
+		}
+		if !(w >= 0 && w < math.Inf(1)) {
+			return errors.New("want finite weights, 0 or more")
+		}
+		sum += w
+		c.sums = append(c.sums, sum)
+	}
+	if len(s.several) > 0 && !(sum > 0 && sum < math.Inf(1)) {
+		return errors.New("want weights with a finite sum above 0")
+	}
+	return c.add(p)
+}
+
+// RandomOrder applies all of the steps in random order: torchvision's RandomOrder.
+func RandomOrder(several ...Step) Step {
+	return control{name: "RandomOrder", branches: one(several)}
+}
+
+// one makes a branch of each step.
+func one(several []Step) []list {
+	branches := make([]list, len(several))
+	for i, s := range several {
+		branches[i] = list{s}
+	}
+	return branches
+}
+
+// A control runs branches of steps as its draw says.
+type control struct {
+	name, text string
+	p          float64   // of RandomApply
+	sums       []float64 // of RandomChoice: the sums of the weights up to each branch
+	branches   []list
+}
+
+func (s control) String() string {
+	switch {
+	case s.text != "":
+		return s.text
+	case s.name == "RandomApply":
+		if len(s.branches[0]) == 0 {
+			return steps.Call(s.name, s.p)
+		}
+		return steps.Call(s.name, s.p, steps.Join(s.branches[0]))
+	}
+	texts := make([]string, len(s.branches))
+	for i, b := range s.branches {
+		texts[i] = steps.Join(b)
+	}
+	return steps.Call(s.name, steps.Anys(texts)...)
+}
+
+func (s control) add(p *program) error {
+	if err := errors.Join(p.beforeTensor(), steps.CheckProbability(s.p)); err != nil {
+		return err
+	}
+	if len(s.branches) == 0 || s.name == "RandomApply" && len(s.branches[0]) == 0 {
+		return errors.New("want at least one step")
+	}
+	op := &controlling{control: s, ops: make([][]operation, len(s.branches))}
+	lazy, how := true, crops
+	var errs []error
+	for i, b := range s.branches {
+		inner := &program{nested: true, output: p.output}
+		inner.addAll(b)
+		errs = append(errs, inner.errs...)
+		op.ops[i] = inner.ops
+		lazy = lazy && !inner.pixels
+		how = max(how, inner.how)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if lazy {
+		p.join(s.String(), how)
+	} else {
+		p.touch("augment   " + s.String())
+	}
+	p.ops = append(p.ops, op)
+	return nil
+}
+
+// controlling is the operation of a control.
+type controlling struct {
+	control
+	ops [][]operation
+}
+
+func (c *controlling) do(e *engine, r *rand.Rand) error {
+	switch c.name {
+	case "RandomApply":
+		if r.Float64() >= c.p {
+			return nil
+		}
+		return doAll(c.ops[0], e, r)
+	case "RandomChoice":
+		sum := c.sums[len(c.sums)-1]
+		at := min(r.Float64()*sum, math.Nextafter(sum, 0))
+		i := 0
+		for i < len(c.sums)-1 && at >= c.sums[i] {
+			i++
+		}
+		return doAll(c.ops[i], e, r)
+	}
+	// The order is above those of the steps that this one is in.
+	bottom := len(e.order)
+	defer func() { e.order = e.order[:bottom] }()
+	for i := range c.ops {
+		e.order = append(e.order, i)
+		j := bottom + r.IntN(i+1)
+		e.order[bottom+i], e.order[j] = e.order[j], e.order[bottom+i]
+	}
+	for i := range c.ops {
+		if err := doAll(c.ops[e.order[bottom+i]], e, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func doAll(ops []operation, e *engine, r *rand.Rand) error {
+	for _, op := range ops {
+		if err := op.do(e, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// after is the size after the steps if it is the same for all draws.
+func (c *controlling) after(w, h int) (int, int) {
+	switch c.name {
+	case "RandomApply":
+		if aw, ah := sizeAfter(c.ops[0], w, h); aw == w && ah == h {
+			return w, h
+		}
+		return 0, 0
+	case "RandomChoice":
+		aw, ah := sizeAfter(c.ops[0], w, h)
+		for _, ops := range c.ops[1:] {
+			if bw, bh := sizeAfter(ops, w, h); bw != aw || bh != ah {
+				return 0, 0
+			}
+		}
+		return aw, ah
+	}
+	// One step may change the size, whatever the order.
+	changing := -1
+	for i, ops := range c.ops {
+		if keepsSizes(ops) {
+			continue
+		}
+		if changing >= 0 {
+			return 0, 0
+		}
+		changing = i
+	}
+	if changing < 0 {
+		return w, h
+	}
+	return sizeAfter(c.ops[changing], w, h)
+}
+
+// keepsSizes reports whether operations leave the size as it is.
+func keepsSizes(ops []operation) bool {
+	for _, op := range ops {
+		if _, ok := op.(sizing); !ok {
+			continue
+		}
+		for _, s := range [][2]int{{1009, 757}, {331, 1511}} { // sizes that no step is likely to have
+			if w, h := sizeAfter([]operation{op}, s[0], s[1]); w != s[0] || h != s[1] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sizeAfter is the size after operations on an image of w×h. Zeros mean that it
+// varies.
+func sizeAfter(ops []operation, w, h int) (int, int) {
+	for _, op := range ops {
+		if s, ok := op.(sizing); ok {
+			w, h = s.after(w, h)
+		}
+	}
+	return w, h
+}

@@ -1,0 +1,162 @@
+package transform
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+)
+
+func TestRandomStepsKnowTheSizeIfItIsTheSameForAllDraws(t *testing.T) {
+	for _, c := range []struct {
+		step Step
+		w, h int // 0 if it varies
+	}{
+		{RandomApply(0.5, ColorJitter(0.1, 0, 0, 0), RandomHorizontalFlip(0.5)), 8, 6},
+		{RandomApply(0.5, CenterCrop(3)), 0, 0},
+		{RandomApply(0.5, CenterCrop(6, 8)), 8, 6},
+		{RandomChoice(CenterCrop(3), RandomCrop(3)), 3, 3},
+		{RandomChoice(CenterCrop(3), RandomCrop(4)), 0, 0},
+		{RandomOrder(RandomInvert(1), Resize(3), RandomVerticalFlip(0.5)), 4, 3},
+		{RandomOrder(CenterCrop(3), Resize(5)), 0, 0},
+		{RandomOrder(RandomApply(0.5, RandomOrder(RandomInvert(1))), RandomChoice(RandomCrop(2))), 2, 2},
+		{RandomRotation(0, 90), 8, 6},
+		{RandomRotation(0, 90).Expand(), 0, 0},
+	} {
+		x, err := Images(imageOf(t, 8, 6, pixels(8, 6)), c.step)
+		if c.w == 0 {
+			if err == nil || !strings.Contains(err.Error(), "the size varies from image to image after "+c.step.String()) {
+				t.Errorf("%v: error %v", c.step, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v: %v", c.step, err)
+			continue
+		}
+		if got, want := x.Spec()[0].Shape, (tensor.Shape{c.h, c.w, 3}); !got.Eq(want) {
+			t.Errorf("%v: shape %v, want %v", c.step, got, want)
+		}
+	}
+}
+
+func TestRandomStepsHaveStepsThatChangeTheImage(t *testing.T) {
+	_, err := Images(encoded(nil), RandomApply(0.5), RandomChoice(), RandomOrder(), RandomApply(2, RandomInvert(1)),
+		RandomChoice(RandomInvert(1)).Weights(1, 2), RandomChoice(RandomInvert(1)).Weights(-1), RandomChoice(RandomInvert(1)).Weights(0),
+		RandomApply(0.5, ToTensor()), RandomOrder(Grayscale(1), Train(8), nil, PadTo(3, 3), RandomErasing(0.5)))
+	want := []string{
+		"transform: RandomApply(0.5): want at least one step",
+		"transform: RandomChoice(): want at least one step",
+		"transform: RandomOrder(): want at least one step",
+		"transform: RandomApply(2, RandomInvert(1)): want a probability from 0 to 1",
+		"transform: RandomChoice(RandomInvert(1)).Weights(1, 2): want a weight per step, not 2 for 1",
+		"transform: RandomChoice(RandomInvert(1)).Weights(-1): want finite weights, 0 or more",
+		"transform: RandomChoice(RandomInvert(1)).Weights(0): want weights with a finite sum above 0",
+		"transform: RandomApply(0.5, ToTensor()): transform: ToTensor(): must not be part of a random step",
+		"transform: Grayscale(1): must not be part of a random step",
+		"transform: a step is nil",
+		"transform: PadTo(3, 3): must not be part of a random step",
+		"transform: RandomErasing(0.5): must not be part of a random step",
+	}
+	for _, w := range want {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			t.Errorf("no error %q in:\n%v", w, err)
+		}
+	}
+}
+
+// TestWrongNumbersAreErrors compiles steps with numbers that are out of range or not finite.
+func TestWrongNumbersAreErrors(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, s := range []Step{
+		RandomApply(nan, RandomInvert(1)), RandomChoice(RandomInvert(1)).Weights(nan), RandomChoice(RandomInvert(1)).Weights(inf),
+		RandomPosterize(-1, 1), RandomPosterize(9, 1), RandomPosterize(3, nan), RandomSolarize(nan, 1), RandomSolarize(inf, 1),
+		RandomSolarize(3, -1), RandomInvert(nan), RandomEqualize(1.1), RandomAutocontrast(-0.1),
+		RandomAdjustSharpness(nan, 1), RandomAdjustSharpness(-1, 1), RandomAdjustSharpness(inf, 1), RandomAdjustSharpness(1, 2),
+		RandomRotation(nan, 1), RandomRotation(2, 1), RandomRotation(0, inf), RandomRotation(0, 1).Filter(Lanczos),
+		RandomRotation(0, 1).Center(nan, 0), RandomAffine(0, nan), RandomAffine(0, 0).Translate(nan, 0), RandomAffine(0, 0).Translate(0, 2),
+		RandomAffine(0, 0).Scale(0, 1), RandomAffine(0, 0).Scale(1, nan), RandomAffine(0, 0).Shear(nan, 0), RandomAffine(0, 0).ShearY(2, 1),
+		RandomAffine(0, 0).Filter(Box), RandomAffine(0, 0).Center(0, inf), RandomPerspective(nan, 1), RandomPerspective(1.5, 1),
+		RandomPerspective(0.5, nan), RandomPerspective(0.5, 1).Filter(Hamming), RandAugment(-1, 9), RandAugment(2, 31), RandAugment(2, -1),
+		RandAugment(2, 0).Bins(1), RandAugment(2, 9).Filter(Box), TrivialAugmentWide().Bins(0), TrivialAugmentWide().Filter(200),
+		AugMix().Severity(0), AugMix().Severity(11), AugMix().Width(0), AugMix().Depth(-1), AugMix().Alpha(nan), AugMix().Alpha(0), AugMix().Filter(Box),
+		AutoAugment(3), AutoAugment(ImageNetPolicy).Filter(Lanczos),
+	} {
+		if _, err := Images(encoded(nil), s, CenterCrop(4)); err == nil {
+			t.Errorf("%v: no error", s)
+		}
+	}
+}
+
+// TestSmallImagesAndExtremeNumbersGiveImages runs steps with their most extreme numbers on images
+// of one pixel and some more.
+func TestSmallImagesAndExtremeNumbersGiveImages(t *testing.T) {
+	all := []Step{
+		RandomPosterize(0, 1), RandomSolarize(-1e300, 1), RandomSolarize(1e300, 1), RandomInvert(1), RandomEqualize(1), RandomAutocontrast(1),
+		RandomAdjustSharpness(3e38, 1), RandomRotation(-1e6, 1e6), RandomRotation(45, 45).Filter(Bicubic), RandomRotation(90, 90).Center(-1e6, 1e6),
+		RandomAffine(-1e6, 1e6).Translate(1, 1).Scale(1e-300, 1e300).Shear(-1e6, 1e6).ShearY(-90, 90),
+		RandomAffine(0, 0).Scale(1e-300, 1e-300).Filter(Bilinear), RandomAffine(0, 0).Shear(90, 90).Filter(Bicubic),
+		RandomPerspective(1, 1), RandomPerspective(1, 1).Filter(Nearest), RandomPerspective(1, 1).Filter(Bicubic),
+		RandAugment(20, 30), RandAugment(0, 0), TrivialAugmentWide().Bins(2), AutoAugment(ImageNetPolicy), AutoAugment(CIFAR10Policy),
+		AutoAugment(SVHNPolicy), AugMix(), AugMix().Alpha(1e-9).Width(1), AugMix().Alpha(1e6).Severity(10).Depth(9).FewOps().Filter(Bicubic),
+	}
+	for _, size := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 3}, {1, 50}, {40, 2}, {17, 13}} {
+		for _, s := range all {
+			c, err := Compile(s, CenterCrop(5))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dst := make([]byte, 5*5*3)
+			for seed := range uint64(10) {
+				if err := c.IntoBytes(dst, RGB(pixels(size[0], size[1]), size[0], size[1]).Seed(seed)); err != nil {
+					t.Errorf("%v of %v pixels: %v", s, size, err)
+				}
+			}
+		}
+	}
+}
+
+// TestImagesDoNotDependOnThoseBefore runs steps on one goroutine's memory and on fresh memory.
+func TestImagesDoNotDependOnThoseBefore(t *testing.T) {
+	all := []Step{RandomOrder(RandAugment(2, 9), TrivialAugmentWide(), AugMix(), AutoAugment(CIFAR10Policy), RandomRotation(-30, 30).Expand(),
+		RandomAffine(-9, 9), RandomPerspective(0.5, 0.5), RandomAdjustSharpness(2, 0.5)), Resize(9, 11)}
+	used, err := Compile(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := make([]byte, 9*11*3), make([]byte, 9*11*3)
+	for seed := range uint64(60) {
+		fresh, err := Compile(all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, h := 5+int(seed*7%40), 3+int(seed*11%30)
+		source := RGB(pixels(w, h), w, h).Seed(seed)
+		if err := errors.Join(used.IntoBytes(got, source), fresh.IntoBytes(want, source)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("image %d differs", seed)
+		}
+	}
+}
+
+func TestWindowsAreDecodedBetweenRandomSteps(t *testing.T) {
+	x, err := Images(encoded(nil), RandomApply(0.5, RandomHorizontalFlip(0.5)), RandomChoice(Resize(8), CenterCrop(9)),
+		RandomOrder(RandomInvert(0.5), RandomCrop(4)), RandomRotation(-5, 5).Fill(1, 2, 3), CenterCrop(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `  window    RandomApply(0.5, RandomHorizontalFlip(0.5))
+  resample  RandomChoice(Resize(8), CenterCrop(9))
+  augment   RandomOrder(RandomInvert(0.5), RandomCrop(4))
+  warp      RandomRotation(-5, 5).Fill(1, 2, 3)
+  window    CenterCrop(4)
+`
+	if !strings.Contains(x.String(), want) {
+		t.Errorf("plan\n%v\nwithout\n%s", x, want)
+	}
+}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,55 +23,61 @@ import (
 
 const batchSize = 32
 
-// writeIndex saves the index of the tar shards, as a user does once, and lists all files
-// for the server.
-func writeIndex(ctx context.Context, dir string) error {
-	index, err := shards.Scan(ctx, objects.Folder(dir), shards.WebDataset(), []string{"*.tar"}, shards.BlockSize(4<<20))
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(filepath.Join(dir, "tar.index"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = index.WriteTo(f)
-	return err
-}
-
 // loadSide measures a side of penstock and prints a line of JSON per epoch.
 func loadSide(ctx context.Context, o options) error {
-	ds, done, err := openSide(ctx, o)
+	side, err := openSide(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer done()
-	pixels, err := transform.Images(ds, transform.Resize(256), transform.CenterCrop(224), transform.ToTensor(),
+	defer side.close()
+	pixels, err := transform.Images(side.ds, transform.Resize(256), transform.CenterCrop(224), transform.ToTensor(),
 		transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 	if err != nil {
 		return err
 	}
 	l, err := loader.New(pixels, loader.Workers(o.workers), loader.BatchSize(batchSize),
-		loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
+		loader.Sampler(sampler.Grouped(side.ds.Ends(), 1, sampler.Together(8))))
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	for epoch := range o.epochs {
 		begin, cpu := time.Now(), cpuSeconds()
-		m := measurement{Epoch: epoch}
+		m := measurement{Epoch: epoch, Blocks: len(side.ds.Ends()), Bytes: side.bytes}
+		before := side.cacheStats()
+		waited := time.Now()
 		for batch, err := range l.Epoch(ctx, epoch) {
 			if err != nil {
 				return err
 			}
+			m.Waits = append(m.Waits, time.Since(waited).Seconds())
 			m.Images += batch.Len()
+			waited = time.Now()
 		}
 		m.Seconds, m.CPU = time.Since(begin).Seconds(), cpuSeconds()-cpu
+		if side.cache != nil {
+			after := side.cacheStats()
+			hits, misses := after.Hits-before.Hits, after.Misses-before.Misses
+			m.Hits, m.Share = float64(hits)/float64(hits+misses), min(1, float64(after.Limit)/float64(side.bytes))
+		}
+		if m.traffic, err = readCounts(o); err != nil {
+			return err
+		}
 		if err := json.NewEncoder(os.Stdout).Encode(m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readCounts asks the server what it has counted since the last time.
+func readCounts(o options) (t traffic, err error) {
+	resp, err := http.Get(o.endpoint + counts)
+	if err != nil {
+		return t, err
+	}
+	defer resp.Body.Close()
+	return t, json.NewDecoder(resp.Body).Decode(&t)
 }
 
 // cpuSeconds is the user and system time of the process.
@@ -83,59 +89,116 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
+// An opened side of penstock.
+type opened struct {
+	ds    *shards.Dataset
+	bytes int64        // of all blocks
+	cache *cache.Cache // nil if it has none
+}
+
+func (s *opened) close() {
+	if s.cache != nil {
+		s.cache.Close()
+	}
+}
+
+// cacheStats are zeros without a cache.
+func (s *opened) cacheStats() (stats cache.Stats) {
+	if s.cache != nil {
+		stats = s.cache.Stats()
+	}
+	return stats
+}
+
 // openSide opens the shards as the side's name says: "local" in the folder, "tar" and "mds"
-// on the server, "cached" with a cache on the disk. The blocks take no more memory than an
-// epoch needs, so that the second one reads them again.
-func openSide(ctx context.Context, o options) (*shards.Dataset, func(), error) {
-	done := func() {}
-	store := objects.Folder(o.dir)
-	if !strings.Contains(o.side, "local") {
-		server, err := objects.HTTP(o.web, objects.Names(names(o.dir)...))
-		if err != nil {
-			return nil, nil, err
+// on the server, "cached" with a cache on the disk, "half" with one for half of the data.
+// Blocks take less memory than an epoch needs, so that the second one reads them again.
+func openSide(ctx context.Context, o options) (s opened, err error) {
+	has := func(word string) bool { return strings.Contains(o.side, word) }
+	for _, name := range names(o.dir) {
+		if info, err := os.Stat(filepath.Join(o.dir, name)); err == nil && strings.HasSuffix(name, ".mds") == has("mds") {
+			s.bytes += info.Size()
 		}
-		client, err := objects.NewClient(server)
+	}
+	store := objects.Folder(o.dir)
+	if !has("local") {
+		client, err := newClient(o)
 		if err != nil {
-			return nil, nil, err
+			return s, err
 		}
 		store = client
-		if strings.Contains(o.side, "cached") {
-			c, err := cache.New(client, "cache", 1<<30)
-			if err != nil {
-				return nil, nil, err
+		if has("cached") {
+			limit := int64(16 << 30)
+			if has("half") {
+				limit = s.bytes / 2
 			}
-			store, done = c, func() { c.Close() }
+			if s.cache, err = cache.New(client, "cache", limit, cache.BlockSize(5<<20)); err != nil {
+				return s, err
+			}
+			store = s.cache
 		}
 		if store, err = prefetch.New(store); err != nil {
-			return nil, nil, err
+			return s, err
 		}
 	}
-	ds, err := openShards(ctx, o, store)
-	return ds, done, err
-}
-
-func openShards(ctx context.Context, o options, store objects.Store) (*shards.Dataset, error) {
 	memory := shards.Memory(64 << 20)
-	if strings.Contains(o.side, "mds") {
+	if has("mds") {
 		index, err := shards.Scan(ctx, store, shards.MDS(), []string{"mds/index.json"}, shards.BlockSize(4<<20))
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		return shards.Open(store, index, []shards.Field{shards.Bytes("image", "image"), shards.Scalar[int64]("label", "label")}, memory)
+		s.ds, err = shards.Open(store, index, []shards.Field{shards.Bytes("image", "image"), shards.Scalar[int64]("label", "label")}, memory)
+		return s, err
 	}
-	f, err := os.Open(filepath.Join(o.dir, "tar.index"))
+	index, err := readIndex(o)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	defer f.Close()
-	index, err := shards.ReadIndex(f, shards.WebDataset())
-	if err != nil {
-		return nil, err
+	options := []shards.Option{memory}
+	if has("local") {
+		options = append(options, shards.AnyVersion()) // it is that of the server
 	}
-	return shards.Open(store, index, []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}, memory, shards.AnyVersion())
+	s.ds, err = shards.Open(store, index, []shards.Field{shards.Bytes("image", "jpg"), shards.Scalar[int64]("label", "cls")}, options...)
+	return s, err
 }
 
-// names are all files of the server.
+func newClient(o options) (*objects.Client, error) {
+	server, err := objects.HTTP(o.endpoint+"/"+bucket, objects.Names(names(o.dir)...))
+	if err != nil {
+		return nil, err
+	}
+	return objects.NewClient(server)
+}
+
+// writeIndex saves the index of the tar shards of the server, as a user does once.
+func writeIndex(ctx context.Context, o options) error {
+	client, err := newClient(o)
+	if err != nil {
+		return err
+	}
+	index, err := shards.Scan(ctx, client, shards.WebDataset(), []string{"*.tar"}, shards.BlockSize(4<<20))
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(o.dir, "tar.index"))
+	if err != nil {
+		return err
+	}
+	_, err = index.WriteTo(f)
+	return errors.Join(err, f.Close())
+}
+
+// readIndex reads the index from the server, by one request.
+func readIndex(o options) (*shards.Index, error) {
+	resp, err := http.Get(o.endpoint + "/" + bucket + "/tar.index")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return shards.ReadIndex(resp.Body, shards.WebDataset())
+}
+
+// names are the files with samples, and what lists them.
 func names(dir string) []string {
 	tar, _ := filepath.Glob(filepath.Join(dir, "*.tar")) // the patterns are right
 	mds, _ := filepath.Glob(filepath.Join(dir, "mds", "*"))
@@ -147,27 +210,4 @@ func names(dir string) []string {
 		list = append(list, path.Join("mds", filepath.Base(name)))
 	}
 	return list
-}
-
-// summarize prints the medians, and what penstock's are compared with the others'.
-func summarize(all []measurement) {
-	rates := map[string][]float64{}
-	var order []string
-	for _, m := range all {
-		key := fmt.Sprintf("%s, epoch %d", m.Side, m.Epoch)
-		if rates[key] == nil {
-			order = append(order, key)
-		}
-		rates[key] = append(rates[key], float64(m.Images)/m.Seconds)
-	}
-	median := func(key string) float64 {
-		list := slices.Sorted(slices.Values(rates[key]))
-		return list[len(list)/2]
-	}
-	fmt.Println("\nmedians")
-	for _, key := range order {
-		_, epoch, _ := strings.Cut(key, ", ")
-		local := median("penstock local, " + epoch)
-		fmt.Printf("%-34s %8.1f images/s, %5.1f %% of penstock local\n", key, median(key), 100*median(key)/local)
-	}
 }

@@ -1,38 +1,24 @@
 // Shards compares how fast photos in shards are loaded from a web server that answers late:
-// by penstock, and by WebDataset with PyTorch's DataLoader.
+// by penstock, WebDataset, litdata, MosaicML's streaming, and datasets. README.md says how.
 //
 //	go run ./bench/shards [-latency 30ms] [-workers 2] [-epochs 2] [-python PYTHON] PHOTOS
+//	go run ./bench/shards -goals PHOTOS
 //
-// PHOTOS has a folder per class. All sides load the same photos: decoded, resized to 256,
-// cropped to 224, and normalised, in shuffled batches of 32. They take turns, each in new
-// processes. PYTHON is a Python with the peers; without it, penstock is measured alone:
-//
-//	pip install webdataset==1.0.2 mosaicml-streaming==0.13.0 torch torchvision
-//
-// MosaicML's streaming cannot read from a web server, so only its writer is used.
-//
-// A local side has the shards in a folder. The cached ones keep blocks on the disk, as
-// WebDataset's cache_dir does. CPU is user and system time of the side's
-// processes, without the server's. The first epoch includes the start of PyTorch's workers,
-// not that of the process.
+// PHOTOS has a folder per class. PYTHON is a Python with the peers; without it, penstock is
+// measured alone. With -goals, it is compared with itself: with local files, with one request
+// in a hundred 20 times as slow, and with a cache of half the data.
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
+	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -47,9 +33,12 @@ type options struct {
 	copies  int
 	rounds  int
 	python  string
-	side    string // in a process of one side
-	web     string // URL of the server
-	dir     string
+	only    string
+	goals   bool
+
+	side     string // in a process of one side
+	endpoint string // URL of the server
+	dir      string
 }
 
 func main() {
@@ -58,11 +47,13 @@ func main() {
 	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers; lognormal")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "workers of every side")
 	flag.IntVar(&o.epochs, "epochs", 2, "epochs of a process")
-	flag.IntVar(&o.copies, "copies", 3, "how often every photo is in the shards")
+	flag.IntVar(&o.copies, "copies", 4, "how often every photo is in the shards")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often every side is measured")
 	flag.StringVar(&o.python, "python", "", "a Python with the peers")
+	flag.StringVar(&o.only, "sides", "", "measure these sides alone, with commas between them")
+	flag.BoolVar(&o.goals, "goals", false, "compare penstock with itself")
 	flag.StringVar(&o.side, "side", "", "measure this side of penstock and print JSON; for the program itself")
-	flag.StringVar(&o.web, "web", "", "URL of the shards, for -side")
+	flag.StringVar(&o.endpoint, "endpoint", "", "URL of the server, for -side")
 	flag.StringVar(&o.dir, "dir", "", "folder of the shards, for -side")
 	flag.Parse()
 	ctx := context.Background()
@@ -75,22 +66,13 @@ func main() {
 	if flag.NArg() != 1 {
 		log.Fatal("want a folder of photos, with a folder per class")
 	}
-	if err := compare(ctx, o, flag.Arg(0)); err != nil {
+	if err := run(ctx, o, flag.Arg(0)); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// A measurement is one epoch of one side.
-type measurement struct {
-	Side    string
-	Epoch   int
-	Images  int
-	Seconds float64
-	CPU     float64 // seconds
-}
-
-// compare packs the photos, serves them, and starts all sides.
-func compare(ctx context.Context, o options, photos string) error {
+// run packs the photos, serves them, and measures all sides in turns.
+func run(ctx context.Context, o options, photos string) error {
 	dir, err := os.MkdirTemp("", "penstock-bench-shards-")
 	if err != nil {
 		return err
@@ -100,115 +82,64 @@ func compare(ctx context.Context, o options, photos string) error {
 	if err := pack(ctx, o, photos); err != nil {
 		return err
 	}
-	if o.python != "" {
-		if err := python(ctx, o, nil, "pack", o.dir); err != nil {
-			return err
-		}
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	s := &server{dir: o.dir, latency: o.latency}
+	listener, err := s.start()
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	o.web = "http://" + listener.Addr().String()
-	var requests, sent atomic.Int64
-	files := http.FileServer(http.Dir(o.dir))
-	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		time.Sleep(time.Duration(float64(o.latency) * math.Exp(0.3*rand.NormFloat64())))
-		files.ServeHTTP(counted{w, &sent}, r)
-	}))
+	o.endpoint = "http://" + listener.Addr().String()
+	if err := writeIndex(ctx, o); err != nil {
+		return err
+	}
 	var all []measurement
-	fmt.Printf("%-24s %6s %10s %12s %9s %9s\n", "side", "epoch", "images/s", "CPU ms/image", "requests", "MB sent")
+	printHeader(o)
 	for range o.rounds {
 		for _, side := range sides(o) {
 			scratch, err := os.MkdirTemp(dir, "scratch")
 			if err != nil {
 				return err
 			}
-			requests.Store(0)
-			sent.Store(0)
+			s.forget(strings.Contains(side, slowly))
 			found, err := measure(ctx, o, side, scratch)
 			if err != nil {
 				return fmt.Errorf("%s: %w", side, err)
 			}
-			for k, m := range found {
-				traffic := ""
-				if k == len(found)-1 { // of all epochs
-					traffic = fmt.Sprintf("%9d %9.1f", requests.Load(), float64(sent.Load())/1e6)
-				}
-				fmt.Printf("%-24s %6d %10.1f %12.2f %s\n", m.Side, m.Epoch, float64(m.Images)/m.Seconds, 1000*m.CPU/float64(m.Images), traffic)
+			for _, m := range found {
+				m.print()
 			}
 			all = append(all, found...)
+			if err := os.RemoveAll(scratch); err != nil {
+				return err
+			}
 		}
+	}
+	if o.goals {
+		return judge(all)
 	}
 	summarize(all)
 	return nil
 }
 
-// counted counts the bytes of responses.
-type counted struct {
-	http.ResponseWriter
-	sent *atomic.Int64
-}
-
-func (c counted) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p)
-	c.sent.Add(int64(n))
-	return n, err
-}
+// slowly marks the side to which the server answers late at times.
+const slowly = "1 % slow"
 
 func sides(o options) []string {
 	list := []string{"penstock local", "penstock tar", "penstock tar cached"}
-	if o.python != "" {
-		list = append(list, "penstock mds cached", "webdataset")
+	switch {
+	case o.goals:
+		list = []string{"penstock local", "penstock tar", "penstock tar, " + slowly, "penstock tar half cached"}
+	case o.python != "":
+		list = append(list, "penstock mds cached", "webdataset", "litdata", "streaming", "datasets tar", "datasets parquet")
+	}
+	if o.only != "" {
+		list = strings.Split(o.only, ",")
 	}
 	return list
 }
 
-// measure starts the process of a side and reads what it prints.
-func measure(ctx context.Context, o options, side, scratch string) ([]measurement, error) {
-	var out bytes.Buffer
-	switch side {
-	case "webdataset":
-		if err := python(ctx, o, &out, side, o.web, scratch, fmt.Sprint(o.workers), fmt.Sprint(o.epochs), fmt.Sprint(shardCount(o.dir))); err != nil {
-			return nil, err
-		}
-	default:
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		c := exec.CommandContext(ctx, self, "-side", side, "-web", o.web, "-dir", o.dir, "-workers", fmt.Sprint(o.workers), "-epochs", fmt.Sprint(o.epochs))
-		c.Dir, c.Stdout, c.Stderr = scratch, &out, os.Stderr
-		if err := c.Run(); err != nil {
-			return nil, err
-		}
-	}
-	var found []measurement
-	for d := json.NewDecoder(&out); d.More(); {
-		var m measurement
-		if err := d.Decode(&m); err != nil {
-			return nil, err
-		}
-		m.Side = side
-		found = append(found, m)
-	}
-	return found, nil
-}
-
-// python runs bench/shards/peers.py.
-func python(ctx context.Context, o options, out *bytes.Buffer, args ...string) error {
-	_, file, _, _ := runtime.Caller(0)
-	c := exec.CommandContext(ctx, o.python, append([]string{filepath.Join(filepath.Dir(file), "peers.py")}, args...)...)
-	c.Stderr = os.Stderr
-	if out != nil {
-		c.Stdout = out
-	}
-	return c.Run()
-}
-
-// pack writes the photos as tar shards, in a random order, and an index of them.
+// pack writes the photos as tar shards, in a random order, and has the peers write them
+// in their formats.
 func pack(ctx context.Context, o options, photos string) error {
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return err
@@ -227,10 +158,23 @@ func pack(ctx context.Context, o options, photos string) error {
 		return err
 	}
 	columns := []shards.Column{{Field: "image", Extension: "jpg"}, {Field: "label", Extension: "cls"}}
-	if err := shards.WriteTar(ctx, filepath.Join(o.dir, "train-%04d.tar"), ds, columns, shards.ShardSize(16<<20)); err != nil {
+	if err := shards.WriteTar(ctx, filepath.Join(o.dir, "train-%04d.tar"), ds, columns, shards.ShardSize(8<<20)); err != nil {
 		return err
 	}
-	return writeIndex(ctx, o.dir)
+	for side, format := range map[string]string{"mds": "streaming", "streaming": "streaming", "litdata": "litdata", "parquet": "datasets"} {
+		if !strings.Contains(strings.Join(sides(o), ","), side) || format == "streaming" && isFolder(o.dir, "mds") {
+			continue
+		}
+		if err := packFor(ctx, o, format); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFolder(dir, name string) bool {
+	info, err := os.Stat(filepath.Join(dir, name))
+	return err == nil && info.IsDir()
 }
 
 func shardCount(dir string) int {

@@ -27,16 +27,21 @@ func (c chance) add(p *program) error {
 		return err
 	}
 	p.touch("augment   " + c.text)
-	p.ops = append(p.ops, c)
+	p.ops = append(p.ops, chancing{c.p, editing{c}})
 	return nil
 }
 
-// do draws before it asks for pixels.
-func (c chance) do(e *engine, r *rand.Rand) error {
+// chancing is the operation of a chance. It draws before it asks for pixels.
+type chancing struct {
+	p float64
+	editing
+}
+
+func (c chancing) do(e *engine, r *rand.Rand) error {
 	if r.Float64() >= c.p {
 		return nil
 	}
-	return editing{c}.do(e, r)
+	return c.editing.do(e, r)
 }
 
 func (c chance) edit(img *Image, _ *rand.Rand, s *scratch) error {

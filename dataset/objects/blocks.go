@@ -2,7 +2,8 @@ package objects
 
 import "github.com/penstock-go/penstock/dataset"
 
-// A Block is a range of an object that is read as a whole, by one ReadAt.
+// A Block is a range of an object that is read as a whole, by one ReadAt. The blocks
+// of a dataset may be several such ranges each: see [Blocks].
 type Block struct {
 	Object   Object
 	Off, Len int64 // in bytes
@@ -15,11 +16,12 @@ type Blocks struct {
 	Len int
 	// Of is the number of the block that holds a sample, or -1 if there is no such sample.
 	Of func(sample int) int
-	// At is a block, exactly as ReadAt will name it. It is false if the block will not be
-	// read, or if that is not known yet.
-	At func(block int) (b Block, ok bool)
+	// At appends the ranges of a block to dst, exactly as ReadAt will name them. There are
+	// none if the block will not be read, or if that is not known yet. Most blocks are one
+	// range, and several blocks may share one.
+	At func(block int, dst []Block) []Block
 	// Once says that the dataset keeps a block in memory for all of its samples, so that it
-	// reads it once per epoch. Otherwise it reads it for every sample.
+	// reads its ranges once per epoch. Otherwise it reads them for every sample.
 	Once bool
 }
 
@@ -61,9 +63,11 @@ func (f *FS) Foresee(future dataset.Future, n int, path func(i int) string) (sto
 			}
 			return sample
 		},
-		At: func(block int) (Block, bool) {
-			o, ok := f.known(path(block))
-			return Block{Object: o, Len: o.Size}, ok
+		At: func(block int, dst []Block) []Block {
+			if o, ok := f.known(path(block)); ok {
+				dst = append(dst, Block{Object: o, Len: o.Size})
+			}
+			return dst
 		},
 	})
 }

@@ -21,12 +21,13 @@ type damage struct{ error }
 
 func (d *damage) Unwrap() error { return d.error }
 
-// fetch reads n bytes of an object from byte off on, at most part bytes at once. It uses the
-// memory of to, if that is large enough.
+// fetch appends n bytes of an object from byte off on, at most part bytes at once. It uses
+// the memory of to, if that is large enough.
 func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, error) {
-	to = to[:0]
-	for int64(len(to)) < n {
-		part := int(min(n-int64(len(to)), part, max(atOnce, int64(len(to)))))
+	first := len(to)
+	for int64(len(to)-first) < n {
+		done := int64(len(to) - first)
+		part := int(min(n-done, part, max(atOnce, done)))
 		begin := len(to)
 		if cap(to)-begin < part {
 			const unit = 1 << 20 // so that a slightly larger block fits too
@@ -34,7 +35,7 @@ func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part 
 			to = append(grown, to...)[:begin]
 		}
 		to = to[:begin+part]
-		if err := s.ReadAt(ctx, o, to[begin:], off+int64(begin)); err != nil {
+		if err := s.ReadAt(ctx, o, to[begin:], off+done); err != nil {
 			return nil, err
 		}
 	}
@@ -44,14 +45,16 @@ func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part 
 // load reads a block, compares its checksum, decompresses it and finds its samples.
 func (d *Dataset) load(ctx context.Context, h *held) error {
 	b := &d.index.blocks[h.block]
-	err := d.tryLoad(ctx, h, b, b.Len)
+	err := d.tryLoad(ctx, h, b, 1)
 	if _, ok := errors.AsType[*damage](err); ok {
 		// The bytes may have been damaged on their way. They are read again in two parts,
 		// because a cache of blocks may hold the damaged ones, also one that cannot forget them.
 		if f, ok := d.store.(objects.Forgetter); ok {
-			f.Forget(d.object(h.block), b.Off, b.Len)
+			for _, r := range b.ranges(nil) {
+				f.Forget(d.object(h.block), r.Off, r.Len)
+			}
 		}
-		err = d.tryLoad(ctx, h, b, (b.Len+1)/2)
+		err = d.tryLoad(ctx, h, b, 2)
 	}
 	if err != nil {
 		return fmt.Errorf("%s, block at byte %d: %w", d.index.objectOf(h.block).Name, b.Off, err)
@@ -59,21 +62,44 @@ func (d *Dataset) load(ctx context.Context, h *held) error {
 	return nil
 }
 
-// tryLoad reads a block in parts of that many bytes.
-func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, part int64) error {
-	data, err := fetch(ctx, d.store, d.object(h.block), b.Off, b.Len, part, h.data)
-	if err != nil {
-		h.data = nil // the store may not be done with it
-		return err
+// ranges appends all ranges of a block to dst.
+func (b *Block) ranges(dst []Range) []Range {
+	return append(append(dst, Range{b.Off, b.Len}), b.More...)
+}
+
+// tryLoad reads a block, each of its ranges in that many parts.
+func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts int64) error {
+	c := d.index.shards[b.shard].compression
+	to := h.data[:0]
+	if c != Plain {
+		to = d.memory.takeStored()
+	} else {
+		h.data = nil // after an error the store may not be done with it
 	}
-	h.data = data
-	if sum := crc32.Checksum(data, castagnoli()); b.Summed && sum != b.Sum {
+	var err error
+	var memory [4]Range
+	for _, r := range b.ranges(memory[:0]) {
+		if to, err = fetch(ctx, d.store, d.object(h.block), r.Off, r.Len, (r.Len+parts-1)/parts, to); err != nil {
+			return err
+		}
+	}
+	if c == Plain {
+		h.data = to
+	} else {
+		defer d.memory.giveStored(to)
+	}
+	if sum := crc32.Checksum(to[:b.Len], castagnoli()); b.Summed && sum != b.Sum {
 		return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
 	}
-	if c := d.index.shards[b.shard].compression; c != Plain {
-		if h.data, err = decompress(c, data, b.Size); err != nil {
-			return &damage{err}
-		}
+	switch c {
+	case Plain:
+	case ByFormat:
+		h.data, err = d.index.layout.(Unpacker).Unpack(h.data[:0], to, &b.Block)
+	default:
+		h.data, err = decompress(c, to, b.Size)
+	}
+	if err != nil {
+		return &damage{err}
 	}
 	if h.rows, err = d.index.layout.Rows(h.data, b.Off, h.rows[:0]); err != nil {
 		return &damage{err}

@@ -7,7 +7,7 @@ import (
 
 // Foresee tells the store which blocks will be read, and in which order, if it is an
 // [objects.Foreseer]: see package prefetch. It leaves out blocks that are in memory when
-// their turn comes, and those of more than 64 MiB, which are read in parts.
+// their turn comes, and ranges of more than 64 MiB, which are read in parts.
 func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 	s, ok := d.store.(objects.Foreseer)
 	if !ok {
@@ -22,13 +22,21 @@ func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 			b, _ := d.index.find(sample)
 			return b
 		},
-		At: func(b int) (objects.Block, bool) {
+		At: func(b int, dst []objects.Block) []objects.Block {
 			if h := d.memory.peek(b); h != nil {
 				d.memory.release(h) // which keeps it in memory for longer
-				return objects.Block{}, false
+				return dst
 			}
-			block := &d.index.blocks[b]
-			return objects.Block{Object: d.object(b), Off: block.Off, Len: block.Len}, block.Len <= atOnce && !d.memory.has(b)
+			if d.memory.has(b) {
+				return dst
+			}
+			var memory [4]Range
+			for _, r := range d.index.blocks[b].ranges(memory[:0]) {
+				if r.Len <= atOnce {
+					dst = append(dst, objects.Block{Object: d.object(b), Off: r.Off, Len: r.Len})
+				}
+			}
+			return dst
 		},
 		Once: true,
 	})

@@ -36,6 +36,14 @@ type Layout interface {
 	Decoder(columns []string) (Decoder, error)
 }
 
+// An Unpacker is the [Layout] of shards that are compressed [ByFormat].
+type Unpacker interface {
+	Layout
+	// Unpack appends the samples of a block to dst, for Rows. stored has the bytes of the
+	// block and of its further ranges, one after the other.
+	Unpack(dst, stored []byte, b *Block) ([]byte, error)
+}
+
 // A Decoder finds the columns of samples. One goroutine at a time uses it.
 type Decoder interface {
 	// Decode sets dst[k] to column k of the sample, or to the zero Value if the sample
@@ -72,7 +80,7 @@ type Row struct{ Off, Len int }
 // A Shard is an object and its blocks.
 type Shard struct {
 	Object objects.Object
-	// Compression is that of the whole object, which is then one block.
+	// Compression is that of the whole object, which is then one block, or ByFormat.
 	Compression Compression
 	Blocks      []Block
 	// Schema describes the columns, if the format needs that. All shards of an index
@@ -86,18 +94,27 @@ type Block struct {
 	Off  int64 // of the first byte in the object
 	Len  int64 // bytes in the object
 	// Size is the number of bytes after decompression. It is Len if the shard is not
-	// compressed.
+	// compressed, and about right if it is compressed ByFormat.
 	Size int64
 	// Sum is the CRC-32C (RFC 3720, section 12.1) of the Len bytes, if Summed.
 	Sum    uint32
 	Summed bool
+	// More are further ranges of the object that the block needs, if it is compressed
+	// ByFormat. Each costs a request.
+	More []Range
+	// Meta is what an Unpacker has to know of the block.
+	Meta []byte
 }
 
-// Compression is how the whole of a shard is compressed.
+// A Range is some bytes of an object.
+type Range struct{ Off, Len int64 }
+
+// Compression is how a shard is compressed: as a whole, or block by block.
 type Compression uint8
 
 const (
-	Plain Compression = iota // not compressed
-	Gzip                     // RFC 1952, of one or more members
-	Zstd                     // RFC 8878, of one or more frames, with windows of at most 128 MiB
+	Plain    Compression = iota // not compressed
+	Gzip                        // RFC 1952, of one or more members
+	Zstd                        // RFC 8878, of one or more frames, with windows of at most 128 MiB
+	ByFormat                    // each block by itself: the format's Layout is an Unpacker
 )

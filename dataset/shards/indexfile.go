@@ -24,10 +24,15 @@ import (
 //	  number                   compression
 //	  number                   blocks, and for each of them:
 //	    number                   samples, twice; plus 1 if there is a checksum
-//	    number                   bytes from the end of the previous block
+//	    number                   bytes from the end of the previous block, or from the
+//	                             beginning if the shard is compressed by its format
 //	    number                   bytes
 //	    number                   bytes after decompression, if the shard is compressed
 //	    4 bytes                  CRC-32C, little-endian, if there is one
+//	    if the shard is compressed by its format:
+//	      number                 further ranges, and for each of them:
+//	        number, number         first byte, bytes
+//	      text                   what the format has to know of the block
 //	4 bytes                  CRC-32C of all that, little-endian
 const (
 	indexMagic   = "\x89shards\n"
@@ -69,6 +74,9 @@ func (x *Index) encode() []byte {
 				summed = 1
 			}
 			number(int64(block.Rows)<<1 | summed)
+			if s.compression == ByFormat {
+				at = 0 // blocks may overlap
+			}
 			number(block.Off - at)
 			number(block.Len)
 			at = block.Off + block.Len
@@ -77,6 +85,14 @@ func (x *Index) encode() []byte {
 			}
 			if block.Summed {
 				b = binary.LittleEndian.AppendUint32(b, block.Sum)
+			}
+			if s.compression == ByFormat {
+				number(int64(len(block.More)))
+				for _, r := range block.More {
+					number(r.Off)
+					number(r.Len)
+				}
+				text(string(block.Meta))
 			}
 		}
 	}
@@ -179,12 +195,15 @@ func (p *indexParser) text() string { return string(p.bytes(p.number())) }
 func (p *indexParser) shard() (s Shard, err error) {
 	s.Object = objects.Object{Name: p.text(), Size: p.number(), Version: p.text()}
 	compression := p.number()
-	if compression > int64(Zstd) {
+	if compression > int64(ByFormat) {
 		p.fail(fmt.Errorf("compression %d", compression))
 	}
 	s.Compression = Compression(compression)
 	at := int64(0)
 	for left := p.number(); left > 0 && p.err == nil; left-- {
+		if s.Compression == ByFormat {
+			at = 0
+		}
 		rows := p.number()
 		b := Block{Rows: int(rows >> 1), Off: p.number(), Len: p.number(), Summed: rows&1 == 1}
 		if b.Off > math.MaxInt64-at || b.Len > math.MaxInt64-at-b.Off || int64(b.Rows) != rows>>1 {
@@ -201,6 +220,12 @@ func (p *indexParser) shard() (s Shard, err error) {
 			if sum := p.bytes(4); sum != nil {
 				b.Sum = binary.LittleEndian.Uint32(sum)
 			}
+		}
+		if s.Compression == ByFormat {
+			for more := p.number(); more > 0 && p.err == nil; more-- {
+				b.More = append(b.More, Range{p.number(), p.number()})
+			}
+			b.Meta = bytes.Clone(p.bytes(p.number()))
 		}
 		s.Blocks = append(s.Blocks, b)
 	}

@@ -17,6 +17,7 @@ type memory struct {
 	used    int64         // bytes of held blocks, also those being loaded
 	idle    held          // ring of the blocks without users; idle.next was used last
 	spare   *held         // its memory can be used again
+	stored  [][]byte      // memory for blocks before they are unpacked
 }
 
 // held is a block in memory.
@@ -111,6 +112,10 @@ func (m *memory) load(ctx context.Context, h *held, load func(context.Context, *
 				}
 				m.damaged[h.block] = h.err
 			}
+		} else if n := int64(len(h.data)); n != h.size { // the index has an estimate
+			m.used += n - h.size
+			h.size = n
+			m.evict()
 		}
 		close(h.ready)
 	}()
@@ -118,6 +123,27 @@ func (m *memory) load(ctx context.Context, h *held, load func(context.Context, *
 		return nil, h.err
 	}
 	return h, nil
+}
+
+// takeStored returns memory for a block that is to be unpacked.
+func (m *memory) takeStored() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.stored)
+	if n == 0 {
+		return nil
+	}
+	b := m.stored[n-1]
+	m.stored = m.stored[:n-1]
+	return b[:0]
+}
+
+// giveStored returns the memory of a block that was unpacked. As many are kept as there
+// were Readers that unpacked blocks at the same time.
+func (m *memory) giveStored(b []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stored = append(m.stored, b)
 }
 
 // peek returns a block that is in memory, or nil. The caller releases it.

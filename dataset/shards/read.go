@@ -40,8 +40,12 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	dst.Stage(dataset.StageDecode)
 	if err := r.place(r.current.sample(row), dst); err != nil {
+		compression := r.index.shards[r.index.blocks[b].shard].compression
+		if compression == ByFormat {
+			return fmt.Errorf("shards: %s, sample %d: %w", r.index.objectOf(b).Name, r.index.inShard(i, b), err)
+		}
 		at := r.index.blocks[b].Off + int64(r.current.rows[row].Off)
-		what := ofDecompressed(r.index.shards[r.index.blocks[b].shard].compression)
+		what := ofDecompressed(compression)
 		return fmt.Errorf("shards: %s, byte %d%s: %w", r.index.objectOf(b).Name, at, what, err)
 	}
 	return nil

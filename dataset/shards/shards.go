@@ -165,8 +165,9 @@ func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
 		}
 		told[b] = true
 		if !d.memory.has(b) {
-			block := &d.index.blocks[b]
-			s.ReadAhead(ctx, d.object(b), block.Off, block.Len)
+			for _, r := range d.index.blocks[b].ranges(nil) {
+				s.ReadAhead(ctx, d.object(b), r.Off, r.Len)
+			}
 		}
 	}
 }

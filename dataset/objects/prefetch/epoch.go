@@ -30,9 +30,11 @@ type epoch struct {
 	group  sync.WaitGroup
 
 	// Only the goroutine that looks ahead uses these.
-	batch   int   // that it looks at
-	samples []int // of the batch
-	next    int   // of samples
+	batch   int             // that it looks at
+	samples []int           // of the batch
+	next    int             // of samples
+	parts   []objects.Block // ranges of that sample's block
+	part    int             // that it looks at
 
 	// The Prefetcher's mutex guards these.
 	waiting []*block // to be fetched, in the order in which they are needed
@@ -111,16 +113,24 @@ func (e *epoch) lookAhead(wait bool) (more bool) {
 			if k < 0 || k >= e.of.Len || e.known(k) {
 				continue
 			}
-			b, ok := e.of.At(k)
-			if !ok || b.Len < 1 || b.Len > e.p.memory {
-				continue
+			if e.part == 0 {
+				if e.parts = e.of.At(k, e.parts[:0]); len(e.parts) == 0 {
+					continue
+				}
 			}
-			local := e.p.holder != nil && e.p.holder.Has(b.Object, b.Off, b.Len)
-			if met, stopped := e.meet(b, local, wait); stopped {
-				return false
-			} else if !met {
-				return true
+			for ; e.part < len(e.parts); e.part++ {
+				b := e.parts[e.part]
+				if b.Len < 1 || b.Len > e.p.memory {
+					continue
+				}
+				local := e.p.holder != nil && e.p.holder.Has(b.Object, b.Off, b.Len)
+				if met, stopped := e.meet(b, local, wait); stopped {
+					return false
+				} else if !met {
+					return true
+				}
 			}
+			e.part = 0
 			if e.of.Once {
 				e.seen[k/64] |= 1 << (k % 64)
 			}

@@ -172,7 +172,7 @@ func (p *Prefetcher) consume(b *block) {
 		return
 	}
 	c := &b.claims[0]
-	if c.reads--; c.reads <= 0 || c.epoch.of.Once {
+	if c.reads--; c.reads <= 0 {
 		p.release(b, c.epoch)
 	}
 }

@@ -262,8 +262,8 @@ func filesOf(s *far) objects.Blocks {
 	return objects.Blocks{
 		Len: s.objects,
 		Of:  func(sample int) int { return sample },
-		At: func(block int) (objects.Block, bool) {
-			return objects.Block{Object: s.object(block), Len: int64(s.size)}, true
+		At: func(block int, dst []objects.Block) []objects.Block {
+			return append(dst, objects.Block{Object: s.object(block), Len: int64(s.size)})
 		},
 	}
 }
@@ -366,6 +366,44 @@ func TestBlocksLargerThanTheMemoryAreReadDirectly(t *testing.T) {
 		run(t, images(t, p), 1, loader.BatchSize(3))
 		if all, most := s.total(); all != 20 || most != 1 || p.Stats().Direct != 20 || p.Identity() != "far" {
 			t.Errorf("%d requests, %v", all, p.Stats())
+		}
+	})
+}
+
+// TestBlocksOfSeveralRangesAreFetchedWhole has blocks of two ranges, of which all share the
+// second one. It waits in the middle of a block, because only five ranges fit.
+func TestBlocksOfSeveralRangesAreFetchedWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFar(7, 1000)
+		p := newPrefetcher(t, s, prefetch.Memory(5000))
+		shared := objects.Block{Object: s.object(6), Len: 1000}
+		blocks := objects.Blocks{
+			Len: 6,
+			Of:  func(sample int) int { return sample / 10 },
+			At: func(block int, dst []objects.Block) []objects.Block {
+				return append(dst, objects.Block{Object: s.object(block), Len: 1000}, shared)
+			},
+			Once: true,
+		}
+		f := &moving{batches: [][]int{{0, 10, 20, 1, 30, 40, 50, 59}}}
+		stop := p.Foresee(f, blocks)
+		f.begun.Store(1)
+		data := make([]byte, 1000)
+		for block := range 6 {
+			time.Sleep(time.Second)
+			for _, b := range blocks.At(block, nil) {
+				if err := p.ReadAt(t.Context(), b.Object, data, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		stop()
+		all, most := s.total()
+		if got := p.Stats(); got.Direct != 0 || got.Unread != 0 || got.Held != 0 {
+			t.Errorf("%+v, want all reads from memory", got)
+		}
+		if all != 7 || most != 1 {
+			t.Errorf("%d requests, %d for one object, want 7, and one for each", all, most)
 		}
 	})
 }

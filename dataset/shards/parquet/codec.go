@@ -1,0 +1,121 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/penstock-go/penstock/internal/bulk"
+)
+
+// The compressions of pages.
+const (
+	uncompressed = 0
+	codecSnappy  = 1
+	codecGzip    = 2
+	codecBrotli  = 4
+	codecZstd    = 6
+	codecLZ4     = 7
+)
+
+// ratios are how many times the compressed bytes a page may have after decompression, so
+// that no header alone takes memory. Snappy, gzip and LZ4 cannot compress more than that.
+var ratios = [...]int64{codecSnappy: 22, codecGzip: 1032, codecBrotli: 2048, codecZstd: 2048, codecLZ4: 255}
+
+// codecs decompresses pages. One goroutine at a time uses it.
+type codecs struct {
+	zstd   *zstd.Decoder
+	gzip   *gzip.Reader
+	brotli *brotli.Reader
+}
+
+func (c *codecs) close() {
+	if c.zstd != nil {
+		c.zstd.Close()
+	}
+}
+
+// decompress returns size bytes. It uses the memory of to, if that is large enough, or
+// returns packed itself.
+func (c *codecs) decompress(codec int, packed []byte, size int, to []byte) (_ []byte, err error) {
+	if codec == uncompressed {
+		if len(packed) != size {
+			return nil, fmt.Errorf("a page of %d bytes, want %d", len(packed), size)
+		}
+		return packed, nil
+	}
+	if codec < 0 || codec >= len(ratios) || ratios[codec] == 0 {
+		return nil, fmt.Errorf("the compression %d is not supported", codec)
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	if int64(size) > bulk.First+ratios[codec]*int64(len(packed)) {
+		return nil, fmt.Errorf("a page of %d bytes that is said to have %d after decompression", len(packed), size)
+	}
+	if cap(to) < size {
+		to = make([]byte, size)
+	}
+	to = to[:size:size]
+	n := 0
+	switch codec {
+	case codecSnappy:
+		var got []byte
+		if n, err = snappy.DecodedLen(packed); err == nil && n == size {
+			got, err = snappy.Decode(to, packed)
+			n = len(got)
+		}
+	case codecGzip:
+		if c.gzip == nil {
+			c.gzip = new(gzip.Reader)
+		}
+		if err = c.gzip.Reset(bytes.NewReader(packed)); err == nil {
+			n, err = readAll(c.gzip, to)
+		}
+	case codecBrotli:
+		if c.brotli == nil {
+			c.brotli = new(brotli.Reader)
+		}
+		if err = c.brotli.Reset(bytes.NewReader(packed)); err == nil {
+			n, err = readAll(c.brotli, to)
+		}
+	case codecZstd:
+		var got []byte
+		if c.zstd == nil {
+			c.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		}
+		if err == nil {
+			got, err = c.zstd.DecodeAll(packed, to[:0])
+			n = len(got)
+		}
+	case codecLZ4:
+		n, err = lz4.UncompressBlock(packed, to)
+	}
+	if err == nil && n != size {
+		err = fmt.Errorf("%d bytes, want %d", n, size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decompress a page: %w", err)
+	}
+	return to, nil
+}
+
+// readAll reads len(to) bytes, and makes sure that there are no more.
+func readAll(r io.Reader, to []byte) (int, error) {
+	n, err := io.ReadFull(r, to)
+	if err != nil {
+		return n, bulk.Unexpected(err)
+	}
+	ended, err := bulk.Ended(r)
+	if err == nil && !ended {
+		err = errors.New("more bytes than the header says")
+	}
+	return n, err
+}

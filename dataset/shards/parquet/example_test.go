@@ -1,0 +1,43 @@
+package parquet_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/parquet"
+)
+
+// A file that Hugging Face's datasets wrote, here in a folder. An HTTP server or a bucket
+// is another Store.
+func ExampleFormat() {
+	ctx := context.Background()
+	store := objects.Folder("testdata")
+	index, err := shards.Scan(ctx, store, parquet.Format(), []string{"photos.parquet"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := shards.Open(store, index, []shards.Field{
+		shards.Bytes("image", "image"), // for transform.Images
+		shards.Scalar[int64]("label", "label"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	classes := parquet.Classes(index, "label")
+	for i := range ds.Len() {
+		sample, err := dataset.At(ctx, ds, i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		label := sample["label"].Data().(int64)
+		fmt.Println(ds.Name(i), sample["image"].Shape(), classes[label])
+	}
+	// Output:
+	// photos.parquet/n03584829_iron.JPEG (2150) object-i-p
+	// photos.parquet/n04254120_soap_dispenser.JPEG (2736) object-q-z
+	// photos.parquet/n02089078_black-and-tan_coonhound.JPEG (3544) dog
+}

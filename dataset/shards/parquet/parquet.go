@@ -1,0 +1,168 @@
+// Package parquet reads Parquet files as shards of package shards: the samples in any
+// order, from any store.
+//
+//	index, err := shards.Scan(ctx, store, parquet.Format(), []string{"data/train-*.parquet"})
+//	ds, err := shards.Open(store, index, []shards.Field{
+//		shards.Bytes("image", "image"),
+//		shards.Scalar[int64]("label", "label"),
+//	})
+//	classes := parquet.Classes(index, "label")
+//	photos, err := transform.Images(ds, steps...)
+//
+// A column is named by its path in the schema, with dots: "image.path". A structure with a
+// column "bytes", as Hugging Face's datasets stores images and sounds, also stands for
+// that column: "image". The names that only serve lists are left out, so "tokens" is the
+// column whose path is tokens.list.element.
+//
+// Binary columns, texts and JSON are for [shards.Bytes]. Numbers and bools are for
+// [shards.Scalar], and lists of them for [shards.Array] and [shards.Ragged]. Lists of lists
+// are arrays if the inner ones have the same length. Dates and times are the integers that
+// are stored. Decimal numbers, INT96 and lists of texts cannot be read. A sample in which a
+// value is null does not have the column.
+//
+// # Blocks
+//
+// [shards.Scan] reads the footer of each file and the page index, but not the samples. A
+// row group of less than two times the block size is not divided, and small ones that lie
+// next to each other are one block. A larger one is divided at the pages of its largest
+// column, if it has a page index, as the files of datasets 4 and later have. Then a block
+// costs a request for that column's pages and, as a rule, one for those of the small
+// columns, which are read for each of the row group's blocks. A large row group without a
+// page index is one block.
+//
+// A block is decompressed and decoded as a whole, into memory. Pages of all encodings and
+// of the compressions Snappy, gzip, Zstandard, Brotli and LZ4_RAW are read. The file has
+// no checksum, unless its writer gave the pages one; then it is compared.
+//
+// # Damage
+//
+// Sizes and numbers of values in the file's headers are compared with the bytes that there
+// are, and memory grows as bytes are decompressed. [Limit] bounds the memory of a block.
+package parquet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+)
+
+// An Option changes what [Format] makes. The zero Option sets nothing.
+type Option struct{ set func(*format) }
+
+// Columns reads only these columns from the file: each with all columns below it. Without
+// it a block has all columns, also those that no field uses.
+func Columns(names ...string) Option {
+	return Option{func(f *format) { f.columns = slices.Clone(names) }}
+}
+
+// Limit sets how many bytes of memory a block may take. Blocks that take more are errors.
+// The default is 1 GiB.
+func Limit(bytes int64) Option { return Option{func(f *format) { f.limit = bytes }} }
+
+// Format is the format of Apache Parquet, for [shards.Scan] and [shards.ReadIndex].
+func Format(options ...Option) shards.Format {
+	f := &format{limit: 1 << 30}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(f)
+		}
+	}
+	return f
+}
+
+type format struct {
+	columns []string
+	limit   int64
+}
+
+func (f *format) String() string {
+	if f.columns == nil {
+		return "parquet"
+	}
+	return fmt.Sprintf("parquet with the columns %q", f.columns)
+}
+
+// check is for the options.
+func (f *format) check() error {
+	if f.limit < 1 || f.limit > math.MaxInt32 {
+		return fmt.Errorf("parquet: Limit(%d): want 1 to %d", f.limit, math.MaxInt32)
+	}
+	return nil
+}
+
+func (f *format) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(shards.Shard) error) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	o, err := s.Stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	shard, err := f.split(&file{ctx: ctx, store: s, object: o}, size)
+	if err != nil {
+		return err
+	}
+	return emit(shard)
+}
+
+func (f *format) Layout(text []byte) (shards.Layout, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	s := &schema{}
+	if text != nil { // there are shards
+		if err := json.Unmarshal(text, s); err != nil {
+			return nil, fmt.Errorf("parquet: columns: %w", err)
+		}
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	l := &layout{schema: s, limit: f.limit, named: -1}
+	for k := range s.Leaves {
+		if s.Leaves[k].Error == "" && f.wants(s.Leaves[k].Name) {
+			l.wanted = append(l.wanted, &s.Leaves[k])
+		}
+	}
+	if len(s.Leaves) > 0 && len(l.wanted) == 0 {
+		return nil, fmt.Errorf("parquet: no column %s that can be read, only %s", strings.Join(f.columns, " or "), s.names())
+	}
+	l.findName()
+	return l, nil
+}
+
+// wants reports whether a column is to be read.
+func (f *format) wants(name string) bool {
+	return f.columns == nil || slices.ContainsFunc(f.columns, func(c string) bool {
+		return name == c || strings.HasPrefix(name, c) && name[len(c)] == '.'
+	})
+}
+
+// Classes are the names of a column's classes, in the order of its labels, as Hugging
+// Face's datasets stores them for a ClassLabel. They are nil if the files have none.
+func Classes(index *shards.Index, column string) []string {
+	var s schema
+	if json.Unmarshal(index.Schema(), &s) != nil {
+		return nil
+	}
+	return s.Classes[column]
+}
+
+// names are the columns, for errors.
+func (s *schema) names() string {
+	var names []string
+	for k := range s.Leaves {
+		names = append(names, s.Leaves[k].Name)
+	}
+	return fmt.Sprintf("%.500s", strings.Join(names, ", "))
+}
+
+// errTooLarge is the error of a block that takes more memory than the limit.
+var errTooLarge = errors.New("it takes more memory than the option Limit allows")

@@ -1,0 +1,363 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/shards"
+)
+
+const (
+	magic    = "PAR1"    // at the beginning and at the end of a file
+	tailSize = 128 << 10 // bytes of a file's end that are read first
+	maxTail  = 64 << 20  // bytes of a footer, and of a page index
+	maxGap   = 64 << 10  // bytes between two ranges that are read as one
+	perRow   = 4         // bytes of a row in memory, without those of its columns
+	perValue = 3         // bytes of a value in memory, without its own
+	tailEnd  = 4 + len(magic)
+)
+
+// A file reads the end of an object.
+type file struct {
+	ctx    context.Context
+	store  objects.Store
+	object objects.Object
+	off    int64 // of tail
+	tail   []byte
+}
+
+// read returns n bytes from byte off on, which must be within the object.
+func (f *file) read(off, n int64) ([]byte, error) {
+	if off >= f.off && f.tail != nil {
+		return f.tail[off-f.off:][:n:n], nil
+	}
+	data := make([]byte, n)
+	return data, f.store.ReadAt(f.ctx, f.object, data, off)
+}
+
+// footer reads the metadata.
+func (f *file) footer() (_ *footer, err error) {
+	size := f.object.Size
+	if size < int64(len(magic)+tailEnd) {
+		return nil, fmt.Errorf("want a Parquet file: it has %d bytes", size)
+	}
+	n := min(size, tailSize)
+	if f.tail, err = f.read(size-n, n); err != nil {
+		return nil, err
+	}
+	f.off = size - n
+	end := f.tail[n-int64(tailEnd):]
+	switch {
+	case string(end[4:]) == "PARE":
+		return nil, errors.New("the file is encrypted")
+	case string(end[4:]) != magic:
+		return nil, errors.New("want a Parquet file: it does not end as one")
+	}
+	length := int64(binary.LittleEndian.Uint32(end))
+	if length > size-int64(len(magic)+tailEnd) || length > maxTail {
+		return nil, fmt.Errorf("metadata of %d bytes in a file of %d", length, size)
+	}
+	data, err := f.read(size-int64(tailEnd)-length, length)
+	if err != nil {
+		return nil, err
+	}
+	return parseFooter(data)
+}
+
+// split finds the blocks of a file.
+func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
+	shard = shards.Shard{Object: file.object, Compression: shards.ByFormat}
+	footer, err := file.footer()
+	if err != nil {
+		return shard, err
+	}
+	s, err := parseSchema(footer)
+	if err != nil {
+		return shard, err
+	}
+	if shard.Schema, err = json.Marshal(s); err != nil {
+		return shard, err
+	}
+	p := &planner{format: f, file: file, schema: s, least: size}
+	var rows int64
+	for k := range footer.groups {
+		g := &footer.groups[k]
+		if g.rows == 0 {
+			continue
+		}
+		if err := p.group(g); err != nil {
+			return shard, fmt.Errorf("row group %d: %w", k, err)
+		}
+		rows += g.rows
+	}
+	if rows != footer.rows {
+		return shard, fmt.Errorf("row groups of %d rows, want %d", rows, footer.rows)
+	}
+	if err := p.flush(); err != nil {
+		return shard, err
+	}
+	shard.Blocks = p.blocks
+	return shard, nil
+}
+
+// maxRows limits the rows of a file, so that sums cannot overflow.
+const maxRows = 1 << 40
+
+// A planner divides row groups into blocks.
+type planner struct {
+	*format
+	file   *file
+	schema *schema
+	least  int64 // bytes of a block
+	blocks []shards.Block
+
+	// Of the block that grows.
+	segments []segment
+	size     float64 // bytes in memory
+	begin    int64
+	end      int64
+}
+
+// A segment is consecutive rows of a row group.
+type segment struct {
+	rows    int64
+	columns []column // those that are wanted
+}
+
+// A column is the pages of a column that a segment needs.
+type column struct {
+	codec  int
+	skip   int64          // rows of these pages before the segment
+	pieces []shards.Range // of the file
+}
+
+// group adds the rows of a row group.
+func (p *planner) group(g *group) error {
+	if g.rows < 0 || g.rows > maxRows {
+		return fmt.Errorf("%d rows", g.rows)
+	}
+	if len(g.chunks) != len(p.schema.Leaves) {
+		return fmt.Errorf("%d columns, want %d", len(g.chunks), len(p.schema.Leaves))
+	}
+	var chunks []*chunk
+	var packed int64
+	unpacked := float64(g.rows) * perRow
+	for k := range g.chunks {
+		h, l := &g.chunks[k], &p.schema.Leaves[k]
+		if l.Error != "" || !p.wants(l.Name) {
+			continue
+		}
+		if err := h.check(l, g.rows, p.file.object.Size); err != nil {
+			return fmt.Errorf("column %.100q: %w", l.Name, err)
+		}
+		chunks = append(chunks, h)
+		packed += h.packed
+		unpacked += float64(max(h.unpacked, h.packed)) + float64(g.rows)*perValue
+	}
+	if packed >= 2*p.least {
+		if pages, err := p.pages(g, chunks); err != nil || pages != nil {
+			if err := errors.Join(err, p.flush()); err != nil {
+				return err
+			}
+			return p.divide(g, chunks, pages, unpacked/float64(max(packed, 1)))
+		}
+	}
+	s := segment{rows: g.rows}
+	begin, end := p.file.object.Size, int64(0)
+	for _, h := range chunks {
+		s.columns = append(s.columns, column{h.codec, 0, []shards.Range{{Off: h.firstPage, Len: h.packed}}})
+		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.packed)
+	}
+	if len(p.segments) > 0 && (p.end-p.begin >= p.least || begin < p.end || begin-p.end > maxGap || end-begin-packed > maxGap) {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	if len(p.segments) == 0 {
+		p.begin = begin
+	}
+	p.segments, p.size, p.end = append(p.segments, s), p.size+unpacked, end
+	return nil
+}
+
+// pages reads the page indices of chunks. It returns nil if one has none.
+func (p *planner) pages(g *group, chunks []*chunk) ([][]pagePlace, error) {
+	size := p.file.object.Size
+	begin, end := size, int64(0)
+	for _, h := range chunks {
+		if h.index == 0 {
+			return nil, nil
+		}
+		if h.index < 0 || h.indexLen < 1 || h.indexLen > maxTail || h.index > size-h.indexLen {
+			return nil, fmt.Errorf("a page index of %d bytes from byte %d, of %d bytes", h.indexLen, h.index, size)
+		}
+		begin, end = min(begin, h.index), max(end, h.index+h.indexLen)
+	}
+	if end-begin > maxTail {
+		return nil, fmt.Errorf("page indices of %d bytes", end-begin)
+	}
+	data, err := p.file.read(begin, end-begin)
+	if err != nil {
+		return nil, err
+	}
+	pages := make([][]pagePlace, len(chunks))
+	for k, h := range chunks {
+		if pages[k], err = parsePages(data[h.index-begin:][:h.indexLen], h, g.rows); err != nil {
+			return nil, fmt.Errorf("page index: %w", err)
+		}
+		if h.firstPage < h.data {
+			h.dictionaryTo = pages[k][0].off
+		}
+	}
+	return pages, nil
+}
+
+// divide makes blocks of a large row group: it cuts before pages of its largest column.
+// growth is the ratio of the bytes in memory to those of the file.
+func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth float64) error {
+	largest := 0
+	for k, h := range chunks {
+		if h.packed > chunks[largest].packed {
+			largest = k
+		}
+	}
+	first, last := int64(0), pages[largest]
+	left := chunks[largest].packed
+	begin := last[0].off
+	for k := 1; k <= len(last); k++ {
+		end := g.rows
+		if k < len(last) {
+			n := last[k].off - begin
+			if n < p.least || left-n < p.least/2 {
+				continue
+			}
+			left -= n
+			begin, end = last[k].off, last[k].row
+		}
+		s := segment{rows: end - first}
+		for c, h := range chunks {
+			s.columns = append(s.columns, columnOf(h, pages[c], first, end))
+		}
+		p.segments = []segment{s}
+		for _, c := range s.columns {
+			for _, r := range c.pieces {
+				p.size += float64(r.Len) * growth
+			}
+		}
+		p.size += float64(s.rows) * float64(perRow+perValue*len(chunks))
+		if err := p.flush(); err != nil {
+			return err
+		}
+		first = end
+	}
+	return nil
+}
+
+// columnOf finds the pages of a chunk with the rows from first to end, and its dictionary.
+func columnOf(h *chunk, pages []pagePlace, first, end int64) column {
+	from, _ := slices.BinarySearchFunc(pages, first+1, func(p pagePlace, row int64) int { return int(min(max(p.row-row, -1), 1)) })
+	from = max(from-1, 0)
+	to := from
+	for to+1 < len(pages) && pages[to+1].row < end {
+		to++
+	}
+	c := column{codec: h.codec, skip: first - pages[from].row}
+	if h.firstPage < h.dictionaryTo {
+		c.pieces = append(c.pieces, shards.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
+	}
+	c.pieces = append(c.pieces, shards.Range{Off: pages[from].off, Len: pages[to].off + pages[to].len - pages[from].off})
+	return c
+}
+
+// flush ends the block that grows.
+func (p *planner) flush() error {
+	if len(p.segments) == 0 {
+		return nil
+	}
+	var ranges []shards.Range
+	b := shards.Block{}
+	for _, s := range p.segments {
+		b.Rows += int(s.rows)
+		for _, c := range s.columns {
+			ranges = append(ranges, c.pieces...)
+		}
+	}
+	if p.size > float64(p.limit) {
+		return fmt.Errorf("a block of %d rows with about %.0f bytes: %w", b.Rows, p.size, errTooLarge)
+	}
+	ranges = joined(ranges)
+	largest := 0
+	for k, r := range ranges {
+		if r.Len > ranges[largest].Len {
+			largest = k
+		}
+	}
+	b.Off, b.Len = ranges[largest].Off, ranges[largest].Len
+	b.More = slices.Delete(ranges, largest, largest+1)
+	b.Size = int64(p.size)
+	b.Meta = encodeMeta(p.segments)
+	p.blocks = append(p.blocks, b)
+	p.segments, p.size = nil, 0
+	return nil
+}
+
+// joined sorts ranges and joins those with little between them.
+func joined(ranges []shards.Range) []shards.Range {
+	slices.SortFunc(ranges, func(a, b shards.Range) int { return int(min(max(a.Off-b.Off, -1), 1)) })
+	n := 0
+	for _, r := range ranges[1:] {
+		if last := &ranges[n]; r.Off <= last.Off+last.Len+maxGap {
+			last.Len = max(last.Len, r.Off+r.Len-last.Off)
+			continue
+		}
+		n++
+		ranges[n] = r
+	}
+	return ranges[:n+1]
+}
+
+// The Meta of a block is numbers, as unsigned varints: how many segments there are, and for
+// each of them its rows, and for each wanted column the codec, the rows to skip, how many
+// pieces there are, and the offset and the length of each.
+func encodeMeta(segments []segment) []byte {
+	b := binary.AppendUvarint(nil, uint64(len(segments)))
+	for _, s := range segments {
+		b = binary.AppendUvarint(b, uint64(s.rows))
+		for _, c := range s.columns {
+			b = binary.AppendUvarint(b, uint64(c.codec))
+			b = binary.AppendUvarint(b, uint64(c.skip))
+			b = binary.AppendUvarint(b, uint64(len(c.pieces)))
+			for _, r := range c.pieces {
+				b = binary.AppendUvarint(b, uint64(r.Off))
+				b = binary.AppendUvarint(b, uint64(r.Len))
+			}
+		}
+	}
+	return b
+}
+
+// A metaReader reads the numbers of a Meta. After an error all are zero.
+type metaReader struct {
+	r   *bytes.Reader
+	err error
+}
+
+func (m *metaReader) number() int64 {
+	n, err := binary.ReadUvarint(m.r)
+	if err == nil && n > 1<<60 {
+		err = fmt.Errorf("the number %d", n)
+	}
+	if err != nil && m.err == nil {
+		m.err = fmt.Errorf("the index's description of the block: %w", err)
+	}
+	if m.err != nil {
+		return 0
+	}
+	return int64(n)
+}

@@ -106,7 +106,7 @@ func (s AugMixing) add(p *program) error {
 	if err := s.painter.check(); err != nil {
 		return err
 	}
-	return p.edit(s)
+	return p.editAlone(s)
 }
 
 // mixBins is the number of magnitudes, of which a severity uses the first ones.

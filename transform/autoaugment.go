@@ -65,7 +65,7 @@ func (s AutoAugmenting) add(p *program) error {
 	if int(s.policy) >= len(policies) {
 		return errors.New("want ImageNetPolicy, CIFAR10Policy or SVHNPolicy")
 	}
-	return p.edit(s)
+	return p.editAlone(s)
 }
 
 func (s AutoAugmenting) edit(img *Image, r *rand.Rand, mem *scratch) error {

@@ -6,6 +6,7 @@ import (
 	"image"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"gorgonia.org/tensor"
@@ -35,6 +36,9 @@ func Compile(list ...Step) (*Compiled, error) {
 	p, err := compile(list)
 	if err != nil {
 		return nil, err
+	}
+	if p.annotated.any() {
+		return nil, fmt.Errorf("transform: %s: only for Images: here the image is alone", strings.Join(p.annotated.names(), ", "))
 	}
 	field, err := p.fieldOf(0, 0)
 	if err != nil {

@@ -161,6 +161,11 @@ func (s RandomCropping) add(p *program) error {
 	if err != nil {
 		return err
 	}
+	if s.pad.mode != Constant {
+		if err := p.annotated.rigid(); err != nil {
+			return err
+		}
+	}
 	if s.pad.widths != nil || s.needed {
 		return p.geometry(s, pads)
 	}
@@ -222,10 +227,6 @@ func (s flip) move(e *engine, r *rand.Rand) error {
 	if r.Float64() >= s.p {
 		return nil
 	}
-	if s.vertical {
-		e.view.flipY()
-	} else {
-		e.view.flipX()
-	}
+	e.flip(s.vertical)
 	return nil
 }

@@ -25,6 +25,8 @@ type engine struct {
 	view   view
 	shown  image.Point // the size before PadTo
 
+	annotations *annotations // what moves with the image; nil if nothing does
+
 	img    Image // the current image, unless it is still in src
 	inside bool  // the current image is img
 	scratch
@@ -73,6 +75,7 @@ func (e *engine) resample(w, h int, f resize.Filter) error {
 			return err
 		}
 	}
+	e.annotations.resize(w, h)
 	e.view.resample(w, h, f)
 	return nil
 }
@@ -88,8 +91,19 @@ func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {
 			return err
 		}
 	}
+	e.annotations.crop(r)
 	e.view.crop(r, fill)
 	return nil
+}
+
+// flip mirrors the image left to right, or top to bottom.
+func (e *engine) flip(vertical bool) {
+	e.annotations.flip(vertical)
+	if vertical {
+		e.view.flipY()
+	} else {
+		e.view.flipX()
+	}
 }
 
 // render applies the geometry collected so far. After it, e.img is the image.

@@ -24,6 +24,7 @@ type Pipeline struct {
 	spec  dataset.Spec
 	field int
 	raw   raw // the layout of images that are not files
+	layout
 	*program
 }
 
@@ -78,6 +79,9 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 		return nil, fmt.Errorf("transform: field %v: %w", f, err)
 	}
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
+		return nil, err
+	}
+	if x.layout, spec, err = p.annotate(spec); err != nil {
 		return nil, err
 	}
 	if x.spec, err = p.withSizes(spec); err != nil {
@@ -135,6 +139,9 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
+	if x.annotated.any() {
+		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.inner.Spec())
+	}
 	if x.raw.pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)
 	}
@@ -172,12 +179,15 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := r.begin(dst); err != nil {
 		return err
 	}
+	if err := r.lane.engine.annotations.begin(r.lane, dst); err != nil {
+		return err
+	}
 	if err := r.lane.run(dst.Rand()); err != nil {
 		return err
 	}
 	dst.Stage(dataset.StageStore)
 	r.place(dst)
-	return nil
+	return r.lane.engine.annotations.store()
 }
 
 // begin reads the image's size.
@@ -196,6 +206,7 @@ func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
 		r.cells[f] = dst.Cell(f)
 	}
 	r.cells[r.field] = r.input
+	r.lane.engine.annotations.inputs(r.cells)
 	if r.parts == nil {
 		err := r.inner.Place(ctx, i, dst.With(r.cells))
 		r.file = encodedFile{data: r.input.Bytes()}

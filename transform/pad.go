@@ -88,6 +88,11 @@ func (s Padding) add(p *program) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	if s.mode != Constant {
+		if err := p.annotated.rigid(); err != nil {
+			return err
+		}
+	}
 	return p.geometry(s, pads)
 }
 
@@ -141,6 +146,7 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 		}
 	}
 	e.swap()
+	e.annotations.pad(frame, s.mode)
 	return nil
 }
 

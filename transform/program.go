@@ -25,6 +25,7 @@ type program struct {
 	output  output
 	ragged  bool
 	sizes   string // the field of Sizes, if there is one
+	annotated
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -83,6 +84,9 @@ func compile(steps []Step) (*program, error) {
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.output.check()...)
+	if p.upright && p.annotated.any() {
+		p.errs = append(p.errs, errors.New("transform: ExifTranspose: not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
+	}
 	return p, errors.Join(p.errs...)
 }
 
@@ -137,6 +141,14 @@ func (p *program) edit(ed editor) error {
 	return nil
 }
 
+// editAlone adds an editor that also moves pixels, which annotations cannot follow.
+func (p *program) editAlone(ed editor) error {
+	if err := p.annotated.still(); err != nil {
+		return err
+	}
+	return p.edit(ed)
+}
+
 // touch ends the run, because a step needs pixels.
 func (p *program) touch(line string) {
 	p.endRun()
@@ -146,7 +158,7 @@ func (p *program) touch(line string) {
 
 // warp adds a geometry that needs pixels.
 func (p *program) warp(g geometry) error {
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.annotated.still()); err != nil {
 		return err
 	}
 	p.touch("warp      " + g.String())

@@ -59,7 +59,7 @@ func (s RandAugmenting) add(p *program) error {
 	if s.magnitude < 0 || s.magnitude >= s.bins {
 		return fmt.Errorf("want a magnitude from 0 to %d", s.bins-1)
 	}
-	return p.edit(s)
+	return p.editAlone(s)
 }
 
 func (s RandAugmenting) edit(img *Image, r *rand.Rand, mem *scratch) error {
@@ -118,7 +118,7 @@ func (s TrivialAugmenting) add(p *program) error {
 	if err := errors.Join(checkBins(s.bins), s.painter.check()); err != nil {
 		return err
 	}
-	return p.edit(s)
+	return p.editAlone(s)
 }
 
 func (s TrivialAugmenting) edit(img *Image, r *rand.Rand, mem *scratch) error {

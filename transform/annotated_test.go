@@ -1,0 +1,212 @@
+package transform_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// scenes are JPEG files with a mask as PNG, boxes with labels, and keypoints. Image i
+// has the size of i.
+func scenes(t testing.TB, n int) dataset.Dataset {
+	t.Helper()
+	var photos, numbers [][]byte
+	var sizes []image.Point
+	for i := range n {
+		size := image.Pt(90+7*(i%5), 70+11*(i%3))
+		m, p := image.NewRGBA(image.Rectangle{Max: size}), image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Black, color.White, color.Gray{9}})
+		for y := range size.Y {
+			for x := range size.X {
+				m.SetRGBA(x, y, color.RGBA{uint8(2 * x), uint8(2 * y), uint8(40 * i), 255})
+				p.SetColorIndex(x, y, uint8((x/20+y/20)%3))
+			}
+		}
+		var a, b bytes.Buffer
+		if err := jpeg.Encode(&a, m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		photos, numbers, sizes = append(photos, a.Bytes()), append(numbers, b.Bytes()), append(sizes, size)
+	}
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "points", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}, Ragged: true},
+		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		copy(dataset.Grow[uint8](dst, 0, len(photos[i])), photos[i])
+		objects := 1 + i%4
+		boxes, labels, points := dataset.Grow[float32](dst, 1, objects), dataset.Grow[int64](dst, 2, objects), dataset.Grow[float32](dst, 3, objects)
+		for k := range objects {
+			x, y := float32(10+13*k), float32(5+9*k)
+			copy(boxes[4*k:], []float32{x, y, x + 20, y + 30})
+			labels[k] = int64(10*i + k)
+			copy(points[6*k:], []float32{x, y, 2, x + 20, y + 30, 1})
+		}
+		copy(dataset.Grow[uint8](dst, 4, len(numbers[i])), numbers[i])
+		return nil
+	})
+}
+
+func detection(t testing.TB, n int) *transform.Pipeline {
+	t.Helper()
+	x, err := transform.Images(scenes(t, n),
+		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.Mask("mask").Fill(255),
+		transform.RandomZoomOut(0.5).Fill(123, 117, 104), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5),
+		transform.Resize(60, 80), transform.SanitizeBoundingBoxes(), transform.ToTensor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestAnnotationsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	read := func(workers int) (all [][]byte) {
+		l, err := loader.New(detection(t, 40), loader.Workers(workers), loader.BatchSize(7), loader.Shuffle(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for b, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range b.Spec() {
+				all = append(all, slices.Clone(b.Bytes(f.Name)))
+			}
+		}
+		return all
+	}
+	one := read(1)
+	for _, workers := range []int{0, 3, 9} {
+		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
+			t.Errorf("%d workers load other data than 1", workers)
+		}
+	}
+}
+
+func TestAnnotationsAllocateNothing(t *testing.T) {
+	x := detection(t, 12)
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	all := func() {
+		for i := range x.Len() {
+			if err := r.Place(t.Context(), i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 100 {
+		all() // memory grows to what the draws need
+	}
+	if n := testing.AllocsPerRun(20, all); n > 0 {
+		t.Errorf("%v allocations per %d samples", n, x.Len())
+	}
+}
+
+func TestRowsFollowTheirBoxes(t *testing.T) {
+	x := detection(t, 40)
+	l, err := loader.New(x, loader.Workers(0), loader.BatchSize(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	removed := 0
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := b.Indices()[0]
+		left := loader.Values[int64](b, "label")
+		removed += 1 + i%4 - len(left)
+		if boxes, points := len(loader.Values[float32](b, "boxes"))/4, len(loader.Values[float32](b, "points"))/6; boxes != len(left) || points != len(left) {
+			t.Errorf("sample %d: %d boxes and %d groups of keypoints for the labels %v", i, boxes, points, left)
+		}
+		for k, label := range left {
+			if label < int64(10*i) || label > int64(10*i+i%4) || k > 0 && label <= left[k-1] {
+				t.Errorf("sample %d: labels %v", i, left)
+			}
+		}
+	}
+	if removed == 0 {
+		t.Error("no box was removed")
+	}
+}
+
+func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
+	boxes, points, mask := transform.Boxes("boxes", transform.XYXY), transform.KeyPoints("points"), transform.Mask("mask")
+	for want, list := range map[string][]transform.Step{
+		`Boxes("box", XYXY): the dataset has no field "box"`:          {transform.Boxes("box", transform.XYXY)},
+		`Boxes("label", XYXY): field label int64 (n): want ragged`:    {transform.Boxes("label", transform.XYXY)},
+		`Boxes("image", XYXY): that is the field of the images`:       {transform.Boxes("image", transform.XYXY)},
+		"the field is declared already":                               {boxes, transform.KeyPoints("boxes")},
+		"must come only once":                                         {boxes, transform.Boxes("points", transform.XYWH)},
+		"want other fields With it":                                   {boxes.With("boxes")},
+		`the dataset has no field "area"`:                             {boxes.With("area")},
+		"KeyPoints(\"label\"): field label int64 (n): want float32":   {transform.KeyPoints("label")},
+		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":   {transform.Masks("boxes")},
+		"want tensor.Uint8 or tensor.Int64":                           {mask.Dtype(tensor.Float32)},
+		"RandomIoUCrop(): want Boxes before it":                       {transform.RandomIoUCrop()},
+		"SanitizeBoundingBoxes(): want Boxes before it":               {points, transform.SanitizeBoundingBoxes()},
+		"ClampKeyPoints(): want KeyPoints before it":                  {boxes, transform.ClampKeyPoints()},
+		"must come once, before all steps":                            {transform.Resize(9, 9), boxes},
+		"Pad(1).Mode(edge): not with Boxes or KeyPoints":              {boxes, transform.Pad(1).Mode(transform.Edge)},
+		"RandomCrop(9).Padding(1).Mode(reflect): not with Boxes":      {points, transform.RandomCrop(9).Padding(1).Mode(transform.Reflect)},
+		"ExifTranspose: not with Boxes, Mask, Masks or KeyPoints":     {mask, transform.ExifTranspose()},
+		"RandomRotation(-9, 9): not with Boxes, Mask, Masks or":       {mask, transform.RandomRotation(-9, 9)},
+		"not with Boxes, Mask, Masks or KeyPoints, which":             {boxes, transform.RandAugment(2, 9)},
+		"RandomIoUCrop().Scale(0, 1): want a Scale":                   {boxes, transform.RandomApply(0.5, transform.RandomIoUCrop().Scale(0, 1))},
+		"MinSize and a MinArea of 1 or more":                          {boxes, transform.SanitizeBoundingBoxes().MinSize(0)},
+		"RandomIoUCrop().Options(): want Options of 0 or more":        {boxes, transform.RandomIoUCrop().Options()},
+		"want Trials of 1 or more":                                    {boxes, transform.RandomIoUCrop().Trials(0)},
+		"want a SideRange of 1 or more":                               {transform.RandomZoomOut(1).SideRange(0.5, 2)},
+		"RandomResize(5, 5): want a positive size, and a greater one": {transform.RandomResize(5, 5)},
+		"RandomShortestSize(): want positive sizes":                   {transform.RandomShortestSize()},
+		"ScaleJitter(0): want a positive size":                        {transform.ScaleJitter(0)},
+		"FixedSizeCrop(0, 4): want a positive size":                   {transform.FixedSizeCrop(0, 4)},
+	} {
+		_, err := transform.Images(scenes(t, 1), append(list, transform.CenterCrop(8))...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", list, err, want)
+		}
+	}
+	if _, err := transform.Compile(mask, transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "only for Images") {
+		t.Errorf("Compile of a mask: %v", err)
+	}
+}
+
+func TestThePlanShowsAllParts(t *testing.T) {
+	got := detection(t, 1).String()
+	for _, want := range []string{
+		"image uint8 (n) → image float32 (3, 60, 80)",
+		`move      Boxes("boxes", XYXY).With("label", "points")`,
+		`move      KeyPoints("points")`,
+		`move      Mask("mask").Fill(255)`,
+		"window    RandomZoomOut(0.5).Fill(123, 117, 104), RandomIoUCrop(), RandomHorizontalFlip(0.5)",
+		"boxes     SanitizeBoundingBoxes()",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// A BoxFormat says what the four numbers of a box are, in pixels. The edges of
+// boxes lie between pixels: the whole image of w×h is 0, 0, w, h in XYXY.
+type BoxFormat uint8
+
+// The formats, with torchvision's names.
+const (
+	XYXY   BoxFormat = iota // left, top, right, bottom
+	XYWH                    // left, top, width, height, as COCO's
+	CXCYWH                  // centre, width, height
+)
+
+// String is torchvision's name of the format.
+func (f BoxFormat) String() string {
+	names := [...]string{"XYXY", "XYWH", "CXCYWH"}
+	if int(f) < len(names) {
+		return names[f]
+	}
+	return "unknown"
+}
+
+// Boxes says that a field holds bounding boxes of the image: all steps move them
+// with it, as torchvision moves tv_tensors.BoundingBoxes. The field is ragged
+// float32 with rows of 4 numbers. Crops and pads clamp boxes to the image. Boxes
+// that are empty then stay, until [SanitizeBoundingBoxes] removes them. It must
+// come before all steps that change the image.
+func Boxes(field string, format BoxFormat) BoxField { return BoxField{field: field, format: format} }
+
+// BoxField is the step that [Boxes] makes.
+type BoxField struct {
+	field  string
+	format BoxFormat
+	rows   []string
+}
+
+// With names the ragged fields that have a row per box: labels, areas, keypoints of
+// the same objects. [SanitizeBoundingBoxes] removes their rows too.
+func (s BoxField) With(fields ...string) BoxField {
+	s.rows = slices.Concat(s.rows, fields)
+	return s
+}
+
+// String prints the call that made the step.
+func (s BoxField) String() string {
+	text := fieldCall("Boxes", s.field, s.format)
+	if len(s.rows) > 0 {
+		quoted := make([]string, len(s.rows))
+		for i, r := range s.rows {
+			quoted[i] = fmt.Sprintf("%q", r)
+		}
+		text += steps.Call(".With", steps.Anys(quoted)...)
+	}
+	return text
+}
+
+func (s BoxField) add(p *program) error {
+	if err := p.declare(s.field); err != nil {
+		return err
+	}
+	switch {
+	case s.format > CXCYWH:
+		return errors.New("want a known format")
+	case len(p.annotated.boxes) > 0:
+		return errors.New("must come only once")
+	}
+	for i, r := range s.rows {
+		if r == "" || r == s.field || slices.Contains(s.rows[:i], r) {
+			return fmt.Errorf("want other fields With it, each once, not %q", r)
+		}
+	}
+	p.annotated.boxes = append(p.annotated.boxes, s)
+	p.plan = append(p.plan, "move      "+s.String())
+	return nil
+}
+
+// toXYXY converts a box of any format, with torchvision's arithmetic.
+func toXYXY(b [4]float32, f BoxFormat) [4]float32 {
+	switch f {
+	case XYWH:
+		b[2] += b[0]
+		b[3] += b[1]
+	case CXCYWH:
+		b[0] -= b[2] / 2
+		b[1] -= b[3] / 2
+		b[2] += b[0]
+		b[3] += b[1]
+	}
+	return b
+}
+
+// fromXYXY is the inverse of toXYXY.
+func fromXYXY(b [4]float32, f BoxFormat) [4]float32 {
+	switch f {
+	case XYWH:
+		b[2] -= b[0]
+		b[3] -= b[1]
+	case CXCYWH:
+		b[2] -= b[0]
+		b[3] -= b[1]
+		b[0] = (float32(b[0]*2) + b[2]) / 2
+		b[1] = (float32(b[1]*2) + b[3]) / 2
+	}
+	return b
+}
+
+// convertBox changes the format of a box, with torchvision's arithmetic.
+func convertBox(b [4]float32, from, to BoxFormat) [4]float32 {
+	switch {
+	case from == to:
+		return b
+	case from == XYWH && to == CXCYWH:
+		b[0] += b[2] / 2
+		b[1] += b[3] / 2
+		return b
+	case from == CXCYWH && to == XYWH:
+		b[0] -= b[2] / 2
+		b[1] -= b[3] / 2
+		return b
+	}
+	return fromXYXY(toXYXY(b, from), to)
+}
+
+// clampBox clamps a box in XYXY to an image of w×h pixels.
+func clampBox(b *[4]float32, w, h int) {
+	b[0], b[2] = clamped(b[0], float32(w)), clamped(b[2], float32(w))
+	b[1], b[3] = clamped(b[1], float32(h)), clamped(b[3], float32(h))
+}
+
+// clamped is v from 0 to most. As in PyTorch, minus zero and NaN stay.
+func clamped(v, most float32) float32 {
+	switch {
+	case v < 0:
+		return 0
+	case v > most:
+		return most
+	}
+	return v
+}
+
+func (a *annotations) clampBoxes() {
+	for b := a.box; len(b) >= 4; b = b[4:] {
+		v := toXYXY([4]float32(b), a.format)
+		clampBox(&v, a.w, a.h)
+		v = fromXYXY(v, a.format)
+		copy(b, v[:])
+	}
+}
+
+// A marking is a step that changes annotations and not the image.
+type marking struct {
+	text string
+	mark func(a *annotations)
+}
+
+func (s marking) String() string { return s.text }
+
+func (s marking) do(e *engine, _ *rand.Rand) error {
+	s.mark(e.annotations)
+	return nil
+}
+
+// marks adds a step that changes boxes.
+func (p *program) marks(text string, mark func(a *annotations)) error {
+	if err := p.needBoxes(); err != nil {
+		return err
+	}
+	p.endRun()
+	p.plan = append(p.plan, "boxes     "+text)
+	p.ops = append(p.ops, marking{text, mark})
+	return nil
+}
+
+// ConvertBoundingBoxFormat changes the format of the boxes. It needs [Boxes].
+func ConvertBoundingBoxFormat(to BoxFormat) Step {
+	text := steps.Call("ConvertBoundingBoxFormat", to)
+	return setting{text, func(p *program) error {
+		if to > CXCYWH {
+			return errors.New("want a known format")
+		}
+		return p.marks(text, func(a *annotations) {
+			for b := a.box; len(b) >= 4; b = b[4:] {
+				v := convertBox([4]float32(b), a.format, to)
+				copy(b, v[:])
+			}
+			a.format = to
+		})
+	}}
+}
+
+// ClampBoundingBoxes clamps the boxes to the image. Crops and pads do that already,
+// so it is for boxes that the dataset itself lets reach beyond it. It needs [Boxes].
+func ClampBoundingBoxes() Step {
+	const text = "ClampBoundingBoxes()"
+	return setting{text, func(p *program) error { return p.marks(text, (*annotations).clampBoxes) }}
+}

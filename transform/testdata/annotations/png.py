@@ -1,0 +1,71 @@
+"""Writes masks as PNG files in all depths and, beside each, the numbers that
+numpy.asarray(PIL.Image.open(f)) has, as bytes. Run it with Python, NumPy and Pillow:
+
+    python png.py
+"""
+
+import os
+import struct
+import zlib
+
+import numpy as np
+from PIL import Image
+
+here = os.path.dirname(os.path.abspath(__file__))
+w, h = 21, 13
+
+
+def chunk(name, body):
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def row_bits(row, depth):
+    bits = "".join(format(int(v), "0%db" % depth) for v in row)
+    bits += "0" * (-len(bits) % 8)
+    return bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
+
+
+def filtered(rows):
+    """Each row with another of the five filters."""
+    out, above = b"", bytes(len(rows[0]))
+    for y, row in enumerate(rows):
+        kind, line = y % 5, bytearray()
+        for i, v in enumerate(row):
+            a = row[i - 1] if i else 0
+            b = above[i]
+            c = above[i - 1] if i else 0
+            p = a + b - c
+            paeth = min([(abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c)])[2]
+            line.append((v - [0, a, b, (a + b) // 2, paeth][kind]) % 256)
+        out += bytes([kind]) + bytes(line)
+        above = row
+    return out
+
+
+def write(name, colour, depth, laced=False):
+    rng = np.random.default_rng(depth)
+    numbers = rng.integers(0, 2**depth, (h, w))
+    data = b""
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)] if laced else [(0, 0, 1, 1)]
+    for x, y, dx, dy in passes:
+        part = numbers[y::dy, x::dx]
+        if part.size:
+            data += filtered([row_bits(row, depth) for row in part])
+    data = zlib.compress(data)
+    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, depth, colour, 0, 0, int(laced)))
+    if colour == 3:
+        file += chunk(b"PLTE", bytes(range(256)) * 3 if depth == 8 else bytes(range(3 * 2**depth)))
+    file += chunk(b"IDAT", data[:20]) + chunk(b"IDAT", b"") + chunk(b"IDAT", data[20:]) + chunk(b"IEND", b"")
+    path = os.path.join(here, name)
+    with open(path + ".png", "wb") as f:
+        f.write(file)
+    with open(path + ".raw", "wb") as f:
+        f.write(np.asarray(Image.open(path + ".png")).astype(np.uint8).tobytes())
+
+
+for depth in (1, 2, 4, 8):
+    write("palette%d" % depth, 3, depth)
+    write("grey%d" % depth, 0, depth)
+write("palette4laced", 3, 4, True)
+write("grey1laced", 0, 1, True)
+write("grey2laced", 0, 2, True)

@@ -1,7 +1,7 @@
 package prefetch
 
 import (
-	"context"
+	"slices"
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -24,10 +24,10 @@ type epoch struct {
 	number int // in the order in which epochs were foreseen
 	future dataset.Future
 	of     objects.Blocks
-	seen   []uint64 // a bit per block, with Once: whether it was met
-	ctx    context.Context
-	cancel context.CancelFunc
-	group  sync.WaitGroup
+	seen   []uint64       // a bit per block, with Once: whether it was met
+	ahead  sync.WaitGroup // the goroutine that looks ahead
+
+	requests sync.WaitGroup // that it owns
 
 	// Only the goroutine that looks ahead uses these.
 	batch   int             // that it looks at
@@ -39,6 +39,7 @@ type epoch struct {
 	// The Prefetcher's mutex guards these.
 	waiting []*block // to be fetched, in the order in which they are needed
 	met     []*block // that it has claimed, in the same order
+	claimed int      // number of blocks so far
 	bytes   int64
 	allMet  bool // whether it has looked at all batches
 	stopped bool
@@ -47,7 +48,6 @@ type epoch struct {
 // Foresee begins to fetch the blocks of the samples of f, in the order of their batches.
 func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) {
 	e := &epoch{p: p, future: f, of: of}
-	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if of.Once {
 		e.seen = make([]uint64, (max(of.Len, 0)+63)/64)
 	}
@@ -58,44 +58,72 @@ func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) 
 	p.mu.Unlock()
 	// The first batch's blocks are requested before Foresee returns.
 	if more := e.lookAhead(false); more {
-		e.group.Go(func() { e.lookAhead(true) })
+		e.ahead.Go(func() { e.lookAhead(true) })
 	}
 	return e.stop
 }
 
-// stop ends all requests for the epoch and frees its memory.
+// stop ends the requests that only this epoch needs, and frees its memory.
 func (e *epoch) stop() {
 	p := e.p
-	e.cancel()
 	p.mu.Lock()
 	e.stopped = true
 	p.change.Broadcast()
 	p.mu.Unlock()
-	e.group.Wait()
+	e.ahead.Wait()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, b := range e.met {
 		p.release(b, e)
 	}
-	for _, b := range e.waiting {
-		if !b.gone { // the next epoch with a claim fetches it
-			heir := b.claims[0].epoch
-			heir.waiting = append(heir.waiting, b)
-		}
-	}
-	e.waiting = nil
-	for k := range p.epochs {
-		if p.epochs[k] == e {
-			p.epochs = append(p.epochs[:k:k], p.epochs[k+1:]...)
-			break
-		}
-	}
+	e.handOver()
+	p.epochs = slices.DeleteFunc(p.epochs, func(other *epoch) bool { return other == e })
+	p.start()
+	p.change.Broadcast()
+	p.mu.Unlock()
+	e.requests.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(p.epochs) == 0 {
 		p.spare.clear()
 		clear(p.overtaken)
 	}
-	p.start()
-	p.change.Broadcast()
+}
+
+// handOver gives blocks that wait or are being fetched to the next epochs with a claim on
+// them, and cancels the requests for all others. The caller holds the mutex.
+func (e *epoch) handOver() {
+	heirs := make(map[*epoch]bool)
+	for _, b := range e.waiting {
+		if !b.gone {
+			heir := b.claims[0].epoch
+			heir.waiting = append(heir.waiting, b)
+			heirs[heir] = true
+		}
+	}
+	e.waiting = nil
+	for heir := range heirs {
+		slices.SortStableFunc(heir.waiting, func(a, b *block) int { return heir.order(a) - heir.order(b) })
+	}
+	for b := range e.p.running {
+		switch {
+		case b.owner != e:
+		case len(b.claims) > 0:
+			b.owner = b.claims[0].epoch
+			b.owner.requests.Add(1)
+			e.requests.Done()
+		default:
+			b.cancel()
+		}
+	}
+}
+
+// order is when the epoch needs a block: after those of lower numbers. It is -1 if the
+// epoch does not need it any more.
+func (e *epoch) order(b *block) int {
+	if c := b.of(e); c != nil {
+		return c.order
+	}
+	return -1
 }
 
 // lookAhead meets the blocks of all batches, and waits where there is no room. If it is not

@@ -26,6 +26,8 @@ type block struct {
 	// The Prefetcher's mutex guards these.
 	state   int
 	claims  []claim // of the epochs that will read it, in their order; the first one's memory it takes
+	cancel  func()  // ends the request under way
+	owner   *epoch  // that waits for its end: one with a claim, as long as there is one
 	readers int     // that use data
 	read    bool    // whether it was read
 	gone    bool    // whether it was dropped: data is free when no reader is left
@@ -34,6 +36,7 @@ type block struct {
 // A claim says how an epoch will read a block.
 type claim struct {
 	epoch *epoch
+	order int // in which the epoch needs its blocks
 	reads int // that are expected
 	last  int // batch that reads it
 }
@@ -55,7 +58,8 @@ func (b *block) claim(e *epoch, batch int) {
 			b.claims[0].epoch.bytes -= b.name.Len
 		}
 	}
-	b.claims = slices.Insert(b.claims, at, claim{e, 1, batch})
+	b.claims = slices.Insert(b.claims, at, claim{e, e.claimed, 1, batch})
+	e.claimed++
 	e.met = append(e.met, b)
 }
 
@@ -72,19 +76,32 @@ func (b *block) of(e *epoch) *claim {
 // start sends requests, as many as are allowed. The caller holds the mutex.
 func (p *Prefetcher) start() {
 	for _, e := range p.epochs {
-		for p.running < p.allowed && len(e.waiting) > 0 && !e.stopped {
+		for len(p.running) < p.allowed && len(e.waiting) > 0 && !e.stopped {
 			b := e.waiting[0]
 			e.waiting[0] = nil
 			e.waiting = e.waiting[1:]
 			if b.gone {
 				continue
 			}
-			b.state = fetching
-			b.data = p.spare.take(b.name.Len)
-			p.running++
-			e.group.Go(func() { p.fetch(e.ctx, b) })
+			p.request(b, e)
 		}
 	}
+}
+
+// request sends a request for a block. The caller holds the mutex.
+func (p *Prefetcher) request(b *block, owner *epoch) {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.state, b.owner, b.cancel = fetching, owner, cancel
+	b.data = p.spare.take(b.name.Len)
+	p.running[b] = struct{}{}
+	owner.requests.Add(1)
+	go func() {
+		defer func() {
+			cancel()
+			b.owner.requests.Done() // it does not change after the request
+		}()
+		p.fetch(ctx, b)
+	}()
 }
 
 // fetch reads a block into memory.
@@ -95,7 +112,7 @@ func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 		defer p.mu.Unlock()
 		b.err = err
 		b.state = fetched
-		p.running--
+		delete(p.running, b)
 		if err == nil {
 			p.count.fetched.Add(1)
 			p.count.bytes.Add(b.name.Len)

@@ -48,9 +48,9 @@ type Prefetcher struct {
 	foreseen int       // number of epochs so far
 	epochs   []*epoch  // that have not ended, in the order in which they were foreseen
 	blocks   map[objects.Block]*block
-	bytes    int64 // of blocks
-	running  int   // requests
-	allowed  int   // requests at once, which grows up to the option Requests
+	bytes    int64               // of blocks
+	running  map[*block]struct{} // requests under way
+	allowed  int                 // requests at once, which grows up to the option Requests
 	spare    spare
 
 	// Blocks that a reader has read before an epoch came to them, and the number of the
@@ -63,7 +63,7 @@ const mostOvertaken = 1 << 16
 
 // New makes a store that reads from s. It starts nothing.
 func New(s objects.Store, options ...Option) (*Prefetcher, error) {
-	p := &Prefetcher{store: s, config: defaults(), blocks: make(map[objects.Block]*block), overtaken: make(map[objects.Block]int)}
+	p := &Prefetcher{store: s, config: defaults(), blocks: make(map[objects.Block]*block), running: make(map[*block]struct{}), overtaken: make(map[objects.Block]int)}
 	p.holder, _ = s.(objects.Holder)
 	p.change.L = &p.mu
 	for _, option := range options {
@@ -107,7 +107,9 @@ func (p *Prefetcher) Forget(o objects.Object, off, n int64) {
 // was fetched, and otherwise from the underlying store. It waits for a request that is
 // under way. If that fails, it sends its own.
 func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, off int64) error {
-	b := p.take(objects.Block{Object: o, Off: off, Len: int64(len(dst))})
+	n := int64(len(dst))
+	local := p.holder != nil && p.holder.Has(o, off, n)
+	b := p.take(objects.Block{Object: o, Off: off, Len: n}, local)
 	if b == nil {
 		return p.store.ReadAt(ctx, o, dst, off)
 	}
@@ -124,8 +126,8 @@ func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, o
 }
 
 // take returns a block that is fetched or being fetched, and counts its reader. It returns
-// nil if the reader has to read the block itself.
-func (p *Prefetcher) take(name objects.Block) *block {
+// nil if the reader has to read the block itself. local says that no request is needed.
+func (p *Prefetcher) take(name objects.Block, local bool) *block {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.epochs) == 0 {
@@ -133,18 +135,20 @@ func (p *Prefetcher) take(name objects.Block) *block {
 	}
 	p.change.Broadcast() // a batch may have begun
 	b := p.blocks[name]
-	if b == nil {
-		p.count.direct.Add(1)
-		p.remember(name)
-		return nil
+	if b != nil && b.state != waiting {
+		b.readers++
+		return b
 	}
-	if b.state == waiting {
+	if !local {
 		p.count.direct.Add(1)
+	}
+	switch {
+	case b != nil:
 		p.consume(b)
-		return nil
+	case !local: // an epoch that comes to it does not fetch what is local
+		p.remember(name)
 	}
-	b.readers++
-	return b
+	return nil
 }
 
 // remember notes that a reader has come to a block before the epoch that reads it, so that

@@ -98,8 +98,17 @@ func (s *far) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64)
 	return nil
 }
 
+// asked is the order of the objects that were requested.
+func (s *far) asked() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.order, " ")
+}
+
 // total is the number of requests, and the most for one object.
 func (s *far) total() (all, most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, n := range s.requests {
 		all, most = all+n, max(most, n)
 	}

@@ -16,7 +16,7 @@ type Stats struct {
 	Ready    int64         // reads of blocks that had been fetched by then
 	Late     int64         // reads that waited for a request under way
 	LateTime time.Duration // that they waited, all together
-	Direct   int64         // reads during an epoch that went to the underlying store
+	Direct   int64         // reads during an epoch of blocks that were neither fetched in advance nor nearby
 	Local    int64         // blocks that were foreseen and not fetched, because the store had them nearby
 	Unread   int64         // blocks that were fetched and not read
 
@@ -47,6 +47,6 @@ func (p *Prefetcher) Stats() Stats {
 		Fetched: n.fetched.Load(), Bytes: n.bytes.Load(),
 		Ready: n.ready.Load(), Late: n.late.Load(), LateTime: time.Duration(n.lateTime.Load()),
 		Direct: n.direct.Load(), Local: n.local.Load(), Unread: n.unread.Load(),
-		Requests: p.running, Held: p.bytes,
+		Requests: len(p.running), Held: p.bytes,
 	}
 }

@@ -106,37 +106,6 @@ func (b *Batch) Offsets(field string) []int {
 	return b.ragged(field).ends[: b.rows+1 : b.rows+1]
 }
 
-// Padded is a ragged field as a tensor of shape (Len(), longest, field's shape...),
-// where longest is the number of elements in the longest sample of the batch.
-// After the elements of shorter samples, the rows are filled with pad. Padded
-// panics if the field is not ragged, or if T is not its dtype.
-//
-// The tensor's memory belongs to the batch. Another call for the same field reuses
-// it.
-func Padded[T dataset.Element](b *Batch, field string, pad T) *tensor.Dense {
-	i := b.field(field)
-	c := b.ragged(field)
-	f := b.job.slab.spec[i]
-	mustHold[T](f)
-	longest := 0
-	for r := range b.rows {
-		longest = max(longest, c.ends[r+1]-c.ends[r])
-	}
-	values := dense.Cast[T](f.Dtype, c.values)
-	size := f.Elements()
-	bytes := b.job.slab.pad(c, b.rows*longest*f.Bytes())
-	padded := dense.Cast[T](f.Dtype, bytes)
-	for r := range b.rows {
-		row := padded[r*longest*size : (r+1)*longest*size]
-		n := copy(row, values[c.ends[r]*size:c.ends[r+1]*size])
-		for k := range row[n:] {
-			row[n+k] = pad
-		}
-	}
-	shape := append(tensor.Shape{b.rows, longest}, f.Shape...)
-	return dense.Tensor(f.Dtype, shape, bytes)
-}
-
 // Bytes is the memory that [Batch.Tensor] uses: one field of all samples, in the
 // machine's byte order.
 func (b *Batch) Bytes(field string) []byte {

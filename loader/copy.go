@@ -64,8 +64,9 @@ func (s *slab) detach() {
 		c := &s.ragged[i]
 		from.values.size.Add(-int64(len(c.block)))
 		s.from.values.size.Add(int64(len(c.block)))
-		from.padded.size.Add(-int64(len(c.padded)))
-		s.from.padded.size.Add(int64(len(c.padded)))
+		padded := int64(len(c.padded) + len(c.mask))
+		from.padded.size.Add(-padded)
+		s.from.padded.size.Add(padded)
 	}
 }
 

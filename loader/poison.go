@@ -46,6 +46,7 @@ func (j *job) spoil() {
 		c := &s.ragged[i]
 		spoil(c.block)
 		spoil(c.padded)
+		spoil(c.mask)
 		for r := range c.ends {
 			c.ends[r] = -1
 		}

@@ -14,6 +14,7 @@ type raggedColumn struct {
 	values []byte         // all rows joined, at the beginning of block
 	ends   []int          // offsets in elements: row r is [ends[r], ends[r+1])
 	padded []byte         // made by Padded
+	mask   []byte         // made by Mask
 }
 
 // reserve makes room for that many rows. Their memory comes from a source.
@@ -80,16 +81,17 @@ func (s *slab) checkRow(row int) error {
 	return nil
 }
 
-// pad returns n bytes of memory for a padded field.
-func (s *slab) pad(c *raggedColumn, n int) []byte {
+// pad returns n bytes of memory for a padded field or its mask. block is what an earlier
+// call got.
+func (s *slab) pad(block *[]byte, n int) []byte {
 	s.from.padded.note(n)
-	if n > len(c.padded) {
+	if n > len(*block) {
 		b, err := s.from.padded.get(n)
 		if err != nil {
 			panic(fmt.Errorf("loader: Padded: %w", err))
 		}
-		s.from.padded.put(c.padded)
-		c.padded = b
+		s.from.padded.put(*block)
+		*block = b
 	}
-	return c.padded[:n:n]
+	return (*block)[:n:n]
 }

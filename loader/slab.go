@@ -171,8 +171,9 @@ func (s *slab) vacate() (err error) {
 			c.rows[r].Drop()
 		}
 		s.from.padded.put(c.padded) // into Go's memory, where Free returns no error
+		s.from.padded.put(c.mask)
 		err = errors.Join(err, s.from.values.put(c.block))
-		c.block, c.values, c.padded = nil, nil, nil
+		c.block, c.values, c.padded, c.mask = nil, nil, nil, nil
 	}
 	return err
 }

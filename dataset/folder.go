@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/slots"
 )
 
 // A Folder is a dataset of images in one folder per class, made by
@@ -190,7 +191,7 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 		return err
 	}
 	dst.Stage(StageRead)
-	if err := readFile(files.In(ctx, r.fsys), r.Path(i), dst.Cell(0), r.max); err != nil {
+	if err := files.ReadSample(files.In(ctx, r.fsys), r.Path(i), slots.Cell(dst.Cell(0)), r.max); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	Set(dst, 1, int64(r.Label(i)))

@@ -1,0 +1,231 @@
+// Package coco reads COCO's annotations as a dataset: images with boxes and classes of
+// their objects, and, on demand, instance masks and keypoints. Other data sets that
+// use the same JSON format are read in the same way.
+package coco
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// A Dataset is the images of an annotation file, in the order of their ids, as in
+// torchvision's CocoDetection. [Open] makes one. All workers share its memory.
+//
+// A sample has these fields. Those with n are ragged, with an element per object, in
+// the order of the file:
+//
+//   - "image", uint8 (n): the encoded file
+//   - "image_id", int64: the image's id
+//   - "boxes", float32 (n, 4): x and y of the upper left corner, width and height, in
+//     pixels
+//   - "label", int64 (n): the category's id, or its index with [Contiguous]
+//   - "area", float32 (n): the object's area in pixels
+//   - "crowd", uint8 (n): 1 for a group of objects with one annotation
+//   - "id", int64 (n): the annotation's id
+//   - "masks", uint8: see [Masks]
+//   - "keypoints", float32 (n, k, 3): see [KeyPoints]
+type Dataset struct {
+	fsys fs.FS
+	file string // the annotations
+	config
+	spec       dataset.Spec
+	categories []Category
+	images     []picture
+	objects    []object  // of one image after the other
+	points     []int32   // of all polygons, x and y in fifths of a pixel
+	runs       []uint32  // of all run-length encoded masks
+	parts      []int     // ends of polygons in points
+	keys       []float32 // of all objects: x, y and visibility of every keypoint
+	advisor    files.Advisor
+}
+
+// A Category is a class of objects.
+type Category struct {
+	ID            int64
+	Name          string
+	Supercategory string
+	KeyPoints     []string // names of the keypoints, if there are any
+}
+
+// picture is one image. Its objects are objects[from:to].
+type picture struct {
+	id       int64
+	name     string // of its file
+	h, w     int
+	from, to int
+}
+
+// object is one annotation.
+type object struct {
+	id    int64
+	label int64
+	box   [4]float32
+	area  float32
+	crowd bool
+	shape shape
+}
+
+// An Option changes what [Open] reads. The zero Option changes nothing.
+type Option struct{ set func(*config) }
+
+type config struct {
+	folder     string
+	masks      bool
+	keypoints  int
+	contiguous bool
+	noCrowds   bool
+	noEmpty    bool
+	maskLimit  int
+	maxFile    int64
+}
+
+// Folder sets the folder of the images in fsys, such as "val2017". By default the
+// file names of the annotations are paths from the root of fsys.
+func Folder(name string) Option { return Option{func(c *config) { c.folder = name }} }
+
+// Masks adds the field "masks", ragged uint8: n·h·w values of an image of h×w pixels, a
+// plane per object, 1 where the object is. Polygons and run-length encodings become
+// the same masks as in pycocotools, bit for bit. transform.Masks takes this field.
+//
+// The masks of an image may take limit bytes; more are an error of the sample. 256 MiB
+// are enough for 400 objects in COCO's images.
+func Masks(limit int) Option {
+	return Option{func(c *config) { c.masks, c.maskLimit = true, limit }}
+}
+
+// KeyPoints adds the field "keypoints", ragged float32 (n, k, 3): x and y of k keypoints
+// in pixels, and a number that is 0 for a keypoint without a label, 1 for one that is
+// hidden and 2 for one that is visible. All are 0 for objects without keypoints. COCO's
+// persons have 17.
+func KeyPoints(k int) Option { return Option{func(c *config) { c.keypoints = k }} }
+
+// Contiguous makes labels the indices of [Dataset.Categories], from 0 on, rather than
+// the categories' ids, which have gaps: COCO's 80 categories have ids from 1 to 90.
+func Contiguous() Option { return Option{func(c *config) { c.contiguous = true }} }
+
+// WithoutCrowds leaves out annotations of groups, as is usual in training.
+func WithoutCrowds() Option { return Option{func(c *config) { c.noCrowds = true }} }
+
+// WithoutEmpty leaves out images that have no object.
+func WithoutEmpty() Option { return Option{func(c *config) { c.noEmpty = true }} }
+
+// MaxFileSize sets how many bytes an image file may have. A larger file is an error when
+// it is read. The default is 256 MiB.
+func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.maxFile = bytes }} }
+
+// Open reads the annotation file of that name in fsys:
+//
+//	coco.Open(os.DirFS("coco"), "annotations/instances_val2017.json", coco.Folder("val2017"))
+//
+// It reads "images", "annotations" and "categories", and no image. An annotation of an
+// unknown image or category is an error, and so is a shape that does not fit its image.
+// Errors name the file and the annotation's id. The memory grows with the annotations,
+// not with the images' sizes: with polygons, COCO's 118,287 training images take about
+// 300 MB.
+func Open(fsys fs.FS, annotations string, options ...Option) (*Dataset, error) {
+	d := &Dataset{fsys: fsys, file: annotations, config: config{maxFile: 256 << 20}}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&d.config)
+		}
+	}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if err := d.read(); err != nil {
+		return nil, fmt.Errorf("coco: read %s: %w", annotations, err)
+	}
+	d.spec = d.makeSpec()
+	return d, nil
+}
+
+func (c *config) check() error {
+	var errs []error
+	if c.masks && c.maskLimit < 1 {
+		errs = append(errs, fmt.Errorf("coco: Masks(%d): want 1 byte or more", c.maskLimit))
+	}
+	if c.keypoints < 0 || c.keypoints > maxKeyPoints {
+		errs = append(errs, fmt.Errorf("coco: KeyPoints(%d): want 0 to %d", c.keypoints, maxKeyPoints))
+	}
+	if c.maxFile < 1 {
+		errs = append(errs, fmt.Errorf("coco: MaxFileSize(%d): want 1 or more", c.maxFile))
+	}
+	return errors.Join(errs...)
+}
+
+const maxKeyPoints = 1 << 16
+
+func (d *Dataset) makeSpec() dataset.Spec {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "image_id", Dtype: tensor.Int64},
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "area", Dtype: tensor.Float32, Ragged: true},
+		{Name: "crowd", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "id", Dtype: tensor.Int64, Ragged: true},
+	}
+	if d.masks {
+		spec = append(spec, dataset.Field{Name: "masks", Dtype: tensor.Uint8, Ragged: true})
+	}
+	if d.keypoints > 0 {
+		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: tensor.Float32, Shape: tensor.Shape{d.keypoints, 3}, Ragged: true})
+	}
+	return spec
+}
+
+// Len is the number of images.
+func (d *Dataset) Len() int { return len(d.images) }
+
+// Spec is the fields of a sample: see [Dataset].
+func (d *Dataset) Spec() dataset.Spec { return d.spec }
+
+// Categories are the classes, in the order of their ids.
+func (d *Dataset) Categories() []Category { return slices.Clone(d.categories) }
+
+// Objects is the number of annotations of all images.
+func (d *Dataset) Objects() int { return len(d.objects) }
+
+// Path is the path of image i in fsys. i must be from 0 to Len()-1.
+func (d *Dataset) Path(i int) string { return path.Join(d.folder, d.images[i].name) }
+
+// Name is the path of image i, or "" if i is out of range.
+func (d *Dataset) Name(i int) string {
+	if dataset.CheckIndex(i, d.Len()) != nil {
+		return ""
+	}
+	return d.Path(i)
+}
+
+// ReadAhead asks the operating system (Linux or macOS), or the store of an objects.FS, to
+// read the images ahead.
+func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
+	for _, i := range indices {
+		if ctx.Err() != nil {
+			return
+		}
+		if dataset.CheckIndex(i, d.Len()) == nil {
+			d.advisor.Advise(d.fsys, d.Path(i))
+		}
+	}
+}
+
+// Foresee passes the future on to the store of an objects.FS, as the files that will be
+// read. Other file systems do not use it.
+func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
+	if fsys, ok := d.fsys.(interface {
+		Foresee(f dataset.Future, files int, path func(i int) string) (stop func())
+	}); ok {
+		return fsys.Foresee(future, d.Len(), d.Path)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package coco
+
+import "slices"
+
+// A shape is where the mask of an object is kept: run lengths from up to, but not
+// including, to, or polygons of these numbers.
+type shape struct {
+	from, to int
+	encoded  bool
+}
+
+// A plane is a mask of h×w pixels, line by line.
+type plane struct {
+	pixels []uint8
+	h, w   int
+}
+
+// fill sets the pixels from up to, but not including, to, which are counted column by
+// column.
+func (p plane) fill(from, to int) {
+	x, y := from/p.h, from%p.h
+	for left := to - from; left > 0; x, y = x+1, 0 {
+		n := min(left, p.h-y)
+		for at := y*p.w + x; n > 0; n-- {
+			p.pixels[at] = 1
+			at += p.w
+			left--
+		}
+	}
+}
+
+// decode draws runs, which have as many pixels as the plane: of pixels that stay 0, and
+// of pixels that become 1, in turn.
+func (p plane) decode(runs []uint32) {
+	at := 0
+	for k, n := range runs {
+		if k%2 == 1 {
+			p.fill(at, at+int(n))
+		}
+		at += int(n)
+	}
+}
+
+// scale is how many steps of a polygon's boundary there are per pixel.
+const scale = 5
+
+// polygon fills a polygon, whose points are x and y in fifths of a pixel. It finds where
+// the boundary crosses the centre lines of columns, with the roundings of
+// pycocotools' rleFrPoly. Every crossing, counted column by column, begins or ends a run.
+// scratch is memory for crossings, which polygon returns for the next call.
+func (p plane) polygon(points []int32, scratch []uint32) []uint32 {
+	c := crossings{h: p.h, w: p.w, found: scratch[:0]}
+	n := len(points) / 2
+	for k := range n {
+		next := (k + 1) % n
+		c.edge(int(points[2*k]), int(points[2*k+1]), int(points[2*next]), int(points[2*next+1]))
+	}
+	slices.Sort(c.found)
+	if len(c.found)%2 == 1 {
+		c.found = append(c.found, uint32(p.h*p.w))
+	}
+	for k := 0; k < len(c.found); k += 2 {
+		p.fill(int(c.found[k]), int(c.found[k+1]))
+	}
+	return c.found
+}
+
+// crossings are found along a boundary that is walked step by step.
+type crossings struct {
+	h, w  int
+	u, v  int // the last step
+	begun bool
+	found []uint32
+}
+
+// edge walks from one point to another: along its longer direction in steps of one, with
+// the other coordinate rounded.
+func (c *crossings) edge(x0, y0, x1, y1 int) {
+	dx, dy := abs(x1-x0), abs(y1-y0)
+	if dx >= dy {
+		if x0 > x1 {
+			slope := ratio(y0-y1, dx)
+			for t := dx; t >= 0; t-- {
+				c.step(x1+t, along(y1, slope, t))
+			}
+			return
+		}
+		slope := ratio(y1-y0, dx)
+		for t := 0; t <= dx; t++ {
+			c.step(x0+t, along(y0, slope, t))
+		}
+		return
+	}
+	if y0 > y1 {
+		slope := ratio(x0-x1, dy)
+		for t := dy; t >= 0; t-- {
+			c.step(along(x1, slope, t), y1+t)
+		}
+		return
+	}
+	slope := ratio(x1-x0, dy)
+	for t := 0; t <= dy; t++ {
+		c.step(along(x0, slope, t), y0+t)
+	}
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 { // a point
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// along is the rounded coordinate t steps from a. The conversion forbids a fused
+// operation, which would round otherwise.
+func along(a int, slope float64, t int) int { return int(float64(a) + float64(slope*float64(t)) + 0.5) }
+
+// step notes a crossing if the step leads over the centre line of a column.
+func (c *crossings) step(u, v int) {
+	last, lastV, begun := c.u, c.v, c.begun
+	c.u, c.v, c.begun = u, v, true
+	if !begun || u == last {
+		return
+	}
+	at := u - 1
+	if u < last {
+		at = u
+	}
+	x := (at - scale/2) / scale
+	if at < scale/2 || (at-scale/2)%scale != 0 || x >= c.w {
+		return
+	}
+	y := max(min(v, lastV)-scale/2, 0)
+	c.found = append(c.found, uint32(x*c.h+min((y+scale-1)/scale, c.h)))
+}
+
+func abs(x int) int { return max(x, -x) }

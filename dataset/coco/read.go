@@ -1,0 +1,293 @@
+package coco
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+// read reads the annotation file.
+func (d *Dataset) read() error {
+	f, _, err := files.Open(d.fsys, d.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	p := parser{d: d, from: json.NewDecoder(bufio.NewReaderSize(f, 1<<16))}
+	if err := p.file(); err != nil {
+		return err
+	}
+	return p.join()
+}
+
+// A parser reads one annotation file.
+type parser struct {
+	d    *Dataset
+	from *json.Decoder
+
+	pictures   map[int64]int // from id to index of d.images
+	categories map[int64]int
+	objects    []pending
+	keys       []float64 // of all objects
+
+	polygons [][]float64 // scratch
+}
+
+// pending is an object until all images and categories are known.
+type pending struct {
+	object
+	image, category int64
+	keys            int // index of its keypoints in keys; -1: none
+	h, w            int // of an encoded mask; 0: no such
+	pixels          int // that an encoded mask has
+}
+
+// file reads the object that the file holds, and the lists in it, in any order.
+func (p *parser) file() error {
+	if err := p.delim('{'); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for p.from.More() {
+		key, err := p.from.Token()
+		if err != nil {
+			return cut(err)
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return fmt.Errorf("two lists named %q", name)
+		}
+		seen[name] = true
+		switch name {
+		case "images":
+			err = list(p, p.image)
+		case "annotations":
+			err = list(p, p.annotation)
+		case "categories":
+			err = list(p, p.category)
+		default:
+			err = p.from.Decode(new(json.RawMessage))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, cut(err))
+		}
+	}
+	for _, name := range []string{"images", "annotations"} {
+		if !seen[name] {
+			return fmt.Errorf("no list named %q: want COCO's annotations", name)
+		}
+	}
+	return p.delim('}')
+}
+
+func (p *parser) delim(want json.Delim) error {
+	if t, err := p.from.Token(); err != nil {
+		return cut(err)
+	} else if t != want {
+		return fmt.Errorf("found %v, want %v", t, want)
+	}
+	return nil
+}
+
+// cut says of a file that ends too early that it does.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// list reads a list of objects. T is the zero value before every one of them.
+func list[T any](p *parser, add func(*T) error) error {
+	if err := p.delim('['); err != nil {
+		return err
+	}
+	var v, zero T
+	for k := 0; p.from.More(); k++ {
+		v = zero
+		if err := p.from.Decode(&v); err != nil {
+			return fmt.Errorf("entry %d: %w", k, cut(err))
+		}
+		if err := add(&v); err != nil {
+			return err
+		}
+	}
+	return p.delim(']')
+}
+
+type imageJSON struct {
+	ID     *int64 `json:"id"`
+	File   string `json:"file_name"`
+	Height int    `json:"height"`
+	Width  int    `json:"width"`
+}
+
+// maxPixels bounds the area of an image, so that no number overflows.
+const maxPixels = 1 << 30
+
+func (p *parser) image(v *imageJSON) error {
+	if v.ID == nil {
+		return fmt.Errorf("image %q has no id", v.File)
+	}
+	if p.pictures == nil {
+		p.pictures = map[int64]int{}
+	}
+	if _, twice := p.pictures[*v.ID]; twice {
+		return fmt.Errorf("image %d is listed twice", *v.ID)
+	}
+	if !fs.ValidPath(v.File) || v.File == "." {
+		return fmt.Errorf("image %d: file name %q is no path", *v.ID, v.File)
+	}
+	if p.d.masks && (v.Height < 1 || v.Width < 1 || v.Height > maxPixels/v.Width) {
+		return fmt.Errorf("image %d: %d×%d pixels: want 1 to %d", *v.ID, v.Width, v.Height, maxPixels)
+	}
+	p.pictures[*v.ID] = len(p.d.images)
+	p.d.images = append(p.d.images, picture{id: *v.ID, name: v.File, h: v.Height, w: v.Width})
+	return nil
+}
+
+type categoryJSON struct {
+	ID            *int64   `json:"id"`
+	Name          string   `json:"name"`
+	Supercategory string   `json:"supercategory"`
+	KeyPoints     []string `json:"keypoints"`
+}
+
+func (p *parser) category(v *categoryJSON) error {
+	if v.ID == nil {
+		return fmt.Errorf("category %q has no id", v.Name)
+	}
+	if p.categories == nil {
+		p.categories = map[int64]int{}
+	}
+	if _, twice := p.categories[*v.ID]; twice {
+		return fmt.Errorf("category %d is listed twice", *v.ID)
+	}
+	p.categories[*v.ID] = 0 // until all are sorted
+	p.d.categories = append(p.d.categories, Category{*v.ID, v.Name, v.Supercategory, v.KeyPoints})
+	return nil
+}
+
+type annotationJSON struct {
+	ID           *int64          `json:"id"`
+	Image        *int64          `json:"image_id"`
+	Category     int64           `json:"category_id"`
+	Box          []float64       `json:"bbox"`
+	Area         float64         `json:"area"`
+	Crowd        int             `json:"iscrowd"`
+	Segmentation json.RawMessage `json:"segmentation"`
+	KeyPoints    []float64       `json:"keypoints"`
+}
+
+func (p *parser) annotation(v *annotationJSON) error {
+	if v.ID == nil {
+		return errors.New("an annotation has no id")
+	}
+	if p.d.noCrowds && v.Crowd != 0 {
+		return nil
+	}
+	if err := p.add(v); err != nil {
+		return fmt.Errorf("annotation %d: %w", *v.ID, err)
+	}
+	return nil
+}
+
+func (p *parser) add(v *annotationJSON) error {
+	if v.Image == nil {
+		return errors.New("no image_id")
+	}
+	if len(v.Box) != 4 {
+		return fmt.Errorf("bbox of %d numbers: want 4", len(v.Box))
+	}
+	o := pending{object: object{id: *v.ID, area: float32(v.Area), crowd: v.Crowd != 0}, image: *v.Image, category: v.Category, keys: -1}
+	for k, x := range v.Box {
+		o.box[k] = float32(x)
+		if math.IsInf(float64(o.box[k]), 0) {
+			return fmt.Errorf("bbox has the number %g", x)
+		}
+	}
+	if n := 3 * p.d.keypoints; n > 0 && len(v.KeyPoints) > 0 {
+		if len(v.KeyPoints) != n {
+			return fmt.Errorf("%d numbers of keypoints: want %d", len(v.KeyPoints), n)
+		}
+		o.keys = len(p.keys)
+		p.keys = append(p.keys, v.KeyPoints...)
+	}
+	if p.d.masks {
+		if err := p.segmentation(&o, bytes.TrimSpace(v.Segmentation)); err != nil {
+			return fmt.Errorf("segmentation: %w", err)
+		}
+	}
+	p.objects = append(p.objects, o)
+	return nil
+}
+
+// join sorts images by id and gives them their objects.
+func (p *parser) join() error {
+	d := p.d
+	slices.SortFunc(d.images, func(a, b picture) int { return cmp.Compare(a.id, b.id) })
+	for k := range d.images {
+		p.pictures[d.images[k].id] = k
+	}
+	slices.SortFunc(d.categories, func(a, b Category) int { return cmp.Compare(a.ID, b.ID) })
+	for k, c := range d.categories {
+		p.categories[c.ID] = k
+	}
+	for k := range p.objects {
+		if err := p.resolve(&p.objects[k]); err != nil {
+			return fmt.Errorf("annotation %d: %w", p.objects[k].id, err)
+		}
+	}
+	slices.SortStableFunc(p.objects, func(a, b pending) int { return cmp.Compare(a.image, b.image) })
+	d.objects = make([]object, len(p.objects))
+	d.keys = make([]float32, 3*d.keypoints*len(p.objects))
+	for k, o := range p.objects {
+		d.objects[k] = o.object
+		if o.keys >= 0 {
+			for i := range 3 * d.keypoints {
+				d.keys[k*3*d.keypoints+i] = float32(p.keys[o.keys+i])
+			}
+		}
+	}
+	at := 0
+	for k := range d.images {
+		v := &d.images[k]
+		for v.from = at; at < len(p.objects) && p.objects[at].image == v.id; at++ {
+		}
+		v.to = at
+	}
+	if d.noEmpty {
+		d.images = slices.DeleteFunc(d.images, func(v picture) bool { return v.from == v.to })
+	}
+	return nil
+}
+
+// resolve compares an object with its image and category, and sets its label.
+func (p *parser) resolve(o *pending) error {
+	image, ok := p.pictures[o.image]
+	if !ok {
+		return fmt.Errorf("no image has the id %d", o.image)
+	}
+	index, ok := p.categories[o.category]
+	if !ok {
+		return fmt.Errorf("no category has the id %d", o.category)
+	}
+	o.label = o.category
+	if p.d.contiguous {
+		o.label = int64(index)
+	}
+	v := &p.d.images[image]
+	if o.h > 0 && (o.h != v.h || o.w != v.w || o.pixels != o.h*o.w) {
+		return fmt.Errorf("segmentation: a mask of %d×%d pixels, with runs of %d, for an image of %d×%d", o.w, o.h, o.pixels, v.w, v.h)
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/flock"
 )
 
 // A folder holds blocks, and what several processes need to agree on them:
@@ -57,7 +58,7 @@ var (
 
 // openFolder makes a folder, or opens one that exists.
 func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) {
-	if err := lockable(); err != nil {
+	if err := flock.Supported(); err != nil {
 		return nil, err
 	}
 	f := &folder{dir: dir, limit: limit}
@@ -128,7 +129,7 @@ func (f *folder) begin() error {
 		return files.Cause(err)
 	}
 	f.alive = alive
-	ok, err := tryLock(alive)
+	ok, err := flock.TryLock(alive)
 	if err == nil && !ok {
 		err = errors.New("a new file is locked")
 	}
@@ -214,7 +215,7 @@ func (f *folder) lives(name string) (bool, error) {
 	if err != nil {
 		return false, files.Cause(err)
 	}
-	free, err := tryLock(file)
+	free, err := flock.TryLock(file)
 	return !free, errors.Join(err, file.Close())
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/flock"
 )
 
 // A state is what the processes share. It is in the file that they lock.
@@ -69,10 +70,10 @@ func (f *folder) with(change func(*state) error) (err error) {
 	if f.lock == nil {
 		return fs.ErrClosed
 	}
-	if err := lock(f.lock); err != nil {
+	if err := flock.Lock(f.lock); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock(f.lock)) }()
+	defer func() { err = errors.Join(err, flock.Unlock(f.lock)) }()
 	s, err := f.read()
 	if err != nil {
 		return err

@@ -6,7 +6,8 @@
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
 // package of its own in this folder: npy, idx, csv, packed, volume. Package
 // objects makes file systems of objects on HTTP servers, for all of them. Package
-// shards reads tar files, TFRecord and MDS, which hold many samples each.
+// shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream
+// reads channels, queues and logs, whose length is not known.
 //
 // A [Dataset] says how many samples it has. Its [Spec] lists the fields of a
 // sample. Its [Reader] writes one sample at a time into a [Slot], which is the

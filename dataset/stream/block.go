@@ -1,0 +1,198 @@
+package stream
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+)
+
+// A block is a file of consecutive records:
+//
+//	magic    "penstock stream, block 1\n"
+//	records  one after the other, see codec
+//	table    for every record its end among the bytes of all, and its CRC-32C
+//	marks    of the source, before the first record and after the last one
+//	trailer  the number of the first record (uint64), the number of records, the bytes of
+//	         all records, the bytes of both marks, and the CRC-32C (RFC 3720) of the table,
+//	         the marks and these numbers
+//
+// All numbers are little-endian, and uint32 except one.
+type block struct {
+	first int   // number of the first record in the stream
+	count int   // number of records
+	size  int64 // of the file
+}
+
+func (b block) end() int { return b.first + b.count }
+
+const (
+	magic        = "penstock stream, block 1\n"
+	entryBytes   = 8
+	trailerBytes = 8 + 5*4
+	maxMark      = 1 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A draft is a block that is not sealed yet.
+type draft struct {
+	first         int
+	count         int
+	before, after []byte // marks
+	records       []byte // with the magic before them
+	table         []byte
+}
+
+// begin makes the draft empty. Its first record will have that number and come after
+// that mark.
+func (d *draft) begin(first int, mark []byte) {
+	if cap(d.records) > 2*len(d.records)+len(magic) && cap(d.records) > 64<<20 {
+		d.records = nil // a large record needed it
+	}
+	*d = draft{first: first, before: append(d.before[:0], mark...), after: append(d.after[:0], mark...),
+		records: append(d.records[:0], magic...), table: d.table[:0]}
+}
+
+// payload is the number of bytes of all records.
+func (d *draft) payload() int { return len(d.records) - len(magic) }
+
+func (d *draft) end() int { return d.first + d.count }
+
+// added notes that records has one more record, from byte start on, with that mark after it.
+func (d *draft) added(start int, mark []byte) {
+	d.table = binary.LittleEndian.AppendUint32(d.table, uint32(d.payload()))
+	d.table = binary.LittleEndian.AppendUint32(d.table, crc32.Checksum(d.records[start:], castagnoli))
+	d.after = append(d.after[:0], mark...)
+	d.count++
+}
+
+// size is the number of bytes of the file.
+func (d *draft) size() int64 {
+	return int64(len(d.records)) + int64(len(d.table)) + int64(len(d.before)) + int64(len(d.after)) + trailerBytes
+}
+
+// tail is all that follows the records.
+func (d *draft) tail() []byte {
+	tail := make([]byte, 0, int(d.size())-len(d.records))
+	tail = append(append(append(tail, d.table...), d.before...), d.after...)
+	tail = binary.LittleEndian.AppendUint64(tail, uint64(d.first))
+	for _, n := range []int{d.count, d.payload(), len(d.before), len(d.after)} {
+		tail = binary.LittleEndian.AppendUint32(tail, uint32(n))
+	}
+	return binary.LittleEndian.AppendUint32(tail, crc32.Checksum(tail, castagnoli))
+}
+
+// write writes the block to a file.
+func (d *draft) write(path string, sync bool) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for _, part := range [][]byte{d.records, d.tail()} {
+		if _, err := f.Write(part); err != nil {
+			return err
+		}
+	}
+	if sync {
+		return f.Sync()
+	}
+	return nil
+}
+
+// contents is what a block has besides the records.
+type contents struct {
+	block
+	table         []byte
+	before, after []byte
+}
+
+var errDamaged = errors.New("the block is damaged")
+
+// readContents reads a block's table and marks, and compares their checksum. It allocates
+// no more memory than the file has bytes.
+func readContents(f *os.File) (c contents, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return c, err
+	}
+	c.size = info.Size()
+	var trailer [trailerBytes]byte
+	if c.size < int64(len(magic))+trailerBytes || c.size > math.MaxInt {
+		return c, fmt.Errorf("%w: %d bytes", errDamaged, c.size)
+	}
+	if _, err := f.ReadAt(trailer[:], c.size-trailerBytes); err != nil {
+		return c, whole(err)
+	}
+	first := binary.LittleEndian.Uint64(trailer[:])
+	number := func(k int) int64 { return int64(binary.LittleEndian.Uint32(trailer[8+4*k:])) }
+	count, payload, before, after := number(0), number(1), number(2), number(3)
+	if int64(len(magic))+payload+entryBytes*count+before+after+trailerBytes != c.size ||
+		count == 0 || first > math.MaxInt || uint64(count) > math.MaxInt-first {
+		return c, fmt.Errorf("%w: its numbers contradict each other", errDamaged)
+	}
+	tail := make([]byte, entryBytes*count+before+after)
+	if _, err := f.ReadAt(tail, c.size-trailerBytes-int64(len(tail))); err != nil {
+		return c, whole(err)
+	}
+	sum := crc32.Update(crc32.Checksum(tail, castagnoli), castagnoli, trailer[:trailerBytes-4])
+	if sum != binary.LittleEndian.Uint32(trailer[trailerBytes-4:]) {
+		return c, fmt.Errorf("%w: the checksum is wrong", errDamaged)
+	}
+	c.first, c.count = int(first), int(count)
+	c.table, tail = tail[:entryBytes*count], tail[entryBytes*count:]
+	c.before, c.after = tail[:before:before], tail[before:]
+	return c, c.checkTable(payload)
+}
+
+// checkTable reports an error if the records do not lie one after the other.
+func (c contents) checkTable(payload int64) error {
+	last := int64(0)
+	for k := range c.count {
+		_, end, _ := c.entry(k)
+		if end < last {
+			return fmt.Errorf("%w: record %d ends before it begins", errDamaged, k)
+		}
+		last = end
+	}
+	if last != payload {
+		return fmt.Errorf("%w: %d bytes of records, want %d", errDamaged, last, payload)
+	}
+	return nil
+}
+
+// entry is the bytes of record k of the block among all, and its checksum.
+func (c contents) entry(k int) (start, end int64, sum uint32) {
+	if k > 0 {
+		start = int64(binary.LittleEndian.Uint32(c.table[(k-1)*entryBytes:]))
+	}
+	return start, int64(binary.LittleEndian.Uint32(c.table[k*entryBytes:])), binary.LittleEndian.Uint32(c.table[k*entryBytes+4:])
+}
+
+// read reads record k of the block into scratch, which grows if need be.
+func (c contents) read(f io.ReaderAt, k int, scratch []byte) ([]byte, error) {
+	start, end, sum := c.entry(k)
+	if n := int(end - start); n > cap(scratch) {
+		scratch = make([]byte, n+n/4)
+	}
+	scratch = scratch[:end-start]
+	if _, err := f.ReadAt(scratch, int64(len(magic))+start); err != nil {
+		return scratch, whole(err)
+	}
+	if crc32.Checksum(scratch, castagnoli) != sum {
+		return scratch, fmt.Errorf("%w: the record's checksum is wrong", errDamaged)
+	}
+	return scratch, nil
+}
+
+// whole is the error of a file that is too short, or another one.
+func whole(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("%w: it ends early", errDamaged)
+	}
+	return err
+}

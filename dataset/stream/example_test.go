@@ -1,0 +1,220 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log"
+	"os"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func folder() string {
+	dir, err := os.MkdirTemp("", "spool")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return dir
+}
+
+// Values come from a goroutine. They are shuffled in windows of five.
+func Example() {
+	type measurement struct {
+		value float32
+		class int64
+	}
+	c := make(chan measurement)
+	go func() {
+		defer close(c)
+		for i := range 12 {
+			c <- measurement{float32(i) / 2, int64(i % 3)}
+		}
+	}()
+	spec := dataset.Spec{{Name: "value", Dtype: tensor.Float32}, {Name: "class", Dtype: tensor.Int64}}
+	source := stream.Channel(c, spec, func(m measurement, dst dataset.Slot) error {
+		dataset.Set(dst, 0, m.value)
+		dataset.Set(dst, 1, m.class)
+		return nil
+	})
+
+	dir := folder()
+	defer os.RemoveAll(dir)
+	ds, err := stream.New(source, dir, stream.Window(5), stream.Seed(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ds.Close()
+	l, err := loader.New(ds, loader.BatchSize(4))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(loader.Values[float32](batch, "value"), loader.Values[int64](batch, "class"))
+		// Save the model's weights and batch.Position() here. Then:
+		if err := ds.Commit(batch.Position().Draw); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// [0 0.5 2 1] [0 1 1 2]
+	// [1.5 3.5 4 2.5] [0 1 2 2]
+	// [4.5 3 5.5 5] [0 0 2 1]
+}
+
+// Lines of JSON are parsed by all workers.
+func ExampleLines() {
+	const text = `{"text": "first", "label": 0}
+{"text": "second", "label": 1}
+`
+	dir := folder()
+	defer os.RemoveAll(dir)
+	lines, err := stream.New(stream.Lines(strings.NewReader(text), "json"), dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lines.Close()
+	spec := dataset.Spec{{Name: "text", Dtype: tensor.Uint8, Ragged: true}, {Name: "label", Dtype: tensor.Int64}}
+	ds, err := dataset.Map(lines, spec, func(dst, src dataset.Slot) error {
+		var record struct {
+			Text  string
+			Label int64
+		}
+		if err := json.Unmarshal(dataset.Row[byte](src, 0), &record); err != nil {
+			return err
+		}
+		copy(dataset.Grow[byte](dst, 0, len(record.Text)), record.Text)
+		dataset.Set(dst, 1, record.Label)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Strings("text"), loader.Values[int64](batch, "label"))
+	}
+	// Output:
+	// [first second] [0 1]
+}
+
+// Encoded images come through a pipe. They are decoded and resized by all workers.
+func ExampleFrames() {
+	r, w := io.Pipe()
+	go func() {
+		defer w.Close()
+		for i := range 3 {
+			picture := image.NewGray(image.Rect(0, 0, 8, 8))
+			for k := range picture.Pix {
+				picture.Set(k%8, k/8, color.Gray{uint8(50 * i)})
+			}
+			var data bytes.Buffer
+			if err := png.Encode(&data, picture); err != nil {
+				log.Fatal(err)
+			}
+			if _, err := w.Write(stream.AppendFrame(nil, data.Bytes())); err != nil {
+				return
+			}
+		}
+	}()
+	dir := folder()
+	defer os.RemoveAll(dir)
+	pictures, err := stream.New(stream.Frames(r, "image"), dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pictures.Close()
+	ds, err := transform.Images(pictures, transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		x := batch.Tensor("image")
+		fmt.Println(x.Shape(), loader.Values[float32](batch, "image")[0])
+	}
+	// Output:
+	// (2, 3, 2, 2) 0
+	// (1, 3, 2, 2) 0.39215687
+}
+
+// A spool on another machine begins where a checkpoint says.
+func ExampleResume() {
+	const text = "zero\none\ntwo\nthree\nfour\nfive\n"
+	dir := folder()
+	defer os.RemoveAll(dir)
+	ds, err := stream.New(stream.Lines(strings.NewReader(text), "text"), dir, stream.Window(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ds.Close()
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	var position loader.Position
+	var checkpoint stream.Checkpoint
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		position = batch.Position()
+		if checkpoint, err = ds.Checkpoint(position.Draw); err != nil {
+			log.Fatal(err)
+		}
+		if position.Draw == 4 {
+			break // save both
+		}
+	}
+
+	other := folder()
+	defer os.RemoveAll(other)
+	ds, err = stream.New(stream.Lines(strings.NewReader(text), "text"), other, stream.Window(2), stream.Resume(checkpoint))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ds.Close()
+	rest, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rest.Close()
+	for batch, err := range rest.From(context.Background(), position, 1) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Indices(), batch.Strings("text"))
+	}
+	// Output:
+	// [4 5] [four five]
+}

@@ -1,0 +1,296 @@
+package stream
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/flock"
+)
+
+// The folder of a spool holds
+//
+//	spool.json       what the records are, and their order
+//	lock             is locked as long as a process uses the spool
+//	<number>.block   is a block, under the number of its first record
+//	end.json         exists if the source has ended
+//	<name>.part      is a file that is being written
+//
+// Files with other names are not touched.
+const (
+	describedName = "spool.json"
+	lockName      = "lock"
+	endName       = "end.json"
+	partEnd       = ".part"
+	mostJSON      = 1 << 20 // bytes
+)
+
+var (
+	isBlock = regexp.MustCompile(`^([0-9]{20})\.block$`)
+	isPart  = regexp.MustCompile(`^([0-9]{20}\.block|spool\.json|end\.json)\.part$`)
+)
+
+func blockName(first int) string { return fmt.Sprintf("%020d.block", first) }
+
+// A description is what all processes that use a spool must agree on.
+type description struct {
+	Format  int      `json:"format"` // 1
+	Fields  []string `json:"fields"`
+	IntBits int      `json:"int_bits"` // of values of dtype int and uint
+	Window  int      `json:"window"`
+	Seed    uint64   `json:"seed"`
+}
+
+func describe(spec dataset.Spec, c config) description {
+	d := description{Format: 1, IntBits: strconv.IntSize, Window: c.window, Seed: c.seed}
+	for _, f := range spec {
+		d.Fields = append(d.Fields, f.String())
+	}
+	return d
+}
+
+// differs reports an error if the spool belongs to another stream.
+func (d description) differs(want description) error {
+	switch {
+	case d.Format != want.Format:
+		return fmt.Errorf("has format %d, this program writes %d", d.Format, want.Format)
+	case !slices.Equal(d.Fields, want.Fields):
+		return fmt.Errorf("holds records of the fields %v, the source has %v", d.Fields, want.Fields)
+	case d.IntBits != want.IntBits:
+		return fmt.Errorf("was written where an int has %d bits, here it has %d", d.IntBits, want.IntBits)
+	case d.Window != want.Window || d.Seed != want.Seed:
+		return fmt.Errorf("was made with Window(%d) and Seed(%d), want Window(%d) and Seed(%d)", d.Window, d.Seed, want.Window, want.Seed)
+	}
+	return nil
+}
+
+// An ending is what is known when the source has ended.
+type ending struct {
+	Records int `json:"records"`
+}
+
+// A folder is the folder of a spool, which this process has locked.
+type folder struct {
+	dir  string
+	sync bool
+	lock *os.File
+}
+
+// openFolder makes the folder or opens one that exists, locks it, and removes what a
+// process has left that was killed.
+func openFolder(dir string, want description, sync bool) (*folder, error) {
+	if err := flock.Supported(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, files.Cause(err)
+	}
+	f := &folder{dir: dir, sync: sync}
+	names, err := f.names()
+	if err != nil {
+		return nil, err
+	}
+	if foreign := slices.IndexFunc(names, func(n string) bool { return n != lockName && !isPart.MatchString(n) }); foreign >= 0 && !slices.Contains(names, describedName) {
+		return nil, fmt.Errorf("holds %s and no %s: want an empty folder, or a spool", names[foreign], describedName)
+	}
+	if f.lock, err = os.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, files.Cause(err)
+	}
+	free, err := flock.TryLock(f.lock)
+	if err == nil && !free {
+		err = errors.New("another process uses it, or another Dataset of this one")
+	}
+	if err == nil {
+		err = f.prepare(names, want)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.lock.Close())
+	}
+	return f, nil
+}
+
+func (f *folder) prepare(names []string, want description) error {
+	for _, name := range names {
+		if isPart.MatchString(name) {
+			if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return files.Cause(err)
+			}
+		}
+	}
+	var found description
+	switch ok, err := f.load(describedName, &found); {
+	case err != nil:
+		return err
+	case ok:
+		return found.differs(want)
+	}
+	return f.save(describedName, want)
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+// names lists the files.
+func (f *folder) names() ([]string, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	names := make([]string, len(entries))
+	for k, e := range entries {
+		names[k] = e.Name()
+	}
+	return names, nil
+}
+
+// load reads a file of JSON. It reports false if there is none.
+func (f *folder) load(name string, to any) (ok bool, err error) {
+	info, err := os.Stat(f.path(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, files.Cause(err)
+	case !info.Mode().IsRegular() || info.Size() > mostJSON:
+		return false, fmt.Errorf("%s is not of a spool: %d bytes, %v", name, info.Size(), info.Mode())
+	}
+	text, err := os.ReadFile(f.path(name))
+	if err != nil {
+		return false, files.Cause(err)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return false, fmt.Errorf("%s is damaged: %w", name, err)
+	}
+	return true, nil
+}
+
+// save writes a file of JSON, which appears as a whole.
+func (f *folder) save(name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return f.appear(name, func(path string) error { return os.WriteFile(path, append(text, '\n'), 0o600) })
+}
+
+// appear writes a file under another name, and gives it its own when it is whole.
+func (f *folder) appear(name string, write func(path string) error) error {
+	part := f.path(name + partEnd)
+	err := write(part)
+	if err == nil {
+		err = os.Rename(part, f.path(name))
+	}
+	if err != nil {
+		_ = os.Remove(part) // else the next process does it
+		return fmt.Errorf("write %s: %w", name, files.Cause(err))
+	}
+	if f.sync {
+		return f.syncNames()
+	}
+	return nil
+}
+
+// syncNames makes the names of files survive a crash of the machine.
+func (f *folder) syncNames() error {
+	dir, err := os.Open(f.dir)
+	if err != nil {
+		return files.Cause(err)
+	}
+	return files.Cause(errors.Join(dir.Sync(), dir.Close()))
+}
+
+// remove removes a block.
+func (f *folder) remove(b block) error {
+	err := os.Remove(f.path(blockName(b.first)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", blockName(b.first), files.Cause(err))
+	}
+	return nil
+}
+
+// contents reads a block's table and marks.
+func (f *folder) contents(first int) (c contents, file *os.File, err error) {
+	name := blockName(first)
+	file, err = os.Open(f.path(name))
+	if err != nil {
+		return c, nil, fmt.Errorf("%s: %w", name, files.Cause(err))
+	}
+	c, err = readContents(file)
+	if err == nil && c.first != first {
+		err = fmt.Errorf("%w: its first record is %d", errDamaged, c.first)
+	}
+	if err != nil {
+		_ = file.Close() // it was only read
+		return c, nil, fmt.Errorf("%s: %w", name, files.Cause(err))
+	}
+	return c, file, nil
+}
+
+// blocks lists the blocks. They follow one another without a gap. If a block is damaged
+// and the source can give its records again, it is removed with all that follow it.
+func (f *folder) blocks(again bool) (all []block, err error) {
+	names, err := f.names() // in ascending order
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		match := isBlock.FindStringSubmatch(name)
+		if match == nil {
+			continue
+		}
+		first, err := strconv.Atoi(match[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		b, err := f.block(first, all)
+		switch {
+		case err == nil:
+			all = append(all, b)
+		case !again || !errors.Is(err, errDamaged):
+			return nil, err
+		default:
+			return all, f.removeFrom(first, names)
+		}
+	}
+	return all, nil
+}
+
+// block describes the block that begins with that record and follows the earlier ones.
+func (f *folder) block(first int, earlier []block) (block, error) {
+	c, file, err := f.contents(first)
+	if err != nil {
+		return block{}, err
+	}
+	if err := file.Close(); err != nil {
+		return block{}, files.Cause(err)
+	}
+	if k := len(earlier); k > 0 && earlier[k-1].end() != first {
+		return block{}, fmt.Errorf("%s: %w: the block before ends with record %d", blockName(first), errDamaged, earlier[k-1].end()-1)
+	}
+	return c.block, nil
+}
+
+// removeFrom removes the blocks from the one with that first record on, and the note that
+// the source has ended. The last block goes first, so that no gap is left if the process
+// is killed.
+func (f *folder) removeFrom(first int, names []string) error {
+	gone := []string{endName}
+	for _, name := range names {
+		if isBlock.MatchString(name) && name >= blockName(first) {
+			gone = slices.Insert(gone, 1, name)
+		}
+	}
+	for _, name := range gone {
+		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return files.Cause(err)
+		}
+	}
+	return nil
+}

@@ -171,7 +171,7 @@ func (s AugMixing) augmentation(w, h int, r *rand.Rand) (augmentation, float64) 
 
 // draw draws the weights of the image and of the chains, which add up to 1.
 func (s AugMixing) draw(weights []float32, r *rand.Rand) []float32 {
-	own, others := gamma(s.alpha, r), gamma(s.alpha, r)
+	own, others := math.Exp(logGamma(s.alpha, r)), math.Exp(logGamma(s.alpha, r))
 	rest := 1.0
 	if own+others > 0 {
 		rest = others / (own + others)
@@ -179,7 +179,7 @@ func (s AugMixing) draw(weights []float32, r *rand.Rand) []float32 {
 	weights = append(weights[:0], float32(1-rest))
 	total := 0.0
 	for range s.width {
-		g := gamma(s.alpha, r)
+		g := math.Exp(logGamma(s.alpha, r))
 		total += g
 		weights = append(weights, float32(g))
 	}
@@ -192,30 +192,4 @@ func (s AugMixing) draw(weights []float32, r *rand.Rand) []float32 {
 		}
 	}
 	return weights
-}
-
-// gamma draws from the gamma distribution with scale 1 (Marsaglia and Tsang, "A Simple Method for
-// Generating Gamma Variables", 2000).
-func gamma(alpha float64, r *rand.Rand) float64 {
-	if alpha == 1 {
-		return r.ExpFloat64()
-	}
-	boost := 1.0
-	if alpha < 1 {
-		boost = math.Pow(1-r.Float64(), 1/alpha)
-		alpha++
-	}
-	d := alpha - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := r.NormFloat64()
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		if u := 1 - r.Float64(); math.Log(u) < x*x/2+d-d*v+d*math.Log(v) {
-			return d * v * boost
-		}
-	}
 }

@@ -26,6 +26,11 @@ def subsampled(photos):
     return made("photos-420-" + fingerprint(photos), lambda to: write_subsampled(photos, to))
 
 
+def packed(name, photos, write):
+    """A file of another library's format with the photos, which write(path) makes."""
+    return made(f"{name}-{fingerprint(photos)}", lambda to: write(str(to / "photos"))) + "/photos"
+
+
 def made(name, write):
     root = pathlib.Path(os.environ.get("PEERS_CACHE") or user_cache() / "penstock-peers")
     path = root / name

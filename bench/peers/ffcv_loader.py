@@ -1,14 +1,15 @@
-"""FFCV: compiled stages on threads, over one file of its own format.
+"""FFCV: compiled stages on threads, over one file of its own format, made once.
 
-The file is made beforehand, in a temporary folder, of the photos' own JPEG bytes:
-FFCV's writer would encode them anew, smaller than they are. Pixels differ:
-evaluation cuts first and resizes afterwards, by pixel area and without rounding
-sizes; the decoder takes a faster, less exact inverse DCT.
+-mode jpg stores the photos' own JPEG bytes: FFCV's writer would encode them anew, smaller than they are.
+-mode raw stores their pixels. Pixels differ from torchvision's: evaluation cuts first and resizes
+afterwards, by pixel area and without rounding sizes; the decoder takes a faster, less exact inverse DCT.
 """
 
 import importlib.metadata
+import itertools
 import os
-import tempfile
+import pathlib
+import sys
 
 import numpy
 import torch
@@ -20,11 +21,18 @@ from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, Squeeze, ToTen
 from ffcv.writer import DatasetWriter
 from PIL import Image
 
+import data
 import peer
 
+MODE = "jpg"
+if "-mode" in sys.argv:
+    at = sys.argv.index("-mode")
+    MODE = sys.argv[at + 1]
+    del sys.argv[at : at + 2]
 
-class Files:
-    """Images as (file's bytes, width, height), and labels."""
+
+class Photos:
+    """Images and labels: for jpg, an image is (file's bytes, width, height); for raw, it is its pixels."""
 
     def __init__(self, photos):
         self.photos = photos
@@ -34,10 +42,10 @@ class Files:
 
     def __getitem__(self, i):
         path, label = self.photos[i]
-        with open(path, "rb") as f:
-            bytes_ = numpy.frombuffer(f.read(), dtype="<u1")
         with Image.open(path) as image:
-            return (bytes_, *image.size), label
+            if MODE == "raw":
+                return numpy.asarray(image.convert("RGB")), label
+            return (numpy.fromfile(path, dtype="<u1"), *image.size), label
 
 
 class FileField(RGBImageField):
@@ -50,11 +58,21 @@ class FileField(RGBImageField):
         storage[:] = bytes_
 
 
+FIELDS = {"jpg": FileField, "raw": lambda: RGBImageField(write_mode="raw")}
+
+
 def make(o, photos):
     torch.set_num_threads(1)  # the loader's threads have the processors
-    folder = tempfile.TemporaryDirectory()
-    path = os.path.join(folder.name, "photos.beton")
-    DatasetWriter(path, {"image": FileField(), "label": IntField()}, num_workers=1).from_indexed_dataset(Files(photos))
+
+    def write(path):
+        DatasetWriter(path, {"image": FIELDS[MODE](), "label": IntField()}, num_workers=1).from_indexed_dataset(Photos(photos))
+
+    path = data.packed(f"ffcv-{MODE}", o.folder, write)
+    o.stored = os.path.getsize(path)
+    pathlib.Path(path).read_bytes()  # into the page cache
+    batches = -(-o.samples // o.batch)  # of an epoch
+    if o.epochs and o.samples % o.batch:
+        sys.exit(f"{o.samples} samples in batches of {o.batch}: want whole batches")
 
     size = (o.size, o.size)
     if o.work == "eval":
@@ -62,22 +80,28 @@ def make(o, photos):
     else:
         geometry = [RandomResizedCropRGBImageDecoder(size), RandomHorizontalFlip()]
     mean, std = 255 * numpy.array(peer.MEAN), 255 * numpy.array(peer.STD)
+    # A loop over Loader allocates the memory of five batches, with room for five times as many whole photos.
+    # In epochs as short as these, every batch would be the first one in its memory, and the page faults would
+    # take as much time as the work. So all epochs are one loop, as batches of a long epoch are.
     loader = Loader(
         path,
         batch_size=o.batch,
         num_workers=max(1, o.workers),
         order=OrderOption.RANDOM if o.shuffle else OrderOption.SEQUENTIAL,
-        indices=[i % len(photos) for i in range(o.samples)],
+        indices=[i % len(photos) for _ in range(o.epochs + 1) for i in range(o.samples)],
         drop_last=False,
         custom_fields={"image": RGBImageField},
         pipelines={
-            "image": [*geometry, NormalizeImage(mean, std, numpy.float32), ToTensor(), ToTorchImage(channels_last=False)],
+            "image": [*geometry, NormalizeImage(mean, std, numpy.float32), ToTensor(), ToTorchImage()],
             "label": [IntDecoder(), ToTensor(), Squeeze()],
         },
     )
+    loop = None
 
-    def epoch(number, _folder=folder):  # which holds the file as long as it is read
-        return iter(loader)
+    def epoch(number):
+        nonlocal loop
+        loop = loop or iter(loader)
+        return itertools.islice(loop, batches)
 
     return epoch
 

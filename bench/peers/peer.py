@@ -52,10 +52,11 @@ def run(make, versions):
     o = options()
     inputs = works.inputs(o)
     if o.pixels:
-        o.work, o.samples = "eval", len(inputs)
+        o.work, o.samples, o.epochs = "eval", len(inputs), 0
         write_pixels(make(o, inputs)(0), o.samples)
         return
     consumer = Consumer(o)
+    o.stored = works.stored(o) if o.work in works.PHOTOS else 0  # unless make reads another file
     epoch = make(o, inputs)
     consumer.prepare()
     for number in range(o.epochs + 1):
@@ -142,6 +143,7 @@ def measured(epoch, number, o, consumer):
         "end_to_end_seconds": took if o.study == "endtoend" else 0,
         "cpu_seconds": cpu,
         "usage": looks,
+        "data_bytes": o.stored,
     }
     record = {"measured": {key: value for key, value in m.items() if value}}
     return {"record": record, "mean": mean, "parameters": consumer.parameters}

@@ -36,6 +36,11 @@ def inputs(o):
     return found
 
 
+def stored(o):
+    """The size of all of the folder's files, in bytes."""
+    return sum(path.stat().st_size for path in pathlib.Path(o.folder).rglob("*") if path.is_file())
+
+
 def cifar100(folder):
     """Images, uint8 (n, 3, 32, 32), and fine labels, int64 (n), of the binary version."""
     data = numpy.fromfile(folder / "train.bin", numpy.uint8).reshape(-1, 2 + 3 * 32 * 32)

@@ -285,7 +285,7 @@ func TestSectionsOfOneStudyHaveTitlesOfTheirOwn(t *testing.T) {
 
 func TestSidesOfAChartHaveColoursOfTheirOwn(t *testing.T) {
 	var cells [][]analysis.Cell
-	for _, name := range []string{base, "PyTorch with PIL", "PyTorch with tensors", "MONAI", "MONAI with threads", "NumPy loop", "PyTorch", "DALI", "SPDL with FFmpeg", "FFCV"} {
+	for _, name := range []string{base, "PyTorch with PIL", "PyTorch with tensors", "MONAI", "MONAI with threads", "NumPy loop", "PyTorch", "DALI", "SPDL with FFmpeg", "FFCV, jpg"} {
 		cells = append(cells, []analysis.Cell{{Subject: analysis.Subject{Side: name}}})
 	}
 	colours := coloursOf(cells)

@@ -17,9 +17,10 @@ func sidesSheet(cells []analysis.Cell) analysis.Sheet {
 	}{
 		{"first batch, ms", func(m result.Measured) float64 { return 1000 * m.FirstBatch }},
 		{"CPU µs/sample", func(m result.Measured) float64 { return 1e6 * m.CPU / float64(m.Samples) }},
+		{"data, MB", func(m result.Measured) float64 { return float64(m.DataBytes) / 1e6 }},
 		{"memory, MB", memory},
 	}
-	sheet := analysis.Sheet{Head: []string{"data", "model", "batch", "workers", "side", "samples/s", "penstock is … times as fast", "clearly", "first batch, ms", "CPU µs/sample", "memory, MB"}}
+	sheet := analysis.Sheet{Head: []string{"data", "model", "batch", "workers", "side", "samples/s", "penstock is … times as fast", "clearly", "first batch, ms", "CPU µs/sample", "data, MB", "memory, MB"}}
 	type config struct {
 		work
 		model string

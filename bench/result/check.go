@@ -60,6 +60,7 @@ func (m Measured) check(c *checks) {
 	}
 	c.want(m.Allocations >= 0, "measured.allocations", m.Allocations, "0 or more")
 	c.want(m.AllocatedBytes >= 0, "measured.allocated_bytes", m.AllocatedBytes, "0 or more")
+	c.want(m.DataBytes >= 0, "measured.data_bytes", m.DataBytes, "0 or more")
 	m.checkUsage(c)
 	m.checkStages(c)
 }

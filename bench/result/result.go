@@ -17,7 +17,7 @@
 //	    "waits_seconds": [0.48, 0.01, 0.01, 0.24, 0.01, 0.01], "waiting_seconds": 0.76,
 //	    "transfer_seconds": 0.02, "compute_seconds": 0.6, "loading_end_seconds": 1.4, "end_to_end_seconds": 1.5,
 //	    "hidden_share": 0.95, "per_item_seconds": 0.0008,
-//	    "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9,
+//	    "allocations": 1200, "allocated_bytes": 96000, "cpu_seconds": 2.9, "data_bytes": 50200000,
 //	    "usage": [{"seconds": 0, "cpu_percent": 12.5, "rss_bytes": 900000000}],
 //	    "stages": [{"name": "decode", "self_seconds": 1.2, "total_seconds": 1.4, "calls": 768,
 //	      "self_device_seconds": 0, "total_device_seconds": 0}]}
@@ -148,6 +148,7 @@ type Measured struct {
 	Allocations    int64   `json:"allocations,omitempty"` // on Go's heap
 	AllocatedBytes int64   `json:"allocated_bytes,omitempty"`
 	CPU            float64 `json:"cpu_seconds,omitempty"`
+	DataBytes      int64   `json:"data_bytes,omitempty"` // size of all files that the side reads the samples from
 
 	Usage  []Usage `json:"usage,omitempty"`
 	Stages []Stage `json:"stages,omitempty"`

@@ -113,6 +113,12 @@ func records(ctx context.Context, o options, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	stored := int64(0)
+	if o.work == "eval" || o.work == "train" {
+		if stored, err = fileBytes(os.DirFS(folder)); err != nil {
+			return err
+		}
+	}
 	blank, err := bench.Blank(ctx)
 	if err != nil {
 		return err
@@ -159,6 +165,7 @@ func records(ctx context.Context, o options, w io.Writer) (err error) {
 		if memory != nil {
 			m.Usage = memory
 		}
+		m.DataBytes = stored
 		l.Record.Study, l.Record.Epoch, l.Record.Config, l.Record.Measured = run.Study, epoch, run.Config, m
 		if err := l.write(w); err != nil {
 			return err

@@ -147,15 +147,23 @@ func TestRecordsOfAllWorksAreValidAndTellTheData(t *testing.T) {
 
 func TestPackedPhotosGiveTheSameBatches(t *testing.T) {
 	photos := images(t)
-	mean := func(packed string) float64 {
+	first := func(packed string) line {
 		o := options{folder: photos, work: "eval", packed: packed, size: 224, study: "loading", samples: 10, epochs: 1,
 			config: result.Config{Workers: 2, Batch: 4, Data: "eval", Help: "on"}}
-		return *recorded(t, o, records)[0].Mean
+		return recorded(t, o, records)[0]
 	}
 	t.Setenv("TMPDIR", t.TempDir())
+	plain := first("")
+	if got, want := plain.Record.Measured.DataBytes, 3*fileSize(t, filepath.Join(photos, "a/0.jpg")); got != want {
+		t.Errorf("three files of equal size have %d bytes, want %d", got, want)
+	}
 	for _, level := range []string{"fast", "small"} {
-		if got, want := mean(level), mean(""); got != want {
+		packed := first(level)
+		if got, want := *packed.Mean, *plain.Mean; got != want {
 			t.Errorf("%s: mean %v, want %v", level, got, want)
+		}
+		if n := packed.Record.Measured.DataBytes; n == 0 || n == plain.Record.Measured.DataBytes {
+			t.Errorf("%s: %d bytes, want those of the packed file", level, n)
 		}
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
@@ -164,6 +172,15 @@ func TestPackedPhotosGiveTheSameBatches(t *testing.T) {
 	if err := records(t.Context(), options{folder: photos, work: "eval", packed: "tiny"}, io.Discard); err == nil {
 		t.Error("another level gives no error")
 	}
+}
+
+func fileSize(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }
 
 func TestProfileIsOfTheFirstBatchAndOfAnEpoch(t *testing.T) {

@@ -76,6 +76,21 @@ func readAll(fsys fs.FS) error {
 	})
 }
 
+// fileBytes is the size of all files together.
+func fileBytes(fsys fs.FS) (sum int64, err error) {
+	err = fs.WalkDir(fsys, ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}
+
 // photos are those of a folder, or of the file that packPhotos made there.
 func photos(fsys fs.FS, preset transform.Step) (dataset.Dataset, error) {
 	var ds dataset.Dataset

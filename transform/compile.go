@@ -37,6 +37,9 @@ func Compile(list ...Step) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(p.views) > 0 {
+		return nil, errors.New("transform: Views: only for Images: here an image has one result")
+	}
 	if p.annotated.any() {
 		return nil, fmt.Errorf("transform: %s: only for Images: here the image is alone", strings.Join(p.annotated.names(), ", "))
 	}

@@ -140,9 +140,8 @@ func (e *engine) prepare() error {
 	if v.part.Empty() {
 		return nil
 	}
+	need := e.needs()
 	ax, ay := v.axes()
-	e.x, e.y = e.cache.Weights(ax), e.cache.Weights(ay)
-	need := image.Rect(e.x.Lo, e.y.Lo, e.x.Hi, e.y.Hi).Add(v.window.Min)
 	switch {
 	case !ax.Reverse && ax.In == ax.Out:
 		err := e.pixels(need, nil)
@@ -162,6 +161,17 @@ func (e *engine) prepare() error {
 		e.across = e.horizontal
 	}
 	return e.pixels(need, e.across)
+}
+
+// needs is the window of the current image that the view's resampling reads, for which it
+// computes the weights.
+func (e *engine) needs() image.Rectangle {
+	if e.view.part.Empty() {
+		return image.Rectangle{}
+	}
+	ax, ay := e.view.axes()
+	e.x, e.y = e.cache.Weights(ax), e.cache.Weights(ay)
+	return image.Rect(e.x.Lo, e.y.Lo, e.x.Hi, e.y.Hi).Add(e.view.window.Min)
 }
 
 // widen makes room for the horizontal pass of this number of rows.
@@ -201,6 +211,11 @@ func (e *engine) columns(n int) {
 func (e *engine) pixels(r image.Rectangle, use func(pix []byte, stride, from, to int)) error {
 	if e.inside {
 		e.pix, e.pitch = e.img.Pix[4*(r.Min.Y*e.img.Width+r.Min.X):], 4*e.img.Width
+	} else if shared, ok := e.src.(*sharedSource); ok {
+		var err error
+		if e.pix, e.pitch, err = shared.pixels(r); err != nil {
+			return err
+		}
 	} else {
 		if err := checkSize(r.Dx(), r.Dy(), e.limit); err != nil {
 			return err

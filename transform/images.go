@@ -78,6 +78,10 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transform: field %v: %w", f, err)
 	}
+	if len(p.views) > 0 {
+		x.spec, err = p.withViews(spec, x.field, x.raw.w, x.raw.h)
+		return x, err
+	}
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
 		return nil, err
 	}
@@ -119,13 +123,19 @@ func (x *Pipeline) Await(ctx context.Context, n int, idle <-chan struct{}) (have
 func (x *Pipeline) String() string {
 	in := x.inner.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
-	if in.Ragged {
-		text += "  decode    to RGB, only the window that the steps need\n"
-	} else {
-		text += "  decode    pixels to RGB, only the window that the steps need\n"
+	from, window := "to RGB", "only the window that the steps need"
+	if !in.Ragged {
+		from = "pixels to RGB"
 	}
+	if len(x.views) > 0 {
+		text, window = in.String()+"\n", "once, only the window in which all views are"
+	}
+	text += "  decode    " + from + ", " + window + "\n"
 	for _, line := range x.plan {
 		text += "  " + line + "\n"
+	}
+	if len(x.views) > 0 {
+		return text + x.viewLines(x.spec)
 	}
 	return text + "  store     " + x.output.String()
 }
@@ -139,6 +149,9 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
+	if len(x.views) > 0 {
+		r.viewer = newViewer(x.program)
+	}
 	if x.annotated.any() {
 		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.inner.Spec())
 	}
@@ -151,13 +164,14 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 // A reader applies the steps to samples, for one worker.
 type reader struct {
 	*Pipeline
-	inner dataset.Reader
-	parts dataset.PartReader // inner, if it is one and the images are files
-	cells []dataset.Cell     // of the inner slot
-	input dataset.Cell       // what the inner dataset places
-	file  encodedFile
-	raw   raw
-	lane  *lane
+	inner  dataset.Reader
+	parts  dataset.PartReader // inner, if it is one and the images are files
+	cells  []dataset.Cell     // of the inner slot
+	input  dataset.Cell       // what the inner dataset places
+	file   encodedFile
+	raw    raw
+	lane   *lane
+	viewer *viewer // nil without Views
 }
 
 // Close closes the underlying reader.
@@ -178,6 +192,12 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	dst.Stage(dataset.StageDecode)
 	if err := r.begin(dst); err != nil {
 		return err
+	}
+	if r.viewer != nil {
+		if err := r.viewer.begin(&r.lane.engine, dst.Rand()); err != nil {
+			return err
+		}
+		return r.viewer.place(dst)
 	}
 	if err := r.lane.engine.annotations.begin(r.lane, dst); err != nil {
 		return err

@@ -41,10 +41,27 @@ func (l *lane) file(e encodedFile, slot dataset.Slot) error {
 	return nil
 }
 
-// run applies the steps to the image, until it can be stored row by row.
-func (l *lane) run(r *rand.Rand) error {
-	e, o := &l.engine, &l.output
+// lead applies the leading steps that do not need pixels, and returns how many.
+func (l *lane) lead(r *rand.Rand) (n int, err error) {
 	for _, op := range l.ops {
+		if _, ok := op.(moving); !ok {
+			break
+		}
+		if err := op.do(&l.engine, r); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// run applies the steps to the image, until it can be stored row by row.
+func (l *lane) run(r *rand.Rand) error { return l.runFrom(0, r) }
+
+// runFrom is run without the first n steps.
+func (l *lane) runFrom(n int, r *rand.Rand) error {
+	e, o := &l.engine, &l.output
+	for _, op := range l.ops[n:] {
 		if err := op.do(e, r); err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ type program struct {
 	ragged  bool
 	sizes   string // the field of Sizes, if there is one
 	annotated
+	views []views
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -80,6 +81,11 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 // compile checks all steps, and joins their errors.
 func compile(steps []Step) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
+	return p, p.finish(steps)
+}
+
+// finish compiles the steps with the settings so far.
+func (p *program) finish(steps []Step) error {
 	p.output.channels, p.output.dtype = 3, tensor.Uint8
 	p.addAll(steps)
 	p.endRun()
@@ -87,7 +93,8 @@ func compile(steps []Step) (*program, error) {
 	if p.upright && p.annotated.any() {
 		p.errs = append(p.errs, errors.New("transform: ExifTranspose: not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
-	return p, errors.Join(p.errs...)
+	p.errs = append(p.errs, p.compileViews()...)
+	return errors.Join(p.errs...)
 }
 
 func (p *program) addAll(steps []Step) {

@@ -137,7 +137,7 @@ func (o *output) storeBytes(out []uint8, row []byte, y int) {
 // isDirect reports whether images are planes that only have to be normalised, as
 // those of CIFAR are.
 func (x *Pipeline) isDirect() bool {
-	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any()
+	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any() && len(x.views) == 0
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

@@ -1,0 +1,77 @@
+// Detection loads images with boxes, augmented as torchvision's references train SSD, and
+// draws a batch. Images and boxes are of different sizes and numbers in a batch.
+//
+//	go run ./examples/detection [-sheet FILE]
+//
+// The scenes are painted by the program. For data of your own, name the fields that hold
+// the boxes and their labels.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+
+	"github.com/penstock-go/penstock/examples/internal/scenes"
+	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func main() {
+	log.SetFlags(0)
+	file := flag.String("sheet", "detection.png", "where to draw the first batch")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Detection loads images with boxes, and draws a batch.\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if err := run(*file); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const side = 200 // of the longest side
+
+func run(file string) error {
+	painted, err := scenes.New(48)
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(painted,
+		transform.Boxes("boxes", transform.XYXY).With("label"),
+		transform.RandomZoomOut(0.3).SideRange(1, 2).Fill(124, 116, 104),
+		transform.RandomIoUCrop(),
+		transform.RandomHorizontalFlip(0.5),
+		transform.RandomShortestSize(120, 140, 160).MaxSize(side),
+		transform.SanitizeBoundingBoxes(),
+		transform.ToTensor(), transform.PadTo(side, side), transform.Sizes("size"))
+	if err != nil {
+		return err
+	}
+	fmt.Println(ds)
+	l, err := loader.New(ds, loader.BatchSize(24), loader.Shuffle(true), loader.Seed(1))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			return err
+		}
+		images := loader.Values[float32](batch, "image") // (24, 3, side, side), 0 beyond "size"
+		boxes, labels := loader.Values[float32](batch, "boxes"), loader.Values[int64](batch, "label")
+		offsets := batch.Offsets("label") // image k has the boxes offsets[k] to offsets[k+1]-1
+		s := sheet.New(6, 4, side, side)
+		for k := range batch.Len() {
+			s.Image(k%6, k/6, images[k*3*side*side:], side, side)
+			for b := offsets[k]; b < offsets[k+1]; b++ {
+				s.Box(k%6, k/6, boxes[4*b:4*b+4], scenes.Palette[labels[b]], scenes.Classes[labels[b]])
+			}
+		}
+		fmt.Printf("%d boxes; a batch is drawn in %s\n", len(labels), file)
+		return s.Save(file)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Segmentation loads images with a class number per pixel, augmented as torchvision's
+// references train DeepLab, and draws a batch.
+//
+//	go run ./examples/segmentation [-sheet FILE]
+//
+// The scenes are painted by the program. For data of your own, name the field that holds
+// the masks.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/examples/internal/scenes"
+	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func main() {
+	log.SetFlags(0)
+	file := flag.String("sheet", "segmentation.png", "where to draw the first batch")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Segmentation loads images with a class number per pixel, and draws a batch.\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if err := run(*file); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const size, ignored = 160, 255
+
+func run(file string) error {
+	painted, err := scenes.New(48)
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(painted,
+		transform.Mask("mask").Fill(ignored).Dtype(tensor.Int64),
+		transform.RandomResize(96, 320),
+		transform.RandomCrop(size).PadIfNeeded(),
+		transform.RandomHorizontalFlip(0.5),
+		transform.ToTensor())
+	if err != nil {
+		return err
+	}
+	fmt.Println(ds)
+	l, err := loader.New(ds, loader.BatchSize(24), loader.Shuffle(true), loader.Seed(1))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			return err
+		}
+		images, masks := loader.Values[float32](batch, "image"), loader.Values[int64](batch, "mask") // (24, 3, size, size), (24, size, size)
+		s := sheet.New(6, 4, size, size)
+		for k := range batch.Len() {
+			s.Image(k%6, k/6, images[k*3*size*size:], size, size)
+			s.Mask(k%6, k/6, masks[k*size*size:][:size*size], size, scenes.Palette, ignored)
+		}
+		fmt.Println("a batch is drawn in", file)
+		return s.Save(file)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+// Simclr loads two views of every image, as contrastive learning needs them, and draws
+// a batch: an image a column, its views one below the other.
+//
+//	go run ./examples/simclr [-dir DIR] [-sheet FILE]
+//
+// DIR has a folder per class. Without it, the images are the project's own.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+
+	"io/fs"
+	"os"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func main() {
+	log.SetFlags(0)
+	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
+	file := flag.String("sheet", "simclr.png", "where to draw the first batch")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Simclr loads two views of every image, and draws a batch.\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if err := run(*dir, *file); err != nil {
+		log.Fatal(err)
+	}
+}
+
+const size = 112
+
+func run(dir, file string) error {
+	files := fs.FS(photos.Files)
+	if dir != "" {
+		files = os.DirFS(dir)
+	}
+	folder, err := dataset.ImageFolder(files)
+	if err != nil {
+		return err
+	}
+	ds, err := transform.Images(folder, transform.Views(2,
+		transform.RandomResizedCrop(size),
+		transform.RandomHorizontalFlip(0.5),
+		transform.RandomApply(0.8, transform.ColorJitter(0.8, 0.8, 0.8, 0.2)),
+		transform.RandomGrayscale(0.2),
+		transform.ToTensor()))
+	if err != nil {
+		return err
+	}
+	fmt.Println(ds)
+	l, err := loader.New(ds, loader.BatchSize(10), loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			return err
+		}
+		images := loader.Values[float32](batch, "image") // (10, 2, 3, size, size)
+		s := sheet.New(batch.Len(), 2, size, size)
+		for k := range 2 * batch.Len() {
+			s.Image(k/2, k%2, images[k*3*size*size:], size, size)
+		}
+		fmt.Println("a batch is drawn in", file)
+		return s.Save(file)
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// Views makes n results of every image, each with draws of its own, as contrastive
+// learning needs them: SimCLR takes Views(2, …). The field of the result has the shape
+// (n, 3, h, w), and a batch of b images (b, n, 3, h, w). All results must have the same
+// size.
+//
+// Several Views with fields of their own ([ViewGroup.As]) make groups of different
+// sizes, as multi-crop does (SwAV, DINO). Every image is read and decoded once for all
+// of them: the smallest window in which all their crops are.
+//
+// Steps that change the image or say what the result is must be among those of Views.
+// Settings such as [Field], [MaxPixels] and [ExifTranspose] stand outside.
+func Views(n int, several ...Step) ViewGroup { return ViewGroup{n: n, several: several} }
+
+// ViewGroup is the step that [Views] makes.
+type ViewGroup struct {
+	n       int
+	several []Step
+	field   string
+}
+
+// As sets the field of the result. The default is the field of the images.
+func (s ViewGroup) As(field string) ViewGroup {
+	s.field = field
+	return s
+}
+
+// String prints the call that made the step.
+func (s ViewGroup) String() string {
+	text := steps.Call("Views", s.n, steps.Join(s.several))
+	if s.field != "" {
+		text += fmt.Sprintf(".As(%q)", s.field)
+	}
+	return text
+}
+
+// maxViews is the limit of views in a group.
+const maxViews = 1024
+
+func (s ViewGroup) add(p *program) error {
+	if s.n < 1 || s.n > maxViews {
+		return fmt.Errorf("want 1 to %d views", maxViews)
+	}
+	if slices.Contains(s.several, nil) {
+		return errors.New("a step is nil")
+	}
+	if err := p.notNested(); err != nil {
+		return err
+	}
+	p.views = append(p.views, views{ViewGroup: s})
+	return nil
+}
+
+// views are the results of a ViewGroup.
+type views struct {
+	ViewGroup
+	program *program
+	at      int // of the field in the results
+}
+
+// compileViews compiles the steps of all groups with the settings of p.
+func (p *program) compileViews() []error {
+	if len(p.views) == 0 {
+		return nil
+	}
+	var errs []error
+	if len(p.ops) > 0 || p.output.tensor || p.output.axes != 0 || p.ragged || p.sizes != "" || p.annotated.any() || p.hands > 0 {
+		errs = append(errs, errors.New("transform: Views: want all steps that change the image or the result among those of Views, without Ragged, Sizes, Boxes, Mask, Masks and KeyPoints"))
+	}
+	for i := range p.views {
+		v := &p.views[i]
+		if v.field == "" {
+			v.field = p.field
+		}
+		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut}
+		if err := inner.finish(v.several); err != nil {
+			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
+		}
+		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
+			inner.ragged || inner.sizes != "" || inner.hands > 0 || inner.annotated.any() || len(inner.views) > 0 {
+			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup))
+		}
+		v.program = inner
+	}
+	return errs
+}
+
+// withViews puts the fields of the views into the spec. The first takes the place of the
+// field of the images, which have w×h pixels. Zeros mean that their size varies.
+func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, error) {
+	var errs []error
+	for i := range p.views {
+		v := &p.views[i]
+		f, err := v.program.fieldOf(w, h)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%v: %w", v.ViewGroup, err))
+			continue
+		}
+		f.Shape = append(tensor.Shape{v.n}, f.Shape...)
+		if v.at = field; i > 0 {
+			v.at = len(spec)
+			spec = append(spec, f)
+		}
+		spec[v.at] = f
+	}
+	errs = append(errs, spec.Validate())
+	return spec, errors.Join(errs...)
+}
+
+// viewLines describes the views in the plan.
+func (p *program) viewLines(spec dataset.Spec) string {
+	var text strings.Builder
+	for _, v := range p.views {
+		fmt.Fprintf(&text, "  views     %v\n", spec[v.at])
+		for _, line := range v.program.plan {
+			text.WriteString("    " + line + "\n")
+		}
+		text.WriteString("    store     " + v.program.output.String() + "\n")
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// A viewer makes the views of one image after the other.
+type viewer struct {
+	shared sharedSource
+	groups []viewing
+}
+
+// viewing is a group with a lane per view.
+type viewing struct {
+	lanes []*lane
+	begun []int // how many operations of each have run
+	at    int
+}
+
+func newViewer(p *program) *viewer {
+	w := &viewer{}
+	for _, v := range p.views {
+		g := viewing{begun: make([]int, v.n), at: v.at}
+		for range v.n {
+			g.lanes = append(g.lanes, newLane(v.program))
+		}
+		w.groups = append(w.groups, g)
+	}
+	return w
+}
+
+// begin draws the crops of all views of the image that e has begun with, and decodes the
+// window in which they are.
+func (w *viewer) begin(e *engine, r *rand.Rand) error {
+	w.shared.begin(e)
+	width, height := e.size()
+	var window image.Rectangle
+	for _, g := range w.groups {
+		for k, l := range g.lanes {
+			l.engine.begin(&w.shared, width, height, e.slot)
+			var err error
+			if g.begun[k], err = l.lead(r); err != nil {
+				return err
+			}
+			if !l.engine.inside {
+				window = window.Union(l.engine.needs())
+			}
+		}
+	}
+	return w.shared.load(window)
+}
+
+// place stores the views in the sample.
+func (w *viewer) place(dst dataset.Slot) error {
+	for _, g := range w.groups {
+		cell := dst.Cell(g.at).Bytes()
+		size := len(cell) / len(g.lanes)
+		for k, l := range g.lanes {
+			if err := l.runFrom(g.begun[k], dst.Rand()); err != nil {
+				return err
+			}
+			dst.Stage(dataset.StageStore)
+			l.store(cell[k*size:(k+1)*size], dst.Rand())
+		}
+	}
+	return nil
+}
+
+// A sharedSource is an image of which one window is decoded for several engines.
+type sharedSource struct {
+	source
+	limit  int
+	whole  image.Rectangle
+	window image.Rectangle // what pix holds
+	pix    []byte
+}
+
+func (s *sharedSource) begin(e *engine) {
+	w, h := e.size()
+	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
+}
+
+// load decodes a window, unless it is there.
+func (s *sharedSource) load(window image.Rectangle) error {
+	if window.In(s.window) {
+		return nil
+	}
+	if err := checkSize(window.Dx(), window.Dy(), s.limit); err != nil {
+		return err
+	}
+	s.window = image.Rectangle{}
+	s.pix = grow(s.pix, 4*window.Dx()*window.Dy())
+	if err := s.decode(s.pix, 4*window.Dx(), window); err != nil {
+		return err
+	}
+	s.window = window
+	return nil
+}
+
+// pixels are those of r, and the bytes from one row to the next. If r is not in the window,
+// it decodes the whole image.
+func (s *sharedSource) pixels(r image.Rectangle) (pix []byte, pitch int, err error) {
+	if !r.In(s.window) {
+		if err := s.load(s.whole); err != nil {
+			return nil, 0, err
+		}
+	}
+	pitch = 4 * s.window.Dx()
+	at := r.Min.Sub(s.window.Min)
+	return s.pix[at.Y*pitch+4*at.X:], pitch, nil
+}

@@ -1,0 +1,184 @@
+package transform_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func multiCrop(t testing.TB, n int) *transform.Pipeline {
+	t.Helper()
+	x, err := transform.Images(scenes(t, n),
+		transform.Views(2, transform.RandomResizedCrop(32).Scale(0.4, 1), transform.RandomHorizontalFlip(0.5),
+			transform.ColorJitter(0.4, 0.4, 0.2, 0.1), transform.ToTensor()).As("global"),
+		transform.Views(3, transform.RandomResizedCrop(16, 20).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
+	list := []transform.Step{transform.Resize(40), transform.CenterCrop(32), transform.ToTensor()}
+	one, err := transform.Images(scenes(t, 6), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := transform.Images(scenes(t, 6), transform.Views(3, list...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range one.Len() {
+		want, err := dataset.At(t.Context(), one, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := dataset.At(t.Context(), three, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shape := got["image"].Shape(); !shape.Eq(tensor.Shape{3, 3, 32, 32}) {
+			t.Fatalf("shape %v", shape)
+		}
+		values, size := got["image"].Data().([]float32), 3*32*32
+		for k := range 3 {
+			if !slices.Equal(values[k*size:][:size], want["image"].Data().([]float32)) {
+				t.Errorf("sample %d: view %d differs from the image alone", i, k)
+			}
+		}
+	}
+}
+
+// TestViewsHaveThePixelsOfTheirCrops compares views with single images for which the crops
+// are fixed, so that a shared window is seen to change nothing.
+func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
+	left := []transform.Step{transform.Crop(3, 5, 30, 20), transform.Resize(16, 16)}
+	right := []transform.Step{transform.Crop(20, 44, 40, 40), transform.RandomHorizontalFlip(1), transform.Grayscale(3), transform.Resize(24, 16), transform.ToTensor()}
+	beyond := []transform.Step{transform.Crop(-4, 70, 24, 40)}
+	both, err := transform.Images(scenes(t, 5), transform.Views(1, left...).As("left"), transform.Views(2, right...).As("right"),
+		transform.Views(1, beyond...).As("beyond"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]transform.Step{"left": left, "right": right, "beyond": beyond} {
+		alone, err := transform.Images(scenes(t, 5), list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range both.Len() {
+			want, err := dataset.At(t.Context(), alone, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := dataset.At(t.Context(), both, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "right" {
+				a, b := got[name].Data().([]float32), want["image"].Data().([]float32)
+				if !slices.Equal(a, append(slices.Clone(b), b...)) {
+					t.Errorf("sample %d: %s differs", i, name)
+				}
+			} else if !bytes.Equal(got[name].Data().([]uint8), want["image"].Data().([]uint8)) {
+				t.Errorf("sample %d: %s differs", i, name)
+			}
+		}
+	}
+}
+
+func TestViewsDifferAndAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	read := func(workers int) (all [][]byte) {
+		l, err := loader.New(multiCrop(t, 20), loader.Workers(workers), loader.BatchSize(3), loader.Shuffle(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"global", "local"} {
+				all = append(all, slices.Clone(b.Bytes(name)))
+				n := 4 * b.Tensor(name).Shape()[2:].TotalSize()
+				if one := b.Bytes(name); bytes.Equal(one[:n], one[n:2*n]) {
+					t.Error("two views of an image are equal")
+				}
+			}
+		}
+		return all
+	}
+	one := read(1)
+	for _, workers := range []int{0, 5} {
+		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
+			t.Errorf("%d workers load other data than 1", workers)
+		}
+	}
+}
+
+func TestViewsAllocateNothing(t *testing.T) {
+	x := multiCrop(t, 8)
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	all := func() {
+		for i := range x.Len() {
+			if err := r.Place(t.Context(), i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 60 {
+		all()
+	}
+	if n := testing.AllocsPerRun(20, all); n > 0 {
+		t.Errorf("%v allocations per %d samples", n, x.Len())
+	}
+}
+
+func TestViewsThatCannotBeAreErrors(t *testing.T) {
+	ok := []transform.Step{transform.CenterCrop(8), transform.ToTensor()}
+	for want, list := range map[string][]transform.Step{
+		"want 1 to 1024 views":                   {transform.Views(0, ok...)},
+		"a step is nil":                          {transform.Views(2, nil)},
+		"the size varies":                        {transform.Views(2, transform.Resize(8))},
+		`two fields are named "image"`:           {transform.Views(2, ok...), transform.Views(3, ok...)},
+		`two fields are named "label"`:           {transform.Views(2, ok...), transform.Views(3, ok...).As("label")},
+		"want all steps that change the image":   {transform.Resize(20), transform.Views(2, ok...)},
+		"among those of Views":                   {transform.Views(2, ok...), transform.ToTensor()},
+		"without Ragged, Sizes, Boxes":           {transform.Mask("mask"), transform.Views(2, ok...)},
+		"want settings outside":                  {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
+		"Boxes, Mask, Masks, KeyPoints and View": {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
+		"and Views in it":                        {transform.Views(2, transform.Views(2, ok...))},
+		"must not be part of a random step":      {transform.RandomApply(0.5, transform.Views(2, ok...))},
+	} {
+		if _, err := transform.Images(scenes(t, 1), list...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", list, err, want)
+		}
+	}
+	if _, err := transform.Compile(transform.Views(2, ok...)); err == nil || !strings.Contains(err.Error(), "only for Images") {
+		t.Errorf("Compile of Views: %v", err)
+	}
+}
+
+func TestThePlanShowsAllViews(t *testing.T) {
+	got := multiCrop(t, 1).String()
+	for _, want := range []string{
+		"image uint8 (n)\n  decode    to RGB, once, only the window in which all views are\n",
+		"views     global float32 (2, 3, 32, 32)\n    resample  RandomResizedCrop(32).Scale(0.4, 1), RandomHorizontalFlip(0.5)\n    augment   ColorJitter",
+		"views     local float32 (3, 3, 16, 20)\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

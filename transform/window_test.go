@@ -1,0 +1,93 @@
+package transform
+
+import (
+	"image"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// windows is a source that notes what is decoded.
+type windows []image.Rectangle
+
+func (w *windows) decode(dst []byte, stride int, window image.Rectangle) error {
+	*w = append(*w, window)
+	return nil
+}
+
+func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
+	c := torchCase{W: 300, H: 200, boxes: []float32{30, 40, 130, 150, 200, 20, 280, 90}, points: []float32{0, 0}}
+	x, err := Images(c.dataset(), Boxes("boxes", XYXY), KeyPoints("points"), RandomIoUCrop(), Sizes("size"), Ragged())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	r, dst, draws, cut := opened.(*reader), dataset.NewSlot(x.Spec()...), rand.New(rand.NewPCG(1, 2)), 0
+	for range 50 {
+		if err := r.read(t.Context(), 0, dst); err != nil {
+			t.Fatal(err)
+		}
+		var src windows
+		e := &r.lane.engine
+		e.begin(&src, c.W, c.H, dst)
+		if err := e.annotations.begin(r.lane, dst); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.lane.run(draws); err != nil {
+			t.Fatal(err)
+		}
+		corner := dataset.Row[float32](dst, 2) // where the image's corner is now
+		w, h := e.size()
+		want := image.Rect(0, 0, w, h).Sub(image.Pt(int(corner[0]), int(corner[1])))
+		if !slices.Equal(src, windows{want}) {
+			t.Errorf("decoded %v, the crop is %v", src, want)
+		}
+		if w < c.W {
+			cut++
+		}
+	}
+	if cut == 0 {
+		t.Error("no crop was drawn")
+	}
+}
+
+func TestViewsDecodeTheirCropsOnce(t *testing.T) {
+	c := torchCase{W: 100, H: 80}
+	for _, test := range []struct {
+		steps []Step
+		want  image.Rectangle
+	}{
+		{[]Step{Views(2, Crop(3, 5, 30, 20)), Views(1, Crop(20, 44, 40, 40), RandomHorizontalFlip(1), Grayscale(3)).As("second")}, image.Rect(5, 3, 84, 60)},
+		{[]Step{Views(2, Crop(10, 10, 20, 20), Resize(8, 8))}, image.Rect(10, 10, 30, 30)},
+		{[]Step{Views(2, Crop(-5, -5, 20, 20))}, image.Rect(0, 0, 15, 15)},
+		{[]Step{Views(1, Crop(3, 5, 30, 20)), Views(1, Grayscale(3), Crop(0, 0, 9, 9)).As("second")}, image.Rect(0, 0, 100, 80)},
+	} {
+		x, err := Images(c.dataset(), test.steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		var src windows
+		r.lane.engine.begin(&src, c.W, c.H, dst)
+		if err := r.viewer.begin(&r.lane.engine, dst.Rand()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.viewer.place(dst); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(src, windows{test.want}) {
+			t.Errorf("%v: decoded %v, want %v", test.steps, src, test.want)
+		}
+		opened.Close()
+	}
+}

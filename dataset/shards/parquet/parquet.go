@@ -126,16 +126,28 @@ func (f *format) Layout(text []byte) (shards.Layout, error) {
 		return nil, fmt.Errorf("parquet: %w", err)
 	}
 	l := &layout{schema: s, limit: f.limit, named: -1}
-	for k := range s.Leaves {
-		if s.Leaves[k].Error == "" && f.wants(s.Leaves[k].Name) {
-			l.wanted = append(l.wanted, &s.Leaves[k])
+	if text != nil {
+		var err error
+		if l.wanted, err = f.columnsOf(s); err != nil {
+			return nil, fmt.Errorf("parquet: %w", err)
 		}
-	}
-	if len(s.Leaves) > 0 && len(l.wanted) == 0 {
-		return nil, fmt.Errorf("parquet: no column %s that can be read, only %s", strings.Join(f.columns, " or "), s.names())
 	}
 	l.findName()
 	return l, nil
+}
+
+// columnsOf are the columns that are read. It is an error if there are none.
+func (f *format) columnsOf(s *schema) ([]*leaf, error) {
+	var wanted []*leaf
+	for k := range s.Leaves {
+		if s.Leaves[k].Error == "" && f.wants(s.Leaves[k].Name) {
+			wanted = append(wanted, &s.Leaves[k])
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, fmt.Errorf("no column %s that can be read, only %s", strings.Join(f.columns, " or "), s.names())
+	}
+	return wanted, nil
 }
 
 // wants reports whether a column is to be read.

@@ -84,6 +84,9 @@ func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
 	if shard.Schema, err = json.Marshal(s); err != nil {
 		return shard, err
 	}
+	if _, err := f.columnsOf(s); err != nil {
+		return shard, err
+	}
 	p := &planner{format: f, file: file, schema: s, least: size}
 	var rows int64
 	for k := range footer.groups {

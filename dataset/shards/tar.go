@@ -21,8 +21,9 @@ import (
 // left out, and so is everything that is not a regular file.
 //
 // The archives are of the formats ustar, pax and GNU, with long names. Sparse files are
-// errors, and so is an archive without the zeros at its end. One that is compressed as a
-// whole, by gzip or zstd, is one block.
+// errors, and so is an archive that is cut short within a file. If it ends after a whole
+// file, without the zeros at its end, it is read, as WebDataset and GNU tar do: it may be
+// cut short all the same. One that is compressed as a whole, by gzip or zstd, is one block.
 func WebDataset() Format { return webDataset{} }
 
 type webDataset struct{}
@@ -50,8 +51,10 @@ func walkTar(c *cutter) error {
 		switch {
 		case err == errTarEnd:
 			return nil
+		case err == io.EOF && c.at == 0:
+			return errors.New("the archive is empty: it may be cut short")
 		case err == io.EOF:
-			return errors.New("the archive has no end: it may be cut short")
+			return nil
 		case err != nil:
 			return err
 		}

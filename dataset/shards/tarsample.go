@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/npy"
 )
@@ -31,8 +33,7 @@ type Column struct{ Field, Extension string }
 
 // A column is a Column of a spec.
 type column struct {
-	index     int // of the field
-	field     dataset.Field
+	writing.Column
 	extension string
 	array     bool // a file of numpy.save
 }
@@ -64,45 +65,50 @@ func columnsOf(spec dataset.Spec, columns []Column) ([]column, error) {
 		case !array && !plain && !text:
 			errs = append(errs, fmt.Errorf("column %q: field %v: want an extension npy, or one that ends in .npy", c.Extension, f))
 		}
-		list = append(list, column{k, f, ext, array})
+		list = append(list, column{writing.Column{Index: k, Field: f}, ext, array})
 	}
 	return list, errors.Join(errs...)
 }
 
-// row is the field of one of n samples of a batch.
-func (c *column) row(b Batch, row, n int) ([]byte, error) {
-	data, size := b.Bytes(c.field.Name), c.field.Bytes()
-	begin, end := row, row+1
-	ends := n
-	if c.field.Ragged {
-		offsets := b.Offsets(c.field.Name)
-		if len(offsets) != n+1 {
-			return nil, fmt.Errorf("field %q: %d samples, want %d: one per index", c.field.Name, len(offsets)-1, n)
-		}
-		begin, end, ends = offsets[row], offsets[row+1], offsets[n]
-	}
-	if len(data) != ends*size {
-		return nil, fmt.Errorf("field %q: %d bytes, want %d: one sample per index", c.field.Name, len(data), ends*size)
-	}
-	return data[begin*size : end*size], nil
-}
-
 // A tarSample writes samples into memory.
 type tarSample struct {
-	files bytes.Buffer
-	value []byte
+	columns []column
+	keys    func(i int) string
+	last    string // key
+	files   bytes.Buffer
+	value   []byte
 }
 
-// encode makes the files of a sample. last is the key of the sample before it.
-func (t *tarSample) encode(key, last string, columns []column, cells [][]byte) ([]byte, error) {
+func (t *tarSample) Resume(next int) {
+	if next > 0 {
+		t.last = t.keys(next - 1)
+	}
+}
+
+func (t *tarSample) Overhead() int64 { return tarEnd }
+
+func (t *tarSample) Complete(path string) string { return path + ".part" }
+
+// tarEnd is how many zeros follow the last file.
+const tarEnd = 2 * tarBlock
+
+// Finish writes the zeros at the end.
+func (t *tarSample) Finish(part *os.File, size int64, _ string) (int64, error) {
+	_, err := part.Write(make([]byte, tarEnd))
+	return size + tarEnd, errors.Join(err, part.Sync())
+}
+
+// Encode makes the files of a sample.
+func (t *tarSample) Encode(index int, cells [][]byte) ([]byte, error) {
+	key := t.keys(index)
 	base := path.Base(key)
-	if key == "" || key == last || strings.HasSuffix(key, "/") || strings.Contains(base, ".") || isMeta([]byte(key)) {
+	if key == "" || key == t.last || strings.HasSuffix(key, "/") || strings.Contains(base, ".") || isMeta([]byte(key)) {
 		return nil, fmt.Errorf("key %.200q: want a path, without a dot in its base name, that differs from the one before", key)
 	}
 	t.files.Reset()
 	w := tar.NewWriter(&t.files)
-	for k := range columns {
-		c := &columns[k]
+	for k := range t.columns {
+		c := &t.columns[k]
 		data := t.encodeValue(c, cells[k])
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: key + "." + c.extension, Size: int64(len(data)), Mode: 0o444}
 		if err := w.WriteHeader(h); err != nil {
@@ -115,6 +121,7 @@ func (t *tarSample) encode(key, last string, columns []column, cells [][]byte) (
 	if err := w.Flush(); err != nil {
 		return nil, err
 	}
+	t.last = key
 	return t.files.Bytes(), nil
 }
 
@@ -123,15 +130,15 @@ func (t *tarSample) encodeValue(c *column, cell []byte) []byte {
 	t.value = t.value[:0]
 	switch {
 	case c.array:
-		shape := []int(c.field.Shape)
-		if c.field.Ragged {
-			shape = append([]int{len(cell) / c.field.Bytes()}, shape...)
+		shape := []int(c.Field.Shape)
+		if c.Field.Ragged {
+			shape = append([]int{len(cell) / c.Field.Bytes()}, shape...)
 		}
-		t.value = append(append(t.value, npy.HeaderOf(c.field.Dtype, shape)...), cell...)
-	case c.field.Ragged:
+		t.value = append(append(t.value, npy.HeaderOf(c.Field.Dtype, shape)...), cell...)
+	case c.Field.Ragged:
 		return cell
 	default:
-		t.value = appendText(t.value, c.field.Dtype, cell)
+		t.value = appendText(t.value, c.Field.Dtype, cell)
 	}
 	return t.value
 }

@@ -1,16 +1,11 @@
 package shards
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"hash/crc32"
-	"os"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/slots"
+	"github.com/penstock-go/penstock/dataset/shards/internal/writing"
 )
 
 // A TarWriter writes shards for [WebDataset] step by step. If the program is killed, the
@@ -21,32 +16,7 @@ import (
 // Samples have indices in a source. They are appended in the order of the indices, but
 // some may be left out. Only one TarWriter at a time may write a path, and only one
 // goroutine at a time may use it.
-type TarWriter struct {
-	path    string
-	name    files.Pattern
-	spec    dataset.Spec
-	columns []column
-	tarConfig
-	sample tarSample
-
-	part     *os.File
-	out      *bufio.Writer // into part
-	journal  *os.File
-	finished []finishedShard
-	size     int64  // of part, in bytes
-	noted    int64  // of these, how many the journal has
-	sum      uint32 // of the others
-	next     int    // in the source
-	last     string // key
-	err      error  // of writing, after which nothing more is written
-	done     bool
-}
-
-// A finishedShard is a shard that is complete.
-type finishedShard struct {
-	next int   // in the source, after its last sample
-	size int64 // bytes
-}
+type TarWriter struct{ w *writing.Writer }
 
 // A TarOption changes what [CreateTar] and [WriteTar] do. The zero TarOption sets nothing.
 type TarOption struct{ set func(*tarConfig) }
@@ -89,37 +59,39 @@ type Batch interface {
 //
 // To continue, it reads the samples of path.part, and keeps them up to the first ones with
 // a wrong checksum. [TarWriter.Next] is then the first index to append. It is an error if
-// path.journal belongs to another source, fields, columns or shard size, and if there is
-// a first shard but no journal.
+// path.journal belongs to another source, fields, columns or shard size, and if there are
+// files with the names of shards that the journal does not have: they may be of an earlier
+// run, and the caller removes them.
 func CreateTar(ctx context.Context, path string, spec dataset.Spec, columns []Column, options ...TarOption) (*TarWriter, error) {
-	w := &TarWriter{path: path, spec: spec, tarConfig: tarConfig{limit: 256 << 20, keys: func(i int) string { return fmt.Sprintf("%09d", i) }}}
+	c := tarConfig{limit: 256 << 20, keys: func(i int) string { return fmt.Sprintf("%09d", i) }}
 	for _, option := range options {
 		if option.set != nil {
-			option.set(&w.tarConfig)
+			option.set(&c)
 		}
 	}
-	var ok bool
-	if w.name, ok = files.ParsePattern(path); !ok {
-		return nil, fmt.Errorf("shards: write %s: want a path with the number of the shard, such as train-%%06d.tar", path)
-	}
-	if w.limit < 1 {
-		return nil, fmt.Errorf("shards: ShardSize(%d): want 1 or more", w.limit)
-	}
-	var err error
-	if w.columns, err = columnsOf(spec, columns); err != nil {
+	list, err := columnsOf(spec, columns)
+	if err != nil {
 		return nil, fmt.Errorf("shards: write %s: %w", path, err)
 	}
-	if err := w.open(ctx); err != nil {
-		return nil, errors.Join(w.wrote(err), w.closeFiles())
+	config := writing.Config{Package: "shards", Path: path, Spec: spec, Limit: c.limit, Format: &tarSample{columns: list, keys: c.keys}}
+	described := []string{"tar", c.source}
+	for _, c := range list {
+		config.Columns = append(config.Columns, c.Column)
+		described = append(described, c.Field.Name, c.extension)
 	}
-	return w, nil
+	config.Options = fmt.Sprintf("%q", described)
+	w, err := writing.New(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &TarWriter{w}, nil
 }
 
 // WriteTar writes all samples of ds as shards for [WebDataset], as [CreateTar] does. If it
 // is interrupted, the next call continues. Random transforms draw the numbers of seed 0 and
 // epoch 0. It reads the samples one by one: with a loader, [TarWriter.AppendBatch] writes
 // what several workers make.
-func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...TarOption) (err error) {
+func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...TarOption) error {
 	if ds.Len() < 0 {
 		return fmt.Errorf("shards: write %s: the length of %T is unknown", path, ds)
 	}
@@ -127,57 +99,14 @@ func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Co
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if w.Next() > ds.Len() {
-		return fmt.Errorf("shards: write %s: the journal has %d samples, the dataset %d", path, w.Next(), ds.Len())
-	}
-	if err := w.appendAll(ctx, ds); err != nil {
-		return err
-	}
-	return w.Finish()
-}
-
-// appendAll writes the samples from the next one on.
-func (w *TarWriter) appendAll(ctx context.Context, ds dataset.Dataset) (err error) {
-	r, err := ds.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	slot := dataset.NewSlot(w.spec...)
-	cells := make([][]byte, len(w.columns))
-	for i := w.next; i < ds.Len(); i++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		slots.Slot(slot).Draw().Reset(0, 0, int64(i))
-		if err := r.Place(ctx, i, slot); err != nil {
-			return fmt.Errorf("shards: write %s: sample %d (%s): %w", w.path, i, dataset.Name(ds, i), err)
-		}
-		for k, c := range w.columns {
-			cells[k] = slot.Cell(c.index).Bytes()
-		}
-		if err := w.append(i, cells); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// wrote adds the path to an error.
-func (w *TarWriter) wrote(err error) error {
-	name := w.path
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		name = e.Path
-	}
-	return fmt.Errorf("shards: write %s: %w", name, files.Cause(err))
+	return w.w.AppendAll(ctx, ds)
 }
 
 // Next is the index after that of the last sample that was appended.
-func (w *TarWriter) Next() int { return w.next }
+func (w *TarWriter) Next() int { return w.w.Next() }
 
 // Shards is the number of shards that are complete.
-func (w *TarWriter) Shards() int { return len(w.finished) }
+func (w *TarWriter) Shards() int { return w.w.Shards() }
 
 // AppendBatch writes a batch of samples. indices are their indices in the source, which
 // must increase. When it returns, the samples survive a kill of the program, but not a
@@ -189,115 +118,10 @@ func (w *TarWriter) Shards() int { return len(w.finished) }
 //	from := l.Position(0)
 //	from.Draw = w.Next()
 //	for batch, err := range l.From(ctx, from, 1) {
-func (w *TarWriter) AppendBatch(indices []int, b Batch) error {
-	if w.err != nil {
-		return w.err
-	}
-	if b.Spec().String() != w.spec.String() {
-		return fmt.Errorf("shards: write %s: a batch of %v, want %v", w.path, b.Spec(), w.spec)
-	}
-	cells := make([][]byte, len(w.columns))
-	for row, index := range indices {
-		for k, c := range w.columns {
-			var err error
-			if cells[k], err = c.row(b, row, len(indices)); err != nil {
-				return fmt.Errorf("shards: write %s: %w", w.path, err)
-			}
-		}
-		if err := w.append(index, cells); err != nil {
-			return err
-		}
-	}
-	return w.note()
-}
-
-// append writes a sample. cells has the value of every column.
-func (w *TarWriter) append(index int, cells [][]byte) error {
-	if w.err != nil {
-		return w.err
-	}
-	if index < w.next {
-		return fmt.Errorf("shards: write %s: sample %d: indices must increase, the last one was %d", w.path, index, w.next-1)
-	}
-	key := w.keys(index)
-	data, err := w.sample.encode(key, w.last, w.columns, cells)
-	if err != nil {
-		return fmt.Errorf("shards: write %s: sample %d: %w", w.path, index, err)
-	}
-	if w.size > 0 && w.size+int64(len(data)+tarEnd) > w.limit {
-		if err := w.finishShard(); err != nil {
-			w.err = w.wrote(err)
-			return w.err
-		}
-	}
-	if _, err := w.out.Write(data); err != nil {
-		w.err = w.wrote(err)
-		return w.err
-	}
-	w.sum = crc32.Update(w.sum, castagnoli(), data)
-	w.size += int64(len(data))
-	w.next, w.last = index+1, key
-	if w.size-w.noted >= noteEvery {
-		return w.note()
-	}
-	return nil
-}
+func (w *TarWriter) AppendBatch(indices []int, b Batch) error { return w.w.AppendBatch(indices, b) }
 
 // Finish completes the last shard, removes the journal and closes the TarWriter.
-func (w *TarWriter) Finish() error {
-	if w.err != nil {
-		return w.err
-	}
-	if err := w.finish(); err != nil {
-		w.err = w.wrote(err)
-		return errors.Join(w.err, w.closeFiles())
-	}
-	w.done = true
-	w.err = fmt.Errorf("shards: write %s: finished", w.path)
-	return nil
-}
-
-func (w *TarWriter) finish() error {
-	if w.size > 0 {
-		if err := w.finishShard(); err != nil {
-			return err
-		}
-	}
-	if err := w.closeFiles(); err != nil {
-		return err
-	}
-	if err := os.Remove(w.path + ".part"); err != nil {
-		return err
-	}
-	if err := os.Remove(w.path + newJournal); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // left by a kill
-	}
-	return os.Remove(w.path + ".journal")
-}
+func (w *TarWriter) Finish() error { return w.w.Finish() }
 
 // Close closes the files. If the TarWriter is not finished, the next one continues.
-func (w *TarWriter) Close() error {
-	if w.done {
-		return nil
-	}
-	var err error
-	if w.err == nil {
-		err = w.note()
-		w.err = fmt.Errorf("shards: write %s: closed", w.path)
-	}
-	if e := w.closeFiles(); e != nil {
-		err = errors.Join(err, w.wrote(e))
-	}
-	return err
-}
-
-func (w *TarWriter) closeFiles() error {
-	var errs []error
-	for _, f := range []**os.File{&w.part, &w.journal} {
-		if *f != nil {
-			errs = append(errs, (*f).Close())
-			*f = nil
-		}
-	}
-	return errors.Join(errs...)
-}
+func (w *TarWriter) Close() error { return w.w.Close() }

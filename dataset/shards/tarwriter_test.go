@@ -361,6 +361,32 @@ func TestOtherWorkIsNotContinued(t *testing.T) {
 	}
 }
 
+// TestLaterShardsOfAnotherRunAreErrors leaves the second shard of an earlier run, and
+// another program's files.
+func TestLaterShardsOfAnotherRunAreErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := dir + "/p-%03d.tar"
+	ds := photosLike(9)
+	for _, other := range []string{"p-001.tar", "p-2.tar", "p-a.tar", "q-002.tar"} {
+		if err := os.WriteFile(filepath.Join(dir, other), []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "p-001.tar exists already"
+	if err := shards.WriteTar(t.Context(), path, ds, photoColumns); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	if got, err := os.ReadFile(dir + "/p-001.tar"); err != nil || string(got) != "old" {
+		t.Errorf("the old shard: %q, %v", got, err)
+	}
+	if err := os.Remove(dir + "/p-001.tar"); err != nil {
+		t.Fatal(err)
+	}
+	if err := shards.WriteTar(t.Context(), path, ds, photoColumns); err != nil {
+		t.Errorf("after it was removed: %v", err)
+	}
+}
+
 // killedFolder is the environment variable that makes TestKilledWritersAreContinued write.
 const killedFolder = "PENSTOCK_SHARDS_WRITE"
 

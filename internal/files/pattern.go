@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +32,16 @@ func ParsePattern(name string) (p Pattern, ok bool) {
 		return p, false
 	}
 	return p, false
+}
+
+// Number is the number that a name has, if it is that of one.
+func (p Pattern) Number(name string) (n int64, ok bool) {
+	digits, ok := strings.CutPrefix(name, p.before)
+	if ok {
+		digits, ok = strings.CutSuffix(digits, p.after)
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	return n, ok && err == nil && p.Name(n) == name
 }
 
 // Name is the name with the number n.

@@ -1,4 +1,4 @@
-package shards
+package writing
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"github.com/penstock-go/penstock/internal/journal"
 )
 
-// The journal of a TarWriter is lines of package journal:
+// The journal of a Writer is lines of package journal:
 //
 //	penstock shards 1 <SHA-256 of fields, columns, shard size and source>
 //	shard 4511 268430336          the first shard is complete: the index after its last
@@ -26,20 +26,17 @@ import (
 //
 // It is written anew whenever a shard is complete, before the part gets its name.
 const (
-	tarJournal = "penstock shards 1 "
-	noteEvery  = 4 << 20 // bytes that may be lost
-	tarEnd     = 2 * tarBlock
-	longLine   = 256
-	newJournal = ".journal.new" // before it replaces the journal
+	journalHead = "penstock shards 1 "
+	noteEvery   = 4 << 20 // bytes that may be lost
+	longLine    = 256
+	newJournal  = ".journal.new" // before it replaces the journal
 )
 
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
 // identity is a hash of what all samples depend on.
-func (w *TarWriter) identity() (string, error) {
-	var columns []string
-	for _, c := range w.columns {
-		columns = append(columns, c.field.Name, c.extension)
-	}
-	text, err := json.Marshal([]any{w.spec.String(), columns, w.limit, w.source})
+func (w *Writer) identity() (string, error) {
+	text, err := json.Marshal([]any{w.Spec.String(), w.Options, w.Limit})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
@@ -51,15 +48,15 @@ type notedPart struct {
 }
 
 // open opens the part and the journal, and finds the samples that they have.
-func (w *TarWriter) open(ctx context.Context) (err error) {
+func (w *Writer) open(ctx context.Context) (err error) {
 	identity, err := w.identity()
 	if err != nil {
 		return err
 	}
-	if w.journal, err = os.OpenFile(w.path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if w.journal, err = os.OpenFile(w.Path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return err
 	}
-	head := journal.Append(nil, "%s", tarJournal+identity)
+	head := journal.Append(nil, "%s", journalHead+identity)
 	lines := bufio.NewReaderSize(w.journal, longLine)
 	text, kept, ok := journal.Next(lines, 0)
 	if !ok {
@@ -68,7 +65,7 @@ func (w *TarWriter) open(ctx context.Context) (err error) {
 		}
 		_, err = w.journal.WriteAt(head, 0)
 		kept = int64(len(head))
-	} else if text != tarJournal+identity {
+	} else if text != journalHead+identity {
 		err = errors.New("its journal is that of another source, other fields, columns or another shard size: remove it and the .part to start again")
 	}
 	if err != nil {
@@ -78,14 +75,14 @@ func (w *TarWriter) open(ctx context.Context) (err error) {
 	if err := w.nameLast(); err != nil {
 		return err
 	}
+	if err := w.refuseOthers(); err != nil {
+		return err
+	}
 	if err := w.openPart(); err != nil {
 		return err
 	}
 	if kept, err = w.resume(ctx, parts, kept); err != nil {
 		return err
-	}
-	if w.next > 0 {
-		w.last = w.keys(w.next - 1)
 	}
 	w.noted = w.size
 	return errors.Join(journal.Cut(w.journal, kept), journal.Cut(w.part, w.size))
@@ -93,7 +90,7 @@ func (w *TarWriter) open(ctx context.Context) (err error) {
 
 // readJournal reads the lines after the first one. It returns where those about shards
 // end, and those about the part.
-func (w *TarWriter) readJournal(lines *bufio.Reader, kept int64) (int64, []notedPart) {
+func (w *Writer) readJournal(lines *bufio.Reader, kept int64) (int64, []notedPart) {
 	var parts []notedPart
 	for at := kept; ; {
 		text, end, ok := journal.Next(lines, at)
@@ -112,8 +109,8 @@ func (w *TarWriter) readJournal(lines *bufio.Reader, kept int64) (int64, []noted
 	}
 }
 
-func (w *TarWriter) openPart() (err error) {
-	if w.part, err = os.OpenFile(w.path+".part", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
+func (w *Writer) openPart() (err error) {
+	if w.part, err = os.OpenFile(w.Path+".part", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
 		w.out = bufio.NewWriterSize(w.part, 256<<10)
 	}
 	return err
@@ -121,31 +118,42 @@ func (w *TarWriter) openPart() (err error) {
 
 // beginsAnew refuses to write over what has no journal. line is the length of a journal's
 // first line.
-func (w *TarWriter) beginsAnew(line int64) error {
+func (w *Writer) beginsAnew(line int64) error {
 	if info, err := w.journal.Stat(); err != nil || info.Size() >= line {
 		return errors.Join(err, errors.New("its .journal exists already, but is not that of shards: remove it to start again"))
 	}
-	first := w.shardPath(0)
-	if _, err := os.Stat(first); err == nil {
-		return fmt.Errorf("%s exists already, and there is no journal to continue: remove it to start again", first)
-	}
-	if info, err := os.Stat(w.path + ".part"); err == nil && info.Size() > 0 {
+	if info, err := os.Stat(w.Path + ".part"); err == nil && info.Size() > 0 {
 		return errors.New("its .part exists already, and there is no journal to continue: remove it to start again")
 	}
 	return nil
 }
 
-func (w *TarWriter) shardPath(k int) string { return w.name.Name(int64(k)) }
+// refuseOthers looks for files with names of shards that are still to be written.
+func (w *Writer) refuseOthers() error {
+	entries, err := os.ReadDir(filepath.Dir(w.Path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if k, ok := w.name.Number(filepath.Join(filepath.Dir(w.Path), e.Name())); ok && k >= int64(len(w.finished)) {
+			return fmt.Errorf("%s exists already, and there is no journal that has it: remove it first", e.Name())
+		}
+	}
+	return nil
+}
+
+func (w *Writer) shardPath(k int) string { return w.name.Name(int64(k)) }
 
 // nameLast gives the last complete shard its name, if the program was killed before that,
 // and looks for the others.
-func (w *TarWriter) nameLast() error {
+func (w *Writer) nameLast() error {
 	for k, shard := range w.finished {
 		info, err := os.Stat(w.shardPath(k))
 		if errors.Is(err, os.ErrNotExist) && k == len(w.finished)-1 {
-			if info, err = os.Stat(w.path + ".part"); err == nil && info.Size() == shard.size {
-				err = os.Rename(w.path+".part", w.shardPath(k))
-				syncFolder(w.path)
+			complete := w.Format.Complete(w.Path)
+			if info, err = os.Stat(complete); err == nil && info.Size() == shard.size {
+				err = os.Rename(complete, w.shardPath(k))
+				syncFolder(w.Path)
 			}
 		}
 		if err != nil {
@@ -160,7 +168,7 @@ func (w *TarWriter) nameLast() error {
 
 // resume compares the part with the lines about it. It returns where the last line that is
 // right ends.
-func (w *TarWriter) resume(ctx context.Context, parts []notedPart, kept int64) (int64, error) {
+func (w *Writer) resume(ctx context.Context, parts []notedPart, kept int64) (int64, error) {
 	in := bufio.NewReaderSize(w.part, 256<<10)
 	for _, p := range parts {
 		if err := ctx.Err(); err != nil {
@@ -185,7 +193,7 @@ func (w *TarWriter) resume(ctx context.Context, parts []notedPart, kept int64) (
 
 // note makes what was appended survive a kill of the program. The journal must list only
 // what is in the part.
-func (w *TarWriter) note() error {
+func (w *Writer) note() error {
 	if w.size == w.noted {
 		return nil
 	}
@@ -203,41 +211,44 @@ func (w *TarWriter) note() error {
 
 // finishShard completes the part and begins another one. The journal calls it a shard
 // before it has its name.
-func (w *TarWriter) finishShard() error {
-	_, err := w.out.Write(make([]byte, tarEnd))
-	if err := errors.Join(err, w.out.Flush()); err != nil {
+func (w *Writer) finishShard() error {
+	if err := w.out.Flush(); err != nil {
 		return err
 	}
-	if err := w.part.Sync(); err != nil {
+	size, err := w.Format.Finish(w.part, w.size, w.Path)
+	if err != nil {
 		return err
 	}
 	if err := w.part.Close(); err != nil {
 		return err
 	}
 	w.part = nil
-	w.finished = append(w.finished, finishedShard{w.next, w.size + tarEnd})
+	w.finished = append(w.finished, finishedShard{w.next, size})
 	if err := w.writeJournal(); err != nil {
 		return err
 	}
-	if err := os.Rename(w.path+".part", w.shardPath(len(w.finished)-1)); err != nil {
+	if err := os.Rename(w.Format.Complete(w.Path), w.shardPath(len(w.finished)-1)); err != nil {
 		return err
 	}
-	syncFolder(w.path)
+	syncFolder(w.Path)
 	w.size, w.noted, w.sum = 0, 0, 0
-	return w.openPart()
+	if err := w.openPart(); err != nil {
+		return err
+	}
+	return journal.Cut(w.part, 0)
 }
 
 // writeJournal replaces the journal by one that lists the complete shards.
-func (w *TarWriter) writeJournal() error {
+func (w *Writer) writeJournal() error {
 	identity, err := w.identity()
 	if err != nil {
 		return err
 	}
-	text := journal.Append(nil, "%s", tarJournal+identity)
+	text := journal.Append(nil, "%s", journalHead+identity)
 	for _, shard := range w.finished {
 		text = journal.Append(text, "shard %d %d", shard.next, shard.size)
 	}
-	fresh := w.path + newJournal
+	fresh := w.Path + newJournal
 	if err := writeSynced(fresh, text); err != nil {
 		return err
 	}
@@ -245,10 +256,10 @@ func (w *TarWriter) writeJournal() error {
 		return err
 	}
 	w.journal = nil
-	if err := os.Rename(fresh, w.path+".journal"); err != nil {
+	if err := os.Rename(fresh, w.Path+".journal"); err != nil {
 		return err
 	}
-	w.journal, err = os.OpenFile(w.path+".journal", os.O_WRONLY|os.O_APPEND, 0)
+	w.journal, err = os.OpenFile(w.Path+".journal", os.O_WRONLY|os.O_APPEND, 0)
 	return err
 }
 

@@ -157,7 +157,7 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // Open opens a Reader. It is a [BatchReader] if the underlying dataset's Reader
-// is one.
+// is one. It is no [PartReader], because whole samples are kept.
 func (c *Cache) Open() (Reader, error) {
 	inner, err := c.inner.Open()
 	if err != nil {

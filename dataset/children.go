@@ -36,6 +36,14 @@ func anyBatchReader(readers []Reader) bool {
 	return false
 }
 
+// placeParts places a sample, without field f if r can leave it out.
+func placeParts(ctx context.Context, r Reader, i, f int, dst Slot) (int, Parts, error) {
+	if p, ok := r.(PartReader); ok {
+		return p.PlaceParts(ctx, i, f, dst)
+	}
+	return 0, nil, r.Place(ctx, i, dst)
+}
+
 // placeAll places samples in the fastest way that r offers.
 func placeAll(ctx context.Context, r Reader, indices []int, dst Slots) error {
 	if b, ok := r.(BatchReader); ok {

@@ -136,6 +136,14 @@ func (r concatReader) Place(ctx context.Context, i int, dst Slot) error {
 	return r.readers[child].Place(ctx, local, dst)
 }
 
+func (r concatReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+	if err := CheckIndex(i, r.concat.Len()); err != nil {
+		return 0, nil, err
+	}
+	child, local := r.concat.locate(i)
+	return placeParts(ctx, r.readers[child], local, f, dst)
+}
+
 func (r concatReader) Close() error { return closeAll(r.readers) }
 
 type concatBatchReader struct {

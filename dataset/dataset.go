@@ -33,7 +33,8 @@
 //   - ReadAhead ([ReadAheader]), where storage is slow: it asks for samples
 //     before they are placed;
 //   - Foresee ([Foreseer]), where storage is so slow that data must be requested
-//     long before: it gets the whole order of an epoch;
+//     long before: it gets the whole order of an epoch. [ForeseeFiles] is enough for
+//     datasets that read files;
 //   - PlaceParts ([PartReader]), where a part of a large encoded file may be enough;
 //   - PlaceBatch ([BatchReader]), where many samples at once are faster than
 //     one by one. It must write what Place would;

@@ -173,12 +173,10 @@ func (f *Folder) ReadAhead(ctx context.Context, indices []int) {
 // Foresee passes the future on to the store of an objects.FS, as the files that will be
 // read. Other file systems do not use it.
 func (f *Folder) Foresee(future Future) (stop func()) {
-	if fsys, ok := f.fsys.(interface {
-		Foresee(f Future, files int, path func(i int) string) (stop func())
-	}); ok {
-		return fsys.Foresee(future, f.Len(), f.Path)
-	}
-	return nil
+	return ForeseeFiles(f.fsys, future, FileBlocks{
+		Len: f.Len(),
+		At:  func(i int, dst []FilePart) []FilePart { return append(dst, FilePart{Path: f.Path(i), Len: -1}) },
+	})
 }
 
 type folderReader struct{ *Folder }

@@ -141,6 +141,15 @@ func (r *mapReader) Place(ctx context.Context, i int, dst Slot) error {
 	return r.make(dst, src)
 }
 
+// PlaceParts leaves field f out only if there is no function, which may read it.
+func (r *mapReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+	k := slices.Index(r.shared, f)
+	if r.f != nil || k < 0 {
+		return 0, nil, r.Place(ctx, i, dst)
+	}
+	return placeParts(ctx, r.inner, i, k, r.source(r.cells, dst))
+}
+
 type mapBatchReader struct {
 	mapReader
 	batch BatchReader

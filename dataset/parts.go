@@ -3,7 +3,9 @@ package dataset
 import "context"
 
 // A PartReader is a [Reader] that need not read an encoded file as a whole, because
-// its user may need only a part: a crop of a packed photo needs only its rows.
+// its user may need only a part: a crop of a packed photo needs only its rows. Those of
+// Subset, Concat, Zip, Select and Rename pass this on. Those of Map and Cached place whole
+// files, because the function may read them, and the memory keeps them.
 type PartReader interface {
 	Reader
 	// PlaceParts is Place, but it may leave out field f, which is ragged uint8. Then it

@@ -75,9 +75,6 @@ func (s *subset) Open() (Reader, error) {
 	if b, ok := r.(BatchReader); ok {
 		return &subsetBatchReader{one, b, nil}, nil
 	}
-	if p, ok := r.(PartReader); ok {
-		return subsetPartReader{one, p}, nil
-	}
 	return one, nil
 }
 
@@ -93,16 +90,11 @@ func (r subsetReader) Place(ctx context.Context, i int, dst Slot) error {
 	return r.Reader.Place(ctx, r.subset.indices[i], dst)
 }
 
-type subsetPartReader struct {
-	subsetReader
-	parts PartReader
-}
-
-func (r subsetPartReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
+func (r subsetReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (int, Parts, error) {
 	if err := CheckIndex(i, r.subset.Len()); err != nil {
 		return 0, nil, err
 	}
-	return r.parts.PlaceParts(ctx, r.subset.indices[i], f, dst)
+	return placeParts(ctx, r.Reader, r.subset.indices[i], f, dst)
 }
 
 type subsetBatchReader struct {

@@ -120,6 +120,27 @@ func (r zipReader) Place(ctx context.Context, i int, dst Slot) error {
 	return nil
 }
 
+// PlaceParts leaves field f out if the dataset that has it can. The others place theirs.
+func (r zipReader) PlaceParts(ctx context.Context, i, f int, dst Slot) (n int, parts Parts, err error) {
+	if err := CheckIndex(i, r.zip.n); err != nil {
+		return 0, nil, err
+	}
+	start := 0
+	for k, reader := range r.readers {
+		own := r.zip.fields(k, dst)
+		if f >= start && f < r.zip.ends[k] {
+			n, parts, err = placeParts(ctx, reader, i, f-start, own)
+		} else {
+			err = reader.Place(ctx, i, own)
+		}
+		start = r.zip.ends[k]
+		if err != nil {
+			return 0, nil, r.zip.failed(k, i, err)
+		}
+	}
+	return n, parts, nil
+}
+
 func (r zipReader) Close() error { return closeAll(r.readers) }
 
 type zipBatchReader struct {

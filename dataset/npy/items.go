@@ -72,9 +72,32 @@ func (t *items) Open() (dataset.Reader, error) {
 	return &itemReader{items: t, head: make([]byte, len(t.head)), order: arrays.NewReorder(t.header.Shape)}, nil
 }
 
+// Foresee passes the future on to a file system of objects, as the files that will be read.
+func (t *items) Foresee(f dataset.Future) (stop func()) {
+	return dataset.ForeseeFiles(t.FS, f, dataset.FileBlocks{
+		Len: t.Len(),
+		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
+			if t.usual() <= atOnce {
+				dst = append(dst, dataset.FilePart{Path: t.Name(i), Len: -1})
+			}
+			return dst
+		},
+	})
+}
+
+// usual is the size in bytes of a file with the header of the first one.
+func (t *items) usual() int64 {
+	return int64(len(t.head)) + t.header.Encoding.Stored(int64(t.spec[0].Bytes()))
+}
+
+// atOnce is how many bytes of a far file are read at once.
+const atOnce = 64 << 20
+
 type itemReader struct {
 	*items
 	head  []byte // of the current file
+	whole []byte // one of which every read is a request
+	bytes bytes.Reader
 	flat  []byte // one in Fortran order
 	order arrays.Reorder
 }
@@ -102,12 +125,21 @@ func (r *itemReader) place(ctx context.Context, i int, row []byte) error {
 		return err
 	}
 	defer f.Close()
-	// Files of one dtype and shape usually have equal headers, so it need not be parsed.
-	n, err := io.ReadFull(f, r.head)
-	if err == nil && bytes.Equal(r.head, r.items.head) {
-		return r.fill(row, f, size, int64(n), &r.header)
+	from := io.Reader(f)
+	if at, ok := f.(io.ReaderAt); ok && files.IsFar(f) && size == r.usual() && size <= atOnce {
+		r.whole = slices.Grow(r.whole[:0], int(size))[:size]
+		if n, err := at.ReadAt(r.whole, 0); n < len(r.whole) {
+			return files.Ended(err)
+		}
+		r.bytes.Reset(r.whole)
+		from = &r.bytes
 	}
-	in := files.NewInput(io.MultiReader(bytes.NewReader(r.head[:n]), f), size)
+	// Files of one dtype and shape usually have equal headers, so it need not be parsed.
+	n, err := io.ReadFull(from, r.head)
+	if err == nil && bytes.Equal(r.head, r.items.head) {
+		return r.fill(row, from, size, int64(n), &r.header)
+	}
+	in := files.NewInput(io.MultiReader(bytes.NewReader(r.head[:n]), from), size)
 	h, err := npy.ReadHeader(in)
 	if err != nil {
 		return err

@@ -46,30 +46,32 @@ type Forgetter interface {
 	Forget(o Object, off, n int64)
 }
 
-// Foresee tells the store which files a dataset will read, each as a whole: sample i is
-// the file path(i), for i from 0 to n-1. It returns nil if the store is no [Foreseer].
+// ForeseeFiles tells the store which parts of files a dataset will read. It returns nil if the
+// store is no [Foreseer].
 //
-// A file whose size is not known yet is left out.
-func (f *FS) Foresee(future dataset.Future, n int, path func(i int) string) (stop func()) {
+// A file whose size is not known yet is left out, and so are parts that a file does not have.
+func (f *FS) ForeseeFiles(future dataset.Future, files dataset.FileBlocks) (stop func()) {
 	s, ok := f.store.(Foreseer)
 	if !ok {
 		return nil
 	}
-	return s.Foresee(future, Blocks{
-		Len: n,
-		Of: func(sample int) int {
-			if dataset.CheckIndex(sample, n) != nil {
-				return -1
+	b := Blocks{Len: files.Len, Of: files.Of, Once: files.Once}
+	if b.Of == nil {
+		b.Of = func(sample int) int { return sample }
+	}
+	b.At = func(block int, dst []Block) []Block {
+		for _, part := range files.At(block, nil) {
+			o, ok := f.known(part.Path)
+			if part.Len < 0 {
+				part.Len = o.Size - part.Off
 			}
-			return sample
-		},
-		At: func(block int, dst []Block) []Block {
-			if o, ok := f.known(path(block)); ok {
-				dst = append(dst, Block{Object: o, Len: o.Size})
+			if ok && part.Off >= 0 && part.Len <= o.Size-part.Off {
+				dst = append(dst, Block{Object: o, Off: part.Off, Len: part.Len})
 			}
-			return dst
-		},
-	})
+		}
+		return dst
+	}
+	return s.Foresee(future, b)
 }
 
 // known is an object whose size is known without a request.

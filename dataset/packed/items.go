@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
@@ -36,13 +37,29 @@ type items struct {
 }
 
 func (t *items) Spec() dataset.Spec            { return t.spec }
-func (t *items) Open() (dataset.Reader, error) { return itemReader{t}, nil }
+func (t *items) Open() (dataset.Reader, error) { return &itemReader{items: t}, nil }
 
-type itemReader struct{ *items }
+// Foresee passes the future on to a file system of objects, as the files that will be read.
+func (t *items) Foresee(f dataset.Future) (stop func()) {
+	return dataset.ForeseeFiles(t.FS, f, dataset.FileBlocks{
+		Len: t.Len(),
+		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
+			if t.record <= atOnce {
+				dst = append(dst, dataset.FilePart{Path: t.Name(i), Len: -1})
+			}
+			return dst
+		},
+	})
+}
 
-func (r itemReader) Close() error { return nil }
+type itemReader struct {
+	*items
+	whole []byte // of a far file with several fields
+}
 
-func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+func (r *itemReader) Close() error { return nil }
+
+func (r *itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -50,22 +67,34 @@ func (r itemReader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageRead)
-	if err := readItem(ctx, r.List, i, dst, r.record); err != nil {
+	if err := r.place(ctx, i, dst); err != nil {
 		return fmt.Errorf("packed: %w", files.Cause(err))
 	}
 	return nil
 }
 
-// readItem reads file i, which holds one sample and nothing else. It reads in sequence,
-// so the file need not implement io.ReaderAt.
-func readItem(ctx context.Context, list *files.List, i int, dst dataset.Slot, record int64) error {
-	f, size, err := list.OpenFile(ctx, i)
+// place reads file i, which holds one sample and nothing else. It reads in sequence,
+// so the file need not implement io.ReaderAt, or at once if every read is a request.
+func (r *itemReader) place(ctx context.Context, i int, dst dataset.Slot) error {
+	f, size, err := r.OpenFile(ctx, i)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	record := r.record
 	if size != record {
 		return fmt.Errorf("file of %d bytes, want %d", size, record)
+	}
+	if at, ok := f.(io.ReaderAt); ok && dst.Len() > 1 && files.IsFar(f) && record <= atOnce {
+		r.whole = slices.Grow(r.whole[:0], int(record))[:record]
+		if n, err := at.ReadAt(r.whole, 0); n < len(r.whole) {
+			return files.Ended(err)
+		}
+		rest := r.whole
+		for k := range dst.Len() {
+			rest = rest[copy(dst.Cell(k).Bytes(), rest):]
+		}
+		return nil
 	}
 	var at int64
 	for k := range dst.Len() {

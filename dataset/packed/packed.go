@@ -178,6 +178,25 @@ func (p *File) ReadAhead(ctx context.Context, indices []int) {
 	})
 }
 
+// Foresee passes the future on to a file system of objects, as the samples that will be read.
+// Other file systems do not use it.
+func (p *File) Foresee(f dataset.Future) (stop func()) {
+	return dataset.ForeseeFiles(p.fsys, f, dataset.FileBlocks{
+		Len: p.n,
+		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
+			from := p.layout.start(i)
+			if size := p.layout.start(i+1) - from; size <= atOnce {
+				dst = append(dst, dataset.FilePart{Path: p.name, Off: from, Len: size})
+			}
+			return dst
+		},
+	})
+}
+
+// atOnce is how many bytes of a far file are allocated and read at once, because a layout
+// says so.
+const atOnce = 64 << 20
+
 // Open opens the file and makes a Reader of it, which holds the file open until
 // it is closed.
 func (p *File) Open() (dataset.Reader, error) {
@@ -185,7 +204,7 @@ func (p *File) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packed: read %s: %w", p.name, err)
 	}
-	return &reader{File: p, file: f, at: at}, nil
+	return &reader{File: p, file: f, at: at, far: files.IsFar(at)}, nil
 }
 
 func (p *File) open() (fs.File, io.ReaderAt, error) {

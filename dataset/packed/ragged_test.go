@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,6 +229,31 @@ func TestBatchThatDoesNotFitIsRefused(t *testing.T) {
 	} {
 		if got := fmt.Sprint(p.AppendBatch([]int{0, 1}, c.batch)); !strings.Contains(got, c.want) {
 			t.Errorf("got error %s\nwant      %s", got, c.want)
+		}
+	}
+}
+
+func TestPartsOutsideAFieldAreErrors(t *testing.T) {
+	ds, err := openBytes(words(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const i, size = 4, 1 << 15 // of the long text
+	r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
+	if err := r.Place(t.Context(), i, slot); err != nil { // which compares the checksum
+		t.Fatal(err)
+	}
+	n, parts, err := r.(dataset.PartReader).PlaceParts(t.Context(), i, 0, slot)
+	if err != nil || parts == nil || n != size {
+		t.Fatalf("%d bytes in parts %v: %v", n, parts, err)
+	}
+	to := make([]byte, 10)
+	if err := parts.ReadPart(to, size-10); err != nil || string(to) != "kkkkkkkkkk" {
+		t.Errorf("got %q, %v", to, err)
+	}
+	for _, offset := range []int{-1, size - 9, size, math.MaxInt - 5, math.MaxInt, math.MinInt} {
+		if err := parts.ReadPart(to, offset); err == nil {
+			t.Errorf("10 bytes from byte %d give no error", offset)
 		}
 	}
 }

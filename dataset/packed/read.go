@@ -20,7 +20,8 @@ type reader struct {
 	*File
 	file    fs.File
 	at      io.ReaderAt
-	scratch []byte // for a small record of several fields
+	far     bool   // whether every read of the file is a request to a service
+	scratch []byte // for a record of several fields that is read at once
 	left    left   // of the latest PlaceParts
 }
 
@@ -48,9 +49,10 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 }
 
 // PlaceParts leaves a large field out if the sample's checksum has been compared. So
-// the first epoch reads and checks everything.
+// the first epoch reads and checks everything. Of a far file it leaves nothing out: a part of
+// a field would be a request of its own, which takes longer than all of its bytes.
 func (r *reader) PlaceParts(ctx context.Context, i, f int, dst dataset.Slot) (int, dataset.Parts, error) {
-	if dataset.CheckIndex(i, r.n) != nil || r.unchecked(i) || r.layout.start(i+1)-r.layout.start(i) <= files.Small || !r.spec[f].Ragged {
+	if dataset.CheckIndex(i, r.n) != nil || r.far || r.unchecked(i) || r.layout.start(i+1)-r.layout.start(i) <= files.Small || !r.spec[f].Ragged {
 		return 0, nil, r.Place(ctx, i, dst)
 	}
 	if err := ctx.Err(); err != nil {
@@ -73,8 +75,8 @@ type left struct {
 }
 
 func (l *left) ReadPart(to []byte, offset int) error {
-	if offset < 0 || int64(offset)+int64(len(to)) > l.size {
-		return fmt.Errorf("packed: bytes %d to %d of a field of %d", offset, offset+len(to), l.size)
+	if offset < 0 || int64(offset) > l.size-int64(len(to)) {
+		return fmt.Errorf("packed: %d bytes from byte %d of a field of %d", len(to), offset, l.size)
 	}
 	if err := l.r.read(l.ctx, to, l.offset+int64(offset)); err != nil {
 		return fmt.Errorf("packed: %w", err)
@@ -91,7 +93,7 @@ func (r *reader) place(ctx context.Context, i, without int, dst dataset.Slot) er
 		return fmt.Errorf("sample of %d bytes is more than memory can hold", size)
 	}
 	var rest []byte
-	if small := size <= files.Small && len(r.spec) > 1; small {
+	if len(r.spec) > 1 && without < 0 && (size <= files.Small || r.far && size <= atOnce) {
 		r.scratch = slices.Grow(r.scratch[:0], int(size))
 		rest = r.scratch[:size]
 		if err := r.read(ctx, rest, offset); err != nil {

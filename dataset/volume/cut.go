@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -140,6 +141,38 @@ func (c *Cut) ReadAhead(ctx context.Context, indices []int) {
 			}
 		}
 	}
+}
+
+// Foresee passes the future on to a file system of objects, as the files of patients that are
+// not in the cache when their turn comes. Files of more than 64 MiB, folders, and data files of
+// detached headers are left out.
+func (c *Cut) Foresee(f dataset.Future) (stop func()) {
+	s := c.cohort
+	return dataset.ForeseeFiles(s.fsys, f, dataset.FileBlocks{
+		Len: s.Len(),
+		Of: func(sample int) int {
+			if dataset.CheckIndex(sample, c.Len()) != nil {
+				return -1
+			}
+			return c.parts.patient(sample)
+		},
+		At: func(patient int, dst []dataset.FilePart) []dataset.FilePart {
+			if s.cache.has(s.patients[patient]) {
+				return dst
+			}
+			for _, file := range s.patient(patient).files {
+				if file == "" {
+					continue
+				}
+				info, err := fs.Stat(s.fsys, file) // known since Open has read the header
+				if err == nil && info.Mode().IsRegular() && info.Size() <= atOnce {
+					dst = append(dst, dataset.FilePart{Path: file, Len: -1})
+				}
+			}
+			return dst
+		},
+		Once: true,
+	})
 }
 
 // Open makes a Reader. It holds no resources between two samples.

@@ -28,7 +28,7 @@ func (c *core) load(ctx context.Context, i int) (*patientVolumes, error) {
 		if p.files[k] == "" {
 			continue
 		}
-		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{files.In(ctx, c.fsys), ctx}, p.files[k], c.limit)
+		v, err := read(s.decoder(c.fsys, p.files[k]), cancelingFS{&farFS{FS: files.In(ctx, c.fsys)}, ctx}, p.files[k], c.limit)
 		if err == nil {
 			err = v.channelsFirst()
 		}

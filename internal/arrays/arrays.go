@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
@@ -51,6 +52,26 @@ func (a *arrays) ReadAhead(ctx context.Context, indices []int) {
 			files.Records{Offset: f.offset, Size: f.record, N: f.n}.Advise(ctx, f.FS, f.File, indices)
 		}
 	}
+}
+
+// Foresee passes the future on to a file system of objects. It leaves out fields in memory, and
+// small samples, which are read together with others.
+func (a *arrays) Foresee(future dataset.Future) (stop func()) {
+	alone := func(f *Array) bool { return f.data == nil && f.record > files.Small }
+	if !slices.ContainsFunc(a.fields, alone) {
+		return nil
+	}
+	return dataset.ForeseeFiles(a.fields[0].FS, future, dataset.FileBlocks{
+		Len: a.n,
+		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
+			for _, f := range a.fields {
+				if alone(f) {
+					dst = append(dst, dataset.FilePart{Path: f.File, Off: f.offset + int64(i)*f.record, Len: f.record})
+				}
+			}
+			return dst
+		},
+	})
 }
 
 func (a *arrays) Open() (dataset.Reader, error) {

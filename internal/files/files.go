@@ -88,12 +88,22 @@ func In(ctx context.Context, fsys fs.FS) fs.FS {
 
 // ReadAt is at.ReadAt, and ends when ctx is done if at can do that.
 func ReadAt(ctx context.Context, at io.ReaderAt, p []byte, offset int64) (int, error) {
-	if c, ok := at.(interface {
-		ReadAtContext(ctx context.Context, p []byte, offset int64) (int, error)
-	}); ok {
+	if c, ok := at.(far); ok {
 		return c.ReadAtContext(ctx, p, offset)
 	}
 	return at.ReadAt(p, offset)
+}
+
+// far is a file of which every read is a request to a service, so that few long reads are
+// better than many short ones.
+type far interface {
+	ReadAtContext(ctx context.Context, p []byte, offset int64) (int, error)
+}
+
+// IsFar reports whether every read of f is a request to a service.
+func IsFar(f any) bool {
+	_, ok := f.(far)
+	return ok
 }
 
 // Small is a size in bytes. Smaller samples are read faster all at once, with a copy of

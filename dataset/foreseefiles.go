@@ -1,0 +1,46 @@
+package dataset
+
+import "io/fs"
+
+// A FileForeseer is a file system that fetches parts of its files in advance, when it knows
+// which samples will be placed. The file system of package objects is one, if its store is.
+type FileForeseer interface {
+	// ForeseeFiles is like Foresee of a [Foreseer], for samples in these blocks. It returns
+	// nil if it does not use f.
+	ForeseeFiles(f Future, b FileBlocks) (stop func())
+}
+
+// FileBlocks says which parts of files each sample of a dataset is read from. Several
+// goroutines call its functions at once.
+type FileBlocks struct {
+	// Len is the number of blocks.
+	Len int
+	// Of is the number of the block that a sample is read from, or -1 if there is none. If Of
+	// is nil, sample i is in block i.
+	Of func(sample int) int
+	// At appends the parts of files that a block consists of to dst. There are none if it
+	// will not be read, because it is in memory.
+	At func(block int, dst []FilePart) []FilePart
+	// Once says that the dataset keeps a block in memory for all of its samples. Otherwise it
+	// reads it for every sample.
+	Once bool
+}
+
+// A FilePart is a part of a file that is read by one ReadAt.
+type FilePart struct {
+	Path string // as the file is opened
+	Off  int64
+	Len  int64 // in bytes, or -1 for the whole file
+}
+
+// ForeseeFiles passes f on to fsys if it is a [FileForeseer], and returns nil otherwise.
+// Datasets that read files use it in their method Foresee.
+//
+// A part is found again by its path, offset and length alone. So a Reader must read it by
+// one ReadAt of exactly these bytes.
+func ForeseeFiles(fsys fs.FS, f Future, b FileBlocks) (stop func()) {
+	if s, ok := fsys.(FileForeseer); ok {
+		return s.ForeseeFiles(f, b)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package objects_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/prefetch"
+	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// A noting store notes the reads of a folder.
+type noting struct {
+	objects.Store
+	mu    sync.Mutex
+	reads []string
+}
+
+func (s *noting) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64) error {
+	s.mu.Lock()
+	s.reads = append(s.reads, fmt.Sprintf("%s %d+%d", o.Name, off, len(p)))
+	s.mu.Unlock()
+	return s.Store.ReadAt(ctx, o, p, off)
+}
+
+func (s *noting) take() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reads := s.reads
+	s.reads = nil
+	slices.Sort(reads)
+	return reads
+}
+
+// oneBatch is an epoch of that many samples, in one batch that has begun.
+type oneBatch int
+
+func (n oneBatch) Len() int   { return 1 }
+func (n oneBatch) Begun() int { return 1 }
+func (n oneBatch) Done() int  { return 0 }
+
+func (n oneBatch) At(_ int, dst []int) []int {
+	for i := range int(n) {
+		dst = append(dst, i)
+	}
+	return dst
+}
+
+// Every format reads far files by the requests that were foreseen, each once, and by no
+// others.
+func TestFormatsReadWhatTheyForesee(t *testing.T) {
+	const n = 6
+	two := datatest.Tensors(t, dataset.Named("x", random(n, 3, 70, 50)), dataset.Named("label", make([]int64, n)))
+	one := datatest.Tensors(t, dataset.Named("x", random(n, 3, 70, 50)))
+	const record = 4 * 3 * 70 * 50
+	dir := t.TempDir()
+	write := func(name string, to func(*bytes.Buffer) error) int {
+		var file bytes.Buffer
+		if err := to(&file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(dir, fstest.MapFS{name: {Data: file.Bytes()}}); err != nil {
+			t.Fatal(err)
+		}
+		return file.Len()
+	}
+	write("two.packed", func(f *bytes.Buffer) error { return packed.Write(t.Context(), f, two) })
+	head := write("x.npy", func(f *bytes.Buffer) error { return npy.Write(t.Context(), f, one, "x") }) - n*record
+	if err := packed.WriteItems(t.Context(), dir+"/two", two); err != nil {
+		t.Fatal(err)
+	}
+	if err := packed.WriteItems(t.Context(), dir+"/one", one); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for i := range 2 {
+		write(fmt.Sprintf("npy/%d.npy", i), func(f *bytes.Buffer) error {
+			return npy.Write(t.Context(), f, datatest.Tensors(t, dataset.Named("x", random(9, 3, 70, 50))), "x")
+		})
+		ct := &volume.Volume{Dtype: tensor.Float32, Shape: tensor.Shape{4, 60, 50}, Axes: make([]volume.Axis, 3)}
+		ct.SetFloat32(random(4, 1, 60, 50).Float32s())
+		var options []volume.WriteOption
+		if i == 1 {
+			options = append(options, volume.Gzip())
+		}
+		for _, of := range []string{"ct", "pet"} {
+			sizes = append(sizes, write(fmt.Sprintf("patient%d/%s.nrrd", i, of), func(f *bytes.Buffer) error { return volume.WriteNRRD(f, ct, options...) }))
+		}
+	}
+	list := func(n int, format string, args func(i int) []any) (reads []string) {
+		for i := range n {
+			reads = append(reads, fmt.Sprintf(format, args(i)...))
+		}
+		slices.Sort(reads)
+		return reads
+	}
+	for _, c := range []struct {
+		name, field string
+		open        func(fs.FS) (dataset.Dataset, error)
+		want        []string
+	}{
+		{"packed.Open", "x", func(f fs.FS) (dataset.Dataset, error) { return packed.Open(f, "two.packed") },
+			list(n, "two.packed %d+%d", func(i int) []any { return []any{i * (record + 8), record + 8} })},
+		{"packed.Items", "x", func(f fs.FS) (dataset.Dataset, error) { return packed.Items(f, "two/*.raw", two.Spec()) },
+			list(n, "two/%08d.raw 0+%d", func(i int) []any { return []any{i, record + 8} })},
+		{"packed.Items of one field", "x", func(f fs.FS) (dataset.Dataset, error) { return packed.Items(f, "one/*.raw", one.Spec()) },
+			list(n, "one/%08d.raw 0+%d", func(i int) []any { return []any{i, record} })},
+		{"npy.Open", "x", func(f fs.FS) (dataset.Dataset, error) { return npy.Open(f, "x.npy", "x") },
+			list(n, "x.npy %d+%d", func(i int) []any { return []any{head + i*record, record} })},
+		{"npy.Items", "x", func(f fs.FS) (dataset.Dataset, error) { return npy.Items(f, "npy/*.npy", "x") },
+			list(2, "npy/%d.npy 0+%d", func(i int) []any { return []any{i, head + 9*record} })},
+		{"volumes", "ct", func(f fs.FS) (dataset.Dataset, error) {
+			cohort, err := volume.Open(f, volume.Scan("ct", "{patient}/ct.nrrd"), volume.Scan("pet", "{patient}/pet.nrrd"))
+			if err != nil {
+				return nil, err
+			}
+			return cohort.Slices(t.Context())
+		}, list(4, "patient%d/%s.nrrd 0+%d", func(i int) []any { return []any{i / 2, [...]string{"ct", "pet"}[i%2], sizes[i]} })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &noting{Store: objects.Folder(dir)}
+			ahead, err := prefetch.New(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys, err := objects.NewFS(t.Context(), ahead, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ds, err := c.open(fsys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			local, err := c.open(os.DirFS(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.take() // of headers
+			stop := dataset.Foresee(ds, oneBatch(ds.Len()))
+			if stop == nil {
+				t.Fatal("the future is not used")
+			}
+			defer stop()
+			if !bytes.Equal(datatest.Bytes(t, ds, c.field), datatest.Bytes(t, local, c.field)) {
+				t.Error("other values than in local files")
+			}
+			if got := s.take(); !slices.Equal(got, c.want) {
+				t.Errorf("requests:\ngot  %q\nwant %q", got, c.want)
+			}
+			if stats := ahead.Stats(); stats.Direct != 0 || stats.Unread != 0 || stats.Fetched != int64(len(c.want)) {
+				t.Error(stats)
+			}
+		})
+	}
+}
+
+func TestFilesOfAStoreThatForeseesNothingAreNotForeseen(t *testing.T) {
+	fsys, err := objects.NewFS(t.Context(), objects.Folder("."), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, fsys := range map[string]fs.FS{"Folder": fsys, "os.DirFS": os.DirFS(".")} {
+		if dataset.ForeseeFiles(fsys, oneBatch(1), dataset.FileBlocks{Len: 1}) != nil {
+			t.Errorf("%s: want nil", what)
+		}
+	}
+}

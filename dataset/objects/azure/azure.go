@@ -85,6 +85,11 @@ func (c *Container) Identity() string {
 
 // Get requests n bytes of o from byte off on.
 func (c *Container) Get(ctx context.Context, o objects.Object, off, n int64) (io.ReadCloser, objects.Object, error) {
+	for part := range strings.SplitSeq(o.Name, "/") {
+		if part == "." || part == ".." { // the URL would be that of another blob
+			return nil, o, objects.Permanent(errors.New("want a name without . and .. in its path"))
+		}
+	}
 	in := &blob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: off, Count: n}}
 	if o.Version != "" {
 		version := azcore.ETag(o.Version)

@@ -121,6 +121,28 @@ func TestListingsLeaveOutFolders(t *testing.T) {
 	}
 }
 
+func TestNamesDoNotLeaveTheContainer(t *testing.T) {
+	c := answering(t, 206, http.Header{"Content-Range": {"bytes 0-0/36"}, "Etag": {`"1"`}}, "0", "", Anonymous())
+	for name, want := range map[string]string{"a/..b/...": "<nil>", "..": "path", "../other/x": "path", "a/./x": "path", "a/../../other/x": "path"} {
+		if _, err := c.Stat(t.Context(), name); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: got error %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestDamagedListingsAreErrors(t *testing.T) {
+	for _, page := range []string{
+		"", "<", "{}", "<EnumerationResults/>", "<EnumerationResults><Blobs><Blob>", "<EnumerationResults><Blobs><Blob/></Blobs></EnumerationResults>",
+		"<EnumerationResults><Blobs><Blob><Properties><Content-Length>x</Content-Length></Properties></Blob></Blobs></EnumerationResults>",
+		"<EnumerationResults><Blobs><Blob><Name Encoded='true'>%zz</Name></Blob></Blobs></EnumerationResults>",
+	} {
+		c := answering(t, 200, nil, page, "", Anonymous())
+		if _, err := objects.NewFS(t.Context(), c, ""); err == nil {
+			t.Errorf("%s is a listing", page)
+		}
+	}
+}
+
 // The service compares the version, so that no byte of another one is sent.
 func TestReadsAskForOneVersion(t *testing.T) {
 	var asked []string

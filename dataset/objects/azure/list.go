@@ -2,6 +2,7 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -35,6 +36,9 @@ func (c *Container) List(ctx context.Context, prefix, after string) iter.Seq2[ob
 		pages := c.client.NewListBlobsFlatPager(in)
 		for pages.More() {
 			page, err := pages.NextPage(ctx)
+			if err == nil && page.Segment == nil {
+				err = errors.New("the response is not a listing")
+			}
 			if err != nil {
 				if marker != nil && !skipping {
 					c.places.Store(place{prefix, last}, marker)

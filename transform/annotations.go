@@ -32,7 +32,7 @@ func (a *annotated) rigid() error {
 // still is the error of a step that moves the image alone.
 func (a *annotated) still() error {
 	if a.any() {
-		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which it cannot move")
+		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which it does not move")
 	}
 	return nil
 }
@@ -151,17 +151,19 @@ type layout struct {
 // image alone.
 type annotations struct {
 	layout
-	program *program
-	spec    dataset.Spec // of the dataset
-	dst     dataset.Slot
-	w, h    int // the image's size now
-	format  BoxFormat
-	box     []float32
-	kept    []int32 // which boxes of the sample are left
-	outside []int32 // boxes that RandomIoUCrop empties
-	points  []pointSet
-	masks   []maskSource
-	moved   track
+	program  *program
+	spec     dataset.Spec // of the dataset
+	dst      dataset.Slot
+	w, h     int // the image's size now
+	format   BoxFormat
+	box      []float32
+	kept     []int32 // which boxes of the sample are left
+	outside  []int32 // boxes that RandomIoUCrop empties
+	points   []pointSet
+	masks    []maskSource
+	moved    track
+	plane    []byte // memory to warp a mask
+	from, to Image
 }
 
 // pointSet are keypoints: every step-th two numbers are x and y.

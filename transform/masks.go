@@ -3,7 +3,6 @@ package transform
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"gorgonia.org/tensor"
 
@@ -119,7 +118,8 @@ type maskSource struct {
 	pix   []byte // all planes of w×h, unless it is
 	w, h  int
 	n     int    // planes
-	whole []byte // the rows decoded from file
+	whole []byte // the rows decoded from file, or warped
+	spare []byte
 }
 
 // begin starts with the masks of an image.
@@ -162,8 +162,7 @@ func (s *maskSource) plane(k int) []byte { return s.pix[k*s.w*s.h:] }
 
 // store writes the masks to their cell, moved as a.moved says.
 func (s *maskSource) store(a *annotations, at *maskAt) error {
-	rows := int(max(slices.Max(a.moved.rows), -1)) + 1
-	if err := s.decode(rows); err != nil {
+	if err := s.decode(a.moved.lastRow() + 1); err != nil {
 		return err
 	}
 	n := s.n
@@ -172,8 +171,8 @@ func (s *maskSource) store(a *annotations, at *maskAt) error {
 		n = len(a.kept)
 	}
 	cell, area := a.dst.Cell(at.field), a.w*a.h
-	if n > 1 && n > a.program.limit/area {
-		return fmt.Errorf("%d planes of %d×%d pixels (height×width) have more than the limit of %d pixels (see MaxPixels)", n, a.h, a.w, a.program.limit)
+	if err := a.checkPlanes(n, area); err != nil {
+		return err
 	}
 	if cell.Ragged() {
 		cell.Grow(n * area * int(at.dtype.Size()))

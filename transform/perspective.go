@@ -71,7 +71,7 @@ func (s Perspective) move(e *engine, r *rand.Rand) error {
 	e.spare.resize(w, h)
 	warp(&e.spare, &e.img, &m, s.painter)
 	e.swap()
-	return nil
+	return e.annotations.follow(&m, w, h)
 }
 
 // draw draws where the corners of an image of w×h go: from the upper left one on, clockwise.

@@ -163,9 +163,9 @@ func (p *program) touch(line string) {
 	p.pixels = true
 }
 
-// warp adds a geometry that needs pixels.
+// warp adds a geometry that needs pixels. Its annotations must follow.
 func (p *program) warp(g geometry) error {
-	if err := errors.Join(p.beforeTensor(), p.annotated.still()); err != nil {
+	if err := p.beforeTensor(); err != nil {
 		return err
 	}
 	p.touch("warp      " + g.String())

@@ -102,6 +102,7 @@ func (s Rotation) move(e *engine, r *rand.Rand) error {
 	if s.centre != nil {
 		t.cx, t.cy = s.centre[0], s.centre[1]
 	}
+	m, _, _ := t.inverse(e.size())
 	w, h := t.size(e.size())
 	if err := checkSize(w, h, e.limit); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (s Rotation) move(e *engine, r *rand.Rand) error {
 	}
 	rotate(&e.spare, &e.img, t, s.painter)
 	e.swap()
-	return nil
+	return e.annotations.follow(&m, w, h)
 }
 
 // RandomAffine rotates the image clockwise by a random angle from least to greatest degrees
@@ -224,7 +225,7 @@ func (s Affinity) move(e *engine, r *rand.Rand) error {
 	e.spare.resize(w, h)
 	warp(&e.spare, &e.img, &m, s.painter)
 	e.swap()
-	return nil
+	return e.annotations.follow(&m, w, h)
 }
 
 // draw draws for an image of w×h.

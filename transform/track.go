@@ -3,6 +3,7 @@ package transform
 import (
 	"image"
 	"math"
+	"slices"
 )
 
 // A track is how the pixels of an image have moved, as far as columns and rows move
@@ -68,6 +69,9 @@ func (t *track) indices(w, h int) {
 	t.columns = t.axes[0].indices(t.columns, w)
 	t.rows = t.axes[1].indices(t.rows, h)
 }
+
+// lastRow is the last row that is shown, of those that indices computed, or -1.
+func (t *track) lastRow() int { return int(slices.Max(t.rows)) }
 
 func (a axis) indices(out []int32, n int) []int32 {
 	if cap(out) < n {

@@ -1,0 +1,158 @@
+package transform
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// A warpCase is what torchvision made of annotations. testdata/annotations/warps.py writes
+// it.
+type warpCase struct {
+	W, H              int
+	Format, Kind      string
+	Args              []float64
+	Boxes, Points     []float32
+	ToBoxes, ToPoints []float32
+	Mask              string
+}
+
+func (c *warpCase) mapping() mapping {
+	a := c.Args
+	switch c.Kind {
+	case "rotate":
+		t := turn{angle: a[0], centred: true}
+		m, _, _ := t.inverse(c.W, c.H)
+		return m
+	case "affine":
+		return affinity{angle: a[0], moveX: a[1], moveY: a[2], scale: a[3], shearX: a[4], shearY: a[5]}.inverse(float64(c.W)/2, float64(c.H)/2)
+	}
+	var corners [4]image.Point
+	for i := range corners {
+		corners[i] = image.Pt(int(a[2*i]), int(a[2*i+1]))
+	}
+	return toCorners(c.W, c.H, corners)
+}
+
+// TestAnnotationsFollowWarps allows boxes and keypoints a thousandth of a pixel or of their
+// coordinate, because torchvision computes matrices in float32. Where a pixel of a mask lies
+// between two, it may take the other.
+func TestAnnotationsFollowWarps(t *testing.T) {
+	text, err := os.ReadFile("testdata/annotations/warps.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []warpCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	near := func(a, b float32) bool { return math.Abs(float64(a-b)) <= 2e-3*max(1, math.Abs(float64(b))/30) }
+	pixels, others := 0, 0
+	for i, c := range cases {
+		sample := torchCase{W: c.W, H: c.H, Format: c.Format, boxes: c.Boxes, points: c.Points}
+		x, err := Images(sample.dataset(), Boxes("boxes", sample.format()), KeyPoints("points"), Mask("mask"), CenterCrop(c.H, c.W))
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		a, m := r.lane.engine.annotations, c.mapping()
+		if err := r.read(t.Context(), 0, dst); err != nil {
+			t.Fatal(err)
+		}
+		r.lane.engine.begin(&r.raw, c.W, c.H, dst)
+		if err := a.begin(r.lane, dst); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.follow(&m, c.W, c.H); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.store(); err != nil {
+			t.Fatal(err)
+		}
+		if got := dataset.Row[float32](dst, 1); !slices.EqualFunc(got, c.ToBoxes, near) {
+			t.Errorf("case %d: %s%v of %d×%d: boxes %v, want %v", i, c.Kind, c.Args, c.W, c.H, got, c.ToBoxes)
+		}
+		if got := dataset.Row[float32](dst, 2); !slices.EqualFunc(got, c.ToPoints, near) {
+			t.Errorf("case %d: %s%v of %d×%d: points %v, want %v", i, c.Kind, c.Args, c.W, c.H, got, c.ToPoints)
+		}
+		want, err := hex.DecodeString(c.Mask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range dataset.Row[uint8](dst, 3)[:len(want)] {
+			pixels++
+			if v != want[k] {
+				others++
+			}
+		}
+		opened.Close()
+	}
+	if pixels < 10_000 || others > pixels/100 {
+		t.Errorf("%d of %d pixels of masks are others than in torchvision", others, pixels)
+	}
+	t.Logf("%d of %d pixels of masks differ", others, pixels)
+}
+
+// TestMasksFollowTheirImages gives a mask and its image the same numbers, and warps both.
+func TestMasksFollowTheirImages(t *testing.T) {
+	c := torchCase{W: 40, H: 40}
+	for _, list := range [][]Step{
+		{RandomRotation(-180, 180)},
+		{RandomRotation(90, 90)},
+		{RandomRotation(-90, -90)},
+		{RandomRotation(20, 20).Expand()},
+		{RandomAffine(-40, 40).Translate(0.2, 0.1).Scale(0.5, 1.5).Shear(-20, 20)},
+		{RandomPerspective(0.5, 1).Filter(Nearest)},
+		{RandomHorizontalFlip(1), RandomCrop(30, 36), RandomRotation(30, 30), Crop(2, 3, 25, 20)},
+		{RandomRotation(30, 30), RandomRotation(-30, -30), RandomVerticalFlip(1)},
+	} {
+		x, err := Images(grey(c), append([]Step{Mask("mask")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sample, err := dataset.At(t.Context(), x, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pix, mask := sample["image"].Data().([]uint8), sample["mask"].Data().([]uint8)
+		for i, v := range mask {
+			if pix[3*i] != v {
+				t.Errorf("%v: pixel %d of the mask is %d, that of the image %d", list, i, v, pix[3*i])
+				break
+			}
+		}
+		if len(mask) == 0 || 3*len(mask) != len(pix) {
+			t.Errorf("%v: %d pixels of the mask, %d bytes of the image", list, len(mask), len(pix))
+		}
+	}
+}
+
+// grey is the dataset of a case whose image has the numbers of its mask.
+func grey(c torchCase) dataset.Dataset {
+	inner := c.dataset()
+	return dataset.Func(1, inner.Spec(), func(ctx context.Context, i int, dst dataset.Slot) error {
+		r, err := inner.Open()
+		if err != nil {
+			return err
+		}
+		if err := r.Place(ctx, i, dst); err != nil {
+			return err
+		}
+		pix := dataset.Row[uint8](dst, 0)
+		for k, v := range dataset.Row[uint8](dst, 3) {
+			pix[3*k], pix[3*k+1], pix[3*k+2] = v, v, v
+		}
+		return r.Close()
+	})
+}

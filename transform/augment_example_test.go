@@ -134,3 +134,24 @@ func ExampleRandomPerspective() {
 	// Output:
 	// (6, 8, 3) RandomPerspective(0.5, 1).Filter(nearest).Fill(128, 128, 128)
 }
+
+// The blur of SimCLR, and other losses of quality.
+func ExampleGaussianBlur() {
+	for _, step := range []transform.Step{
+		transform.RandomApply(0.5, transform.GaussianBlur(23).Sigma(0.2, 2)),
+		transform.GaussianNoise(0, 0.1),
+		transform.JPEG(30, 90),
+	} {
+		fmt.Println(first(step)["image"].Shape(), step)
+	}
+	// Output:
+	// (6, 8, 3) RandomApply(0.5, GaussianBlur(23).Sigma(0.2, 2))
+	// (6, 8, 3) GaussianNoise(0, 0.1)
+	// (6, 8, 3) JPEG(30, 90)
+}
+
+func ExampleRandomPhotometricDistort() {
+	step := transform.RandomPhotometricDistort(0.5).Brightness(0.9, 1.1).Contrast(0.8, 1.2).Saturation(0.8, 1.2).Hue(-0.1, 0.1)
+	fmt.Println(first(step, transform.RandomChannelPermutation())["image"].Shape(), step)
+	// Output: (6, 8, 3) RandomPhotometricDistort(0.5).Brightness(0.9, 1.1).Contrast(0.8, 1.2).Saturation(0.8, 1.2).Hue(-0.1, 0.1)
+}

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -18,6 +19,7 @@ import (
 // augmentGolden holds torchvision's results, which testdata/augment.py wrote.
 type augmentGolden struct {
 	Draws map[string]json.RawMessage
+	Near  []augmentCase // with all bytes
 	Cases []augmentCase
 }
 
@@ -90,6 +92,12 @@ func (c augmentCase) run(img *Image, s *scratch) {
 		*img, s.spare = s.spare, *img
 	}
 	switch c.op {
+	case "jpeg":
+		if err := recode(img, int(a[0]), s); err != nil {
+			panic(err)
+		}
+	case "blur":
+		s.blur.run(img, int(a[0]), int(a[1]), a[2], s)
 	case "posterize":
 		posterize(img.Pix, int(a[0]))
 	case "solarize":
@@ -140,6 +148,24 @@ func TestAugmentationsAreTorchvisions(t *testing.T) {
 	}
 	if len(wrong) > 0 {
 		t.Errorf("wrong in all: %v", wrong)
+	}
+}
+
+func TestBlurIsWithinOneLevelOfTorchvisions(t *testing.T) {
+	var s scratch
+	for _, c := range readAugmentGolden(t).Near {
+		want, err := hex.DecodeString(c.sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img := picture(c.w, c.h, c.k)
+		c.run(img, &s)
+		for i, v := range rgb(img) {
+			if d := int(v) - int(want[i]); d < -1 || d > 1 {
+				t.Errorf("%v: value %d is %d, want %d", c, i, v, want[i])
+				break
+			}
+		}
 	}
 }
 
@@ -251,12 +277,32 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 		"RandomAffine shear y":          func() string { return bucket(affine.draw(60, 40, r).shearY, 5, 15, 20) },
 		"RandomPerspective upper left":  corner(0),
 		"RandomPerspective lower right": corner(2),
-		"AugMix own weight":             func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
-		"AugMix first chain":            func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },
-		"AugMix":                        func() string { return label(AugMix().FewOps().augmentation(64, 48, r)) },
-		"RandomApply":                   choices(RandomApply(0.3, mark(0))),
-		"RandomChoice":                  choices(RandomChoice(mark(0), mark(1), mark(2)).Weights(1, 0, 2.5)),
-		"RandomOrder":                   choices(RandomOrder(mark(0), mark(1), mark(2))),
+		"GaussianNoise": func() string {
+			img := &Image{Width: 1, Height: 1, Pix: []uint8{100, 100, 100, 0}}
+			if err := (noise{0.05, 0.1}).edit(img, r, nil); err != nil {
+				t.Fatal(err)
+			}
+			return bucket(float64(img.Pix[0]), 20, 200, 30)
+		},
+		"RandomChannelPermutation": func() string {
+			pix := []byte{'0', '1', '2', 0}
+			permute(pix, r)
+			return string(pix[:3])
+		},
+		"RandomPhotometricDistort": func() string {
+			_, does, _ := RandomPhotometricDistort(0.3).draw(r)
+			text := ""
+			for _, d := range does {
+				text += map[bool]string{false: "-", true: "+"}[d]
+			}
+			return text
+		},
+		"AugMix own weight":  func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
+		"AugMix first chain": func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },
+		"AugMix":             func() string { return label(AugMix().FewOps().augmentation(64, 48, r)) },
+		"RandomApply":        choices(RandomApply(0.3, mark(0))),
+		"RandomChoice":       choices(RandomChoice(mark(0), mark(1), mark(2)).Weights(1, 0, 2.5)),
+		"RandomOrder":        choices(RandomOrder(mark(0), mark(1), mark(2))),
 	}
 	for p, name := range []string{"imagenet", "cifar10", "svhn"} {
 		sides["AutoAugment "+name] = func() string {

@@ -83,6 +83,10 @@ func TestWrongNumbersAreErrors(t *testing.T) {
 		RandomPerspective(0.5, nan), RandomPerspective(0.5, 1).Filter(Hamming), RandAugment(-1, 9), RandAugment(2, 31), RandAugment(2, -1),
 		RandAugment(2, 0).Bins(1), RandAugment(2, 9).Filter(Box), TrivialAugmentWide().Bins(0), TrivialAugmentWide().Filter(200),
 		AugMix().Severity(0), AugMix().Severity(11), AugMix().Width(0), AugMix().Depth(-1), AugMix().Alpha(nan), AugMix().Alpha(0), AugMix().Filter(Box),
+		GaussianBlur(), GaussianBlur(4), GaussianBlur(257), GaussianBlur(3, -1), GaussianBlur(3).Sigma(nan, 1), GaussianBlur(3).Sigma(0, 1),
+		GaussianNoise(nan, 1), GaussianNoise(0, -1), GaussianNoise(0, inf), JPEG(0, 5), JPEG(6, 5), JPEG(5, 101),
+		RandomPhotometricDistort(nan), RandomPhotometricDistort(1).Brightness(-1, 1), RandomPhotometricDistort(1).Contrast(0, nan),
+		RandomPhotometricDistort(1).Saturation(2, 1), RandomPhotometricDistort(1).Hue(-1, 0),
 		AutoAugment(3), AutoAugment(ImageNetPolicy).Filter(Lanczos),
 	} {
 		if _, err := Images(encoded(nil), s, CenterCrop(4)); err == nil {
@@ -101,6 +105,8 @@ func TestSmallImagesAndExtremeNumbersGiveImages(t *testing.T) {
 		RandomAffine(0, 0).Scale(1e-300, 1e-300).Filter(Bilinear), RandomAffine(0, 0).Shear(90, 90).Filter(Bicubic),
 		RandomPerspective(1, 1), RandomPerspective(1, 1).Filter(Nearest), RandomPerspective(1, 1).Filter(Bicubic),
 		RandAugment(20, 30), RandAugment(0, 0), TrivialAugmentWide().Bins(2), AutoAugment(ImageNetPolicy), AutoAugment(CIFAR10Policy),
+		GaussianBlur(255).Sigma(1e-9, 1e9), GaussianBlur(1, 3), GaussianNoise(-128, 128), JPEG(1, 1), JPEG(1, 100), RandomChannelPermutation(),
+		RandomPhotometricDistort(1).Brightness(0, 3e38).Contrast(0, 3e38).Saturation(0, 3e38).Hue(-0.5, 0.5),
 		AutoAugment(SVHNPolicy), AugMix(), AugMix().Alpha(1e-9).Width(1), AugMix().Alpha(1e6).Severity(10).Depth(9).FewOps().Filter(Bicubic),
 	}
 	for _, size := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 3}, {1, 50}, {40, 2}, {17, 13}} {

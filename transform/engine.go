@@ -51,6 +51,8 @@ type scratch struct {
 	row          []byte
 	spare        Image
 	mixture      mixture
+	blur         blur
+	recoding     *recoding // made when it is first needed
 }
 
 // begin starts with an image of w×h pixels that is still in src.

@@ -5,7 +5,7 @@
 
 A case is [operation, w, h, k, parameters, hash]: the arithmetic image of golden.py, divided
 by k and moved up by 20(k-1), after the operation on the PIL image. Of the sha256 of its bytes six
-digits are kept. "tensors" says per operation how far torchvision's results for tensors
+digits are kept. "near" are cases with all bytes, where results are compared within one level. "tensors" says per operation how far torchvision's results for tensors
 are from those for PIL images: the most levels, and the share of values that differ by more than one. "draws"
 counts what torchvision draws.
 """
@@ -50,6 +50,7 @@ def perspective(im, w, h, m, *numbers):
 
 
 OPS = {
+    "jpeg": lambda im, w, h, q: F.jpeg(im, q),
     "posterize": lambda im, w, h, b: F.posterize(im, b),
     "solarize": lambda im, w, h, t: F.solarize(im, t),
     "invert": lambda im, w, h: F.invert(im),
@@ -96,6 +97,8 @@ def cases():
         for _ in range({"invert": 20}.get(op, 150)):
             args = {"posterize": [rng.randint(0, 8)], "solarize": [some(0, 255)], "sharpness": [some(0, 3)]}.get(op, [])
             yield op, *size(), rng.randint(1, 6), args
+    for _ in range(200):
+        yield "jpeg", *size(), rng.randint(1, 3), [rng.choice([rng.randint(1, 100), 100])]
     for _ in range(400):
         angle = rng.choice([some(-400, 400), 90 * rng.randint(-4, 4), 15 * rng.randint(-24, 24)])
         yield "rotate", *size(), 1, [rng.randint(0, 2), rng.randint(0, 1), angle]
@@ -155,6 +158,16 @@ def all_cases(off):
         yield [op, w, h, k, args, hashlib.sha256(a.tobytes()).hexdigest()[:6]]
 
 
+def near():
+    for _ in range(60):
+        w, h = rng.randint(4, 14), rng.randint(4, 14)
+        kw, kh = 1 + 2 * rng.randrange(min(w, 6)), 1 + 2 * rng.randrange(min(h, 6))
+        sigma = some(0.1, 6) or 1
+        k = rng.randint(1, 2)
+        a = np.asarray(F.gaussian_blur(Image.fromarray(pixels(w, h, k)), [kw, kh], [sigma, sigma]))
+        yield ["blur", w, h, k, [kw, kh, sigma], a.tobytes().hex()]
+
+
 def recorded(transform, n):
     """Draws n times and returns the augmentations with their magnitudes, per call."""
     calls = []
@@ -206,6 +219,14 @@ def draws():
     yield "AugMix first chain", histogram(dirichlet(2.0, 2.0, 2.0)[:, 0] * dirichlet(2.0, 2.0)[:, 1], 0, 1)
     few = v2.AugMix(all_ops=False, mixture_width=1, chain_depth=1)
     yield "AugMix", count(a + sign(v) for c in recorded(few, n) for a, v in c)
+    values = torch.stack([v2.GaussianNoise(0.05, 0.1)(torch.full((3, 5, 5), 100, dtype=torch.uint8)) for _ in range(n // 25)])
+    yield "GaussianNoise", histogram(values, 20, 200, 30)
+    perms = v2.RandomChannelPermutation()
+    yield "RandomChannelPermutation", count("".join(str(int(v)) for v in perms.make_params([im])["permutation"]) for _ in range(n))
+    distort = v2.RandomPhotometricDistort(p=0.3)
+    got = [distort.make_params([im]) for _ in range(n)]
+    did = lambda g: "".join("+" if g[k] is not None else "-" for k in ["brightness_factor", "contrast_factor", "saturation_factor", "hue_factor"])
+    yield "RandomPhotometricDistort", count(did(g) for g in got)
     marks = [v2.Lambda(lambda im, i=i: im + str(i)) for i in range(3)]
     yield "RandomApply", count(v2.RandomApply([marks[0]], 0.3)("") for _ in range(n))
     yield "RandomChoice", count(v2.RandomChoice(marks, [1, 0, 2.5])("") for _ in range(n))
@@ -217,7 +238,8 @@ if __name__ == "__main__":
     with open(os.path.join(here, "augment.json"), "w") as f:
         lines = [json.dumps(c, separators=(",", ":")) for c in all_cases(off)]
         tensors = {k: [v["most"], round(v["far"] / max(v["values"], 1), 4)] for k, v in sorted(off.items())}
-        f.write('{"pillow": %s, "torchvision": %s,\n"tensors": %s,\n"draws": %s,\n"cases": [\n%s\n]}\n' % (
+        close = [json.dumps(c, separators=(",", ":")) for c in near()]
+        f.write('{"pillow": %s, "torchvision": %s,\n"tensors": %s,\n"draws": %s,\n"near": [\n%s\n],\n"cases": [\n%s\n]}\n' % (
             json.dumps(PIL.__version__), json.dumps(torchvision.__version__), json.dumps(tensors),
-            json.dumps(dict(draws()), separators=(",", ":")), ",\n".join(lines)))
+            json.dumps(dict(draws()), separators=(",", ":")), ",\n".join(close), ",\n".join(lines)))
     print(len(lines), "cases", tensors)

@@ -155,3 +155,9 @@ func ExampleRandomPhotometricDistort() {
 	fmt.Println(first(step, transform.RandomChannelPermutation())["image"].Shape(), step)
 	// Output: (6, 8, 3) RandomPhotometricDistort(0.5).Brightness(0.9, 1.1).Contrast(0.8, 1.2).Saturation(0.8, 1.2).Hue(-0.1, 0.1)
 }
+
+func ExampleElasticTransform() {
+	step := transform.ElasticTransform(50, 5).Filter(transform.Nearest).Fill(128, 128, 128)
+	fmt.Println(first(step)["image"].Shape(), step)
+	// Output: (6, 8, 3) ElasticTransform(50, 5).Filter(nearest).Fill(128, 128, 128)
+}

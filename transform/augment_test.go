@@ -96,6 +96,16 @@ func (c augmentCase) run(img *Image, s *scratch) {
 		if err := recode(img, int(a[0]), s); err != nil {
 			panic(err)
 		}
+	case "elastic":
+		f := field{x: make([]float32, c.w*c.h), y: make([]float32, c.w*c.h)}
+		for i := range f.x {
+			x, y := i%c.w, i/c.w
+			f.x[i] = (float32((x*37+y*91+7)%64)/64 - 0.5) * float32(a[1])
+			f.y[i] = (float32((x*53+y*17+3)%64)/64 - 0.5) * float32(a[1])
+		}
+		s.spare.resize(c.w, c.h)
+		f.paint(&s.spare, img, p)
+		*img, s.spare = s.spare, *img
 	case "blur":
 		s.blur.run(img, int(a[0]), int(a[1]), a[2], s)
 	case "posterize":
@@ -151,7 +161,7 @@ func TestAugmentationsAreTorchvisions(t *testing.T) {
 	}
 }
 
-func TestBlurIsWithinOneLevelOfTorchvisions(t *testing.T) {
+func TestBlurAndElasticAreWithinOneLevelOfTorchvisions(t *testing.T) {
 	var s scratch
 	for _, c := range readAugmentGolden(t).Near {
 		want, err := hex.DecodeString(c.sum)
@@ -252,6 +262,7 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 	bucket := func(v, low, high float64, bins int) string {
 		return fmt.Sprint(min(int(float64(bins)*(v-low)/(high-low)), bins-1))
 	}
+	var f field
 	corner := func(i int) func() string {
 		return func() string {
 			c := RandomPerspective(0.5, 1).draw(30, 20, r)[i]
@@ -296,6 +307,14 @@ func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
 				text += map[bool]string{false: "-", true: "+"}[d]
 			}
 			return text
+		},
+		"ElasticTransform x": func() string {
+			f.draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.x[3*9+7]), -16, 16, 20)
+		},
+		"ElasticTransform y": func() string {
+			f.draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.y[3*9+7]), -16, 16, 20)
 		},
 		"AugMix own weight":  func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
 		"AugMix first chain": func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },

@@ -52,6 +52,7 @@ type scratch struct {
 	spare        Image
 	mixture      mixture
 	blur         blur
+	field        field
 	recoding     *recoding // made when it is first needed
 }
 

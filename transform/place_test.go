@@ -27,7 +27,7 @@ func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 		"everything": {RandomCrop(60).Padding(3).Mode(Reflect), Resize(50), Pad(2).Fill(1, 2, 3), Resize(32), ColorJitter(.4, .4, .4, .1),
 			RandomGrayscale(0.2), Apply(nothing{}), RandomVerticalFlip(0.5), PILToTensor()},
 		"policies": {RandomOrder(RandAugment(3, 9), TrivialAugmentWide(), RandomChoice(AutoAugment(SVHNPolicy), AugMix())), Resize(40, 40)},
-		"pixels":   {JPEG(10, 90), GaussianBlur(5, 3), GaussianNoise(0, 0.1), RandomPhotometricDistort(0.5), RandomChannelPermutation(), Resize(20, 30)},
+		"pixels":   {JPEG(10, 90), GaussianBlur(5, 3), GaussianNoise(0, 0.1), ElasticTransform(50, 2), RandomPhotometricDistort(0.5), RandomChannelPermutation(), Resize(20, 30)},
 		"warps": {RandomApply(0.7, RandomRotation(-60, 60).Expand(), RandomAffine(-9, 9).Scale(0.5, 2)), RandomPerspective(0.5, 0.5),
 			RandomAdjustSharpness(2, 0.5), RandomEqualize(0.5), CenterCrop(64)},
 	} {

@@ -52,6 +52,8 @@ def pil_photos(o, found):
     from torchvision import transforms
 
     versions.update(torchvision=torchvision.__version__, pillow=pillow.__version__)
+    if o.work == "randaugment":
+        return Samples(o, found, randaugmented(o)), None
     if o.work == "eval":
         geometry = [transforms.Resize(o.resize), transforms.CenterCrop(o.size)]
     else:
@@ -61,6 +63,26 @@ def pil_photos(o, found):
     if [s[0] for s in folder.samples] != [path for path, _ in found]:
         raise SystemExit(f"{o.folder}: ImageFolder finds other files")
     return Samples(o, range(len(found)), folder.__getitem__), None
+
+
+def randaugmented(o):
+    """The preset for classification of torchvision's references, with RandAugment and erasing."""
+    from PIL import Image
+    from torchvision.io import ImageReadMode, decode_jpeg, read_file
+    from torchvision.transforms import v2
+
+    steps = v2.Compose([
+        v2.RandomResizedCrop(o.size, antialias=True), v2.RandomHorizontalFlip(),
+        v2.RandAugment(2, 9, interpolation=v2.InterpolationMode.BILINEAR), *([v2.PILToTensor()] if PIL else []),
+        v2.ToDtype(torch.float, scale=True), v2.Normalize(peer.MEAN, peer.STD), v2.RandomErasing(0.1)])
+
+    def place(item):
+        path, label = item
+        if PIL:
+            return steps(Image.open(path).convert("RGB")), label
+        return steps(decode_jpeg(read_file(path), mode=ImageReadMode.RGB)), label
+
+    return place
 
 
 def pil_cifar(o, found):
@@ -80,6 +102,8 @@ def tensor_photos(o, found):
     from torchvision.transforms import v2
 
     versions["torchvision"] = torchvision.__version__
+    if o.work == "randaugment":
+        return Samples(o, found, randaugmented(o)), None
     if o.work == "eval":
         geometry = v2.Compose([v2.Resize(o.resize, antialias=True), v2.CenterCrop(o.size)])
     else:

@@ -9,7 +9,7 @@ import sys
 
 import numpy
 
-PHOTOS = ("eval", "train")
+PHOTOS = ("eval", "train", "randaugment")
 ALL = (*PHOTOS, "preprocessed", "npy", "npy-items", "npy-cached", "cifar100", "nrrd", "volumes-cached", "volumes")
 VOLUMES = ("ct", "pet", "truth", "prediction")  # of a patient: two scans and two masks
 

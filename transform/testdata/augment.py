@@ -166,6 +166,13 @@ def near():
         k = rng.randint(1, 2)
         a = np.asarray(F.gaussian_blur(Image.fromarray(pixels(w, h, k)), [kw, kh], [sigma, sigma]))
         yield ["blur", w, h, k, [kw, kh, sigma], a.tobytes().hex()]
+    for _ in range(60):
+        w, h, m, k = rng.randint(1, 14), rng.randint(1, 14), rng.randint(0, 1), rng.randint(1, 2)
+        size = rng.choice([0.3, 5.3, 19.7])
+        x, y = np.arange(w)[None, :], np.arange(h)[:, None]
+        d = np.stack([((x * 37 + y * 91 + 7) % 64 / 64 - 0.5) * 2 * size / w, ((x * 53 + y * 17 + 3) % 64 / 64 - 0.5) * 2 * size / h], -1)
+        a = F.elastic(Image.fromarray(pixels(w, h, k)), torch.from_numpy(d[None].astype(np.float32)), mode(m), [7, 8, 9])
+        yield ["elastic", w, h, k, [m, size], np.asarray(a).tobytes().hex()]
 
 
 def recorded(transform, n):
@@ -227,6 +234,10 @@ def draws():
     got = [distort.make_params([im]) for _ in range(n)]
     did = lambda g: "".join("+" if g[k] is not None else "-" for k in ["brightness_factor", "contrast_factor", "saturation_factor", "hue_factor"])
     yield "RandomPhotometricDistort", count(did(g) for g in got)
+    elastic = v2.ElasticTransform(50.0, 1.5)
+    moves = [elastic.make_params([Image.new("RGB", (9, 8))])["displacement"][0, 3, 7] * torch.tensor([9 / 2, 8 / 2]) for _ in range(n)]
+    yield "ElasticTransform x", histogram([float(v[0]) for v in moves], -16, 16)
+    yield "ElasticTransform y", histogram([float(v[1]) for v in moves], -16, 16)
     marks = [v2.Lambda(lambda im, i=i: im + str(i)) for i in range(3)]
     yield "RandomApply", count(v2.RandomApply([marks[0]], 0.3)("") for _ in range(n))
     yield "RandomChoice", count(v2.RandomChoice(marks, [1, 0, 2.5])("") for _ in range(n))

@@ -27,6 +27,12 @@ type work struct {
 var works = map[string]work{
 	"eval":  {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Eval(size)) }, "image"},
 	"train": {func(fsys fs.FS, size int) (dataset.Dataset, error) { return photos(fsys, transform.Train(size)) }, "image"},
+	// The preset for classification of torchvision's references, with RandAugment.
+	"randaugment": {func(fsys fs.FS, size int) (dataset.Dataset, error) {
+		return photos(fsys, transform.Compose(
+			transform.RandomResizedCrop(size), transform.RandomHorizontalFlip(0.5), transform.RandAugment(2, 9).Filter(transform.Bilinear),
+			transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd), transform.RandomErasing(0.1)))
+	}, "image"},
 	// JPEG photos: an image of dtype float32 and shape (3, size, size), with a label.
 	"preprocessed": {items, "image"},
 	// float32 (3, 224, 224) in npy: one array for all samples, one file per sample, and in memory.

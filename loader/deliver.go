@@ -29,10 +29,13 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			continue // without resetting since: the loop still waits
 		}
 		r.l.counts.waited(waited, since == r.begun)
-		if !r.deliver(j, at, err, waited, yield) {
+		goesOn := r.deliver(j, at, err, waited, yield)
+		now := time.Now()
+		r.l.counts.bodyTook(now.Sub(since) - waited)
+		if !goesOn {
 			return
 		}
-		since = time.Now()
+		since = now
 	}
 }
 

@@ -29,6 +29,8 @@ type Stats struct {
 	// slower than the loop body: add workers, or make samples cheaper. If it hardly
 	// grows, the loop body is the limit, and more workers change nothing.
 	Wait Wait
+	// Body is the time that the loop body took, all batches together.
+	Body time.Duration
 
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
@@ -70,6 +72,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
 	s.Wait.Count -= earlier.Wait.Count
 	s.Wait.Total -= earlier.Wait.Total
+	s.Body -= earlier.Body
 	s.Busy -= earlier.Busy
 	s.MemoryWait -= earlier.MemoryWait
 	s.Stages = slices.Clone(s.Stages)
@@ -84,7 +87,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// String is a table of the statistics, for people.
+// String is a table of the statistics and the [Stats.Verdict], for people.
 func (s Stats) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -95,6 +98,7 @@ func (s Stats) String() string {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", round(s.Wait.Total), round(s.Wait.Longest), round(s.Wait.First))
+	fmt.Fprintf(w, "loop body\t%v in all\n", round(s.Body))
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
 	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
@@ -102,6 +106,9 @@ func (s Stats) String() string {
 	if len(s.Stages) > 0 {
 		b.WriteString("\n")
 		s.writeStages(&b)
+	}
+	if verdict := s.Verdict(); verdict != "" {
+		fmt.Fprintf(&b, "\n%s\n", verdict)
 	}
 	return b.String()
 }
@@ -150,6 +157,7 @@ type counts struct {
 	dropped  int64
 	failures []*SampleError
 	wait     Wait
+	body     time.Duration
 }
 
 func (c *counts) waited(d time.Duration, first bool) {
@@ -161,6 +169,12 @@ func (c *counts) waited(d time.Duration, first bool) {
 	if first {
 		c.wait.First = d
 	}
+}
+
+func (c *counts) bodyTook(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.body += d
 }
 
 func (c *counts) delivered(samples int) {
@@ -266,5 +280,6 @@ func (c *counts) stats() Stats {
 		Dropped:  c.dropped,
 		Failures: slices.Clone(c.failures),
 		Wait:     c.wait,
+		Body:     c.body,
 	}
 }

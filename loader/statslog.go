@@ -18,6 +18,7 @@ func (s Stats) LogValue() slog.Value {
 			slog.Duration("longest", s.Wait.Longest),
 			slog.Duration("first", s.Wait.First),
 		)),
+		slog.Duration("body", s.Body),
 		slog.Int("workers", s.Workers),
 		slog.Duration("busy", s.Busy),
 		slog.Duration("memory_wait", s.MemoryWait),

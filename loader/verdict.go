@@ -1,0 +1,76 @@
+package loader
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// Verdict says in one sentence what limits the loop, and what would help. It is the
+// last line of [Stats.String]. It is empty before the first batch.
+//
+// Where the loop waits less than a tenth of its time, the loop body is the limit.
+// Otherwise it is the first batch or another single wait, if more than half of the
+// waiting was for it, then the order of delivery, if workers waited for memory for a
+// quarter of the loop's time, and then what workers spend most time on.
+func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
+
+func (s Stats) verdict(processors int) string {
+	loop := s.Wait.Total + s.Body
+	if s.Wait.Count == 0 || loop <= 0 {
+		return ""
+	}
+	waits := "the loop waits " + percent(s.Wait.Total, loop) + " of its time"
+	longest := s.Wait.Longest > s.Wait.Total/2 && s.Wait.Longest <= s.Wait.Total && s.Wait.Count > 2
+	switch {
+	case s.Wait.Total < loop/10:
+		return "the loop body is the limit: " + waits + ", and more workers change nothing"
+	case s.Workers == 0:
+		return "there are no workers: " + waits + ", in which it does their work itself"
+	case longest && s.Wait.Longest == s.Wait.First:
+		return fmt.Sprintf("the first batch took %v of the %v that the loop waited: longer loops, such as Epochs, wait less", round(s.Wait.First), round(s.Wait.Total))
+	case longest:
+		return fmt.Sprintf("a single batch took %v of the %v that the loop waited: look for a slow sample", round(s.Wait.Longest), round(s.Wait.Total))
+	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
+		return fmt.Sprintf("the order of batches is the limit: %s while workers wait for memory: batches take unequal times, and a larger Prefetch helps", waits)
+	}
+	name, most := "placing samples", s.Busy
+	if stage := s.largest(); stage.Total > 0 {
+		name, most = "the stage "+stage.Name, stage.Total
+		if stage.Name == dataset.StageRead {
+			return fmt.Sprintf("storage is the limit: %s takes %s of the work of %s, and %s: more workers help, also more than processors",
+				name, percent(most, s.Busy), s.crew(), waits)
+		}
+	}
+	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(most, s.Busy), s.crew(), waits)
+	if s.Workers < processors {
+		return fmt.Sprintf("workers are the limit: %s: more of them help, up to %d", text, processors)
+	}
+	return fmt.Sprintf("processors are the limit: %s: more of them help, or data that was preprocessed", text)
+}
+
+// largest is the stage that took most time.
+func (s Stats) largest() (largest StageTime) {
+	for _, stage := range s.Stages {
+		if stage.Total > largest.Total {
+			largest = stage
+		}
+	}
+	return largest
+}
+
+func (s Stats) crew() string {
+	if s.Workers == 1 {
+		return "1 worker"
+	}
+	return fmt.Sprintf("%d workers", s.Workers)
+}
+
+func percent(part, whole time.Duration) string {
+	if whole <= 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
+}

@@ -1,0 +1,88 @@
+package loader_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// staged is a dataset of n samples that take these times in the stages read and decode.
+func staged(n int, read, decode func(i int) time.Duration) *fake {
+	return &fake{n: n, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageRead)
+		time.Sleep(read(i))
+		dst.Stage(dataset.StageDecode)
+		time.Sleep(decode(i))
+		return nil
+	}}
+}
+
+func steady(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
+
+// tail is a millisecond, but much more for one sample of every so many.
+func tail(every int, d time.Duration) func(int) time.Duration {
+	return func(i int) time.Duration {
+		if i%every == every-1 {
+			return d
+		}
+		return time.Millisecond
+	}
+}
+
+func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
+	const processors = 4
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name string
+		ds   *fake
+		body time.Duration
+		with []loader.Option
+		want string
+	}{
+		{"a slow loop body", staged(640, steady(ms), steady(ms)), 200 * ms, nil, "the loop body is the limit"},
+		{"a body that is barely slower", staged(640, steady(ms), steady(ms)), 20 * ms, nil, "the loop body is the limit"},
+		{"a slow disk", staged(640, steady(80*ms), steady(5*ms)), 10 * ms, nil, "storage is the limit: the stage read takes 94% of the work"},
+		{"slow decoding on all processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, nil, "processors are the limit: the stage decode takes 95%"},
+		{"one worker where there are more processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode"},
+		{"no workers", staged(64, steady(ms), steady(ms)), 10 * ms, []loader.Option{loader.Workers(0)}, "there are no workers"},
+		{"no stages", &fake{n: 640, place: func(context.Context, int, dataset.Slot) error { time.Sleep(20 * ms); return nil }}, 10 * ms, nil, "processors are the limit: placing samples takes 100%"},
+		{"one slow sample", staged(640, tail(640, 20*time.Second), steady(ms)), 5 * ms, nil, "a single batch took 20s of"},
+		{"a slow start", staged(160, tail(1, 0), func(i int) time.Duration {
+			if i < 16 {
+				return 3 * time.Second
+			}
+			return 0
+		}), 500 * ms, []loader.Option{loader.Shuffle(false)}, "the first batch took"},
+		{"batches of unequal times", staged(1600, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the order of batches is the limit"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				options := append([]loader.Option{loader.Workers(processors), loader.BatchSize(16)}, c.with...)
+				l := newLoader(t, c.ds, options...)
+				if got := l.Stats().Verdict(); got != "" {
+					t.Errorf("before the first batch: %q", got)
+				}
+				for _, err := range l.Epoch(t.Context(), 0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(c.body)
+				}
+				s := l.Stats()
+				if got := s.Verdict(); !strings.HasPrefix(got, c.want) {
+					t.Errorf("got %q, want %q, of\n%v", got, c.want, s)
+				}
+				if !strings.HasSuffix(s.String(), "\n\n"+s.Verdict()+"\n") {
+					t.Errorf("the statistics do not end with the verdict:\n%v", s)
+				}
+			})
+		})
+	}
+}

@@ -4,7 +4,8 @@
 // [CIFAR100], [MNIST] and [EMNIST]. It also combines, changes and caches
 // datasets: [Concat], [Zip], [Subset], [RandomSplit], [StratifiedSplit],
 // [GroupedSplit], [Map], [Select], [Rename], [Cached]. Every other format has a
-// package of its own in this folder: npy, idx, csv, packed, volume. Package
+// package of its own in this folder: npy, idx, csv, packed, volume;
+// coco, voc and masks hold images with boxes and masks. Package
 // objects makes file systems of objects on HTTP servers, for all of them. Package
 // shards reads tar files, TFRecord and MDS, which hold many samples each. Package stream
 // reads channels, queues and logs, whose length is not known.

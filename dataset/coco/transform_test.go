@@ -1,0 +1,65 @@
+package coco_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"reflect"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// TestTransformMovesAnnotations flips and crops an image with two objects, one of which
+// leaves it.
+func TestTransformMovesAnnotations(t *testing.T) {
+	picture := image.NewNRGBA(image.Rect(0, 0, 8, 4))
+	for y := range 4 {
+		for x := range 8 {
+			picture.Set(x, y, color.NRGBA{uint8(10 * x), uint8(10 * y), 0, 255})
+		}
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, picture); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"1.png": {Data: file.Bytes()}, "a.json": {Data: []byte(`{
+		"images": [{"id": 1, "file_name": "1.png", "height": 4, "width": 8}],
+		"categories": [{"id": 7, "name": "cup"}, {"id": 8, "name": "plate"}],
+		"annotations": [
+			{"id": 11, "image_id": 1, "category_id": 8, "bbox": [6, 0, 2, 2], "segmentation": [[6, 0, 8, 0, 8, 2, 6, 2]]},
+			{"id": 12, "image_id": 1, "category_id": 7, "bbox": [1, 1, 2, 2], "segmentation": [[1, 1, 3, 1, 3, 3, 1, 3]]}
+		]}`)}}
+	ds, err := coco.Open(files, "a.json", coco.Masks(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := transform.Images(ds,
+		transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id"), transform.Masks("masks"),
+		transform.Crop(0, 0, 4, 4), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(), transform.PILToTensor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range newLoader(t, images).Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, want := range map[string]any{
+			"boxes": []float32{1, 1, 2, 2},
+			"label": []int64{7},
+			"id":    []int64{12},
+			"masks": []uint8{0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0},
+		} {
+			if got := b.Tensor(field).Data(); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %v, want %v", field, got, want)
+			}
+		}
+		if got, want := loader.Values[uint8](b, "image")[:4], []uint8{30, 20, 10, 0}; !bytes.Equal(got, want) {
+			t.Errorf("image begins with %v, want %v", got, want)
+		}
+	}
+}

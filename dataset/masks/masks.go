@@ -1,0 +1,106 @@
+// Package masks makes datasets of images with masks, for semantic segmentation: a folder
+// of images and a folder of masks with the same names.
+package masks
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/slots"
+)
+
+// A Pair is an image and its mask, as paths in their file systems.
+type Pair struct{ Image, Mask string }
+
+// A Dataset is pairs of files. [Folder] and [Pairs] make one. A sample has two fields,
+// both ragged uint8: "image" and "mask" hold the encoded files. transform.Mask takes
+// "mask", if the files are PNG.
+type Dataset struct {
+	images, masks fs.FS
+	pairs         []Pair
+	max           int64 // bytes of a file
+	advisor       files.Advisor
+	maskAdvisor   files.Advisor
+}
+
+// Pairs makes a dataset of pairs of files: images in one file system, masks in another,
+// which may be the same. It checks the paths, and not whether the files exist.
+func Pairs(images, masks fs.FS, pairs []Pair, options ...Option) (*Dataset, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	for k, p := range pairs {
+		if !fs.ValidPath(p.Image) || !fs.ValidPath(p.Mask) {
+			return nil, fmt.Errorf("masks: pair %d: %q and %q: want paths from the root of the file system", k, p.Image, p.Mask)
+		}
+	}
+	return &Dataset{images: images, masks: masks, pairs: slices.Clone(pairs), max: c.max}, nil
+}
+
+// Len is the number of images.
+func (d *Dataset) Len() int { return len(d.pairs) }
+
+// Spec is "image" and "mask", both ragged uint8.
+func (d *Dataset) Spec() dataset.Spec {
+	return dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+	}
+}
+
+// Pair is the paths of sample i. i must be from 0 to Len()-1.
+func (d *Dataset) Pair(i int) Pair { return d.pairs[i] }
+
+// Name is the path of image i, or "" if i is out of range.
+func (d *Dataset) Name(i int) string {
+	if dataset.CheckIndex(i, d.Len()) != nil {
+		return ""
+	}
+	return d.pairs[i].Image
+}
+
+// ReadAhead asks the operating system (Linux or macOS), or the store of an objects.FS, to
+// read the files ahead.
+func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
+	for _, i := range indices {
+		if ctx.Err() != nil {
+			return
+		}
+		if dataset.CheckIndex(i, d.Len()) == nil {
+			d.advisor.Advise(d.images, d.pairs[i].Image)
+			d.maskAdvisor.Advise(d.masks, d.pairs[i].Mask)
+		}
+	}
+}
+
+// Open makes a Reader. It holds no open file between two samples.
+func (d *Dataset) Open() (dataset.Reader, error) { return reader{d}, nil }
+
+type reader struct{ *Dataset }
+
+func (r reader) Close() error { return nil }
+
+func (r reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dataset.CheckIndex(i, r.Len()); err != nil {
+		return err
+	}
+	dst.Stage(dataset.StageRead)
+	p := &r.pairs[i]
+	if err := files.ReadSample(files.In(ctx, r.images), p.Image, slots.Cell(dst.Cell(0)), r.max); err != nil {
+		return fmt.Errorf("masks: read %s: %w", p.Image, err)
+	}
+	if err := files.ReadSample(files.In(ctx, r.masks), p.Mask, slots.Cell(dst.Cell(1)), r.max); err != nil {
+		return fmt.Errorf("masks: read %s: %w", p.Mask, err)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package voc
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/files"
+)
+
+type annotationXML struct {
+	XMLName xml.Name `xml:"annotation"`
+	Objects []struct {
+		Name      string  `xml:"name"`
+		Difficult string  `xml:"difficult"`
+		Truncated string  `xml:"truncated"`
+		Box       *boxXML `xml:"bndbox"`
+	} `xml:"object"`
+}
+
+type boxXML struct {
+	XMin string `xml:"xmin"`
+	YMin string `xml:"ymin"`
+	XMax string `xml:"xmax"`
+	YMax string `xml:"ymax"`
+}
+
+// readObjects reads the annotation of one image.
+func readObjects(fsys fs.FS, name string, c *config) ([]object, error) {
+	f, _, err := files.Open(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("voc: read %s: %w", name, err)
+	}
+	defer f.Close()
+	objects, err := parse(io.LimitReader(f, maxText), c)
+	if err != nil {
+		return nil, fmt.Errorf("voc: read %s: %w", name, err)
+	}
+	return objects, nil
+}
+
+func parse(from io.Reader, c *config) (objects []object, err error) {
+	var v annotationXML
+	if err := xml.NewDecoder(from).Decode(&v); err != nil {
+		return nil, err
+	}
+	for k, x := range v.Objects {
+		o := object{label: int64(slices.Index(c.classes, x.Name)), difficult: is(x.Difficult), truncated: is(x.Truncated)}
+		if o.difficult && !c.difficult {
+			continue
+		}
+		if o.label < 0 {
+			return nil, fmt.Errorf("object %d: class %q is none of the %d classes", k, x.Name, len(c.classes))
+		}
+		if x.Box == nil {
+			return nil, fmt.Errorf("object %d: no bndbox", k)
+		}
+		for i, text := range []string{x.Box.XMin, x.Box.YMin, x.Box.XMax, x.Box.YMax} {
+			side, err := strconv.ParseFloat(strings.TrimSpace(text), 32)
+			if err != nil || math.IsNaN(side) || math.IsInf(side, 0) {
+				return nil, fmt.Errorf("object %d: bndbox has %q: want a number", k, text)
+			}
+			o.box[i] = float32(side)
+		}
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
+
+// is reports whether a flag is set. In some files it is empty, or missing.
+func is(flag string) bool { return strings.TrimSpace(flag) == "1" }

@@ -1,0 +1,149 @@
+package voc_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/voc"
+	"github.com/penstock-go/penstock/loader"
+)
+
+const horse = `<annotation>
+	<folder>VOC2012</folder>
+	<object>
+		<name>horse</name><truncated>1</truncated><difficult>0</difficult>
+		<part><name>head</name><bndbox><xmin>7</xmin><ymin>7</ymin><xmax>8</xmax><ymax>8</ymax></bndbox></part>
+		<bndbox><xmax>173</xmax><ymax>144.5</ymax><xmin> 53 </xmin><ymin>87</ymin></bndbox>
+	</object>
+	<object>
+		<name>person</name><difficult>1</difficult>
+		<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4</ymax></bndbox>
+	</object>
+</annotation>`
+
+func devkit(annotation string) fstest.MapFS {
+	return fstest.MapFS{
+		"ImageSets/Main/train.txt":          {Data: []byte("2008_000008  1\n\n2008_000015 -1\n")},
+		"ImageSets/Segmentation/train.txt":  {Data: []byte("2008_000015\n")},
+		"Annotations/2008_000008.xml":       {Data: []byte(annotation)},
+		"Annotations/2008_000015.xml":       {Data: []byte("<annotation></annotation>")},
+		"JPEGImages/2008_000008.jpg":        {Data: []byte("horse")},
+		"JPEGImages/2008_000015.jpg":        {Data: []byte("nothing")},
+		"SegmentationClass/2008_000015.png": {Data: []byte("mask")},
+	}
+}
+
+func TestDetectionReadsObjects(t *testing.T) {
+	ds, err := voc.Detection(devkit(horse), "train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ds.Spec().String(), "image uint8 (n), boxes float32 (n, 4), label int64 (n), difficult uint8 (n), truncated uint8 (n)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, want := range map[string]any{
+			"boxes":     []float32{53, 87, 173, 144.5, 1, 2, 3, 4},
+			"label":     []int64{13, 15},
+			"difficult": []uint8{0, 1},
+			"truncated": []uint8{1, 0},
+			"image":     []uint8("horsenothing"),
+		} {
+			if got := b.Tensor(field).Data(); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %v, want %v", field, got, want)
+			}
+		}
+		if got, want := b.Offsets("label"), []int{0, 2, 2}; !reflect.DeepEqual(got, want) {
+			t.Errorf("offsets: got %v, want %v", got, want)
+		}
+		if got, want := b.Name(1), "JPEGImages/2008_000015.jpg"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := ds.Classes(); len(got) != 21 || got[13] != "horse" {
+		t.Errorf("classes %v", got)
+	}
+}
+
+func TestOptionsChangeObjectsAndClasses(t *testing.T) {
+	ds, err := voc.Detection(devkit(horse), "train", voc.WithoutDifficult(), voc.Classes("horse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), ds, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["label"].Data(), []int64{0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSegmentationPairsImagesWithMasks(t *testing.T) {
+	ds, err := voc.Segmentation(devkit(horse), "train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), ds, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(s["image"].Data().([]uint8))+" "+string(s["mask"].Data().([]uint8)), "nothing mask"; ds.Len() != 1 || got != want {
+		t.Errorf("%d samples: got %s, want %s", ds.Len(), got, want)
+	}
+}
+
+func TestErrorsNameTheFile(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"<name>horse</name>", "<name>unicorn</name>", `voc: read Annotations/2008_000008.xml: object 0: class "unicorn" is none of the 21 classes`},
+		{"<ymin>2</ymin>", "", `voc: read Annotations/2008_000008.xml: object 1: bndbox has "": want a number`},
+		{"<ymin>2</ymin>", "<ymin>inf</ymin>", `voc: read Annotations/2008_000008.xml: object 1: bndbox has "inf": want a number`},
+		{"<bndbox><xmax>173</xmax>", "<box><xmax>173</xmax>", "voc: read Annotations/2008_000008.xml: XML syntax error on line 6: element <box> closed by </bndbox>"},
+		{"<annotation>", "<annotations>", "voc: read Annotations/2008_000008.xml: expected element type <annotation> but have <annotations>"},
+	} {
+		_, err := voc.Detection(devkit(strings.Replace(horse, c.old, c.new, 1)), "train")
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+	if _, err := voc.Detection(devkit(horse), "test"); err == nil || err.Error() != "voc: read ImageSets/Main/test.txt: file does not exist" {
+		t.Errorf("got %v", err)
+	}
+	files := devkit(horse)
+	files["ImageSets/Main/train.txt"].Data = []byte("../../etc/passwd\n")
+	if _, err := voc.Detection(files, "train"); err == nil || err.Error() != `voc: read ImageSets/Main/train.txt: line 1: "../../etc/passwd" is no path` {
+		t.Errorf("got %v", err)
+	}
+	for want, option := range map[string]voc.Option{
+		"voc: Classes(): want names":          voc.Classes(),
+		"voc: MaxFileSize(0): want 1 or more": voc.MaxFileSize(0),
+	} {
+		if _, err := voc.Detection(devkit(horse), "train", option, voc.Option{}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func FuzzDetection(f *testing.F) {
+	f.Add([]byte(horse))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		ds, err := voc.Detection(devkit(string(text)), "train")
+		if err != nil {
+			return
+		}
+		if _, err := dataset.At(t.Context(), ds, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}

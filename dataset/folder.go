@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
+	"slices"
 	"sort"
 
 	"gorgonia.org/tensor"
@@ -36,13 +38,22 @@ type folderClass struct {
 // A FolderOption changes what [ImageFolder] does.
 type FolderOption struct{ set func(*folderConfig) }
 
-type folderConfig struct{ max int64 }
+type folderConfig struct {
+	max   int64
+	types []string
+}
 
 // MaxFileSize sets how many bytes an image file may have. A larger file is an
 // error when it is read, so that no file can take all memory. The default is
 // 256 MiB.
 func MaxFileSize(bytes int64) FolderOption {
 	return FolderOption{func(c *folderConfig) { c.max = bytes }}
+}
+
+// Extensions adds extensions of image files, such as ".heic". The step that decodes the
+// files must know their format: see Decoder in package transform.
+func Extensions(extensions ...string) FolderOption {
+	return FolderOption{func(c *folderConfig) { c.types = slices.Concat(c.types, extensions) }}
 }
 
 // ImageFolder makes a dataset of the images in fsys, usually an [os.DirFS], as
@@ -52,14 +63,14 @@ func MaxFileSize(bytes int64) FolderOption {
 // of one folder are sorted by name.
 //
 // Images are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
-// .ppm, .pgm, .pbm or .pnm, in lower or upper case. Other files are skipped,
-// and so are files and folders whose names begin with a dot. Symbolic links are
+// .ppm, .pgm, .pbm or .pnm, in lower or upper case, or as [Extensions] says.
+// Other files are skipped, and so are files and folders whose names begin with a dot. Symbolic links are
 // followed, except a link to a folder that contains it.
 //
 // A class without images is an error, and so is a folder that cannot be read.
 // All of these errors are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
-	c := folderConfig{max: 256 << 20}
+	c := folderConfig{max: 256 << 20, types: imageTypes}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c)
@@ -68,8 +79,13 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 	if c.max < 1 {
 		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", c.max)
 	}
+	for _, ext := range c.types {
+		if len(ext) < 2 || path.Ext(ext) != ext {
+			return nil, fmt.Errorf("dataset: Extensions(%q): want a dot and letters", ext)
+		}
+	}
 	f := &Folder{fsys: files.AnyName(fsys), max: c.max}
-	classes, err := scanClasses(f.fsys)
+	classes, err := scanClasses(f.fsys, c.types)
 	if err != nil {
 		return nil, err
 	}

@@ -379,3 +379,16 @@ func write(t testing.TB, name, content string) {
 		t.Fatal(err)
 	}
 }
+
+func TestExtensionsAddFormats(t *testing.T) {
+	files := fstest.MapFS{"cat/a.HEIC": {}, "cat/b.jpg": {}, "cat/c.avif": {}}
+	f := imageFolder(t, files, dataset.Extensions(".heic", ".x"))
+	if got, want := f.String(), "2 images of 1 classes, skipped 1 .avif"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, wrong := range []string{"", ".", "heic", ".tar.gz"} {
+		if _, err := dataset.ImageFolder(files, dataset.Extensions(wrong)); err == nil {
+			t.Errorf("Extensions(%q) is no error", wrong)
+		}
+	}
+}

@@ -28,9 +28,10 @@ var otherImages = []string{
 	".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", // cameras' raw data
 }
 
-// scanClasses finds the classes, sorted by name, and their images.
-func scanClasses(fsys fs.FS) ([]folderClass, error) {
-	top, err := readFolder(fsys, ".")
+// scanClasses finds the classes, sorted by name, and their images, which have one of the
+// extensions in types.
+func scanClasses(fsys fs.FS, types []string) ([]folderClass, error) {
+	top, err := readFolder(fsys, ".", types)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +40,12 @@ func scanClasses(fsys fs.FS) ([]folderClass, error) {
 	}
 	classes := make([]folderClass, len(top.folders))
 	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {
-		classes[k], err = scanClass(fsys, top.folders[k])
+		classes[k], err = scanClass(fsys, top.folders[k], types)
 		return err
 	})
 }
 
-func scanClass(fsys fs.FS, name string) (folderClass, error) {
+func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 	var (
 		folders []folder
 		errs    []error
@@ -59,7 +60,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 			errs = append(errs, fmt.Errorf("dataset: image folder: %s: more than %d nested folders", at, scanDepth))
 			break
 		}
-		f, err := readFolder(fsys, at)
+		f, err := readFolder(fsys, at, types)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -72,7 +73,7 @@ func scanClass(fsys fs.FS, name string) (folderClass, error) {
 		pending = append(pending, f.folders...)
 	}
 	if len(errs) == 0 && found == 0 {
-		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no image (%s)%s", name, strings.Join(imageTypes, " "), skippedText(skipped)))
+		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no image (%s)%s", name, strings.Join(types, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
@@ -104,7 +105,7 @@ func place(fsys fs.FS, at string) string {
 	return at
 }
 
-func readFolder(fsys fs.FS, at string) (folder, error) {
+func readFolder(fsys fs.FS, at string, types []string) (folder, error) {
 	entries, err := fs.ReadDir(fsys, at) // sorted by name
 	if err != nil {
 		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", place(fsys, at), files.Cause(err))
@@ -125,7 +126,7 @@ func readFolder(fsys fs.FS, at string) (folder, error) {
 		case mode.IsDir():
 			f.folders = append(f.folders, p)
 		case !mode.IsRegular():
-		case hasExtension(p, imageTypes) != "":
+		case hasExtension(p, types) != "":
 			f.images = append(f.images, p)
 		default:
 			if ext := hasExtension(p, otherImages); ext != "" {

@@ -29,6 +29,7 @@ type decoder interface {
 // Its zero value is ready to use.
 type files struct {
 	limit  int
+	own    []format // come before formats
 	format *format
 	now    decoder
 
@@ -87,7 +88,10 @@ const firstBytes = 2 << 10
 // open reads the header of a file and returns the image's size.
 func (f *files) open(e encodedFile) (w, h int, err error) {
 	data := e.data
-	format := sniff(data)
+	format := sniff(f.own, data)
+	if format == nil {
+		format = sniff(formats[:], data)
+	}
 	if format == nil {
 		return 0, 0, fmt.Errorf("transform: decode: %w", unknown(data))
 	}
@@ -127,11 +131,12 @@ func (f *files) orientation() int {
 	return 0
 }
 
-func sniff(data []byte) *format {
-	for i := range formats {
-		for _, m := range formats[i].magic {
+// sniff finds the format of a file.
+func sniff(among []format, data []byte) *format {
+	for i := range among {
+		for _, m := range among[i].magic {
 			if begins(data, m) {
-				return &formats[i]
+				return &among[i]
 			}
 		}
 	}

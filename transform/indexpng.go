@@ -39,7 +39,7 @@ func (p *indexPNG) header(data []byte) (w, h int, err error) {
 	const end = 8 + 8 + 13 + 4 // of the first chunk, IHDR
 	switch {
 	case !begins(data, pngSignature):
-		if f := sniff(data); f != nil {
+		if f := sniff(formats[:], data); f != nil {
 			return 0, 0, fmt.Errorf("a %s file: want PNG with a palette or in grey", f.name)
 		}
 		return 0, 0, unknown(data)

@@ -19,6 +19,7 @@ type lane struct {
 
 func newLane(p *program) *lane {
 	l := &lane{program: p, output: p.output}
+	l.files.own = formatsOf(p.formats)
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
 	return l

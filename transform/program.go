@@ -21,6 +21,7 @@ type program struct {
 	cut     bool // JPEG files may end too early
 	upright bool // images are rotated by their orientation
 	hands   int  // the most goroutines that work on one image, if Parallel was there
+	formats []ownFormat
 	ops     []operation
 	output  output
 	ragged  bool

@@ -1,0 +1,86 @@
+package transform
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// Decoder adds a format to those that files may have: HEIC, AVIF, JPEG XL, or one of
+// your own. Its files begin with magic, in which ? means any byte. It comes before the
+// formats of this package, so it may also take the place of one of them. The functions
+// are those that packages of image formats have for [image.RegisterFormat]:
+//
+//	transform.Decoder("AVIF", "????ftypavif", avif.Decode, avif.DecodeConfig)
+//
+// Config reads the size, which is checked before decode is called: see [MaxPixels].
+// Decode decodes the whole image, which is converted to RGB as PIL does it. All workers
+// call the functions at the same time. An error or a panic of theirs is the error of
+// the sample. [Images] reads the format's files, and so does [Compile] from [File].
+func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), config func(io.Reader) (image.Config, error)) Step {
+	return setting{steps.Call("Decoder", fmt.Sprintf("%q", name), fmt.Sprintf("%q", magic)), func(p *program) error {
+		switch {
+		case name == "" || magic == "":
+			return errors.New("want a name and the first bytes of files")
+		case decode == nil || config == nil:
+			return errors.New("want two functions")
+		}
+		p.formats = append(p.formats, ownFormat{name, magic, decode, config})
+		return nil
+	}}
+}
+
+// An ownFormat is a format that [Decoder] has added.
+type ownFormat struct {
+	name, magic string
+	decode      func(io.Reader) (image.Image, error)
+	config      func(io.Reader) (image.Config, error)
+}
+
+// formatsOf makes the formats of a lane, which keep their files.
+func formatsOf(own []ownFormat) []format {
+	var all []format
+	for _, o := range own {
+		d := &ownDecoder{ownFormat: o}
+		all = append(all, format{o.name, []string{o.magic}, func(*files) decoder { return d }})
+	}
+	return all
+}
+
+// An ownDecoder decodes the files of an ownFormat.
+type ownDecoder struct {
+	ownFormat
+	data   []byte
+	reader bytes.Reader
+	size   image.Point
+}
+
+func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
+	defer recovered(&err)
+	d.data = data
+	d.reader.Reset(data)
+	c, err := d.config(&d.reader)
+	d.size = image.Pt(c.Width, c.Height)
+	return c.Width, c.Height, err
+}
+
+func (d *ownDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer recovered(&err)
+	d.reader.Reset(d.data)
+	img, err := d.decode(&d.reader)
+	if err != nil {
+		return err
+	}
+	if img == nil {
+		return errors.New("the decoder returned no image")
+	}
+	if got := img.Bounds().Size(); got != d.size {
+		return fmt.Errorf("the decoder made %d×%d pixels of an image of %d×%d", got.X, got.Y, d.size.X, d.size.Y)
+	}
+	convert(dst, stride, img, window.Add(img.Bounds().Min))
+	return nil
+}

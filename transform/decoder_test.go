@@ -1,0 +1,127 @@
+package transform_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/color"
+	"io"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// A plain file is "PLAIN?", two bytes for width and height, and three bytes per pixel.
+func plain(w, h int, pix ...byte) []byte {
+	return append([]byte{'P', 'L', 'A', 'I', 'N', '0' + byte(w), byte(w), byte(h)}, pix...)
+}
+
+var errPlain = errors.New("too few pixels")
+
+func plainConfig(r io.Reader) (image.Config, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return image.Config{}, err
+	}
+	return image.Config{Width: int(head[6]), Height: int(head[7])}, nil
+}
+
+// decodePlain has bounds that do not begin at 0.
+func decodePlain(r io.Reader) (image.Image, error) {
+	c, err := plainConfig(r)
+	if err != nil {
+		return nil, err
+	}
+	m := image.NewNRGBA(image.Rect(5, 7, 5+c.Width, 7+c.Height))
+	for y := range c.Height {
+		for x := range c.Width {
+			var p [3]byte
+			if err := binary.Read(r, binary.BigEndian, &p); err != nil {
+				return nil, errPlain
+			}
+			switch p {
+			case [3]byte{66, 66, 66}:
+				panic("66")
+			case [3]byte{77, 77, 77}:
+				return nil, nil
+			case [3]byte{88, 88, 88}:
+				return m.SubImage(image.Rect(5, 7, 6, 8)), nil
+			}
+			m.Set(5+x, 7+y, color.NRGBA{p[0], p[1], p[2], 255})
+		}
+	}
+	return m, nil
+}
+
+var plainDecoder = transform.Decoder("plain", "PLAIN?", decodePlain, plainConfig)
+
+func TestOwnDecoderReadsItsFormat(t *testing.T) {
+	file := plain(3, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
+	ds := dataset.Func(1, dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Grow[uint8](dst, 0, len(file)), file)
+		return nil
+	})
+	images, err := transform.Images(ds, plainDecoder, transform.Crop(1, 0, 1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["image"].Data().([]uint8), []uint8{10, 11, 12, 13, 14, 15}; !bytes.Equal(got, want) {
+		t.Errorf("Images: got %v, want %v", got, want)
+	}
+	one, err := transform.Compile(plainDecoder, transform.Resize(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]byte, 3)
+	if err := one.IntoBytes(dst, transform.File(plain(1, 1, 40, 50, 60))); err != nil {
+		t.Fatal(err)
+	}
+	if want := []byte{40, 50, 60}; !bytes.Equal(dst, want) {
+		t.Errorf("Compile: got %v, want %v", dst, want)
+	}
+}
+
+func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
+	one, err := transform.Compile(plainDecoder, transform.MaxPixels(20), transform.Resize(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file []byte
+		want string
+	}{
+		{plain(1, 1), "transform: decode: plain: too few pixels"},
+		{plain(1, 1, 66, 66, 66), "transform: decode: plain: the decoder failed: 66"},
+		{plain(1, 1, 77, 77, 77), "transform: decode: plain: the decoder returned no image"},
+		{plain(2, 1, 88, 88, 88), "transform: decode: plain: the decoder made 1×1 pixels of an image of 2×1"},
+		{plain(0, 1), "transform: decode: plain: 0×1 pixels"},
+		{plain(5, 5), "transform: decode: plain: 5×5 pixels, more than the limit of 20 (see MaxPixels)"},
+		{plain(5, 5)[:7], "transform: decode: plain: unexpected EOF"},
+	} {
+		err := one.IntoBytes(make([]byte, 3), transform.File(c.file))
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+		if strings.HasSuffix(c.want, errPlain.Error()) && !errors.Is(err, errPlain) {
+			t.Errorf("%v does not wrap the decoder's error", err)
+		}
+	}
+	for want, step := range map[string]transform.Step{
+		`transform: Decoder("", "x"): want a name and the first bytes of files`: transform.Decoder("", "x", decodePlain, plainConfig),
+		`transform: Decoder("x", "x"): want two functions`:                      transform.Decoder("x", "x", nil, plainConfig),
+	} {
+		if _, err := transform.Compile(step, transform.Resize(1, 1)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -338,3 +338,68 @@ func ExampleStats_Sub() {
 	// 8 samples in 2 batches
 	// 8 samples in 2 batches
 }
+
+// A step centres the values of every batch, and adds their mean as a field. Another
+// one mixes images: loader.Collate(transform.MixUp(0.2, 1000)).
+func ExampleCollate() {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	ds := dataset.Func(6, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, float32(i))
+		return nil
+	})
+	centre := dataset.BatchFunc(func(dst, _ dataset.Columns) error {
+		x, mean := dataset.Column[float32](dst, 0), dataset.Column[float32](dst, 1)
+		for _, v := range x {
+			mean[0] += v / float32(dst.Len())
+		}
+		for row := range x {
+			mean[row] = mean[0]
+			x[row] -= mean[0]
+		}
+		return nil
+	}, dataset.Field{Name: "mean", Dtype: tensor.Float32})
+	l, err := loader.New(ds, loader.BatchSize(3), loader.Collate(centre))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Tensor("x").Data(), batch.Tensor("mean").Data())
+	}
+	// Output:
+	// [-1 0 1] [1 1 1]
+	// [-1 0 1] [4 4 4]
+}
+
+// A model compiled for 4 tokens gets them on the right, with an attention mask.
+func ExampleMask() {
+	spec := dataset.Spec{{Name: "tokens", Dtype: tensor.Int32, Ragged: true}}
+	ds := dataset.Func(2, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		for k := range dataset.Grow[int32](dst, 0, 1+4*i) {
+			dataset.Row[int32](dst, 0)[k] = int32(7 + k)
+		}
+		return nil
+	})
+	l, err := loader.New(ds, loader.BatchSize(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for batch, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		options := []loader.PadOption{loader.PadTo(4), loader.PadLeft()}
+		fmt.Println(loader.Padded(batch, "tokens", int32(0), options...))
+		fmt.Println(loader.Mask[int64](batch, "tokens", options...))
+	}
+	// Output:
+	// ⎡ 0   0   0   7⎤
+	// ⎣ 7   8   9  10⎦
+	//
+	// ⎡0  0  0  1⎤
+	// ⎣1  1  1  1⎦
+}

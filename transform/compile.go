@@ -43,6 +43,9 @@ func Compile(list ...Step) (*Compiled, error) {
 	if p.annotated.any() {
 		return nil, fmt.Errorf("transform: %s: only for Images: here the image is alone", strings.Join(p.annotated.names(), ", "))
 	}
+	if err := p.findFields(nil); err != nil {
+		return nil, err
+	}
 	field, err := p.fieldOf(0, 0)
 	if err != nil {
 		return nil, err

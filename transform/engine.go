@@ -31,6 +31,8 @@ type engine struct {
 	inside bool  // the current image is img
 	scratch
 
+	sample Sample // of the ApplySample that is running
+
 	order []int // of the RandomOrders that are running, the outermost first
 
 	hands  int // how many goroutines may work on the image; 0 means 1

@@ -78,6 +78,9 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transform: field %v: %w", f, err)
 	}
+	if err := p.findFields(spec); err != nil {
+		return nil, err
+	}
 	if len(p.views) > 0 {
 		x.spec, err = p.withViews(spec, x.field, x.raw.w, x.raw.h)
 		return x, err

@@ -15,17 +15,18 @@ import (
 // A program is a compiled list of steps: operations in order, and how the last
 // image is stored.
 type program struct {
-	field   string
-	limit   int  // the most pixels that an image may have
-	pillow  int  // the version of Pillow whose resizing this is
-	cut     bool // JPEG files may end too early
-	upright bool // images are rotated by their orientation
-	hands   int  // the most goroutines that work on one image, if Parallel was there
-	formats []ownFormat
-	ops     []operation
-	output  output
-	ragged  bool
-	sizes   string // the field of Sizes, if there is one
+	field     string
+	limit     int  // the most pixels that an image may have
+	pillow    int  // the version of Pillow whose resizing this is
+	cut       bool // JPEG files may end too early
+	upright   bool // images are rotated by their orientation
+	hands     int  // the most goroutines that work on one image, if Parallel was there
+	formats   []ownFormat
+	samplings []*sampling
+	ops       []operation
+	output    output
+	ragged    bool
+	sizes     string // the field of Sizes, if there is one
 	annotated
 	views []views
 

@@ -92,7 +92,7 @@ func (p *program) compileViews() []error {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
 		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-			inner.ragged || inner.sizes != "" || inner.hands > 0 || inner.annotated.any() || len(inner.views) > 0 {
+			inner.ragged || inner.sizes != "" || inner.hands > 0 || inner.annotated.any() || len(inner.views) > 0 || len(inner.formats) > 0 {
 			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup))
 		}
 		v.program = inner

@@ -1,0 +1,193 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// A SampleTransform edits an image together with other fields of its sample, or gives
+// it another size. All workers call it at the same time, so it must not change its own
+// fields. Its random numbers are those of a [Transform].
+//
+// If it has a method Size(w, h int) (int, int), it may change the size: Size is the
+// size after it, for an image of that width and height, or 0, 0 if that varies.
+type SampleTransform interface {
+	ApplySample(s *Sample, r *rand.Rand) error
+}
+
+// A Sample is what a [SampleTransform] edits. It is valid during one call.
+type Sample struct {
+	// Image is the image after all steps before this one. An image that New has made
+	// may take its place.
+	Image *Image
+	// Fields are the fields that [ApplySample] names, in that order, for [dataset.Row].
+	// Boxes and keypoints are where the steps before have moved them. Values may
+	// change, but not the number of elements.
+	Fields dataset.Slot
+
+	engine *engine
+	cells  []dataset.Cell
+	sizes  []int // bytes of the cells before
+}
+
+// New makes an image of w×h pixels with undefined content, in memory of the worker.
+// Another call in the same step reuses it. It panics if w or h is below 1.
+func (s *Sample) New(w, h int) *Image {
+	if w < 1 || h < 1 {
+		panic(fmt.Sprintf("transform: New(%d, %d): want 1 or more", w, h))
+	}
+	s.engine.spare.resize(w, h)
+	return &s.engine.spare
+}
+
+// ApplySample makes a step from your own [SampleTransform], which gets the named fields.
+// It runs at its place in the list. A field of [Mask] or [Masks] cannot be named, because
+// masks are moved last, and a transform with a method Size does not go with [Boxes],
+// [KeyPoints], [Mask] and [Masks]. With fields it is only for [Images].
+//
+// For float images, and for results of other dtypes and shapes, use [dataset.Map] over
+// the result of Images: its function gets all fields, and their random numbers.
+func ApplySample(t SampleTransform, fields ...string) Step { return sampled{t, fields} }
+
+type sampled struct {
+	t      SampleTransform
+	fields []string
+}
+
+func (s sampled) String() string {
+	text := steps.Name(s.t)
+	for _, f := range s.fields {
+		text += fmt.Sprintf(" of %q", f)
+	}
+	return text
+}
+
+type sizer interface{ Size(w, h int) (int, int) }
+
+func (s sampled) add(p *program) error {
+	if s.t == nil {
+		return errors.New("want a SampleTransform")
+	}
+	if err := errors.Join(p.notNested(), p.beforeTensor()); err != nil {
+		return err
+	}
+	p.touch("augment   " + s.String())
+	op := &sampling{sampled: s}
+	p.samplings = append(p.samplings, op)
+	size, ok := s.t.(sizer)
+	switch {
+	case !ok:
+		p.ops = append(p.ops, op)
+	case p.annotated.any():
+		return errors.New("changes the size: not with Boxes, KeyPoints, Mask or Masks")
+	default:
+		op.size = size
+		p.ops = append(p.ops, sizedSampling{op})
+	}
+	return nil
+}
+
+// A sampling is a SampleTransform in a program.
+type sampling struct {
+	sampled
+	size sizer // nil if it keeps the size
+	at   []int // the fields in the dataset
+}
+
+// A sizedSampling is one that changes the size.
+type sizedSampling struct{ *sampling }
+
+func (s sizedSampling) after(w, h int) (int, int) {
+	if w == 0 || h == 0 {
+		return 0, 0
+	}
+	return s.size.Size(w, h)
+}
+
+// findFields finds the fields of all SampleTransforms in the spec of the dataset, which is
+// nil for a single image.
+func (p *program) findFields(spec dataset.Spec) error {
+	var errs []error
+	for _, s := range p.samplings {
+		errs = append(errs, s.find(p, spec))
+	}
+	for _, v := range p.views {
+		errs = append(errs, v.program.findFields(spec))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *sampling) find(p *program, spec dataset.Spec) error {
+	for _, name := range s.fields {
+		at := spec.Index(name)
+		if spec == nil {
+			return fmt.Errorf("transform: %v: a single image has no other fields", s)
+		}
+		if at < 0 {
+			return fmt.Errorf("transform: %v: the dataset has no field %q, only %v", s, name, spec)
+		}
+		if name == p.field {
+			return fmt.Errorf("transform: %v: that is the field of the images", s)
+		}
+		for _, m := range p.annotated.masks {
+			if m.field == name {
+				return fmt.Errorf("transform: %v: masks are moved after all steps", s)
+			}
+		}
+		s.at = append(s.at, at)
+	}
+	return nil
+}
+
+func (s *sampling) do(e *engine, r *rand.Rand) error {
+	if err := e.render(); err != nil {
+		return err
+	}
+	e.slot.Stage(dataset.StageAugment)
+	if err := s.apply(e, r); err != nil {
+		return fmt.Errorf("transform: %v: %w", s, err)
+	}
+	return nil
+}
+
+func (s *sampling) apply(e *engine, r *rand.Rand) error {
+	v := &e.sample
+	v.engine, v.Image = e, &e.img
+	v.cells, v.sizes = v.cells[:0], v.sizes[:0]
+	for _, f := range s.at {
+		c := e.slot.Cell(f)
+		v.cells, v.sizes = append(v.cells, c), append(v.sizes, len(c.Bytes()))
+	}
+	v.Fields = e.slot.With(v.cells)
+	want := image.Pt(e.img.Width, e.img.Height)
+	if s.size != nil {
+		want.X, want.Y = s.size.Size(want.X, want.Y)
+	}
+	if err := s.t.ApplySample(v, r); err != nil {
+		return err
+	}
+	for k, c := range v.cells {
+		if n := len(c.Bytes()); n != v.sizes[k] {
+			return fmt.Errorf("changed field %q from %d to %d bytes", s.fields[k], v.sizes[k], n)
+		}
+	}
+	m := v.Image
+	if m != &e.img && m != &e.spare {
+		return errors.New("want the sample's Image, or one that New has made")
+	}
+	varies := s.size != nil && want == image.Point{}
+	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
+		return fmt.Errorf("made %d×%d pixels (%d bytes), want %d×%d", m.Width, m.Height, len(m.Pix), want.X, want.Y)
+	}
+	if m == &e.spare {
+		e.swap()
+	} else {
+		e.view = whole(m.Width, m.Height)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package transform_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// anonymous paints the boxes of a sample black, such as those of faces.
+type anonymous struct{}
+
+func (anonymous) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	img := s.Image
+	for b := dataset.Row[float32](s.Fields, 0); len(b) >= 4; b = b[4:] {
+		for y := int(b[1]); y < min(int(b[3]), img.Height); y++ {
+			for x := int(b[0]); x < min(int(b[2]), img.Width); x++ {
+				clear(img.Pix[4*(y*img.Width+x):][:3])
+			}
+		}
+	}
+	return nil
+}
+
+// A step of your own sees the boxes where the crop before it has moved them.
+func ExampleApplySample() {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}},
+		{Name: "faces", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		for k := range dataset.Row[uint8](dst, 0) {
+			dataset.Row[uint8](dst, 0)[k] = 9
+		}
+		copy(dataset.Grow[float32](dst, 1, 1), []float32{2, 1, 4, 3})
+		return nil
+	})
+	images, err := transform.Images(ds,
+		transform.Boxes("faces", transform.XYXY), transform.Crop(1, 1, 3, 5),
+		transform.ApplySample(anonymous{}, "faces"), transform.Grayscale(1), transform.PILToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), images, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["image"].Shape(), sample["image"].Data())
+	// Output: (1, 3, 5) [9 0 0 9 9 9 0 0 9 9 9 9 9 9 9]
+}

@@ -1,0 +1,223 @@
+package transform_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// boxed is a dataset of one grey image of 4×6 pixels, with a class and two boxes.
+func boxed() dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6, 3}},
+		{Name: "label", Dtype: tensor.Int64},
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}},
+	}
+	return dataset.Func(1, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		for k := range dataset.Row[uint8](dst, 0) {
+			dataset.Row[uint8](dst, 0)[k] = uint8(k / 3)
+		}
+		dataset.Set(dst, 1, int64(40))
+		copy(dataset.Grow[float32](dst, 2, 2), []float32{1, 1, 3, 3, 2, 0, 5, 2})
+		clear(dataset.Row[uint8](dst, 3))
+		return nil
+	})
+}
+
+// A step is a SampleTransform made of a function.
+type step func(s *transform.Sample, r *rand.Rand) error
+
+func (f step) String() string { return "step" }
+
+func (f step) ApplySample(s *transform.Sample, r *rand.Rand) error { return f(s, r) }
+
+// halver keeps every second pixel.
+type halver struct{ step }
+
+func (halver) Size(w, h int) (int, int) { return w / 2, h / 2 }
+
+func halved(s *transform.Sample, _ *rand.Rand) error {
+	from, to := s.Image, s.New(s.Image.Width/2, s.Image.Height/2)
+	for y := range to.Height {
+		for x := range to.Width {
+			copy(to.Pix[4*(y*to.Width+x):][:4], from.Pix[4*(2*y*from.Width+2*x):])
+		}
+	}
+	s.Image = to
+	return nil
+}
+
+func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
+	paint := step(func(s *transform.Sample, _ *rand.Rand) error {
+		label, boxes := dataset.Row[int64](s.Fields, 1), dataset.Row[float32](s.Fields, 0)
+		s.Image.Pix[4*(int(boxes[1])*s.Image.Width+int(boxes[0]))] = uint8(label[0])
+		label[0]++
+		return nil
+	})
+	images, err := transform.Images(boxed(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
+		transform.ApplySample(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The box is at column 3 of the flipped image, which is column 2 after the second flip.
+	var reds []uint8
+	for k, v := range s["image"].Data().([]uint8) {
+		if k%3 == 0 {
+			reds = append(reds, v)
+		}
+	}
+	if want := []uint8{6, 7, 40, 9, 10, 11, 12, 13, 14, 15, 16, 17}; !reflect.DeepEqual(reds, want) {
+		t.Errorf("got %v, want %v", reds, want)
+	}
+	if got := s["label"].Data(); got != int64(41) {
+		t.Errorf("label %v, want 41", got)
+	}
+}
+
+func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
+	paint := step(func(s *transform.Sample, _ *rand.Rand) error {
+		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0])
+		return nil
+	})
+	images, err := transform.Images(boxed(), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["image"].Data(), []uint8{40, 0, 0, 2, 2, 2, 40, 0, 0, 2, 2, 2}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for want, inner := range map[string]transform.Step{
+		`transform: step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
+		`want settings outside`:                                plainDecoder,
+	} {
+		if _, err := transform.Images(boxed(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestOwnStepMayChangeTheSize(t *testing.T) {
+	images, err := transform.Images(boxed(), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["image"].Shape(), (tensor.Shape{1, 2, 3}); !got.Eq(want) {
+		t.Fatalf("shape %v, want %v", got, want)
+	}
+	if got, want := s["image"].Data(), []uint8{17, 17, 17, 15, 15, 15}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestOwnStepOfVaryingSizeNeedsRagged(t *testing.T) {
+	_, err := transform.Images(boxed(), transform.ApplySample(anySize{halved}))
+	if err == nil {
+		t.Error("no error without Ragged")
+	}
+	images, err := transform.Images(boxed(), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["size"].Data(), []int64{2, 3}; !reflect.DeepEqual(got, want) {
+		t.Errorf("size %v, want %v", got, want)
+	}
+}
+
+// anySize says that the size varies.
+type anySize struct{ step }
+
+func (anySize) Size(w, h int) (int, int) { return 0, 0 }
+
+func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
+	bad := errors.New("bad sample")
+	none := step(func(*transform.Sample, *rand.Rand) error { return nil })
+	boxes := transform.Boxes("boxes", transform.XYXY)
+	for _, c := range []struct {
+		steps []transform.Step
+		want  string
+	}{
+		{[]transform.Step{transform.ApplySample(nil)}, "transform: Apply(nil): want a SampleTransform"},
+		{[]transform.Step{transform.ApplySample(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
+		{[]transform.Step{transform.ApplySample(none, "image")}, `transform: step of "image": that is the field of the images`},
+		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(none, "mask")}, `transform: step of "mask": masks are moved after all steps`},
+		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, "transform: step: changes the size: not with Boxes, KeyPoints, Mask or Masks"},
+		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
+		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (24 bytes), want 6×4"},
+		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (96 bytes), want 3×2"},
+		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			s.Image = &transform.Image{}
+			return nil
+		}))}, "transform: step: want the sample's Image, or one that New has made"},
+		{[]transform.Step{boxes, transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			dataset.Grow[float32](s.Fields, 0, 3)
+			return nil
+		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes`},
+		{[]transform.Step{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
+	} {
+		images, err := transform.Images(boxed(), c.steps...)
+		if err == nil {
+			r, openErr := images.Open()
+			if openErr != nil {
+				t.Fatal(openErr)
+			}
+			err = r.Place(t.Context(), 0, dataset.NewSlot(images.Spec()...))
+		}
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+	if _, err := transform.Compile(transform.Resize(2, 2), transform.ApplySample(none, "label")); err == nil || err.Error() != `transform: step of "label": a single image has no other fields` {
+		t.Errorf("got %v", err)
+	}
+	if _, err := transform.Compile(transform.Resize(4, 4), transform.ApplySample(halver{halved})); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOwnStepsAllocateNothing(t *testing.T) {
+	touch := step(func(s *transform.Sample, r *rand.Rand) error {
+		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0]) + uint8(r.IntN(2))
+		return nil
+	})
+	images, err := transform.Images(boxed(), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := images.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := dataset.NewSlot(images.Spec()...)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := r.Place(t.Context(), 0, slot); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

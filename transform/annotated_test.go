@@ -23,7 +23,6 @@ import (
 func scenes(t testing.TB, n int) dataset.Dataset {
 	t.Helper()
 	var photos, numbers [][]byte
-	var sizes []image.Point
 	for i := range n {
 		size := image.Pt(90+7*(i%5), 70+11*(i%3))
 		m, p := image.NewRGBA(image.Rectangle{Max: size}), image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Black, color.White, color.Gray{9}})
@@ -40,7 +39,7 @@ func scenes(t testing.TB, n int) dataset.Dataset {
 		if err := png.Encode(&b, p); err != nil {
 			t.Fatal(err)
 		}
-		photos, numbers, sizes = append(photos, a.Bytes()), append(numbers, b.Bytes()), append(sizes, size)
+		photos, numbers = append(photos, a.Bytes()), append(numbers, b.Bytes())
 	}
 	spec := dataset.Spec{
 		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
@@ -163,6 +162,10 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		"must come only once":                                         {boxes, transform.Boxes("points", transform.XYWH)},
 		"want other fields With it":                                   {boxes.With("boxes")},
 		`the dataset has no field "area"`:                             {boxes.With("area")},
+		"SanitizeKeyPoints(): want KeyPoints before it":               {boxes, transform.SanitizeKeyPoints()},
+		"SanitizeKeyPoints wants a ragged field that does not":        {boxes.With("points"), points, transform.SanitizeKeyPoints()},
+		`field "label" has the rows of another`:                       {boxes.With("label"), points.With("label")},
+		`KeyPoints("points").With("points"): want other fields`:       {points.With("points")},
 		"KeyPoints(\"label\"): field label int64 (n): want float32":   {transform.KeyPoints("label")},
 		"Masks(\"boxes\"): field boxes float32 (n, 4): want ragged":   {transform.Masks("boxes")},
 		"want tensor.Uint8 or tensor.Int64":                           {mask.Dtype(tensor.Float32)},
@@ -207,5 +210,39 @@ func TestThePlanShowsAllParts(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+func TestKeyPointsOutsideAreRemovedWithTheirRows(t *testing.T) {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{20, 30, 3}},
+		{Name: "pairs", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}, Ragged: true},
+		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+		{Name: "single", Dtype: tensor.Float32, Shape: tensor.Shape{3}, Ragged: true},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		copy(dataset.Grow[float32](dst, 1, 4), []float32{5, 5, 14, 14, 4.5, 5, 9, 9, 5, 5, 15, 9, 6, 7, 8, 9})
+		copy(dataset.Grow[int64](dst, 2, 4), []int64{1, 2, 3, 4})
+		copy(dataset.Grow[float32](dst, 3, 3), []float32{14.5, 14.5, 2, 10, 15, 1, 5, 5, 0})
+		return nil
+	})
+	x, err := transform.Images(ds, transform.KeyPoints("pairs").With("label"), transform.KeyPoints("single"),
+		transform.Crop(5, 5, 10, 10), transform.SanitizeKeyPoints())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pairs := got["pairs"].Data().([]float32); !slices.Equal(pairs, []float32{0, 0, 9, 9, 1, 2, 3, 4}) {
+		t.Errorf("pairs %v", pairs)
+	}
+	if labels := got["label"].Data().([]int64); !slices.Equal(labels, []int64{1, 4}) {
+		t.Errorf("labels %v", labels)
+	}
+	if single := got["single"].Data().([]float32); !slices.Equal(single, []float32{9.5, 9.5, 2, 0, 0, 0}) {
+		t.Errorf("single points %v", single)
 	}
 }

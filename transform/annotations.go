@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 
 	"gorgonia.org/tensor"
 
@@ -17,6 +18,8 @@ type annotated struct {
 	boxes  []BoxField // at most one
 	masks  []MaskField
 	points []PointField
+
+	removes bool // SanitizeKeyPoints was there
 }
 
 func (a *annotated) any() bool { return len(a.boxes)+len(a.masks)+len(a.points) > 0 }
@@ -90,6 +93,21 @@ func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
 		}
 		return f
 	}
+	var taken []int
+	rows := func(s fmt.Stringer, names []string) (all []int) {
+		for _, name := range names {
+			if r := find(s, name); r >= 0 {
+				if !spec[r].Ragged {
+					wrong(s, "field %v: want a ragged field, with a row per element", spec[r])
+				}
+				if slices.Contains(taken, r) {
+					wrong(s, "field %q has the rows of another field already", name)
+				}
+				all, taken = append(all, r), append(taken, r)
+			}
+		}
+		return all
+	}
 	for _, b := range p.annotated.boxes {
 		f := find(b, b.field)
 		if f < 0 {
@@ -99,14 +117,7 @@ func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
 			wrong(b, "field %v: want ragged float32 (n, 4)", s)
 		}
 		l.boxes = f
-		for _, name := range b.rows {
-			if r := find(b, name); r >= 0 {
-				if !spec[r].Ragged {
-					wrong(b, "field %v: want a ragged field, with a row per box", spec[r])
-				}
-				l.rows = append(l.rows, r)
-			}
-		}
+		l.rows = rows(b, b.rows)
 	}
 	for _, k := range p.annotated.points {
 		f := find(k, k.field)
@@ -119,7 +130,10 @@ func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
 			wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
 			continue
 		}
-		l.points = append(l.points, pointsAt{f, s.Shape[n-1]})
+		if p.removes && (!s.Ragged || slices.Contains(l.rows, f)) {
+			wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
+		}
+		l.points = append(l.points, pointsAt{f, s.Shape[n-1], s.Elements(), rows(k, k.rows)})
 	}
 	for _, m := range p.annotated.masks {
 		f := find(m, m.field)
@@ -210,18 +224,30 @@ func (a *annotations) begin(l *lane, dst dataset.Slot) error {
 		for k := range n {
 			a.kept = append(a.kept, int32(k))
 		}
-		for _, f := range a.rows {
-			if have := len(dst.Cell(f).Bytes()) / a.spec[f].Bytes(); have != n {
-				return fmt.Errorf("transform: field %q has %d rows for %d boxes", a.spec[f].Name, have, n)
-			}
+		if err := a.checkRows(a.rows, n, "boxes"); err != nil {
+			return err
 		}
 	}
 	for k, at := range a.layout.points {
-		a.points[k] = pointSet{dense.Values[float32](dst.Cell(at.field).Bytes()), at.step}
+		xy := dense.Values[float32](dst.Cell(at.field).Bytes())
+		a.points[k] = pointSet{xy, at.step}
+		if err := a.checkRows(at.rows, len(xy)/at.size, "groups of keypoints"); err != nil {
+			return err
+		}
 	}
 	for k := range a.masks {
 		if err := a.masks[k].begin(a, &a.layout.masks[k]); err != nil {
 			return fmt.Errorf("transform: mask %q: %w", a.spec[a.layout.masks[k].field].Name, err)
+		}
+	}
+	return nil
+}
+
+// checkRows is the error of fields that do not have n rows.
+func (a *annotations) checkRows(fields []int, n int, of string) error {
+	for _, f := range fields {
+		if have := len(a.dst.Cell(f).Bytes()) / a.spec[f].Bytes(); have != n {
+			return fmt.Errorf("transform: field %q has %d rows for %d %s", a.spec[f].Name, have, n, of)
 		}
 	}
 	return nil

@@ -41,6 +41,9 @@ func photos(b testing.TB) [][]byte {
 func BenchmarkEval(b *testing.B)  { benchmarkPhotos(b, Eval(224)) }
 func BenchmarkTrain(b *testing.B) { benchmarkPhotos(b, Train(224)) }
 
+// BenchmarkTwoViews is Train twice, from one decode.
+func BenchmarkTwoViews(b *testing.B) { benchmarkPhotos(b, Views(2, Train(224))) }
+
 // benchmarkPhotos measures one worker, after its memory has grown to what the
 // photos need.
 func benchmarkPhotos(b *testing.B, steps ...Step) {

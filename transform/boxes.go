@@ -52,15 +52,28 @@ func (s BoxField) With(fields ...string) BoxField {
 
 // String prints the call that made the step.
 func (s BoxField) String() string {
-	text := fieldCall("Boxes", s.field, s.format)
-	if len(s.rows) > 0 {
-		quoted := make([]string, len(s.rows))
-		for i, r := range s.rows {
-			quoted[i] = fmt.Sprintf("%q", r)
-		}
-		text += steps.Call(".With", steps.Anys(quoted)...)
+	return fieldCall("Boxes", s.field, s.format) + withCall(s.rows)
+}
+
+func withCall(rows []string) string {
+	if len(rows) == 0 {
+		return ""
 	}
-	return text
+	quoted := make([]string, len(rows))
+	for i, r := range rows {
+		quoted[i] = fmt.Sprintf("%q", r)
+	}
+	return steps.Call(".With", steps.Anys(quoted)...)
+}
+
+// checkRows checks the fields that have a row per element of a field.
+func checkRows(field string, rows []string) error {
+	for i, r := range rows {
+		if r == "" || r == field || slices.Contains(rows[:i], r) {
+			return fmt.Errorf("want other fields With it, each once, not %q", r)
+		}
+	}
+	return nil
 }
 
 func (s BoxField) add(p *program) error {
@@ -73,10 +86,8 @@ func (s BoxField) add(p *program) error {
 	case len(p.annotated.boxes) > 0:
 		return errors.New("must come only once")
 	}
-	for i, r := range s.rows {
-		if r == "" || r == s.field || slices.Contains(s.rows[:i], r) {
-			return fmt.Errorf("want other fields With it, each once, not %q", r)
-		}
+	if err := checkRows(s.field, s.rows); err != nil {
+		return err
 	}
 	p.annotated.boxes = append(p.annotated.boxes, s)
 	p.plan = append(p.plan, "move      "+s.String())

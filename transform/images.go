@@ -29,7 +29,8 @@ type Pipeline struct {
 }
 
 // Images returns ds with the steps applied to its field "image", or to the field
-// that [Field] names. All other fields stay as they are.
+// that [Field] names. [Boxes], [Mask], [Masks] and [KeyPoints] name fields that move with
+// it, and [Views] makes several results. All other fields stay as they are.
 //
 // The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
 // WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
@@ -82,8 +83,10 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 		return nil, err
 	}
 	if len(p.views) > 0 {
-		x.spec, err = p.withViews(spec, x.field, x.raw.w, x.raw.h)
-		return x, err
+		if x.spec, err = p.withViews(spec, x.field, x.raw.w, x.raw.h); err != nil {
+			return nil, err
+		}
+		return x, nil
 	}
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
 		return nil, err

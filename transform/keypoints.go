@@ -1,22 +1,35 @@
 package transform
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // KeyPoints says that a field holds points of the image: all steps move them with
 // it, as torchvision moves tv_tensors.KeyPoints. The field is float32, ragged or
 // not, and its last dimension holds x and y, or x, y and a third number that stays
 // (COCO's visibility). Points are not clamped. If they belong to boxes, name the
 // field in [BoxField.With]. It must come before all steps that change the image.
-func KeyPoints(field string) PointField { return PointField{field} }
+func KeyPoints(field string) PointField { return PointField{field: field} }
 
 // PointField is the step that [KeyPoints] makes.
-type PointField struct{ field string }
+type PointField struct {
+	field string
+	rows  []string
+}
+
+// With names the ragged fields that have a row per element of the field, such as labels.
+// [SanitizeKeyPoints] removes their rows too.
+func (s PointField) With(fields ...string) PointField {
+	s.rows = slices.Concat(s.rows, fields)
+	return s
+}
 
 // String prints the call that made the step.
-func (s PointField) String() string { return fieldCall("KeyPoints", s.field) }
+func (s PointField) String() string { return fieldCall("KeyPoints", s.field) + withCall(s.rows) }
 
 func (s PointField) add(p *program) error {
-	if err := p.declare(s.field); err != nil {
+	if err := errors.Join(p.declare(s.field), checkRows(s.field, s.rows)); err != nil {
 		return err
 	}
 	p.annotated.points = append(p.annotated.points, s)
@@ -24,30 +37,83 @@ func (s PointField) add(p *program) error {
 	return nil
 }
 
-// pointsAt is a field of keypoints, and how many numbers there are per point.
-type pointsAt struct{ field, step int }
+// pointsAt is a field of keypoints.
+type pointsAt struct {
+	field int
+	step  int   // numbers per point
+	size  int   // numbers per element
+	rows  []int // fields with a row per element
+}
+
+// SanitizeKeyPoints removes the elements of fields of [KeyPoints] in which a point is
+// outside of the image, together with their rows in the fields of [PointField.With]. The
+// fields must be ragged, and must not belong to boxes.
+func SanitizeKeyPoints() Step {
+	const text = "SanitizeKeyPoints()"
+	return setting{text, func(p *program) error {
+		p.removes = true
+		return p.marksPoints(text, (*annotations).removeOutside)
+	}}
+}
+
+func (a *annotations) removeOutside() {
+	for k, at := range a.layout.points {
+		xy, n := a.points[k].xy, 0
+		for i := 0; i+at.size <= len(xy); i += at.size {
+			if !a.shows(xy[i:i+at.size], at.step) {
+				continue
+			}
+			copy(xy[n*at.size:(n+1)*at.size], xy[i:i+at.size])
+			for _, f := range at.rows {
+				a.moveRow(f, n, i/at.size)
+			}
+			n++
+		}
+		a.points[k].xy = xy[:n*at.size]
+		a.dst.Cell(at.field).Grow(4 * n * at.size)
+		for _, f := range at.rows {
+			a.dst.Cell(f).Grow(n * a.spec[f].Bytes())
+		}
+	}
+}
+
+// shows reports whether all points are in the image.
+func (a *annotations) shows(xy []float32, step int) bool {
+	w, h := float32(a.w), float32(a.h)
+	for k := 0; k < len(xy); k += step {
+		if x, y := xy[k], xy[k+1]; !(x >= 0 && x < w && y >= 0 && y < h) {
+			return false
+		}
+	}
+	return true
+}
 
 // ClampKeyPoints clamps the keypoints to the image: x to 0 … width-1 and y to
 // 0 … height-1, as torchvision does. It needs [KeyPoints].
 func ClampKeyPoints() Step {
 	const text = "ClampKeyPoints()"
 	return setting{text, func(p *program) error {
-		if len(p.annotated.points) == 0 {
-			return errors.New("want KeyPoints before it")
-		}
-		if err := p.beforeTensor(); err != nil {
-			return err
-		}
-		p.endRun()
-		p.plan = append(p.plan, "points    "+text)
-		p.ops = append(p.ops, marking{text, func(a *annotations) {
+		return p.marksPoints(text, func(a *annotations) {
 			w, h := float32(a.w-1), float32(a.h-1)
 			for _, s := range a.points {
 				for k := 0; k+s.step <= len(s.xy); k += s.step {
 					s.xy[k], s.xy[k+1] = clamped(s.xy[k], w), clamped(s.xy[k+1], h)
 				}
 			}
-		}})
-		return nil
+		})
 	}}
+}
+
+// marksPoints adds a step that changes keypoints.
+func (p *program) marksPoints(text string, mark func(a *annotations)) error {
+	if len(p.annotated.points) == 0 {
+		return errors.New("want KeyPoints before it")
+	}
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.endRun()
+	p.plan = append(p.plan, "points    "+text)
+	p.ops = append(p.ops, marking{text, mark})
+	return nil
 }

@@ -81,9 +81,14 @@ func (a *annotations) keep(to, k int) {
 	copy(a.box[4*to:4*to+4], a.box[4*k:4*k+4])
 	a.kept[to] = a.kept[k]
 	for _, f := range a.rows {
-		n, rows := a.spec[f].Bytes(), a.dst.Cell(f).Bytes()
-		copy(rows[n*to:n*(to+1)], rows[n*k:n*(k+1)])
+		a.moveRow(f, to, k)
 	}
+}
+
+// moveRow makes row k of field f row to.
+func (a *annotations) moveRow(f, to, k int) {
+	n, rows := a.spec[f].Bytes(), a.dst.Cell(f).Bytes()
+	copy(rows[n*to:n*(to+1)], rows[n*k:n*(k+1)])
 }
 
 // truncate keeps the first n boxes.

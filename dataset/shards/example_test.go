@@ -94,3 +94,34 @@ func ExampleWriteTar() {
 	// train-000000.tar/000000000 (6) 0
 	// train-000000.tar/000000001 (8) 1
 }
+
+// TFRecord files with the indices that DALI's tfrecord2idx made: the shards themselves are
+// not read for the index.
+func ExampleDALIIndex() {
+	ctx := context.Background()
+	store := objects.Folder("testdata/tfrecord")
+	format := shards.TFRecord(shards.DALIIndex(func(shard string) string { return shard + ".idx" }))
+	index, err := shards.Scan(ctx, store, format, []string{"train.tfrecord"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := shards.Open(store, index, []shards.Field{
+		shards.Bytes("image", "image"),
+		shards.Scalar[int64]("label", "label"),
+		shards.Ragged[int64]("tokens", nil, "tokens"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range ds.Len() {
+		sample, err := dataset.At(ctx, ds, i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ds.Name(i), sample["image"].Shape(), sample["label"], sample["tokens"])
+	}
+	// Output:
+	// train.tfrecord, sample 0 (2150) 7 [0]
+	// train.tfrecord, sample 1 (2736) 8 [-7  -8]
+	// train.tfrecord, sample 2 (3544) 1 [14  15  16]
+}

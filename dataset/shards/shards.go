@@ -24,6 +24,8 @@
 // decompressed as a whole, into memory. So such shards should be small.
 //
 // [WriteTar] and [CreateTar] write the samples of any dataset as shards for [WebDataset].
+// Package shards/parquet, a module of its own, is a [Format] for Parquet files, with a
+// writer of its own.
 //
 // # Errors
 //

@@ -1,5 +1,5 @@
 // Package parquet reads Parquet files as shards of package shards: the samples in any
-// order, from any store.
+// order, from any store. It also writes them, from any dataset: see [Write].
 //
 //	index, err := shards.Scan(ctx, store, parquet.Format(), []string{"data/train-*.parquet"})
 //	ds, err := shards.Open(store, index, []shards.Field{

@@ -61,11 +61,19 @@ class FileField(RGBImageField):
 FIELDS = {"jpg": FileField, "raw": lambda: RGBImageField(write_mode="raw")}
 
 
+def size_of(photo):
+    with Image.open(photo[0]) as image:
+        return image.size
+
+
 def make(o, photos):
     torch.set_num_threads(1)  # the loader's threads have the processors
 
     def write(path):
-        DatasetWriter(path, {"image": FIELDS[MODE](), "label": IntField()}, num_workers=1).from_indexed_dataset(Photos(photos))
+        largest = max(3 * width * height for width, height in map(size_of, photos)) if MODE == "raw" else 0
+        page = max(1 << 23, 1 << largest.bit_length())  # 8 MB; with a photo larger than a page, the writer hangs
+        fields = {"image": FIELDS[MODE](), "label": IntField()}
+        DatasetWriter(path, fields, page_size=page, num_workers=1).from_indexed_dataset(Photos(photos))
 
     path = data.packed(f"ffcv-{MODE}", o.folder, write)
     o.stored = os.path.getsize(path)

@@ -67,7 +67,7 @@ def photos(o, f):
     """The evaluation and the training preset, with photos as they are and as most of the web's."""
     given = f.photos()
     for workers in o.workers or ((1, 2, 4) if o.full else (2,)):
-        samples = 1024 if o.full else 640
+        samples = o.samples or (1024 if o.full else 640)
         yield Cell("throughput", "eval", "photos, evaluation", given, 128, workers, samples)
         yield Cell("throughput", "train", "photos, training", given, 128, workers, samples, shuffle=True)
         if o.full:

@@ -21,8 +21,6 @@ func (s *server) converse(ctx context.Context) error {
 			q, err = s.loop(ctx, q)
 		case "next":
 			q, err = s.answer(ctx, failed(errEnded))
-		case "stop":
-			q, err = s.question(ctx) // the loop has ended by itself
 		default:
 			err = fmt.Errorf("share: reader: request %q", q.Do)
 		}
@@ -60,15 +58,8 @@ func (s *server) loop(ctx context.Context, q question) (question, error) {
 // that begins another loop.
 func (s *server) after(ctx context.Context, number int) (q question, err error) {
 	q, err = s.question(ctx)
-	for err == nil && q.After != number {
-		switch q.Do {
-		case "next":
-			q, err = s.answer(ctx, failed(errEnded))
-		case "stop":
-			q, err = s.question(ctx)
-		default:
-			return q, nil
-		}
+	for err == nil && q.Do == "next" && q.After != number {
+		q, err = s.answer(ctx, failed(errEnded))
 	}
 	return q, err
 }
@@ -115,7 +106,7 @@ func (s *server) length(epoch int) any {
 func (s *server) send(b *loader.Batch) (number int, err error) {
 	h := &held{release: b.Keep()}
 	s.last++
-	line := batchLine{Number: s.last, Fields: []fieldLine{}, Memory: []holdLine{}, Gone: []int{}, Position: b.Position()}
+	line := batchLine{Number: s.last, Fields: []fieldLine{}, Gone: []int{}, Position: b.Position()}
 	for _, f := range b.Spec() {
 		out, err := s.field(b, f, h)
 		if err != nil {
@@ -128,10 +119,6 @@ func (s *server) send(b *loader.Batch) (number int, err error) {
 	for i := range line.Fields {
 		line.Fields[i].Copy = many || line.Fields[i].Bytes < small
 	}
-	for k, block := range h.blocks {
-		id, name := s.memory.show(block)
-		line.Memory = append(line.Memory, holdLine{h.holds[k], id, name})
-	}
 	line.Gone = append(line.Gone, s.memory.unannounced()...)
 	return line.Number, s.write(line)
 }
@@ -139,13 +126,13 @@ func (s *server) send(b *loader.Batch) (number int, err error) {
 // field describes one field in the line of a batch.
 func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, error) {
 	bytes := b.Bytes(f.Name)
-	out := fieldLine{field: newField(f), Bytes: len(bytes)}
+	out := fieldLine{Name: f.Name, Dtype: dtypeName(f.Dtype), Bytes: len(bytes)}
 	n := b.Len()
 	if f.Ragged {
 		out.Offsets = b.Offsets(f.Name)
 		n = out.Offsets[n]
 	}
-	out.Shape = append([]int{n}, out.Shape...)
+	out.Shape = append([]int{n}, f.Shape...)
 	if len(bytes) == 0 {
 		return out, nil
 	}
@@ -157,7 +144,7 @@ func (s *server) field(b *loader.Batch, f dataset.Field, h *held) (fieldLine, er
 	if !slices.Contains(h.blocks, block) {
 		h.blocks = append(h.blocks, block)
 	}
-	out.Block = block.id // no other goroutine changes it while the batch is kept
+	out.Block, out.File = s.memory.show(block)
 	return out, nil
 }
 

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/penstock-go/penstock/dataset"
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 )
 
 // version is that of the protocol.
-const version = 1
+const version = 2
 
 // small is how many bytes a field has at least that the reader is not told to copy: a
 // reader that keeps labels should not keep the memory of the images.
@@ -24,40 +25,32 @@ type question struct {
 	From    loader.Position `json:"from"` // of begin; without a version it is an epoch's beginning
 	After   int             `json:"after"`
 	Epoch   int             `json:"epoch"`
-	Free    []int           `json:"free"` // holds
+	Held    []int           `json:"held"` // blocks; nil where the reader does not say
+	Forks   int             `json:"forks"`
 }
 
 // These are the lines of this side.
 type (
 	greeting struct {
-		Fields []field        `json:"fields"`
-		Info   map[string]any `json:"info"`
-	}
-	field struct {
-		Name   string `json:"name"`
-		Dtype  string `json:"dtype"`
-		Shape  []int  `json:"shape"`
-		Ragged bool   `json:"ragged,omitempty"`
+		Names []string       `json:"names"` // of the fields
+		Info  map[string]any `json:"info"`
 	}
 	batchLine struct {
 		Number   int             `json:"batch"`
 		Fields   []fieldLine     `json:"fields"`
-		Memory   []holdLine      `json:"memory"`
 		Gone     []int           `json:"gone"`
 		Position loader.Position `json:"position"`
 	}
-	holdLine struct {
-		Hold  int    `json:"hold"`
-		Block int    `json:"block"`
-		File  string `json:"file"`
-	}
 	fieldLine struct {
-		field
-		Bytes   int   `json:"bytes"`
-		Block   int   `json:"block"` // 0 where there are no bytes
-		Offset  int   `json:"offset"`
-		Copy    bool  `json:"copy"`
-		Offsets []int `json:"offsets,omitempty"`
+		Name    string `json:"name"`
+		Dtype   string `json:"dtype"`
+		Shape   []int  `json:"shape"`
+		Bytes   int    `json:"bytes"`
+		Block   int    `json:"block"` // 0 where there are no bytes
+		File    string `json:"file"`
+		Offset  int    `json:"offset"`
+		Copy    bool   `json:"copy"`
+		Offsets []int  `json:"offsets,omitempty"`
 	}
 	ending struct {
 		Position loader.Position `json:"end"`
@@ -80,9 +73,9 @@ func (s *server) greeting(readers int) any {
 	if readers != version {
 		return failed(fmt.Errorf("share: the program speaks version %d of the protocol, the reader version %d", version, readers))
 	}
-	g := greeting{Fields: []field{}, Info: s.info}
+	g := greeting{Names: []string{}, Info: s.info}
 	for _, f := range s.l.Spec() {
-		g.Fields = append(g.Fields, newField(f))
+		g.Names = append(g.Names, f.Name)
 	}
 	return g
 }
@@ -100,13 +93,13 @@ func keep(s loader.Stats, ragged bool) int {
 	return min(n, s.Slabs-1)
 }
 
-func newField(f dataset.Field) field {
-	dtype := dense.Name(f.Dtype)
-	switch k := f.Dtype.Kind(); k {
-	case reflect.Int, reflect.Uint: // other languages name the size
-		dtype = fmt.Sprintf("%v%d", k, 8*f.Dtype.Size())
+// dtypeName is the dtype's name with its size, as in other languages.
+func dtypeName(d tensor.Dtype) string {
+	switch k := d.Kind(); k {
+	case reflect.Int, reflect.Uint:
+		return fmt.Sprintf("%v%d", k, 8*d.Size())
 	}
-	return field{Name: f.Name, Dtype: dtype, Shape: append([]int{}, f.Shape...), Ragged: f.Ragged}
+	return dense.Name(d)
 }
 
 func failed(err error) failure {

@@ -30,14 +30,13 @@ type server struct {
 
 	mu    sync.Mutex
 	held  []*held // batches that the reader has
-	holds int     // number that a hold was given
+	forks int     // of the reader
 }
 
 // held is a batch that the reader has.
 type held struct {
 	blocks  []*block
-	holds   []int // on the blocks, that the reader has not given back
-	forked  bool  // another process has them too
+	forked  bool // another process has them too
 	release func()
 }
 
@@ -54,8 +53,11 @@ var errGone = errors.New("share: the reader is gone")
 func (s *server) serve(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var group sync.WaitGroup
+	returned := make(chan struct{})
 	defer func() {
 		cancel(nil)
+		close(returned)
+		s.conn.CloseWrite() // standard input is the same socket, and stays open
 		s.conn.Close()
 		group.Wait()
 		err = errors.Join(err, s.loseAll())
@@ -64,6 +66,7 @@ func (s *server) serve(ctx context.Context) (err error) {
 	defer stop()
 	group.Go(func() { cancel(s.read(ctx)) })
 	group.Go(func() { watchParent(ctx, func() { cancel(errGone) }) })
+	group.Go(func() { exitIfStuck(ctx, returned) })
 	err = s.converse(ctx)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // what failed, failed because of it
@@ -72,6 +75,23 @@ func (s *server) serve(ctx context.Context) (err error) {
 		return nil
 	}
 	return err
+}
+
+// patience is how long a sample may keep a worker after the reader is gone.
+const patience = 5 * time.Second
+
+// exitIfStuck ends the process if the reader is gone and serve does not return.
+func exitIfStuck(ctx context.Context, returned <-chan struct{}) {
+	<-ctx.Done()
+	if !errors.Is(context.Cause(ctx), errGone) {
+		return
+	}
+	select {
+	case <-returned:
+	case <-time.After(patience):
+		fmt.Fprintf(os.Stderr, "share: the reader is gone, and a worker did not end within %v\n", patience)
+		os.Exit(1)
+	}
 }
 
 // watchParent calls gone when the process that has started this one has ended. A
@@ -105,14 +125,10 @@ func (s *server) read(ctx context.Context) error {
 			}
 			return fmt.Errorf("share: reader: %w", err)
 		}
-		for _, hold := range q.Free {
-			if err := s.free(hold); err != nil {
+		if q.Held != nil {
+			if err := s.keepOnly(q.Held, q.Forks); err != nil {
 				return err
 			}
-		}
-		if q.Do == "fork" {
-			s.fork()
-			continue
 		}
 		select {
 		case s.questions <- q:
@@ -130,52 +146,43 @@ func (s *server) give(h *held) (many bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for range h.blocks {
-		s.holds++
-		h.holds = append(h.holds, s.holds)
-	}
 	s.held = append(s.held, h)
 	return len(s.held) > s.keep
 }
 
-// free takes a hold back. When a batch has none left, the loader may use its memory again.
-func (s *server) free(hold int) error {
-	h, err := s.takeBack(hold)
-	switch {
-	case err != nil || h == nil:
-		return err
-	case h.forked:
-		return s.lose(h)
+// keepOnly takes back the batches of which the reader holds no block. The loader may
+// use their memory again.
+func (s *server) keepOnly(blocks []int, forks int) error {
+	for _, h := range s.takeBack(blocks, forks) {
+		if h.forked {
+			if err := s.lose(h); err != nil {
+				return err
+			}
+			continue
+		}
+		h.release()
 	}
-	h.release()
 	return nil
 }
 
-// takeBack returns the batch if that was its last hold.
-func (s *server) takeBack(hold int) (*held, error) {
+func (s *server) takeBack(blocks []int, forks int) (back []*held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, h := range s.held {
-		k := slices.Index(h.holds, hold)
-		if k < 0 {
-			continue
+	if forks != s.forks {
+		s.forks = forks
+		for _, h := range s.held {
+			h.forked = true
 		}
-		if h.holds = slices.Delete(h.holds, k, k+1); len(h.holds) > 0 {
-			return nil, nil
+	}
+	s.held = slices.DeleteFunc(s.held, func(h *held) bool {
+		// no other goroutine changes an id while the batch is kept
+		if slices.ContainsFunc(h.blocks, func(b *block) bool { return slices.Contains(blocks, b.id) }) {
+			return false
 		}
-		s.held = slices.Delete(s.held, i, i+1)
-		return h, nil
-	}
-	return nil, fmt.Errorf("share: reader: hold %d is freed, but the reader does not have it", hold)
-}
-
-// fork notes that another process sees what the reader has now.
-func (s *server) fork() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, h := range s.held {
-		h.forked = true
-	}
+		back = append(back, h)
+		return true
+	})
+	return back
 }
 
 // lose takes a batch back whose memory is not to be used again.

@@ -17,44 +17,41 @@
 // # Protocol
 //
 // A reader in another language can do the same as the Python package. It makes a pair
-// of connected Unix stream sockets and starts the program with one of them. The
-// environment variable PENSTOCK_SHARE holds the number of that socket's file
-// descriptor. Both sides write lines of JSON. The reader sends one request at a time:
+// of connected Unix stream sockets and starts the program with one of them as standard
+// input. Both sides write lines of JSON. The reader sends one request at a time:
 //
-//	{"do":"hello","version":1}           comes first; the answer has the fields and what [Info] was given
+//	{"do":"hello","version":2}           comes first; the answer has the fields' names and what [Info] was given
 //	{"do":"begin","from":{"epoch":0}}    begins a loop at the start of an epoch, or at the position of a batch
 //	{"do":"next","after":7}              asks for the batch after batch 7, which is the last one of its loop
 //	{"do":"len","epoch":0}               the answer is {"len":…}, the number of batches, or an error
 //	{"do":"stats"}                       the answer is {"stats":"…"}, a text for people
-//	{"do":"stop","after":7}              ends the loop whose last batch is 7; there is no answer
-//	{"do":"fork"}                        says that this process forks; there is no answer
 //
-// The answer to hello, in which a ragged field also has "ragged":true, is
+// A loop ends where another one begins. The answer to hello is
 //
-//	{"fields":[{"name":"image","dtype":"float32","shape":[3,224,224]},…],"info":{…}}
+//	{"names":["image","label"],"info":{…}}
 //
 // The answer to begin and next is one of three lines: a batch; the end of the epoch,
 // with the position of the next epoch; or an error, which ends the loop. If a sample
 // failed, name and index are those of the sample:
 //
-//	{"batch":7,"fields":[…],"memory":[{"hold":9,"block":1,"file":"/proc/1234/fd/5"}],"gone":[],"position":{…}}
+//	{"batch":7,"fields":[…],"gone":[],"position":{…}}
 //	{"end":{…}}
 //	{"error":"…","name":"cat/0812.jpg","index":812}
 //
 // The fields of a batch say where they are:
 //
-//	{"name":"image","dtype":"float32","shape":[128,3,224,224],"bytes":77070336,"block":1,"offset":0,"copy":false}
+//	{"name":"image","dtype":"float32","shape":[128,3,224,224],"bytes":77070336,
+//	  "block":1,"file":"/proc/1234/fd/5","offset":0,"copy":false}
 //
 // The shape of a ragged field counts the elements of all samples, and "offsets" says
-// where each sample begins. A field without elements has block 0. A block is a file in
-// memory, to be mapped as a whole. "memory" lists the files of the blocks in which the
-// batch is. The reader opens those that are new to it before its next request. "gone"
-// lists blocks that no later batch uses.
+// where each sample begins. A block is a file in memory, to be mapped as a whole. The
+// reader opens a file that is new to it before its next request. A field without
+// elements has block 0 and no file. "gone" lists blocks that no later batch uses.
 //
-// The memory of a batch belongs to the reader as long as it holds the batch's blocks. It
-// gives them back with "free":[9,…], the numbers of the holds, in any request. If it
-// forks, the other process sees the batches that the reader holds. The loader then does
-// not use their memory again.
+// The memory of a batch belongs to the reader as long as it holds one of the batch's
+// blocks. Any request can have "held":[1,…], which lists all blocks that it holds, and
+// "forks", the number of times that it has forked. After a fork the other process sees
+// the batches that the reader holds, and the loader does not use their memory again.
 //
 // A reader should copy a field with "copy":true, and free the block. The field is small,
 // or the reader holds so many batches that the loader becomes slower. When the reader
@@ -66,19 +63,14 @@ package share
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"strconv"
 
 	"github.com/penstock-go/penstock/loader"
 )
 
 // ErrAlone is the error of [Serve] in a program that no reader has started.
-var ErrAlone = errors.New("share: nobody reads: " + environment + " is not set: start this program with penstock.Loader in Python")
-
-// environment is the variable that holds the number of the inherited socket.
-const environment = "PENSTOCK_SHARE"
+var ErrAlone = errors.New("share: nobody reads: standard input is not a Unix socket: start this program with penstock.Loader in Python")
 
 // An Option configures [Serve]. The zero Option sets nothing.
 type Option struct{ set func(*server) }
@@ -95,9 +87,12 @@ func Info(name string, value any) Option {
 // done, or if the reader sends a line that breaks the protocol. Errors of the loader,
 // such as a damaged file, are sent to the reader.
 //
-// A program calls Serve once.
+// When the reader is gone, nobody is left to end a program that hangs. If a sample still
+// keeps a worker after five seconds, Serve exits with status 1.
+//
+// A program calls Serve once. It must not read its standard input.
 func Serve(ctx context.Context, l *loader.Loader, m *Memory, options ...Option) error {
-	conn, err := inherited()
+	conn, err := inherited(os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -110,26 +105,15 @@ func Serve(ctx context.Context, l *loader.Loader, m *Memory, options ...Option) 
 	return s.serve(ctx)
 }
 
-// inherited is the socket that the reader has passed to this process. Only one call can
-// take it.
-func inherited() (*net.UnixConn, error) {
-	text := os.Getenv(environment)
-	if text == "" {
-		return nil, ErrAlone
-	}
-	fd, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return nil, fmt.Errorf("share: %s=%s: want the number of a file descriptor", environment, text)
-	}
-	file := os.NewFile(uintptr(fd), "reader")
+// inherited is the socket that the reader has passed to this process.
+func inherited(file *os.File) (*net.UnixConn, error) {
 	conn, err := net.FileConn(file) // a duplicate
 	if err != nil {
-		return nil, fmt.Errorf("share: %s=%s: %w", environment, text, err)
+		return nil, ErrAlone
 	}
-	file.Close()
 	if unix, ok := conn.(*net.UnixConn); ok {
 		return unix, nil
 	}
 	conn.Close()
-	return nil, fmt.Errorf("share: %s=%s: want a Unix socket", environment, text)
+	return nil, ErrAlone
 }

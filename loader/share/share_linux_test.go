@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -53,12 +55,14 @@ type reader struct {
 	conn   *net.UnixConn
 	lines  *bufio.Reader
 	blocks map[int][]byte
+	held   map[int]bool // blocks
+	forks  int
 	done   chan error // what serve returns
 }
 
 // A reply is any line.
 type reply struct {
-	Info map[string]any `json:"info"`
+	greeting
 	batchLine
 	failure
 	length
@@ -73,7 +77,7 @@ func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, op
 		t.Fatal(err)
 	}
 	ours, theirs := pair(t)
-	r := &reader{t: t, conn: ours, blocks: map[int][]byte{}, done: make(chan error, 1)}
+	r := &reader{t: t, conn: ours, blocks: map[int][]byte{}, held: map[int]bool{}, done: make(chan error, 1)}
 	r.lines = bufio.NewReader(ours)
 	s := newServer(l, m, theirs)
 	s.info["colour"] = "red"
@@ -86,7 +90,7 @@ func served(t *testing.T, ctx context.Context, ds dataset.Dataset, m *Memory, op
 			}
 		}
 	})
-	if got := r.ask(`{"do":"hello","version":1}`); len(got.Fields) != 3 || got.Info["colour"] != "red" {
+	if got := r.ask(`{"do":"hello","version":2}`); len(got.Names) != 3 || got.Info["colour"] != "red" {
 		t.Fatalf("greeting %+v", got)
 	}
 	return r
@@ -120,9 +124,13 @@ func (r *reader) read() (got reply) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		r.t.Fatalf("%s: %v", text, err)
 	}
-	for _, m := range got.Memory {
-		if r.blocks[m.Block] == nil {
-			r.blocks[m.Block] = r.mapped(m.File)
+	for _, f := range got.Fields {
+		if f.Bytes == 0 {
+			continue
+		}
+		r.held[f.Block] = true
+		if r.blocks[f.Block] == nil {
+			r.blocks[f.Block] = r.mapped(f.File)
 		}
 	}
 	return got
@@ -149,17 +157,16 @@ func (r *reader) mapped(name string) []byte {
 // next asks for the batch after b, and gives b back if it is told to.
 func (r *reader) next(b reply, giveBack bool) reply {
 	r.t.Helper()
-	free := []int{}
-	for _, m := range b.Memory {
+	for _, f := range b.Fields {
 		if giveBack {
-			free = append(free, m.Hold)
+			delete(r.held, f.Block)
 		}
 	}
-	text, err := json.Marshal(free)
+	text, err := json.Marshal(slices.AppendSeq([]int{}, maps.Keys(r.held)))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return r.ask(`{"do":"next","after":%d,"free":%s}`, b.Number, text)
+	return r.ask(`{"do":"next","after":%d,"held":%s,"forks":%d}`, b.Number, text, r.forks)
 }
 
 func (r *reader) ask(format string, args ...any) reply {
@@ -261,7 +268,7 @@ func TestMemoryThatAForkSeesIsNotUsedAgain(t *testing.T) {
 		for first := 0; b.End == nil; first += 4 {
 			r.check(b, first)
 			all = append(all, b)
-			r.tell(`{"do":"fork"}`)
+			r.forks++
 			b = r.next(b, true)
 		}
 	}
@@ -274,7 +281,7 @@ func TestBlocksThatAreGoneAreNamed(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
 	id := b.Fields[0].Block
-	r.tell(`{"do":"fork"}`)
+	r.forks++
 	for range 2 {
 		b = r.next(b, true)
 		for _, gone := range b.Gone {
@@ -289,7 +296,6 @@ func TestBlocksThatAreGoneAreNamed(t *testing.T) {
 func TestLoopsGoOnAfterAPosition(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
-	r.tell(`{"do":"stop","after":%d}`, b.Number)
 	position, err := json.Marshal(b.Position)
 	if err != nil {
 		t.Fatal(err)
@@ -301,12 +307,11 @@ func TestOnlyTheLastLoopGoesOn(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
 	old := r.ask(`{"do":"begin","from":{"epoch":0}}`)
 	b := r.ask(`{"do":"begin","from":{"epoch":1}}`)
-	r.tell(`{"do":"stop","after":%d}`, old.Number)
 	if got := r.next(old, true); !strings.Contains(got.Error, "another loop has begun") {
 		t.Errorf("got %+v, want an error", got)
 	}
 	r.check(r.next(b, true), 4)
-	r.tell(`{"do":"stop","after":%d}`, b.Number+1)
+	b.Number += 7
 	if got := r.next(b, false); !strings.Contains(got.Error, "this loop has ended") {
 		t.Errorf("got %+v, want an error", got)
 	}
@@ -314,7 +319,6 @@ func TestOnlyTheLastLoopGoesOn(t *testing.T) {
 
 func TestAReaderIsToldWhatToCopy(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory), loader.BatchSize(2))
-	r.tell(`{"do":"fork"}`) // before there is a batch, it means nothing
 	b := r.ask(`{"do":"begin","from":{"epoch":0}}`)
 	for k := range 3 {
 		if !b.Fields[0].Copy {
@@ -341,7 +345,7 @@ func TestAReaderIsToldWhatToCopy(t *testing.T) {
 
 func TestAnotherVersionOfTheProtocolIsNamed(t *testing.T) {
 	r := served(t, t.Context(), numbers(12), new(Memory))
-	if got, want := r.ask(`{"do":"hello","version":2}`).Error, "share: the program speaks version 1 of the protocol, the reader version 2"; got != want {
+	if got, want := r.ask(`{"do":"hello","version":1}`).Error, "share: the program speaks version 2 of the protocol, the reader version 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -376,7 +380,7 @@ func TestNonsenseEndsServing(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello":                      "invalid character",
 		`{"do":"dance"}`:             `"dance"`,
-		`{"do":"stats","free":[7]}`:  "hold 7",
+		`{"do":"stats","held":"x"}`:  "cannot unmarshal",
 		`{"do":"begin","from":"me"}`: "cannot unmarshal",
 	} {
 		r := served(t, t.Context(), numbers(12), new(Memory))
@@ -396,12 +400,26 @@ func TestMemoryThatIsNotServedIsNamed(t *testing.T) {
 }
 
 func TestServeNeedsAReader(t *testing.T) {
-	for text, want := range map[string]string{"": "nobody reads", "x": "want the number", "1000000": "bad file descriptor"} {
-		t.Setenv(environment, text)
-		if err := Serve(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s=%s: error %v, want one with %q", environment, text, err, want)
-		}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer file.Close()
+	if _, err := inherited(file); !errors.Is(err, ErrAlone) {
+		t.Errorf("error %v, want %v", err, ErrAlone)
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fds[0])
+	socket := os.NewFile(uintptr(fds[1]), "")
+	defer socket.Close()
+	conn, err := inherited(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
 }
 
 func TestReaderMayHoldWhatTheLoaderDoesNotNeed(t *testing.T) {

@@ -7,16 +7,10 @@ A program in Go builds the batches, in memory that this process maps: large fiel
 """
 
 import collections
-import contextlib
-import ctypes
 import json
-import mmap
 import os
-import signal
 import socket
 import subprocess
-import tempfile
-import threading
 import weakref
 
 import numpy
@@ -26,7 +20,8 @@ try:
 except ImportError:
     torch = None
 
-Ragged = collections.namedtuple("Ragged", "values offsets")  # sample r is values[offsets[r]:offsets[r + 1]]
+# Sample r of a ragged field is values[offsets[r]:offsets[r + 1]].
+Ragged = collections.namedtuple("Ragged", "values offsets")
 
 
 class Error(RuntimeError):
@@ -49,37 +44,36 @@ class Loader:
     all are.
 
     The program starts when it is needed, and ends with the Loader, with close() or with this process. A
-    Loader can be pickled. Every process that uses it, also after a fork, has a program of its own.
+    Loader can be pickled. Every process that uses it, also after a fork, has a program of its own. One
+    thread at a time may use it; tensors may go to any thread.
     """
 
     def __init__(self, program, *, copy=False, **flags):
-        command = [program] if isinstance(program, (str, os.PathLike)) else list(program)
-        self._command = command + [f"-{name}={value}" for name, value in flags.items() if value is not None]
-        self._copy, self._program = copy, None
-        self._next, self._position = {"epoch": 0}, None  # where the next loop begins, and where the last one was left
+        self._socket = None
+        command = [program] if isinstance(program, (str, os.PathLike)) else program
+        flags = [f"-{name}={flags[name]}" for name in flags if flags[name] is not None]
+        self._command, self._copy = [*command, *flags], copy
+        # where the next loop begins, and where the last one was left
+        self._next, self._position = {"epoch": 0}, None
 
     def __len__(self):
         """Batches in an epoch."""
-        return self._started().ask(do="len", epoch=self._next["epoch"])["len"]
+        return self._ask(do="len", epoch=self._next["epoch"])["len"]
 
     def __iter__(self):
-        program, begin, last = self._started(), self._next, 0
+        begin = self._next
         self._next, self._position = {"epoch": begin["epoch"] + 1}, begin
-        try:
-            answer = program.ask(self._copy, **{"do": "begin", "from": begin})
-            while "batch" in answer:
-                last, self._position = answer["batch"], answer["position"]
-                yield answer.pop("tensors")
-                answer = program.ask(self._copy, do="next", after=last)
-            self._position = None
-            if self._next["epoch"] == answer["end"]["epoch"]:
-                self._next = answer["end"]
-        finally:
-            program.tell(do="stop", after=last)
+        question = {"do": "begin", "from": begin}
+        while "batch" in (answer := self._ask(**question)):
+            question = {"do": "next", "after": answer["batch"]}
+            self._position = answer["position"]
+            yield self._tensors(answer)
+        self._position = answer["end"]
 
     def set_epoch(self, epoch):
         """Makes epoch the next one. Without it, every loop is over the epoch after the last one."""
-        self._next, self._position = self._next if epoch == self._next["epoch"] else {"epoch": epoch}, None
+        same = epoch == self._next["epoch"]
+        self.load_state_dict(self._next if same else {"epoch": epoch})
 
     def state_dict(self):
         """The place after the last batch, to go on from: for json, pickle or torch.save."""
@@ -89,119 +83,100 @@ class Loader:
         self._next, self._position = dict(state), None
 
     def __getstate__(self):
-        return {**self.__dict__, "_next": self.state_dict(), "_position": None, "_program": None}
+        fresh = Loader(self._command, copy=self._copy)
+        return {**vars(fresh), "_next": self.state_dict()}
 
     @property
     def info(self):
         """What the program tells of its data."""
-        return self._started().greeting["info"]
+        return self._ask(do="hello", version=2)["info"]
 
     def stats(self):
         """What the program has done, and where its time went, as text."""
-        return self._started().ask(do="stats")["stats"]
+        return self._ask(do="stats")["stats"]
 
     def close(self):
-        """Ends the program. Tensors stay valid."""
-        if self._program:
-            self._program.close()
+        """Ends the program, and returns how it has ended. Tensors stay valid."""
+        if not self._running():
+            return None
+        self._socket.close()
+        # seconds; a program in which a sample hangs takes 5
+        status = self._process.wait(10)
+        with self._stderr as file:
+            file.seek(0)
+            message = file.read()[-8000:].strip() or "no message"
+        return f"{self._command[0]} ended with status {status}: {message}"
 
-    def _started(self):
-        if not self._program or self._program.closed():
-            self._program = _Program(self._command)
-            weakref.finalize(self, self._program.close)
-        return self._program
+    __del__ = close
 
+    def _running(self):
+        return self._socket and self._socket.fileno() >= 0
 
-class ImageFolder(Loader):
-    """(image, label) of the images in a folder, with a folder per class. `penstock-images -h` lists the flags."""
-
-    def __init__(self, root, **arguments):
-        super().__init__("penstock-images", root=os.path.abspath(root), **arguments)
-
-    @property
-    def classes(self):
-        return self.info["classes"]
-
-
-class _Program:
-    """A program that runs, and the memory that it shares. Package share in Go describes the protocol."""
-
-    def __init__(self, command):
-        self.name, self.pid, self.lock, self.stderr = command[0], os.getpid(), threading.Lock(), tempfile.TemporaryFile()
-        self.blocks, self.held, self.given_back = {}, {}, []
-        self.socket, theirs = socket.socketpair()
-        self.lines = open(self.socket.fileno(), "rb", closefd=False)
+    def _start(self):
+        """Starts the program, which ends when our end of the sockets is closed."""
+        self._stderr = open(os.memfd_create("stderr"), "r+", errors="replace")
+        ours, theirs = socket.socketpair()
         with theirs:
-            path = os.path.dirname(__file__) + os.pathsep + os.environ.get("PATH", os.defpath)
-            environment = {**os.environ, "PATH": path, "PENSTOCK_SHARE": str(theirs.fileno())}
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=self.stderr, env=environment,
-                                            pass_fds=[theirs.fileno()], start_new_session=True)  # Ctrl-C is ours
-        _programs.add(self)
-        self.greeting = self.ask(do="hello", version=1)
-        self.batch = collections.namedtuple("Batch", [f["name"] for f in self.greeting["fields"]], rename=True)._make
+            # in a session of its own: Ctrl-C is ours
+            self._process = subprocess.Popen(
+                self._command, stdin=theirs, stderr=self._stderr, start_new_session=True
+            )
+        self._socket, self._lines = ours, open(ours.fileno(), "rb", closefd=False)
+        _sockets.add(ours)
+        self._blocks, self._held = {}, []
+        names = self._ask(do="hello", version=2)["names"]
+        self._batch = collections.namedtuple("Batch", names, rename=True)
 
-    def closed(self):
-        return self.pid != os.getpid() or self.socket.fileno() < 0
-
-    def tell(self, **line):
-        with contextlib.suppress(OSError):  # if the program has ended, the next answer shows it
-            self.closed() or self.socket.sendall(json.dumps(line).encode() + b"\n")
-
-    def ask(self, copy=False, **question):
-        """The answer, with the tensors if it is a batch."""
-        with self.lock:
-            if self.closed():
-                raise RuntimeError("the Loader was closed in the middle of a loop, or this process is a fork")
-            try:
-                self.tell(**question, free=[self.held.pop(id(self.given_back.pop()))[1] for _ in list(self.given_back)])
-                answer = json.loads(self.lines.readline())
-                if "batch" in answer:
-                    answer["tensors"] = self.tensors(answer, copy)
-            except (ConnectionError, json.JSONDecodeError):
-                raise Error(self.close()) from None
-            except BaseException:  # such as Ctrl-C: nobody will read the answer, or give the batch back
-                self.close()
-                raise
+    def _ask(self, **question):
+        """Sends a question, with the memory that is still used, and returns the answer."""
+        if not self._running():
+            self._start()
+        self._held = [(block, ref) for block, ref in self._held if ref() is not None]
+        held = [block for block, _ in self._held]
+        question = json.dumps({**question, "held": held, "forks": len(_forks)})
+        try:
+            self._socket.sendall(question.encode())
+            answer = json.loads(self._lines.readline())
+        except (OSError, json.JSONDecodeError):
+            raise Error(self.close()) from None
+        except BaseException:  # such as Ctrl-C: nobody will read the answer
+            self.close()
+            raise
         if "error" in answer:
             raise Error(answer["error"], answer.get("name"), answer.get("index"))
         return answer
 
-    def tensors(self, batch, copy):
-        """They hold their block's region. When that is gone, the next question gives the memory back."""
-        regions, tensors = {}, []
+    def _tensors(self, batch):
+        """The batch, whose tensors hold regions: memory without a region is free to be used again."""
         for block in batch["gone"]:
-            self.blocks.pop(block, None)
-        for m in batch["memory"]:
-            if m["block"] not in self.blocks:
-                with open(m["file"], "r+b") as file:
-                    self.blocks[m["block"]] = mmap.mmap(file.fileno(), 0)
-            memory = self.blocks[m["block"]]
-            regions[m["block"]] = region = (ctypes.c_char * len(memory)).from_buffer(memory)
-            ref = weakref.ref(region, self.given_back.append)  # no Python code, in which a Ctrl-C would get lost
-            self.held[id(ref)] = ref, m["hold"]
+            self._blocks.pop(block, None)
+        tensors = []
         for f in batch["fields"]:
-            x = numpy.ndarray(f["shape"], f["dtype"].replace("bfloat16", "uint16"), regions.get(f["block"]), f["offset"])
-            x = x.copy() if copy or f["copy"] else x
+            region = self._region(f["block"], f["file"]) if f["bytes"] else None
+            dtype = f["dtype"].replace("bfloat16", "uint16")
+            x = numpy.ndarray(f["shape"], dtype, region, f["offset"])
+            x = x.copy() if self._copy or f["copy"] else x
             x = torch.from_numpy(x).view(getattr(torch, f["dtype"])) if torch else x
-            tensors.append(Ragged(x, (torch or numpy).asarray(f["offsets"])) if "offsets" in f else x)
-        return self.batch(tensors)
+            offsets = (torch or numpy).asarray(f.get("offsets", []))
+            tensors.append(Ragged(x, offsets) if "offsets" in f else x)
+        return self._batch(*tensors)
 
-    def close(self):
-        """Returns how the program has ended."""
-        if self.closed():
-            return
-        self.socket.shutdown(socket.SHUT_RDWR)  # wakes who waits for an answer
-        self.socket.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
-        self.process.kill()  # does nothing if it has ended
-        status = self.process.wait()
-        end = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        with self.stderr as file:
-            file.seek(0)
-            return f"{self.name} {end}: {file.read()[-8000:].decode(errors='replace').strip() or 'no message'}"
+    def _region(self, block, file):
+        if block not in self._blocks:
+            self._blocks[block] = numpy.memmap(file, mode="r+")
+        region = self._blocks[block].view(numpy.ndarray)
+        # no callback of the reference: a Ctrl-C would get lost in it
+        self._held.append((block, weakref.ref(region)))
+        return region
 
 
-# The other process sees the batches that are held at a fork: the program does not use their memory again.
-_programs = weakref.WeakSet()
-os.register_at_fork(before=lambda: [program.tell(do="fork") for program in list(_programs)])
+def ImageFolder(root, **arguments):
+    """(image, label) of the images in a folder, with a folder per class. `penstock-images -h` lists the flags."""
+    program = os.path.join(os.path.dirname(__file__), "penstock-images")
+    return Loader(program, root=os.path.abspath(root), **arguments)
+
+
+# The other process of a fork sees what is held then. It must not use this one's programs.
+_sockets, _forks = weakref.WeakSet(), []
+os.register_at_fork(before=lambda: _forks.append(os.getpid()))
+os.register_at_fork(after_in_child=lambda: [each.close() for each in list(_sockets)])

@@ -21,9 +21,9 @@ import (
 // settings are those of a dataset that is easy to check: sample i holds the number i
 // everywhere, besides what is random.
 type settings struct {
-	samples, size, batch, workers, slabs, fail, panics int
-	seed                                               uint64
-	shuffle, dropLast, wrong, poison                   bool
+	samples, size, batch, workers, slabs, fail, hangs, panics int
+	seed                                                      uint64
+	shuffle, dropLast, wrong, poison                          bool
 }
 
 func parsed(arguments []string) (s settings, err error) {
@@ -34,6 +34,7 @@ func parsed(arguments []string) (s settings, err error) {
 	flags.IntVar(&s.workers, "num_workers", 2, "")
 	flags.IntVar(&s.slabs, "slabs", 5, "")
 	flags.IntVar(&s.fail, "fail", -1, "the sample that cannot be placed")
+	flags.IntVar(&s.hangs, "hangs", -1, "the sample that is never placed")
 	flags.IntVar(&s.panics, "panics", -1, "the sample at which the program crashes")
 	flags.Uint64Var(&s.seed, "seed", 0, "")
 	flags.BoolVar(&s.shuffle, "shuffle", false, "")
@@ -60,6 +61,8 @@ func (s settings) dataset() dataset.Dataset {
 		switch i {
 		case s.fail:
 			return errors.New("number.txt: not a number")
+		case s.hangs:
+			select {}
 		case s.panics:
 			go panic("this program is to crash")
 			select {}

@@ -14,7 +14,7 @@ import (
 
 // This test's program is also the program that Python starts.
 func TestMain(m *testing.M) {
-	if os.Getenv("PENSTOCK_SHARE") != "" || len(os.Args) > 1 && os.Args[1] == "numbers" {
+	if len(os.Args) > 1 && os.Args[1] == "numbers" {
 		if err := serve(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // python is a Python that can run the package: PENSTOCK_PYTHON, in which it is
-// installed, or else python3 with the package's source.
+// installed, or else python3 with the package as a wheel would install it.
 func python(t *testing.T) (path string, env []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -44,16 +44,19 @@ func python(t *testing.T) (path string, env []string) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		t.Skipf("%s cannot run the package: %s", path, lines[len(lines)-1])
 	}
-	programs := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(programs, "penstock-images"), "../images")
+	packages := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(packages, "penstock", "penstock-images"), "../images")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	source, err := filepath.Abs("..")
+	source, err := filepath.Abs("../penstock/__init__.py")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path, append(os.Environ(), "PYTHONPATH="+source, "PATH="+programs+":"+os.Getenv("PATH"))
+	if err := os.Symlink(source, filepath.Join(packages, "penstock", "__init__.py")); err != nil {
+		t.Fatal(err)
+	}
+	return path, append(os.Environ(), "PYTHONPATH="+packages)
 }
 
 // buildREADME builds the program that README.md shows.

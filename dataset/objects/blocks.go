@@ -1,6 +1,10 @@
 package objects
 
-import "github.com/penstock-go/penstock/dataset"
+import (
+	"context"
+
+	"github.com/penstock-go/penstock/dataset"
+)
 
 // A Block is a range of an object that is read as a whole, by one ReadAt. The blocks
 // of a dataset may be several such ranges each: see [Blocks].
@@ -30,6 +34,15 @@ type Blocks struct {
 type Foreseer interface {
 	// Foresee is like that of [dataset.Foreseer], for samples of these blocks.
 	Foresee(f dataset.Future, b Blocks) (stop func())
+}
+
+// An Exchanger is a [Store] that has bytes in memory, and can give that memory away instead of
+// copying it.
+type Exchanger interface {
+	// Exchange returns n bytes of o from byte off on, in memory that belongs to the caller. The
+	// memory of dst, which may be nil, belongs to the store from then on, unless it is that of
+	// the returned bytes. After an error nobody may use it.
+	Exchange(ctx context.Context, o Object, dst []byte, off, n int64) ([]byte, error)
 }
 
 // A Holder is a [Store] that has some bytes nearby, such as one with a cache on the local

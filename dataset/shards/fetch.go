@@ -22,9 +22,12 @@ type damage struct{ error }
 func (d *damage) Unwrap() error { return d.error }
 
 // fetch appends n bytes of an object from byte off on, at most part bytes at once. It uses
-// the memory of to, if that is large enough.
+// the memory of to, if that is large enough, or that of the store.
 func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, error) {
 	first := len(to)
+	if x, ok := s.(objects.Exchanger); ok && first == 0 && n > 0 && n <= min(part, atOnce) {
+		return x.Exchange(ctx, o, to, off, n)
+	}
 	for int64(len(to)-first) < n {
 		done := int64(len(to) - first)
 		part := int(min(n-done, part, max(atOnce, done)))

@@ -44,7 +44,7 @@ func loadSide(ctx context.Context, o options) error {
 	for epoch := range o.epochs {
 		begin, cpu := time.Now(), cpuSeconds()
 		m := measurement{Epoch: epoch, Blocks: len(side.ds.Ends()), Bytes: side.bytes}
-		before := side.cacheStats()
+		before, hedged := side.cacheStats(), side.hedges()
 		waited := time.Now()
 		for batch, err := range l.Epoch(ctx, epoch) {
 			if err != nil {
@@ -55,6 +55,7 @@ func loadSide(ctx context.Context, o options) error {
 			waited = time.Now()
 		}
 		m.Seconds, m.CPU = time.Since(begin).Seconds(), cpuSeconds()-cpu
+		m.Hedged = side.hedges() - hedged
 		if side.cache != nil {
 			after := side.cacheStats()
 			hits, misses := after.Hits-before.Hits, after.Misses-before.Misses
@@ -91,9 +92,10 @@ func cpuSeconds() float64 {
 
 // An opened side of penstock.
 type opened struct {
-	ds    *shards.Dataset
-	bytes int64        // of all blocks
-	cache *cache.Cache // nil if it has none
+	ds     *shards.Dataset
+	bytes  int64           // of all blocks
+	cache  *cache.Cache    // nil if it has none
+	client *objects.Client // nil if the side is local
 }
 
 func (s *opened) close() {
@@ -108,6 +110,14 @@ func (s *opened) cacheStats() (stats cache.Stats) {
 		stats = s.cache.Stats()
 	}
 	return stats
+}
+
+// hedges is how many requests were sent a second time, because the first was slow.
+func (s *opened) hedges() int64 {
+	if s.client == nil {
+		return 0
+	}
+	return s.client.Stats().Hedges
 }
 
 // openSide opens the shards as the side's name says: "local" in the folder, "tar" and "mds"
@@ -126,7 +136,7 @@ func openSide(ctx context.Context, o options) (s opened, err error) {
 		if err != nil {
 			return s, err
 		}
-		store = client
+		store, s.client = client, client
 		if has("cached") {
 			limit := int64(16 << 30)
 			if has("half") {

@@ -47,7 +47,7 @@ func main() {
 	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers; lognormal")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "workers of every side")
 	flag.IntVar(&o.epochs, "epochs", 2, "epochs of a process")
-	flag.IntVar(&o.copies, "copies", 4, "how often every photo is in the shards")
+	flag.IntVar(&o.copies, "copies", 0, "how often every photo is in the shards; 0 means 4, and 24 with -goals")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often every side is measured")
 	flag.StringVar(&o.python, "python", "", "a Python with the peers")
 	flag.StringVar(&o.only, "sides", "", "measure these sides alone, with commas between them")
@@ -65,6 +65,12 @@ func main() {
 	}
 	if flag.NArg() != 1 {
 		log.Fatal("want a folder of photos, with a folder per class")
+	}
+	if o.copies == 0 {
+		o.copies = 4
+		if o.goals {
+			o.copies = 24 // so that a block is less than a half per cent of the data
+		}
 	}
 	if err := run(ctx, o, flag.Arg(0)); err != nil {
 		log.Fatal(err)

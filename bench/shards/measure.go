@@ -26,6 +26,7 @@ type measurement struct {
 	// Of penstock alone.
 	Blocks int     // of the index
 	Bytes  int64   // of these
+	Hedged int64   // requests that were sent again because the first was slow
 	Hits   float64 // share of the blocks that came from the cache
 	Share  float64 // of the data that the cache may hold
 

@@ -164,6 +164,7 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		`the dataset has no field "area"`:                             {boxes.With("area")},
 		"SanitizeKeyPoints(): want KeyPoints before it":               {boxes, transform.SanitizeKeyPoints()},
 		"SanitizeKeyPoints wants a ragged field that does not":        {boxes.With("points"), points, transform.SanitizeKeyPoints()},
+		`Boxes("boxes", XYXY): must not be part of a random`:          {transform.RandomApply(0.5, boxes)},
 		`field "label" has the rows of another`:                       {boxes.With("label"), points.With("label")},
 		`KeyPoints("points").With("points"): want other fields`:       {points.With("points")},
 		"KeyPoints(\"label\"): field label int64 (n): want float32":   {transform.KeyPoints("label")},

@@ -1,163 +1,12 @@
 package transform
 
 import (
-	"errors"
 	"fmt"
 	"image"
-	"slices"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
-	"github.com/penstock-go/penstock/internal/steps"
 )
-
-// An annotated says which fields of a sample move with its image.
-type annotated struct {
-	boxes  []BoxField // at most one
-	masks  []MaskField
-	points []PointField
-
-	removes bool // SanitizeKeyPoints was there
-}
-
-func (a *annotated) any() bool { return len(a.boxes)+len(a.masks)+len(a.points) > 0 }
-
-// rigid is the error of a step that cannot say where boxes and keypoints go.
-func (a *annotated) rigid() error {
-	if len(a.boxes)+len(a.points) > 0 {
-		return errors.New("not with Boxes or KeyPoints: only the mode constant")
-	}
-	return nil
-}
-
-// still is the error of a step that moves the image alone.
-func (a *annotated) still() error {
-	if a.any() {
-		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which it does not move")
-	}
-	return nil
-}
-
-func (p *program) needBoxes() error {
-	if len(p.annotated.boxes) == 0 {
-		return errors.New("want Boxes before it")
-	}
-	return p.beforeTensor()
-}
-
-// declare checks a step that names a field, and that the name is new.
-func (p *program) declare(field string) error {
-	if field == "" {
-		return errors.New("want a field's name")
-	}
-	for _, name := range p.names() {
-		if name == field {
-			return errors.New("the field is declared already")
-		}
-	}
-	return p.first()
-}
-
-// names are the fields that have been declared.
-func (a *annotated) names() []string {
-	var names []string
-	for _, b := range a.boxes {
-		names = append(names, b.field)
-	}
-	for _, m := range a.masks {
-		names = append(names, m.field)
-	}
-	for _, k := range a.points {
-		names = append(names, k.field)
-	}
-	return names
-}
-
-// annotate finds the fields in the spec of the dataset, and returns how to read
-// and store them, with the spec of the results. The result has w×h pixels.
-func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
-	l := layout{boxes: -1}
-	var errs []error
-	wrong := func(s fmt.Stringer, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("transform: %v: %s", s, fmt.Sprintf(format, args...)))
-	}
-	find := func(s fmt.Stringer, field string) int {
-		f := spec.Index(field)
-		if f < 0 {
-			wrong(s, "the dataset has no field %q, only %v", field, spec)
-		} else if field == p.field {
-			wrong(s, "that is the field of the images")
-			f = -1
-		}
-		return f
-	}
-	var taken []int
-	rows := func(s fmt.Stringer, names []string) (all []int) {
-		for _, name := range names {
-			if r := find(s, name); r >= 0 {
-				if !spec[r].Ragged {
-					wrong(s, "field %v: want a ragged field, with a row per element", spec[r])
-				}
-				if slices.Contains(taken, r) {
-					wrong(s, "field %q has the rows of another field already", name)
-				}
-				all, taken = append(all, r), append(taken, r)
-			}
-		}
-		return all
-	}
-	for _, b := range p.annotated.boxes {
-		f := find(b, b.field)
-		if f < 0 {
-			continue
-		}
-		if s := spec[f]; !s.Ragged || s.Dtype != tensor.Float32 || s.Elements() != 4 {
-			wrong(b, "field %v: want ragged float32 (n, 4)", s)
-		}
-		l.boxes = f
-		l.rows = rows(b, b.rows)
-	}
-	for _, k := range p.annotated.points {
-		f := find(k, k.field)
-		if f < 0 {
-			continue
-		}
-		s := spec[f]
-		n := len(s.Shape)
-		if s.Dtype != tensor.Float32 || n == 0 || s.Shape[n-1] != 2 && s.Shape[n-1] != 3 {
-			wrong(k, "field %v: want float32 whose last dimension is x and y, or x, y and visibility", s)
-			continue
-		}
-		if p.removes && (!s.Ragged || slices.Contains(l.rows, f)) {
-			wrong(k, "field %v: SanitizeKeyPoints wants a ragged field that does not belong to boxes", s)
-		}
-		l.points = append(l.points, pointsAt{f, s.Shape[n-1], s.Elements(), rows(k, k.rows)})
-	}
-	for _, m := range p.annotated.masks {
-		f := find(m, m.field)
-		if f < 0 {
-			continue
-		}
-		at, err := m.at(f, spec[f])
-		if err != nil {
-			wrong(m, "%v", err)
-			continue
-		}
-		spec[f] = m.result(p, spec[f])
-		l.masks = append(l.masks, at)
-	}
-	return l, spec, errors.Join(errs...)
-}
-
-// A layout says where the annotations are in a slot.
-type layout struct {
-	boxes  int   // -1: none
-	rows   []int // fields with a row per box
-	points []pointsAt
-	masks  []maskAt
-}
 
 // annotations are the masks, boxes and keypoints of one sample. Every geometry moves
 // them as it moves the image. Boxes and keypoints are moved in the batch's memory.
@@ -355,9 +204,4 @@ func (a *annotations) store() error {
 		}
 	}
 	return nil
-}
-
-// fieldCall formats a step that names a field.
-func fieldCall(name, field string, more ...any) string {
-	return steps.Call(name, append([]any{fmt.Sprintf("%q", field)}, more...)...)
 }

@@ -13,7 +13,7 @@ import (
 
 // A detector's samples: pixels with boxes and their labels. Package dataset/coco reads
 // such fields from COCO's annotations.
-func boxed() dataset.Dataset {
+func detections() dataset.Dataset {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{100, 200, 3}},
 		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
@@ -28,7 +28,7 @@ func boxed() dataset.Dataset {
 }
 
 func ExampleBoxes() {
-	ds, err := transform.Images(boxed(),
+	ds, err := transform.Images(detections(),
 		transform.Boxes("boxes", transform.XYWH).With("label"),
 		transform.Crop(0, 0, 100, 100), transform.Resize(50, 50),
 		transform.SanitizeBoundingBoxes(), transform.ConvertBoundingBoxFormat(transform.XYXY),
@@ -45,7 +45,7 @@ func ExampleBoxes() {
 }
 
 func ExampleViews() {
-	ds, err := transform.Images(boxed(),
+	ds, err := transform.Images(detections(),
 		transform.Views(2, transform.RandomResizedCrop(224).Scale(0.4, 1), transform.ToTensor()).As("global"),
 		transform.Views(8, transform.RandomResizedCrop(96).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 //	go run ./examples/segmentation [-sheet FILE]
 //
-// The scenes are painted by the program. For data of your own, name the field that holds
-// the masks.
+// The scenes are painted by the program. Packages dataset/masks and dataset/voc read
+// images with masks in fields of the same names.
 package main
 
 import (

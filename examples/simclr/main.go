@@ -52,6 +52,7 @@ func run(dir, file string) error {
 		transform.RandomHorizontalFlip(0.5),
 		transform.RandomApply(0.8, transform.ColorJitter(0.8, 0.8, 0.8, 0.2)),
 		transform.RandomGrayscale(0.2),
+		transform.RandomApply(0.5, transform.GaussianBlur(11)),
 		transform.ToTensor()))
 	if err != nil {
 		return err

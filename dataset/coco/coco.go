@@ -129,8 +129,7 @@ func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.maxFile
 // It reads "images", "annotations" and "categories", and no image. An annotation of an
 // unknown image or category is an error, and so is a shape that does not fit its image.
 // Errors name the file and the annotation's id. The memory grows with the annotations,
-// not with the images' sizes: with polygons, COCO's 118,287 training images take about
-// 300 MB.
+// not with the images' sizes: an object with a polygon of 30 points takes about 320 bytes.
 func Open(fsys fs.FS, annotations string, options ...Option) (*Dataset, error) {
 	d := &Dataset{fsys: fsys, file: annotations, config: config{maxFile: 256 << 20}}
 	for _, option := range options {

@@ -39,7 +39,7 @@ type parser struct {
 	objects    []pending
 	keys       []float64 // of all objects
 
-	polygons [][]float64 // scratch
+	numbers []float64 // of one polygon
 }
 
 // pending is an object until all images and categories are known.

@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,17 +17,23 @@ func (p *parser) segmentation(o *pending, text json.RawMessage) error {
 	case text[0] == '{':
 		return p.encoded(o, text)
 	}
-	p.polygons = p.polygons[:0]
-	if err := json.Unmarshal(text, &p.polygons); err != nil {
-		return err
+	rest, ok := bytes.CutPrefix(text, []byte("["))
+	if !ok {
+		return fmt.Errorf("found %.20q, want polygons or runs", text)
 	}
 	o.shape.from = len(p.d.parts)
 	steps := 0
-	for k, xy := range p.polygons {
-		if len(xy) < 6 || len(xy)%2 == 1 {
-			return fmt.Errorf("polygon %d has %d numbers: want x and y of three points or more", k, len(xy))
+	for k := 0; ; k++ {
+		if rest = space(rest); rest[0] == ']' {
+			break
 		}
-		n, err := p.polygon(xy)
+		if rest[0] == ',' {
+			rest = rest[1:]
+		}
+		n, err := 0, error(nil)
+		if p.numbers, rest, err = appendNumbers(p.numbers[:0], rest); err == nil {
+			n, err = p.polygon(p.numbers)
+		}
 		if steps += n; err == nil && steps > maxSteps {
 			err = fmt.Errorf("its boundary is longer than %d pixels", maxSteps/scale)
 		}
@@ -47,6 +54,9 @@ const (
 
 // polygon adds a polygon and returns the number of steps along its boundary.
 func (p *parser) polygon(xy []float64) (steps int, err error) {
+	if len(xy) < 6 || len(xy)%2 == 1 {
+		return 0, fmt.Errorf("%d numbers: want x and y of three points or more", len(xy))
+	}
 	begin := len(p.d.points)
 	for _, x := range xy {
 		at := float64(scale*x) + 0.5

@@ -1,6 +1,9 @@
 package coco
 
-import "slices"
+import (
+	"crypto/subtle"
+	"slices"
+)
 
 // A shape is where the mask of an object is kept: run lengths from up to, but not
 // including, to, or polygons of these numbers.
@@ -44,16 +47,87 @@ func (p plane) decode(runs []uint32) {
 // scale is how many steps of a polygon's boundary there are per pixel.
 const scale = 5
 
+// A canvas draws polygons. It keeps its memory between them.
+type canvas struct {
+	crossings
+	plane []uint8
+	below []uint8 // per column, whether crossings below the image are odd
+}
+
 // polygon fills a polygon, whose points are x and y in fifths of a pixel. It finds where
 // the boundary crosses the centre lines of columns, with the roundings of
 // pycocotools' rleFrPoly. Every crossing, counted column by column, begins or ends a run.
-// scratch is memory for crossings, which polygon returns for the next call.
-func (p plane) polygon(points []int32, scratch []uint32) []uint32 {
-	c := crossings{h: p.h, w: p.w, found: scratch[:0]}
+// The plane holds zeros if it is the first polygon.
+func (c *canvas) polygon(p plane, points []int32, first bool) {
+	c.crossings = crossings{h: p.h, w: p.w, found: c.found[:0]}
 	n := len(points) / 2
 	for k := range n {
 		next := (k + 1) % n
 		c.edge(int(points[2*k]), int(points[2*k+1]), int(points[2*next]), int(points[2*next+1]))
+	}
+	if len(c.found) == 0 {
+		return
+	}
+	if first {
+		if !c.toggle(p) {
+			clear(p.pixels)
+			c.runs(p)
+		}
+		return
+	}
+	if cap(c.plane) < len(p.pixels) {
+		c.plane = make([]uint8, len(p.pixels))
+	}
+	own := plane{c.plane[:len(p.pixels)], p.h, p.w}
+	clear(own.pixels)
+	if !c.toggle(own) {
+		c.runs(p)
+		return
+	}
+	for k, v := range own.pixels {
+		p.pixels[k] |= v
+	}
+}
+
+// toggle fills a plane of zeros row by row: a pixel differs from the one above it where a
+// crossing is. It reports false if a run goes on from the end of a column to the next
+// one, because that column has an odd number of crossings.
+func (c *canvas) toggle(p plane) bool {
+	if cap(c.below) < p.w {
+		c.below = make([]uint8, p.w)
+	}
+	below := c.below[:p.w]
+	clear(below)
+	left, right, top, bottom := p.w, 0, p.h, 0
+	for _, at := range c.found {
+		x, y := int(at)/(p.h+1), int(at)%(p.h+1)
+		left, right, top, bottom = min(left, x), max(right, x+1), min(top, y), max(bottom, y)
+		if y < p.h {
+			p.pixels[y*p.w+x] ^= 1
+		} else {
+			below[x] ^= 1
+		}
+	}
+	row := func(y int) []uint8 { return p.pixels[y*p.w+left : y*p.w+right] }
+	last := min(bottom, p.h-1)
+	for y := top + 1; y <= last; y++ {
+		subtle.XORBytes(row(y), row(y), row(y-1))
+	}
+	if top >= p.h {
+		return !slices.Contains(below, 1)
+	}
+	for k, v := range row(last) {
+		if v != below[left+k] {
+			return false
+		}
+	}
+	return true
+}
+
+// runs fills from every crossing to the next one, column by column.
+func (c *canvas) runs(p plane) {
+	for k, at := range c.found {
+		c.found[k] = at/uint32(p.h+1)*uint32(p.h) + at%uint32(p.h+1)
 	}
 	slices.Sort(c.found)
 	if len(c.found)%2 == 1 {
@@ -62,7 +136,6 @@ func (p plane) polygon(points []int32, scratch []uint32) []uint32 {
 	for k := 0; k < len(c.found); k += 2 {
 		p.fill(int(c.found[k]), int(c.found[k+1]))
 	}
-	return c.found
 }
 
 // crossings are found along a boundary that is walked step by step.
@@ -70,7 +143,7 @@ type crossings struct {
 	h, w  int
 	u, v  int // the last step
 	begun bool
-	found []uint32
+	found []uint32 // x·(h+1) + y of every crossing
 }
 
 // edge walks from one point to another: along its longer direction in steps of one, with
@@ -131,7 +204,7 @@ func (c *crossings) step(u, v int) {
 		return
 	}
 	y := max(min(v, lastV)-scale/2, 0)
-	c.found = append(c.found, uint32(x*c.h+min((y+scale-1)/scale, c.h)))
+	c.found = append(c.found, uint32(x*(c.h+1)+min((y+scale-1)/scale, c.h)))
 }
 
 func abs(x int) int { return max(x, -x) }

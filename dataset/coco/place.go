@@ -14,7 +14,7 @@ func (d *Dataset) Open() (dataset.Reader, error) { return &reader{Dataset: d}, n
 
 type reader struct {
 	*Dataset
-	scratch []uint32 // of polygons
+	canvas canvas
 }
 
 func (r *reader) Close() error { return nil }
@@ -87,6 +87,6 @@ func (r *reader) draw(s shape, p plane) {
 		if k > 0 {
 			begin = r.parts[k-1]
 		}
-		r.scratch = p.polygon(r.points[begin:r.parts[k]], r.scratch)
+		r.canvas.polygon(p, r.points[begin:r.parts[k]], k == s.from)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// boxed is a dataset of one grey image of 4×6 pixels, with a class and two boxes.
-func boxed() dataset.Dataset {
+// boxedImage is a dataset of one grey image of 4×6 pixels, with a class and two boxes.
+func boxedImage() dataset.Dataset {
 	spec := dataset.Spec{
 		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6, 3}},
 		{Name: "label", Dtype: tensor.Int64},
@@ -63,7 +63,7 @@ func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
 		label[0]++
 		return nil
 	})
-	images, err := transform.Images(boxed(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
 		transform.ApplySample(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0])
 		return nil
 	})
-	images, err := transform.Images(boxed(), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
+	images, err := transform.Images(boxedImage(), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +107,14 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		`transform: step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
 		`want settings outside`:                                plainDecoder,
 	} {
-		if _, err := transform.Images(boxed(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := transform.Images(boxedImage(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
 
 func TestOwnStepMayChangeTheSize(t *testing.T) {
-	images, err := transform.Images(boxed(), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
+	images, err := transform.Images(boxedImage(), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func TestOwnStepMayChangeTheSize(t *testing.T) {
 }
 
 func TestOwnStepOfVaryingSizeNeedsRagged(t *testing.T) {
-	_, err := transform.Images(boxed(), transform.ApplySample(anySize{halved}))
+	_, err := transform.Images(boxedImage(), transform.ApplySample(anySize{halved}))
 	if err == nil {
 		t.Error("no error without Ragged")
 	}
-	images, err := transform.Images(boxed(), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(boxedImage(), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes`},
 		{[]transform.Step{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
 	} {
-		images, err := transform.Images(boxed(), c.steps...)
+		images, err := transform.Images(boxedImage(), c.steps...)
 		if err == nil {
 			r, openErr := images.Open()
 			if openErr != nil {
@@ -204,7 +204,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0]) + uint8(r.IntN(2))
 		return nil
 	})
-	images, err := transform.Images(boxed(), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
+	images, err := transform.Images(boxedImage(), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
 	if err != nil {
 		t.Fatal(err)
 	}

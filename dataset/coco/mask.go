@@ -51,13 +51,12 @@ const scale = 5
 type canvas struct {
 	crossings
 	plane []uint8
-	below []uint8 // per column, whether crossings below the image are odd
 }
 
 // polygon fills a polygon, whose points are x and y in fifths of a pixel. It finds where
 // the boundary crosses the centre lines of columns, with the roundings of
-// pycocotools' rleFrPoly. Every crossing, counted column by column, begins or ends a run.
-// The plane holds zeros if it is the first polygon.
+// pycocotools' rleFrPoly, which fills from every crossing to the next one, column by
+// column. The plane holds zeros if it is the first polygon.
 func (c *canvas) polygon(p plane, points []int32, first bool) {
 	c.crossings = crossings{h: p.h, w: p.w, found: c.found[:0]}
 	n := len(points) / 2
@@ -65,76 +64,39 @@ func (c *canvas) polygon(p plane, points []int32, first bool) {
 		next := (k + 1) % n
 		c.edge(int(points[2*k]), int(points[2*k+1]), int(points[2*next]), int(points[2*next+1]))
 	}
-	if len(c.found) == 0 {
-		return
-	}
-	if first {
-		if !c.toggle(p) {
-			clear(p.pixels)
-			c.runs(p)
+	switch {
+	case len(c.found) == 0:
+	case first:
+		c.toggle(p)
+	default:
+		c.plane = slices.Grow(c.plane[:0], len(p.pixels))[:len(p.pixels)]
+		clear(c.plane)
+		c.toggle(plane{c.plane, p.h, p.w})
+		for k, v := range c.plane {
+			p.pixels[k] |= v
 		}
-		return
-	}
-	if cap(c.plane) < len(p.pixels) {
-		c.plane = make([]uint8, len(p.pixels))
-	}
-	own := plane{c.plane[:len(p.pixels)], p.h, p.w}
-	clear(own.pixels)
-	if !c.toggle(own) {
-		c.runs(p)
-		return
-	}
-	for k, v := range own.pixels {
-		p.pixels[k] |= v
 	}
 }
 
 // toggle fills a plane of zeros row by row: a pixel differs from the one above it where a
-// crossing is. It reports false if a run goes on from the end of a column to the next
-// one, because that column has an odd number of crossings.
-func (c *canvas) toggle(p plane) bool {
-	if cap(c.below) < p.w {
-		c.below = make([]uint8, p.w)
-	}
-	below := c.below[:p.w]
-	clear(below)
+// crossing is. Every column has an even number of crossings, because the boundary is
+// closed, so no run goes on from the end of a column to the next one. Crossings below
+// the image end runs there.
+func (c *canvas) toggle(p plane) {
 	left, right, top, bottom := p.w, 0, p.h, 0
 	for _, at := range c.found {
 		x, y := int(at)/(p.h+1), int(at)%(p.h+1)
 		left, right, top, bottom = min(left, x), max(right, x+1), min(top, y), max(bottom, y)
 		if y < p.h {
 			p.pixels[y*p.w+x] ^= 1
-		} else {
-			below[x] ^= 1
 		}
 	}
 	row := func(y int) []uint8 { return p.pixels[y*p.w+left : y*p.w+right] }
-	last := min(bottom, p.h-1)
-	for y := top + 1; y <= last; y++ {
+	for y := top + 1; y < bottom; y++ {
 		subtle.XORBytes(row(y), row(y), row(y-1))
 	}
-	if top >= p.h {
-		return !slices.Contains(below, 1)
-	}
-	for k, v := range row(last) {
-		if v != below[left+k] {
-			return false
-		}
-	}
-	return true
-}
-
-// runs fills from every crossing to the next one, column by column.
-func (c *canvas) runs(p plane) {
-	for k, at := range c.found {
-		c.found[k] = at/uint32(p.h+1)*uint32(p.h) + at%uint32(p.h+1)
-	}
-	slices.Sort(c.found)
-	if len(c.found)%2 == 1 {
-		c.found = append(c.found, uint32(p.h*p.w))
-	}
-	for k := 0; k < len(c.found); k += 2 {
-		p.fill(int(c.found[k]), int(c.found[k+1]))
+	if bottom < p.h && top < bottom {
+		subtle.XORBytes(row(bottom), row(bottom), row(bottom-1))
 	}
 }
 

@@ -33,11 +33,16 @@ func (l *layout) findName() {
 	}
 }
 
+// likely is the ratio of a block's bytes in memory to those of the file for which memory is
+// allocated before anything is decoded.
+const likely = 4
+
 // Unpack decodes the pages of a block into rows.
 func (l *layout) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
 	m := &metaReader{r: bytes.NewReader(b.Meta)}
 	c := &codecs{}
 	defer c.close()
+	dst = slices.Grow(dst, int(min(b.Size, likely*int64(len(stored)))))
 	rows := 0
 	for n := m.number(); n > 0 && m.err == nil; n-- {
 		count := m.number()

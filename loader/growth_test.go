@@ -230,11 +230,16 @@ func TestIdleIsClosedOnlyWhenNothingElseIsLeft(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		synctest.Test(t, func(t *testing.T) {
 			var inBody atomic.Bool
+			var delivered atomic.Int32
 			ds := idling{newArriving(40, 1), func() {
-				if inBody.Load() {
-					t.Errorf("%d workers: idle is closed although the loop body runs", workers)
+				if n := delivered.Load(); inBody.Load() || n < 3 {
+					t.Errorf("%d workers: idle is closed after %d batches of 3; the loop body runs: %v", workers, n, inBody.Load())
 				}
 			}}
+			ds.place = func(_ context.Context, _ int, dst dataset.Slot) error {
+				time.Sleep(10 * time.Second) // the loop waits for batches, too
+				return nil
+			}
 			l := newLoader(t, ds, loader.BatchSize(4), loader.Workers(workers), loader.InFlight(8))
 			batches := 0
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -245,6 +250,7 @@ func TestIdleIsClosedOnlyWhenNothingElseIsLeft(t *testing.T) {
 					break
 				}
 				inBody.Store(true)
+				delivered.Add(1)
 				time.Sleep(time.Second)
 				synctest.Wait()
 				batches++

@@ -105,8 +105,6 @@ func (l *Loader) ordered(from Position) *plan {
 }
 
 // begin is how many of the samples that remain come before batch k.
-func (p *plan) begin(k int) int { return p.extent.Load().begin(k, p.size) }
-
 func (e *extent) begin(k, size int) int { return min(saturated(k, size), e.left) }
 
 // drawn is the [Position.Draw] before batch k.

@@ -134,6 +134,9 @@ func (r *run) open(w *worker) *job {
 	r.cursor.seq++
 	r.cursor.k++
 	r.inFlight = append(r.inFlight, j)
+	if j.plan.growing() && r.cursor.k == j.plan.count() {
+		r.demand() // not only when a worker looks for a batch, because it needs a free slab then
+	}
 	return j
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"time"
 
 	"gorgonia.org/tensor"
@@ -56,6 +57,7 @@ type reading struct {
 	head   []byte // of a frame
 	mark   []byte // memory of the latest one
 
+	mu  sync.Mutex
 	ctx context.Context // for which Read is interrupted
 }
 
@@ -109,10 +111,19 @@ func (l *reading) interruptible(ctx context.Context) {
 	if !ok || ctx == l.ctx {
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.ctx = ctx
-	if d.SetReadDeadline(time.Time{}) == nil { // files have the method, and an error
-		context.AfterFunc(ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
+	if d.SetReadDeadline(time.Time{}) != nil {
+		return // files have the method, and an error
 	}
+	context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.ctx == ctx { // else another Dataset reads already
+			_ = d.SetReadDeadline(time.Unix(1, 0))
+		}
+	})
 }
 
 // line reads the rest of a line.

@@ -27,7 +27,8 @@ func (d *Dataset) feed(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		d.spool.fail(errors.Join(err, d.spool.flush()))
+		d.spool.flush()
+		d.spool.fail(err)
 		d.spool.told(ctx)
 	}
 }

@@ -1,16 +1,40 @@
 package stream_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/penstock-go/penstock/dataset/stream"
 	"github.com/penstock-go/penstock/loader"
 )
+
+// However the bytes arrive, they are cut into the same records, and a length alone takes
+// no memory.
+func FuzzReading(f *testing.F) {
+	f.Add([]byte("one\r\n\ntwo"), true)
+	f.Add(frames("one", "", "two"), false)
+	f.Add([]byte{0, 0, 0, 0x3f, 1}, false)
+	f.Fuzz(func(t *testing.T, data []byte, lines bool) {
+		cut := stream.Frames
+		if lines {
+			cut = stream.Lines
+		}
+		whole, wholeErr := texts(t, cut(bytes.NewReader(data), "x"))
+		bytewise, bytewiseErr := texts(t, cut(iotest.OneByteReader(bytes.NewReader(data)), "x"))
+		if !slices.Equal(whole, bytewise) || (wholeErr == nil) != (bytewiseErr == nil) {
+			t.Errorf("got %q, %v at once and %q, %v byte by byte", whole, wholeErr, bytewise, bytewiseErr)
+		}
+		if lines && wholeErr != nil || !lines && wholeErr == nil && !bytes.Equal(frames(whole...), data) {
+			t.Errorf("%q: got %q, %v", data, whole, wholeErr)
+		}
+	})
+}
 
 // signed gives a block the right checksum, if its numbers say where the table is.
 func signed(data []byte) []byte {

@@ -141,6 +141,9 @@ func kill(t *testing.T, dir string) string {
 // PENSTOCK_KILLS=200 makes it long.
 func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 	points := 20
+	if testing.Short() {
+		points = 6
+	}
 	if text := os.Getenv(pointsEnv); text != "" {
 		var err error
 		if points, err = strconv.Atoi(text); err != nil {

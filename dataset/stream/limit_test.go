@@ -207,8 +207,10 @@ func TestCloseSealsWhatWasReceived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	idle := make(chan struct{})
+	close(idle) // nobody will call Commit
 	for n := 1; !ds.Stats().Full; n++ {
-		if _, _, err := ds.Await(t.Context(), n, nil); err != nil && !errors.Is(err, stream.ErrFull) {
+		if _, _, err := ds.Await(t.Context(), n, idle); err != nil && !errors.Is(err, stream.ErrFull) {
 			t.Fatal(err)
 		}
 	}
@@ -255,7 +257,7 @@ func TestStorm(t *testing.T) {
 			}
 			for b, err := range l.From(ctx, position, 1) {
 				if err != nil {
-					if !errors.Is(err, errBroken) && !errors.Is(err, context.Canceled) {
+					if !errors.Is(err, errBroken) && !errors.Is(err, context.Canceled) && !errors.Is(err, stream.ErrFull) {
 						t.Fatal(err)
 					}
 					break
@@ -284,6 +286,93 @@ func TestStorm(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d records differ from the %d of the stream", len(got), len(want))
 	}
+}
+
+// A block that cannot be written ends the loop. Its records are kept, and written when
+// that is possible again.
+func TestAWriteErrorEndsTheLoopAndLosesNothing(t *testing.T) {
+	const n = 200
+	dir := filepath.Join(t.TempDir(), "spool")
+	moved := dir + ".moved"
+	source := &numbers{n: n, wait: func(_ context.Context, i int) error {
+		if i == 100 {
+			return os.Rename(dir, moved)
+		}
+		return nil
+	}}
+	ds := open(t, source, dir, stream.BlockSize(300))
+	l := newLoader(t, ds, loader.BatchSize(10))
+	position := l.Position(0)
+	var got []int64
+	var failed error
+	for b, err := range l.From(t.Context(), position, 1) {
+		if failed = err; err == nil {
+			position = b.Position()
+			got = append(got, loader.Values[int64](b, "n")...)
+		}
+	}
+	if failed == nil || !strings.Contains(failed.Error(), ".block") {
+		t.Errorf("after %d records: %v", len(got), failed)
+	}
+	if err := os.Rename(moved, dir); err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, flat(collect(t, l, position, -1))...)
+	if !slices.Equal(got, order(n, 1, 0)) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A loop gets the records that it needs, also if another one waits for more, or has.
+func TestALoopDoesNotWaitForTheNeedsOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := func(ctx context.Context, i int) error {
+			if i < 5 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		ds := open(t, &numbers{n: -1, wait: stalls}, t.TempDir())
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, _, err := ds.Await(ctx, 100, nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+		})
+		for _, n := range []int{3, 5} {
+			if have, _, err := ds.Await(t.Context(), n, nil); have < n || err != nil {
+				t.Errorf("Await(%d): got %d, %v", n, have, err)
+			}
+		}
+		cancel()
+		group.Wait()
+	})
+}
+
+// Two loops over one spool at once get the same.
+func TestTwoLoopsShareASpool(t *testing.T) {
+	const n = 2000
+	ds := open(t, &numbers{n: n}, t.TempDir(), stream.Window(60), stream.BlockSize(1<<10))
+	var group sync.WaitGroup
+	for workers := range 2 {
+		l := newLoader(t, ds, loader.BatchSize(7), loader.Workers(workers+1))
+		group.Go(func() {
+			var got []int64
+			for b, err := range l.Epoch(t.Context(), 0) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got = append(got, loader.Values[int64](b, "n")...)
+			}
+			if !slices.Equal(got, order(n, 60, 0)) {
+				t.Errorf("%d records that differ", len(got))
+			}
+		})
+	}
+	group.Wait()
 }
 
 // A queue gives records again until they are acknowledged, and never after that.

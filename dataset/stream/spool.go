@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/figures"
 )
-
-// ErrFull says that the spool has no room for a record that a loop waits for, and that
-// only [Dataset.Commit] or a higher [Limit] can help.
-var ErrFull = errors.New("the spool is full")
 
 // A spool keeps the records that were read from a source.
 type spool struct {
@@ -31,11 +25,10 @@ type spool struct {
 	blocks  []block       // that are sealed, one after the other
 	next    int           // number of the first record that is not sealed
 	used    int64         // bytes of blocks, and of the one that is being written
-	want    int           // a loop waits for all records before this one
+	wants   []int         // for every call of await that waits: it needs all records before this one
 	full    bool          // whether the draft has no room
 	ended   bool          // whether the source has ended with next
 	failure error         // of the source, which no loop has been told yet
-	waiters int           // calls of await that have not returned
 	closed  bool
 }
 
@@ -109,12 +102,12 @@ func (s *spool) add(c codec, record dataset.Slot, mark []byte) error {
 	return err
 }
 
-// wanted reports whether the draft has the last record that a loop waits for. The caller
-// holds gather.
+// wanted reports whether the draft has the last record that one of the loops waits for.
+// The caller holds gather.
 func (s *spool) wanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.want > s.next && s.want <= s.draft.end()
+	return slices.ContainsFunc(s.wants, func(want int) bool { return want > s.next && want <= s.draft.end() })
 }
 
 // seal makes the draft a block, if it is not empty and there is room for it, or with force
@@ -136,7 +129,7 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 	defer s.mu.Unlock()
 	if err != nil {
 		s.used -= size
-		return false, err
+		return false, &writeError{err}
 	}
 	s.blocks = append(s.blocks, b)
 	s.next = b.end()
@@ -144,6 +137,11 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 	s.change()
 	return true, nil
 }
+
+// A writeError says that a block could not be written. Its records are kept.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
 
 // reserve takes room for a block. It reports false if there is none.
 func (s *spool) reserve(size int64, force bool) bool {
@@ -226,134 +224,10 @@ func (s *spool) finish() (sealed bool, err error) {
 }
 
 // flush seals the records before one that could not be read, if there is room.
-func (s *spool) flush() error {
+func (s *spool) flush() {
 	s.gather.Lock()
 	defer s.gather.Unlock()
-	_, err := s.seal(false)
-	return err
-}
-
-// fail keeps an error for the loop that waits, or for the next one.
-func (s *spool) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failure = err
-	s.change()
-}
-
-// told waits until a loop has been told of the failure, and one waits for records again.
-func (s *spool) told(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		again, changed := s.failure == nil && s.waiters > 0, s.changed
-		s.mu.Unlock()
-		if again {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// enter counts calls of await.
-func (s *spool) enter(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiters += n
-	s.change()
-}
-
-// await is [Dataset.Await].
-func (s *spool) await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
-	need := n // whole windows
-	if rest := n % s.cfg.window; rest > 0 {
-		need = n - rest + min(s.cfg.window, math.MaxInt-n+rest)
-	}
-	s.enter(1)
-	defer s.enter(-1)
-	for waits := true; ; {
-		have, ended, err, changed := s.look(n, need, !waits)
-		if changed == nil || err != nil {
-			return have, ended, err
-		}
-		if sealed, err := s.sealUpTo(need); err != nil || sealed {
-			if err != nil {
-				return 0, false, err
-			}
-			continue
-		}
-		select {
-		case <-changed:
-		case <-idle:
-			idle, waits = nil, false
-		case <-ctx.Done():
-			return 0, false, ctx.Err()
-		}
-	}
-}
-
-// look returns what await does, or if it is to wait, the channel that is closed at the
-// next change. starved says that the loop does nothing else.
-func (s *spool) look(n, need int, starved bool) (have int, ended bool, err error, changed <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.want = max(s.want, need)
-	have = s.drawable()
-	switch {
-	case s.closed:
-		return 0, false, fs.ErrClosed, nil
-	case n <= have || s.ended:
-		return have, s.ended, nil, nil
-	case s.failure != nil:
-		err, s.failure = s.failure, nil // changed is closed when await returns
-		return 0, false, err, nil
-	case s.full && (starved || !s.helps(need)):
-		return 0, false, s.errFull(need), nil
-	}
-	return 0, false, nil, s.changed
-}
-
-// drawable is the number of samples that can be placed. The caller holds mu.
-func (s *spool) drawable() int {
-	if s.ended {
-		return s.next
-	}
-	return s.next - s.next%s.cfg.window
-}
-
-// helps reports whether a Commit could make room for the window that ends before record
-// need. The caller holds mu.
-func (s *spool) helps(need int) bool {
-	return len(s.blocks) > 1 && s.blocks[0].end() <= need-s.cfg.window
-}
-
-// errFull says what takes the room. The caller holds mu.
-func (s *spool) errFull(need int) error {
-	if len(s.blocks) == 0 {
-		return fmt.Errorf("%w: one block is larger than Limit(%s)", ErrFull, figures.Bytes(s.cfg.limit))
-	}
-	help := "raise the limit, or call Commit more often"
-	switch {
-	case s.blocks[0].end() > need-s.cfg.window:
-		help = fmt.Sprintf("it is too small for the window of records %d to %d: raise it", need-s.cfg.window, need-1)
-	case len(s.blocks) == 1:
-		help = "it is too small for two blocks: raise it"
-	}
-	return fmt.Errorf("%w: the records %d to %d take %s of Limit(%s): %s", ErrFull, s.blocks[0].first, s.next-1,
-		figures.Bytes(s.used), figures.Bytes(s.cfg.limit), help)
-}
-
-// sealUpTo seals the draft if it has the record before need.
-func (s *spool) sealUpTo(need int) (sealed bool, err error) {
-	s.gather.Lock()
-	defer s.gather.Unlock()
-	if s.draft.count == 0 || s.draft.end() < need {
-		return false, nil
-	}
-	return s.seal(false)
+	_, _ = s.seal(false) // a loop that waits for them tries again
 }
 
 // complete reports whether there is nothing left to read.

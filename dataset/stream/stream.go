@@ -107,6 +107,9 @@ type Acknowledger interface {
 	// block that is sealed. It is also called before the first Next, with the last mark of
 	// a spool that exists: the process may have been killed before that call. The source
 	// must not give these records again. An error ends the loop.
+	//
+	// It is called between two calls of Next, so Next must not wait for it: the queue must
+	// hand out as many records that are not acknowledged as a block, or a [Window], has.
 	Acknowledge(ctx context.Context, mark []byte) error
 }
 

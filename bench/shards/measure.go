@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -55,7 +56,8 @@ func measure(ctx context.Context, o options, side, scratch string) ([]measuremen
 		}
 		c = exec.CommandContext(ctx, self, "-side", side, "-endpoint", o.endpoint, "-dir", o.dir, "-workers", fmt.Sprint(o.workers), "-epochs", fmt.Sprint(o.epochs))
 	}
-	c.Dir, c.Stderr = scratch, os.Stderr
+	var why bytes.Buffer
+	c.Dir, c.Stderr = scratch, &why
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -75,7 +77,11 @@ func measure(ctx context.Context, o options, side, scratch string) ([]measuremen
 		m.Side = side
 		found = append(found, m)
 	}
-	return found, c.Wait()
+	if err := c.Wait(); err != nil { // the last line of a Python program says most
+		lines := strings.Split(strings.TrimSpace(why.String()), "\n")
+		return nil, fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+	}
+	return found, nil
 }
 
 // peer is a run of peers.py.

@@ -22,8 +22,8 @@ import (
 // nor writes them, and no other batch, sample or cache shares their memory.
 //
 // Len, Epoch, Number, Position, Spec and String may be called at any time. The
-// other methods, and the functions [Values] and [Padded], panic if the batch is no
-// longer valid. They also panic if it has no field of the given name.
+// other methods, and the functions [Values], [Padded] and [Mask], panic if the batch is
+// no longer valid. They also panic if it has no field of the given name.
 type Batch struct {
 	l       *Loader
 	job     *job

@@ -131,7 +131,7 @@ func luma(r, g, b uint8) uint8 {
 func Grayscale(channels int) Step { return grayscale{channels, -1} }
 
 // RandomGrayscale makes the image grey with probability p. The result has 3
-// channels.
+// channels. Torchvision's default for p is 0.1.
 func RandomGrayscale(p float64) Step { return grayscale{3, p} }
 
 type grayscale struct {

@@ -15,7 +15,7 @@ import (
 //
 // As in [RandomChoice] and [RandomOrder], the steps are those that change the image,
 // such as crops, [ColorJitter], [Apply], [Compose] and further random steps. Settings
-// and what belongs to the result, such as [ToTensor], stand after it. The draw is made
+// and steps that say what the result is, such as [ToTensor], are not among them. The draw is made
 // once per sample. Steps that are not drawn cost nothing: the window that is decoded
 // is that of the steps drawn.
 func RandomApply(p float64, several ...Step) Step {

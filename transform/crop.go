@@ -201,9 +201,11 @@ func (s RandomCropping) move(e *engine, r *rand.Rand) error {
 }
 
 // RandomHorizontalFlip mirrors the image left to right with probability p.
+// Torchvision's default for p is 0.5.
 func RandomHorizontalFlip(p float64) Step { return flip{"RandomHorizontalFlip", p, false} }
 
 // RandomVerticalFlip mirrors the image top to bottom with probability p.
+// Torchvision's default for p is 0.5.
 func RandomVerticalFlip(p float64) Step { return flip{"RandomVerticalFlip", p, true} }
 
 type flip struct {

@@ -11,7 +11,8 @@ import (
 // RandomErasing sets a random rectangle of the tensor to 0 with probability p, as
 // torchvision does. It draws an area and an aspect ratio until the rectangle is
 // smaller than the image in width and height. After ten draws without success it
-// erases nothing. It must come after [ToTensor] and [Normalize].
+// erases nothing. It must come after [ToTensor] and [Normalize]. Torchvision's default
+// for p is 0.5.
 func RandomErasing(p float64) Erasing {
 	return Erasing{p: p, scale: span{0.02, 0.33}, ratio: span{0.3, 3.3}}
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // RandomIoUCrop cuts out a random part of the image that overlaps with its boxes, as
-// in SSD (arXiv 1512.02325) and in torchvision. It draws the least IoU that a box
-// must have with the part, or to leave the image as it is, and then tries parts. A
-// box whose centre is outside the part becomes 0, 0, 0, 0: [SanitizeBoundingBoxes]
-// must come later, to remove it. It needs [Boxes]. An image without boxes stays as
-// it is.
+// in SSD (arXiv 1512.02325) and in torchvision. First it draws an option: to leave the
+// image as it is, or the least IoU that some box must have with the part. Then it tries
+// parts. A box whose centre is outside the part becomes 0, 0, 0, 0:
+// [SanitizeBoundingBoxes] must come later, to remove it. It needs [Boxes]. An image
+// without boxes stays as it is.
 func RandomIoUCrop() IoUCropping {
 	return IoUCropping{scale: span{0.3, 1}, ratio: span{0.5, 2}, options: []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1}, trials: 40}
 }

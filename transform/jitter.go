@@ -9,9 +9,11 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// ScaleJitter resizes the image by a random factor from 0.1 to 2 of the size that
-// fits into a target, as large scale jitter does (arXiv 2012.07177). As in
-// torchvision, the first number of the target is compared with the image's width.
+// ScaleJitter resizes the image, with its aspect ratio, to a random size: the largest
+// that fits into a target in pixels, times a factor from 0.1 to 2. That is large scale
+// jitter (arXiv 2012.07177). ScaleJitter(s) has the target s×s. As in torchvision, the
+// first number of ScaleJitter(a, b) is compared with the image's width, the second with
+// its height.
 func ScaleJitter(target ...int) Jittering { return Jittering{target: target, scale: span{0.1, 2}} }
 
 // Jittering is the step that [ScaleJitter] makes.

@@ -7,7 +7,8 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// RandomPosterize keeps the highest bits of every value, 0 to 8, with probability p.
+// RandomPosterize keeps only the highest bits of every value, with probability p. Bits,
+// from 0 to 8, is their number.
 // The result is that of PIL's ImageOps.posterize and of torchvision's tensors, bit for
 // bit. Torchvision's default for p is 0.5.
 func RandomPosterize(bits int, p float64) Step {
@@ -25,7 +26,8 @@ func posterize(pix []byte, bits int) {
 	}
 }
 
-// RandomSolarize inverts all values from threshold on, with probability p. The result
+// RandomSolarize inverts all values that are threshold or more, with probability p.
+// Values are from 0 to 255, unlike those of a float tensor in torchvision. The result
 // is that of PIL's ImageOps.solarize and of torchvision's tensors, bit for bit.
 // Torchvision's default for p is 0.5.
 func RandomSolarize(threshold, p float64) Step {

@@ -15,7 +15,8 @@ import (
 
 // MixUp mixes every image of a batch with the one before it, the first one with the
 // last one, as torchvision's MixUp does: image·λ + before·(1-λ). It draws one λ per
-// batch from the distribution Beta(alpha, alpha). Labels are mixed in the same way
+// batch from the distribution Beta(alpha, alpha); torchvision's default for alpha is 1.
+// Labels are mixed in the same way
 // and become float32 of shape (classes). It is a step for the option Collate of
 // package loader:
 //
@@ -40,7 +41,7 @@ func MixUp(alpha float64, classes int) Mixing {
 // (classes).
 //
 // The field "image" may have any dtype. Its last two dimensions are height and width.
-// A shape (h, w, c) is recognised by at most 4 channels, and more than 4 lines. For
+// A shape (h, w, c) is recognised by at most 4 channels and more than 4 rows. For
 // the rest see [MixUp].
 //
 // Source: Yun et al., "CutMix: Regularization Strategy to Train Strong Classifiers with

@@ -24,7 +24,7 @@ import (
 // of them: the smallest window in which all their crops are.
 //
 // Steps that change the image or say what the result is must be among those of Views.
-// Settings such as [Field], [MaxPixels] and [ExifTranspose] stand outside.
+// Settings such as [Field], [MaxPixels] and [ExifTranspose] are steps next to it.
 func Views(n int, several ...Step) ViewGroup { return ViewGroup{n: n, several: several} }
 
 // ViewGroup is the step that [Views] makes.

@@ -10,7 +10,7 @@ import (
 
 // RandomZoomOut puts the image at a random place on a larger canvas with probability
 // p, as in SSD (arXiv 1512.02325). As in torchvision, the canvas is 1 to 4 times as
-// wide and high.
+// wide and high. Torchvision's default for p is 0.5.
 func RandomZoomOut(p float64) ZoomingOut { return ZoomingOut{p: p, side: span{1, 4}} }
 
 // ZoomingOut is the step that [RandomZoomOut] makes.

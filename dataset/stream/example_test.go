@@ -126,12 +126,12 @@ func ExampleFrames() {
 	go func() {
 		defer w.Close()
 		for i := range 3 {
-			picture := image.NewGray(image.Rect(0, 0, 8, 8))
-			for k := range picture.Pix {
-				picture.Set(k%8, k/8, color.Gray{uint8(50 * i)})
+			img := image.NewGray(image.Rect(0, 0, 8, 8))
+			for k := range img.Pix {
+				img.Set(k%8, k/8, color.Gray{uint8(50 * i)})
 			}
 			var data bytes.Buffer
-			if err := png.Encode(&data, picture); err != nil {
+			if err := png.Encode(&data, img); err != nil {
 				log.Fatal(err)
 			}
 			if _, err := w.Write(stream.AppendFrame(nil, data.Bytes())); err != nil {
@@ -141,12 +141,12 @@ func ExampleFrames() {
 	}()
 	dir := folder()
 	defer os.RemoveAll(dir)
-	pictures, err := stream.New(stream.Frames(r, "image"), dir)
+	images, err := stream.New(stream.Frames(r, "image"), dir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer pictures.Close()
-	ds, err := transform.Images(pictures, transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
+	defer images.Close()
+	ds, err := transform.Images(images, transform.Resize(4), transform.CenterCrop(2), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -32,8 +32,10 @@ var classes = []string{
 // order of the file:
 //
 //   - "image", uint8 (n): the encoded file
-//   - "boxes", float32 (n, 4): xmin, ymin, xmax and ymax as they are in the file. VOC
-//     counts pixels from 1
+//   - "boxes", float32 (n, 4): xmin, ymin, xmax and ymax as they are in the file, as
+//     torchvision's VOCDetection gives them. VOC counts pixels from 1 and includes the
+//     last one, so the same box as XYXY of package transform is xmin-1, ymin-1, xmax,
+//     ymax
 //   - "label", int64 (n): the index of the class in [Boxes.Classes]
 //   - "difficult", uint8 (n): 1 for objects that VOC's evaluation ignores
 //   - "truncated", uint8 (n): 1 for objects that continue outside of their box

@@ -44,7 +44,8 @@ type BoxField struct {
 }
 
 // With names the ragged fields that have a row per box: labels, areas, keypoints of
-// the same objects. [SanitizeBoundingBoxes] removes their rows too.
+// the same objects. [SanitizeBoundingBoxes] removes their rows too. A field that is not
+// named keeps all its rows.
 func (s BoxField) With(fields ...string) BoxField {
 	s.rows = slices.Concat(s.rows, fields)
 	return s

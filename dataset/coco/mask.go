@@ -92,11 +92,8 @@ func (c *canvas) toggle(p plane) {
 		}
 	}
 	row := func(y int) []uint8 { return p.pixels[y*p.w+left : y*p.w+right] }
-	for y := top + 1; y < bottom; y++ {
+	for y := top + 1; y <= min(bottom, p.h-1); y++ {
 		subtle.XORBytes(row(y), row(y), row(y-1))
-	}
-	if bottom < p.h && top < bottom {
-		subtle.XORBytes(row(bottom), row(bottom), row(bottom-1))
 	}
 }
 

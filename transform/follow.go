@@ -36,11 +36,13 @@ func (a *annotations) follow(m *mapping, w, h int) error {
 // inverted is the mapping from the input to the output. Its numbers are not finite if there
 // is none.
 func (m *mapping) inverted() mapping {
-	d := m[0]*m[4] - m[1]*m[3]
+	// Without the conversions some machines would not round the products.
+	minus := func(a, b, c, d float64) float64 { return float64(a*b) - float64(c*d) }
+	d := minus(m[0], m[4], m[1], m[3])
 	return mapping{
-		(m[4] - m[5]*m[7]) / d, (m[2]*m[7] - m[1]) / d, (m[1]*m[5] - m[2]*m[4]) / d,
-		(m[5]*m[6] - m[3]) / d, (m[0] - m[2]*m[6]) / d, (m[2]*m[3] - m[0]*m[5]) / d,
-		(m[3]*m[7] - m[4]*m[6]) / d, (m[1]*m[6] - m[0]*m[7]) / d,
+		minus(m[4], 1, m[5], m[7]) / d, minus(m[2], m[7], m[1], 1) / d, minus(m[1], m[5], m[2], m[4]) / d,
+		minus(m[5], m[6], m[3], 1) / d, minus(m[0], 1, m[2], m[6]) / d, minus(m[2], m[3], m[0], m[5]) / d,
+		minus(m[3], m[7], m[4], m[6]) / d, minus(m[1], m[6], m[0], m[7]) / d,
 	}
 }
 

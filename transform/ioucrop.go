@@ -166,6 +166,6 @@ func boxIoU(b [4]float32, part image.Rectangle) float32 {
 	left, top := max(b[0], float32(part.Min.X)), max(b[1], float32(part.Min.Y))
 	right, bottom := min(b[2], float32(part.Max.X)), min(b[3], float32(part.Max.Y))
 	both := float32(max(right-left, 0) * max(bottom-top, 0))
-	all := float32((b[2]-b[0])*(b[3]-b[1])) + float32(part.Dx())*float32(part.Dy())
+	all := float32((b[2]-b[0])*(b[3]-b[1])) + float32(float32(part.Dx())*float32(part.Dy()))
 	return both / (all - both)
 }

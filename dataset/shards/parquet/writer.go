@@ -16,7 +16,7 @@ import (
 // depend on interruptions.
 //
 // Row groups have about 8 MiB, which is a block of [Format]. Images and binary columns are
-// stored as they are, and others are compressed by Snappy. The columns stand in the order of
+// stored as they are, and others are compressed by Snappy. The columns are in the order of
 // their names. Hugging Face's datasets (version 4 or later) finds its features in the files.
 //
 // Samples have indices in a source. They are appended in the order of the indices, but

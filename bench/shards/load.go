@@ -59,7 +59,7 @@ func loadSide(ctx context.Context, o options) error {
 		if side.cache != nil {
 			after := side.cacheStats()
 			hits, misses := after.Hits-before.Hits, after.Misses-before.Misses
-			m.Hits, m.Share = float64(hits)/float64(hits+misses), min(1, float64(after.Limit)/float64(side.bytes))
+			m.Hits, m.Share = float64(hits)/float64(max(1, hits+misses)), min(1, float64(after.Limit)/float64(side.bytes))
 		}
 		if m.traffic, err = readCounts(o); err != nil {
 			return err

@@ -27,7 +27,9 @@ func (d *Dataset) feed(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		d.spool.flush()
+		if writing := (*writeError)(nil); d.spool.flush() == nil && errors.As(err, &writing) {
+			continue // it has been written now
+		}
 		d.spool.fail(err)
 		d.spool.told(ctx)
 	}

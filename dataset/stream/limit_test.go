@@ -317,7 +317,18 @@ func TestAWriteErrorEndsTheLoopAndLosesNothing(t *testing.T) {
 	if err := os.Rename(moved, dir); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, flat(collect(t, l, position, -1))...)
+	for len(got) < n {
+		for b, err := range l.From(t.Context(), position, 1) {
+			if err != nil {
+				if !strings.Contains(err.Error(), ".block") { // tried just before the folder was back
+					t.Fatal(err)
+				}
+				break
+			}
+			position = b.Position()
+			got = append(got, loader.Values[int64](b, "n")...)
+		}
+	}
 	if !slices.Equal(got, order(n, 1, 0)) {
 		t.Errorf("got %v", got)
 	}

@@ -224,10 +224,11 @@ func (s *spool) finish() (sealed bool, err error) {
 }
 
 // flush seals the records before one that could not be read, if there is room.
-func (s *spool) flush() {
+func (s *spool) flush() error {
 	s.gather.Lock()
 	defer s.gather.Unlock()
-	_, _ = s.seal(false) // a loop that waits for them tries again
+	_, err := s.seal(false)
+	return err
 }
 
 // complete reports whether there is nothing left to read.

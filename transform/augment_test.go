@@ -107,7 +107,7 @@ func (c augmentCase) run(img *Image, s *scratch) {
 		f.paint(&s.spare, img, p)
 		*img, s.spare = s.spare, *img
 	case "blur":
-		s.blur.run(img, int(a[0]), int(a[1]), a[2], s)
+		s.blur.run(img, int(a[0]), int(a[1]), a[2])
 	case "posterize":
 		posterize(img.Pix, int(a[0]))
 	case "solarize":

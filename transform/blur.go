@@ -60,17 +60,51 @@ func (s Blurring) edit(img *Image, r *rand.Rand, mem *scratch) error {
 	if err != nil {
 		return err
 	}
-	mem.blur.run(img, w, h, s.sigma.draw(r), mem)
+	mem.blur.run(img, w, h, s.sigma.draw(r))
 	return nil
 }
 
-// A blur is memory of GaussianBlur. A row is computed from top to bottom first, and kept with
-// 8 bits after the point. Numbers of two colours lie in the halves of a word.
+// A blur is memory of GaussianBlur. The image is blurred along rows first, and kept with 8
+// bits after the point. Words hold the numbers of two colours in their halves.
 type blur struct {
-	across, down []uint64 // half of the kernel, from its edge to its middle, which add up to unit
-	columns      []int    // by pixel of the row with its reflections: its place
-	redBlue      []uint64
-	green        []uint64
+	across, down []uint64 // half of the kernel, from its edge to its middle
+	row          words    // a row with its reflections
+	image        words    // all rows, blurred along themselves
+	sum          words    // a row of the result
+}
+
+// words are red and blue, and green, of pixels.
+type words struct{ redBlue, green []uint64 }
+
+func (w *words) resize(n int) {
+	if cap(w.green) < n {
+		w.redBlue, w.green = make([]uint64, n), make([]uint64, n)
+	}
+	w.redBlue, w.green = w.redBlue[:n], w.green[:n]
+}
+
+func (w words) part(from, n int) words {
+	return words{w.redBlue[from:][:n], w.green[from:][:n]}
+}
+
+// set sets all numbers to v.
+func (w words) set(v uint64) {
+	for x := range w.green {
+		w.redBlue[x], w.green[x] = v<<32+v, v
+	}
+}
+
+// add adds k times a and b.
+func (w words) add(k uint64, a, b words) {
+	weigh(w.redBlue, k, a.redBlue, b.redBlue)
+	weigh(w.green, k, a.green, b.green)
+}
+
+func weigh(sum []uint64, k uint64, a, b []uint64) {
+	a, b = a[:len(sum)], b[:len(sum)]
+	for x := range sum {
+		sum[x] += k * (a[x] + b[x])
+	}
 }
 
 // unit is the sum of a kernel.
@@ -94,84 +128,61 @@ func kernel(k []uint64, n int, sigma float64) []uint64 {
 		k = append(k, v)
 		used += v
 	}
-	return append(k, unit-2*used)
+	return append(k, unit-2*used) // even
 }
 
-func (b *blur) run(img *Image, kw, kh int, sigma float64, mem *scratch) {
+func (b *blur) run(img *Image, kw, kh int, sigma float64) {
 	w, h := img.Width, img.Height
 	b.across, b.down = kernel(b.across, kw, sigma), kernel(b.down, kh, sigma)
-	b.columns = b.columns[:0]
-	for x := range w + kw - 1 {
-		b.columns = append(b.columns, Reflect.index(x-kw/2, w))
-	}
-	if cap(b.redBlue) < len(b.columns) {
-		b.redBlue, b.green = make([]uint64, len(b.columns)), make([]uint64, len(b.columns))
-	}
-	b.redBlue, b.green = b.redBlue[:len(b.columns)], b.green[:len(b.columns)]
-	mem.spare.resize(w, h)
+	b.row.resize(w + kw - 1)
+	b.image.resize(w * h)
+	b.sum.resize(w)
 	for y := range h {
-		b.column(img, y)
-		b.row(mem.spare.Pix[4*w*y:][:4*w])
-	}
-	*img, mem.spare = mem.spare, *img
-}
-
-// column computes row y from the rows around it.
-func (b *blur) column(img *Image, y int) {
-	const low = 0x0000ffff0000ffff
-	w, half := img.Width, len(b.down)-1
-	redBlue, green := b.redBlue[len(b.across)-1:][:w], b.green[len(b.across)-1:][:w]
-	for x := range redBlue {
-		redBlue[x], green[x] = 1<<38+1<<6, 1<<6 // so that the shift below rounds
-	}
-	for i, k := range b.down {
-		above := img.Pix[4*w*Reflect.index(y-half+i, img.Height):][:4*w]
-		below := img.Pix[4*w*Reflect.index(y+half-i, img.Height):][:4*w]
-		if i == half {
-			below = nil
-		}
-		for x := range redBlue {
-			p := above[4*x : 4*x+4 : 4*x+4]
-			rb, g := uint64(p[0])|uint64(p[2])<<32, uint64(p[1])
-			if below != nil {
-				p = below[4*x : 4*x+4 : 4*x+4]
-				rb += uint64(p[0]) | uint64(p[2])<<32
-				g += uint64(p[1])
+		b.read(img.Pix[4*w*y:][:4*w], kw/2)
+		out := b.image.part(w*y, w)
+		out.set(1 << 6) // so that the shift below rounds
+		for i, k := range b.across {
+			if other := kw - 1 - i; other > i {
+				out.add(k, b.row.part(i, w), b.row.part(other, w))
+			} else {
+				out.add(k/2, b.row.part(i, w), b.row.part(i, w))
 			}
-			redBlue[x] += k * rb
-			green[x] += k * g
+		}
+		for x := range out.green {
+			out.redBlue[x] = out.redBlue[x] >> 7 & 0x0000ffff0000ffff
+			out.green[x] >>= 7
 		}
 	}
-	for x := range redBlue {
-		redBlue[x] = redBlue[x] >> 7 & low
-		green[x] >>= 7
-	}
-	// The reflections are beyond what has been computed, and come from it.
-	edge := len(b.across) - 1
-	for x := range edge {
-		from := edge + b.columns[x]
-		b.redBlue[x], b.green[x] = b.redBlue[from], b.green[from]
-		x = len(b.columns) - 1 - x
-		from = edge + b.columns[x]
-		b.redBlue[x], b.green[x] = b.redBlue[from], b.green[from]
+	for y := range h {
+		b.sum.set(1 << 22)
+		for i, k := range b.down {
+			far := kh/2 - i
+			above := b.image.part(w*Reflect.index(y-far, h), w)
+			if far == 0 {
+				k /= 2
+			}
+			b.sum.add(k, above, b.image.part(w*Reflect.index(y+far, h), w))
+		}
+		out := img.Pix[4*w*y:][:4*w]
+		for x, rb := range b.sum.redBlue {
+			p := out[4*x : 4*x+4 : 4*x+4]
+			p[0], p[1], p[2] = uint8(rb>>23), uint8(b.sum.green[x]>>23), uint8(rb>>55)
+		}
 	}
 }
 
-// row computes a row of the result.
-func (b *blur) row(dst []byte) {
-	const round = 1 << 22 // half a level
-	half := len(b.across) - 1
-	for x := 0; 4*x < len(dst); x++ {
-		redBlue, green := b.redBlue[x:x+2*half+1], b.green[x:x+2*half+1]
-		rb, g := uint64(round<<32+round), uint64(round)
-		for i, k := range b.across[:half] {
-			rb += k * (redBlue[i] + redBlue[2*half-i])
-			g += k * (green[i] + green[2*half-i])
+// read expands a row and its reflections, edge pixels on each side.
+func (b *blur) read(pix []byte, edge int) {
+	w := len(pix) / 4
+	for x := range w {
+		p := pix[4*x : 4*x+4 : 4*x+4]
+		b.row.redBlue[edge+x], b.row.green[edge+x] = uint64(p[0])|uint64(p[2])<<32, uint64(p[1])
+	}
+	for x := range edge {
+		for _, to := range [2]int{edge - 1 - x, edge + w + x} {
+			from := edge + Reflect.index(to-edge, w)
+			b.row.redBlue[to], b.row.green[to] = b.row.redBlue[from], b.row.green[from]
 		}
-		rb += b.across[half] * redBlue[half]
-		g += b.across[half] * green[half]
-		p := dst[4*x : 4*x+4 : 4*x+4]
-		p[0], p[1], p[2] = uint8(rb>>23), uint8(g>>23), uint8(rb>>55)
 	}
 }
 

@@ -1,7 +1,5 @@
 package transform
 
-import "math"
-
 // toHSV is Pillow's convert("HSV"): hue, saturation and value from 0 to 255,
 // rounded down, in the same mixture of float32 and float64 as Pillow's C code.
 func toHSV(r, g, b uint8) (h, s, v uint8) {
@@ -22,7 +20,10 @@ func toHSV(r, g, b uint8) (h, s, v uint8) {
 	default:
 		hue = float32(4 + float64(gc) - float64(rc))
 	}
-	_, turn := math.Modf(float64(hue)/6 + 1)
+	turn := float64(hue)/6 + 1 // between 0 and 2
+	if turn >= 1 {
+		turn--
+	}
 	hue = float32(turn)
 	saturation := spread / float32(most)
 	return uint8(int(float64(hue) * 255)), uint8(int(float64(saturation) * 255)), most
@@ -55,4 +56,5 @@ func fromHSV(h, s, v uint8) (r, g, b uint8) {
 	return v, p, q
 }
 
-func toByte(v float64) uint8 { return uint8(min(max(math.Round(v), 0), 255)) }
+// toByte rounds a number from 0 to 255. Halves go up.
+func toByte(v float64) uint8 { return uint8(int(v + 0.5)) }

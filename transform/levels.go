@@ -95,8 +95,7 @@ func autocontrast(pix []byte) {
 }
 
 // RandomEqualize equalises the histogram of each channel with probability p. The result
-// is that of PIL's ImageOps.equalize, bit for bit. That of torchvision's tensors is the
-// same wherever PIL's is defined by its documentation. Torchvision's default for p is 0.5.
+// is that of PIL's ImageOps.equalize, bit for bit. Torchvision's default for p is 0.5.
 func RandomEqualize(p float64) Step {
 	return chance{text: steps.Call("RandomEqualize", p), p: p, run: func(img *Image, _ *scratch) { equalize(img.Pix) }}
 }

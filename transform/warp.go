@@ -55,8 +55,12 @@ func (p painter) check() error {
 // warp makes dst what m shows of src, in the size that dst has. The results are those of
 // PIL's Image.transform, bit for bit.
 func warp(dst, src *Image, m *mapping, p painter) {
-	if p.filter == Nearest && m.isAffine() {
+	switch {
+	case m.movesWholePixels(), p.filter == Nearest && m.isAffine():
 		warpNearest(dst, src, m, p.fill)
+		return
+	case p.filter == Bilinear && m.isAffine():
+		warpBilinear(dst, src, m, p.fill)
 		return
 	}
 	w, h := float64(src.Width), float64(src.Height)
@@ -76,6 +80,45 @@ func warp(dst, src *Image, m *mapping, p painter) {
 				src.bilinear(out, u-0.5, v-0.5)
 			default:
 				src.bicubic(out, u-0.5, v-0.5)
+			}
+		}
+	}
+}
+
+// movesWholePixels reports whether no filter interpolates anything. Then all give the same.
+func (m *mapping) movesWholePixels() bool {
+	return m.isAffine() && m[0] == 1 && m[1] == 0 && m[3] == 0 && m[4] == 1 &&
+		m[2] == math.Trunc(m[2]) && m[5] == math.Trunc(m[5]) && math.Abs(m[2]) <= maxSide && math.Abs(m[5]) <= maxSide
+}
+
+// warpBilinear is warp for affine mappings. Most points have four neighbours within the image.
+func warpBilinear(dst, src *Image, m *mapping, fill [3]uint8) {
+	w, h := float64(src.Width), float64(src.Height)
+	stride := 4 * src.Width
+	for y := range dst.Height {
+		row := dst.Pix[4*y*dst.Width:][:4*dst.Width]
+		fillRow(row, fill)
+		uy, vy := float64(m[1]*(float64(y)+0.5)), float64(m[4]*(float64(y)+0.5))
+		for x := range dst.Width {
+			u := float64(m[0]*(float64(x)+0.5)) + uy + m[2]
+			v := float64(m[3]*(float64(x)+0.5)) + vy + m[5]
+			if !(u >= 0 && u < w && v >= 0 && v < h) {
+				continue
+			}
+			out := row[4*x : 4*x+4 : 4*x+4]
+			u, v = u-0.5, v-0.5
+			if !(u >= 0 && u < w-1 && v >= 0 && v < h-1) {
+				src.bilinear(out, u, v)
+				continue
+			}
+			i, j := int(u), int(v)
+			dx, dy := u-float64(i), v-float64(j)
+			at := stride*j + 4*i
+			upper, lower := src.Pix[at:at+8:at+8], src.Pix[at+stride:at+stride+8:at+stride+8]
+			for c := range 3 {
+				a := mix(float64(upper[c]), float64(upper[4+c]), dx)
+				b := mix(float64(lower[c]), float64(lower[4+c]), dx)
+				out[c] = uint8(mix(a, b, dy))
 			}
 		}
 	}

@@ -17,6 +17,7 @@ PIL = "-pil" in sys.argv
 if PIL:
     sys.argv.remove("-pil")
 HALF = (0.5, 0.5, 0.5)
+FILL = (123, 117, 104)  # the mean colour, of what zooming out adds
 SIDE = 128  # of a slice, in voxels
 versions = {"torch": torch.__version__}
 
@@ -63,6 +64,70 @@ def pil_photos(o, found):
     if [s[0] for s in folder.samples] != [path for path, _ in found]:
         raise SystemExit(f"{o.folder}: ImageFolder finds other files")
     return Samples(o, range(len(found)), folder.__getitem__), None
+
+
+class Varied(list):
+    """Images of several sizes."""
+
+    def __array__(self, dtype=None, copy=None):
+        return numpy.concatenate([image.numpy().ravel() for image in self])
+
+
+def presets(o, found):
+    """Training presets of torchvision's references, and SimCLR's two views, on PIL images or on tensors."""
+    import torchvision
+    from PIL import Image
+    from torchvision import tv_tensors
+    from torchvision.io import ImageReadMode, decode_image, decode_jpeg, read_file
+    from torchvision.transforms import v2
+
+    versions["torchvision"] = torchvision.__version__
+    finish = [*([v2.PILToTensor()] if PIL else []), v2.ToDtype(torch.float, scale=True)]
+    normalize = [*finish, v2.Normalize(peer.MEAN, peer.STD)]
+
+    def image(path):
+        if PIL:
+            return Image.open(path).convert("RGB")
+        return tv_tensors.Image(decode_jpeg(read_file(path), mode=ImageReadMode.RGB))
+
+    if o.work == "simclr":
+        view = v2.Compose([
+            v2.RandomResizedCrop(224, antialias=True), v2.RandomHorizontalFlip(), v2.RandomApply([v2.ColorJitter(0.8, 0.8, 0.8, 0.2)], 0.8),
+            v2.RandomGrayscale(0.2), v2.RandomApply([v2.GaussianBlur(23, (0.1, 2.0))], 0.5), *normalize])
+
+        def two(item):
+            photo = image(item[0])
+            return torch.stack([view(photo), view(photo)]), item[1]
+
+        return Samples(o, found, two), None
+    if o.work == "deeplab":
+        steps = v2.Compose([v2.RandomResize(260, 1041, antialias=True), v2.RandomCrop(480, pad_if_needed=True, fill={tv_tensors.Mask: 255, "others": 0}),
+                            v2.RandomHorizontalFlip(), *normalize])
+
+        def segmented(item):
+            mask = v2.functional.pil_to_tensor(Image.open(item[1])) if PIL else decode_image(read_file(item[1]))
+            photo, mask = steps(image(item[0]), tv_tensors.Mask(mask[0]))
+            return photo, mask.long()
+
+        return Samples(o, found, segmented), None
+    geometry = [v2.RandomShortestSize(list(range(480, 801, 32)), max_size=1333, antialias=True)]
+    if o.work == "ssd":
+        geometry = [v2.RandomPhotometricDistort(), v2.RandomZoomOut(fill={Image.Image: FILL, tv_tensors.Image: FILL, "others": 0}), v2.RandomIoUCrop()]
+    steps = v2.Compose([*geometry, v2.RandomHorizontalFlip(), *finish, v2.ConvertBoundingBoxFormat("XYXY"), v2.SanitizeBoundingBoxes()])
+
+    def detected(item):
+        path, _, boxes = item
+        photo = image(path)
+        size = photo.size[::-1] if PIL else photo.shape[-2:]
+        target = {"boxes": tv_tensors.BoundingBoxes([b for b, _ in boxes], format="XYWH", canvas_size=size, dtype=torch.float),
+                  "labels": torch.tensor([c for _, c in boxes])}
+        return steps(photo, target)
+
+    return Samples(o, found, detected), None
+
+
+def varied(samples):
+    return Varied(image for image, _ in samples), [target for _, target in samples]
 
 
 def randaugmented(o):
@@ -172,6 +237,7 @@ WORKS = {
     "preprocessed": items,
     "cifar100": pil_cifar if PIL else tensor_cifar,
     **dict.fromkeys(works.PHOTOS, pil_photos if PIL else tensor_photos),
+    **dict.fromkeys((*works.ANNOTATED, "simclr"), presets),
     **dict.fromkeys(("npy", "npy-items", "npy-cached"), arrays),
     **dict.fromkeys(("nrrd", "volumes-cached", "volumes"), volumes),
 }
@@ -181,7 +247,7 @@ def make(o, found):
     torch.set_num_threads(1)  # workers have the processors
     dataset, normalize = WORKS[o.work](o, found)
     loader = torch.utils.data.DataLoader(
-        dataset, batch_size=o.batch, shuffle=o.shuffle, num_workers=o.workers, persistent_workers=o.workers > 0
+        dataset, collate_fn=varied if o.work in ("detr", "ssd") else None, batch_size=o.batch, shuffle=o.shuffle, num_workers=o.workers, persistent_workers=o.workers > 0
     )
     if normalize is None:
         return lambda number: iter(loader)

@@ -34,6 +34,11 @@ var works = map[string]work{
 			transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd), transform.RandomErasing(0.1)))
 	}, "image"},
 	// JPEG photos: an image of dtype float32 and shape (3, size, size), with a label.
+	// Other training presets, see presets.go.
+	"simclr":       {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return photos(fsys, twoViews()) }, "image"},
+	"deeplab":      {segmented, "image"},
+	"detr":         {multiscale, "image"},
+	"ssd":          {singleShot, "image"},
 	"preprocessed": {items, "image"},
 	// float32 (3, 224, 224) in npy: one array for all samples, one file per sample, and in memory.
 	"npy":        {func(fsys fs.FS, _ int) (dataset.Dataset, error) { return npy.Open(fsys, "array.npy", "image") }, "image"},

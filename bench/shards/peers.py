@@ -83,7 +83,7 @@ def webdataset_loader(endpoint, scratch, workers, shards):
 
 
 def streaming_loader(endpoint, scratch, workers, shards):
-    """From S3; shards are kept on the disk, and the whole data may be under way."""
+    """From S3; shards are kept on the disk."""
     os.environ["S3_ENDPOINT_URL"] = endpoint
     from streaming import StreamingDataset
 
@@ -93,6 +93,8 @@ def streaming_loader(endpoint, scratch, workers, shards):
             return pixels(sample["image"]), sample["label"]
 
     ds = Photos(remote=f"s3://{BUCKET}/mds", local=os.path.join(scratch, "local"), shuffle=True, batch_size=BATCH, num_canonical_nodes=1, predownload=8 * BATCH)
+    for stream in ds.streams:
+        stream._downloader.clean_up()  # or forked workers read each other's responses from the connection of the index
     return torch.utils.data.DataLoader(ds, batch_size=BATCH, num_workers=workers, persistent_workers=True)
 
 

@@ -130,10 +130,11 @@ func (r *run) endForesights() {
 func (r *run) overForesight() *foresight {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	if len(r.foresights) == 0 || !r.stopped.Load() && r.foresights[0].done() < r.foresights[0].plan.count() {
-		return nil
+	for i, f := range r.foresights {
+		if r.stopped.Load() || f.done() == f.plan.count() {
+			r.foresights = slices.Delete(r.foresights, i, i+1)
+			return f
+		}
 	}
-	f := r.foresights[0]
-	r.foresights = r.foresights[1:]
-	return f
+	return nil
 }

@@ -93,7 +93,11 @@ func TestDatasetIsToldAllBatchesOfAllEpochs(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(ds.told) {
 			t.Errorf("%s: told\n%v\ndelivered\n%v", name, ds.told, got)
 		}
-		if len(ds.futures) != 5 || ds.stops != 5 || ds.living != 0 || ds.most > 3 {
+		most := 3 // the epochs that are over and not told so, under way and planned
+		if name == "unordered" {
+			most = 5 // a batch may take as long as all later epochs
+		}
+		if len(ds.futures) != 5 || ds.stops != 5 || ds.living != 0 || ds.most > most {
 			t.Errorf("%s: %d epochs, %d stops, at most %d at once", name, len(ds.futures), ds.stops, ds.most)
 		}
 	}

@@ -1,74 +1,19 @@
 package parquet
 
 import (
-	"bytes"
-	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 )
 
 const (
-	magic    = "PAR1"    // at the beginning and at the end of a file
-	tailSize = 128 << 10 // bytes of a file's end that are read first
-	maxTail  = 64 << 20  // bytes of a footer, and of a page index
-	maxGap   = 64 << 10  // bytes between two ranges that are read as one
-	perRow   = 4         // bytes of a row in memory, without those of its columns
-	perValue = 3         // bytes of a value in memory, without its own
-	tailEnd  = 4 + len(magic)
+	maxGap   = 64 << 10 // bytes between two ranges that are read as one
+	perRow   = 4        // bytes of a row in memory, without those of its columns
+	perValue = 3        // bytes of a value in memory, without its own
 )
-
-// A file reads the end of an object.
-type file struct {
-	ctx    context.Context
-	store  objects.Store
-	object objects.Object
-	off    int64 // of tail
-	tail   []byte
-}
-
-// read returns n bytes from byte off on, which must be within the object.
-func (f *file) read(off, n int64) ([]byte, error) {
-	if off >= f.off && f.tail != nil {
-		return f.tail[off-f.off:][:n:n], nil
-	}
-	data := make([]byte, n)
-	return data, f.store.ReadAt(f.ctx, f.object, data, off)
-}
-
-// footer reads the metadata.
-func (f *file) footer() (_ *footer, err error) {
-	size := f.object.Size
-	if size < int64(len(magic)+tailEnd) {
-		return nil, fmt.Errorf("want a Parquet file: it has %d bytes", size)
-	}
-	n := min(size, tailSize)
-	if f.tail, err = f.read(size-n, n); err != nil {
-		return nil, err
-	}
-	f.off = size - n
-	end := f.tail[n-int64(tailEnd):]
-	switch {
-	case string(end[4:]) == "PARE":
-		return nil, errors.New("the file is encrypted")
-	case string(end[4:]) != magic:
-		return nil, errors.New("want a Parquet file: it does not end as one")
-	}
-	length := int64(binary.LittleEndian.Uint32(end))
-	if length > size-int64(len(magic)+tailEnd) || length > maxTail {
-		return nil, fmt.Errorf("metadata of %d bytes in a file of %d", length, size)
-	}
-	data, err := f.read(size-int64(tailEnd)-length, length)
-	if err != nil {
-		return nil, err
-	}
-	return parseFooter(data)
-}
 
 // split finds the blocks of a file.
 func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
@@ -125,19 +70,6 @@ type planner struct {
 	size     float64 // bytes in memory
 	begin    int64
 	end      int64
-}
-
-// A segment is consecutive rows of a row group.
-type segment struct {
-	rows    int64
-	columns []column // those that are wanted
-}
-
-// A column is the pages of a column that a segment needs.
-type column struct {
-	codec  int
-	skip   int64          // rows of these pages before the segment
-	pieces []shards.Range // of the file
 }
 
 // group adds the rows of a row group.
@@ -323,44 +255,4 @@ func joined(ranges []shards.Range) []shards.Range {
 		ranges[n] = r
 	}
 	return ranges[:n+1]
-}
-
-// The Meta of a block is numbers, as unsigned varints: how many segments there are, and for
-// each of them its rows, and for each wanted column the codec, the rows to skip, how many
-// pieces there are, and the offset and the length of each.
-func encodeMeta(segments []segment) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(segments)))
-	for _, s := range segments {
-		b = binary.AppendUvarint(b, uint64(s.rows))
-		for _, c := range s.columns {
-			b = binary.AppendUvarint(b, uint64(c.codec))
-			b = binary.AppendUvarint(b, uint64(c.skip))
-			b = binary.AppendUvarint(b, uint64(len(c.pieces)))
-			for _, r := range c.pieces {
-				b = binary.AppendUvarint(b, uint64(r.Off))
-				b = binary.AppendUvarint(b, uint64(r.Len))
-			}
-		}
-	}
-	return b
-}
-
-// A metaReader reads the numbers of a Meta. After an error all are zero.
-type metaReader struct {
-	r   *bytes.Reader
-	err error
-}
-
-func (m *metaReader) number() int64 {
-	n, err := binary.ReadUvarint(m.r)
-	if err == nil && n > 1<<60 {
-		err = fmt.Errorf("the number %d", n)
-	}
-	if err != nil && m.err == nil {
-		m.err = fmt.Errorf("the index's description of the block: %w", err)
-	}
-	if m.err != nil {
-		return 0
-	}
-	return int64(n)
 }

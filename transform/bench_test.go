@@ -27,7 +27,7 @@ func photos(b testing.TB) [][]byte {
 		b.Log("../../shared/photos is missing: one synthetic image of 500×375 instead")
 		m := image.NewNRGBA(image.Rect(0, 0, 500, 375))
 		for i, v := range pixels(500, 375) {
-			m.Pix[i/3*4+i%3] = v
+			m.Pix[i/3*4+i%3], m.Pix[i/3*4+3] = v, 255
 		}
 		var file bytes.Buffer
 		if err := jpeg.Encode(&file, m, nil); err != nil {

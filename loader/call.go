@@ -13,7 +13,7 @@ import (
 // it. Any goroutine may read it.
 type call struct {
 	what  atomic.Int64 // a sample's index plus one, or one of the constants below; 0 if there is no call
-	since atomic.Int64 // nanoseconds from Loader.made to the call; only with a Timeout
+	since atomic.Int64 // nanoseconds from Loader.made to the call; only if Loader.timed
 }
 
 // The purpose of a call that does not place a sample.
@@ -45,7 +45,7 @@ func doing(what int64) string {
 // enter notes that the worker calls user code: to place the sample of that index, or
 // for one of the purposes above.
 func (w *worker) enter(index int) {
-	if w.l.cfg.timeout > 0 {
+	if w.l.timed() {
 		w.call.since.Store(int64(time.Since(w.l.made)))
 	}
 	if index >= 0 {
@@ -54,6 +54,9 @@ func (w *worker) enter(index int) {
 	w.call.what.Store(int64(index))
 }
 
+// timed reports whether workers note when their calls begin.
+func (l *Loader) timed() bool { return l.cfg.timeout > 0 || l.watched.Load() > 0 }
+
 func (c *call) end() { c.what.Store(0) }
 
 // lasts is how long the worker has been in its call, or 0 if it is in none.
@@ -61,7 +64,11 @@ func (w *worker) lasts() time.Duration {
 	if w.call.what.Load() == 0 {
 		return 0
 	}
-	return time.Since(w.l.made) - time.Duration(w.call.since.Load())
+	since := w.call.since.Load()
+	if w.l.cfg.timeout == 0 {
+		since = max(since, w.l.watched.Load()-1) // earlier calls are not timed
+	}
+	return time.Since(w.l.made) - time.Duration(since)
 }
 
 // stuck describes the call that the worker is in, if any.

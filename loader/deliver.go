@@ -12,6 +12,8 @@ import (
 // error ends the loop.
 func (r *run) loop(yield func(*Batch, error) bool) {
 	since := r.begun // the first wait includes the start
+	r.l.counts.loops(since)
+	defer r.l.counts.loops(time.Time{})
 	for {
 		j, err := r.take()
 		if j == nil {

@@ -38,6 +38,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -52,6 +53,7 @@ type Loader struct {
 	collation collation
 	ragged    bool // whether a field is ragged
 	cfg       config
+	watched   atomic.Int64 // nanoseconds from made to the first call of Working, plus one; 0 before it
 	made      time.Time
 
 	identity func() string // of the sampler; may be empty

@@ -94,9 +94,14 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 func (r *run) sleep(w *worker) {
 	short := r.cursor.more() && !r.l.room()
 	begun := time.Now()
+	w.idle, w.slept = "waiting for work", begun
+	if short {
+		w.idle = "waiting for memory"
+	}
 	r.idle++
 	r.work.Wait()
 	r.idle--
+	w.idle = ""
 	if short {
 		w.memoryWait.Add(int64(time.Since(begun)))
 	}

@@ -58,12 +58,13 @@ type Stats struct {
 type Wait struct {
 	Count   int64         // number of waits, one per batch, however short
 	Total   time.Duration // of all waits
-	Longest time.Duration // the longest wait in all loops, also after Sub
+	Longest time.Duration // the longest wait in all loops
 	First   time.Duration // from the start of the last loop to its first batch, also after Sub
 }
 
 // Sub gives the statistics of the time between earlier and s. Workers, Slabs,
-// SlabBytes, Ready, Wait.Longest and Wait.First are those of s.
+// SlabBytes, Ready and Wait.First are those of s. So is Wait.Longest if it came after
+// earlier; otherwise the longest wait of that time is not known, and it is 0.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
 	s.Batches -= earlier.Batches
@@ -72,6 +73,9 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Failures = s.Failures[min(len(earlier.Failures), len(s.Failures)):]
 	s.Wait.Count -= earlier.Wait.Count
 	s.Wait.Total -= earlier.Wait.Total
+	if s.Wait.Longest == earlier.Wait.Longest {
+		s.Wait.Longest = 0
+	}
 	s.Body -= earlier.Body
 	s.Busy -= earlier.Busy
 	s.MemoryWait -= earlier.MemoryWait
@@ -158,11 +162,22 @@ type counts struct {
 	failures []*SampleError
 	wait     Wait
 	body     time.Duration
+
+	since  time.Time // when the loop began to wait or entered its body; zero if no loop runs
+	inBody bool
+}
+
+// loops notes that a loop runs and waits since begun, or that it has ended if begun is zero.
+func (c *counts) loops(begun time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since, c.inBody = begun, false
 }
 
 func (c *counts) waited(d time.Duration, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.since, c.inBody = c.since.Add(d), true
 	c.wait.Count++
 	c.wait.Total += d
 	c.wait.Longest = max(c.wait.Longest, d)
@@ -175,6 +190,7 @@ func (c *counts) bodyTook(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.body += d
+	c.since, c.inBody = c.since.Add(d), false
 }
 
 func (c *counts) delivered(samples int) {

@@ -43,8 +43,10 @@ type worker struct {
 	goroutine  atomic.Int64        // the number of its goroutine
 
 	// The loader's mutex guards these.
-	stray bool // whether it is a stray
-	lost  *job // the batch that it worked on when it became one
+	stray bool      // whether it is a stray
+	lost  *job      // the batch that it worked on when it became one
+	idle  string    // what it waits for while it sleeps, in words
+	slept time.Time // when it began to sleep
 }
 
 func newWorker(l *Loader, id int) *worker {

@@ -23,6 +23,7 @@ const (
 	reporting
 	finishing
 	closing
+	observing
 )
 
 // doing is the purpose of a call, in words.
@@ -38,6 +39,8 @@ func doing(what int64) string {
 		return "finishing a batch"
 	case closing:
 		return "closing its Reader"
+	case observing:
+		return "calling a hook"
 	}
 	return "placing a sample"
 }

@@ -38,7 +38,7 @@ func (l *Loader) Close() error {
 	for j := l.drain(); j != nil; j = l.drain() {
 		errs = append(errs, j.slab.free())
 	}
-	errs = append(errs, l.stocks.close())
+	errs = append(errs, l.stocks.close(), l.farewell())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(append(errs, l.late)...)

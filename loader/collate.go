@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
@@ -96,12 +97,22 @@ func same(a, b dataset.Field) bool {
 // last is what delivered batches have.
 func (c *collation) last() *view { return &c.views[len(c.views)-1] }
 
-// collate runs the steps on a batch that is complete.
+// collate runs the steps on a batch that is complete, and tells the hook.
 func (w *worker) collate(j *job) error {
-	c := &w.l.collation
-	if len(c.steps) == 0 || j.rows == 0 {
+	if len(w.l.collation.steps) == 0 || j.rows == 0 {
 		return nil
 	}
+	begun := time.Now()
+	if err := w.steps(j); err != nil {
+		return err
+	}
+	w.l.cfg.trace.batchCollated(j, time.Since(begun))
+	return nil
+}
+
+// steps calls the steps of Collate one after the other.
+func (w *worker) steps(j *job) error {
+	c := &w.l.collation
 	w.clock.Stage(stageCollate)
 	defer w.clock.Stop()
 	// The numbers must differ from those of the batch's first sample.

@@ -67,11 +67,11 @@ func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield fu
 	defer b.giveUp()
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
-		yield(nil, err)
+		r.l.cfg.trace.body(j, nil, err, yield)
 		return false
 	}
 	r.l.counts.delivered(j.rows)
-	return yield(b, nil)
+	return r.l.cfg.trace.body(j, b, nil, yield)
 }
 
 // take waits for the batch that is to be delivered next and removes it from those in

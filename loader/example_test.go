@@ -1,11 +1,14 @@
 package loader_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"slices"
+	"time"
 
 	"gorgonia.org/tensor"
 
@@ -402,4 +405,39 @@ func ExampleMask() {
 	//
 	// ⎡0  0  0  1⎤
 	// ⎣1  1  1  1⎦
+}
+
+// An observer finds the slowest stage of every sample.
+func ExampleTrace() {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	ds := dataset.Func(3, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageRead)
+		time.Sleep(time.Millisecond)
+		dst.Stage(dataset.StageDecode)
+		time.Sleep(time.Duration(10*i) * time.Millisecond)
+		dataset.Set(dst, 0, float32(i))
+		return nil
+	})
+	l, err := loader.New(ds, loader.Workers(0), loader.BatchSize(2), loader.Observe(loader.Trace{
+		SampleDone: func(s loader.SampleInfo) {
+			slowest := slices.MaxFunc(s.Stages, func(a, b loader.StageSpan) int { return cmp.Compare(a.Took, b.Took) })
+			fmt.Printf("sample %d in row %d of batch %d: %s\n", s.Index, s.Row, s.Batch.Batch, slowest.Name)
+		},
+		BatchEnded: func(b loader.BatchInfo, took time.Duration) { fmt.Printf("batch %d was used\n", b.Batch) },
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for _, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// sample 0 in row 0 of batch 0: read
+	// sample 1 in row 1 of batch 0: decode
+	// batch 0 was used
+	// sample 2 in row 0 of batch 1: decode
+	// batch 1 was used
 }

@@ -93,6 +93,13 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 		"place": nil,
 		"begun": {loader.Observe(loader.Trace{BatchBegun: func(loader.BatchInfo) { end() }})},
 		"ready": {loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})},
+		"done":  {loader.Observe(loader.Trace{SampleDone: func(loader.SampleInfo) { end() }})},
+		"ended": {loader.Observe(loader.Trace{BatchEnded: func(loader.BatchInfo, time.Duration) { end() }})},
+		"freed": {loader.Observe(loader.Trace{BatchFreed: func(loader.BatchInfo) { end() }})},
+		"collated": {
+			loader.Collate(dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil })),
+			loader.Observe(loader.Trace{BatchCollated: func(loader.BatchInfo, time.Duration) { end() }}),
+		},
 	} {
 		ds := &fake{n: 8}
 		if name == "place" {

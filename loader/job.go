@@ -16,13 +16,15 @@ type job struct {
 	slab *slab
 
 	// Set by the worker that begins the batch, before it publishes the rows.
-	seq     int // the batch's number in the run
+	id      int64 // of all batches of the loader
+	seq     int   // the batch's number in the run
 	plan    *plan
 	k       int // the batch's number in the plan
 	worker  int // the worker that begins it
 	indices []int
 	draws   []int64
 	begun   time.Time
+	told    bool // whether the hooks know the batch, and are to be told of its end
 
 	// Scratch memory of the worker that begins the batch.
 	ahead      []int
@@ -36,8 +38,9 @@ type job struct {
 	broken error // ends the run in the batch's place, under any policy
 
 	// Set by the worker that finishes the last row.
-	rows int   // number of good rows, which come first
-	err  error // takes the batch's place
+	finisher int   // that worker; -1 before
+	rows     int   // number of good rows, which come first
+	err      error // takes the batch's place
 
 	// The loader's mutex guards these.
 	complete bool

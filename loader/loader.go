@@ -18,6 +18,13 @@
 //		…
 //	}
 //
+// # What it does, and how fast
+//
+// [Loader.Stats] sums up where the time went and ends with the bottleneck in one
+// sentence. Hooks see the same as it happens: every sample with its stages, every batch
+// from its begin to the end of its memory, and every wait: see [Observe] and [Trace].
+// Profiles have the labels "worker" and "stage".
+//
 // # For users of PyTorch
 //
 //   - Samples are placed in the batch rather than returned, so nothing stacks them.
@@ -62,13 +69,15 @@ type Loader struct {
 	fixed  int    // bytes of all slabs, without ragged fields
 	stocks stocks // memory for ragged fields
 
-	counts  counts
-	advised sync.Once
+	counts    counts
+	advised   sync.Once
+	announced bool // whether the hook LoaderMade was called, or would have been
 
 	mu      sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
 	workers []*worker  // with Workers(0) one, for the loop's own goroutine
 	free    []*job     // jobs without a batch
 	run     *run       // the loop that runs, or nil
+	begun   int64      // number of batches that were begun
 	closed  bool
 	late    error // errors of freeing slabs and closing Readers, for Close to return
 
@@ -114,6 +123,9 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 		l.workers = append(l.workers, newWorker(l, id))
 	}
 	if err := l.allocate(); err != nil {
+		return nil, err
+	}
+	if err := l.announce(); err != nil {
 		return nil, err
 	}
 	return l, nil

@@ -138,9 +138,6 @@ func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }
 // whole epoch as well, whatever ReadAhead is, and ignores this advice where it uses that.
 func ReadAhead(batches int) Option { return Option{func(c *config) { c.readAhead = batches }} }
 
-// Observe sets hooks that the loader calls while it works.
-func Observe(t Trace) Option { return Option{func(c *config) { c.trace = t }} }
-
 // Logger sets where the loader logs. It logs one warning at most: that there are
 // more workers than processors, although samples compute rather than wait. By
 // default nothing is logged.

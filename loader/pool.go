@@ -37,6 +37,13 @@ func (l *Loader) release(j *job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	j.spoil()
 	err := j.slab.vacate()
+	defer l.putBack(j, err) // also if a hook calls runtime.Goexit
+	l.freed(j)
+}
+
+// putBack makes a slab free, or frees its memory if the loader is closed. err is an
+// error from before.
+func (l *Loader) putBack(j *job, err error) {
 	if !l.reuse(j) {
 		err = errors.Join(err, j.slab.free())
 	}

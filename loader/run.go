@@ -90,7 +90,7 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 }
 
 // sleep waits for work. If all slabs are taken, the time counts as
-// [Stats.MemoryWait]. The caller holds the mutex.
+// [Stats.MemoryWait]. The caller holds the mutex, which is free while a hook is called.
 func (r *run) sleep(w *worker) {
 	short := r.cursor.more() && !r.l.room()
 	begun := time.Now()
@@ -102,8 +102,15 @@ func (r *run) sleep(w *worker) {
 	r.work.Wait()
 	r.idle--
 	w.idle = ""
-	if short {
-		w.memoryWait.Add(int64(time.Since(begun)))
+	if !short {
+		return
+	}
+	took := time.Since(begun)
+	w.memoryWait.Add(int64(took))
+	if r.l.cfg.trace.MemoryWaited != nil {
+		r.l.mu.Unlock()
+		defer r.l.mu.Lock()
+		w.waitedForMemory(took)
 	}
 }
 
@@ -135,7 +142,9 @@ func (r *run) open(w *worker) *job {
 		return nil
 	}
 	j := r.l.take()
-	j.seq, j.plan, j.k, j.worker, j.complete = r.cursor.seq, r.cursor.plan, r.cursor.k, w.id, false
+	j.id, j.seq, j.plan, j.k, j.worker, j.complete = r.l.begun, r.cursor.seq, r.cursor.plan, r.cursor.k, w.id, false
+	j.finisher = -1
+	r.l.begun++
 	r.cursor.seq++
 	r.cursor.k++
 	r.inFlight = append(r.inFlight, j)

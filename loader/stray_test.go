@@ -230,3 +230,36 @@ func TestTimeoutTellsOfOpenAndHooks(t *testing.T) {
 		})
 	}
 }
+
+// TestHookThatHangsIsNamed: a worker in a hook that does not return becomes a stray.
+func TestHookThatHangsIsNamed(t *testing.T) {
+	hang := make(chan struct{})
+	hooks := map[string]loader.Trace{
+		"SampleDone": {SampleDone: func(s loader.SampleInfo) {
+			if s.Index == 4 {
+				<-hang
+			}
+		}},
+		"MemoryWaited": {MemoryWaited: func(int, time.Duration) { <-hang }},
+	}
+	for name, hook := range hooks {
+		synctest.Test(t, func(t *testing.T) {
+			hang = make(chan struct{})
+			l := newLoader(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(2), loader.InFlight(2), loader.Timeout(time.Minute), loader.Observe(hook))
+			var last error
+			for _, err := range l.Epoch(t.Context(), 0) {
+				last = err
+				time.Sleep(time.Second)
+			}
+			var e *loader.TimeoutError
+			if !errors.As(last, &e) || len(e.Stuck) != 1 || e.Stuck[0].Doing != "calling a hook" {
+				t.Errorf("%s: got %v", name, last)
+			}
+			close(hang)
+			synctest.Wait()
+			if got := len(collect(t, l, 0, 1)); got != 8 {
+				t.Errorf("%s: %d batches afterwards, want 8", name, got)
+			}
+		})
+	}
+}

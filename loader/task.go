@@ -40,7 +40,7 @@ func (w *worker) proceed() int {
 	t := &w.task
 	if t.together {
 		t.together, t.apart = false, true // also if the call does not return
-		if w.placeRows(t.j, t.from, t.to) == nil {
+		if w.tryTogether(t) == nil {
 			t.row = t.to
 		}
 	}
@@ -65,6 +65,14 @@ func (w *worker) proceed() int {
 	return t.to - t.from
 }
 
+// tryTogether places all rows by one call.
+func (w *worker) tryTogether(t *task) error {
+	if w.l.cfg.trace.SampleDone == nil {
+		return w.placeRows(t.j, t.from, t.to)
+	}
+	return w.tried(t.j, t.from, t.to-t.from, t.j.indices[t.from], func() error { return w.placeRows(t.j, t.from, t.to) })
+}
+
 // try makes the current attempt.
 func (w *worker) try(t *task) (err error) {
 	t.index = t.j.indices[t.row]
@@ -78,7 +86,10 @@ func (w *worker) try(t *task) (err error) {
 			return err
 		}
 	}
-	return w.place(t.j, t.row, t.attempt, t.index)
+	if w.l.cfg.trace.SampleDone == nil {
+		return w.place(t.j, t.row, t.attempt, t.index)
+	}
+	return w.tried(t.j, t.row, 1, t.index, func() error { return w.place(t.j, t.row, t.attempt, t.index) })
 }
 
 // placed ends the current row, which is good.

@@ -1,46 +1,99 @@
 package loader
 
-import "time"
+import (
+	"time"
+)
 
-// A Trace is a set of hooks, all of them optional. Several workers may call a hook
-// at once. The caller waits until the hook returns.
+// A Trace is a set of hooks, all of them optional. [Observe] gives it to a loader. A
+// hook that is nil costs one comparison.
+//
+// Several goroutines may call a hook at once, and the caller waits until it returns. So
+// a hook should be short, and must not call methods of the loader that wait, such as
+// Close. What it is given may be kept, unless a field says otherwise.
+//
+// A hook that panics, or that calls runtime.Goexit, ends no worker: the error takes the
+// place of the sample or the batch that the hook is about. If MemoryWaited does so, it
+// ends the loop with an error. The error of BatchFreed is for [Loader.Close] to return. Panics of
+// BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
+	// LoaderMade is called by [New] when the loader is ready. If it panics, New returns
+	// that as an error.
+	LoaderMade func(l *Loader)
+	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns its error
+	// too. With a [Timeout], workers that Close did not wait for may still call hooks.
+	LoaderClosed func() error
+
 	// BatchBegun is called by the worker that begins a batch.
 	BatchBegun func(b BatchInfo)
-	// BatchReady is called by the worker that finishes the batch's last sample.
-	// took is the time since the batch was begun.
+	// BatchCollated is called by b.Finisher after the steps of [Collate], if there are any.
+	// took is their time.
+	BatchCollated func(b BatchInfo, took time.Duration)
+	// BatchReady is called by the worker that finishes the batch's last sample,
+	// b.Finisher. took is the time since the batch was begun.
 	BatchReady func(b BatchInfo, took time.Duration)
 	// BatchDelivered is called by the loop's goroutine before the loop body.
 	// waited is the time that the loop waited for the batch.
 	BatchDelivered func(b BatchInfo, waited time.Duration)
+	// BatchEnded is called by the loop's goroutine when the loop body returns, also after
+	// break. took is the time of the loop body.
+	BatchEnded func(b BatchInfo, took time.Duration)
+	// BatchFreed is called when the slab of a batch is free for another one: after the
+	// loop body, when a kept batch is released, or in place of delivery, if the loop ends
+	// before or [Skip] left no samples. There is one call for every batch that was begun.
+	// Any goroutine may make it.
+	BatchFreed func(b BatchInfo)
+
+	// SampleDone is called by the worker after every attempt to place a sample, or several
+	// by one call, whether it succeeded or not.
+	SampleDone func(s SampleInfo)
 	// SampleFailed is called by the worker for every sample that cannot be
 	// placed, before the error policy decides.
 	SampleFailed func(err *SampleError)
+
+	// MemoryWaited is called by a worker that waited for a free slab. took is the time
+	// of the wait, which ends with the call. The sum of all is [Stats.MemoryWait].
+	MemoryWaited func(worker int, took time.Duration)
 }
 
 // A BatchInfo says which batch a [Trace] is about.
 type BatchInfo struct {
-	Epoch  int
-	Batch  int // number in the epoch, from 0
-	Worker int // the worker that began it
+	ID       int64 // of all batches that the loader has begun, in any loop; the first one has 0
+	Epoch    int
+	Batch    int       // number in the epoch, from 0
+	Worker   int       // the worker that began it
+	Begun    time.Time // when that was
+	Samples  int       // number of samples; less than drawn where Skip has left some out
+	Finisher int       // the worker that finished its last sample; -1 before
 }
 
-func (j *job) info() BatchInfo { return BatchInfo{j.plan.epoch, j.plan.number(j.k), j.worker} }
+// A SampleInfo says which sample a worker has placed, or tried to, and how long that
+// took. If the Reader is a [dataset.BatchReader], the call may have placed several.
+type SampleInfo struct {
+	Batch  BatchInfo
+	Worker int           // the worker that placed it; not Batch.Worker if it helped
+	Row    int           // in the batch, from 0
+	Rows   int           // number of rows that were placed by this call, mostly 1
+	Index  int           // in the dataset; of the first sample, if there are several
+	Begun  time.Time     // when Place was called
+	Took   time.Duration // until Place returned
+	Err    error         // of Place; nil if the sample was placed
 
-func (t *Trace) batchBegun(j *job) {
-	if t.BatchBegun != nil {
-		t.BatchBegun(j.info())
-	}
+	// Stages are the times that the dataset spent in its stages, in order (see
+	// [dataset.Slot.Stage]). The slice is valid during the hook. Of a call with more than
+	// 10,000 stages, the rest is missing.
+	Stages []StageSpan
+
+	l       *Loader
+	samples int
 }
 
-func (t *Trace) batchReady(j *job) {
-	if t.BatchReady != nil {
-		t.BatchReady(j.info(), time.Since(j.begun))
-	}
+// A StageSpan is one stay in a stage while a sample was placed.
+type StageSpan struct {
+	Name  string        // as given to [dataset.Slot.Stage]
+	Begun time.Duration // since SampleInfo.Begun
+	Took  time.Duration
 }
 
-func (t *Trace) batchDelivered(j *job, waited time.Duration) {
-	if t.BatchDelivered != nil {
-		t.BatchDelivered(j.info(), waited)
-	}
-}
+// Name is the dataset's name for the sample, such as a file's path. It is "" if the
+// dataset is not a [dataset.Namer]. It may be called later, too.
+func (s SampleInfo) Name() string { return s.l.name(s.Index, s.samples) }

@@ -71,6 +71,34 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 			},
 			want: "loader: epoch 0, batch 0: ",
 		},
+		"collated": {
+			options: func(end func()) loader.Option {
+				return loader.Observe(loader.Trace{BatchCollated: func(loader.BatchInfo, time.Duration) { end() }})
+			},
+			want: "loader: epoch 0, batch 0: ",
+		},
+		"ready": {
+			options: func(end func()) loader.Option {
+				return loader.Observe(loader.Trace{BatchReady: func(loader.BatchInfo, time.Duration) { end() }})
+			},
+			want: "loader: epoch 0, batch 0: ",
+		},
+		"done": {
+			options: func(end func()) loader.Option {
+				return loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
+					if s.Index == 5 {
+						end()
+					}
+				}})
+			},
+			want: "loader: sample 5 (sample-5), epoch 0, batch 2: ",
+		},
+		"waited": {
+			options: func(end func()) loader.Option {
+				return loader.Observe(loader.Trace{MemoryWaited: func(int, time.Duration) { end() }})
+			},
+			want: ": hook MemoryWaited: ",
+		},
 		"failed": {
 			ds: func(func()) *fake { return failing(8, func(i int) bool { return i == 5 }) },
 			options: func(end func()) loader.Option {
@@ -79,11 +107,12 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 			want: "loader: sample 5 (sample-5), epoch 0, batch 2: ",
 		},
 	}
+	nothing := loader.Collate(dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil }))
 	for name, place := range places {
 		for what, end := range ends {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					ds, options := &fake{n: 8}, []loader.Option{loader.Workers(3), loader.BatchSize(2)}
+					ds, options := &fake{n: 8}, []loader.Option{loader.Workers(3), loader.BatchSize(2), loader.InFlight(2), nothing}
 					if place.ds != nil {
 						ds = place.ds(end)
 					}
@@ -94,6 +123,7 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 					var last error
 					for _, err := range l.Epochs(t.Context(), 0, 2) {
 						last = err
+						time.Sleep(time.Second) // workers wait for memory
 					}
 					if last == nil || !strings.Contains(last.Error(), place.want) || !strings.Contains(last.Error(), what) {
 						t.Errorf("got %v, want %q and %q", last, place.want, what)
@@ -115,6 +145,27 @@ func TestPanicInBatchReadyIsTheBatchsError(t *testing.T) {
 	got := outcome(t, l)
 	if want := []string{"[0 1] [0 1]", "error: loader: epoch 0, batch 1: panic: broken"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestPanicInBatchFreedIsForClose: the slabs are used again.
+func TestPanicInBatchFreedIsForClose(t *testing.T) {
+	memory := new(checked)
+	l, err := loader.New(&fake{n: 8}, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory),
+		loader.Observe(loader.Trace{BatchFreed: func(b loader.BatchInfo) {
+			if b.Batch == 1 {
+				panic("broken")
+			}
+		}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(collect(t, l, 0, 1)); got != 4 {
+		t.Errorf("%d batches, want 4", got)
+	}
+	err = l.Close()
+	if err == nil || !strings.HasPrefix(err.Error(), "loader: hook BatchFreed: panic: broken") || len(memory.out) != 0 {
+		t.Errorf("Close: %v, %d slabs are not freed", err, len(memory.out))
 	}
 }
 

@@ -24,6 +24,7 @@ type worker struct {
 	clock  *slots.Clock
 	ahead  readAhead
 	draw   *slots.Draw
+	spans  []StageSpan // of the current sample, for SampleDone
 	cells  []slots.Cell
 	rows   rowSlots
 	dst    []slots.Values // of a batch after a step of Collate
@@ -242,6 +243,7 @@ func (w *worker) finished(j *job, rows int) {
 	if !j.finished(rows) {
 		return
 	}
+	j.finisher = w.id
 	awaited := false
 	func() {
 		defer func() { awaited = w.run.finish(j) }() // even if a hook calls runtime.Goexit

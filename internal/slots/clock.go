@@ -18,9 +18,15 @@ type Clock struct {
 	labels context.Context
 	origin time.Time
 
-	first   time.Duration // from origin to the first stage since Stop
-	began   time.Duration // from origin to the current stage
-	region  *trace.Region
+	first  time.Duration // from origin to the first stage since Stop
+	began  time.Duration // from origin to the current stage
+	region *trace.Region
+
+	recording bool
+	base      time.Duration // from origin to Record
+	took      time.Duration // from Record to Stop
+	spans     []Span        // since Record
+
 	current atomic.Int32 // index of the current stage plus one; 0 between samples
 
 	mu     sync.Mutex // held to append to stages, and by others to read it
@@ -33,6 +39,16 @@ type stage struct {
 	count  atomic.Int64
 	total  atomic.Int64 // nanoseconds
 }
+
+// A Span is one stay in a stage.
+type Span struct {
+	Name  string
+	Begun time.Duration // since Record
+	Took  time.Duration
+}
+
+// maxSpans bounds the spans that a clock keeps.
+const maxSpans = 10_000
 
 // StageTime is the time that a stage has taken so far.
 type StageTime struct {
@@ -66,15 +82,36 @@ func (c *Clock) Stage(name string) {
 	}
 }
 
+// Record makes the clock keep the spans of stages, until Recorded is called.
+func (c *Clock) Record() {
+	c.recording, c.spans = true, c.spans[:0]
+	c.base = time.Since(c.origin)
+	c.took = -1 // until Stop
+}
+
+// Recorded gives the spans since Record, when that was, and the time from then to the
+// last Stop. It ends the recording. The slice is valid until the next Record.
+func (c *Clock) Recorded() (spans []Span, begun time.Time, took time.Duration) {
+	if c.took < 0 {
+		c.took = time.Since(c.origin) - c.base
+	}
+	c.recording = false
+	return c.spans, c.origin.Add(c.base), c.took
+}
+
 // Stop ends the current stage, if any. It returns the duration of all stages since the
 // last Stop.
 func (c *Clock) Stop() time.Duration {
 	if c.current.Load() == 0 {
+		if c.recording {
+			c.took = time.Since(c.origin) - c.base
+		}
 		return 0
 	}
 	now := time.Since(c.origin)
 	c.end(now)
 	took := now - c.first
+	c.took = now - c.base
 	c.current.Store(0)
 	if c.labels != nil {
 		pprof.SetGoroutineLabels(c.labels)
@@ -91,6 +128,9 @@ func (c *Clock) end(now time.Duration) {
 	s := c.stages[i-1]
 	s.count.Add(1)
 	s.total.Add(int64(now - c.began))
+	if c.recording && len(c.spans) < maxSpans {
+		c.spans = append(c.spans, Span{s.name, c.began - c.base, now - c.began})
+	}
 	if c.region != nil {
 		c.region.End()
 		c.region = nil

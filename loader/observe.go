@@ -1,0 +1,199 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Observe sets hooks that the loader calls while it works. It may be given several times: then
+// each hook is called for all of them, in the order of the options. After one that panics,
+// those that follow are not called.
+func Observe(t Trace) Option {
+	return Option{func(c *config) { c.trace = c.trace.and(t) }}
+}
+
+// and is a trace that calls the hooks of t and then those of next.
+func (t Trace) and(next Trace) Trace {
+	return Trace{
+		LoaderMade:     both(t.LoaderMade, next.LoaderMade),
+		LoaderClosed:   bothFail(t.LoaderClosed, next.LoaderClosed),
+		BatchBegun:     both(t.BatchBegun, next.BatchBegun),
+		BatchCollated:  bothTimed(t.BatchCollated, next.BatchCollated),
+		BatchReady:     bothTimed(t.BatchReady, next.BatchReady),
+		BatchDelivered: bothTimed(t.BatchDelivered, next.BatchDelivered),
+		BatchEnded:     bothTimed(t.BatchEnded, next.BatchEnded),
+		BatchFreed:     both(t.BatchFreed, next.BatchFreed),
+		SampleDone:     both(t.SampleDone, next.SampleDone),
+		SampleFailed:   both(t.SampleFailed, next.SampleFailed),
+		MemoryWaited:   bothTimed(t.MemoryWaited, next.MemoryWaited),
+	}
+}
+
+func both[T any](f, g func(T)) func(T) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(v T) { f(v); g(v) }
+}
+
+func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func(v T, d time.Duration) { f(v, d); g(v, d) }
+}
+
+func bothFail(f, g func() error) func() error {
+	switch {
+	case f == nil:
+		return g
+	case g == nil:
+		return f
+	}
+	return func() error { return errors.Join(f(), g()) }
+}
+
+func (j *job) info() BatchInfo {
+	return BatchInfo{
+		ID: j.id, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Worker: j.worker,
+		Begun: j.begun, Samples: len(j.indices), Finisher: j.finisher,
+	}
+}
+
+func (t *Trace) batchBegun(j *job) {
+	j.told = true
+	if t.BatchBegun != nil {
+		t.BatchBegun(j.info())
+	}
+}
+
+func (t *Trace) batchCollated(j *job, took time.Duration) {
+	if t.BatchCollated != nil {
+		t.BatchCollated(j.info(), took)
+	}
+}
+
+func (t *Trace) batchReady(j *job) {
+	if t.BatchReady != nil {
+		t.BatchReady(j.info(), time.Since(j.begun))
+	}
+}
+
+func (t *Trace) batchDelivered(j *job, waited time.Duration) {
+	if t.BatchDelivered != nil {
+		t.BatchDelivered(j.info(), waited)
+	}
+}
+
+// body calls the loop body with a batch, or with the error in its place.
+func (t *Trace) body(j *job, b *Batch, err error, yield func(*Batch, error) bool) (goesOn bool) {
+	if t.BatchEnded == nil {
+		return yield(b, err)
+	}
+	info := j.info() // Detach may let the job begin another batch
+	begun := time.Now()
+	goesOn = yield(b, err)
+	t.BatchEnded(info, time.Since(begun))
+	return goesOn
+}
+
+// freed calls the hook BatchFreed for a batch whose slab is not used any more.
+func (l *Loader) freed(j *job) {
+	if !j.told {
+		return
+	}
+	j.told = false
+	hook := l.cfg.trace.BatchFreed
+	if hook == nil {
+		return
+	}
+	if err := called(func() { hook(j.info()) }); err != nil {
+		l.fails(fmt.Errorf("loader: hook BatchFreed: %w", err))
+	}
+}
+
+// called calls a hook. A panic becomes an error.
+func called(hook func()) (err error) {
+	defer recovered(&err)
+	hook()
+	return nil
+}
+
+// announce calls the hook LoaderMade.
+func (l *Loader) announce() error {
+	l.announced = true
+	hook := l.cfg.trace.LoaderMade
+	if hook == nil {
+		return nil
+	}
+	made := false
+	defer func() {
+		if !made { // the hook has panicked or called runtime.Goexit
+			l.Close()
+		}
+	}()
+	err := called(func() { hook(l) })
+	if err != nil {
+		return fmt.Errorf("loader: hook LoaderMade: %w", err)
+	}
+	made = true
+	return nil
+}
+
+// farewell calls the hook LoaderClosed.
+func (l *Loader) farewell() (err error) {
+	hook := l.cfg.trace.LoaderClosed
+	if hook == nil || !l.announced {
+		return nil
+	}
+	defer recovered(&err)
+	return hook()
+}
+
+// tried calls the hook SampleDone after place, which is an attempt to place rows. It
+// returns the error of place, or that of the hook.
+func (w *worker) tried(j *job, row, rows, index int, place func() error) (err error) {
+	w.clock.Record()
+	err = place()
+	s := SampleInfo{
+		Batch: j.info(), Worker: w.id, Row: row, Rows: rows, Index: index, Err: err,
+		l: w.l, samples: j.plan.samples,
+	}
+	spans, begun, took := w.clock.Recorded()
+	s.Begun, s.Took = begun, took
+	w.spans = w.spans[:0]
+	for _, span := range spans {
+		w.spans = append(w.spans, StageSpan(span))
+	}
+	s.Stages = w.spans
+	w.enter(observing)
+	defer w.call.end()
+	if failed := called(func() { w.l.cfg.trace.SampleDone(s) }); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// waitedForMemory calls the hook MemoryWaited. If the hook does not return, the run ends with
+// that error.
+func (w *worker) waitedForMemory(took time.Duration) {
+	err := ErrGoexit // unless the hook returns
+	defer func() {
+		w.call.end()
+		if err != nil {
+			w.run.l.mu.Lock()
+			defer w.run.l.mu.Unlock()
+			w.run.fail(fmt.Errorf("loader: worker %d: hook MemoryWaited: %w", w.id, err))
+		}
+	}()
+	w.at.Store(nil)
+	w.enter(observing)
+	err = called(func() { w.l.cfg.trace.MemoryWaited(w.id, took) })
+}

@@ -35,12 +35,19 @@ type pointSet struct {
 	step int
 }
 
-func newAnnotations(l layout, p *program, spec dataset.Spec) *annotations {
+// newAnnotations makes annotations of samples with this spec. Those of a view read the masks
+// of the first view, others have nil.
+func newAnnotations(l layout, p *program, spec dataset.Spec, first *annotations) *annotations {
 	a := &annotations{layout: l, program: p, spec: spec}
 	a.points = make([]pointSet, len(l.points))
 	a.masks = make([]maskSource, len(l.masks))
 	for k, m := range l.masks {
-		a.masks[k] = maskSource{cell: dataset.NewCell(spec[m.field])}
+		s := &a.masks[k]
+		if first != nil {
+			s.cell, s.file = first.masks[k].cell, first.masks[k].file
+			continue
+		}
+		s.cell, s.file, s.owner = dataset.NewCell(spec[m.field]), new(maskFile), true
 	}
 	return a
 }

@@ -72,8 +72,8 @@ func (a *annotated) names() []string {
 }
 
 // annotate finds the fields in the spec of the dataset, and returns how to read
-// and store them, with the spec of the results. The result has w×h pixels.
-func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
+// and store them, with the spec of the results.
+func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Spec, error) {
 	l := layout{boxes: -1}
 	var errs []error
 	wrong := func(s fmt.Stringer, format string, args ...any) {
@@ -83,7 +83,7 @@ func (p *program) annotate(spec dataset.Spec) (layout, dataset.Spec, error) {
 		f := spec.Index(field)
 		if f < 0 {
 			wrong(s, "the dataset has no field %q, only %v", field, spec)
-		} else if field == p.field {
+		} else if field == images {
 			wrong(s, "that is the field of the images")
 			f = -1
 		}

@@ -1,6 +1,11 @@
 package transform
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
 
 // follow moves the annotations as a warp moved the image: m says which point of it every
 // point of the result shows, which has w×h pixels. The box of a warped box is that around
@@ -27,7 +32,9 @@ func (a *annotations) follow(m *mapping, w, h int) error {
 			p.xy[k], p.xy[k+1] = forward.ofPoint(p.xy[k], p.xy[k+1])
 		}
 	}
-	err := a.warpMasks(m, w, h)
+	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
+		warp(to, from, m, painter{filter: Nearest, fill: fill})
+	})
 	a.w, a.h = w, h
 	a.moved.begin()
 	return err
@@ -51,8 +58,9 @@ func (m *mapping) ofPoint(x, y float32) (float32, float32) {
 	return float32(u), float32(v)
 }
 
-// warpMasks makes the masks as they are now, and warps them.
-func (a *annotations) warpMasks(m *mapping, w, h int) error {
+// warpMasks makes the masks as they are now, and paints them anew with w×h pixels. Numbers
+// of up to 24 bits are in red, green and blue, so paint must not mix them.
+func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]uint8)) error {
 	if len(a.masks) == 0 {
 		return nil
 	}
@@ -60,31 +68,45 @@ func (a *annotations) warpMasks(m *mapping, w, h int) error {
 	before, after := a.w*a.h, w*h
 	for k := range a.masks {
 		s, fill := &a.masks[k], a.layout.masks[k].fill
+		colour := [3]uint8{uint8(fill), uint8(fill >> 8)}
 		if err := a.checkPlanes(s.n, max(before, after)); err != nil {
 			return err
 		}
 		if err := s.decode(a.moved.lastRow() + 1); err != nil {
 			return err
 		}
-		a.plane = grow(a.plane, before)
+		a.plane = grow(a.plane, 4*before)
 		a.from.resize(a.w, a.h)
 		a.to.resize(w, h)
-		s.spare = grow(s.spare, s.n*after)
+		s.spare = grow(s.spare, s.n*s.size*after)
 		for p := range s.n {
-			gather(a.plane, s.plane(p), s.w, &a.moved, fill)
-			for i, v := range a.plane {
-				a.from.Pix[4*i] = v
+			numbers := dense.Values[int32](a.plane)
+			gatherFrom(s, numbers, p, &a.moved, int32(fill))
+			for i, v := range numbers {
+				binary.LittleEndian.PutUint32(a.from.Pix[4*i:], uint32(v))
 			}
-			warp(&a.to, &a.from, m, painter{filter: Nearest, fill: [3]uint8{fill}})
-			out := s.spare[p*after:][:after]
-			for i := range out {
-				out[i] = a.to.Pix[4*i]
+			paint(&a.to, &a.from, colour)
+			out := s.spare[p*s.size*after:][:s.size*after]
+			switch s.size {
+			case 1:
+				numbersOf(&a.to, out)
+			case 2:
+				numbersOf(&a.to, dense.Values[uint16](out))
+			default:
+				numbersOf(&a.to, dense.Values[int32](out))
 			}
 		}
-		s.whole, s.spare = s.spare, s.whole
-		s.pix, s.w, s.h, s.coded = s.whole, w, h, false
+		s.warped, s.spare = s.spare, s.warped
+		s.pix, s.w, s.h, s.coded = s.warped, w, h, false
 	}
 	return nil
+}
+
+// numbersOf writes the numbers of a mask that is in red, green and blue.
+func numbersOf[T uint8 | uint16 | int32](m *Image, out []T) {
+	for i := range out {
+		out[i] = T(binary.LittleEndian.Uint32(m.Pix[4*i:]) & 0xffffff)
+	}
 }
 
 // checkPlanes is the error of n masks that have more pixels than an image may have.

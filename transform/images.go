@@ -91,7 +91,7 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
 		return nil, err
 	}
-	if x.layout, spec, err = p.annotate(spec); err != nil {
+	if x.layout, spec, err = p.annotate(spec, p.field); err != nil {
 		return nil, err
 	}
 	if x.spec, err = p.withSizes(spec); err != nil {
@@ -156,10 +156,9 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
 	if len(x.views) > 0 {
-		r.viewer = newViewer(x.program)
-	}
-	if x.annotated.any() {
-		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.inner.Spec())
+		r.viewer = newViewer(x.program, x.inner.Spec())
+	} else if x.annotated.any() {
+		r.lane.engine.annotations = newAnnotations(x.layout, x.program, x.inner.Spec(), nil)
 	}
 	if x.raw.pixel == 0 {
 		r.parts, _ = inner.(dataset.PartReader)
@@ -200,7 +199,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	if r.viewer != nil {
-		if err := r.viewer.begin(&r.lane.engine, dst.Rand()); err != nil {
+		if err := r.viewer.begin(&r.lane.engine, dst); err != nil {
 			return err
 		}
 		return r.viewer.place(dst)
@@ -233,6 +232,7 @@ func (r *reader) read(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	r.cells[r.field] = r.input
 	r.lane.engine.annotations.inputs(r.cells)
+	r.viewer.inputs(r.cells)
 	if r.parts == nil {
 		err := r.inner.Place(ctx, i, dst.With(r.cells))
 		r.file = encodedFile{data: r.input.Bytes()}

@@ -14,9 +14,10 @@ import (
 // Mask says that a field holds the class number of every pixel of the image: all
 // steps move it with the image, as torchvision moves tv_tensors.Mask. A resize takes
 // the nearest pixel, with PyTorch's rounding. The field is either ragged uint8, PNG
-// files with a palette or in grey, whose numbers are those that
-// numpy.asarray(PIL.Image.open(f)) has; or uint8 of shape (h, w). The result is
-// uint8 of shape (h, w). It must come before all steps that change the image.
+// files with a palette or in grey of up to 16 bits, whose numbers are those that
+// numpy.asarray(PIL.Image.open(f)) has; or uint8 or uint16 of shape (h, w). The result is
+// uint8 of shape (h, w), unless [MaskField.Dtype] says otherwise. It must come before all
+// steps that change the image.
 func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor.Uint8} }
 
 // Masks says that a field holds a mask per object, as instance segmentation has
@@ -32,21 +33,31 @@ func Masks(field string) MaskField {
 type MaskField struct {
 	field   string
 	dtype   tensor.Dtype
-	fill    uint8
+	fill    uint16
 	several bool
+	ids     bool
 }
 
 // Fill sets the number of pixels that a crop or pad adds, for example 255 where
 // the loss ignores 255. The default is 0.
-func (s MaskField) Fill(v uint8) MaskField {
+func (s MaskField) Fill(v uint16) MaskField {
 	s.fill = v
 	return s
 }
 
-// Dtype sets the dtype of the result: tensor.Uint8, which is the default, or
-// tensor.Int64, as PyTorch's losses take class numbers.
+// Dtype sets the dtype of the result: tensor.Uint8, which is the default, tensor.Uint16 or
+// tensor.Int32 for numbers above 255, or tensor.Int64, as PyTorch's losses take class
+// numbers. A file with 16 bits per pixel is an error where the result is uint8.
 func (s MaskField) Dtype(dt tensor.Dtype) MaskField {
 	s.dtype = dt
+	return s
+}
+
+// SegmentIDs says that the files of [Mask] are PNG files in colour that hold a number of 24
+// bits per pixel, red + 256·green + 65536·blue: the segments of COCO's panoptic
+// annotations. Dtype must be tensor.Int32 or tensor.Int64.
+func (s MaskField) SegmentIDs() MaskField {
+	s.ids = true
 	return s
 }
 
@@ -57,6 +68,9 @@ func (s MaskField) String() string {
 		name = "Masks"
 	}
 	text := fieldCall(name, s.field)
+	if s.ids {
+		text += ".SegmentIDs()"
+	}
 	if s.fill != 0 {
 		text += steps.Call(".Fill", s.fill)
 	}
@@ -67,8 +81,16 @@ func (s MaskField) String() string {
 }
 
 func (s MaskField) add(p *program) error {
-	if s.dtype != tensor.Uint8 && s.dtype != tensor.Int64 {
-		return errors.New("want tensor.Uint8 or tensor.Int64")
+	wide := s.dtype == tensor.Int32 || s.dtype == tensor.Int64
+	switch {
+	case s.dtype != tensor.Uint8 && s.dtype != tensor.Uint16 && !wide:
+		return errors.New("want tensor.Uint8, tensor.Uint16, tensor.Int32 or tensor.Int64")
+	case s.dtype == tensor.Uint8 && s.fill > 255:
+		return fmt.Errorf("want a Fill up to 255 for uint8, not %d", s.fill)
+	case s.ids && s.several:
+		return errors.New("SegmentIDs are for Mask, not for Masks")
+	case s.ids && !wide:
+		return errors.New("SegmentIDs want Dtype(tensor.Int32) or Dtype(tensor.Int64)")
 	}
 	if err := p.declare(s.field); err != nil {
 		return err
@@ -80,19 +102,25 @@ func (s MaskField) add(p *program) error {
 
 // at checks the field f of the dataset that the step names.
 func (s MaskField) at(index int, f dataset.Field) (maskAt, error) {
-	at := maskAt{MaskField: s, field: index}
+	at := maskAt{MaskField: s, field: index, size: 1}
 	switch {
-	case f.Dtype != tensor.Uint8 || f.Ragged && f.Elements() != 1:
-	case f.Ragged:
-		return at, nil
-	case len(f.Shape) == 2 && !s.several:
-		at.w, at.h = f.Shape[1], f.Shape[0]
-		return at, nil
-	}
-	if s.several {
+	case s.several && (!f.Ragged || f.Dtype != tensor.Uint8 || f.Elements() != 1):
 		return at, fmt.Errorf("field %v: want ragged uint8", f)
+	case f.Ragged && f.Dtype == tensor.Uint8 && f.Elements() == 1:
+		return at, nil
+	case f.Ragged || len(f.Shape) != 2 || s.ids || f.Dtype != tensor.Uint8 && f.Dtype != tensor.Uint16:
+		want := "ragged uint8, or uint8 or uint16 (h, w)"
+		if s.ids {
+			want = "ragged uint8"
+		}
+		return at, fmt.Errorf("field %v: want %s", f, want)
 	}
-	return at, fmt.Errorf("field %v: want ragged uint8 or uint8 (h, w)", f)
+	at.size = int(f.Dtype.Size())
+	at.w, at.h = f.Shape[1], f.Shape[0]
+	if at.size > int(s.dtype.Size()) {
+		return at, fmt.Errorf("field %v: want Dtype(tensor.Uint16), or a larger one", f)
+	}
+	return at, nil
 }
 
 // result is the field of the results.
@@ -108,23 +136,44 @@ func (s MaskField) result(p *program, f dataset.Field) dataset.Field {
 type maskAt struct {
 	MaskField
 	field, w, h int
+	size        int // bytes of a number that is not in a file
 }
 
 // A maskSource is the masks of one field of a sample.
 type maskSource struct {
-	cell  dataset.Cell // what the dataset places
-	file  indexPNG
-	coded bool   // the mask is in file
-	pix   []byte // all planes of w×h, unless it is
-	w, h  int
-	n     int    // planes
-	whole []byte // the rows decoded from file, or warped
-	spare []byte
+	cell   dataset.Cell // what the dataset places
+	file   *maskFile
+	owner  bool   // it opens the file, which several views may share
+	coded  bool   // the mask is in file
+	pix    []byte // all planes of w×h, unless it is
+	size   int    // bytes of a number
+	w, h   int
+	n      int    // planes
+	warped []byte // planes
+	spare  []byte
+}
+
+// A maskFile is a mask that is decoded up to the last row that was asked for.
+type maskFile struct {
+	indexPNG
+	pix []byte
+}
+
+// first are the first rows.
+func (f *maskFile) first(rows int) ([]byte, error) {
+	if n := f.size() * f.w * rows; n > len(f.pix) {
+		if n > cap(f.pix) {
+			f.pix = append(make([]byte, 0, n+n/4+64), f.pix...)
+		}
+		f.pix = f.pix[:n]
+	}
+	err := f.decode(f.pix, rows)
+	return f.pix, err
 }
 
 // begin starts with the masks of an image.
-func (s *maskSource) begin(a *annotations, at *maskAt) (err error) {
-	s.pix, s.w, s.h, s.n, s.coded = s.cell.Bytes(), a.w, a.h, 1, false
+func (s *maskSource) begin(a *annotations, at *maskAt) error {
+	s.pix, s.w, s.h, s.n, s.size, s.coded = s.cell.Bytes(), a.w, a.h, 1, at.size, false
 	switch {
 	case at.several:
 		area := a.w * a.h
@@ -139,26 +188,33 @@ func (s *maskSource) begin(a *annotations, at *maskAt) (err error) {
 		s.w, s.h = at.w, at.h
 	default:
 		s.coded = true
-		s.w, s.h, err = s.file.header(s.pix)
+		if s.owner {
+			s.file.pix = s.file.pix[:0]
+			if _, _, err := s.file.header(s.pix, at.ids); err != nil {
+				return err
+			}
+		}
+		s.w, s.h, s.size = s.file.w, s.file.h, s.file.size()
+		if s.size > 1 && at.dtype == tensor.Uint8 {
+			return errors.New("16 bits per pixel: want Dtype(tensor.Uint16), or a larger one")
+		}
 	}
-	if err == nil && (s.w != a.w || s.h != a.h) {
-		err = fmt.Errorf("it has %d×%d pixels, the image %d×%d (height×width)", s.h, s.w, a.h, a.w)
+	if s.w != a.w || s.h != a.h {
+		return fmt.Errorf("it has %d×%d pixels, the image %d×%d (height×width)", s.h, s.w, a.h, a.w)
+	}
+	return nil
+}
+
+// decode makes pix hold at least the first rows of the mask.
+func (s *maskSource) decode(rows int) (err error) {
+	if s.coded {
+		s.pix, err = s.file.first(rows)
 	}
 	return err
 }
 
-// decode makes pix hold at least the first rows of the mask.
-func (s *maskSource) decode(rows int) error {
-	if !s.coded {
-		return nil
-	}
-	s.whole = grow(s.whole, s.w*rows)
-	s.pix = s.whole
-	return s.file.decode(s.pix, rows)
-}
-
-// plane is plane k of the result: a plane of pix.
-func (s *maskSource) plane(k int) []byte { return s.pix[k*s.w*s.h:] }
+// plane is the bytes of plane k of the result: of a plane of pix.
+func (s *maskSource) plane(k int) []byte { return s.pix[s.size*k*s.w*s.h:] }
 
 // store writes the masks to their cell, moved as a.moved says.
 func (s *maskSource) store(a *annotations, at *maskAt) error {
@@ -170,42 +226,60 @@ func (s *maskSource) store(a *annotations, at *maskAt) error {
 	if byBox {
 		n = len(a.kept)
 	}
-	cell, area := a.dst.Cell(at.field), a.w*a.h
-	if err := a.checkPlanes(n, area); err != nil {
+	cell, plane := a.dst.Cell(at.field), a.w*a.h*int(at.dtype.Size())
+	if err := a.checkPlanes(n, a.w*a.h); err != nil {
 		return err
 	}
 	if cell.Ragged() {
-		cell.Grow(n * area * int(at.dtype.Size()))
+		cell.Grow(n * plane)
 	}
 	for k := range n {
 		from := k
 		if byBox {
 			from = int(a.kept[k])
 		}
-		if at.dtype == tensor.Int64 {
-			gather(dense.Values[int64](cell.Bytes())[k*area:], s.plane(from), s.w, &a.moved, at.fill)
-		} else {
-			gather(cell.Bytes()[k*area:], s.plane(from), s.w, &a.moved, at.fill)
+		out := cell.Bytes()[k*plane:][:plane]
+		switch at.dtype {
+		case tensor.Uint8:
+			gatherFrom(s, out, from, &a.moved, uint8(at.fill))
+		case tensor.Uint16:
+			gatherFrom(s, dense.Values[uint16](out), from, &a.moved, at.fill)
+		case tensor.Int32:
+			gatherFrom(s, dense.Values[int32](out), from, &a.moved, int32(at.fill))
+		default:
+			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.fill))
 		}
 	}
 	return nil
 }
 
+// gatherFrom writes plane k, moved as t says.
+func gatherFrom[T uint8 | uint16 | int32 | int64](s *maskSource, dst []T, k int, t *track, fill T) {
+	switch s.size {
+	case 1:
+		gather(dst, s.plane(k), s.w, t, fill)
+	case 2:
+		gather(dst, dense.Values[uint16](s.plane(k)), s.w, t, fill)
+	default:
+		gather(dst, dense.Values[int32](s.plane(k)), s.w, t, fill)
+	}
+}
+
 // gather writes a plane whose rows have w pixels, moved as t says.
-func gather[T uint8 | int64](dst []T, plane []byte, w int, t *track, fill uint8) {
+func gather[T uint8 | uint16 | int32 | int64, S uint8 | uint16 | int32](dst []T, plane []S, w int, t *track, fill T) {
 	n := len(t.columns)
 	for y, from := range t.rows {
 		out := dst[y*n:][:n]
 		if from < 0 {
 			for x := range out {
-				out[x] = T(fill)
+				out[x] = fill
 			}
 			continue
 		}
 		row := plane[int(from)*w:][:w]
 		for x, i := range t.columns {
 			if i < 0 {
-				out[x] = T(fill)
+				out[x] = fill
 			} else {
 				out[x] = T(row[i])
 			}

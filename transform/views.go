@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -24,7 +23,14 @@ import (
 // of them: the smallest window in which all their crops are.
 //
 // Steps that change the image or say what the result is must be among those of Views.
-// Settings such as [Field], [MaxPixels] and [ExifTranspose] are steps next to it.
+// Settings such as [Field], [MaxPixels] and [ExifTranspose] are steps next to it, and so
+// are [Boxes], [Mask], [Masks] and [KeyPoints]: the annotations move with each view.
+//
+// A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the
+// first view come first, then those of the second, and so on. How many each view has is
+// in a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
+// them. A group with a field of its own puts its name before all of these: "local_boxes"
+// and "local_boxes_counts" in a group with As("local").
 func Views(n int, several ...Step) ViewGroup { return ViewGroup{n: n, several: several} }
 
 // ViewGroup is the step that [Views] makes.
@@ -71,6 +77,9 @@ type views struct {
 	ViewGroup
 	program *program
 	at      int // of the field in the results
+	layout
+	made  dataset.Spec // what each view makes of the dataset's fields
+	parts []viewPart
 }
 
 // compileViews compiles the steps of all groups with the settings of p.
@@ -79,20 +88,20 @@ func (p *program) compileViews() []error {
 		return nil
 	}
 	var errs []error
-	if len(p.ops) > 0 || p.output.tensor || p.output.axes != 0 || p.ragged || p.sizes != "" || p.annotated.any() || p.hands > 0 {
-		errs = append(errs, errors.New("transform: Views: want all steps that change the image or the result among those of Views, without Ragged, Sizes, Boxes, Mask, Masks and KeyPoints"))
+	if len(p.ops) > 0 || p.output.tensor || p.output.axes != 0 || p.ragged || p.sizes != "" || p.hands > 0 {
+		errs = append(errs, errors.New("transform: Views: want all steps that change the image or the result among those of Views, without Ragged and Sizes"))
 	}
 	for i := range p.views {
 		v := &p.views[i]
 		if v.field == "" {
 			v.field = p.field
 		}
-		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut}
+		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated}
 		if err := inner.finish(v.several); err != nil {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
 		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-			inner.ragged || inner.sizes != "" || inner.hands > 0 || inner.annotated.any() || len(inner.views) > 0 || len(inner.formats) > 0 {
+			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || len(inner.formats) > 0 {
 			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup))
 		}
 		v.program = inner
@@ -104,6 +113,7 @@ func (p *program) compileViews() []error {
 // field of the images, which have w×h pixels. Zeros mean that their size varies.
 func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, error) {
 	var errs []error
+	given := slices.Clone(spec)
 	for i := range p.views {
 		v := &p.views[i]
 		f, err := v.program.fieldOf(w, h)
@@ -117,6 +127,9 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 			spec = append(spec, f)
 		}
 		spec[v.at] = f
+		if spec, err = v.withParts(spec, given, p.field, i == 0); err != nil {
+			errs = append(errs, fmt.Errorf("%v: %w", v.ViewGroup, err))
+		}
 	}
 	errs = append(errs, spec.Validate())
 	return spec, errors.Join(errs...)
@@ -127,6 +140,9 @@ func (p *program) viewLines(spec dataset.Spec) string {
 	var text strings.Builder
 	for _, v := range p.views {
 		fmt.Fprintf(&text, "  views     %v\n", spec[v.at])
+		for _, part := range v.parts {
+			fmt.Fprintf(&text, "    part      %v\n", spec[part.to])
+		}
 		for _, line := range v.program.plan {
 			text.WriteString("    " + line + "\n")
 		}
@@ -137,40 +153,49 @@ func (p *program) viewLines(spec dataset.Spec) string {
 
 // A viewer makes the views of one image after the other.
 type viewer struct {
-	shared sharedSource
-	groups []viewing
+	shared  sharedSource
+	groups  []viewing
+	sources []viewSource
 }
 
 // viewing is a group with a lane per view.
 type viewing struct {
+	*views
 	lanes []*lane
 	begun []int // how many operations of each have run
-	at    int
+	cells []viewCells
 }
 
-func newViewer(p *program) *viewer {
+func newViewer(p *program, spec dataset.Spec) *viewer {
 	w := &viewer{}
-	for _, v := range p.views {
-		g := viewing{begun: make([]int, v.n), at: v.at}
+	for i := range p.views {
+		v := &p.views[i]
+		g := viewing{views: v, begun: make([]int, v.n)}
 		for range v.n {
 			g.lanes = append(g.lanes, newLane(v.program))
 		}
 		w.groups = append(w.groups, g)
+	}
+	if p.annotated.any() {
+		w.annotate(spec)
 	}
 	return w
 }
 
 // begin draws the crops of all views of the image that e has begun with, and decodes the
 // window in which they are.
-func (w *viewer) begin(e *engine, r *rand.Rand) error {
+func (w *viewer) begin(e *engine, dst dataset.Slot) error {
 	w.shared.begin(e)
 	width, height := e.size()
 	var window image.Rectangle
 	for _, g := range w.groups {
 		for k, l := range g.lanes {
-			l.engine.begin(&w.shared, width, height, e.slot)
+			l.engine.begin(&w.shared, width, height, dst)
+			if err := w.beginParts(&g, k, dst); err != nil {
+				return err
+			}
 			var err error
-			if g.begun[k], err = l.lead(r); err != nil {
+			if g.begun[k], err = l.lead(dst.Rand()); err != nil {
 				return err
 			}
 			if !l.engine.inside {
@@ -192,7 +217,11 @@ func (w *viewer) place(dst dataset.Slot) error {
 			}
 			dst.Stage(dataset.StageStore)
 			l.store(cell[k*size:(k+1)*size], dst.Rand())
+			if err := l.engine.annotations.store(); err != nil {
+				return err
+			}
 		}
+		g.placeParts(dst)
 	}
 	return nil
 }

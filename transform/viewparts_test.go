@@ -1,0 +1,165 @@
+package transform_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// parts are steps that declare all fields of scenes.
+func parts(more ...transform.Step) []transform.Step {
+	return append([]transform.Step{
+		transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"),
+		transform.Mask("mask").Fill(255).Dtype(tensor.Int64),
+	}, more...)
+}
+
+func values(t *testing.T, s dataset.Sample, field string) []byte {
+	t.Helper()
+	f := s[field]
+	if f == nil {
+		t.Fatalf("no field %q", field)
+	}
+	if f.Shape().TotalSize() == 0 {
+		return nil
+	}
+	switch v := f.Data().(type) {
+	case []float32:
+		return dense.Bytes(v)
+	case []int64:
+		return dense.Bytes(v)
+	case []uint8:
+		return v
+	}
+	t.Fatalf("field %q is %T", field, f.Data())
+	return nil
+}
+
+// TestViewsMoveAnnotationsAsOfImagesAlone compares every view with the image alone, for steps
+// whose draws are fixed.
+func TestViewsMoveAnnotationsAsOfImagesAlone(t *testing.T) {
+	whole := []transform.Step{transform.Resize(40, 50), transform.RandomRotation(30, 30), transform.SanitizeBoundingBoxes().MinSize(4), transform.ToTensor()}
+	local := []transform.Step{transform.Crop(3, 15, 40, 30), transform.RandomHorizontalFlip(1), transform.SanitizeBoundingBoxes(),
+		transform.ConvertBoundingBoxFormat(transform.CXCYWH)}
+	both, err := transform.Images(scenes(t, 9), parts(transform.Views(2, whole...), transform.Views(1, local...).As("local"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "image float32 (2, 3, 40, 50), boxes float32 (n, 4), label int64 (n), points float32 (n, 2, 3), mask int64 (2, 40, 50), " +
+		"boxes_counts int64 (2), local uint8 (1, 40, 30, 3), local_boxes float32 (n, 4), local_label int64 (n), local_points float32 (n, 2, 3), " +
+		"local_mask int64 (1, 40, 30), local_boxes_counts int64 (1)"
+	if got := both.Spec().String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if plan := both.String(); !strings.Contains(plan, "part      local_mask int64 (1, 40, 30)") {
+		t.Errorf("the plan lacks the parts:\n%s", plan)
+	}
+	removed := 0
+	for prefix, list := range map[string][]transform.Step{"": whole, "local_": local} {
+		alone, err := transform.Images(scenes(t, 9), parts(list...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range both.Len() {
+			want, err := dataset.At(t.Context(), alone, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := dataset.At(t.Context(), both, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := got[prefix+"boxes_counts"].Data().([]int64)
+			for _, n := range counts {
+				if n != int64(want["label"].Shape()[0]) {
+					t.Errorf("sample %d: counts %v for %v", i, counts, want["label"])
+				}
+			}
+			removed += 1 + i%4 - int(counts[0])
+			for _, field := range []string{"boxes", "label", "points", "mask"} {
+				one := values(t, want, field)
+				if all := values(t, got, prefix+field); !bytes.Equal(all, slices.Repeat(one, len(counts))) {
+					t.Errorf("sample %d: %s%s: %d bytes differ from those of the image alone", i, prefix, field, len(all))
+				}
+			}
+		}
+	}
+	if removed == 0 {
+		t.Error("no box was removed")
+	}
+}
+
+func augmentedViews(t testing.TB, n int) *transform.Pipeline {
+	t.Helper()
+	x, err := transform.Images(scenes(t, n), parts(
+		transform.Views(2, transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.ColorJitter(0.4, 0.4, 0.2, 0.1),
+			transform.Resize(32, 48), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
+		transform.Views(3, transform.RandomResizedCrop(16), transform.RandomRotation(-20, 20)).As("local"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestViewsOfAnnotationsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	read := func(workers int) (all [][]byte) {
+		l, err := loader.New(augmentedViews(t, 20), loader.Workers(workers), loader.BatchSize(3), loader.Shuffle(true), loader.Memory(loader.Poison(loader.Heap{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for b, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range b.Spec() {
+				all = append(all, slices.Clone(b.Bytes(f.Name)))
+			}
+			total := int64(0)
+			for _, n := range loader.Values[int64](b, "boxes_counts") {
+				total += n
+			}
+			if n := len(loader.Values[int64](b, "label")); int64(n) != total {
+				t.Errorf("%d labels, the counts add up to %d", n, total)
+			}
+		}
+		return all
+	}
+	one := read(1)
+	for _, workers := range []int{0, 5} {
+		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
+			t.Errorf("%d workers load other data than 1", workers)
+		}
+	}
+}
+
+func TestViewsOfAnnotationsAllocateNothing(t *testing.T) {
+	x := augmentedViews(t, 8)
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	all := func() {
+		for i := range x.Len() {
+			if err := r.Place(t.Context(), i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 100 {
+		all()
+	}
+	if n := testing.AllocsPerRun(20, all); n > 0 {
+		t.Errorf("%v allocations per %d samples", n, x.Len())
+	}
+}

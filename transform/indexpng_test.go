@@ -69,12 +69,12 @@ func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, h, err := p.header(data, false)
+		w, h, err := p.header(data, strings.HasPrefix(filepath.Base(name), "ids"))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := make([]byte, w*h)
+		got := make([]byte, w*h*p.size())
 		if err := p.decode(got, h); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)) (%v)", name, err)
 		}
@@ -109,23 +109,24 @@ func TestMaskFilesThatAreNoMasksAreErrors(t *testing.T) {
 func FuzzMaskFiles(f *testing.F) {
 	for _, n := range []int{2, 9, 200} {
 		file, _ := palettedPNG(f, 23, 11, n)
-		f.Add(file)
+		f.Add(file, false)
 	}
 	files, _ := filepath.Glob("testdata/annotations/*.png")
 	for _, name := range files {
 		if data, err := os.ReadFile(name); err == nil {
-			f.Add(data)
+			f.Add(data, strings.HasPrefix(filepath.Base(name), "ids"))
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte, ids bool) {
 		var p indexPNG
-		w, h, err := p.header(data, false)
+		w, h, err := p.header(data, ids)
 		if err != nil || w*h > 1<<20 {
 			return
 		}
-		whole, part := make([]byte, w*h), make([]byte, w*((h+1)/2))
+		n := w * p.size()
+		whole, part := make([]byte, n*h, n*h+16), make([]byte, n*((h+1)/2), n*h+16)
 		errWhole := p.decode(whole, h)
-		p.header(data, false)
+		p.header(data, ids)
 		errPart := p.decode(part, (h+1)/2)
 		if errWhole == nil && (errPart != nil || !bytes.Equal(part, whole[:len(part)])) {
 			t.Fatalf("the upper half differs from the whole (%v)", errPart)

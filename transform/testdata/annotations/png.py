@@ -1,5 +1,6 @@
 """Writes masks as PNG files in all depths and, beside each, the numbers that
-numpy.asarray(PIL.Image.open(f)) has, as bytes. Run it with Python, NumPy and Pillow:
+numpy.asarray(PIL.Image.open(f)) has: as bytes, of 16 bits as uint16, and of colours as
+int32 ids (red + 256·green + 65536·blue, as panopticapi's rgb2id), in little-endian. Run it with Python, NumPy and Pillow:
 
     python png.py
 """
@@ -25,15 +26,15 @@ def row_bits(row, depth):
     return bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
 
 
-def filtered(rows):
+def filtered(rows, pixel):
     """Each row with another of the five filters."""
     out, above = b"", bytes(len(rows[0]))
     for y, row in enumerate(rows):
         kind, line = y % 5, bytearray()
         for i, v in enumerate(row):
-            a = row[i - 1] if i else 0
+            a = row[i - pixel] if i >= pixel else 0
             b = above[i]
-            c = above[i - 1] if i else 0
+            c = above[i - pixel] if i >= pixel else 0
             p = a + b - c
             paeth = min([(abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c)])[2]
             line.append((v - [0, a, b, (a + b) // 2, paeth][kind]) % 256)
@@ -42,25 +43,33 @@ def filtered(rows):
     return out
 
 
-def write(name, colour, depth, laced=False):
-    rng = np.random.default_rng(depth)
-    numbers = rng.integers(0, 2**depth, (h, w))
+def write(name, colour, depth, laced=False, key=False):
+    rng = np.random.default_rng(depth + 100 * colour if colour in (2, 6) else depth)
+    channels = {2: 3, 6: 4}.get(colour, 1)
+    numbers = rng.integers(0, 2**depth, (h, w * channels)).reshape(h, w, channels)
     data = b""
     passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)] if laced else [(0, 0, 1, 1)]
     for x, y, dx, dy in passes:
         part = numbers[y::dy, x::dx]
         if part.size:
-            data += filtered([row_bits(row, depth) for row in part])
+            data += filtered([row_bits(row.reshape(-1), depth) for row in part], max(1, channels * depth // 8))
     data = zlib.compress(data)
     file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, depth, colour, 0, 0, int(laced)))
     if colour == 3:
         file += chunk(b"PLTE", bytes(range(256)) * 3 if depth == 8 else bytes(range(3 * 2**depth)))
+    if key:
+        file += chunk(b"tRNS", struct.pack(">H", numbers[0, 0, 0]) * channels)
     file += chunk(b"IDAT", data[:20]) + chunk(b"IDAT", b"") + chunk(b"IDAT", data[20:]) + chunk(b"IEND", b"")
     path = os.path.join(here, name)
     with open(path + ".png", "wb") as f:
         f.write(file)
     with open(path + ".raw", "wb") as f:
-        f.write(np.asarray(Image.open(path + ".png")).astype(np.uint8).tobytes())
+        read = np.asarray(Image.open(path + ".png"))
+        if channels > 1:
+            rgb = read.astype(np.int32)
+            f.write((rgb[..., 0] + 256 * rgb[..., 1] + 65536 * rgb[..., 2]).astype("<i4").tobytes())
+        else:
+            f.write(read.astype("<u2" if depth == 16 else np.uint8).tobytes())
 
 
 for depth in (1, 2, 4, 8):
@@ -69,3 +78,11 @@ for depth in (1, 2, 4, 8):
 write("palette4laced", 3, 4, True)
 write("grey1laced", 0, 1, True)
 write("grey2laced", 0, 2, True)
+for name, key in (("", False), ("key", True)):
+    write("grey16" + name, 0, 16, key=key)
+    write("grey16laced" + name, 0, 16, True, key)
+write("ids", 2, 8)
+write("idslaced", 2, 8, True)
+write("idskeylaced", 2, 8, True, True)
+write("idsalpha", 6, 8)
+write("idsalphalaced", 6, 8, True)

@@ -1,0 +1,130 @@
+package transform_test
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// masked is a black image of 21×13 pixels with a mask that place writes.
+func masked(f dataset.Field, place func(dst dataset.Slot)) dataset.Dataset {
+	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{13, 21, 3}}, f}
+	return dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		place(dst)
+		return nil
+	})
+}
+
+func maskFile(t *testing.T, name string) dataset.Dataset {
+	t.Helper()
+	data, err := os.ReadFile("testdata/annotations/" + name + ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return masked(dataset.Field{Name: "mask", Dtype: tensor.Uint8, Ragged: true}, func(dst dataset.Slot) {
+		copy(dataset.Grow[uint8](dst, 1, len(data)), data)
+	})
+}
+
+// TestNumbersAbove255Stay moves masks by a warp and by geometry that together leave them as
+// they were, but for a frame.
+func TestNumbersAbove255Stay(t *testing.T) {
+	read := func(name string) []byte {
+		data, err := os.ReadFile("testdata/annotations/" + name + ".raw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var sixteen, ids []int64
+	for b := range slices.Chunk(read("grey16"), 2) {
+		sixteen = append(sixteen, int64(binary.LittleEndian.Uint16(b)))
+	}
+	for b := range slices.Chunk(read("ids"), 4) {
+		ids = append(ids, int64(binary.LittleEndian.Uint32(b)))
+	}
+	raw := masked(dataset.Field{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{13, 21}}, func(dst dataset.Slot) {
+		for i, v := range sixteen {
+			dataset.Row[uint16](dst, 1)[i] = uint16(v)
+		}
+	})
+	mask := transform.Mask("mask").Fill(1000)
+	for _, c := range []struct {
+		ds   dataset.Dataset
+		mask transform.MaskField
+		want []int64
+	}{
+		{maskFile(t, "grey16"), mask.Dtype(tensor.Uint16), sixteen},
+		{maskFile(t, "grey16laced"), mask.Dtype(tensor.Int32), sixteen},
+		{maskFile(t, "grey16key"), mask.Dtype(tensor.Int64), sixteen},
+		{raw, mask.Dtype(tensor.Uint16), sixteen},
+		{raw, mask.Dtype(tensor.Int64), sixteen},
+		{maskFile(t, "ids"), mask.SegmentIDs().Dtype(tensor.Int32), ids},
+		{maskFile(t, "idslaced"), mask.SegmentIDs().Dtype(tensor.Int64), nil},
+	} {
+		x, err := transform.Images(c.ds, c.mask, transform.RandomRotation(180, 180), transform.RandomHorizontalFlip(1),
+			transform.RandomVerticalFlip(1), transform.Pad(1, 0, 0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.At(t.Context(), x, 0)
+		if err != nil {
+			t.Errorf("%v: %v", c.mask, err)
+			continue
+		}
+		var got []int64
+		switch v := s["mask"].Data().(type) {
+		case []uint16:
+			got = widened(v)
+		case []int32:
+			got = widened(v)
+		case []int64:
+			got = v
+		}
+		for y := range 13 {
+			row := got[22*y:][:22]
+			if row[0] != 1000 || c.want != nil && !slices.Equal(row[1:], c.want[21*y:][:21]) {
+				t.Errorf("%v: row %d is %v", c.mask, y, row)
+			}
+		}
+	}
+}
+
+func widened[T uint16 | int32](values []T) (all []int64) {
+	for _, v := range values {
+		all = append(all, int64(v))
+	}
+	return all
+}
+
+func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		mask transform.MaskField
+		want string
+	}{
+		"grey16": {transform.Mask("mask"), `mask "mask": 16 bits per pixel: want Dtype(tensor.Uint16), or a larger one`},
+		"ids":    {transform.Mask("mask"), "PNG: in colour, want a palette or grey"},
+		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "PNG: not in colour with 8 bits each"},
+	} {
+		x, err := transform.Images(maskFile(t, name), c.mask, transform.CenterCrop(8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	wide := masked(dataset.Field{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{13, 21}}, func(dataset.Slot) {})
+	if _, err := transform.Images(wide, transform.Mask("mask"), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want Dtype(tensor.Uint16), or a larger one") {
+		t.Errorf("uint16 as uint8: %v", err)
+	}
+}

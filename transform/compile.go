@@ -37,7 +37,7 @@ func Compile(list ...Step) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(p.views) > 0 {
+	if len(p.views) > 0 && p.crops.n == 0 {
 		return nil, errors.New("transform: Views: only for Images: here an image has one result")
 	}
 	if p.annotated.any() {
@@ -46,7 +46,7 @@ func Compile(list ...Step) (*Compiled, error) {
 	if err := p.findFields(nil); err != nil {
 		return nil, err
 	}
-	field, err := p.fieldOf(0, 0)
+	field, err := p.singleField()
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +55,15 @@ func Compile(list ...Step) (*Compiled, error) {
 		c.lanes <- nil
 	}
 	return c, nil
+}
+
+// singleField is the field of the results.
+func (p *program) singleField() (dataset.Field, error) {
+	if len(p.views) == 0 {
+		return p.fieldOf(0, 0)
+	}
+	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: tensor.Uint8}}, 0, 0, 0)
+	return spec[0], err
 }
 
 // Spec describes the result of the steps: one field with its name, dtype (float32,
@@ -110,8 +119,8 @@ func (c *Compiled) IntoBytes(dst []byte, from Source) error {
 var errRagged = errors.New("transform: into: the size varies: use Append")
 
 func (c *Compiled) into(dst []byte, from Source) error {
-	s, err := c.run(from)
-	if err == nil {
+	s, err := c.run(from, dst)
+	if err == nil && s.viewer == nil {
 		s.lane.store(dst, s.rand)
 	}
 	c.release(s)
@@ -120,16 +129,18 @@ func (c *Compiled) into(dst []byte, from Source) error {
 
 // A single holds the memory to process one image at a time.
 type single struct {
-	lane  *lane
-	slot  dataset.Slot // nothing is stored in it: the engine reports its stages to it
-	pcg   rand.PCG
-	rand  *rand.Rand
-	raw   raw
-	image decoded
+	lane   *lane
+	viewer *viewer      // of FiveCrop and TenCrop; nil without them
+	slot   dataset.Slot // nothing is stored in it: the engine reports its stages to it
+	pcg    rand.PCG
+	rand   *rand.Rand
+	raw    raw
+	image  decoded
 }
 
-// run applies the steps to an image. The caller must release the single.
-func (c *Compiled) run(from Source) (s *single, err error) {
+// run applies the steps to an image. Several crops are stored in dst, else the result is
+// still to be stored. The caller must release the single.
+func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 	s = <-c.lanes
 	returns := false
 	defer func() {
@@ -140,11 +151,21 @@ func (c *Compiled) run(from Source) (s *single, err error) {
 	if s == nil {
 		s = &single{lane: newLane(c.program), slot: dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8})}
 		s.rand = rand.New(&s.pcg)
+		if len(c.views) > 0 {
+			s.viewer = newViewer(c.program, nil)
+		}
 	}
 	s.lane.engine.hands = min(c.hands, 1+len(c.lanes)) // no more than are idle
 	s.pcg.Seed(from.seed, 0)
-	if err = s.begin(from); err == nil {
+	err = s.begin(from)
+	switch {
+	case err != nil:
+	case s.viewer == nil:
 		err = s.lane.run(s.rand)
+	default:
+		if err = s.viewer.begin(s.lane, s.slot, s.rand); err == nil {
+			err = s.viewer.groups[0].store(dst, s.slot, s.rand)
+		}
 	}
 	returns = true
 	return s, err

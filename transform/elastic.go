@@ -13,6 +13,10 @@ import (
 // strength, and sigma the standard deviation in pixels of the Gaussian that smooths the
 // vectors; with 0 they are not smoothed. The result is within one level of torchvision's for the
 // same vectors, which is the same for PIL images and tensors.
+//
+// Masks take the nearest pixels. Boxes and keypoints move by the vector of one pixel, as in
+// torchvision: keypoints that of the pixel in which they are, whose whole numbers take the place
+// of theirs, and boxes those of their corners, rounded up.
 func ElasticTransform(alpha, sigma float64) Elastic { return Elastic{alpha: alpha, sigma: sigma} }
 
 // Elastic is the step that [ElasticTransform] makes.
@@ -47,7 +51,22 @@ func (s Elastic) add(p *program) error {
 	case s.painter.filter != Nearest && s.painter.filter != Bilinear:
 		return errors.New("want the filter Nearest or Bilinear")
 	}
-	return p.editAlone(s)
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.touch("warp      " + s.String())
+	p.ops = append(p.ops, displacing{editing{s}})
+	return nil
+}
+
+// displacing is the operation of ElasticTransform.
+type displacing struct{ editing }
+
+func (s displacing) do(e *engine, r *rand.Rand) error {
+	if err := s.editing.do(e, r); err != nil {
+		return err
+	}
+	return e.annotations.displace(&e.scratch.field)
 }
 
 // maxSmooth bounds the work per pixel.

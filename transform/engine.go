@@ -32,6 +32,7 @@ type engine struct {
 	scratch
 
 	sample Sample // of the ApplySample that is running
+	crop5  int    // which crop of FiveCrop or TenCrop it makes
 
 	order []int // of the RandomOrders that are running, the outermost first
 

@@ -3,6 +3,7 @@ package transform
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/penstock-go/penstock/internal/dense"
 )
@@ -100,6 +101,44 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]ui
 		s.pix, s.w, s.h, s.coded = s.warped, w, h, false
 	}
 	return nil
+}
+
+// displace moves the annotations as ElasticTransform moved the image, with torchvision's
+// approximation of the vectors' inverse.
+func (a *annotations) displace(f *field) error {
+	if a == nil {
+		return nil
+	}
+	w, h := a.w, a.h
+	at := func(x, y float32) (float32, float32) {
+		i, j := min(max(int(x), 0), w-1), min(max(int(y), 0), h-1)
+		return float32(i) - f.x[w*j+i], float32(j) - f.y[w*j+i]
+	}
+	for b := a.box; len(b) >= 4; b = b[4:] {
+		v := toXYXY([4]float32(b), a.format)
+		for k := range v {
+			v[k] = float32(math.Ceil(float64(v[k])))
+		}
+		x, y := at(v[0], v[1])
+		around := [4]float32{x, y, x, y}
+		for _, c := range [3][2]float32{{v[2], v[1]}, {v[2], v[3]}, {v[0], v[3]}} {
+			x, y := at(c[0], c[1])
+			around = [4]float32{min(around[0], x), min(around[1], y), max(around[2], x), max(around[3], y)}
+		}
+		clampBox(&around, w, h)
+		v = fromXYXY(around, a.format)
+		copy(b, v[:])
+	}
+	for _, p := range a.points {
+		for k := 0; k+p.step <= len(p.xy); k += p.step {
+			p.xy[k], p.xy[k+1] = at(p.xy[k], p.xy[k+1])
+		}
+	}
+	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
+		f.paint(to, from, painter{filter: Nearest, fill: fill})
+	})
+	a.moved.begin()
+	return err
 }
 
 // numbersOf writes the numbers of a mask that is in red, green and blue.

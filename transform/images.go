@@ -199,7 +199,7 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	if r.viewer != nil {
-		if err := r.viewer.begin(&r.lane.engine, dst); err != nil {
+		if err := r.viewer.begin(r.lane, dst, dst.Rand()); err != nil {
 			return err
 		}
 		return r.viewer.place(dst)

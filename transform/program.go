@@ -28,7 +28,9 @@ type program struct {
 	ragged    bool
 	sizes     string // the field of Sizes, if there is one
 	annotated
-	views []views
+	views   []views
+	crops   TenCropping // if it was there, its n is not 0
+	cropsAt int         // its place in ops
 
 	varying string // the step after which the size varies
 	errs    []error
@@ -96,6 +98,9 @@ func (p *program) finish(steps []Step) error {
 		p.errs = append(p.errs, errors.New("transform: ExifTranspose: not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
 	p.errs = append(p.errs, p.compileViews()...)
+	if err := p.splitCrops(); err != nil {
+		p.errs = append(p.errs, err)
+	}
 	return errors.Join(p.errs...)
 }
 

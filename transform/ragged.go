@@ -86,7 +86,10 @@ func (c *Compiled) Append(dst []float32, from Source) (values []float32, height,
 	if c.field.Dtype != tensor.Float32 {
 		return dst, 0, 0, fmt.Errorf("transform: append: the steps make %s, want ToTensor without ToDtype", dense.Name(c.field.Dtype))
 	}
-	s, err := c.run(from)
+	if len(c.views) > 0 {
+		return dst, 0, 0, fmt.Errorf("transform: append: %v makes several images: use Into", c.crops)
+	}
+	s, err := c.run(from, nil)
 	if err != nil {
 		c.release(s)
 		return dst, 0, 0, err

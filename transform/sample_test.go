@@ -221,3 +221,34 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestOwnStepsAreAmongThoseOfRandomSteps draws steps that see fields and change the size.
+func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
+	add := func(n int64) transform.Step {
+		return transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			label := dataset.Row[int64](s.Fields, 0)
+			label[0] = 10*label[0] + n
+			return nil
+		}), "label")
+	}
+	images, err := transform.Images(boxedImage(),
+		transform.RandomApply(1, transform.RandomOrder(add(1), add(2))), transform.RandomApply(0, add(3)),
+		transform.RandomChoice(transform.ApplySample(halver{halved}), transform.Compose(transform.ApplySample(halver{halved}), add(4))).Weights(0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s["label"].Data(); got != int64(40124) && got != int64(40214) {
+		t.Errorf("label %v, want 40124 or 40214", got)
+	}
+	if got, want := s["image"].Shape(), (tensor.Shape{2, 3, 3}); !got.Eq(want) {
+		t.Errorf("shape %v, want %v", got, want)
+	}
+	if _, err := transform.Images(boxedImage(), transform.RandomApply(0.5, transform.ApplySample(step(nil), "x"))); err == nil ||
+		!strings.Contains(err.Error(), `the dataset has no field "x"`) {
+		t.Errorf("an unknown field: %v", err)
+	}
+}

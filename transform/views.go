@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -101,8 +102,8 @@ func (p *program) compileViews() []error {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
 		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || len(inner.formats) > 0 {
-			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup))
+			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || inner.crops.n > 0 || len(inner.formats) > 0 {
+			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints, FiveCrop, TenCrop and Views in it", v.ViewGroup))
 		}
 		v.program = inner
 	}
@@ -164,6 +165,8 @@ type viewing struct {
 	lanes []*lane
 	begun []int // how many operations of each have run
 	cells []viewCells
+	draws []laneDraws // of crops, which share them
+	rands []*rand.Rand
 }
 
 func newViewer(p *program, spec dataset.Spec) *viewer {
@@ -171,8 +174,12 @@ func newViewer(p *program, spec dataset.Spec) *viewer {
 	for i := range p.views {
 		v := &p.views[i]
 		g := viewing{views: v, begun: make([]int, v.n)}
-		for range v.n {
+		for k := range v.n {
 			g.lanes = append(g.lanes, newLane(v.program))
+			g.lanes[k].engine.crop5 = k
+		}
+		if p.crops.n > 0 {
+			g.share()
 		}
 		w.groups = append(w.groups, g)
 	}
@@ -182,20 +189,52 @@ func newViewer(p *program, spec dataset.Spec) *viewer {
 	return w
 }
 
-// begin draws the crops of all views of the image that e has begun with, and decodes the
-// window in which they are.
-func (w *viewer) begin(e *engine, dst dataset.Slot) error {
-	w.shared.begin(e)
+// share lets all views of a group have the same draws.
+func (g *viewing) share() {
+	shared := new(sharedDraws)
+	g.draws = make([]laneDraws, g.n)
+	for k := range g.draws {
+		g.draws[k].sharedDraws = shared
+		g.rands = append(g.rands, rand.New(&g.draws[k]))
+	}
+}
+
+// rand is the random numbers of view k, if r is those of the sample.
+func (g *viewing) rand(k int, r *rand.Rand) *rand.Rand {
+	if g.draws == nil {
+		return r
+	}
+	return g.rands[k]
+}
+
+// begin draws the crops of all views of the image that l has begun with, and decodes the
+// window in which they are. If l has steps, they come first.
+func (w *viewer) begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
+	e := &l.engine
+	if len(l.ops) > 0 {
+		if err := doAll(l.ops, e, r); err != nil {
+			return err
+		}
+		if err := e.render(); err != nil {
+			return err
+		}
+		w.shared.render(e)
+	} else {
+		w.shared.begin(e)
+	}
 	width, height := e.size()
 	var window image.Rectangle
 	for _, g := range w.groups {
+		for k := range g.draws {
+			g.draws[k].from, g.draws[k].taken, g.draws[k].begun = r, false, false
+		}
 		for k, l := range g.lanes {
 			l.engine.begin(&w.shared, width, height, dst)
 			if err := w.beginParts(&g, k, dst); err != nil {
 				return err
 			}
 			var err error
-			if g.begun[k], err = l.lead(dst.Rand()); err != nil {
+			if g.begun[k], err = l.lead(g.rand(k, r)); err != nil {
 				return err
 			}
 			if !l.engine.inside {
@@ -208,20 +247,29 @@ func (w *viewer) begin(e *engine, dst dataset.Slot) error {
 
 // place stores the views in the sample.
 func (w *viewer) place(dst dataset.Slot) error {
-	for _, g := range w.groups {
-		cell := dst.Cell(g.at).Bytes()
-		size := len(cell) / len(g.lanes)
-		for k, l := range g.lanes {
-			if err := l.runFrom(g.begun[k], dst.Rand()); err != nil {
-				return err
-			}
-			dst.Stage(dataset.StageStore)
-			l.store(cell[k*size:(k+1)*size], dst.Rand())
-			if err := l.engine.annotations.store(); err != nil {
-				return err
-			}
+	for k := range w.groups {
+		g := &w.groups[k]
+		if err := g.store(dst.Cell(g.at).Bytes(), dst, dst.Rand()); err != nil {
+			return err
 		}
 		g.placeParts(dst)
+	}
+	return nil
+}
+
+// store stores the images of a group in out.
+func (g *viewing) store(out []byte, dst dataset.Slot, r *rand.Rand) error {
+	size := len(out) / len(g.lanes)
+	for k, l := range g.lanes {
+		r := g.rand(k, r)
+		if err := l.runFrom(g.begun[k], r); err != nil {
+			return err
+		}
+		dst.Stage(dataset.StageStore)
+		l.store(out[k*size:(k+1)*size], r)
+		if err := l.engine.annotations.store(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -238,6 +286,13 @@ type sharedSource struct {
 func (s *sharedSource) begin(e *engine) {
 	w, h := e.size()
 	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
+}
+
+// render begins with the image that e has made.
+func (s *sharedSource) render(e *engine) {
+	w, h := e.size()
+	s.whole = image.Rect(0, 0, w, h)
+	s.window, s.pix = s.whole, e.img.Pix
 }
 
 // load decodes a window, unless it is there.

@@ -160,7 +160,7 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		`that is the field of the images`:        {transform.Mask("image"), transform.Views(2, ok...).As("mask")},
 		`two fields are named "boxes_counts"`:    {transform.Boxes("boxes", transform.XYXY), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
 		"want settings outside":                  {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
-		"Boxes, Mask, Masks, KeyPoints and View": {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
+		"KeyPoints, FiveCrop, TenCrop and Views": {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
 		"and Views in it":                        {transform.Views(2, transform.Views(2, ok...))},
 		"must not be part of a random step":      {transform.RandomApply(0.5, transform.Views(2, ok...))},
 	} {

@@ -79,7 +79,7 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
 		var src windows
 		r.lane.engine.begin(&src, c.W, c.H, dst)
-		if err := r.viewer.begin(&r.lane.engine, dst); err != nil {
+		if err := r.viewer.begin(r.lane, dst, dst.Rand()); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.viewer.place(dst); err != nil {

@@ -1,0 +1,121 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// FiveCrop cuts out the four corners and the middle of the image, as is usual in tests of
+// classifiers: torchvision's FiveCrop. FiveCrop(s) makes crops of s×s pixels, FiveCrop(h, w)
+// of h×w. The result has the shape (5, 3, h, w), in the order upper left, upper right,
+// lower left, lower right and middle. An image that is smaller makes the sample an error.
+//
+// Steps before it run once, and the image is decoded once. Steps after it apply to every
+// crop, random ones with the same draws, as in torchvision. It does not go with [Views],
+// [Ragged], [Sizes] and annotations.
+func FiveCrop(size ...int) Step { return TenCropping{name: "FiveCrop", size: size, n: 5} }
+
+// TenCrop is [FiveCrop] of the image, and then of the image mirrored left to right:
+// torchvision's TenCrop. The result has the shape (10, 3, h, w).
+func TenCrop(size ...int) TenCropping { return TenCropping{name: "TenCrop", size: size, n: 10} }
+
+// TenCropping is the step that [TenCrop] makes.
+type TenCropping struct {
+	name     string
+	size     []int
+	n        int
+	vertical bool
+}
+
+// VerticalFlip mirrors top to bottom instead of left to right.
+func (s TenCropping) VerticalFlip() TenCropping {
+	s.vertical = true
+	return s
+}
+
+// String prints the call that made the step.
+func (s TenCropping) String() string {
+	text := steps.Call(s.name, steps.Anys(s.size)...)
+	if s.vertical {
+		text += ".VerticalFlip()"
+	}
+	return text
+}
+
+func (s TenCropping) add(p *program) error {
+	_, _, err := extent(s.size)
+	if err = errors.Join(err, p.notNested(), p.beforeTensor(), p.annotated.still()); err != nil {
+		return err
+	}
+	if p.crops.n > 0 {
+		return errors.New("must come only once, and not with another step that makes several crops")
+	}
+	p.endRun()
+	p.plan = append(p.plan, fmt.Sprintf("crops     %v, each of which the following steps change", s))
+	p.crops, p.cropsAt = s, len(p.ops)
+	p.ops = append(p.ops, moving{s})
+	return nil
+}
+
+func (s TenCropping) after(_, _ int) (w, h int) {
+	h, w, _ = extent(s.size)
+	return w, h
+}
+
+func (s TenCropping) move(e *engine, _ *rand.Rand) error {
+	w, h := e.size()
+	cw, ch := s.after(w, h)
+	if cw > w || ch > h {
+		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height×width)", s, h, w)
+	}
+	if e.crop5 >= 5 {
+		e.flip(s.vertical)
+	}
+	at := [5]image.Point{{0, 0}, {w - cw, 0}, {0, h - ch}, {w - cw, h - ch}, {centred(w, cw), centred(h, ch)}}[e.crop5%5]
+	return e.crop(image.Rectangle{Min: at, Max: at.Add(image.Pt(cw, ch))}, [3]uint8{})
+}
+
+// splitCrops makes the steps from FiveCrop or TenCrop on those of views, one per crop.
+func (p *program) splitCrops() error {
+	if p.crops.n == 0 {
+		return nil
+	}
+	if len(p.views) > 0 || p.ragged || p.sizes != "" {
+		return fmt.Errorf("transform: %v: not with Views, Ragged and Sizes", p.crops)
+	}
+	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, ops: p.ops[p.cropsAt:]}
+	p.ops = p.ops[:p.cropsAt:p.cropsAt]
+	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, program: inner}}
+	return nil
+}
+
+// sharedDraws are random numbers that several lanes draw alike. They are taken from the
+// sample's when the first lane draws.
+type sharedDraws struct {
+	from  *rand.Rand
+	taken bool
+	seeds [2]uint64
+}
+
+// laneDraws are those of one lane.
+type laneDraws struct {
+	*sharedDraws
+	pcg   rand.PCG
+	begun bool
+}
+
+// Uint64 implements rand.Source.
+func (d *laneDraws) Uint64() uint64 {
+	if !d.taken {
+		d.taken, d.seeds = true, [2]uint64{d.from.Uint64(), d.from.Uint64()}
+	}
+	if !d.begun {
+		d.begun = true
+		d.pcg.Seed(d.seeds[0], d.seeds[1])
+	}
+	return d.pcg.Uint64()
+}

@@ -1,0 +1,175 @@
+package transform
+
+import (
+	"encoding/json"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// cropsOf is FiveCrop, or TenCrop with its flip.
+func cropsOf(n, vertical, h, w int) Step {
+	switch {
+	case n == 5:
+		return FiveCrop(h, w)
+	case vertical == 1:
+		return TenCrop(h, w).VerticalFlip()
+	}
+	return TenCrop(h, w)
+}
+
+// TestCropsAreTorchvisions compares all pixels with those that torchvision 0.29 makes of PIL
+// images, also in Compile.
+func TestCropsAreTorchvisions(t *testing.T) {
+	text, err := os.ReadFile("testdata/crops.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases [][8]uint32
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) != 120 {
+		t.Errorf("%d cases, want 120", len(cases))
+	}
+	for _, c := range cases {
+		w, h, ch, cw := int(c[0]), int(c[1]), int(c[3]), int(c[4])
+		step := cropsOf(int(c[5]), int(c[6]), ch, cw)
+		list := []Step{step}
+		if c[2] > 0 {
+			list = []Step{Resize(int(c[2])), step}
+		}
+		got := result(t, imageOf(t, w, h, pixels(w, h)), list...)
+		if shape := got.Shape(); !shape.Eq(tensor.Shape{int(c[5]), ch, cw, 3}) {
+			t.Errorf("%v: shape %v", list, shape)
+		}
+		if sum := crc32.ChecksumIEEE(got.Data().([]uint8)); sum != c[7] {
+			t.Errorf("%v of %d×%d: checksum %d, want %d", list, w, h, sum, c[7])
+		}
+		compiled, err := Compile(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := make([]uint8, compiled.Spec()[0].Bytes())
+		if err := compiled.IntoBytes(alone, RGB(pixels(w, h), w, h)); err != nil || !slices.Equal(alone, got.Data().([]uint8)) {
+			t.Errorf("%v: Compile makes other crops (%v)", list, err)
+		}
+	}
+}
+
+// TestCropsShareTheDrawsOfAllSteps makes crops of an image of one colour, so that they are equal
+// if their draws are.
+func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
+	flat := slices.Repeat([]uint8{90, 130, 20}, 40*30)
+	ds := imageOf(t, 40, 30, flat)
+	draws := map[float32]bool{}
+	for range 2 {
+		x, err := Images(ds, RandomHorizontalFlip(0.5), TenCrop(20), ColorJitter(0.5, 0.5, 0.5, 0.1), RandomGrayscale(0.5), ToTensor(),
+			Normalize(ImageNetMean, ImageNetStd), RandomErasing(0.5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := datatest.Sample(t, x, 0)["image"].Data().([]float32)
+		size := len(values) / 10
+		for k := range 10 {
+			if !slices.Equal(values[:size], values[k*size:][:size]) {
+				t.Errorf("crop %d has other draws than the first", k)
+			}
+		}
+		draws[values[0]] = true
+	}
+	if len(draws) != 1 {
+		t.Error("the same sample has other draws")
+	}
+}
+
+// TestCropsWithoutRandomStepsDrawNothing matters to dataset.Cached, which keeps such results.
+func TestCropsWithoutRandomStepsDrawNothing(t *testing.T) {
+	x, err := Images(imageOf(t, 40, 30, pixels(40, 30)), Resize(25), FiveCrop(20), ToTensor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := dataset.NewSlot(x.Spec()...)
+	r := datatest.Open(t, x)
+	if err := r.Place(t.Context(), 0, slot); err != nil {
+		t.Fatal(err)
+	}
+	fresh := dataset.NewSlot(x.Spec()...)
+	if got, want := slot.Rand().Uint64(), fresh.Rand().Uint64(); got != want {
+		t.Error("random numbers were drawn")
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		if err := r.Place(t.Context(), 0, slot); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations per sample", n)
+	}
+}
+
+func TestCropsDecodeOnce(t *testing.T) {
+	for _, list := range [][]Step{{FiveCrop(10)}, {Resize(30), TenCrop(10)}} {
+		x, err := Images(imageOf(t, 50, 40, pixels(50, 40)), list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		var src windows
+		r.lane.engine.begin(&src, 50, 40, dst)
+		if err := r.viewer.begin(r.lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.viewer.place(dst); err != nil {
+			t.Fatal(err)
+		}
+		if len(src) != 1 {
+			t.Errorf("%v: decoded %v", list, src)
+		}
+		opened.Close()
+	}
+}
+
+func TestCropsThatCannotBeAreErrors(t *testing.T) {
+	for want, list := range map[string][]Step{
+		"FiveCrop(): want a size":                     {FiveCrop()},
+		"TenCrop(0): want a positive size":            {TenCrop(0)},
+		"must come only once":                         {FiveCrop(9), TenCrop(8)},
+		"FiveCrop(9): must come before ToTensor":      {ToTensor(), FiveCrop(9)},
+		"must not be part of a random step":           {RandomApply(0.5, FiveCrop(9))},
+		"not with Boxes, Mask, Masks or KeyPoints":    {Mask("image"), FiveCrop(9)},
+		"FiveCrop(9): not with Views, Ragged and":     {FiveCrop(9), Ragged()},
+		"TenCrop(9).VerticalFlip(): not with Views":   {TenCrop(9).VerticalFlip(), Sizes("size")},
+		"and no Ragged, Sizes, Boxes, Mask":           {Views(2, FiveCrop(9))},
+		"the size varies from image to image after R": {FiveCrop(20), RandomResize(5, 9)},
+	} {
+		if _, err := Images(imageOf(t, 40, 30, pixels(40, 30)), list...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", list, err, want)
+		}
+	}
+	x, err := Images(imageOf(t, 40, 30, pixels(40, 30)), FiveCrop(31, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "FiveCrop(31, 20): the image has only 30×40 pixels") {
+		t.Errorf("a crop larger than the image: %v", err)
+	}
+	c, err := Compile(FiveCrop(9), ToTensor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := c.Append(nil, RGB(pixels(40, 30), 40, 30)); err == nil || !strings.Contains(err.Error(), "use Into") {
+		t.Errorf("Append: %v", err)
+	}
+}

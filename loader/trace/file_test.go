@@ -1,0 +1,345 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/trace"
+)
+
+// named is a dataset of int64 samples with names.
+type named struct {
+	dataset.Dataset
+	name func(i int) string
+}
+
+func (n named) Name(i int) string { return n.name(i) }
+
+// samples is a dataset of n samples, placed by place.
+func samples(n int, place func(i int, dst dataset.Slot) error) named {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
+	ds := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dataset.Set(dst, 0, int64(i))
+		return place(i, dst)
+	})
+	return named{ds, func(i int) string { return fmt.Sprintf("%d.jpg", i) }}
+}
+
+// photos is a dataset whose samples take 3 ms to read and 5 ms to decode.
+func photos(n int) named {
+	return samples(n, func(i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageRead)
+		time.Sleep(3 * time.Millisecond)
+		dst.Stage(dataset.StageDecode)
+		time.Sleep(5 * time.Millisecond)
+		return nil
+	})
+}
+
+// record loads epochs and returns the file. body is the loop body.
+func record(t *testing.T, ds dataset.Dataset, epochs int, body func(b *loader.Batch) bool, options ...loader.Option) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	l, err := loader.New(ds, append(options, loader.Observe(trace.File(&file)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, err := range l.Epochs(t.Context(), 0, epochs) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !body(b) {
+			break
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func TestFileShowsWhoDidWhatAndWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wait := dataset.BatchFunc(func(dst, src dataset.Columns) error { time.Sleep(2 * time.Millisecond); return nil })
+		file := record(t, photos(6), 1, func(*loader.Batch) bool { time.Sleep(100 * time.Millisecond); return true },
+			loader.Workers(1), loader.BatchSize(2), loader.InFlight(2), loader.Collate(wait))
+		line := read(t, file)
+		sample := func(i, from int) []string {
+			return []string{fmt.Sprintf("%d.jpg %d-%d", i, from, from+8), fmt.Sprintf("read %d-%d", from, from+3), fmt.Sprintf("decode %d-%d", from+3, from+8)}
+		}
+		want := slices.Concat(
+			[]string{"draw 0-0", "batch 0 0-16"}, sample(0, 0), sample(1, 8), []string{"finish 16-18", "collate 16-18"},
+			[]string{"draw 18-18", "batch 1 18-34"}, sample(2, 18), sample(3, 26), []string{"finish 34-36", "collate 34-36"},
+			[]string{"memory 36-118"},
+			[]string{"draw 118-118", "batch 2 118-134"}, sample(4, 118), sample(5, 126), []string{"finish 134-136", "collate 134-136"},
+		)
+		if got := line.lines("worker 0"); !slices.Equal(got, want) {
+			t.Errorf("worker: got %q\nwant %q", got, want)
+		}
+		want = []string{"wait 0-18", "body of batch 0 18-118", "wait 118-118", "body of batch 1 118-218", "wait 218-218", "body of batch 2 218-318"}
+		if got := line.lines("loop"); !slices.Equal(got, want) {
+			t.Errorf("loop: got %q\nwant %q", got, want)
+		}
+		for id := range 3 {
+			want := []string{"s worker 0: draw", "t worker 0: collate", fmt.Sprintf("f loop: body of batch %d", id)}
+			if got := line.flows[int64(id)+1]; !slices.Equal(got, want) {
+				t.Errorf("arrow of batch %d: got %q, want %q", id, got, want)
+			}
+		}
+		if got, want := line.counters["slabs in use"], []int64{1, 2, 1, 2, 1, 0}; !slices.Equal(got, want) {
+			t.Errorf("slabs in use: got %v, want %v", got, want)
+		}
+		if got, want := line.counters["ready"], []int64{1, 0, 1, 0, 1, 0}; !slices.Equal(got, want) {
+			t.Errorf("ready: got %v, want %v", got, want)
+		}
+		if len(line.instants) != 1 || line.instants[0].Name != "epoch 0" {
+			t.Errorf("instants %v", line.instants)
+		}
+	})
+}
+
+func TestFileShowsHelpAndFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := samples(8, func(i int, dst dataset.Slot) error {
+			time.Sleep(time.Millisecond)
+			if i == 5 {
+				return errors.New("no such luck")
+			}
+			return nil
+		})
+		file := record(t, ds, 1, func(*loader.Batch) bool { return true }, loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Skip, 1))
+		line := read(t, file)
+		got := strings.Join(append(line.lines("worker 0"), line.lines("worker 1")...), "\n")
+		for _, want := range []string{"batch 0 0-4", "help batch 0 0-4", "finish"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("no slice %q in\n%s", want, got)
+			}
+		}
+		i := slices.IndexFunc(line.slices, func(e *event) bool { return e.Name == "5.jpg" })
+		if got := fmt.Sprint(line.slices[i].Args["error"]); got != "no such luck" {
+			t.Errorf("the error is %q", got)
+		}
+	})
+}
+
+// TestViewersAcceptTheFile: there are many workers, errors, kept batches and a break.
+func TestViewersAcceptTheFile(t *testing.T) {
+	ds := samples(1000, func(i int, dst dataset.Slot) error {
+		for range i % 3 {
+			dst.Stage(dataset.StageRead)
+			for begun := time.Now(); time.Since(begun) < time.Duration(i%40)*time.Microsecond; {
+			}
+			dst.Stage(dataset.StageDecode)
+		}
+		switch {
+		case i%50 == 7:
+			return errors.New("bad")
+		case i%50 == 8:
+			panic("broken")
+		case i%50 == 9:
+			runtime.Goexit()
+		}
+		return nil
+	})
+	var releases []func()
+	n := 0
+	file := record(t, ds, 3, func(b *loader.Batch) bool {
+		n++
+		if n%7 == 0 && len(releases) < 3 {
+			releases = append(releases, b.Keep())
+		}
+		if n == 80 {
+			for _, release := range releases {
+				release()
+			}
+		}
+		return n < 90
+	}, loader.Workers(8), loader.BatchSize(32), loader.OnError(loader.Replace, loader.NoLimit), loader.Shuffle(true), loader.Unordered(true))
+	line := read(t, file)
+	bodies := 0
+	for _, e := range line.slices {
+		if strings.HasPrefix(e.Name, "body") {
+			bodies++
+		}
+	}
+	if bodies != 90 || len(line.tracks) != 9 {
+		t.Errorf("%d bodies, want 90; tracks %v", bodies, line.tracks)
+	}
+	for name, values := range line.counters {
+		if last := values[len(values)-1]; last != 0 {
+			t.Errorf("%s ends with %d", name, last)
+		}
+	}
+	whole := 0
+	for _, flow := range line.flows {
+		if len(flow) == 3 {
+			whole++
+		}
+	}
+	if whole != 90 {
+		t.Errorf("%d arrows reach the loop, want 90", whole)
+	}
+}
+
+// A recorder of pieces keeps what a file has after every Write.
+type pieces struct {
+	bytes.Buffer
+	ends []int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	defer func() { p.ends = append(p.ends, p.Len()) }()
+	return p.Buffer.Write(b)
+}
+
+func TestFileIsReadableWhereverItEnds(t *testing.T) {
+	file := new(pieces)
+	l, err := loader.New(photosWithoutTime(4000), loader.Workers(2), loader.BatchSize(8), loader.Observe(trace.File(file, trace.Shortest(0))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range l.Epoch(t.Context(), 0) {
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.ends) < 5 {
+		t.Fatalf("the file was written in %d pieces", len(file.ends))
+	}
+	for _, end := range file.ends {
+		parse(t, file.Bytes()[:end])
+	}
+}
+
+func photosWithoutTime(n int) named {
+	return samples(n, func(i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageRead)
+		dst.Stage(dataset.StageDecode)
+		return nil
+	})
+}
+
+func TestShortSamplesAreCountedInTheirBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := samples(4, func(i int, dst dataset.Slot) error { time.Sleep(time.Duration(i) * 400); return nil })
+		line := read(t, record(t, ds, 1, func(*loader.Batch) bool { return true }, loader.Workers(1), loader.BatchSize(4)))
+		names := map[string]any{}
+		for _, e := range line.slices {
+			names[e.Name] = e.Args["not drawn"]
+		}
+		if _, drawn := names["2.jpg"]; drawn || names["batch 0"] != 3.0 {
+			t.Errorf("got %v", names)
+		}
+		if _, drawn := names["3.jpg"]; !drawn {
+			t.Errorf("3.jpg is missing: %v", names)
+		}
+	})
+}
+
+// A gate is a writer that waits.
+type gate struct {
+	bytes.Buffer
+	open chan struct{}
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.open
+	return g.Buffer.Write(b)
+}
+
+func TestSlowWriterDoesNotHoldUpTheLoader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := &gate{open: make(chan struct{})}
+		ds := samples(20_000, func(int, dataset.Slot) error { time.Sleep(time.Microsecond); return nil })
+		ds.name = func(i int) string { return strings.Repeat("x", 900) }
+		l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(100), loader.Observe(trace.File(file, trace.Shortest(0))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range l.Epoch(t.Context(), 0) {
+		}
+		close(file.open)
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := file.Len(); n > 10<<20 {
+			t.Errorf("%d bytes waited", n)
+		}
+		line := read(t, file.Bytes())
+		if i := slices.IndexFunc(line.instants, func(e *event) bool { return e.Name == "events are missing" }); i < 0 {
+			t.Error("nothing says that events are missing")
+		}
+	})
+}
+
+type failingWriter func() error
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f() }
+
+func TestErrorsOfTheWriterAreForClose(t *testing.T) {
+	for want, w := range map[string]io.Writer{
+		"trace: write the file: no space":                  failingWriter(func() error { return errors.New("no space") }),
+		"trace: write the file: panic: broken":             failingWriter(func() error { panic("broken") }),
+		"trace: write the file: runtime.Goexit was called": failingWriter(func() error { runtime.Goexit(); return nil }),
+	} {
+		l, err := loader.New(photosWithoutTime(100), loader.Observe(trace.File(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestFileIsForOneLoader(t *testing.T) {
+	var file bytes.Buffer
+	hooks := trace.File(&file)
+	l, err := loader.New(photosWithoutTime(4), loader.Observe(hooks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil || !strings.Contains(err.Error(), "trace: a File is given to a second loader") {
+		t.Errorf("got %v", err)
+	}
+	for range l.Epoch(t.Context(), 0) {
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(read(t, file.Bytes()).lines("loop")); got != 8 {
+		t.Errorf("%d slices of the loop, want 8", got)
+	}
+}
+
+func TestFileOfNoLoopIsJSON(t *testing.T) {
+	var file bytes.Buffer
+	l, err := loader.New(photosWithoutTime(4), loader.Observe(trace.File(&file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(file.Bytes(), []byte("\n]\n")) || len(parse(t, file.Bytes())) == 0 {
+		t.Errorf("got %s", file.Bytes())
+	}
+}

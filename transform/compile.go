@@ -38,10 +38,10 @@ func Compile(list ...Step) (*Compiled, error) {
 		return nil, err
 	}
 	if len(p.views) > 0 && p.crops.n == 0 {
-		return nil, errors.New("transform: Views: only for Images: here an image has one result")
+		return nil, errors.New("transform: Views: only for Images and CompileSamples: here an image has one result")
 	}
 	if p.annotated.any() {
-		return nil, fmt.Errorf("transform: %s: only for Images: here the image is alone", strings.Join(p.annotated.names(), ", "))
+		return nil, fmt.Errorf("transform: %s: only for Images and CompileSamples: here the image is alone", strings.Join(p.annotated.names(), ", "))
 	}
 	if err := p.findFields(nil); err != nil {
 		return nil, err

@@ -62,3 +62,89 @@ func ExampleViews() {
 	//     resample  RandomResizedCrop(96).Scale(0.05, 0.4)
 	//     store     ToTensor(), float32 CHW
 }
+
+// Two views of an image with their boxes: a crop, and the image mirrored.
+func ExampleViews_boxes() {
+	ds, err := transform.Images(detections(), transform.Boxes("boxes", transform.XYWH).With("label"),
+		transform.Views(1, transform.Crop(0, 0, 100, 100), transform.SanitizeBoundingBoxes()).As("left"),
+		transform.Views(1, transform.RandomHorizontalFlip(1)).As("mirrored"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range []string{"left", "mirrored"} {
+		fmt.Println(sample[name].Shape(), sample[name+"_boxes"].Data(), sample[name+"_label"].Data(), sample[name+"_boxes_counts"].Data())
+	}
+	// Output:
+	// (1, 100, 100, 3) [10 20 60 50] [3] [1]
+	// (1, 100, 200, 3) [130 20 60 50 10 10 40 30] [3 7] [2]
+}
+
+func ExampleFiveCrop() {
+	ds, err := transform.Images(detections(), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec()[0])
+	fmt.Println(ds)
+	// Output:
+	// image float32 (5, 3, 64, 64)
+	// image uint8 (100, 200, 3)
+	//   decode    pixels to RGB, once, only the window in which all views are
+	//   resample  Resize(80)
+	//   crops     FiveCrop(64), each of which the following steps change
+	//   views     image float32 (5, 3, 64, 64)
+	//     store     ToTensor(), float32 CHW
+}
+
+func ExampleTenCrop() {
+	ds, err := transform.Images(detections(), transform.TenCrop(64, 96).VerticalFlip())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec()[0])
+	// Output: image uint8 (10, 64, 96, 3)
+}
+
+// A server moves the boxes that come with a request.
+func ExampleCompileSamples() {
+	spec := detections().Spec()
+	c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYWH).With("label"), transform.Resize(50, 100), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	in, out := dataset.NewSlot(spec...), dataset.NewSlot(c.Spec()...) // both are used again
+	copy(dataset.Grow[float32](in, 1, 1), []float32{10, 20, 60, 50})
+	dataset.Grow[int64](in, 2, 1)[0] = 3
+	if err := c.Into(out, in, 0); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(dataset.Row[float32](out, 1), dataset.Row[int64](out, 2))
+	// Output: [5 10 30 25] [3]
+}
+
+// Pixels of a mask with 16 bits keep their numbers.
+func ExampleMaskField_Dtype() {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{1, 3, 3}},
+		{Name: "mask", Dtype: tensor.Uint16, Shape: tensor.Shape{1, 3}},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		copy(dataset.Row[uint16](dst, 1), []uint16{7, 300, 65535})
+		return nil
+	})
+	images, err := transform.Images(ds, transform.Mask("mask").Dtype(tensor.Int64).Fill(1000), transform.RandomHorizontalFlip(1), transform.Pad(0, 0, 1, 0))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), images, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["mask"].Data())
+	// Output: [65535 300 7 1000]
+}

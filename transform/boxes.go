@@ -41,37 +41,49 @@ type BoxField struct {
 	field  string
 	format BoxFormat
 	rows   []string
+	apart  []string
 }
 
 // With names the ragged fields that have a row per box: labels, areas, keypoints of
-// the same objects. [SanitizeBoundingBoxes] removes their rows too. A field that is not
-// named keeps all its rows.
+// the same objects. [SanitizeBoundingBoxes] removes their rows too, and a sample with
+// another number of rows is an error.
+//
+// So that none is forgotten, it is an error of [Images] if a ragged field of the dataset is
+// named neither by With nor by [BoxField.Apart] nor by another step.
 func (s BoxField) With(fields ...string) BoxField {
 	s.rows = slices.Concat(s.rows, fields)
 	return s
 }
 
-// String prints the call that made the step.
-func (s BoxField) String() string {
-	return fieldCall("Boxes", s.field, s.format) + withCall(s.rows)
+// Apart names ragged fields that have nothing to do with the boxes, such as a caption. They
+// stay as they are.
+func (s BoxField) Apart(fields ...string) BoxField {
+	s.apart = slices.Concat(s.apart, fields)
+	return s
 }
 
-func withCall(rows []string) string {
-	if len(rows) == 0 {
+// String prints the call that made the step.
+func (s BoxField) String() string {
+	return fieldCall("Boxes", s.field, s.format) + namesCall(".With", s.rows) + namesCall(".Apart", s.apart)
+}
+
+// namesCall formats a method that names fields.
+func namesCall(method string, names []string) string {
+	if len(names) == 0 {
 		return ""
 	}
-	quoted := make([]string, len(rows))
-	for i, r := range rows {
-		quoted[i] = fmt.Sprintf("%q", r)
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
 	}
-	return steps.Call(".With", steps.Anys(quoted)...)
+	return steps.Call(method, steps.Anys(quoted)...)
 }
 
 // checkRows checks the fields that have a row per element of a field.
 func checkRows(field string, rows []string) error {
 	for i, r := range rows {
 		if r == "" || r == field || slices.Contains(rows[:i], r) {
-			return fmt.Errorf("want other fields With it, each once, not %q", r)
+			return fmt.Errorf("want other fields, each once, not %q", r)
 		}
 	}
 	return nil
@@ -87,7 +99,7 @@ func (s BoxField) add(p *program) error {
 	case len(p.annotated.boxes) > 0:
 		return errors.New("must come only once")
 	}
-	if err := checkRows(s.field, s.rows); err != nil {
+	if err := checkRows(s.field, slices.Concat(s.rows, s.apart)); err != nil {
 		return err
 	}
 	p.annotated.boxes = append(p.annotated.boxes, s)

@@ -43,13 +43,13 @@ func (o object) dataset() dataset.Dataset {
 }
 
 func TestAnnotationsThatDoNotFitTheirImageAreErrors(t *testing.T) {
-	boxes, masks, mask := transform.Boxes("boxes", transform.XYXY).With("label"), transform.Masks("planes"), transform.Mask("mask")
+	boxes, masks, mask := transform.Boxes("boxes", transform.XYXY).With("label").Apart("mask", "points"), transform.Masks("planes"), transform.Mask("mask")
 	two := []float32{0, 0, 5, 5, 5, 5, 20, 10}
 	for want, test := range map[string]struct {
 		object
 		steps []transform.Step
 	}{
-		`field "label" has 1 rows for 2 boxes`:             {object{boxes: two, labels: 1}, []transform.Step{boxes}},
+		`field "label" has 1 rows for 2 boxes`:             {object{boxes: two, labels: 1}, []transform.Step{boxes.Apart("planes")}},
 		`field "label" has 3 rows for 1 groups`:            {object{groups: 1, labels: 3}, []transform.Step{transform.KeyPoints("points").With("label")}},
 		`mask "planes": 399 values are no planes of 10×20`: {object{planes: 399}, []transform.Step{masks}},
 		`mask "planes": 3 planes for 2 boxes`:              {object{boxes: two, labels: 2, planes: 600}, []transform.Step{boxes, masks}},
@@ -75,9 +75,9 @@ func TestBoxesThatAreNoNumbersPassAllSteps(t *testing.T) {
 	strange := []float32{nan, 1, 2, 3, -inf, 0, inf, 5, 9, 9, 3, 3, nan, nan, nan, nan, 1e38, -1e38, 1e38, 1e38}
 	for _, format := range []transform.BoxFormat{transform.XYXY, transform.XYWH, transform.CXCYWH} {
 		x, err := transform.Images(object{boxes: strange, labels: 5, planes: 1000}.dataset(),
-			transform.Boxes("boxes", format).With("label"), transform.Masks("planes"),
+			transform.Boxes("boxes", format).With("label").Apart("mask", "points"), transform.Masks("planes"),
 			transform.RandomIoUCrop().Options(0.1, 0.9), transform.RandomZoomOut(1), transform.ClampBoundingBoxes(),
-			transform.RandomRotation(-30, 30), transform.RandomPerspective(0.9, 1), transform.ScaleJitter(30, 40), transform.FixedSizeCrop(16, 16),
+			transform.RandomRotation(-30, 30), transform.RandomPerspective(0.9, 1), transform.ElasticTransform(50, 5), transform.ScaleJitter(30, 40), transform.FixedSizeCrop(16, 16),
 			transform.ConvertBoundingBoxFormat(transform.XYXY), transform.SanitizeBoundingBoxes())
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gorgonia.org/tensor"
 
@@ -131,6 +133,17 @@ func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Sp
 		}
 		l.points = append(l.points, pointsAt{f, s.Shape[n-1], s.Elements(), rows(k, k.rows)})
 	}
+	for _, b := range p.annotated.boxes {
+		wrongs := p.unnamed(spec, b, images)
+		for _, a := range b.apart {
+			if find(b, a) >= 0 && slices.Contains(p.names(), a) {
+				wrong(b, "field %q is declared by another step", a)
+			}
+		}
+		if len(wrongs) > 0 {
+			wrong(b, "ragged fields are not named: %s: want them With the boxes if they have a row per box, else Apart", strings.Join(wrongs, ", "))
+		}
+	}
 	for _, m := range p.annotated.masks {
 		f := find(m, m.field)
 		if f < 0 {
@@ -145,6 +158,20 @@ func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Sp
 		l.masks = append(l.masks, at)
 	}
 	return l, spec, errors.Join(errs...)
+}
+
+// unnamed are the ragged fields of the dataset that no step names.
+func (p *program) unnamed(spec dataset.Spec, b BoxField, images string) (names []string) {
+	named := slices.Concat(p.names(), b.rows, b.apart)
+	for _, k := range p.annotated.points {
+		named = append(named, k.rows...)
+	}
+	for _, f := range spec {
+		if f.Ragged && f.Name != images && !slices.Contains(named, f.Name) {
+			names = append(names, strconv.Quote(f.Name))
+		}
+	}
+	return names
 }
 
 // A layout says where the annotations are in a slot.

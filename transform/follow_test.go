@@ -79,7 +79,7 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 	pixels, others := 0, 0
 	for i, c := range cases {
 		sample := torchCase{W: c.W, H: c.H, Format: c.Format, boxes: c.Boxes, points: c.Points}
-		x, err := Images(sample.dataset(), Boxes("boxes", sample.format()), KeyPoints("points"), Mask("mask"), CenterCrop(c.H, c.W))
+		x, err := Images(sample.dataset(), Boxes("boxes", sample.format()).Apart("label", "planes"), KeyPoints("points"), Mask("mask"), CenterCrop(c.H, c.W))
 		if err != nil {
 			t.Fatal(err)
 		}

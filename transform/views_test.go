@@ -158,7 +158,7 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		"without Ragged and Sizes":               {transform.Sizes("size"), transform.Views(2, ok...)},
 		`the dataset has no field "masks"`:       {transform.Mask("masks"), transform.Views(2, ok...)},
 		`that is the field of the images`:        {transform.Mask("image"), transform.Views(2, ok...).As("mask")},
-		`two fields are named "boxes_counts"`:    {transform.Boxes("boxes", transform.XYXY), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
+		`two fields are named "boxes_counts"`:    {transform.Boxes("boxes", transform.XYXY).Apart("label", "points", "mask"), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
 		"want settings outside":                  {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
 		"KeyPoints, FiveCrop, TenCrop and Views": {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
 		"and Views in it":                        {transform.Views(2, transform.Views(2, ok...))},

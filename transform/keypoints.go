@@ -26,7 +26,9 @@ func (s PointField) With(fields ...string) PointField {
 }
 
 // String prints the call that made the step.
-func (s PointField) String() string { return fieldCall("KeyPoints", s.field) + namesCall(".With", s.rows) }
+func (s PointField) String() string {
+	return fieldCall("KeyPoints", s.field) + namesCall(".With", s.rows)
+}
 
 func (s PointField) add(p *program) error {
 	if err := errors.Join(p.declare(s.field), checkRows(s.field, s.rows)); err != nil {

@@ -16,15 +16,22 @@ type Option struct{ set func(*config) }
 
 type config struct {
 	image, mask string // suffixes
+	imageTypes  []string
+	maskTypes   []string
 	partial     bool
 	max         int64
 }
 
 func newConfig(options []Option) (config, error) {
-	c := config{max: 256 << 20}
+	c := config{max: 256 << 20, imageTypes: types, maskTypes: types}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c)
+		}
+	}
+	for _, list := range [][]string{c.imageTypes, c.maskTypes} {
+		if len(list) == 0 || slices.ContainsFunc(list, func(e string) bool { return !strings.HasPrefix(e, ".") }) {
+			return c, fmt.Errorf("masks: extensions %q: want some, each with its dot", list)
 		}
 	}
 	if c.max < 1 {
@@ -45,16 +52,39 @@ func Suffixes(image, mask string) Option {
 	return Option{func(c *config) { c.image, c.mask = image, mask }}
 }
 
+// ImageExtensions sets which files are images, for example ".jpg" where masks with the same
+// names lie in the same folder. Upper and lower case are the same. The default is those of
+// [dataset.ImageFolder].
+func ImageExtensions(extensions ...string) Option {
+	lower := lowered(extensions)
+	return Option{func(c *config) { c.imageTypes = lower }}
+}
+
+// MaskExtensions sets which files are masks, such as ".png" or an extension of another
+// format. The default is those of [dataset.ImageFolder].
+func MaskExtensions(extensions ...string) Option {
+	lower := lowered(extensions)
+	return Option{func(c *config) { c.maskTypes = lower }}
+}
+
+func lowered(extensions []string) []string {
+	lower := make([]string, len(extensions))
+	for i, e := range extensions {
+		lower[i] = strings.ToLower(e)
+	}
+	return lower
+}
+
 // Partial leaves out images without a mask, which otherwise are an error.
 func Partial() Option { return Option{func(c *config) { c.partial = true }} }
 
-var imageTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
+var types = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm"}
 
 // Folder pairs every image in one folder with the mask in another one whose path is the
 // same, apart from the extension: "train/7.jpg" and "train/7.png". Both are usually an
-// [os.DirFS]. The order is that of the paths. Extensions are those that
-// [dataset.ImageFolder] reads, and files and folders whose names begin with a dot are
-// skipped.
+// [os.DirFS]. The order is that of the paths. Files with other extensions are skipped (see
+// [ImageExtensions] and [MaskExtensions]), and so are files and folders whose names begin
+// with a dot.
 //
 // An image without a mask is an error, unless [Partial] is given, and so are two files
 // whose paths differ in the extension alone. Masks without an image are skipped. All
@@ -64,11 +94,11 @@ func Folder(images, masks fs.FS, options ...Option) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	imagesAt, err := find(images, "images", c.image)
+	imagesAt, err := find(images, "images", c.image, c.imageTypes)
 	if err != nil {
 		return nil, err
 	}
-	masksAt, err := find(masks, "masks", c.mask)
+	masksAt, err := find(masks, "masks", c.mask, c.maskTypes)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +125,7 @@ func Folder(images, masks fs.FS, options ...Option) (*Dataset, error) {
 }
 
 // find finds the images below the root, by their paths without suffix and extension.
-func find(fsys fs.FS, what, suffix string) (map[string]string, error) {
+func find(fsys fs.FS, what, suffix string, extensions []string) (map[string]string, error) {
 	found := map[string]string{}
 	var errs []error
 	err := fs.WalkDir(fsys, ".", func(p string, e fs.DirEntry, err error) error {
@@ -112,7 +142,7 @@ func find(fsys fs.FS, what, suffix string) (map[string]string, error) {
 		}
 		ext := path.Ext(p)
 		stem, ok := strings.CutSuffix(strings.TrimSuffix(p, ext), suffix)
-		if !ok || !slices.Contains(imageTypes, strings.ToLower(ext)) {
+		if !ok || !slices.Contains(extensions, strings.ToLower(ext)) {
 			return nil
 		}
 		if other, twice := found[stem]; twice {
@@ -128,7 +158,7 @@ func find(fsys fs.FS, what, suffix string) (map[string]string, error) {
 		return nil, files.Join(errs)
 	}
 	if len(found) == 0 {
-		return nil, errors.New("masks: no " + what + " (" + strings.Join(imageTypes, " ") + ")")
+		return nil, errors.New("masks: no " + what + " (" + strings.Join(extensions, " ") + ")")
 	}
 	return found, nil
 }

@@ -57,6 +57,17 @@ func TestSuffixesAreLeftOutOfStems(t *testing.T) {
 	}
 }
 
+func TestExtensionsTellImagesFromMasks(t *testing.T) {
+	all := tree("a/1.JPG", "a/1.png", "a/1.json", "a/2.jpg", "a/2.PNG")
+	ds, err := masks.Folder(all, all, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".Png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(ds.Pair(0), ds.Pair(1)), "{a/1.JPG a/1.png} {a/2.jpg a/2.PNG}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 	for _, c := range []struct {
 		images, masks fstest.MapFS
@@ -69,6 +80,9 @@ func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 		{tree("1.jpg", "1.png"), tree("1.png"), nil, "masks: images: both 1.jpg and 1.png are called 1"},
 		{tree("1.jpg"), tree("1.png", "1.bmp"), nil, "masks: masks: both 1.bmp and 1.png are called 1"},
 		{tree("1.txt"), tree("1.png"), nil, "masks: no images (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions(".npy")}, "masks: no masks (.npy)"},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.ImageExtensions()}, "masks: extensions []: want some, each with its dot"},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions("png")}, `masks: extensions ["png"]: want some, each with its dot`},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaxFileSize(0), {}}, "masks: MaxFileSize(0): want 1 or more"},
 	} {
 		_, err := masks.Folder(c.images, c.masks, c.options...)

@@ -65,6 +65,9 @@ func parse(from io.Reader, c *config) (objects []object, err error) {
 			if err != nil || math.IsNaN(side) || math.IsInf(side, 0) {
 				return nil, fmt.Errorf("object %d: bndbox has %q: want a number", k, text)
 			}
+			if i < 2 && !c.asInFile {
+				side-- // the left and upper edges of the pixel
+			}
 			o.box[i] = float32(side)
 		}
 		objects = append(objects, o)

@@ -32,10 +32,10 @@ var classes = []string{
 // order of the file:
 //
 //   - "image", uint8 (n): the encoded file
-//   - "boxes", float32 (n, 4): xmin, ymin, xmax and ymax as they are in the file, as
-//     torchvision's VOCDetection gives them. VOC counts pixels from 1 and includes the
-//     last one, so the same box as XYXY of package transform is xmin-1, ymin-1, xmax,
-//     ymax
+//   - "boxes", float32 (n, 4): left, top, right and bottom in pixels from 0 on, as XYXY of
+//     package transform. VOC counts pixels from 1 and includes the last one, so these are
+//     xmin-1, ymin-1, xmax and ymax of the file, as in Detectron2 and MMDetection. With
+//     [AsInFile] they are the file's numbers, which torchvision's VOCDetection gives
 //   - "label", int64 (n): the index of the class in [Boxes.Classes]
 //   - "difficult", uint8 (n): 1 for objects that VOC's evaluation ignores
 //   - "truncated", uint8 (n): 1 for objects that continue outside of their box
@@ -61,6 +61,7 @@ type Option struct{ set func(*config) }
 type config struct {
 	classes   []string
 	difficult bool
+	asInFile  bool
 	max       int64
 }
 
@@ -72,6 +73,10 @@ func Classes(names ...string) Option {
 
 // WithoutDifficult leaves out objects that are marked as difficult.
 func WithoutDifficult() Option { return Option{func(c *config) { c.difficult = false }} }
+
+// AsInFile leaves the numbers of boxes as they are in the file. It is for data sets in VOC's
+// format whose boxes begin at 0, and for evaluation with VOC's own numbers.
+func AsInFile() Option { return Option{func(c *config) { c.asInFile = true }} }
 
 // MaxFileSize sets how many bytes an image file may have. A larger file is an error when
 // it is read. The default is 256 MiB.

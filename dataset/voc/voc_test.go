@@ -54,7 +54,7 @@ func TestDetectionReadsObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for field, want := range map[string]any{
-			"boxes":     []float32{53, 87, 173, 144.5, 1, 2, 3, 4},
+			"boxes":     []float32{52, 86, 173, 144.5, 0, 1, 3, 4},
 			"label":     []int64{13, 15},
 			"difficult": []uint8{0, 1},
 			"truncated": []uint8{1, 0},
@@ -86,6 +86,15 @@ func TestOptionsChangeObjectsAndClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := s["label"].Data(), []int64{0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if ds, err = voc.Detection(devkit(horse), "train", voc.AsInFile()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = dataset.At(t.Context(), ds, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["boxes"].Data(), []float32{53, 87, 173, 144.5, 1, 2, 3, 4}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -142,8 +151,12 @@ func FuzzDetection(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := dataset.At(t.Context(), ds, 0); err != nil {
-			t.Error(err)
+		s, err := dataset.At(t.Context(), ds, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s["label"].Shape()[0]; s["boxes"].Shape()[0] != n || s["difficult"].Shape()[0] != n || s["truncated"].Shape()[0] != n {
+			t.Errorf("fields with other numbers of rows: %v", s)
 		}
 	})
 }

@@ -1,0 +1,87 @@
+package voc_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/png"
+	"log"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/voc"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// picture is a black PNG file. JPEGImages may hold files of any format.
+func picture(w, h int) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
+		log.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// The first pixel of VOC is 1. Its edge is at 0, so this dog reaches the right edge of the mirrored image.
+func ExampleDetection() {
+	fsys := fstest.MapFS{ // usually os.DirFS("VOCdevkit/VOC2012")
+		"ImageSets/Main/train.txt": {Data: []byte("7\n")},
+		"JPEGImages/7.jpg":         {Data: picture(40, 30)},
+		"Annotations/7.xml": {Data: []byte(`<annotation>
+			<object><name>dog</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>39</xmax><ymax>30</ymax></bndbox></object>
+			<object><name>cat</name><bndbox><xmin>11</xmin><ymin>6</ymin><xmax>20</xmax><ymax>15</ymax></bndbox></object>
+		</annotation>`)},
+	}
+	photos, err := voc.Detection(fsys, "train")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(photos,
+		transform.Boxes("boxes", transform.XYXY).With("label", "difficult", "truncated"),
+		transform.RandomHorizontalFlip(1), transform.Resize(60, 80), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	boxes := sample["boxes"].Data().([]float32)
+	for k, label := range sample["label"].Data().([]int64) {
+		fmt.Println(photos.Classes()[label], boxes[4*k:4*k+4])
+	}
+	// Output:
+	// dog [2 0 80 60]
+	// cat [40 10 60 30]
+}
+
+// The border of objects, which VOC's masks mark by 255, stays 255.
+func ExampleSegmentation() {
+	mask := image.NewPaletted(image.Rect(0, 0, 4, 2), palette)
+	copy(mask.Pix, []uint8{0, 0, 255, 12, 0, 0, 255, 12})
+	var file bytes.Buffer
+	if err := png.Encode(&file, mask); err != nil {
+		log.Fatal(err)
+	}
+	fsys := fstest.MapFS{
+		"ImageSets/Segmentation/train.txt": {Data: []byte("7\n")},
+		"JPEGImages/7.jpg":                 {Data: picture(4, 2)},
+		"SegmentationClass/7.png":          {Data: file.Bytes()},
+	}
+	photos, err := voc.Segmentation(fsys, "train")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(photos, transform.Mask("mask").Fill(255),
+		transform.Pad(0, 0, 0, 1), transform.RandomHorizontalFlip(1), transform.CenterCrop(3, 4), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["mask"].Data())
+	// Output: [12 255 0 0 12 255 0 0 255 255 255 255]
+}

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -16,8 +17,9 @@ type job struct {
 	slab *slab
 
 	// Set by the worker that begins the batch, before it publishes the rows.
-	id      int64 // of all batches of the loader
-	seq     int   // the batch's number in the run
+	id      int64           // of all batches of the loader
+	ctx     context.Context // of the run
+	seq     int             // the batch's number in the run
 	plan    *plan
 	k       int // the batch's number in the plan
 	worker  int // the worker that begins it

@@ -64,6 +64,7 @@ func (j *job) info() BatchInfo {
 	return BatchInfo{
 		ID: j.id, Epoch: j.plan.epoch, Batch: j.plan.number(j.k), Worker: j.worker,
 		Begun: j.begun, Samples: len(j.indices), Finisher: j.finisher,
+		Context: j.ctx,
 	}
 }
 

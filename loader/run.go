@@ -143,7 +143,7 @@ func (r *run) open(w *worker) *job {
 	}
 	j := r.l.take()
 	j.id, j.seq, j.plan, j.k, j.worker, j.complete = r.l.begun, r.cursor.seq, r.cursor.plan, r.cursor.k, w.id, false
-	j.finisher = -1
+	j.ctx, j.finisher = r.ctx, -1
 	r.l.begun++
 	r.cursor.seq++
 	r.cursor.k++

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"time"
 )
 
@@ -64,6 +65,10 @@ type BatchInfo struct {
 	Begun    time.Time // when that was
 	Samples  int       // number of samples; less than drawn where Skip has left some out
 	Finisher int       // the worker that finished its last sample; -1 before
+
+	// Context has the values of the context that the loop was given, such as a parent for
+	// spans. It is done when the loop ends.
+	Context context.Context
 }
 
 // A SampleInfo says which sample a worker has placed, or tried to, and how long that

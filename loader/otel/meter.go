@@ -1,0 +1,211 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// A meter reports the metrics of a loader and of its sources.
+type meter struct {
+	provider metric.MeterProvider
+	sources  []source
+	waits    histogram
+
+	plain, waiting, body, busy, memoryWait metric.MeasurementOption
+	name                                   attribute.KeyValue
+
+	mu     sync.Mutex
+	l      *loader.Loader
+	wait   metric.Float64Histogram
+	regs   []metric.Registration
+	stages map[string]metric.MeasurementOption
+}
+
+func newMeter(c *config) *meter {
+	name := attribute.String("penstock.loader.name", c.name)
+	return &meter{
+		provider:   c.meters,
+		sources:    c.sources,
+		name:       name,
+		plain:      with(name),
+		waiting:    with(name, attribute.String("penstock.loop.state", "wait")),
+		body:       with(name, attribute.String("penstock.loop.state", "body")),
+		busy:       with(name, attribute.String("penstock.worker.state", "busy")),
+		memoryWait: with(name, attribute.String("penstock.worker.state", "memory_wait")),
+		stages:     map[string]metric.MeasurementOption{},
+	}
+}
+
+func with(attributes ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributeSet(attribute.NewSet(attributes...))
+}
+
+// register is a hook. From now on the loader is observed.
+func (m *meter) register(l *loader.Loader) {
+	set := instruments{meter: m.provider.Meter(scope)}
+	wait, err := set.meter.Float64Histogram("penstock.loader.wait.duration", metric.WithUnit("s"),
+		metric.WithDescription("Waits of the loop for a batch."), boundaries)
+	set.err = errors.Join(set.err, err)
+	m.mu.Lock()
+	m.l, m.wait = l, wait
+	m.mu.Unlock()
+	m.observe(&set, m.loader(&set))
+	for _, s := range m.sources {
+		m.observe(&set, s.kind.instruments(&set, with(s.name)))
+	}
+	if set.err != nil {
+		otel.Handle(set.err)
+	}
+}
+
+// observe registers a callback for the instruments that were made since the last call.
+func (m *meter) observe(set *instruments, callback metric.Callback) {
+	reg, err := set.meter.RegisterCallback(callback, set.fresh...)
+	set.fresh = nil
+	if err != nil {
+		set.err = errors.Join(set.err, err)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.regs = append(m.regs, reg)
+}
+
+// unregister is a hook. The loader is not observed any more.
+func (m *meter) unregister() error {
+	m.mu.Lock()
+	regs := m.regs
+	m.regs, m.l = nil, nil
+	m.mu.Unlock()
+	m.hand(context.Background())
+	for _, reg := range regs {
+		if err := reg.Unregister(); err != nil {
+			otel.Handle(err)
+		}
+	}
+	return nil
+}
+
+// hand hands the waits on to their histogram.
+func (m *meter) hand(ctx context.Context) {
+	m.mu.Lock()
+	wait := m.wait
+	m.mu.Unlock()
+	if wait == nil {
+		return
+	}
+	options := []metric.RecordOption{m.plain}
+	m.waits.hand(func(seconds float64) { wait.Record(ctx, seconds, options...) })
+}
+
+// loader makes the instruments of the loader, and their callback.
+func (m *meter) loader(set *instruments) metric.Callback {
+	samples := set.count("penstock.loader.samples.delivered", "{sample}", "Samples delivered to the loop body.")
+	dropped := set.count("penstock.loader.samples.dropped", "{sample}", "Samples that could not be placed.")
+	batches := set.count("penstock.loader.batches.delivered", "{batch}", "Batches delivered to the loop body.")
+	emptied := set.count("penstock.loader.batches.emptied", "{batch}", "Batches that lost all their samples.")
+	ready := set.level("penstock.loader.batches.ready", "{batch}", "Complete batches that wait for the loop body.")
+	loop := set.time("penstock.loader.loop.time", "Time of the loop, by state.")
+	work := set.time("penstock.loader.worker.time", "Time of all workers together, by state.")
+	workers := set.level("penstock.loader.worker.count", "{worker}", "Workers.")
+	slabs := set.level("penstock.loader.slab.count", "{slab}", "Slabs, each the memory of one batch.")
+	memory := set.level("penstock.loader.slab.usage", "By", "Bytes of all slabs and ragged fields.")
+	spent := set.time("penstock.loader.stage.time", "Time of all workers together, by stage.")
+	calls := set.count("penstock.loader.stage.calls", "{call}", "How often stages were entered.")
+	return func(ctx context.Context, o metric.Observer) error {
+		m.mu.Lock()
+		l := m.l
+		m.mu.Unlock()
+		if l == nil {
+			return nil
+		}
+		m.hand(ctx)
+		s := l.Stats()
+		o.ObserveInt64(samples, s.Samples, m.plain)
+		o.ObserveInt64(dropped, s.Dropped, m.plain)
+		o.ObserveInt64(batches, s.Batches, m.plain)
+		o.ObserveInt64(emptied, s.Emptied, m.plain)
+		o.ObserveInt64(ready, int64(s.Ready), m.plain)
+		o.ObserveFloat64(loop, s.Wait.Total.Seconds(), m.waiting)
+		o.ObserveFloat64(loop, s.Body.Seconds(), m.body)
+		o.ObserveFloat64(work, s.Busy.Seconds(), m.busy)
+		o.ObserveFloat64(work, s.MemoryWait.Seconds(), m.memoryWait)
+		o.ObserveInt64(workers, int64(s.Workers), m.plain)
+		o.ObserveInt64(slabs, int64(s.Slabs), m.plain)
+		o.ObserveInt64(memory, s.SlabBytes, m.plain)
+		for _, stage := range joined(s.Stages) {
+			option := m.stage(stage.Name)
+			o.ObserveFloat64(spent, stage.Total.Seconds(), option)
+			o.ObserveInt64(calls, stage.Count, option)
+		}
+		return nil
+	}
+}
+
+// stage is the option of a stage's measurements.
+func (m *meter) stage(name string) metric.MeasurementOption {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	option, ok := m.stages[name]
+	if !ok {
+		option = with(m.name, attribute.String("penstock.stage", name))
+		m.stages[name] = option
+	}
+	return option
+}
+
+// maxStages is the number of stages that have a name.
+const maxStages = 32
+
+// joined joins the stages after the first 32.
+func joined(stages []loader.StageTime) []loader.StageTime {
+	if len(stages) <= maxStages {
+		return stages
+	}
+	rest := loader.StageTime{Name: "_OTHER"}
+	for _, s := range stages[maxStages:] {
+		rest.Count += s.Count
+		rest.Total += s.Total
+	}
+	return append(stages[:maxStages:maxStages], rest)
+}
+
+// instruments makes the instruments of a meter, and collects the errors.
+type instruments struct {
+	meter metric.Meter
+	fresh []metric.Observable // since the last callback
+	err   error
+}
+
+func (s *instruments) made(i metric.Observable, err error) {
+	s.fresh = append(s.fresh, i)
+	s.err = errors.Join(s.err, err)
+}
+
+// count makes a counter.
+func (s *instruments) count(name, unit, description string) metric.Int64ObservableCounter {
+	i, err := s.meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	s.made(i, err)
+	return i
+}
+
+// level makes an up-down counter.
+func (s *instruments) level(name, unit, description string) metric.Int64ObservableUpDownCounter {
+	i, err := s.meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	s.made(i, err)
+	return i
+}
+
+// time makes a counter of seconds.
+func (s *instruments) time(name, description string) metric.Float64ObservableCounter {
+	i, err := s.meter.Float64ObservableCounter(name, metric.WithUnit("s"), metric.WithDescription(description))
+	s.made(i, err)
+	return i
+}

@@ -1,0 +1,119 @@
+package otel_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/otel"
+)
+
+// traced makes a TracerProvider with that sampler, and the option that gives it spans.
+func traced(sampler trace.Sampler) (*trace.TracerProvider, *tracetest.SpanRecorder, loader.Option) {
+	recorder := tracetest.NewSpanRecorder()
+	provider := trace.NewTracerProvider(trace.WithSpanProcessor(recorder), trace.WithSampler(sampler))
+	return provider, recorder, loader.Observe(otel.Trace(otel.Spans(provider), otel.MeterProvider(noop.NewMeterProvider())))
+}
+
+// lines describes spans by their names, parents, times and events.
+func lines(spans []trace.ReadOnlySpan, since time.Time) (lines []string) {
+	names := map[string]string{}
+	for _, s := range spans {
+		names[s.SpanContext().SpanID().String()] = s.Name()
+	}
+	slices.SortStableFunc(spans, func(a, b trace.ReadOnlySpan) int {
+		return cmp.Or(a.StartTime().Compare(b.StartTime()), b.EndTime().Compare(a.EndTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, s := range spans {
+		line := fmt.Sprintf("%s in %s: %v to %v", s.Name(), names[s.Parent().SpanID().String()], s.StartTime().Sub(since), s.EndTime().Sub(since))
+		for _, e := range s.Events() {
+			line += fmt.Sprintf("; %s %v", e.Name, e.Attributes)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestEveryBatchIsASpanWithItsStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		provider, recorder, observe := traced(trace.AlwaysSample())
+		since := time.Now()
+		ctx, root := provider.Tracer("test").Start(t.Context(), "training")
+		l := newLoader(t, fake{n: 2, read: 3 * time.Millisecond, decode: 5 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
+		epoch(t, ctx, l, time.Second)
+		root.End()
+		got := lines(recorder.Ended(), since)
+		want := []string{
+			"batch in training: 0s to 1.016s",
+			"training in : 0s to 1.016s",
+			`assemble in batch: 0s to 16ms; read [{"penstock.stage.calls":2} {"penstock.stage.time":0.006}]; decode [{"penstock.stage.calls":2} {"penstock.stage.time":0.01}]`,
+			"wait in batch: 0s to 16ms",
+			"body in batch: 16ms to 1.016s",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		for _, s := range recorder.Ended() {
+			if s.Name() != "batch" {
+				continue
+			}
+			want := `[{"penstock.loader.name":"loader"} {"penstock.epoch":0} {"penstock.batch":0} {"penstock.worker":0} {"penstock.samples":2}]`
+			if got := fmt.Sprint(s.Attributes()); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+	})
+}
+
+func TestSpansOfBatchesThatAreNotDeliveredEndToo(t *testing.T) {
+	_, recorder, observe := traced(trace.AlwaysSample())
+	l := newLoader(t, fake{n: 64}, loader.Workers(2), observe)
+	for range l.Epoch(t.Context(), 0) {
+		break
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	started, ended := len(recorder.Started()), len(recorder.Ended())
+	if started != ended || started == 0 {
+		t.Errorf("%d spans have begun, and %d have ended", started, ended)
+	}
+}
+
+func TestSpansNameTheSamplesThatFailed(t *testing.T) {
+	_, recorder, observe := traced(trace.AlwaysSample())
+	l := newLoader(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.OnError(loader.Skip, loader.NoLimit), observe)
+	epoch(t, t.Context(), l, 0)
+	exceptions := 0
+	for _, s := range recorder.Ended() {
+		for _, e := range s.Events() {
+			if e.Name == "exception" {
+				exceptions++
+			}
+		}
+	}
+	if exceptions != 10 {
+		t.Errorf("got %d events, want one for each of the first 10 failures", exceptions)
+	}
+}
+
+func TestBatchesThatAreNotSampledHaveNoSpans(t *testing.T) {
+	provider, recorder, observe := traced(trace.ParentBased(trace.NeverSample()))
+	l := newLoader(t, fake{n: 64}, loader.BatchSize(8), observe)
+	epoch(t, t.Context(), l, 0)
+	ctx, root := provider.Tracer("test").Start(context.Background(), "training")
+	epoch(t, ctx, l, 0)
+	root.End()
+	if got := len(recorder.Ended()); got != 0 {
+		t.Errorf("got %d spans, want none", got)
+	}
+}

@@ -1,6 +1,6 @@
 // Package coco reads COCO's annotations as a dataset: images with boxes and classes of
-// their objects, and, on demand, instance masks and keypoints. Other data sets that
-// use the same JSON format are read in the same way.
+// their objects, and, on demand, instance masks and keypoints, or panoptic segments. Other
+// data sets that use the same JSON format are read in the same way.
 package coco
 
 import (
@@ -33,6 +33,7 @@ import (
 //   - "id", int64 (n): the annotation's id
 //   - "masks", uint8: see [Masks]
 //   - "keypoints", float32 (n, k, 3): see [KeyPoints]
+//   - "segments", uint8 (n): see [Panoptic]
 type Dataset struct {
 	fsys fs.FS
 	file string // the annotations
@@ -46,6 +47,7 @@ type Dataset struct {
 	parts      []int     // ends of polygons in points
 	keys       []float32 // of all objects: x, y and visibility of every keypoint
 	advisor    files.Advisor
+	segAdvisor files.Advisor
 }
 
 // A Category is a class of objects.
@@ -54,12 +56,14 @@ type Category struct {
 	Name          string
 	Supercategory string
 	KeyPoints     []string // names of the keypoints, if there are any
+	Thing         bool     // it can be counted, in panoptic annotations; else it is stuff such as sky
 }
 
 // picture is one image. Its objects are objects[from:to].
 type picture struct {
 	id       int64
 	name     string // of its file
+	segments string // of the file of its segments
 	h, w     int
 	from, to int
 }
@@ -81,6 +85,8 @@ type config struct {
 	folder     string
 	masks      bool
 	keypoints  int
+	panoptic   bool
+	segments   string // their folder
 	contiguous bool
 	noCrowds   bool
 	noEmpty    bool
@@ -107,6 +113,19 @@ func Masks(limit int) Option {
 // hidden and 2 for one that is visible. All are 0 for objects without keypoints. COCO's
 // persons have 17.
 func KeyPoints(k int) Option { return Option{func(c *config) { c.keypoints = k }} }
+
+// Panoptic reads panoptic annotations, in which every pixel of an image belongs to one
+// segment or to none. Their PNG files are in a folder of fsys:
+//
+//	coco.Open(os.DirFS("coco"), "annotations/panoptic_val2017.json",
+//		coco.Folder("val2017"), coco.Panoptic("annotations/panoptic_val2017"))
+//
+// The field "segments", ragged uint8, is such a file. transform.Mask with SegmentIDs makes of
+// it the id of every pixel's segment: one of those in the field "id", or 0. The fields with n
+// have an element per segment.
+func Panoptic(folder string) Option {
+	return Option{func(c *config) { c.panoptic, c.segments = true, folder }}
+}
 
 // Contiguous makes labels the indices of [Dataset.Categories], from 0 on, rather than
 // the categories' ids, which have gaps: COCO's 80 categories have ids from 1 to 90.
@@ -155,6 +174,9 @@ func (c *config) check() error {
 	if c.keypoints < 0 || c.keypoints > maxKeyPoints {
 		errs = append(errs, fmt.Errorf("coco: KeyPoints(%d): want 0 to %d", c.keypoints, maxKeyPoints))
 	}
+	if c.panoptic && (c.masks || c.keypoints > 0) {
+		errs = append(errs, errors.New("coco: Panoptic: not with Masks and KeyPoints"))
+	}
 	if c.maxFile < 1 {
 		errs = append(errs, fmt.Errorf("coco: MaxFileSize(%d): want 1 or more", c.maxFile))
 	}
@@ -179,6 +201,9 @@ func (d *Dataset) makeSpec() dataset.Spec {
 	if d.keypoints > 0 {
 		spec = append(spec, dataset.Field{Name: "keypoints", Dtype: tensor.Float32, Shape: tensor.Shape{d.keypoints, 3}, Ragged: true})
 	}
+	if d.panoptic {
+		spec = append(spec, dataset.Field{Name: "segments", Dtype: tensor.Uint8, Ragged: true})
+	}
 	return spec
 }
 
@@ -197,6 +222,8 @@ func (d *Dataset) Objects() int { return len(d.objects) }
 // Path is the path of image i in fsys. i must be from 0 to Len()-1.
 func (d *Dataset) Path(i int) string { return path.Join(d.folder, d.images[i].name) }
 
+func (d *Dataset) segmentsPath(i int) string { return path.Join(d.segments, d.images[i].segments) }
+
 // Name is the path of image i, or "" if i is out of range.
 func (d *Dataset) Name(i int) string {
 	if dataset.CheckIndex(i, d.Len()) != nil {
@@ -214,6 +241,9 @@ func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
 		}
 		if dataset.CheckIndex(i, d.Len()) == nil {
 			d.advisor.Advise(d.fsys, d.Path(i))
+			if d.panoptic {
+				d.segAdvisor.Advise(d.fsys, d.segmentsPath(i))
+			}
 		}
 	}
 }

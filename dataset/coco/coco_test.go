@@ -161,7 +161,7 @@ func TestOptionsLeaveOutAndRenumber(t *testing.T) {
 	if got, want := s["label"].Data(), []int64{1}; !reflect.DeepEqual(got, want) {
 		t.Errorf("label %v, want %v", got, want)
 	}
-	want := []coco.Category{{1, "person", "person", []string{"nose", "tail"}}, {18, "dog", "animal", nil}}
+	want := []coco.Category{{1, "person", "person", []string{"nose", "tail"}, false}, {18, "dog", "animal", nil, false}}
 	if got := ds.Categories(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

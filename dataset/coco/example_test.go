@@ -1,13 +1,21 @@
 package coco_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"log"
 	"testing/fstest"
 
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/transform"
 )
 
 // The mask of a triangle in an image of 5×3 pixels.
@@ -39,4 +47,42 @@ func ExampleOpen() {
 	// [1 1 1 1 0]
 	// [1 1 0 0 0]
 	// [1 0 0 0 0]
+}
+
+// The ids of panoptic segments move with their image.
+func ExamplePanoptic() {
+	ids := image.NewNRGBA(image.Rect(0, 0, 3, 1))
+	for x, id := range []int{300, 300, 7} {
+		ids.SetNRGBA(x, 0, color.NRGBA{uint8(id), uint8(id >> 8), uint8(id >> 16), 255})
+	}
+	var photo, segments bytes.Buffer
+	if err := errors.Join(png.Encode(&photo, image.NewGray(ids.Rect)), png.Encode(&segments, ids)); err != nil {
+		log.Fatal(err)
+	}
+	fsys := fstest.MapFS{ // usually os.DirFS("coco")
+		"val2017/1.jpg":          {Data: photo.Bytes()},
+		"panoptic_val2017/1.png": {Data: segments.Bytes()},
+		"panoptic_val2017.json": {Data: []byte(`{
+			"images": [{"id": 1, "file_name": "1.jpg", "height": 1, "width": 3}],
+			"categories": [{"id": 18, "name": "dog", "isthing": 1}, {"id": 187, "name": "sky", "isthing": 0}],
+			"annotations": [{"image_id": 1, "file_name": "1.png", "segments_info": [
+				{"id": 300, "category_id": 187, "iscrowd": 0, "bbox": [0, 0, 2, 1], "area": 2},
+				{"id": 7, "category_id": 18, "iscrowd": 0, "bbox": [2, 0, 1, 1], "area": 1}]}]
+		}`)},
+	}
+	ds, err := coco.Open(fsys, "panoptic_val2017.json", coco.Folder("val2017"), coco.Panoptic("panoptic_val2017"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	images, err := transform.Images(ds, transform.Mask("segments").SegmentIDs().Dtype(tensor.Int32),
+		transform.RandomHorizontalFlip(1), transform.CenterCrop(1, 3), transform.ToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), images, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["segments"].Data(), sample["id"].Data(), sample["label"].Data())
+	// Output: [7 300 300] [300 7] [187 18]
 }

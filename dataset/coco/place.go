@@ -30,6 +30,11 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	if err := files.ReadSample(files.In(ctx, r.fsys), r.Path(i), slots.Cell(dst.Cell(0)), r.maxFile); err != nil {
 		return fmt.Errorf("coco: %w", err)
 	}
+	if r.panoptic {
+		if err := files.ReadSample(files.In(ctx, r.fsys), r.segmentsPath(i), slots.Cell(dst.Cell(7)), r.maxFile); err != nil {
+			return fmt.Errorf("coco: read %s: %w", r.segmentsPath(i), err)
+		}
+	}
 	dst.Stage(dataset.StageDecode)
 	p := &r.images[i]
 	objects := r.objects[p.from:p.to]

@@ -37,7 +37,9 @@ type parser struct {
 	pictures   map[int64]int // from id to index of d.images
 	categories map[int64]int
 	objects    []pending
-	keys       []float64 // of all objects
+	keys       []float64        // of all objects
+	segments   map[int64]string // the files of panoptic annotations, by image
+	ids        map[int64]bool   // of the segments of one image
 
 	numbers []float64 // of one polygon
 }
@@ -160,6 +162,7 @@ type categoryJSON struct {
 	Name          string   `json:"name"`
 	Supercategory string   `json:"supercategory"`
 	KeyPoints     []string `json:"keypoints"`
+	Thing         int      `json:"isthing"`
 }
 
 func (p *parser) category(v *categoryJSON) error {
@@ -173,22 +176,27 @@ func (p *parser) category(v *categoryJSON) error {
 		return fmt.Errorf("category %d is listed twice", *v.ID)
 	}
 	p.categories[*v.ID] = 0 // until all are sorted
-	p.d.categories = append(p.d.categories, Category{*v.ID, v.Name, v.Supercategory, v.KeyPoints})
+	p.d.categories = append(p.d.categories, Category{*v.ID, v.Name, v.Supercategory, v.KeyPoints, v.Thing != 0})
 	return nil
 }
 
 type annotationJSON struct {
-	ID           *int64          `json:"id"`
-	Image        *int64          `json:"image_id"`
-	Category     int64           `json:"category_id"`
-	Box          []float64       `json:"bbox"`
-	Area         float64         `json:"area"`
-	Crowd        int             `json:"iscrowd"`
-	Segmentation json.RawMessage `json:"segmentation"`
-	KeyPoints    []float64       `json:"keypoints"`
+	ID           *int64           `json:"id"`
+	Image        *int64           `json:"image_id"`
+	Category     int64            `json:"category_id"`
+	Box          []float64        `json:"bbox"`
+	Area         float64          `json:"area"`
+	Crowd        int              `json:"iscrowd"`
+	Segmentation json.RawMessage  `json:"segmentation"`
+	KeyPoints    []float64        `json:"keypoints"`
+	File         string           `json:"file_name"`
+	Segments     []annotationJSON `json:"segments_info"`
 }
 
 func (p *parser) annotation(v *annotationJSON) error {
+	if p.d.panoptic {
+		return p.panoptic(v)
+	}
 	if v.ID == nil {
 		return errors.New("an annotation has no id")
 	}
@@ -246,6 +254,9 @@ func (p *parser) join() error {
 		if err := p.resolve(&p.objects[k]); err != nil {
 			return fmt.Errorf("annotation %d: %w", p.objects[k].id, err)
 		}
+	}
+	if err := p.joinSegments(); err != nil {
+		return err
 	}
 	slices.SortStableFunc(p.objects, func(a, b pending) int { return cmp.Compare(a.image, b.image) })
 	d.objects = make([]object, len(p.objects))

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -61,5 +62,53 @@ func TestTransformMovesAnnotations(t *testing.T) {
 		if got, want := loader.Values[uint8](b, "image")[:4], []uint8{30, 20, 10, 0}; !bytes.Equal(got, want) {
 			t.Errorf("image begins with %v, want %v", got, want)
 		}
+	}
+}
+
+// TestTransformMovesKeyPointsWithTheirBoxes removes a person together with the keypoints.
+func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 40, 20))); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"1.png": {Data: file.Bytes()}, "a.json": {Data: []byte(`{
+		"images": [{"id": 1, "file_name": "1.png", "height": 20, "width": 40}],
+		"categories": [{"id": 1, "name": "person", "keypoints": ["nose", "left_eye"]}],
+		"annotations": [
+			{"id": 11, "image_id": 1, "category_id": 1, "bbox": [1, 1, 4, 5], "num_keypoints": 2, "keypoints": [2, 3, 2, 4, 5, 1]},
+			{"id": 12, "image_id": 1, "category_id": 1, "bbox": [20, 6, 10, 8], "num_keypoints": 1, "keypoints": [22, 7, 2, 0, 0, 0]}
+		]}`)}}
+	people, err := coco.Open(files, "a.json", coco.KeyPoints(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []transform.Step{transform.Crop(5, 10, 10, 25), transform.RandomHorizontalFlip(1), transform.Resize(20, 50), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
+	declared := []transform.Step{transform.Boxes("boxes", transform.XYWH).With("label", "area", "crowd", "id", "keypoints"), transform.KeyPoints("keypoints")}
+	for _, steps := range [][]transform.Step{
+		append(declared[:2:2], list...),
+		append(declared[:2:2], transform.Views(1, list...)),
+	} {
+		ds, err := transform.Images(people, steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range newLoader(t, ds).Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for field, want := range map[string]any{
+				"id":        []int64{12},
+				"boxes":     []float32{10, 2, 20, 16},
+				"keypoints": []float32{24, 4, 2, 68, -10, 0}, // x of a keypoint is that of its pixel
+			} {
+				if got := b.Tensor(field).Data(); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: got %v, want %v", field, got, want)
+				}
+			}
+		}
+	}
+	if _, err := transform.Images(people, transform.Boxes("boxes", transform.XYWH).With("label"), transform.CenterCrop(9)); err == nil ||
+		!strings.Contains(err.Error(), `ragged fields are not named: "area", "crowd", "id", "keypoints"`) {
+		t.Errorf("fields that are not named: %v", err)
 	}
 }

@@ -1,14 +1,18 @@
 // Images loads a folder of images as batches for a model, and shows how fast that is
 // and where the time goes. It draws the first batch.
 //
-//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE]
+//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE]
 //
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, to show that it is left out and named.
+//
+// With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
+// the slowest images.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -24,6 +28,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/trace"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -35,6 +40,7 @@ func main() {
 	epochs := flag.Int("epochs", 3, "how many times to load all images")
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
 	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
+	timeline := flag.String("trace", "", "where to write a timeline for https://ui.perfetto.dev; nowhere if empty")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.\n\nFlags:")
 		flag.PrintDefaults()
@@ -49,12 +55,12 @@ func main() {
 	if *epochs < 1 {
 		log.Fatalf("-epochs %d: want 1 or more", *epochs)
 	}
-	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet); err != nil {
+	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet, *timeline); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet string) error {
+func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet, timeline string) (err error) {
 	files := fs.FS(photos.Files)
 	if dir != "" {
 		files = os.DirFS(dir)
@@ -73,13 +79,25 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	}
 	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
 
-	l, err := loader.New(ds, loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*max(workers, 0)+2), // the usual ones, and room for the batch that the sheet keeps
-		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit))
+	options := []loader.Option{
+		loader.Workers(workers), loader.BatchSize(batchSize),
+		loader.InFlight(2*max(workers, 0) + 2), // the usual ones, and room for the batch that the sheet keeps
+		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit),
+	}
+	slow := trace.Slowest(5)
+	if timeline != "" {
+		f, err := os.Create(timeline)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		options = append(options, loader.Observe(trace.File(f)), loader.Observe(slow.Trace()))
+	}
+	l, err := loader.New(ds, options...)
 	if err != nil {
 		return err
 	}
-	defer l.Close()
+	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
 
 	progress := mpb.NewWithContext(ctx, mpb.WithOutput(os.Stderr))
 	bar := progress.AddBar(int64(epochs*photos.Len()),
@@ -105,6 +123,9 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
 		float64(s.Samples)/took.Seconds(), workers, s.Wait.First.Round(time.Microsecond), s)
 	leftOut(s.Failures)
+	if timeline != "" {
+		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", timeline, slow)
+	}
 	if sheet == "" || first == nil {
 		return nil
 	}

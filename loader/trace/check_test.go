@@ -99,7 +99,7 @@ func read(t testing.TB, file []byte) timeline {
 				if n < 0 {
 					t.Errorf("counter %s of %s is %d", key, e.Name, n)
 				}
-				line.counters[e.Name] = append(line.counters[e.Name], n)
+				line.counters[e.Name+" "+key] = append(line.counters[e.Name+" "+key], n)
 			}
 		case "s", "t", "f":
 			if e.ID == nil || e.Cat == "" || e.Bind != "e" || len(stack) == 0 {
@@ -120,7 +120,7 @@ func (l timeline) lines(track string) []string {
 	var lines []string
 	for _, e := range l.slices {
 		if l.tracks[e.Tid] == track {
-			lines = append(lines, fmt.Sprintf("%s %g-%g", e.Name, float64(e.from/1e6), math.Round(float64(e.to)/1e6)))
+			lines = append(lines, fmt.Sprintf("%s %g-%g", e.Name, math.Round(float64(e.from)/1e6), math.Round(float64(e.to)/1e6)))
 		}
 	}
 	return lines

@@ -102,7 +102,7 @@ func TestFileShowsWhoDidWhatAndWhen(t *testing.T) {
 		if got, want := line.counters["slabs in use"], []int64{1, 2, 1, 2, 1, 0}; !slices.Equal(got, want) {
 			t.Errorf("slabs in use: got %v, want %v", got, want)
 		}
-		if got, want := line.counters["ready"], []int64{1, 0, 1, 0, 1, 0}; !slices.Equal(got, want) {
+		if got, want := line.counters["ready batches"], []int64{1, 0, 1, 0, 1, 0}; !slices.Equal(got, want) {
 			t.Errorf("ready: got %v, want %v", got, want)
 		}
 		if len(line.instants) != 1 || line.instants[0].Name != "epoch 0" {

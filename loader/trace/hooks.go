@@ -16,12 +16,12 @@ func (r *recorder) begun(b loader.BatchInfo) {
 		arg{key: "batch", number: int64(b.Batch)}, arg{key: "samples", number: int64(b.Samples)})
 	t.flow(r.out, 's', at, b.ID)
 	r.inSlab++
-	r.count("slabs in use", r.inSlab)
+	r.count("slabs", "in use", r.inSlab)
 }
 
 // count draws a counter.
-func (r *recorder) count(name string, n int) {
-	r.out.add(&event{phase: 'C', tid: loopTrack, name: name, at: r.now(), args: []arg{{key: "batches", number: int64(n)}}})
+func (r *recorder) count(name, series string, n int) {
+	r.out.add(&event{phase: 'C', tid: loopTrack, name: name, at: r.now(), args: []arg{{key: series, number: int64(n)}}})
 }
 
 func (r *recorder) sample(s loader.SampleInfo) {
@@ -41,9 +41,11 @@ func (r *recorder) sample(s loader.SampleInfo) {
 	if g.open && g.id != s.Batch.ID {
 		t.endGroup(r.out)
 	}
-	from = max(from, t.end)
 	if !g.open {
-		*g = group{open: true, id: s.Batch.ID, begun: from, end: from, epoch: s.Batch.Epoch, batch: s.Batch.Batch, helps: s.Worker != s.Batch.Worker}
+		// The group begins a nanosecond before its first sample. Otherwise viewers may draw it
+		// inside of that.
+		from = max(from, t.end+1)
+		*g = group{open: true, id: s.Batch.ID, begun: from - 1, end: from, epoch: s.Batch.Epoch, batch: s.Batch.Batch, helps: s.Worker != s.Batch.Worker}
 	}
 	from = max(from, g.end)
 	g.end = max(g.end, to)
@@ -94,14 +96,14 @@ func (r *recorder) finished(b loader.BatchInfo, _ time.Duration) {
 	}
 	t.flow(r.out, 't', at, b.ID)
 	r.ready[b.ID] = true
-	r.count("ready", len(r.ready))
+	r.count("ready", "batches", len(r.ready))
 }
 
 // taken is called when a batch is no longer ready.
 func (r *recorder) taken(b loader.BatchInfo) {
 	if r.ready[b.ID] {
 		delete(r.ready, b.ID)
-		r.count("ready", len(r.ready))
+		r.count("ready", "batches", len(r.ready))
 	}
 }
 
@@ -135,7 +137,7 @@ func (r *recorder) freed(b loader.BatchInfo) {
 	defer r.out.mu.Unlock()
 	r.taken(b)
 	r.inSlab--
-	r.count("slabs in use", r.inSlab)
+	r.count("slabs", "in use", r.inSlab)
 }
 
 func (r *recorder) memory(worker int, took time.Duration) {

@@ -1,0 +1,46 @@
+package resize_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// TestFloatWeightsAreThoseOfBytes compares both kinds of weights for many axes, by what they
+// make of single samples.
+func TestFloatWeightsAreThoseOfBytes(t *testing.T) {
+	var w resize.FloatWeights
+	for filter := resize.Bilinear; filter <= resize.Hamming; filter++ {
+		for _, size := range [][2]int{{7, 7}, {9, 4}, {4, 9}, {101, 14}, {14, 101}, {1, 5}, {5, 1}} {
+			for _, reverse := range []bool{false, true} {
+				a := resize.Axis{Filter: filter, In: size[0], Out: size[1], From: size[1] / 3, To: size[1], Reverse: reverse}
+				var want resize.Weights
+				want.Compute(a)
+				w.Compute(a)
+				if w.Lo > want.Lo || w.Hi < want.Hi-1 {
+					t.Fatalf("%v %v: from %d to %d, want %d to %d", filter, size, w.Lo, w.Hi, want.Lo, want.Hi)
+				}
+				n := a.To - a.From
+				row, one, column := make([]float32, w.Hi-w.Lo), make([]float32, n), make([]float32, 1)
+				for at := range row {
+					clear(row)
+					row[at] = 1
+					w.Horizontal(one, row)
+					for i, got := range one {
+						v := 0.0
+						if j := at + w.Lo - want.Lo - int(want.First[i]); j >= 0 && j < int(want.Count[i]) {
+							v = float64(want.K[i*want.Taps+j]) / resize.One
+						}
+						if math.Abs(float64(got)-v) > 2e-6 {
+							t.Fatalf("%v %v reversed %v: weight of %d for %d is %v, want %v", filter, size, reverse, at, i, got, v)
+						}
+						if w.Vertical(column, row, 1, i); column[0] != got {
+							t.Fatalf("%v %v: %v in columns, %v in rows", filter, size, column[0], got)
+						}
+					}
+				}
+			}
+		}
+	}
+}

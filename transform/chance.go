@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"errors"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
@@ -23,7 +24,7 @@ func (c chance) add(p *program) error {
 	if err := steps.CheckProbability(c.p); err != nil {
 		return err
 	}
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
 		return err
 	}
 	p.touch("augment   " + c.text)

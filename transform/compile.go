@@ -121,7 +121,7 @@ var errRagged = errors.New("transform: into: the size varies: use Append")
 func (c *Compiled) into(dst []byte, from Source) error {
 	s, err := c.run(from, dst)
 	if err == nil && s.viewer == nil {
-		s.lane.store(dst, s.rand)
+		err = c.store(s, dst)
 	}
 	c.release(s)
 	return err
@@ -169,6 +169,19 @@ func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 	}
 	returns = true
 	return s, err
+}
+
+// store writes the result of run.
+func (c *Compiled) store(s *single, dst []byte) error {
+	returns := false
+	defer func() {
+		if !returns { // a panic or runtime.Goexit in a user's PlanesTransform
+			c.release(nil)
+		}
+	}()
+	err := s.lane.store(dst, s.rand)
+	returns = true
+	return err
 }
 
 // release gives the memory back for the next call.
@@ -223,7 +236,7 @@ func Decoded(m image.Image) Source { return Source{image: m} }
 
 // RGB is an image of w×h pixels, 3 bytes each, row by row.
 func RGB(pix []uint8, w, h int) Source {
-	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2}}
+	return Source{raw: raw{pix: pix, w: w, h: h, pixel: 3, row: 3 * w, green: 1, blue: 2, dtype: tensor.Uint8, channels: 3, plane: 1}}
 }
 
 // Seed returns s with another seed for the random steps. Equal seeds give equal

@@ -122,7 +122,7 @@ func (s control) add(p *program) error {
 	lazy, how := true, crops
 	var errs []error
 	for i, b := range s.branches {
-		inner := &program{nested: true, output: p.output, annotated: p.annotated}
+		inner := &program{nested: true, output: p.output, annotated: p.annotated, deep: p.deep}
 		inner.addAll(b)
 		errs = append(errs, inner.errs...)
 		op.ops[i] = inner.ops

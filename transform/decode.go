@@ -41,6 +41,8 @@ type files struct {
 	bmp   bmp.Decoder
 	pnm   pnm.Decoder
 	tiff  tiff.Decoder
+
+	shallow []byte // the pixels of 8 bits of an image of Depth16
 }
 
 // A format is a file format that files decodes.

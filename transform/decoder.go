@@ -18,7 +18,8 @@ import (
 //	transform.Decoder("AVIF", "????ftypavif", avif.Decode, avif.DecodeConfig)
 //
 // Config reads the size, which is checked before decode is called: see [MaxPixels].
-// Decode decodes the whole image, which is converted to RGB as PIL does it. All workers
+// Decode decodes the whole image, which is converted to RGB as PIL does it. With [Depth16] it
+// keeps its values, and a [*Planes] may have any number of channels. All workers
 // call the functions at the same time. An error or a panic of theirs is the error of
 // the sample. [Images] reads the format's files, and so does [Compile] from [File].
 func Decoder(name, magic string, decode func(io.Reader) (image.Image, error), config func(io.Reader) (image.Config, error)) Step {
@@ -57,11 +58,12 @@ type ownDecoder struct {
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
+	img    image.Image // the open file's, between load and decodeDeep
 }
 
 func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
 	defer recovered(&err)
-	d.data = data
+	d.data, d.img = data, nil
 	d.reader.Reset(data)
 	c, err := d.config(&d.reader)
 	d.size = image.Pt(c.Width, c.Height)
@@ -70,17 +72,26 @@ func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
 
 func (d *ownDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
 	defer recovered(&err)
-	d.reader.Reset(d.data)
-	img, err := d.decode(&d.reader)
+	img, err := d.whole()
 	if err != nil {
 		return err
 	}
-	if img == nil {
-		return errors.New("the decoder returned no image")
-	}
-	if got := img.Bounds().Size(); got != d.size {
-		return fmt.Errorf("the decoder made %d×%d pixels of an image of %d×%d", got.X, got.Y, d.size.X, d.size.Y)
-	}
 	convert(dst, stride, img, window.Add(img.Bounds().Min))
 	return nil
+}
+
+// whole decodes the image.
+func (d *ownDecoder) whole() (image.Image, error) {
+	d.reader.Reset(d.data)
+	img, err := d.decode(&d.reader)
+	if err != nil {
+		return nil, err
+	}
+	if img == nil {
+		return nil, errors.New("the decoder returned no image")
+	}
+	if got := img.Bounds().Size(); got != d.size {
+		return nil, fmt.Errorf("the decoder made %d×%d pixels of an image of %d×%d", got.X, got.Y, d.size.X, d.size.Y)
+	}
+	return img, nil
 }

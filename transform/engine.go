@@ -25,6 +25,8 @@ type engine struct {
 	view   view
 	shown  image.Point // the size before PadTo
 
+	deep *deepEngine // with Depth16; otherwise nil
+
 	annotations *annotations // what moves with the image; nil if nothing does
 
 	img    Image // the current image, unless it is still in src
@@ -114,6 +116,9 @@ func (e *engine) flip(vertical bool) {
 
 // render applies the geometry collected so far. After it, e.img is the image.
 func (e *engine) render() error {
+	if e.deep != nil {
+		return e.deep.render(e)
+	}
 	w, h := e.size()
 	if e.inside && e.view.isWhole(w, h) && e.img.Width == w && e.img.Height == h {
 		return nil
@@ -142,6 +147,9 @@ func (e *engine) swap() {
 // prepare gets the pixels that the view shows and runs the horizontal pass,
 // so that rowOf can be called.
 func (e *engine) prepare() error {
+	if e.deep != nil {
+		return e.deep.prepare(e)
+	}
 	v := &e.view
 	if v.part.Empty() {
 		return nil
@@ -172,6 +180,9 @@ func (e *engine) prepare() error {
 // needs is the window of the current image that the view's resampling reads, for which it
 // computes the weights.
 func (e *engine) needs() image.Rectangle {
+	if e.deep != nil {
+		return e.deep.needs(&e.view)
+	}
 	if e.view.part.Empty() {
 		return image.Rectangle{}
 	}

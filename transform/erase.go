@@ -72,7 +72,7 @@ func (s Erasing) String() string {
 }
 
 func (s Erasing) add(p *program) error {
-	err := errors.Join(p.notNested(), steps.CheckProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
+	err := errors.Join(p.notNested(), p.output.beforeOwn(), steps.CheckProbability(s.p), s.scale.check("Scale"), s.ratio.check("Ratio"))
 	switch n := len(s.value); {
 	case err != nil:
 		return err

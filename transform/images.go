@@ -73,6 +73,8 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 		if f.Bytes() != 1 || f.Elements() != 1 {
 			err = errors.New("want files as ragged uint8")
 		}
+	} else if p.deep != nil {
+		x.raw, err = p.deep.rawOf(f, &p.output)
 	} else {
 		x.raw, err = rawOf(f)
 	}
@@ -132,6 +134,9 @@ func (x *Pipeline) String() string {
 	from, window := "to RGB", "only the window that the steps need"
 	if !in.Ragged {
 		from = "pixels to RGB"
+	}
+	if x.deep != nil {
+		from = x.deep.String()
 	}
 	if len(x.views) > 0 {
 		text, window = in.String()+"\n", "once, only the window in which all views are"
@@ -211,7 +216,9 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	dst.Stage(dataset.StageStore)
-	r.place(dst)
+	if err := r.place(dst); err != nil {
+		return err
+	}
 	return r.lane.engine.annotations.store()
 }
 

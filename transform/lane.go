@@ -15,6 +15,7 @@ type lane struct {
 	files  files
 	turned upright
 	engine engine
+	planes Planes // of the ApplyPlanes that is running
 }
 
 func newLane(p *program) *lane {
@@ -22,6 +23,8 @@ func newLane(p *program) *lane {
 	l.files.own = formatsOf(p.formats)
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
+	l.files.tiff.Stored = p.deep != nil
+	l.engine.deep = newDeepEngine(p.deep)
 	return l
 }
 

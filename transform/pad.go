@@ -126,6 +126,9 @@ func (s Padding) around(e *engine, frame image.Rectangle) error {
 	if s.mode == Constant || frame.Size() == e.view.canvas {
 		return e.crop(frame, s.fill)
 	}
+	if e.deep != nil {
+		return e.deep.pad(e, frame, s.mode)
+	}
 	if err := checkSize(frame.Dx(), frame.Dy(), e.limit); err != nil {
 		return err
 	}

@@ -35,12 +35,13 @@ type program struct {
 	varying string // the step after which the size varies
 	errs    []error
 	plan    []string
-	run     []string // geometry that one resampling does
-	resized bool     // the run has a resize
-	settled bool     // another resize needs another run
-	nested  bool     // it is part of a random step: only the image may change
-	how     effect   // the greatest of the effects so far
-	pixels  bool     // some step needs pixels
+	run     []string  // geometry that one resampling does
+	resized bool      // the run has a resize
+	settled bool      // another resize needs another run
+	deep    *deepPlan // with Depth16; otherwise nil
+	nested  bool      // it is part of a random step: only the image may change
+	how     effect    // the greatest of the effects so far
+	pixels  bool      // some step needs pixels
 }
 
 // An operation is one step of a program.
@@ -101,6 +102,7 @@ func (p *program) finish(steps []Step) error {
 	if err := p.splitCrops(); err != nil {
 		p.errs = append(p.errs, err)
 	}
+	p.errs = append(p.errs, p.deep.check(p))
 	return errors.Join(p.errs...)
 }
 
@@ -127,7 +129,7 @@ const (
 )
 
 func (p *program) geometry(g geometry, how effect) error {
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.deep.takes(g)); err != nil {
 		return err
 	}
 	p.join(g.String(), how)
@@ -147,7 +149,7 @@ func (p *program) join(text string, how effect) {
 }
 
 func (p *program) edit(ed editor) error {
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
 		return err
 	}
 	p.touch("augment   " + ed.String())
@@ -172,7 +174,7 @@ func (p *program) touch(line string) {
 
 // warp adds a geometry that needs pixels. Its annotations must follow.
 func (p *program) warp(g geometry) error {
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
 		return err
 	}
 	p.touch("warp      " + g.String())

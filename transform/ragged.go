@@ -56,18 +56,21 @@ func (p *program) withSizes(spec dataset.Spec) (dataset.Spec, error) {
 }
 
 // place stores the image that the lane has run in the sample.
-func (r *reader) place(dst dataset.Slot) {
+func (r *reader) place(dst dataset.Slot) error {
 	cell := dst.Cell(r.field)
 	if r.ragged {
 		o := &r.lane.output
 		cell.Grow(o.channels * o.h * o.w * int(o.dtype.Size()))
 	}
-	r.lane.store(cell.Bytes(), dst.Rand())
+	if err := r.lane.store(cell.Bytes(), dst.Rand()); err != nil {
+		return err
+	}
 	if r.sizes != "" {
 		h, w := r.lane.shown()
 		size := dataset.Row[int64](dst, len(r.spec)-1)
 		size[0], size[1] = int64(h), int64(w)
 	}
+	return nil
 }
 
 // shown is the size of the result before PadTo.
@@ -97,8 +100,11 @@ func (c *Compiled) Append(dst []float32, from Source) (values []float32, height,
 	o := &s.lane.output
 	n := o.channels * o.h * o.w
 	values = slices.Grow(dst, n)[:len(dst)+n]
-	s.lane.store(dense.Bytes(values[len(dst):]), s.rand)
+	err = c.store(s, dense.Bytes(values[len(dst):]))
 	height, width = o.h, o.w
 	c.release(s)
+	if err != nil {
+		return dst, 0, 0, err
+	}
 	return values, height, width, nil
 }

@@ -15,6 +15,11 @@ type raw struct {
 	w, h        int
 	pixel, row  int // bytes from one pixel, or row, to the next
 	green, blue int // bytes from red; 0 in grey images
+
+	// With Depth16 pixel and row count elements of dtype instead of bytes.
+	dtype    tensor.Dtype
+	channels int
+	plane    int // from a channel to the next
 }
 
 // rawOf is the layout of a field with this shape.

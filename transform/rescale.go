@@ -21,7 +21,7 @@ func Rescale(factor float64) Step {
 			return err
 		}
 		o := &p.output
-		o.float, o.dtype = true, tensor.Float32
+		o.float, o.dtype, o.factor = true, tensor.Float32, factor
 		for c := range o.table {
 			for x := range o.table[c] {
 				v := float32(float64(x) * factor)
@@ -39,6 +39,9 @@ func Rescale(factor float64) Step {
 func BGR() Step {
 	return setting{"BGR()", func(p *program) error {
 		o := &p.output
+		if err := o.beforeOwn(); err != nil {
+			return err
+		}
 		switch {
 		case o.channels != 3:
 			return errors.New("want 3 channels")

@@ -73,7 +73,7 @@ func (s sampled) add(p *program) error {
 	if s.t == nil {
 		return errors.New("want a SampleTransform")
 	}
-	if err := p.beforeTensor(); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
 		return err
 	}
 	p.touch("augment   " + s.String())

@@ -63,8 +63,12 @@ func (o *output) hasNorm() bool {
 
 // store writes the image that the lane has run to memory aligned for the result's
 // dtype.
-func (l *lane) store(out []byte, r *rand.Rand) {
+func (l *lane) store(out []byte, r *rand.Rand) error {
 	switch o := &l.output; {
+	case o.deep:
+		if err := l.storeDeep(out, r); err != nil {
+			return err
+		}
 	case o.full != nil:
 		o.full.store(l, dense.Values[float32](out), r)
 	case o.halves != nil:
@@ -75,6 +79,7 @@ func (l *lane) store(out []byte, r *rand.Rand) {
 			o.storeBytes(out, l.engine.row, y)
 		}
 	}
+	return l.applyOwn(out, r)
 }
 
 func (t *target[T]) store(l *lane, out []T, r *rand.Rand) {
@@ -137,7 +142,7 @@ func (o *output) storeBytes(out []uint8, row []byte, y int) {
 // isDirect reports whether images are planes that only have to be normalised, as
 // those of CIFAR are.
 func (x *Pipeline) isDirect() bool {
-	return x.raw.pixel == 1 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any() && len(x.views) == 0
+	return x.raw.pixel == 1 && x.deep == nil && len(x.output.own) == 0 && len(x.ops) == 0 && x.output.hasNorm() && !x.ragged && x.sizes == "" && !x.annotated.any() && len(x.views) == 0
 }
 
 // storeDirect normalises the planes that lie in the image's cell.

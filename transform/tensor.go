@@ -45,6 +45,13 @@ type output struct {
 	from     [3]int // the colour that a channel holds: 0 is red
 	blanks   bool   // PadTo was there
 
+	deep   bool    // Depth16 was there; then these three count
+	unit   bool    // ToTensor was there
+	factor float64 // of Rescale; 0 without it
+	cast   bool    // ToDtype was there
+
+	own []planar // the steps of ApplyPlanes after ToTensor
+
 	table    [3][256]float32 // per channel: the result of each byte, if float
 	mean     [3]float32      // of the last Normalize
 	std      [3]float32
@@ -69,8 +76,14 @@ func (o *output) check() []error {
 	if o.reversed {
 		o.from = [3]int{2, 1, 0}
 	}
-	if o.float {
+	switch {
+	case o.float && o.deep:
+		o.aimDeep()
+	case o.float:
 		o.aim()
+	}
+	if err := o.checkOwn(); err != nil {
+		return []error{err}
 	}
 	if !o.float && len(o.erasings) > 0 {
 		return []error{errors.New("transform: RandomErasing: must come after ToTensor")}
@@ -98,7 +111,7 @@ func ToTensor() Step {
 		if err := p.toTensor("ToTensor()"); err != nil {
 			return err
 		}
-		p.output.float, p.output.dtype = true, tensor.Float32
+		p.output.float, p.output.unit, p.output.dtype = true, true, tensor.Float32
 		for c := range p.output.table {
 			for x := range p.output.table[c] {
 				p.output.table[c][x] = float32(x) / 255
@@ -121,6 +134,9 @@ func (p *program) toTensor(call string) error {
 	if p.output.tensor {
 		return errors.New("want only one of ToTensor and PILToTensor")
 	}
+	if p.output.cast {
+		return errors.New("must come before ToDtype")
+	}
 	p.output.tensor = true
 	p.output.calls = append(p.output.calls, call)
 	return nil
@@ -133,6 +149,9 @@ func (p *program) toTensor(call string) error {
 // tensor.Float32 changes nothing.
 func ToDtype(dt tensor.Dtype) Step {
 	return setting{fmt.Sprintf("ToDtype(%s)", dense.Name(dt)), func(p *program) error {
+		if p.deep != nil {
+			return p.deep.cast(&p.output, dt)
+		}
 		switch {
 		case dt != tensor.Float32 && dt != half.Float16Dtype && dt != half.BFloat16Dtype:
 			return errors.New("want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
@@ -168,6 +187,9 @@ func Normalize(mean, std []float32) Step {
 	text := steps.Call("Normalize", mean, std)
 	return setting{text, func(p *program) error {
 		n := p.output.channels
+		if err := p.output.beforeOwn(); err != nil {
+			return err
+		}
 		switch {
 		case !p.output.float:
 			return errors.New("must come after ToTensor")
@@ -191,6 +213,11 @@ func Normalize(mean, std []float32) Step {
 			}
 		}
 		p.output.norms++
+		p.output.calls = append(p.output.calls, text)
+		if p.deep != nil {
+			p.deep.norms = append(p.deep.norms, channelNorm{mean, std})
+			return nil
+		}
 		for c := range n {
 			p.output.mean[c], p.output.std[c] = mean[c%len(mean)], std[c%len(std)]
 			t := &p.output.table[c]
@@ -198,7 +225,6 @@ func Normalize(mean, std []float32) Step {
 				t[x] = float32(t[x]-mean[c%len(mean)]) / std[c%len(std)]
 			}
 		}
-		p.output.calls = append(p.output.calls, text)
 		return nil
 	}}
 }

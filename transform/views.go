@@ -266,7 +266,9 @@ func (g *viewing) store(out []byte, dst dataset.Slot, r *rand.Rand) error {
 			return err
 		}
 		dst.Stage(dataset.StageStore)
-		l.store(out[k*size:(k+1)*size], r)
+		if err := l.store(out[k*size:(k+1)*size], r); err != nil {
+			return err
+		}
 		if err := l.engine.annotations.store(); err != nil {
 			return err
 		}

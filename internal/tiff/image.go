@@ -12,6 +12,7 @@ type storedImage struct {
 	compression compression
 	photometric int
 	kind        kind
+	asStored    bool // samples are wanted as they are stored
 	bits        int  // per sample
 	samples     int  // per pixel, as stored
 	bands       int  // how many of them are needed, from the first on
@@ -103,8 +104,10 @@ func (p *storedImage) read(d *directory) (err error) {
 	if err := p.readChunks(d); err != nil {
 		return err
 	}
-	if err := p.checkMisread(planar == 2); err != nil {
-		return err
+	if !p.asStored {
+		if err := p.checkMisread(planar == 2); err != nil {
+			return err
+		}
 	}
 	return p.compression.read(p, d)
 }

@@ -57,12 +57,13 @@ type target struct {
 	window      image.Rectangle // of the stored image
 	dst         []byte
 	at          int // index in dst of the window's first pixel
-	right, down int // bytes from a pixel to its neighbours in the stored image
+	right, down int // from a pixel to its neighbours in the stored image
 }
 
-// target is the target of a window of the rotated image, which has w×h pixels.
-func (o orientation) target(dst []byte, stride int, window image.Rectangle, w, h int) target {
-	t := target{window: window, dst: dst, right: 4, down: stride}
+// target is the target of a window of the rotated image, which has w×h pixels. Pixels are
+// step elements apart and rows stride. The caller sets dst.
+func (o orientation) target(step, stride int, window image.Rectangle, w, h int) target {
+	t := target{window: window, right: step, down: stride}
 	if o.swaps() {
 		t.window = image.Rect(window.Min.Y, window.Min.X, window.Max.Y, window.Max.X)
 		t.right, t.down = t.down, t.right

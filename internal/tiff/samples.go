@@ -18,6 +18,10 @@ func (p *storedImage) readSamples(d *directory, separate bool) error {
 	if p.samples, err = d.uint(samplesPerPixel, 1); err != nil {
 		return err
 	}
+	if p.asStored = p.asStored && p.settleStored(bits, formats); p.asStored {
+		p.planes = separate && p.samples > 1
+		return nil
+	}
 	s := sampling{
 		storedImage: p,
 		bits:        bits.ints(&p.rooms[0]),

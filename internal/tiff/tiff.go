@@ -33,6 +33,10 @@ type Decoder struct {
 	// MaxPixels is the limit of width × height of a compressed strip or tile. A
 	// larger one is an error. 0 means DefaultMaxPixels.
 	MaxPixels int
+	// Stored asks Header for samples as they are stored, which DecodeSamples returns. It
+	// also accepts files that Pillow refuses or misreads, and any number of samples per
+	// pixel. See StoredSamples.
+	Stored bool
 
 	data    []byte // the whole file, or nil
 	stored  storedImage
@@ -58,7 +62,7 @@ type Decoder struct {
 // Decoder keeps data until the next call of Header.
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data = nil
-	d.stored = storedImage{}
+	d.stored = storedImage{asStored: d.Stored}
 	if err := d.header(data); err != nil {
 		return 0, 0, fmt.Errorf("tiff: header: %w", err)
 	}
@@ -99,6 +103,7 @@ func (d *Decoder) header(data []byte) error {
 var (
 	errNoHeader = errors.New("tiff: decode: no header has been read")
 	errRoom     = errors.New("tiff: decode: destination is too small for the window")
+	errStored   = errors.New("tiff: decode: samples as they are stored are not pixels")
 )
 
 // Decode writes the window, which is the whole image or a part of it, with 4 bytes
@@ -112,6 +117,9 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	if d.data == nil {
 		return errNoHeader
 	}
+	if d.stored.asStored {
+		return errStored
+	}
 	o := orientation(d.stored.orientation)
 	w, h := o.size(d.stored.w, d.stored.h)
 	switch {
@@ -122,12 +130,24 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 	case stride < 4*window.Dx() || len(dst) < (window.Dy()-1)*stride+4*window.Dx():
 		return errRoom
 	}
-	to := o.target(dst, stride, window, w, h)
+	to := o.target(4, stride, window, w, h)
+	to.dst = dst
+	return d.chunks(&to, nil)
+}
+
+// chunks decodes the chunks that the target needs: to samples, if there are any.
+func (d *Decoder) chunks(to *target, samples []float32) error {
 	p := &d.stored
 	for cy := to.window.Min.Y / p.chunkH; cy*p.chunkH < to.window.Max.Y; cy++ {
 		for cx := to.window.Min.X / p.chunkW; cx*p.chunkW < to.window.Max.X; cx++ {
-			at := image.Pt(cx*p.chunkW, cy*p.chunkH)
-			if err := d.decodeChunk(&to, cy*p.across+cx, at); err != nil {
+			at, i := image.Pt(cx*p.chunkW, cy*p.chunkH), cy*p.across+cx
+			var err error
+			if samples == nil {
+				err = d.decodeChunk(to, i, at)
+			} else {
+				err = d.storedChunk(samples, to, i, at)
+			}
+			if err != nil {
 				return fmt.Errorf("tiff: decode: %s at (%d, %d): %w", p.chunkName(), at.X, at.Y, err)
 			}
 		}

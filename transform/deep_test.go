@@ -1,0 +1,354 @@
+package transform_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// lcg fills values with the numbers of a linear congruential generator: whole numbers, or
+// floats from 0 to 1.
+func lcg[T uint8 | uint16 | int16 | float32](values []T, seed uint32) []T {
+	x := seed
+	for i := range values {
+		x = 1664525*x + 1013904223
+		if _, ok := any(values[i]).(float32); ok {
+			values[i] = T(float32(x>>8) / (1 << 24))
+		} else {
+			values[i] = T(x >> 16)
+		}
+	}
+	return values
+}
+
+// arrays is a dataset with one field of arrays, which gets all values.
+func arrays(t testing.TB, dt tensor.Dtype, shape tensor.Shape, values []byte) dataset.Dataset {
+	t.Helper()
+	n := len(values) / shape.TotalSize() / int(dt.Size())
+	ds, err := dataset.Tensors(dataset.Named("image", dense.Tensor(dt, append(tensor.Shape{n}, shape...), values)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// blobs is a dataset of files.
+func blobs(files ...[]byte) dataset.Dataset {
+	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
+	return dataset.Func(len(files), spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		copy(dataset.Grow[uint8](dst, 0, len(files[i])), files[i])
+		return nil
+	})
+}
+
+func images(t testing.TB, ds dataset.Dataset, list ...transform.Step) *transform.Pipeline {
+	t.Helper()
+	x, err := transform.Images(ds, list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func deepValues[T any](t testing.TB, ds dataset.Dataset, i int) []T {
+	t.Helper()
+	s, err := dataset.At(t.Context(), ds, i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s["image"].Data().([]T)
+}
+
+// random are steps with the filter Nearest, which computes no values.
+var random = map[string][]transform.Step{
+	"crop":     {transform.RandomCrop(20, 24).Padding(3, 5), transform.RandomHorizontalFlip(0.5), transform.RandomVerticalFlip(0.5)},
+	"smaller":  {transform.RandomCrop(60, 50).PadIfNeeded()},
+	"resized":  {transform.RandomResizedCrop(17, 19).Filter(transform.Nearest), transform.RandomHorizontalFlip(0.5)},
+	"zoom":     {transform.RandomZoomOut(0.5), transform.Resize(23, 31).Filter(transform.Nearest)},
+	"reflect":  {transform.Pad(4, 3, 2, 1).Mode(transform.Reflect), transform.RandomHorizontalFlip(0.5), transform.RandomCrop(37, 41)},
+	"outside":  {transform.Crop(-5, 40, 20, 20)},
+	"nothing":  {transform.Crop(-50, 40, 20, 20)},
+	"centre":   {transform.CenterCrop(45, 47)},
+	"jitter":   {transform.ScaleJitter(29, 31).Filter(transform.Nearest), transform.FixedSizeCrop(29, 31)},
+	"applied":  {transform.RandomApply(0.5, transform.RandomCrop(30), transform.Pad(2)), transform.Resize(13, 11).Filter(transform.Nearest)},
+	"choice":   {transform.RandomChoice(transform.RandomCrop(21), transform.CenterCrop(21)), transform.RandomVerticalFlip(0.5)},
+	"order":    {transform.RandomOrder(transform.RandomHorizontalFlip(0.7), transform.RandomVerticalFlip(0.6)), transform.CenterCrop(30, 33)},
+	"settings": {transform.RandomCrop(31, 29), transform.PILToTensor()},
+	"padded":   {transform.RandomCrop(31, 29), transform.PILToTensor(), transform.PadTo(33, 40)},
+	"reversed": {transform.RandomCrop(31, 29), transform.BGR()},
+}
+
+func TestDrawsAndGeometryOfDepth16AreThoseOfColours(t *testing.T) {
+	const n, h, w = 40, 43, 41
+	for name, list := range random {
+		for _, shape := range []tensor.Shape{{h, w, 3}, {3, h, w}} {
+			var pix []byte // column, row and number of each pixel
+			for i := range n {
+				for k := range h * w * 3 {
+					x, y, c := k/3%w, k/3/w, k%3
+					if shape[0] == 3 {
+						x, y, c = k%w, k/w%h, k/w/h
+					}
+					pix = append(pix, uint8([3]int{5 * x, 5 * y, 6 * i}[c]))
+				}
+			}
+			ds := arrays(t, tensor.Uint8, shape, pix)
+			read := func(list []transform.Step) (all []byte) {
+				l, err := loader.New(images(t, ds, list...), loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true), loader.Seed(3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				for b, err := range l.Epoch(t.Context(), 1) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, b.Bytes("image")...)
+				}
+				return all
+			}
+			want := read(list)
+			off := 0
+			for k, v := range read(append([]transform.Step{transform.Depth16(3)}, list...)) {
+				if v == want[k] {
+					continue
+				}
+				// Where Nearest has to choose between two pixels, torch takes either one.
+				if d := int(v) - int(want[k]); !strings.Contains(fmt.Sprint(list), "nearest") || d != 5 && d != -5 {
+					t.Fatalf("%s %v: value %d is %d with Depth16, want %d", name, shape, k, v, want[k])
+				}
+				off++
+			}
+			if 20*off > len(want) {
+				t.Errorf("%s %v: %d of %d values are those of neighbours", name, shape, off, len(want))
+			}
+		}
+	}
+}
+
+func TestResizesOfDepth16AreThoseOfColoursWithinALevel(t *testing.T) {
+	const h, w = 61, 67
+	pix := lcg(make([]uint8, 5*h*w*3), 2)
+	for i, v := range pix {
+		pix[i] = 64 + v/2 // no filter exceeds the range of bytes, at which colours are cut between two passes
+	}
+	ds := arrays(t, tensor.Uint8, tensor.Shape{h, w, 3}, pix)
+	for filter := transform.Bilinear; filter <= transform.Hamming; filter++ {
+		for _, size := range [][]int{{20, 30}, {90, 100}, {30, 100}, {20}} {
+			list := []transform.Step{transform.Resize(size...).Filter(filter), transform.RandomHorizontalFlip(1), transform.CenterCrop(18, 25)}
+			want, got := images(t, ds, list...), images(t, ds, append([]transform.Step{transform.Depth16(3)}, list...)...)
+			for i := range ds.Len() {
+				a, b := deepValues[uint8](t, want, i), deepValues[uint8](t, got, i)
+				for k := range a {
+					if d := int(a[k]) - int(b[k]); d < -1 || d > 1 {
+						t.Fatalf("%v %v: value %d is %d, want %d", filter, size, k, b[k], a[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestValuesThatAreCutAndMirroredStayAsTheyAre compares all bits, also those of NaN and -0.
+func TestValuesThatAreCutAndMirroredStayAsTheyAre(t *testing.T) {
+	const c, h, w = 12, 9, 11
+	steps := []transform.Step{transform.Depth16(c), transform.Crop(2, 3, 5, 6), transform.RandomHorizontalFlip(1), transform.RandomVerticalFlip(1)}
+	floats := lcg(make([]float32, c*h*w), 3)
+	for i := 0; i < len(floats); i += 7 {
+		floats[i] = []float32{float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 1e30}[i/7%4]
+	}
+	for dt, values := range map[tensor.Dtype][]byte{
+		tensor.Uint8: lcg(make([]uint8, c*h*w), 4), tensor.Uint16: dense.Bytes(lcg(make([]uint16, c*h*w), 4)),
+		tensor.Int16: dense.Bytes(lcg(make([]int16, c*h*w), 4)), tensor.Float32: dense.Bytes(floats),
+	} {
+		size := int(dt.Size())
+		for _, planes := range []bool{false, true} {
+			shape := tensor.Shape{h, w, c}
+			at := func(c, y, x int) []byte { return values[((y*w+x)*12+c)*size:][:size] }
+			if planes {
+				shape = tensor.Shape{c, h, w}
+				at = func(c, y, x int) []byte { return values[((c*h+y)*w+x)*size:][:size] }
+			}
+			want := map[bool][]byte{}
+			for y := range 5 {
+				for x := range 6 {
+					for k := range c {
+						want[false] = append(want[false], at(k, 2+4-y, 3+5-x)...)
+					}
+				}
+			}
+			for k := range c {
+				for y := range 5 {
+					for x := range 6 {
+						want[true] = append(want[true], at(k, 2+4-y, 3+5-x)...)
+					}
+				}
+			}
+			for _, chw := range []bool{false, true} {
+				list := steps
+				if chw {
+					list = append(slices.Clone(steps), transform.PILToTensor())
+				}
+				x := images(t, arrays(t, dt, shape, values), list...)
+				if f := x.Spec()[0]; f.Dtype != dt {
+					t.Errorf("%v becomes %v", dt, f)
+				}
+				cell := dataset.NewSlot(x.Spec()...)
+				r, err := x.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := r.Place(t.Context(), 0, cell); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(cell.Cell(0).Bytes(), want[chw]) {
+					t.Errorf("%v %v, CHW %v: other values", dt, shape, chw)
+				}
+				r.Close()
+			}
+		}
+	}
+}
+
+func TestDtypesOfDepth16(t *testing.T) {
+	const c, h, w = 2, 3, 4
+	pix := lcg(make([]uint16, c*h*w), 5)
+	ds := arrays(t, tensor.Uint16, tensor.Shape{c, h, w}, dense.Bytes(pix))
+	check := func(name string, got []float32, want func(v uint16, c int) float32) {
+		t.Helper()
+		for i, v := range pix {
+			if w := want(v, i/(h*w)); got[i] != w {
+				t.Errorf("%s: %d becomes %v, want %v", name, v, got[i], w)
+				return
+			}
+		}
+	}
+	depth := transform.Depth16(c)
+	check("ToTensor", deepValues[float32](t, images(t, ds, depth, transform.ToTensor()), 0),
+		func(v uint16, _ int) float32 { return float32(v) * float32(1.0/65535) })
+	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0),
+		func(v uint16, _ int) float32 { return float32(v) })
+	check("Rescale", deepValues[float32](t, images(t, ds, depth, transform.Rescale(0.001)), 0),
+		func(v uint16, _ int) float32 { return float32(float64(v) * 0.001) })
+	check("Normalize", deepValues[float32](t, images(t, ds, depth, transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2}, []float32{3, 4})), 0),
+		func(v uint16, c int) float32 {
+			return float32(float32(v)*float32(1.0/65535)-[]float32{0.1, 0.2}[c]) / []float32{3, 4}[c]
+		})
+	whole := deepValues[int32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Int32)), 0)
+	floats := make([]float32, len(whole))
+	for i, v := range whole {
+		floats[i] = float32(v)
+	}
+	check("ToDtype(int32)", floats, func(v uint16, _ int) float32 { return float32(v) })
+	for i, v := range deepValues[half.Float16](t, images(t, ds, depth, transform.ToTensor(), transform.ToDtype(half.Float16Dtype)), 0) {
+		floats[i] = v.Float32()
+	}
+	check("float16", floats, func(v uint16, _ int) float32 { return half.ToFloat16(float32(v) * float32(1.0/65535)).Float32() })
+}
+
+func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
+	pix := []uint16{1000, 2000}
+	ds := arrays(t, tensor.Uint16, tensor.Shape{2, 1, 1}, dense.Bytes(pix))
+	for _, test := range []struct {
+		depth transform.Depth
+		want  []uint16
+	}{
+		{transform.Depth16(2), []uint16{0, 1000, 0, 0, 2000, 0}},
+		{transform.Depth16(2).Fill(65535), []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
+		{transform.Depth16(2).Fill(7, 8), []uint16{7, 1000, 7, 8, 2000, 8}},
+	} {
+		for _, step := range []transform.Step{transform.Pad(1, 0), transform.CenterCrop(1, 3), transform.RandomCrop(1, 3).Padding(1, 0)} {
+			if got := deepValues[uint16](t, images(t, ds, test.depth, step, transform.PILToTensor()), 0); !slices.Equal(got, test.want) {
+				t.Errorf("%v, %v: got %v, want %v", test.depth, step, got, test.want)
+			}
+		}
+	}
+}
+
+func TestDepth16SaysWhatIsWrong(t *testing.T) {
+	bands := arrays(t, tensor.Uint16, tensor.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
+	floats := arrays(t, tensor.Float32, tensor.Shape{8, 8}, make([]byte, 8*8*4))
+	depth := transform.Depth16(12)
+	for _, test := range []struct {
+		ds   dataset.Dataset
+		list []transform.Step
+		want string
+	}{
+		{bands, []transform.Step{transform.Depth16(0)}, "Depth16(0): want 1 to 4096 channels"},
+		{bands, []transform.Step{transform.Depth16(3)}, "want 3 channels as Depth16 says: the shape (h, w, 3) or (3, h, w)"},
+		{bands, []transform.Step{depth.Fill(1, 2)}, "want a Fill per channel, or one for all"},
+		{bands, []transform.Step{depth, depth}, "must come only once"},
+		{bands, []transform.Step{transform.CenterCrop(4), depth}, "Depth16(12): must come once, before all steps"},
+		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): not with Depth16: it works with colours of 8 bits"},
+		{bands, []transform.Step{depth, transform.RandomEqualize(0.5)}, "RandomEqualize(0.5): not with Depth16"},
+		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): not with Depth16"},
+		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
+		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose: not with Depth16"},
+		{bands, []transform.Step{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "want 12 means"},
+		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(tensor.Int32)}, "ToDtype(int32): want it without ToTensor"},
+		{bands, []transform.Step{depth, transform.ToDtype(tensor.Int64)}, "want tensor.Uint16, tensor.Int32, tensor.Float32"},
+		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
+		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(tensor.Uint16)}, "uint16 does not hold its values"},
+		{floats, nil, "want uint8"},
+	} {
+		_, err := transform.Images(test.ds, test.list...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "transform: ") {
+			t.Errorf("%v: got %v, want %q", test.list, err, test.want)
+		}
+	}
+}
+
+func TestDepth16PrintsItsPlan(t *testing.T) {
+	ds := arrays(t, tensor.Uint16, tensor.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
+	got := fmt.Sprint(images(t, ds, transform.Depth16(12).Fill(7), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
+	want := `image uint16 (12, 9, 9) → image float32 (12, 4, 4)
+  decode    Depth16(12).Fill(7), only the window that the steps need
+  resample  Resize(8), CenterCrop(4)
+  store     ToTensor(), float32 CHW`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDepth16AllocatesNothing(t *testing.T) {
+	ds := arrays(t, tensor.Uint16, tensor.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
+	still(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
+		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
+}
+
+// still checks that samples allocate nothing in steady state.
+func still(t *testing.T, x *transform.Pipeline) {
+	t.Helper()
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	all := func() {
+		for i := range x.Len() {
+			if err := r.Place(t.Context(), i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 100 {
+		all() // memory grows to what the draws need
+	}
+	if n := testing.AllocsPerRun(5, all); n > 0 {
+		t.Errorf("%v allocations for %d samples", n, x.Len())
+	}
+}

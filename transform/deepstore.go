@@ -1,0 +1,118 @@
+package transform
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/resize"
+)
+
+// storeDeep writes the image that the lane has run.
+func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
+	e, o := &l.engine, &l.output
+	d := e.deep
+	if err := o.holds(d.dtype); err != nil {
+		return err
+	}
+	direct := o.dtype == tensor.Float32 && o.planar()
+	d.row = growFloats(d.row, o.w)
+	for c := range o.channels {
+		from := c
+		if o.reversed {
+			from = o.from[c]
+		}
+		for y := range o.h {
+			row := d.row
+			if direct {
+				row = dense.Values[float32](out)[(c*o.h+y)*o.w:][:o.w]
+			}
+			d.rowOf(e, row, from, y)
+			if o.float {
+				l.deep.scale(o, row, c, d.dtype)
+			}
+			if !direct {
+				o.storeRow(out, row, c, y)
+			}
+		}
+	}
+	size := int(o.dtype.Size())
+	o.blank(e.shown, func(from, to int) { clear(out[from*size : to*size]) })
+	switch {
+	case o.full != nil:
+		o.full.erase(o, dense.Values[float32](out), r)
+	case o.halves != nil:
+		o.halves.erase(o, dense.Values[uint16](out), r)
+	}
+	return nil
+}
+
+// holds is the error of an image whose values the result's dtype cannot hold.
+func (o *output) holds(dt tensor.Dtype) error {
+	if dt == o.dtype || o.float || o.dtype == tensor.Int32 && depthOf(dt).whole || o.dtype == tensor.Uint16 && dt == tensor.Uint8 {
+		return nil
+	}
+	return fmt.Errorf("transform: the image has %s values, which %s does not hold: want ToTensor or ToDtype", dense.Name(dt), dense.Name(o.dtype))
+}
+
+// scale converts a row of values of that dtype to floats, and normalises those of channel c.
+func (p *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
+	switch {
+	case o.factor != 0:
+		for i, v := range row {
+			row[i] = float32(float64(v) * o.factor)
+		}
+	case o.unit && depthOf(dt).whole:
+		factor := float32(1 / float64(depthOf(dt).most))
+		for i, v := range row {
+			row[i] = v * factor
+		}
+	}
+	for k := range p.norms {
+		n := &p.norms[k]
+		mean, std := n.mean[c%len(n.mean)], n.std[c%len(n.std)]
+		for i, v := range row {
+			row[i] = float32(v-mean) / std
+		}
+	}
+}
+
+// storeRow converts row y of channel c to the result's dtype.
+func (o *output) storeRow(out []byte, row []float32, c, y int) {
+	at, step := o.index(c, y, 0), 1
+	if !o.planar() {
+		step = o.channels
+	}
+	switch {
+	case o.dtype == tensor.Float32:
+		storeAs(dense.Values[float32](out), at, step, row, func(v float32) float32 { return v })
+	case o.halves != nil:
+		storeAs(dense.Values[uint16](out), at, step, row, o.halves.convert)
+	case o.dtype == tensor.Uint16:
+		storeAs(dense.Values[uint16](out), at, step, row, func(v float32) uint16 { return uint16(int32(v)) })
+	case o.dtype == tensor.Int16:
+		storeAs(dense.Values[int16](out), at, step, row, func(v float32) int16 { return int16(int32(v)) })
+	case o.dtype == tensor.Int32:
+		storeAs(dense.Values[int32](out), at, step, row, func(v float32) int32 { return int32(v) })
+	default:
+		storeAs(out, at, step, row, func(v float32) uint8 { return uint8(int32(v)) })
+	}
+}
+
+func storeAs[T any](out []T, at, step int, row []float32, convert func(float32) T) {
+	for _, v := range row {
+		out[at] = convert(v)
+		at += step
+	}
+}
+
+// aimDeep is aim for deep images, whose values are computed one by one.
+func (o *output) aimDeep() {
+	if o.dtype == tensor.Float32 {
+		o.full = &target[float32]{convert: func(v float32) float32 { return v }}
+		return
+	}
+	o.halves = &target[uint16]{convert: resize.Round(o.dtype)}
+}

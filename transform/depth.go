@@ -1,0 +1,181 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// Depth16 keeps the values of images with more than 8 bits per sample or with other channels
+// than red, green and blue: medical images, depth maps, satellites' bands. Without it every
+// image becomes RGB of 8 bits. Channels is their number in all images; an image with
+// another number is an error. It must come before all steps that change the image.
+//
+// Files are PNG of 16 bits (1 to 4 channels; grey with alpha has 2), TIFF of 16 bits, signed or
+// not, or of float32 with any number of samples per pixel, PGM, PPM and PFM, and those of
+// [Decoder]. Samples with fewer bits are scaled to 16 bits, as 257·x for 8 bits, and files of
+// other formats have 3 such channels. Alpha is a channel like any other. If the field holds
+// arrays, they are uint8, uint16, int16 or float32 of shape (h, w), (h, w, channels) or
+// (channels, h, w), and their values stay as they are.
+//
+// Steps that only cut, mirror and pad keep all values bit for bit. A resize has the
+// filters of torchvision's tensors, with antialias; Nearest is its NEAREST_EXACT. Values
+// of integers are rounded after it. The random draws are those of images of 8 bits. Steps that
+// work with colours of 8 bits are errors; [ApplyPlanes] is for own steps.
+//
+// The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or (channels, h, w)
+// with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing values.
+// [ToTensor] makes float32 values from 0 to 1: integers are divided by the greatest one of
+// their dtype, such as 65535, and floats stay as they are. [Normalize] takes a mean and
+// a standard deviation per channel. A file of signed or floating-point samples is an
+// error if the result is uint16. For [MaxPixels] each channel of a pixel counts.
+func Depth16(channels int) Depth { return Depth{channels: channels} }
+
+// Depth is the step that [Depth16] makes.
+type Depth struct {
+	channels int
+	fill     []float32
+}
+
+// Fill sets what is outside the image after crops, pads and warps: one value per channel, or one
+// for all, on the scale of the stored values. The default is 0. The Fill of single steps, a colour
+// of 8 bits, is an error.
+func (s Depth) Fill(values ...float32) Depth {
+	s.fill = slices.Clone(values)
+	return s
+}
+
+// String prints the call that made the step.
+func (s Depth) String() string {
+	text := steps.Call("Depth16", s.channels)
+	if s.fill != nil {
+		text += steps.Call(".Fill", steps.Anys(s.fill)...)
+	}
+	return text
+}
+
+// maxChannels is the limit of channels.
+const maxChannels = 4096
+
+func (s Depth) add(p *program) error {
+	if s.channels < 1 || s.channels > maxChannels {
+		return fmt.Errorf("want 1 to %d channels", maxChannels)
+	}
+	if n := len(s.fill); s.fill != nil && n != 1 && n != s.channels {
+		return errors.New("want a Fill per channel, or one for all")
+	}
+	if p.deep != nil {
+		return errors.New("must come only once")
+	}
+	if err := errors.Join(p.notNested(), p.first()); err != nil {
+		return err
+	}
+	p.deep = &deepPlan{Depth: s}
+	p.output.channels, p.output.dtype, p.output.deep = s.channels, tensor.Uint16, true
+	return nil
+}
+
+// A deepPlan is what a program has with Depth16.
+type deepPlan struct {
+	Depth
+	norms []channelNorm
+}
+
+// A channelNorm is a Normalize: numbers per channel, or one for all.
+type channelNorm struct{ mean, std []float32 }
+
+// errColours is the error of steps that cannot work on deep images.
+var errColours = errors.New("not with Depth16: it works with colours of 8 bits")
+
+// filled are steps with a colour of 8 bits.
+type filled interface{ filling() [3]uint8 }
+
+func (s CenterCropping) filling() [3]uint8 { return s.fill }
+func (s RandomCropping) filling() [3]uint8 { return s.pad.fill }
+func (s Padding) filling() [3]uint8        { return s.fill }
+func (s ZoomingOut) filling() [3]uint8     { return s.fill }
+func (s FixedCropping) filling() [3]uint8  { return s.fill }
+
+// takes is the error of a geometry that deep images cannot take.
+func (d *deepPlan) takes(g geometry) error {
+	if f, ok := g.(filled); d != nil && ok && f.filling() != [3]uint8{} {
+		return errors.New("want the Fill of Depth16 instead, with a value per channel")
+	}
+	return nil
+}
+
+// shallow is the error of a step that works with colours of 8 bits.
+func (p *program) shallow() error {
+	if p.deep != nil {
+		return errColours
+	}
+	return nil
+}
+
+// check is the error of settings that do not go with deep images.
+func (d *deepPlan) check(p *program) error {
+	if d != nil && p.upright {
+		return errors.New("transform: ExifTranspose: not with Depth16")
+	}
+	return nil
+}
+
+// cast is ToDtype for deep images.
+func (d *deepPlan) cast(o *output, dt tensor.Dtype) error {
+	switch {
+	case o.cast && o.dtype != dt:
+		return fmt.Errorf("the result is %s already", dense.Name(o.dtype))
+	case dt == half.Float16Dtype, dt == half.BFloat16Dtype:
+		if !o.float {
+			return errors.New("want ToTensor before it")
+		}
+	case dt == tensor.Float32 && o.float:
+	case dt == tensor.Float32:
+		o.float = true // the values as they are
+		o.calls = append(o.calls, "values")
+	case dt != tensor.Uint16 && dt != tensor.Int32:
+		return errors.New("want tensor.Uint16, tensor.Int32, tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
+	case o.float:
+		return errors.New("want it without ToTensor")
+	}
+	o.dtype, o.cast = dt, true
+	return nil
+}
+
+// rawOf sets up images that the dataset gives as arrays.
+func (d *deepPlan) rawOf(f dataset.Field, o *output) (raw, error) {
+	r, err := deepRaw(f, d.channels)
+	if err == nil && !o.float && !o.cast {
+		o.dtype = f.Dtype
+	}
+	if err == nil && o.holds(f.Dtype) != nil {
+		err = fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", dense.Name(o.dtype))
+	}
+	return r, err
+}
+
+// deepRaw is the layout of a field of arrays.
+func deepRaw(f dataset.Field, n int) (raw, error) {
+	s := f.Shape
+	r := raw{dtype: f.Dtype, channels: n}
+	switch {
+	case f.Dtype == tensor.Dtype{} || !isDeep(f.Dtype):
+		return raw{}, fmt.Errorf("%s: want uint8, uint16, int16 or float32", dense.Name(f.Dtype))
+	case len(s) == 2 && n == 1:
+		r.h, r.w, r.pixel, r.row = s[0], s[1], 1, s[1]
+	case len(s) == 3 && s[2] == n:
+		r.h, r.w, r.pixel, r.row, r.plane = s[0], s[1], n, n*s[1], 1
+	case len(s) == 3 && s[0] == n:
+		r.h, r.w, r.pixel, r.row, r.plane = s[1], s[2], 1, s[2], s[1]*s[2]
+	default:
+		return raw{}, fmt.Errorf("want %d channels as Depth16 says: the shape (h, w, %d) or (%d, h, w), or (h, w) for one", n, n, n)
+	}
+	return r, nil
+}

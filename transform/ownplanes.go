@@ -1,0 +1,119 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/steps"
+)
+
+// A PlanesTransform edits one image of float32 values. All workers call it at the same
+// time, so it must not change its own fields. Its random numbers are those of a [Transform].
+// It must not keep the image after ApplyPlanes returns.
+type PlanesTransform interface {
+	ApplyPlanes(img *Planes, r *rand.Rand) error
+}
+
+// ApplyPlanes makes a step from your own [PlanesTransform]. It runs at its place in the list.
+//
+// After [ToTensor] it sees the result of shape (channels, h, w) in the memory of the
+// batch, with or without [Depth16]: as floats from 0 to 1, after [Normalize] and
+// [RandomErasing], which must come before it, and with the zeros of [PadTo]. The result must be
+// float32 and CHW.
+//
+// Before ToTensor it needs Depth16, and sees the values as they are stored, after the
+// geometry before it. If these are integers, its results are rounded to integers within their range.
+//
+// The image must keep its size and its channels, otherwise the sample is an error.
+func ApplyPlanes(t PlanesTransform) Step { return planar{t} }
+
+type planar struct{ t PlanesTransform }
+
+func (s planar) String() string { return steps.Name(s.t) }
+
+func (s planar) add(p *program) error {
+	o := &p.output
+	switch {
+	case s.t == nil:
+		return errors.New("want a PlanesTransform")
+	case o.float && o.tensor:
+		if err := p.notNested(); err != nil {
+			return err
+		}
+		o.own = append(o.own, s)
+		o.calls = append(o.calls, s.String())
+		return nil
+	case p.deep == nil:
+		return errors.New("want ToTensor or Depth16 before it")
+	}
+	if err := p.beforeTensor(); err != nil {
+		return err
+	}
+	p.touch("augment   " + s.String())
+	p.ops = append(p.ops, s)
+	return nil
+}
+
+// beforeOwn is the error of a step after ApplyPlanes of the tensor.
+func (o *output) beforeOwn() error {
+	if len(o.own) > 0 {
+		return errors.New("want it before ApplyPlanes")
+	}
+	return nil
+}
+
+// checkOwn is the error of a result that ApplyPlanes does not take.
+func (o *output) checkOwn() error {
+	if len(o.own) > 0 && (!o.planar() || o.dtype != tensor.Float32) {
+		return fmt.Errorf("transform: %v: wants a result of float32 and CHW", o.own[0])
+	}
+	return nil
+}
+
+// do applies it to an image of Depth16.
+func (s planar) do(e *engine, r *rand.Rand) error {
+	if err := e.render(); err != nil {
+		return err
+	}
+	e.slot.Stage(dataset.StageAugment)
+	d := e.deep
+	if err := s.apply(&d.img, r); err != nil {
+		return err
+	}
+	depthOf(d.dtype).settle(d.img.Pix)
+	return nil
+}
+
+func (s planar) apply(m *Planes, r *rand.Rand) error {
+	before := *m
+	if err := s.t.ApplyPlanes(m, r); err != nil {
+		return fmt.Errorf("transform: %v: %w", s, err)
+	}
+	if m.Width != before.Width || m.Height != before.Height || m.Channels != before.Channels || len(m.Pix) != len(before.Pix) || m.Dtype != before.Dtype {
+		return fmt.Errorf("transform: %v: made %d channels of %d×%d pixels (%d values) from %d of %d×%d: want the same, and the same dtype",
+			s, m.Channels, m.Width, m.Height, len(m.Pix), before.Channels, before.Width, before.Height)
+	}
+	return nil
+}
+
+// applyOwn runs the steps after ToTensor on the result.
+func (l *lane) applyOwn(out []byte, r *rand.Rand) error {
+	o := &l.output
+	for _, s := range o.own {
+		values := dense.Values[float32](out)
+		l.planes = Planes{Pix: values, Channels: o.channels, Width: o.w, Height: o.h, Dtype: tensor.Float32}
+		if err := s.apply(&l.planes, r); err != nil {
+			return err
+		}
+		if len(l.planes.Pix) > 0 && &l.planes.Pix[0] != &values[0] {
+			copy(values, l.planes.Pix)
+		}
+	}
+	l.planes.Pix = nil
+	return nil
+}

@@ -1,0 +1,113 @@
+package transform_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// negative changes the sign of all values.
+type negative struct{}
+
+func (negative) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
+	for i, v := range m.Pix {
+		m.Pix[i] = -v
+	}
+	return nil
+}
+
+// planes is a PlanesTransform of a function.
+type planes func(m *transform.Planes, r *rand.Rand) error
+
+func (f planes) ApplyPlanes(m *transform.Planes, r *rand.Rand) error { return f(m, r) }
+func (f planes) String() string                                     { return "planes" }
+
+func TestOwnStepsSeeTheTensor(t *testing.T) {
+	ds := scenes(t, 3)
+	list := []transform.Step{transform.Resize(20, 24), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
+	own := append(slices.Clone(list), transform.ApplyPlanes(negative{}), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error {
+		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != tensor.Float32 {
+			t.Errorf("%d channels of %d×%d pixels, %v", m.Channels, m.Width, m.Height, m.Dtype)
+		}
+		clear(m.Plane(1)[24:48])
+		return nil
+	})))
+	want, got := images(t, ds, list...), images(t, ds, own...)
+	for i := range 3 {
+		a, b := deepValues[float32](t, want, i), deepValues[float32](t, got, i)
+		for k := range a {
+			if row := k / 24; row == 21 && b[k] != 0 || row != 21 && b[k] != -a[k] {
+				t.Fatalf("value %d is %v, want %v", k, b[k], -a[k])
+			}
+		}
+	}
+	c, err := transform.Compile(own...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := make([]float32, 3*20*24)
+	if err := c.Into(single, transform.RGB(make([]uint8, 3*30*30), 30, 30)); err != nil || single[0] != -float32(0-transform.ImageNetMean[0])/transform.ImageNetStd[0] {
+		t.Errorf("a single image begins with %v (%v)", single[0], err)
+	}
+}
+
+func TestOwnStepsSeeStoredValues(t *testing.T) {
+	pix := []uint16{1, 2, 3, 4, 65535, 300}
+	ds := arrays(t, tensor.Uint16, tensor.Shape{1, 2, 3}, dense.Bytes(pix))
+	half := planes(func(m *transform.Planes, _ *rand.Rand) error {
+		if m.Dtype != tensor.Uint16 || m.Width != 2 {
+			t.Errorf("%v, width %d", m.Dtype, m.Width)
+		}
+		for i := range m.Pix {
+			m.Pix[i] = m.Pix[i]*1.5 - 4.5
+		}
+		return nil
+	})
+	got := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.Crop(0, 1, 2, 2), transform.ApplyPlanes(half), transform.RandomHorizontalFlip(1)), 0)
+	if want := []uint16{0, 0, 446, 65535}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
+	ds := scenes(t, 1)
+	resize, own := transform.Resize(8, 8), transform.ApplyPlanes(negative{})
+	for _, test := range []struct {
+		list []transform.Step
+		want string
+	}{
+		{[]transform.Step{resize, own}, "want ToTensor or Depth16 before it"},
+		{[]transform.Step{resize, transform.ToTensor(), transform.ApplyPlanes(nil)}, "want a PlanesTransform"},
+		{[]transform.Step{resize, transform.ToTensor(), own, transform.Normalize([]float32{0}, []float32{1})}, "want it before ApplyPlanes"},
+		{[]transform.Step{resize, transform.ToTensor(), own, transform.RandomErasing(1)}, "want it before ApplyPlanes"},
+		{[]transform.Step{resize, transform.ToTensor(), own, transform.BGR()}, "want it before ApplyPlanes"},
+		{[]transform.Step{resize, transform.ToTensor(), own, transform.Layout(transform.HWC)}, "wants a result of float32 and CHW"},
+	} {
+		if _, err := transform.Images(ds, test.list...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: got %v, want %q", test.list, err, test.want)
+		}
+	}
+	wrong := errors.New("wrong")
+	for want, f := range map[string]planes{
+		"planes: wrong": func(*transform.Planes, *rand.Rand) error { return wrong },
+		"from 3 of 8×8": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
+	} {
+		c, err := transform.Compile(resize, transform.ToTensor(), transform.ApplyPlanes(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 9 { // more than there are lanes
+			err = c.Into(make([]float32, 3*64), transform.RGB(make([]uint8, 3), 1, 1))
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Fatalf("got %v, want %q", err, want)
+			}
+		}
+	}
+}

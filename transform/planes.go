@@ -1,0 +1,129 @@
+package transform
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+
+	"gorgonia.org/tensor"
+)
+
+// Planes is an image with any number of channels, as float32 values: one plane after the
+// other. It is what a [PlanesTransform] edits, and what a function of [Decoder] may return
+// for images of more than 8 bits or of more than 4 channels.
+type Planes struct {
+	// Pix holds Channels·Height·Width values. That of channel c in column x of row y is
+	// Pix[(c*Height+y)*Width+x].
+	Pix                     []float32
+	Channels, Width, Height int
+	// Dtype is what the values were stored as: tensor.Uint8, tensor.Uint16, tensor.Int16 or
+	// tensor.Float32. The zero value means tensor.Float32. Values of integers are whole
+	// numbers, up to 65535 for Uint16. Values of floats are usually from 0 to 1.
+	Dtype tensor.Dtype
+}
+
+// Plane is the plane of channel c, row by row.
+func (m *Planes) Plane(c int) []float32 {
+	n := m.Width * m.Height
+	return m.Pix[c*n : (c+1)*n : (c+1)*n]
+}
+
+// ColorModel is [color.NRGBA64Model].
+func (m *Planes) ColorModel() color.Model { return color.NRGBA64Model }
+
+// Bounds is the rectangle from (0, 0) to (Width, Height).
+func (m *Planes) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
+
+// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red, green and
+// blue, or the first is grey if there are fewer. 0 is black, and the greatest number of
+// Dtype, or 1.0, is white. Outside the image it is black.
+func (m *Planes) At(x, y int) color.Color {
+	out := color.NRGBA64{A: math.MaxUint16}
+	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {
+		return out
+	}
+	level := func(c int) uint16 {
+		v := m.Plane(c)[y*m.Width+x] / depthOf(m.Dtype).most
+		switch {
+		case v >= 1:
+			return math.MaxUint16
+		case v > 0:
+			return uint16(math.RoundToEven(float64(v) * math.MaxUint16))
+		}
+		return 0 // for NaN too
+	}
+	if m.Channels < 3 {
+		v := level(0)
+		out.R, out.G, out.B = v, v, v
+		return out
+	}
+	out.R, out.G, out.B = level(0), level(1), level(2)
+	return out
+}
+
+// check checks the lengths, because other packages make Planes.
+func (m *Planes) check() error {
+	switch {
+	case m.Channels < 1 || m.Channels > maxChannels || m.Width < 1 || m.Height < 1 || m.Width > math.MaxInt32 || m.Height > math.MaxInt32:
+	case m.Width > len(m.Pix)/m.Height || m.Width*m.Height > len(m.Pix)/m.Channels || len(m.Pix) != m.Channels*m.Width*m.Height:
+	case !isDeep(m.Dtype):
+		return fmt.Errorf("planes of %v: want Uint8, Uint16, Int16 or Float32", m.Dtype)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%d values for %d channels of %d×%d pixels", len(m.Pix), m.Channels, m.Width, m.Height)
+}
+
+// resize gives the image memory for w×h pixels, with undefined content.
+func (m *Planes) resize(channels, w, h int) {
+	m.Channels, m.Width, m.Height = channels, w, h
+	m.Pix = growFloats(m.Pix, channels*w*h)
+}
+
+func growFloats(v []float32, n int) []float32 {
+	if cap(v) < n {
+		return make([]float32, n, n+n/4)
+	}
+	return v[:n]
+}
+
+// A depth is the range of a dtype's values.
+type depth struct {
+	least, most float32 // of floats: 0 and 1, which they may exceed
+	whole       bool
+}
+
+func depthOf(dt tensor.Dtype) depth {
+	switch dt {
+	case tensor.Uint8:
+		return depth{0, math.MaxUint8, true}
+	case tensor.Uint16:
+		return depth{0, math.MaxUint16, true}
+	case tensor.Int16:
+		return depth{math.MinInt16, math.MaxInt16, true}
+	}
+	return depth{0, 1, false}
+}
+
+// isDeep reports whether Planes may have this dtype.
+func isDeep(dt tensor.Dtype) bool {
+	return dt == tensor.Dtype{} || dt == tensor.Float32 || depthOf(dt).whole
+}
+
+// settle makes values that were computed values of the dtype: whole numbers, to which halves go
+// to the even neighbour, within the range.
+func (d depth) settle(values []float32) {
+	if !d.whole {
+		return
+	}
+	for i, v := range values {
+		values[i] = min(max(roundEven(v), d.least), d.most)
+	}
+}
+
+// roundEven rounds values below 2^22 in magnitude, halves to even.
+func roundEven(v float32) float32 {
+	const shift = 3 << 22
+	return float32(v+shift) - shift
+}

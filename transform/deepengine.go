@@ -46,13 +46,15 @@ func newDeepEngine(d *deepPlan) *deepEngine {
 	return &deepEngine{channels: d.channels, fill: d.fill}
 }
 
-// checkDeep is checkSize for values.
-func (d *deepEngine) check(w, h, limit int) error {
+func (d *deepEngine) check(w, h, limit int) error { return checkValues(w, h, d.channels, limit) }
+
+// checkValues is checkSize for images of many channels.
+func checkValues(w, h, channels, limit int) error {
 	if err := checkSize(w, h, limit); err != nil {
 		return err
 	}
-	if w > limit/d.channels/h {
-		return fmt.Errorf("transform: an image would become %d×%d pixels of %d channels, more values than the limit of %d (see MaxPixels)", w, h, d.channels, limit)
+	if w > limit/channels/h {
+		return fmt.Errorf("transform: an image would become %d×%d pixels of %d channels, more values than the limit of %d (see MaxPixels)", w, h, channels, limit)
 	}
 	return nil
 }
@@ -62,18 +64,23 @@ func (d *deepEngine) open(e *engine) error {
 	if e.inside {
 		return nil
 	}
-	n, dtype, err := e.src.(deepSource).samples()
-	if err != nil {
-		return err
-	}
-	if n != d.channels {
-		return fmt.Errorf("transform: the image has %d channels, Depth16 wants %d", n, d.channels)
-	}
-	if (dtype == tensor.Dtype{}) {
+	var err error
+	d.dtype, err = checkSamples(e.src.(deepSource), d.channels)
+	return err
+}
+
+// checkSamples checks that a source has this number of channels, and returns their dtype.
+func checkSamples(src deepSource, channels int) (tensor.Dtype, error) {
+	n, dtype, err := src.samples()
+	switch {
+	case err != nil:
+		return dtype, err
+	case n != channels:
+		return dtype, fmt.Errorf("transform: the image has %d channels, Depth16 wants %d", n, channels)
+	case dtype == tensor.Dtype{}:
 		dtype = tensor.Float32
 	}
-	d.dtype = dtype
-	return nil
+	return dtype, nil
 }
 
 // render applies the geometry collected so far. After it, d.img is the image.

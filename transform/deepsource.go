@@ -38,6 +38,9 @@ func (f *files) samples() (int, tensor.Dtype, error) {
 
 func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
 	if own, ok := f.now.(*ownDecoder); ok {
+		if err := own.load(); err != nil {
+			return f.wrap(err)
+		}
 		img := own.img
 		own.img = nil
 		convertDeep(dst, img, window.Add(img.Bounds().Min))

@@ -78,7 +78,7 @@ func (s Depth) add(p *program) error {
 		return err
 	}
 	p.deep = &deepPlan{Depth: s}
-	p.output.channels, p.output.dtype, p.output.deep = s.channels, tensor.Uint16, true
+	p.deep.begin(&p.output)
 	return nil
 }
 
@@ -86,6 +86,21 @@ func (s Depth) add(p *program) error {
 type deepPlan struct {
 	Depth
 	norms []channelNorm
+}
+
+// begin makes the result what it is without further steps.
+func (d *deepPlan) begin(o *output) {
+	if d != nil {
+		o.channels, o.dtype, o.deep = d.channels, tensor.Uint16, true
+	}
+}
+
+// copy is the plan for steps of their own.
+func (d *deepPlan) copy() *deepPlan {
+	if d == nil {
+		return nil
+	}
+	return &deepPlan{Depth: d.Depth}
 }
 
 // A channelNorm is a Normalize: numbers per channel, or one for all.
@@ -149,21 +164,30 @@ func (d *deepPlan) cast(o *output, dt tensor.Dtype) error {
 	return nil
 }
 
-// rawOf sets up images that the dataset gives as arrays.
-func (d *deepPlan) rawOf(f dataset.Field, o *output) (raw, error) {
-	r, err := deepRaw(f, d.channels)
-	if err == nil && !o.float && !o.cast {
-		o.dtype = f.Dtype
+// deepRaw sets up images that the dataset gives as arrays.
+func (p *program) deepRaw(f dataset.Field) (raw, error) {
+	r, err := p.deep.rawOf(f)
+	if err != nil {
+		return r, err
 	}
-	if err == nil && o.holds(f.Dtype) != nil {
-		err = fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", dense.Name(o.dtype))
+	outputs := []*output{&p.output}
+	for _, v := range p.views {
+		outputs = append(outputs, &v.program.output)
 	}
-	return r, err
+	for _, o := range outputs {
+		if !o.float && !o.cast {
+			o.dtype = f.Dtype
+		}
+		if o.holds(f.Dtype) != nil {
+			return r, fmt.Errorf("%s does not hold its values: want ToTensor or another ToDtype", dense.Name(o.dtype))
+		}
+	}
+	return r, nil
 }
 
-// deepRaw is the layout of a field of arrays.
-func deepRaw(f dataset.Field, n int) (raw, error) {
-	s := f.Shape
+// rawOf is the layout of a field of arrays.
+func (d *deepPlan) rawOf(f dataset.Field) (raw, error) {
+	s, n := f.Shape, d.channels
 	r := raw{dtype: f.Dtype, channels: n}
 	switch {
 	case f.Dtype == tensor.Dtype{} || !isDeep(f.Dtype):

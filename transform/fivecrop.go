@@ -87,7 +87,7 @@ func (p *program) splitCrops() error {
 	if len(p.views) > 0 || p.ragged || p.sizes != "" {
 		return fmt.Errorf("transform: %v: not with Views, Ragged and Sizes", p.crops)
 	}
-	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, ops: p.ops[p.cropsAt:]}
+	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, deep: p.deep, ops: p.ops[p.cropsAt:]}
 	p.ops = p.ops[:p.cropsAt:p.cropsAt]
 	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, program: inner}}
 	return nil

@@ -40,7 +40,8 @@ type Pipeline struct {
 //
 // Every image becomes RGB, as with PIL's convert("RGB"): grey is repeated, alpha
 // is dropped, and an animation gives its first frame. As in PIL, values of 16-bit
-// grey images above 255 become 255, so most such images become white. The result
+// grey images above 255 become 255, so most such images become white. [Depth16] keeps
+// such values and other channels. The result
 // is float32 (3, h, w) with [ToTensor], uint8 (3, h, w) with [PILToTensor], and
 // uint8 (h, w, 3) without either. [ToDtype] makes float16 or bfloat16 of float32,
 // [Layout] sets the order of the dimensions, and [Grayscale] can reduce the 3
@@ -74,7 +75,7 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 			err = errors.New("want files as ragged uint8")
 		}
 	} else if p.deep != nil {
-		x.raw, err = p.deep.rawOf(f, &p.output)
+		x.raw, err = p.deepRaw(f)
 	} else {
 		x.raw, err = rawOf(f)
 	}

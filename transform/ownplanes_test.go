@@ -27,7 +27,7 @@ func (negative) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
 type planes func(m *transform.Planes, r *rand.Rand) error
 
 func (f planes) ApplyPlanes(m *transform.Planes, r *rand.Rand) error { return f(m, r) }
-func (f planes) String() string                                     { return "planes" }
+func (f planes) String() string                                      { return "planes" }
 
 func TestOwnStepsSeeTheTensor(t *testing.T) {
 	ds := scenes(t, 3)

@@ -92,6 +92,7 @@ func compile(steps []Step) (*program, error) {
 // finish compiles the steps with the settings so far.
 func (p *program) finish(steps []Step) error {
 	p.output.channels, p.output.dtype = 3, tensor.Uint8
+	p.deep.begin(&p.output)
 	p.addAll(steps)
 	p.endRun()
 	p.errs = append(p.errs, p.output.check()...)

@@ -50,7 +50,7 @@ func (s *Sample) New(w, h int) *Image {
 // masks are moved last, and a transform with a method Size does not go with [Boxes],
 // [KeyPoints], [Mask] and [Masks]. With fields it is only for [Images].
 //
-// For float images, and for results of other dtypes and shapes, use [dataset.Map] over
+// For float images use [ApplyPlanes], and for results of other dtypes and shapes [dataset.Map] over
 // the result of Images: its function gets all fields, and their random numbers.
 func ApplySample(t SampleTransform, fields ...string) Step { return sampled{t, fields} }
 

@@ -97,12 +97,12 @@ func (p *program) compileViews() []error {
 		if v.field == "" {
 			v.field = p.field
 		}
-		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated}
+		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated, deep: p.deep.copy()}
 		if err := inner.finish(v.several); err != nil {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
 		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || inner.crops.n > 0 || len(inner.formats) > 0 {
+			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || inner.crops.n > 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil {
 			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints, FiveCrop, TenCrop and Views in it", v.ViewGroup))
 		}
 		v.program = inner
@@ -283,11 +283,21 @@ type sharedSource struct {
 	whole  image.Rectangle
 	window image.Rectangle // what pix holds
 	pix    []byte
+
+	// With Depth16, otherwise channels is 0.
+	channels int
+	dtype    tensor.Dtype
+	known    bool // what dtype is
+	values   []float32
 }
 
 func (s *sharedSource) begin(e *engine) {
 	w, h := e.size()
 	s.source, s.limit, s.whole, s.window = e.src, e.limit, image.Rect(0, 0, w, h), image.Rectangle{}
+	s.known = false
+	if e.deep != nil {
+		s.channels = e.deep.channels
+	}
 }
 
 // render begins with the image that e has made.
@@ -295,12 +305,18 @@ func (s *sharedSource) render(e *engine) {
 	w, h := e.size()
 	s.whole = image.Rect(0, 0, w, h)
 	s.window, s.pix = s.whole, e.img.Pix
+	if e.deep != nil {
+		s.renderDeep(e.deep)
+	}
 }
 
 // load decodes a window, unless it is there.
 func (s *sharedSource) load(window image.Rectangle) error {
 	if window.In(s.window) {
 		return nil
+	}
+	if s.channels > 0 {
+		return s.loadDeep(window)
 	}
 	if err := checkSize(window.Dx(), window.Dy(), s.limit); err != nil {
 		return err

@@ -61,3 +61,8 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+func FuzzDecodeSamples(f *testing.F) {
+	open := func() pillowtest.SampleDecoder { return new(pnm.Decoder) }
+	pillowtest.FuzzSamples(f, open, func([]byte) int { return 1 << 17 })
+}

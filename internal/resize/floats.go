@@ -57,7 +57,7 @@ func (w *FloatWeights) nearest(a Axis) {
 	for i := range w.first {
 		from := a.From + i
 		if a.In != a.Out {
-			from = min(int((float64(from)+0.5)*float64(scale)), a.In-1)
+			from = min(int(float32((float64(from)+0.5)*float64(scale))), a.In-1)
 		}
 		w.first[a.at(i)], w.count[i] = int32(from), 1
 	}

@@ -1,0 +1,87 @@
+package tiff_test
+
+import (
+	"encoding/binary"
+	"image"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/pillowtest"
+	"github.com/penstock-go/penstock/internal/tiff"
+)
+
+func FuzzDecodeSamples(f *testing.F) {
+	open := func() pillowtest.SampleDecoder { return &tiff.Decoder{MaxPixels: 1 << 20, Stored: true} }
+	f.Add(file(64*3, field{277, 3}, field{284, 2}))
+	f.Add(file(64*12*2, field{277, 12}, field{258, 16}, field{274, 7}))
+	f.Add(file(64*4, field{258, 32}, field{339, 3}))
+	pillowtest.FuzzSamples(f, open, func(data []byte) int { return 1<<22 + ratio*len(data) })
+}
+
+func TestSamplesStayAsTheyAreStored(t *testing.T) {
+	data := file(64*4, field{258, 16}, field{277, 2}, field{274, 6})
+	for i := range 128 {
+		binary.LittleEndian.PutUint16(data[8+2*i:], uint16(500*i))
+	}
+	d := tiff.Decoder{Stored: true}
+	if _, _, err := d.Header(data); err != nil {
+		t.Fatal(err)
+	}
+	if n, dtype, ok := d.StoredSamples(); n != 2 || dtype != tensor.Uint16 || !ok {
+		t.Errorf("%d samples of %v, %v", n, dtype, ok)
+	}
+	got := make([]float32, 2*2)
+	if err := d.DecodeSamples(got, image.Rect(6, 2, 8, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float32{500 * 2 * (8*1 + 2), 500 * 2 * 2, 500 * (2*(8*1+2) + 1), 500 * (2*2 + 1)} {
+		if got[i] != want { // column 6 of the rotated image is row 1 of the stored one
+			t.Errorf("value %d is %v, want %v", i, got[i], want)
+		}
+	}
+	if err := d.Decode(make([]byte, 4), 4, image.Rect(0, 0, 1, 1)); err == nil {
+		t.Error("pixels of stored samples: no error")
+	}
+}
+
+// TestFilesOfColoursHaveNoStoredSamples asks for files that Decode alone reads.
+func TestFilesOfColoursHaveNoStoredSamples(t *testing.T) {
+	for _, f := range pillowtest.Files(t) {
+		colours := strings.HasPrefix(f.Name, "jpeg") || strings.HasPrefix(f.Name, "fax") || strings.HasPrefix(f.Name, "p3") || strings.HasPrefix(f.Name, "p1-1uint")
+		if !colours || f.RGB == "" {
+			continue
+		}
+		d := tiff.Decoder{Stored: true}
+		w, h, err := d.Header(f.Data)
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+		if _, _, ok := d.StoredSamples(); ok {
+			t.Errorf("%s: has stored samples", f.Name)
+		}
+		if err := d.Decode(make([]byte, 4*w*h), 4*w, image.Rect(0, 0, w, h)); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+}
+
+func TestPromisesOfSamplesTakeNoMemory(t *testing.T) {
+	for _, compression := range []uint32{1, 5, 8, 32773, 50000} {
+		for _, samples := range []uint32{1, 12, 4096, 4097, 1 << 30} {
+			for _, planar := range []uint32{1, 2} {
+				data := file(99, field{256, 12000}, field{257, 12000}, field{278, 12000}, field{258, 16}, field{277, samples}, field{259, compression}, field{284, planar})
+				d := tiff.Decoder{Stored: true}
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, _, err := d.Header(data)
+				runtime.ReadMemStats(&after)
+				if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 1<<16 {
+					t.Errorf("compression %d, %d samples: %d bytes allocated: %v", compression, samples, used, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package transform_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// encoded is an image as PNG.
+func encoded(t testing.TB, m image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// depthMap is a 16-bit grey image of w×h, with the value 1000·y + x.
+func depthMap(w, h int) *image.Gray16 {
+	m := image.NewGray16(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			m.SetGray16(x, y, color.Gray16{Y: uint16(1000*y + x)})
+		}
+	}
+	return m
+}
+
+func TestOtherChannelsAreAnErrorOfTheSample(t *testing.T) {
+	ds := blobs(encoded(t, depthMap(9, 9)), encoded(t, image.NewNRGBA64(image.Rect(0, 0, 9, 9))), encoded(t, image.NewGray(image.Rect(0, 0, 9, 9))))
+	x := images(t, ds, transform.Depth16(1), transform.CenterCrop(4))
+	for i, want := range []string{"", "transform: the image has 4 channels, Depth16 wants 1", ""} {
+		_, err := dataset.At(t.Context(), x, i)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("sample %d: got %v, want %q", i, err, want)
+		}
+	}
+	l, err := loader.New(x, loader.BatchSize(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, err := range l.Epoch(t.Context(), 0) {
+		if sample := new(loader.SampleError); err != nil && (!errors.As(err, &sample) || sample.Index != 1) {
+			t.Errorf("got %v, want the error of sample 1", err)
+		}
+	}
+}
+
+func TestSignedAndFloatFilesNeedADtypeThatHoldsThem(t *testing.T) {
+	for name, want := range map[string]string{
+		"tiffint16-x2.tif": "the image has int16 values, which uint16 does not hold: want ToTensor or ToDtype",
+		"low-first.pfm":    "the image has float32 values, which uint16 does not hold",
+	} {
+		n := 1 + strings.Count(name, "x2")
+		ds := blobs(deepFile(t, name))
+		if _, err := dataset.At(t.Context(), images(t, ds, transform.Depth16(n), transform.CenterCrop(4)), 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+		unit := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.ToTensor()), 0)
+		stored := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0)
+		for i, v := range stored {
+			if name == "tiffint16-x2.tif" {
+				v *= float32(1.0 / 32767)
+			}
+			if unit[i] != v {
+				t.Errorf("%s: value %d is %v, want %v", name, i, unit[i], v)
+			}
+		}
+	}
+}
+
+func TestOtherFormatsHaveThreeChannels(t *testing.T) {
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewNRGBA(image.Rect(0, 0, 20, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := deepValues[uint8](t, images(t, blobs(photo.Bytes()), transform.Crop(3, 4, 5, 6)), 0)
+	for i, v := range deepValues[uint16](t, images(t, blobs(photo.Bytes()), transform.Depth16(3), transform.Crop(3, 4, 5, 6)), 0) {
+		if v != 257*uint16(want[i]) {
+			t.Fatalf("value %d is %d, want %d", i, v, 257*uint16(want[i]))
+		}
+	}
+}
+
+// TestOwnDecodersGiveAnyChannels decodes a format of a width, a height and float32 values of five
+// channels.
+func TestOwnDecodersGiveAnyChannels(t *testing.T) {
+	const c, h, w = 5, 7, 6
+	values := lcg(make([]float32, c*h*w), 1)
+	file := append([]byte("BANDS"), w, h)
+	file = append(file, dense.Bytes(values)...)
+	read := func(r io.Reader) (image.Image, error) {
+		m := &transform.Planes{Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w)}
+		if _, err := io.CopyN(io.Discard, r, 7); err != nil {
+			return nil, err
+		}
+		return m, binary.Read(r, binary.NativeEndian, m.Pix)
+	}
+	config := func(r io.Reader) (image.Config, error) { return image.Config{Width: w, Height: h}, nil }
+	own := transform.Decoder("bands", "BANDS", read, config)
+	crop := transform.Crop(1, 2, 3, 4)
+	got := deepValues[float32](t, images(t, blobs(file), own, transform.Depth16(c), crop, transform.ToTensor()), 0)
+	var want []float32
+	for k := range c {
+		for y := 1; y < 4; y++ {
+			want = append(want, values[(k*h+y)*w+2:][:4]...)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	views := deepValues[float32](t, images(t, blobs(file), own, transform.Depth16(c), transform.Views(2, crop, transform.ToTensor())), 0)
+	if !slices.Equal(views, append(slices.Clone(want), want...)) {
+		t.Error("views have other values")
+	}
+	for want, m := range map[string]*transform.Planes{
+		"2 channels, Depth16 wants 5":             {Channels: 2, Width: w, Height: h, Pix: make([]float32, 2*h*w)},
+		"bands: 3 values for 5 channels of 6×7":   {Channels: c, Width: w, Height: h, Pix: make([]float32, 3)},
+		"bands: planes of int64: want Uint8":      {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: tensor.Int64},
+		"bands: the decoder made 2×2 pixels of":   {Channels: 1, Width: 2, Height: 2, Pix: make([]float32, 4)},
+		"bands: 0 values for 0 channels of 6×7 p": {Width: w, Height: h},
+	} {
+		x := images(t, blobs(file), transform.Decoder("bands", "BANDS", func(io.Reader) (image.Image, error) { return m, nil }, config), transform.Depth16(c), crop)
+		if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestSingleImagesKeepTheirValues(t *testing.T) {
+	m := depthMap(40, 30)
+	c, err := transform.Compile(transform.Depth16(1), transform.Crop(5, 6, 2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]uint16, 6)
+	for _, from := range []transform.Source{transform.File(encoded(t, m)), transform.Decoded(m)} {
+		if err := c.IntoBytes(dense.Bytes(got), from); err != nil || !slices.Equal(got, []uint16{5006, 5007, 5008, 6006, 6007, 6008}) {
+			t.Errorf("got %v, %v", got, err)
+		}
+	}
+	if c, err = transform.Compile(transform.Depth16(3), transform.Resize(2, 2), transform.ToTensor()); err != nil {
+		t.Fatal(err)
+	}
+	floats := make([]float32, 12)
+	if err := c.Into(floats, transform.RGB(bytes.Repeat([]byte{255, 0, 51}, 64), 8, 8)); err != nil || floats[0] != 1 || floats[4] != 0 || floats[8] != 51*float32(1.0/255) {
+		t.Errorf("got %v, %v", floats, err)
+	}
+	bands := &transform.Planes{Channels: 3, Width: 1, Height: 1, Pix: []float32{0.25, 7, -1}}
+	if err := c.Into(floats, transform.Decoded(bands)); err != nil || floats[0] != 0.25 || floats[4] != 7 || floats[8] != -1 {
+		t.Errorf("got %v, %v", floats, err)
+	}
+	if err := c.Into(floats, transform.Decoded(m)); err == nil || !strings.Contains(err.Error(), "1 channels, Depth16 wants 3") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestViewsOfDepth16HaveThePixelsOfTheirCrops compares views with single images.
+func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
+	ds := blobs(encoded(t, depthMap(60, 50)), deepFile(t, "tiff16-x1-orientation6.tif"))
+	left := []transform.Step{transform.Crop(1, 2, 5, 4), transform.Resize(6, 7), transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{2})}
+	right := []transform.Step{transform.Crop(-3, 8, 9, 9), transform.RandomHorizontalFlip(1), transform.ApplyPlanes(negative{}), transform.Crop(1, 1, 7, 7)}
+	both := images(t, ds, transform.Depth16(1).Fill(9), transform.Views(2, left...).As("left"), transform.Views(1, right...).As("right"),
+		transform.Views(1, transform.Crop(200, 200, 2, 2)).As("outside"))
+	for i := range ds.Len() {
+		s, err := dataset.At(t.Context(), both, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := deepValues[float32](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, left...)...), i)
+		b := deepValues[uint16](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, right...)...), i)
+		if !slices.Equal(s["left"].Data().([]float32), append(slices.Clone(a), a...)) || !slices.Equal(s["right"].Data().([]uint16), b) {
+			t.Errorf("sample %d: other values in views", i)
+		}
+		if got := s["outside"].Data().([]uint16); !slices.Equal(got, []uint16{9, 9, 9, 9}) {
+			t.Errorf("sample %d: %v outside the image", i, got)
+		}
+	}
+	if _, err := transform.Images(ds, transform.Views(1, transform.Depth16(1), transform.CenterCrop(2))); err == nil {
+		t.Error("Depth16 in Views: no error")
+	}
+}
+
+func TestCropsOfDepth16HaveThePixelsOfTheirCorners(t *testing.T) {
+	ds := blobs(encoded(t, depthMap(20, 10)))
+	corners := func(x, y int) (v []uint16) {
+		for _, at := range [][2]int{{0, 0}, {x - 2, 0}, {0, y - 1}, {x - 2, y - 1}, {x/2 - 1, (y - 1) / 2}} {
+			v = append(v, uint16(1000*at[1]+at[0]), uint16(1000*at[1]+at[0]+1))
+		}
+		return v
+	}
+	if got, want := deepValues[uint16](t, images(t, ds, transform.Depth16(1), transform.FiveCrop(1, 2)), 0), corners(20, 10); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	list := []transform.Step{transform.Depth16(1), transform.Crop(0, 0, 5, 6), transform.ApplyPlanes(planes(func(*transform.Planes, *rand.Rand) error { return nil })), transform.FiveCrop(1, 2)}
+	if got, want := deepValues[uint16](t, images(t, ds, list...), 0), corners(6, 5); !slices.Equal(got, want) {
+		t.Errorf("after a step that needs pixels: got %v, want %v", got, want)
+	}
+}
+
+// TestAnnotationsFollowDeepImages compares annotations with those of the same images in colours of
+// 8 bits.
+func TestAnnotationsFollowDeepImages(t *testing.T) {
+	list := []transform.Step{transform.Boxes("boxes", transform.XYXY).With("label", "points"), transform.KeyPoints("points"), transform.Mask("mask").Fill(255),
+		transform.RandomZoomOut(0.5), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.Resize(60, 80), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
+	want, got := images(t, scenes(t, 20), list...), images(t, scenes(t, 20), append([]transform.Step{transform.Depth16(3)}, list...)...)
+	for i := range 20 {
+		a, err := dataset.At(t.Context(), want, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dataset.At(t.Context(), got, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range a["image"].Data().([]float32) {
+			if d := v - b["image"].Data().([]float32)[k]; d > 0.006 || d < -0.006 {
+				t.Fatalf("sample %d: value %d is off by %v", i, k, d)
+			}
+		}
+		for _, f := range []string{"boxes", "points"} {
+			if !slices.Equal(a[f].Data().([]float32), b[f].Data().([]float32)) {
+				t.Errorf("sample %d: %s differ", i, f)
+			}
+		}
+		if !bytes.Equal(a["mask"].Data().([]uint8), b["mask"].Data().([]uint8)) {
+			t.Errorf("sample %d: masks differ", i)
+		}
+	}
+}
+
+func TestPlanesAreImages(t *testing.T) {
+	m := &transform.Planes{Channels: 3, Width: 2, Height: 1, Pix: []float32{0, 65535, 257, 1, 514, 2}, Dtype: tensor.Uint16}
+	if got := m.At(1, 0); got != (color.NRGBA64{65535, 1, 2, 65535}) {
+		t.Errorf("got %v", got)
+	}
+	if got := m.At(2, 0); got != (color.NRGBA64{A: 65535}) {
+		t.Errorf("outside it is %v", got)
+	}
+	grey := &transform.Planes{Channels: 1, Width: 1, Height: 1, Pix: []float32{0.2}}
+	if got := grey.At(0, 0); got != (color.NRGBA64{13107, 13107, 13107, 65535}) {
+		t.Errorf("got %v", got)
+	}
+	if _, err := png.Decode(bytes.NewReader(encoded(t, m))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers has random own steps too.
+func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	ds := arrays(t, tensor.Uint16, tensor.Shape{4, 30, 30}, dense.Bytes(lcg(make([]uint16, 23*4*30*30), 1)))
+	shift := planes(func(m *transform.Planes, r *rand.Rand) error {
+		v := r.Float32()
+		for i := range m.Pix {
+			m.Pix[i] += v
+		}
+		return nil
+	})
+	read := func(workers int) (all []byte) {
+		l, err := loader.New(images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.ToTensor(),
+			transform.RandomErasing(0.5), transform.ApplyPlanes(shift)), loader.Workers(workers), loader.BatchSize(4), loader.Shuffle(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b.Bytes("image")...)
+		}
+		return all
+	}
+	one := read(1)
+	for _, workers := range []int{0, 5} {
+		if !bytes.Equal(read(workers), one) {
+			t.Errorf("%d workers load other values than 1", workers)
+		}
+	}
+}

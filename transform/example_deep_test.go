@@ -1,0 +1,64 @@
+package transform_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// Images of a satellite with 12 bands. Package dataset/npy reads such arrays from files, and
+// TIFF files need only the name of their field.
+func ExampleDepth16() {
+	bands, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(10, 12, 264, 264), tensor.Of(tensor.Uint16))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(bands, transform.Depth16(12),
+		transform.RandomResizedCrop(224), transform.RandomHorizontalFlip(0.5),
+		transform.ToTensor(), transform.Normalize([]float32{0.13}, []float32{0.09}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds)
+	// Output:
+	// image uint16 (12, 264, 264) → image float32 (12, 224, 224)
+	//   decode    Depth16(12), only the window that the steps need
+	//   resample  RandomResizedCrop(224), RandomHorizontalFlip(0.5)
+	//   store     ToTensor(), Normalize([0.13], [0.09]), float32 CHW
+}
+
+// A logarithm makes distances in millimetres logarithms of metres.
+type logarithm struct{}
+
+func (logarithm) ApplyPlanes(img *transform.Planes, _ *rand.Rand) error {
+	for i, v := range img.Pix {
+		img.Pix[i] = float32(math.Log1p(float64(v) / 1000))
+	}
+	return nil
+}
+
+// A depth map in millimetres keeps all its bits, and a step of one's own sees it as float32.
+func ExampleApplyPlanes() {
+	maps, err := dataset.Tensors(dataset.Named("image", tensor.New(tensor.WithShape(1, 1, 2), tensor.WithBacking([]uint16{1000, 60000}))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(maps, transform.Depth16(1), transform.RandomHorizontalFlip(1),
+		transform.Rescale(1), transform.ApplyPlanes(logarithm{}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n", sample["image"].Data())
+	// Output: [4.111 0.693]
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -95,8 +96,8 @@ func (p *Pinned) check(n int64) error {
 		}
 		return nil
 	}
-	if room, known := available(p.root); known && n > room.bytes {
-		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, %d are available: %s", n, p.bytes, room.bytes, room.by)
+	if room, known := machine.Available(p.root); known && n > room.Bytes {
+		return fmt.Errorf("gpu: %d bytes of page-locked memory: %d are taken, %d are available: %s", n, p.bytes, room.Bytes, room.By)
 	}
 	return nil
 }

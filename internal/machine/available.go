@@ -1,4 +1,4 @@
-package gpu
+package machine
 
 import (
 	"bytes"
@@ -11,32 +11,32 @@ import (
 	"strings"
 )
 
-// A room is how much memory can still be taken, and the source of that number.
-type room struct {
-	bytes int64
-	by    string
+// A Room is how much memory can still be taken, and the source of that number.
+type Room struct {
+	Bytes int64
+	By    string // the source, in words
 }
 
-// available returns the smallest room that the system and the process's control
+// Available returns the smallest room that the system and the process's control
 // groups leave: MemAvailable of proc(5), and for every control group from the
 // process's own up to the root its limit minus its usage. It reads them below root,
 // which is the system's /. Cached pages of files do not count as used, because the
 // kernel can drop them. RLIMIT_MEMLOCK is not looked at: it bounds mlock(2), not what
 // the driver locks.
-func available(root fs.FS) (least room, known bool) {
-	var rooms []room
+func Available(root fs.FS) (least Room, known bool) {
+	var rooms []Room
 	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
 		if kib, ok := number(text, "MemAvailable:"); ok {
-			rooms = append(rooms, room{kib << 10, "MemAvailable of /proc/meminfo"})
+			rooms = append(rooms, Room{kib << 10, "MemAvailable of /proc/meminfo"})
 		}
 	}
 	for _, g := range groups(root) {
 		rooms = append(rooms, g.rooms(root)...)
 	}
 	if len(rooms) == 0 {
-		return room{}, false
+		return Room{}, false
 	}
-	return slices.MinFunc(rooms, func(a, b room) int { return cmp.Compare(a.bytes, b.bytes) }), true
+	return slices.MinFunc(rooms, func(a, b Room) int { return cmp.Compare(a.Bytes, b.Bytes) }), true
 }
 
 // A version of control groups says in which files they keep their memory limit and
@@ -84,7 +84,7 @@ func groups(root fs.FS) (found []group) {
 // rooms returns the rooms of the group and of all its parents. A container may see
 // the path of the host, but only its own group's mount: a folder that does not exist
 // is skipped, and the mount itself counts as a group.
-func (g group) rooms(root fs.FS) (found []room) {
+func (g group) rooms(root fs.FS) (found []Room) {
 	for below := g.path; ; below = path.Dir(below) {
 		dir := path.Join(g.mount, below)
 		if r, ok := g.room(root, dir); ok {
@@ -96,11 +96,11 @@ func (g group) rooms(root fs.FS) (found []room) {
 	}
 }
 
-func (g group) room(root fs.FS, dir string) (room, bool) {
+func (g group) room(root fs.FS, dir string) (Room, bool) {
 	limit, limited := alone(root, path.Join(dir, g.limit))
 	used, known := alone(root, path.Join(dir, g.used))
 	if !limited || !known {
-		return room{}, false
+		return Room{}, false
 	}
 	if stat, err := fs.ReadFile(root, path.Join(dir, "memory.stat")); err == nil {
 		for _, key := range g.files {
@@ -110,7 +110,7 @@ func (g group) room(root fs.FS, dir string) (room, bool) {
 	}
 	used = max(0, used)
 	by := fmt.Sprintf("%s is %d, of which %d are used", path.Join("/", dir, g.limit), limit, used)
-	return room{max(0, limit-used), by}, true
+	return Room{max(0, limit-used), by}, true
 }
 
 // alone reads a file that holds one number. It reports false for the text max, which

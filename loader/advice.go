@@ -12,7 +12,7 @@ import (
 // compute rather than wait. The dataset's stages tell which they do.
 func (l *Loader) advise() {
 	processors := runtime.GOMAXPROCS(0)
-	if l.cfg.logger == nil || l.cfg.workers <= processors {
+	if l.cfg.logger == nil || l.tuning != nil || l.cfg.workers <= processors {
 		return
 	}
 	s := l.Stats()

@@ -21,6 +21,8 @@ func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
 		{[]Option{Workers(64)}, math.MaxInt32, 3},
 		{[]Option{Workers(64)}, 0, 129},
 		{[]Option{Workers(64), Prefetch(2)}, 127 << 20, 129}, // an explicit Prefetch is not bounded
+		{[]Option{Workers(64), Budget(1 << 30)}, 127 << 20, 8},
+		{[]Option{Workers(64), Budget(1 << 30)}, 1 << 30, 1},
 	} {
 		c := newConfig(test.options)
 		if got := c.slabs(test.bytes); got != test.want {

@@ -24,6 +24,7 @@ const (
 	finishing
 	closing
 	observing
+	allocating
 )
 
 // doing is the purpose of a call, in words.
@@ -41,6 +42,8 @@ func doing(what int64) string {
 		return "closing its Reader"
 	case observing:
 		return "calling a hook"
+	case allocating:
+		return "allocating a slab"
 	}
 	return "placing a sample"
 }

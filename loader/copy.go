@@ -60,6 +60,9 @@ func (b *Batch) detach() error {
 func (s *slab) detach() {
 	from := s.from
 	s.from = &stocks{values: stock{memory: from.values.memory}, padded: stock{memory: from.padded.memory}}
+	size := s.size.Load()
+	from.slabs.Add(-size)
+	s.from.slabs.Add(size)
 	for i := range s.ragged {
 		c := &s.ragged[i]
 		from.values.size.Add(-int64(len(c.block)))

@@ -34,6 +34,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 		goesOn := r.deliver(j, at, err, waited, yield)
 		now := time.Now()
 		r.l.counts.bodyTook(now.Sub(since) - waited)
+		r.delivered(since.Add(waited), now)
 		if !goesOn {
 			return
 		}
@@ -96,6 +97,8 @@ func (r *run) take() (*job, error) {
 		}
 		select {
 		case <-r.arrived:
+		case <-r.gauge.ticks():
+			r.tune()
 		case <-r.ctx.Done():
 		case <-timeout:
 			return nil, r.timedOut()

@@ -78,5 +78,6 @@ func (l *Loader) end(r *run) {
 		l.run = nil
 	}()
 	r.stop()
+	l.shrink()
 	l.advise()
 }

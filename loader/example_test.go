@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"runtime"
 	"slices"
 	"time"
 
@@ -440,4 +441,31 @@ func ExampleTrace() {
 	// batch 0 was used
 	// sample 2 in row 0 of batch 1: decode
 	// batch 1 was used
+}
+
+// The loader adds workers, beyond the number of processors, because reads take long.
+func ExampleAuto() {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
+	ds := dataset.Func(1<<20, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageRead)
+		time.Sleep(5 * time.Millisecond) // a server that is far away
+		dataset.Set(dst, 0, float32(i))
+		return nil
+	})
+	l, err := loader.New(ds, loader.Workers(loader.Auto), loader.Budget(64<<20), loader.BatchSize(8))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer l.Close()
+	for _, err := range l.Epoch(context.Background(), 0) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if tuning := l.Stats().Tuning; tuning.Workers > runtime.GOMAXPROCS(0) {
+			fmt.Println("more workers than processors")
+			break
+		}
+	}
+	// Output:
+	// more workers than processors
 }

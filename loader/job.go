@@ -90,6 +90,12 @@ func (j *job) unclaimed() int {
 	return max(0, int(claims>>32)-int(claims&math.MaxUint32))
 }
 
+// claimed is the number of rows that workers have claimed.
+func (j *job) claimed() int {
+	claims := j.claims.Load()
+	return min(int(claims>>32), int(claims&math.MaxUint32))
+}
+
 // finished counts n rows as finished and reports whether they were the last ones.
 func (j *job) finished(n int) bool { return n > 0 && j.left.Add(int64(-n)) == 0 }
 

@@ -30,6 +30,7 @@
 //   - Samples are placed in the batch rather than returned, so nothing stacks them.
 //     What else a collate_fn does is a step of [Collate]. Fields whose samples
 //     differ in size are ragged: see [Batch.Offsets] and [Padded].
+//   - num_workers need not be found by trial and error: see [Auto].
 //   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package
 //     gpu has one.
 //   - What a worker_init_fn does belongs in the dataset's Open, which makes a Reader
@@ -65,9 +66,11 @@ type Loader struct {
 
 	identity func() string // of the sampler; may be empty
 
-	jobs   []*job // all of them, one per slab
-	fixed  int    // bytes of all slabs, without ragged fields
-	stocks stocks // memory for ragged fields
+	jobs   []*job  // all of them, one per slab
+	fixed  int     // bytes of all slabs, without ragged fields
+	rows   int     // of a slab
+	tuning *tuning // nil without Auto
+	stocks stocks  // memory for ragged fields
 
 	counts    counts
 	advised   sync.Once
@@ -119,6 +122,9 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged
 	}
+	if cfg.auto {
+		l.tuning = newTuning(l)
+	}
 	for id := range max(1, cfg.workers) {
 		l.workers = append(l.workers, newWorker(l, id))
 	}
@@ -139,7 +145,8 @@ func (l *Loader) allocate() error {
 		return err
 	}
 	bytes := slabBytes(l.collation.columns, rows)
-	count := l.cfg.slabs(bytes)
+	l.rows = rows
+	count := l.slabs(l.cfg.workers, bytes)
 	if err := l.cfg.affordable(count, bytes); err != nil {
 		return err
 	}
@@ -147,6 +154,12 @@ func (l *Loader) allocate() error {
 	l.stocks.pieces = stock{memory: Heap{}, batches: min(count, l.cfg.workers+1)}
 	l.stocks.values = stock{memory: l.cfg.memory, batches: count}
 	l.stocks.padded = stock{memory: Heap{}, batches: 2} // one in the loop body, one that is kept
+	if l.cfg.auto || l.cfg.set.budget {
+		l.stocks.bind(l.cfg.budget)
+	}
+	if l.tuning != nil {
+		l.tuning.slabs = count
+	}
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))
 	for range count {

@@ -20,7 +20,7 @@ type Option struct{ set func(*config) }
 
 // Workers sets how many goroutines assemble batches. The default is
 // runtime.GOMAXPROCS(0). More workers than processors help if samples wait for
-// I/O.
+// I/O. With [Auto] the loader finds the number itself.
 //
 // With Workers(0) the loop's own goroutine does all the work, without prefetching,
 // which is convenient in a debugger. There is one slab then, so a loop that keeps
@@ -37,7 +37,7 @@ func BatchSize(n int) Option {
 //
 // The default is 2, as in PyTorch. Without Prefetch the slabs take at most 2 GiB:
 // there are only as many as fit, but at least three. Ragged fields count too, as
-// soon as their sizes are known.
+// soon as their sizes are known. [Budget] sets another bound.
 func Prefetch(k int) Option { return Option{func(c *config) { c.prefetch = k; c.set.prefetch = true }} }
 
 // InFlight sets the number of batches in memory, including the one in the loop
@@ -133,10 +133,12 @@ func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }
 // ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which
 // samples come. When a worker begins a batch, the dataset is told the samples of
 // the batch that comes this many batches later. The default is 1, and 0 turns it
-// off. The dataset is not told while its stage "read" takes less than 0.2 ms on
+// off. With [Auto] and without ReadAhead, the distance follows the time of a read. The dataset is not told while its stage "read" takes less than 0.2 ms on
 // average, because then the data is in memory already. A [dataset.Foreseer] is told the
 // whole epoch as well, whatever ReadAhead is, and ignores this advice where it uses that.
-func ReadAhead(batches int) Option { return Option{func(c *config) { c.readAhead = batches }} }
+func ReadAhead(batches int) Option {
+	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
+}
 
 // Logger sets where the loader logs. It logs one warning at most: that there are
 // more workers than processors, although samples compute rather than wait. By
@@ -162,9 +164,12 @@ type config struct {
 	trace        Trace
 	logger       *slog.Logger
 
-	budget int // bytes of all slabs, if neither Prefetch nor InFlight is given
+	slice  time.Duration              // between two looks of the tuner
+	decide func(*tuner, *window) bool // its decision
+	auto   bool                       // whether workers is only the number to begin with
+	budget int                        // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
 
-	set struct{ batchSize, prefetch, inFlight, sampler, batchSampler bool }
+	set struct{ batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler bool }
 }
 
 func newConfig(options []Option) config {
@@ -175,13 +180,16 @@ func newConfig(options []Option) config {
 		help:      true,
 		memory:    Heap{},
 		readAhead: 1,
-		budget:    min(2<<30, math.MaxInt),
+		budget:    bound,
+		slice:     usualSlice,
+		decide:    (*tuner).decide,
 	}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c)
 		}
 	}
+	c.automatic(runtime.GOMAXPROCS(0))
 	return c
 }
 
@@ -202,6 +210,7 @@ func (c *config) validate() error {
 	wrong(c.set.inFlight && c.inFlight < 1, "InFlight(%d): want 1 or more", c.inFlight)
 	wrong(c.inFlight > math.MaxInt32, "InFlight(%d): want %d at most", c.inFlight, math.MaxInt32)
 	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)
+	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
 	wrong(c.readAhead < 0, "ReadAhead(%d): want 0 or more", c.readAhead)
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
@@ -223,6 +232,18 @@ func (c *config) validate() error {
 // one for the loop body, one that is complete and one that is assembled.
 const fewest = 3
 
+// bound is the number of bytes of all slabs if nothing else is given.
+const bound = min(2<<30, math.MaxInt)
+
+// least is the number of slabs that there are even if they exceed the budget. A slab
+// that exceeds a budget that is given is an error.
+func (c *config) least() int {
+	if c.set.budget {
+		return 1
+	}
+	return fewest
+}
+
 // slabs is the number of slabs, if one has that many bytes.
 func (c *config) slabs(bytes int) int {
 	switch {
@@ -233,7 +254,7 @@ func (c *config) slabs(bytes int) int {
 	case c.set.prefetch:
 		return c.prefetch*c.workers + 1
 	}
-	return min(c.prefetch*c.workers+1, max(fewest, c.budget/max(bytes, 1)))
+	return min(c.prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
 }
 
 // bounded reports whether the number of slabs depends on their size.
@@ -242,6 +263,9 @@ func (c *config) bounded() bool { return !c.set.inFlight && !c.set.prefetch && c
 // affordable reports an error if the machine cannot hold the slabs. Go ends a
 // program that allocates them.
 func (c *config) affordable(slabs, bytes int) error {
+	if all := saturated(slabs, bytes); c.set.budget && all > c.budget {
+		return fmt.Errorf("loader: Budget(%d): too little for %s of %s", c.budget, figures.Count(slabs, "slab", "slabs"), figures.Bytes(int64(bytes)))
+	}
 	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // otherwise the Allocator reports it
 		return nil
 	}

@@ -22,6 +22,9 @@ func TestArgumentErrors(t *testing.T) {
 		want    []string
 	}{
 		{"workers", []loader.Option{loader.Workers(-1)}, []string{"loader: Workers(-1): want 0 or more"}},
+		{"budget", []loader.Option{loader.Budget(0), loader.Workers(loader.Auto)}, []string{"loader: Budget(0): want 1 or more"}},
+		{"a budget below a slab", []loader.Option{loader.Budget(63), loader.BatchSize(3)}, []string{"loader: Budget(63): too little for 1 slab of 64 B"}},
+		{"a budget below what is given", []loader.Option{loader.Budget(640), loader.InFlight(11), loader.Workers(loader.Auto)}, []string{"loader: Budget(640): too little for 11 slabs of 64 B"}},
 		{"timeout", []loader.Option{loader.Timeout(-time.Second)}, []string{"loader: Timeout(-1s): want 0 or more"}},
 		{"batch size", []loader.Option{loader.BatchSize(0)}, []string{"loader: BatchSize(0): want 1 or more"}},
 		{"sampler and shuffle", []loader.Option{loader.Sampler(order), loader.Shuffle(true)}, []string{"loader: Shuffle(true): cannot be given together with Sampler, which sets the order"}},

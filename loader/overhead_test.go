@@ -20,6 +20,7 @@ func BenchmarkOverhead(b *testing.B) {
 		{"workers=2/help=false", []loader.Option{loader.Workers(2), loader.Help(false)}},
 		{"workers=2/shuffle", []loader.Option{loader.Workers(2), loader.Shuffle(true)}},
 		{"workers=16", []loader.Option{loader.Workers(16)}},
+		{"workers=auto", []loader.Option{loader.Workers(loader.Auto)}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			const batch = 64
@@ -42,7 +43,7 @@ func BenchmarkOverhead(b *testing.B) {
 
 func TestBatchesCostFewAllocations(t *testing.T) {
 	const n, batch = 1 << 14, 64
-	for _, workers := range []int{0, 2} {
+	for _, workers := range []int{0, 2, loader.Auto} {
 		l := newLoader(t, &fake{n: n}, loader.Workers(workers), loader.BatchSize(batch))
 		perEpoch := testing.AllocsPerRun(5, func() {
 			for b, err := range l.Epoch(t.Context(), 0) {

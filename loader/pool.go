@@ -11,6 +11,8 @@ func (l *Loader) room() bool {
 	switch {
 	case len(l.free) == 0:
 		return false
+	case l.ragged && l.stocks.bounded:
+		return l.fits()
 	case !l.ragged || taken < fewest || !l.cfg.bounded():
 		return true
 	}
@@ -21,6 +23,29 @@ func (l *Loader) room() bool {
 	// Taken slabs count with typical bytes at least, because a new batch has not
 	// used its memory yet.
 	return l.fixed+max(l.stocks.used(), taken*typical)+typical <= l.cfg.budget
+}
+
+// fits reports whether the budget has room for another batch as large as the largest so
+// far, or nothing is being assembled. The caller holds the mutex.
+func (l *Loader) fits() bool {
+	open := 0
+	if l.run != nil {
+		for _, j := range l.run.inFlight {
+			if !j.complete {
+				open++
+			}
+		}
+		if len(l.run.inFlight) == 0 {
+			return true
+		}
+	}
+	largest := int(l.stocks.largest.Load())
+	if largest == 0 {
+		return open == 0 // the size of batches is not known before the first one is complete
+	}
+	largest += largest / 8 // later ones may be a little larger
+	used := int(l.stocks.slabs.Load()) + l.stocks.values.used() + max(l.stocks.padded.used(), l.stocks.padded.typical())
+	return used+saturated(open+1, largest) <= l.cfg.budget
 }
 
 // take takes a free slab. There must be one. The caller holds the mutex.
@@ -44,7 +69,7 @@ func (l *Loader) release(j *job) {
 // putBack makes a slab free, or frees its memory if the loader is closed. err is an
 // error from before.
 func (l *Loader) putBack(j *job, err error) {
-	if !l.reuse(j) {
+	if l.excess(j) || !l.reuse(j) {
 		err = errors.Join(err, j.slab.free())
 	}
 	if err != nil {

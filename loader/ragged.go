@@ -41,6 +41,13 @@ func (s *slab) pack(rows int) error {
 	}
 	s.from.values.note(total)
 	s.from.pieces.note(total)
+	if s.from.bounded {
+		peak := s.arena.total
+		for i := range s.ragged {
+			peak += len(s.ragged[i].block)
+		}
+		s.from.saw(peak)
+	}
 	s.arena.reset()
 	return nil
 }

@@ -23,10 +23,11 @@ type readAhead struct {
 // samples of a later batch.
 func (w *worker) readAhead(j *job) {
 	ahead, ok := w.l.ds.(dataset.ReadAheader)
-	if !ok || w.l.cfg.readAhead == 0 || w.l.cfg.readAhead >= j.plan.count()-j.k || w.ahead.isFast(w.clock) {
+	distance := w.l.distance()
+	if !ok || distance == 0 || distance >= j.plan.count()-j.k || w.ahead.isFast(w.clock) {
 		return
 	}
-	j.ahead, j.aheadDraws = j.plan.rows(j.k+w.l.cfg.readAhead, j.ahead[:0], j.aheadDraws[:0])
+	j.ahead, j.aheadDraws = j.plan.rows(j.k+distance, j.ahead[:0], j.aheadDraws[:0])
 	ahead.ReadAhead(w.ctx, j.ahead)
 }
 

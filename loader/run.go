@@ -11,8 +11,9 @@ import (
 // A run is one loop over a loader, with its batches in flight and its workers.
 type run struct {
 	l       *Loader
-	samples int   // in the dataset
-	ahead   []int // seqs of batches that an earlier run has delivered, ascending
+	gauge   *gauge // nil without Auto
+	samples int    // in the dataset
+	ahead   []int  // seqs of batches that an earlier run has delivered, ascending
 	begun   time.Time
 	ctx     context.Context // cancelled when the loop ends
 	cancel  context.CancelCauseFunc
@@ -25,6 +26,7 @@ type run struct {
 	crew     crew      // workers, and the loop's own goroutine while it assembles a batch
 	work     sync.Cond // signalled when there is work for idle workers
 	idle     int       // workers that wait for work
+	parked   sync.Cond // signalled when parked workers become active
 	waiting  bool      // whether the loop waits for a batch
 	inFlight []*job    // batches that are begun and not delivered, in order
 	cursor   cursor
@@ -34,6 +36,9 @@ type run struct {
 
 	foresights []*foresight // that have not ended, in the order of their epochs
 
+	assembled int      // rows of batches that are complete
+	idling    idleness // of workers that wait for work
+
 	// Only the loop uses these.
 	failed int // samples that failed in batches that the loop has reached
 	ledger ledger
@@ -42,7 +47,8 @@ type run struct {
 func newRun(l *Loader, ctx context.Context, from Position, until int) *run {
 	r := &run{l: l, samples: from.Samples, ahead: from.Ahead, begun: time.Now(), arrived: make(chan struct{}, 1)}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.work.L = &l.mu
+	r.work.L, r.parked.L = &l.mu, &l.mu
+	r.idling.at, r.gauge = r.begun, newGauge(l)
 	r.cursor.until, r.cursor.skip = until, from.Ahead
 	r.ledger = newLedger(from)
 	return r
@@ -56,9 +62,19 @@ func (r *run) start(from Position) {
 		return
 	}
 	r.planFrom(from)
-	for _, w := range r.l.workers {
-		w.run = r
-		if r.l.cfg.workers > 0 {
+	if r.l.cfg.workers == 0 {
+		r.l.workers[0].run = r
+		return
+	}
+	r.staff()
+}
+
+// staff starts the workers that are to be active and have not been started. The caller
+// holds the mutex.
+func (r *run) staff() {
+	for _, w := range r.l.workers[:r.l.active()] {
+		if w.run != r {
+			w.run = r
 			r.crew.enter()
 			go w.main(r)
 		}
@@ -72,6 +88,10 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	for !r.stopped.Load() {
+		if w.id >= r.l.active() {
+			r.park(w)
+			continue
+		}
 		if j := r.toHelp(); j != nil && j == r.wanted.Load() {
 			r.wakeAnother()
 			return j, false
@@ -79,6 +99,10 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 		if j := r.open(w); j != nil {
 			r.wakeAnother()
 			return j, true
+		}
+		if r.lacks() {
+			r.addSlab(w)
+			continue
 		}
 		if j := r.toHelp(); j != nil {
 			r.wakeAnother()
@@ -98,9 +122,15 @@ func (r *run) sleep(w *worker) {
 	if short {
 		w.idle = "waiting for memory"
 	}
+	if r.gauge != nil {
+		r.idling.count(begun, 1, short)
+	}
 	r.idle++
 	r.work.Wait()
 	r.idle--
+	if r.gauge != nil {
+		r.idling.count(time.Now(), -1, short)
+	}
 	w.idle = ""
 	if !short {
 		return
@@ -117,7 +147,7 @@ func (r *run) sleep(w *worker) {
 // wakeAnother wakes one idle worker if there is work for it. That worker wakes the
 // next one, so that as many wake as there is work for. The caller holds the mutex.
 func (r *run) wakeAnother() {
-	if r.idle > 0 && (r.cursor.more() && r.l.room() || r.toHelp() != nil) {
+	if r.idle > 0 && (r.cursor.more() && r.l.room() || r.lacks() || r.toHelp() != nil) {
 		r.work.Signal()
 	}
 }
@@ -165,6 +195,7 @@ func (r *run) prepared(j *job, err error) bool {
 		return false
 	}
 	j.publish()
+	r.l.rows = max(r.l.rows, j.slab.rows)
 	if r.waiting {
 		r.want()
 	}
@@ -177,6 +208,7 @@ func (r *run) finish(j *job) (awaited bool) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
 	j.complete = true
+	r.assembled += len(j.indices)
 	awaited = r.waiting && (r.l.cfg.unordered || len(r.inFlight) > 0 && r.inFlight[0] == j)
 	if awaited {
 		r.notify()
@@ -208,6 +240,7 @@ func (r *run) halt(cause error) {
 	defer r.l.mu.Unlock()
 	r.stopped.Store(true)
 	r.work.Broadcast()
+	r.parked.Broadcast()
 	r.notify()
 }
 
@@ -215,6 +248,7 @@ func (r *run) halt(cause error) {
 // strays.
 func (r *run) stop() {
 	r.halt(nil)
+	r.gauge.stop()
 	r.join()
 	r.awaitGrowth()
 	for _, j := range r.abandon() {

@@ -153,6 +153,7 @@ func (s *slab) exchange(n int) error {
 	old := s.block
 	s.block = block
 	s.size.Store(int64(len(block)))
+	s.from.slabs.Add(int64(len(block) - len(old)))
 	if len(old) == 0 {
 		return nil
 	}

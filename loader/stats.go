@@ -44,9 +44,11 @@ type Stats struct {
 	// format.
 	Stages []StageTime
 
-	Workers   int   // number of workers; 0 if the loop's goroutine does the work
+	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
 	Slabs     int   // number of slabs, each the memory of one batch
 	SlabBytes int64 // bytes of all slabs and ragged fields
+
+	Tuning Tuning // what Auto has chosen, and why
 
 	// Ready is the number of complete batches that wait for the loop body. If it
 	// is near 0, the loop may soon wait for batches. If it is near Slabs, workers
@@ -63,7 +65,7 @@ type Wait struct {
 }
 
 // Sub gives the statistics of the time between earlier and s. Workers, Slabs,
-// SlabBytes, Ready and Wait.First are those of s. So is Wait.Longest if it came after
+// SlabBytes, Tuning, Ready and Wait.First are those of s. So is Wait.Longest if it came after
 // earlier; otherwise the longest wait of that time is not known, and it is 0.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
@@ -106,6 +108,9 @@ func (s Stats) String() string {
 	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
 	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
+	if s.Tuning.Reason != "" {
+		fmt.Fprintf(w, "tuning\t%v\n", s.Tuning)
+	}
 	w.Flush()
 	if len(s.Stages) > 0 {
 		b.WriteString("\n")
@@ -248,7 +253,7 @@ func (sum *effort) add(w *worker) {
 // Stats reports what the loader has done so far. It may be called while a loop runs.
 func (l *Loader) Stats() Stats {
 	s := l.counts.stats()
-	s.Workers, s.Slabs = l.cfg.workers, len(l.jobs)
+	s.Workers, s.Slabs, s.Tuning = l.settings()
 	done, ready := l.effort()
 	s.Busy, s.MemoryWait, s.Stages, s.Ready = done.busy, done.memoryWait, done.stages, ready
 	s.SlabBytes = l.slabBytes()

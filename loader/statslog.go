@@ -8,7 +8,7 @@ func (s Stats) LogValue() slog.Value {
 	for i, stage := range s.Stages {
 		stages[i] = slog.Duration(stage.Name, stage.Total)
 	}
-	return slog.GroupValue(
+	attrs := []slog.Attr{
 		slog.Int64("samples", s.Samples),
 		slog.Int64("batches", s.Batches),
 		slog.Int64("emptied", s.Emptied),
@@ -26,5 +26,9 @@ func (s Stats) LogValue() slog.Value {
 		slog.Int("slabs", s.Slabs),
 		slog.Int64("slab_bytes", s.SlabBytes),
 		slog.Int("ready", s.Ready),
-	)
+	}
+	if s.Tuning.Reason != "" {
+		attrs = append(attrs, slog.String("tuning", s.Tuning.String()))
+	}
+	return slog.GroupValue(attrs...)
 }

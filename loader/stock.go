@@ -15,8 +15,9 @@ import (
 // batches need.
 type stock struct {
 	memory  Allocator
-	batches int          // number of batches that it serves at once
-	size    atomic.Int64 // bytes from memory, handed out or free
+	room    func(n int) error // called before an allocation of n bytes; may be nil
+	batches int               // number of batches that it serves at once
+	size    atomic.Int64      // bytes from memory, handed out or free
 
 	mu        sync.Mutex
 	free      [][]byte // as the Allocator returned them, the longest unused first
@@ -30,6 +31,37 @@ type stocks struct {
 	pieces stock // of rows, until they are joined
 	values stock // of rows that are joined
 	padded stock // of fields made by Padded
+
+	bounded bool         // whether there is a budget that blocks must not exceed
+	budget  int64        // bytes of all blocks and slabs
+	slabs   atomic.Int64 // bytes of all slabs
+	largest atomic.Int64 // bytes that the largest batch has used at once
+}
+
+// bind sets a budget.
+func (s *stocks) bind(budget int) {
+	s.bounded, s.budget = true, int64(budget)
+	s.pieces.room, s.values.room, s.padded.room = s.free, s.free, s.free
+}
+
+// free gives all free blocks back if otherwise n more bytes exceed the budget.
+func (s *stocks) free(n int) error {
+	if s.slabs.Load()+s.size()+int64(n) <= s.budget {
+		return nil
+	}
+	return errors.Join(s.pieces.clear(), s.values.clear(), s.padded.clear())
+}
+
+// saw notes how many bytes a batch has used at once.
+func (s *stocks) saw(bytes int) {
+	for n := s.largest.Load(); int64(bytes) > n && !s.largest.CompareAndSwap(n, int64(bytes)); n = s.largest.Load() {
+	}
+}
+
+// serve sets for how many batches there are blocks to keep.
+func (s *stocks) serve(slabs, workers int) {
+	s.pieces.serve(min(slabs, workers+1))
+	s.values.serve(slabs)
 }
 
 func (s *stocks) size() int64 {
@@ -76,7 +108,13 @@ func (s *stock) get(n int) ([]byte, error) {
 	if b := s.find(n); b != nil {
 		return b, nil
 	}
-	b, err := alloc(s.memory, align(n+n/8)) // a little more, so that it fits later batches too
+	size := align(n + n/8) // a little more, so that it fits later batches too
+	if s.room != nil {
+		if err := s.room(size); err != nil {
+			return nil, err
+		}
+	}
+	b, err := alloc(s.memory, size)
 	if err == nil {
 		s.size.Add(int64(len(b)))
 	}
@@ -140,6 +178,21 @@ func (s *stock) release(blocks [][]byte) (err error) {
 		err = errors.Join(err, s.memory.Free(b))
 	}
 	return err
+}
+
+func (s *stock) serve(batches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.batches = batches
+}
+
+// clear frees all free blocks.
+func (s *stock) clear() error {
+	s.mu.Lock()
+	blocks := s.free
+	s.free, s.freeBytes = nil, 0
+	s.mu.Unlock()
+	return s.release(blocks)
 }
 
 // close frees all free blocks. Blocks that are put back later are freed at once.

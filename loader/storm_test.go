@@ -99,11 +99,21 @@ func (s slowly) Epoch(epoch int) sampler.Order {
 	return s.Sampler.Epoch(epoch)
 }
 
+// someWorkers sets the number of workers. One time in three there is at least one and the
+// loader changes the number all the time.
+func someWorkers(r *rand.Rand, workers int) loader.Option {
+	if workers == 0 || r.IntN(3) > 0 {
+		return loader.Workers(workers)
+	}
+	whims := rand.New(rand.NewPCG(r.Uint64(), 1))
+	return loader.Options(loader.Workers(loader.Auto), loader.Budget(1<<20), loader.Restless(1+r.IntN(9), whims.IntN))
+}
+
 // stormOptions are random options.
 func stormOptions(n int, r *rand.Rand, workers int) []loader.Option {
 	flip := func() bool { return r.IntN(2) == 0 }
 	options := []loader.Option{
-		loader.Workers(workers), loader.Help(flip()), loader.Unordered(flip()), loader.Seed(r.Uint64N(9)),
+		someWorkers(r, workers), loader.Help(flip()), loader.Unordered(flip()), loader.Seed(r.Uint64N(9)),
 		loader.OnError(loader.Policy(r.IntN(3)), r.IntN(6)-1), loader.ReadAhead(r.IntN(3)),
 	}
 	if flip() {
@@ -267,7 +277,7 @@ func TestStormOfResumes(t *testing.T) {
 		size, unordered := 1+r.IntN(7), r.IntN(2) == 0
 		s := sampler.Shuffle(n, r.Uint64())
 		fresh := func() *loader.Loader {
-			l, err := loader.New(augmented(n), loader.Sampler(s), loader.BatchSize(size), loader.Workers(r.IntN(5)),
+			l, err := loader.New(augmented(n), loader.Sampler(s), loader.BatchSize(size), someWorkers(r, r.IntN(5)),
 				loader.InFlight(1+r.IntN(6)), loader.Help(r.IntN(2) == 0), loader.Unordered(unordered))
 			if err != nil {
 				t.Fatal(err)

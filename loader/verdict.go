@@ -34,21 +34,29 @@ func (s Stats) verdict(processors int) string {
 	case longest:
 		return fmt.Sprintf("a single batch took %v of the %v that the loop waited: look for a slow sample", round(s.Wait.Longest), round(s.Wait.Total))
 	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
-		return fmt.Sprintf("the order of batches is the limit: %s while workers wait for memory: batches take unequal times, and a larger Prefetch helps", waits)
+		return fmt.Sprintf("the order of batches is the limit: %s while workers wait for memory: batches take unequal times, and a larger %s helps", waits, s.choice("Prefetch", "Budget"))
 	}
 	name, most := "placing samples", s.Busy
 	if stage := s.largest(); stage.Total > 0 {
 		name, most = "the stage "+stage.Name, stage.Total
 		if stage.Name == dataset.StageRead {
-			return fmt.Sprintf("storage is the limit: %s takes %s of the work of %s, and %s: more workers help, also more than processors",
-				name, percent(most, s.Busy), s.crew(), waits)
+			return fmt.Sprintf("storage is the limit: %s takes %s of the work of %s, and %s: %s",
+				name, percent(most, s.Busy), s.crew(), waits, s.choice("more workers help, also more than processors", "packed or cached data helps, and Auto finds the workers"))
 		}
 	}
 	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(most, s.Busy), s.crew(), waits)
-	if s.Workers < processors {
+	if s.Workers < processors && s.Tuning.Reason == "" {
 		return fmt.Sprintf("workers are the limit: %s: more of them help, up to %d", text, processors)
 	}
 	return fmt.Sprintf("processors are the limit: %s: more of them help, or data that was preprocessed", text)
+}
+
+// choice is what to change with a fixed number of workers, or with [Auto].
+func (s Stats) choice(fixed, auto string) string {
+	if s.Tuning.Reason != "" {
+		return auto
+	}
+	return fixed
 }
 
 // largest is the stage that took most time.

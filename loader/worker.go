@@ -109,7 +109,10 @@ func (w *worker) begin(r *run) bool {
 func (w *worker) failsToOpen(r *run, err error) {
 	r.l.mu.Lock()
 	defer r.l.mu.Unlock()
-	r.fail(fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err))
+	err = fmt.Errorf("loader: worker %d: open dataset: %w", w.id, err)
+	if !r.dismiss(w, err) {
+		r.fail(err)
+	}
 }
 
 // open opens the Reader unless it is open.
@@ -289,7 +292,7 @@ func (w *worker) chunk(rows int) int {
 	}
 	// With more than a few workers per processor, smaller calls cost more than they
 	// help.
-	sharers := max(1, min(w.l.cfg.workers, 4*runtime.GOMAXPROCS(0)))
+	sharers := max(1, min(w.l.active(), 4*runtime.GOMAXPROCS(0)))
 	return max(1, (rows+sharers-1)/sharers)
 }
 

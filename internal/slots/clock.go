@@ -10,7 +10,7 @@ import (
 )
 
 // A Clock adds up the time that one worker spends in every stage. Only the worker may
-// call Stage and Stop; any goroutine may call Times, Total and Current.
+// call Stage and Stop; any goroutine may call Times, Each, Total and Current.
 //
 // While a stage lasts, the goroutine carries the pprof label "stage", and an
 // execution trace shows it as a region.
@@ -155,6 +155,15 @@ func (c *Clock) Times(to []StageTime) []StageTime {
 		to = append(to, StageTime{s.name, s.count.Load(), time.Duration(s.total.Load())})
 	}
 	return to
+}
+
+// Each calls f with the times of every stage.
+func (c *Clock) Each(f func(name string, count int64, total time.Duration)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.stages {
+		f(s.name, s.count.Load(), time.Duration(s.total.Load()))
+	}
 }
 
 // Total is how often the stage of that name was entered, and for how long in all.

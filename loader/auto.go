@@ -1,0 +1,93 @@
+package loader
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/machine"
+)
+
+// Auto as the number of [Workers] lets the loader find the number itself, and change it
+// while it runs.
+//
+// It starts with a worker per processor. If the loop waits for batches, it tries more
+// workers, and keeps them if they load clearly more: workers that wait for storage are
+// doubled or quadrupled, up to 256. If the loop body is the limit, it parks the workers
+// that are not needed. Parked workers keep their Readers. It also tries whether fewer
+// workers than it has would do as well. When it has found the number, it leaves it alone until
+// the speed changes by a third or, with growing intervals from half a minute on, to look
+// again.
+//
+// The number of slabs follows the workers, within the [Budget], and grows if workers wait
+// for memory while the loop waits for them. Slabs are only freed when a loop ends,
+// because page-locked memory is expensive to get. [ReadAhead] becomes as many batches as
+// a read takes. What is given explicitly stays fixed: [InFlight], the batches per worker
+// of [Prefetch], and ReadAhead. The data is the same as with any number of workers.
+//
+// [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept
+// from loop to loop. It needs loops of some seconds: it decides by what it measured in
+// at least 0.2 s.
+const Auto = math.MinInt32
+
+// Budget sets how many bytes the batches may take: all slabs and ragged fields, as
+// [Stats].SlabBytes counts them. What Readers allocate does not count. The default is
+// 2 GiB, and at least three slabs. With [Auto] it is a quarter of the memory that the
+// system, and the container if there is one, have available when the loader is made.
+//
+// It bounds the number of slabs. Ragged fields count with the largest batch so far, so
+// a batch that is larger may exceed the budget by the difference, and one batch can
+// always be assembled while another is in the loop body. It is an error if the slabs of
+// [InFlight] or [Prefetch], or a single slab, take more than the budget.
+func Budget(bytes int) Option {
+	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}
+}
+
+// Tuning is what a loader with [Auto] has chosen.
+type Tuning struct {
+	Workers   int    // that are active; others are parked
+	InFlight  int    // batches in memory, as in [InFlight]; some may not be allocated yet
+	ReadAhead int    // batches, as in [ReadAhead]
+	Budget    int64  // bytes, as in [Budget]
+	Changes   int    // how often it has changed the number of workers, trials included
+	Reason    string // why, in words; empty without Auto
+}
+
+// String is a sentence such as "8 workers, 17 batches in flight within 2.0 GiB, 1 read
+// ahead: 16 workers load no more than 8". It is empty without [Auto].
+func (t Tuning) String() string {
+	if t.Reason == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s in flight within %s", figures.Count(t.Workers, "worker", "workers"),
+		figures.Count(t.InFlight, "batch", "batches"), figures.Bytes(t.Budget))
+	if t.ReadAhead > 0 {
+		fmt.Fprintf(&b, ", %d read ahead", t.ReadAhead)
+	}
+	fmt.Fprintf(&b, ": %s", t.Reason)
+	return b.String()
+}
+
+// automatic fills in what Auto implies.
+func (c *config) automatic(processors int) {
+	if c.workers != Auto {
+		return
+	}
+	c.auto, c.workers = true, processors
+	if !c.set.budget {
+		c.budget = quarter(os.DirFS("/"))
+	}
+}
+
+// quarter is a quarter of the memory that is available, or the usual bound where that is
+// not known.
+func quarter(root fs.FS) int {
+	if room, known := machine.Available(root); known {
+		return int(min(room.Bytes/4, math.MaxInt))
+	}
+	return bound
+}

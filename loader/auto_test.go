@@ -1,0 +1,311 @@
+package loader_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/machine"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// forTime loops until so much time has passed, and fails if there is an error.
+func forTime(t *testing.T, l *loader.Loader, d time.Duration, body func(b *loader.Batch)) {
+	t.Helper()
+	begun := time.Now()
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body != nil {
+			body(b)
+		}
+		if time.Since(begun) > d {
+			break
+		}
+	}
+}
+
+// throttled is a dataset without an end whose reads take 80 ms.
+func throttled() *fake {
+	return simulation{read: reads(80 * ms), compute: ms, stages: true}.dataset()
+}
+
+func TestAutoGivesTheSameBatchesWhileItChangesAllTheTime(t *testing.T) {
+	const n, epochs = 203, 3
+	options := func(more ...loader.Option) []loader.Option {
+		return append(more, loader.BatchSize(8), loader.Shuffle(true), loader.Seed(5))
+	}
+	want := contents(t, newLoader(t, augmented(n), options(loader.Workers(0))...), 0, epochs)
+	for seed := range uint64(20) {
+		whims := rand.New(rand.NewPCG(seed, 1))
+		unordered := seed%3 == 0
+		ds := augmented(n)
+		place := ds.place
+		ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+			time.Sleep(20 * us)
+			return place(ctx, i, dst)
+		}
+		l := newLoader(t, ds, options(loader.Workers(loader.Auto), loader.Restless(9, whims.IntN), loader.Unordered(unordered), loader.Help(seed%2 == 0))...)
+		got, want := contents(t, l, 0, epochs), want
+		if unordered {
+			slices.Sort(got)
+			want = slices.Sorted(slices.Values(want))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("whims %d: the batches differ from those without workers", seed)
+		}
+		if s := l.Stats(); s.Tuning.Changes == 0 {
+			t.Errorf("whims %d: nothing has changed: %v", seed, s.Tuning)
+		}
+	}
+}
+
+func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			option   loader.Option
+			inFlight func(workers int) int
+			ahead    int
+		}{
+			{loader.InFlight(4), func(int) int { return 4 }, 3},
+			{loader.Prefetch(1), func(workers int) int { return workers + 1 }, 3},
+			{loader.ReadAhead(2), nil, 2},
+			{loader.ReadAhead(0), nil, 0},
+		} {
+			l := newLoader(t, &advised{fake: throttled()}, loader.Workers(loader.Auto), c.option, loader.BatchSize(16), loader.Budget(1<<20))
+			forTime(t, l, 20*time.Second, nil)
+			got := l.Stats().Tuning
+			if got.Workers < 8 {
+				t.Errorf("%v: want more workers", got)
+			}
+			if c.inFlight != nil && got.InFlight != c.inFlight(got.Workers) {
+				t.Errorf("%v: want %d batches in flight", got, c.inFlight(got.Workers))
+			}
+			if c.inFlight == nil && got.ReadAhead != c.ahead {
+				t.Errorf("%v: want %d read ahead", got, c.ahead)
+			}
+		}
+	})
+}
+
+// TestAutoReadsAheadAsFarAsAReadTakes: a read lasts as long as several batches.
+func TestAutoReadsAheadAsFarAsAReadTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := &advised{fake: throttled()}
+		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16), loader.Budget(1<<20))
+		forTime(t, l, 20*time.Second, nil)
+		if s := l.Stats().Tuning; s.ReadAhead < 4 || s.ReadAhead > 8 {
+			t.Errorf("%v", s)
+		}
+		told := map[int]int{}
+		for _, i := range ds.told {
+			told[i]++
+		}
+		if n := len(told); n < len(ds.told)*9/10 {
+			t.Errorf("told of %d samples, %d of them different", len(ds.told), n)
+		}
+	})
+}
+
+// TestAutoDoesWithoutWorkersThatCannotOpenTheDataset beyond those that it begins with.
+func TestAutoDoesWithoutWorkersThatCannotOpenTheDataset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		most := int64(runtime.GOMAXPROCS(0) + 3)
+		var open atomic.Int64
+		ds := throttled()
+		ds.open = func() error {
+			if open.Add(1) > most {
+				return errors.New("too many files")
+			}
+			return nil
+		}
+		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20))
+		for range 2 {
+			forTime(t, l, 10*time.Second, nil)
+			got := l.Stats()
+			if int64(got.Workers) > most || got.Workers <= runtime.GOMAXPROCS(0) || !strings.Contains(got.String(), "too many files") {
+				t.Errorf("want at most %d workers: %v", most, got)
+			}
+		}
+	})
+}
+
+// TestAutoDoesWithTheSlabsThatTheAllocatorGives.
+func TestAutoDoesWithTheSlabsThatTheAllocatorGives(t *testing.T) {
+	for name, refuse := range map[string]func() error{
+		"error":  func() error { return errors.New("no pages left") },
+		"panic":  func() error { panic("no pages left") },
+		"Goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				memory := &refusing{refuse: refuse, left: 2*runtime.GOMAXPROCS(0) + 3}
+				l, err := loader.New(throttled(), loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
+				if err != nil {
+					t.Fatal(err)
+				}
+				forTime(t, l, 20*time.Second, nil)
+				got := l.Stats()
+				if got.Slabs != 2*runtime.GOMAXPROCS(0)+3 || got.Tuning.InFlight != got.Slabs || got.Workers < 8 || !strings.Contains(got.Tuning.Reason, "there are no more than") {
+					t.Errorf("want %d slabs: %v", 2*runtime.GOMAXPROCS(0)+3, got)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+				memory.emptied(t)
+			})
+		})
+	}
+}
+
+// A refusing allocator refuses after some calls.
+type refusing struct {
+	checked
+	refuse func() error
+	once   sync.Mutex
+	left   int
+}
+
+func (r *refusing) Alloc(n int) ([]byte, error) {
+	r.once.Lock()
+	r.left--
+	left := r.left
+	r.once.Unlock()
+	if left < 0 {
+		if err := r.refuse(); err != nil {
+			return nil, err
+		}
+	}
+	return r.checked.Alloc(n)
+}
+
+// TestAutoFreesSlabsOnlyBetweenLoops.
+func TestAutoFreesSlabsOnlyBetweenLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := new(checked)
+		count := func() int {
+			memory.mu.Lock()
+			defer memory.mu.Unlock()
+			return len(memory.out)
+		}
+		var slow atomic.Bool
+		s := simulation{compute: ms / 10, stages: true, read: func(time.Duration) time.Duration {
+			if slow.Load() {
+				return 80 * ms
+			}
+			return 0
+		}}
+		slow.Store(true)
+		l, err := loader.New(s.dataset(), loader.Workers(loader.Auto), loader.BatchSize(8), loader.Memory(memory), loader.Budget(1<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, many := 0, 0
+		forTime(t, l, 60*time.Second, func(*loader.Batch) {
+			n := count()
+			if n < least {
+				t.Fatalf("%d slabs after %d, in a loop", n, least)
+			}
+			if least = n; many == 0 && n > 20 {
+				many = n
+				slow.Store(false)
+			}
+			time.Sleep(8 * ms / 2)
+		})
+		if got := count(); many == 0 || got >= many {
+			t.Errorf("%d slabs after the loop, want fewer than %d: %v", got, many, l.Stats())
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		memory.emptied(t)
+	})
+}
+
+// A swelling batch sampler has batches of 4 samples in epoch 0 and of 16 in epoch 1.
+type swelling int
+
+func (n swelling) Epoch(epoch int) sampler.Batches {
+	return swollen{int(n), 4 + 12*epoch}
+}
+
+type swollen struct{ n, size int }
+
+func (s swollen) Len() int { return s.n / s.size }
+
+func (s swollen) At(k int, dst []int) []int {
+	for i := range s.size {
+		dst = append(dst, k*s.size+i)
+	}
+	return dst
+}
+
+// TestAutoStaysWithinTheBudgetIfBatchesGrow: later epochs have larger batches than the
+// first one. Slabs beyond the budget go when they become free.
+func TestAutoStaysWithinTheBudgetIfBatchesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, budget = 4000, 20 * 4 * 64
+		ds := &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{64}}}, place: func(context.Context, int, dataset.Slot) error {
+			time.Sleep(10 * ms)
+			return nil
+		}}
+		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.Budget(budget), loader.BatchSampler(swelling(n)))
+		for b, err := range l.Epochs(t.Context(), 0, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Stats().SlabBytes; b.Epoch() == 1 && b.Number() > 30 && got > budget {
+				t.Fatalf("batch %d of epoch %d: %d bytes, want %d at most", b.Number(), b.Epoch(), got, budget)
+			}
+		}
+	})
+}
+
+// TestStatsSayWhatAutoHasChosenAndWhy, and nothing of it with a fixed number of workers.
+func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
+	s := loader.Stats{Workers: 8, Tuning: loader.Tuning{Workers: 8, InFlight: 17, ReadAhead: 3, Budget: 2 << 30, Changes: 6, Reason: "16 workers load no more than 8"}}
+	const want = "8 workers, 17 batches in flight within 2 GiB, 3 read ahead: 16 workers load no more than 8"
+	if got := s.Tuning.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := s.String(); !strings.Contains(got, "tuning       "+want+"\n") {
+		t.Errorf("%q is missing in:\n%s", want, got)
+	}
+	var text bytes.Buffer
+	slog.New(slog.NewTextHandler(&text, nil)).Info("epoch", "loader", s)
+	if !strings.HasSuffix(text.String(), "loader.tuning=\""+want+"\"\n") {
+		t.Errorf("got %s", &text)
+	}
+	fixed := newLoader(t, &fake{n: 8}, loader.Workers(2))
+	collect(t, fixed, 0, 1)
+	if s := fixed.Stats(); s.Tuning != (loader.Tuning{}) || s.Tuning.String() != "" || strings.Contains(s.String(), "tuning") {
+		t.Errorf("with a fixed number of workers:\n%v", s)
+	}
+}
+
+// TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft.
+func TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft(t *testing.T) {
+	got := newLoader(t, &fake{n: 8}, loader.Workers(loader.Auto)).Stats().Tuning
+	if got.Workers != runtime.GOMAXPROCS(0) || got.InFlight != 2*got.Workers+1 {
+		t.Errorf("%v", got)
+	}
+	if room, known := machine.Available(os.DirFS("/")); known && (got.Budget < room.Bytes/8 || got.Budget > room.Bytes/2) {
+		t.Errorf("a budget of %d, and %d bytes are available", got.Budget, room.Bytes)
+	}
+}

@@ -1,0 +1,25 @@
+package loader
+
+import "time"
+
+// Restless makes a loader with Auto change the number of workers and slabs all the time:
+// to random numbers, up to n.
+func Restless(n int, random func(n int) int) Option {
+	return Option{func(c *config) {
+		c.slice = 20 * time.Microsecond
+		c.decide = func(t *tuner, _ *window) bool {
+			t.set(1+random(n), "a whim")
+			t.depth = float64(1+random(8)) / 2
+			return true
+		}
+	}}
+}
+
+// Options are several options as one.
+func Options(options ...Option) Option {
+	return Option{func(c *config) {
+		for _, o := range options {
+			o.set(c)
+		}
+	}}
+}

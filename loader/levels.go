@@ -1,0 +1,243 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+func newTuning(l *Loader) *tuning {
+	t := &tuning{tuner: *newTuner(l.cfg.workers)}
+	t.active.Store(int32(t.workers))
+	t.readAhead.Store(int32(l.cfg.readAhead))
+	_, t.advises = l.ds.(dataset.ReadAheader)
+	t.advises = t.advises && !l.cfg.set.readAhead
+	return t
+}
+
+// active is the number of workers that are to work. Those with higher numbers park.
+func (l *Loader) active() int {
+	if l.tuning == nil {
+		return l.cfg.workers
+	}
+	return int(l.tuning.active.Load())
+}
+
+// distance is how many batches the dataset is told before they are begun.
+func (l *Loader) distance() int {
+	if l.tuning == nil {
+		return l.cfg.readAhead
+	}
+	return int(l.tuning.readAhead.Load())
+}
+
+// slabs is the number of slabs for so many workers, if a slab has that many bytes.
+func (l *Loader) slabs(workers, bytes int) int {
+	c, t := &l.cfg, l.tuning
+	if t == nil || c.set.inFlight {
+		return c.slabs(bytes)
+	}
+	n := saturated(c.prefetch, workers) + 1
+	if !c.set.prefetch {
+		if c.help && workers > t.processors { // then workers share batches, and need few
+			n = min(n, max(2*t.processors+1, fewest+2*((workers+l.rows-1)/l.rows)))
+		}
+		n = int(t.depth * float64(n))
+	}
+	return min(n, max(c.least(), c.budget/max(bytes, 1)))
+}
+
+// deepest is the largest [tuner.depth].
+const deepest = 8
+
+// deeper reports whether there may be more slabs for the same number of workers.
+func (l *Loader) deeper() bool {
+	c, t := &l.cfg, l.tuning
+	return !c.set.inFlight && !c.set.prefetch && !t.frozen && t.depth < deepest && t.slabs < c.budget/max(l.slabSize(), 1)
+}
+
+func (l *Loader) slabSize() int { return slabBytes(l.collation.columns, l.rows) }
+
+// apply makes the run follow the tuner. The caller holds the mutex.
+func (r *run) apply() {
+	l, t := r.l, r.l.tuning
+	if r.stopped.Load() {
+		return
+	}
+	if t.workers < r.l.active() {
+		r.work.Broadcast() // so that those that are idle park
+	}
+	t.active.Store(int32(t.workers))
+	for id := len(l.workers); id < t.workers; id++ {
+		l.workers = append(l.workers, newWorker(l, id))
+	}
+	if !t.frozen {
+		t.slabs = l.slabs(t.workers, l.slabSize())
+	}
+	l.stocks.serve(max(t.slabs, len(l.jobs)), t.workers)
+	r.staff()
+	r.parked.Broadcast()
+	r.wakeAnother()
+}
+
+// park waits until the worker may be active again. Another worker takes the work for
+// which this one was woken. The caller holds the mutex.
+func (r *run) park(w *worker) {
+	r.wakeAnother()
+	w.idle, w.slept = "parked", time.Now()
+	r.parked.Wait()
+	w.idle = ""
+}
+
+// lacks reports whether there is work for one slab more than there are, and there are to
+// be more. The caller holds the mutex.
+func (r *run) lacks() bool {
+	l, t := r.l, r.l.tuning
+	if t == nil || t.frozen || t.making > 0 || len(l.free) > 0 || len(l.jobs) >= t.slabs || !r.cursor.more() || r.fatal != nil {
+		return false
+	}
+	return len(l.jobs) < l.cfg.least() || int(l.stocks.slabs.Load())+l.slabSize() <= l.cfg.budget
+}
+
+// addSlab allocates a slab. If the Allocator refuses, there are no more from then on. The
+// caller holds the mutex, which is not held meanwhile.
+func (r *run) addSlab(w *worker) {
+	l, rows := r.l, r.l.rows
+	j, err := (*job)(nil), ErrGoexit // unless the Allocator returns
+	l.tuning.making++
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	defer func() { // also if the Allocator calls runtime.Goexit
+		w.call.end()
+		if l.added(j, err) {
+			l.release(j)
+		}
+	}()
+	w.enter(allocating)
+	j, err = l.newJob(rows)
+}
+
+// added notes a slab that is new, or why there is none.
+func (l *Loader) added(j *job, err error) (ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tuning
+	t.making--
+	if err != nil {
+		t.frozen, t.slabs = true, len(l.jobs)
+		t.refusal = fmt.Sprintf("; there are no more than %d slabs: %v", len(l.jobs), err)
+		return false
+	}
+	l.jobs = append(l.jobs, j)
+	return true
+}
+
+func (l *Loader) newJob(rows int) (j *job, err error) {
+	defer recovered(&err)
+	s, err := newSlab(l.collation.columns, rows, &l.stocks)
+	if err != nil {
+		return nil, err
+	}
+	return &job{slab: s}, nil
+}
+
+// shrink frees the slabs that are no longer needed, after a loop.
+func (l *Loader) shrink() {
+	t := l.tuning
+	if t == nil {
+		return
+	}
+	for j := l.surplus(); j != nil; j = l.surplus() {
+		if err := j.slab.free(); err != nil {
+			l.fails(err)
+		}
+	}
+}
+
+// surplus removes a free slab that is not needed, or returns nil.
+func (l *Loader) surplus() *job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tuning
+	t.active.Store(int32(t.workers))
+	if !t.frozen {
+		t.slabs = l.slabs(t.workers, l.slabSize())
+	}
+	if l.closed || len(l.jobs) <= t.slabs || len(l.free) == 0 {
+		return nil
+	}
+	j := l.take()
+	l.remove(j)
+	return j
+}
+
+// remove removes a slab from those that there are. The caller holds the mutex.
+func (l *Loader) remove(j *job) {
+	l.jobs = slices.DeleteFunc(l.jobs, func(k *job) bool { return k == j })
+}
+
+// excess removes a slab that has become free if the slabs have grown beyond the budget,
+// because of batches larger than those of the first epoch.
+func (l *Loader) excess(j *job) bool {
+	t := l.tuning
+	if t == nil || int(l.stocks.slabs.Load()) <= l.cfg.budget {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.slabs = min(t.slabs, l.slabs(t.workers, l.slabSize()))
+	if len(l.jobs) <= t.slabs || len(l.jobs) <= fewest {
+		return false
+	}
+	l.remove(j)
+	return true
+}
+
+// dismiss does without a worker that could not open the dataset, and without those of
+// higher numbers, if it is one of those that Auto has added. It reports whether it is.
+// The caller holds the mutex.
+func (r *run) dismiss(w *worker, err error) bool {
+	t := r.l.tuning
+	if t == nil || w.id < r.l.cfg.workers {
+		return false
+	}
+	t.limit(w.id, fmt.Sprintf("there are no more than %s: %v", t.crew(w.id), err))
+	r.apply()
+	return true
+}
+
+// farthest is the largest distance that lookAhead chooses, in batches.
+const farthest = 8
+
+// lookAhead chooses how early the dataset is told of a batch: a read takes as long as so
+// many batches. The caller holds the mutex.
+func (l *Loader) lookAhead(w window) {
+	t := l.tuning
+	if !t.advises || w.reads == 0 || w.samples == 0 {
+		return
+	}
+	read := w.reading / time.Duration(w.reads)
+	batch := w.took * time.Duration(l.rows) / time.Duration(w.samples)
+	want := min(farthest, int(math.Ceil(float64(read)/float64(max(batch, 1)))))
+	if now := int(t.readAhead.Load()); want > now || want <= now/2 {
+		t.readAhead.Store(int32(max(1, want)))
+	}
+}
+
+// settings are the number of workers and slabs, and why.
+func (l *Loader) settings() (workers, slabs int, t Tuning) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tuning == nil {
+		return l.cfg.workers, len(l.jobs), Tuning{}
+	}
+	a := l.tuning
+	t = Tuning{Workers: a.workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.changes, Reason: a.reason + a.refusal}
+	if _, ok := l.ds.(dataset.ReadAheader); ok {
+		t.ReadAhead = l.distance()
+	}
+	return a.workers, len(l.jobs), t
+}

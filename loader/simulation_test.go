@@ -1,0 +1,295 @@
+package loader_test
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// A simulation is a load in simulated time. A sample first waits for its read and then
+// keeps one of the processors busy, of which there are as many as Go uses.
+type simulation struct {
+	batch   int
+	read    func(at time.Duration) time.Duration // at is the time since the start
+	compute time.Duration
+	cached  bool          // whether reads compute, because the data is in memory
+	stages  bool          // whether the dataset reports its stages
+	body    float64       // samples per second of the loop body; 0 is no limit
+	bytes   int           // of the second field, if any
+	settles time.Duration // how long the settling phase is; 10 s if 0
+}
+
+func reads(d time.Duration) func(time.Duration) time.Duration {
+	return func(time.Duration) time.Duration { return d }
+}
+
+func (s simulation) dataset() *fake {
+	processors := make(chan bool, runtime.GOMAXPROCS(0))
+	begun := time.Now()
+	ds := &fake{n: 1 << 40}
+	if s.bytes > 0 {
+		ds.spec = dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{s.bytes}}}
+	}
+	ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
+		if s.stages {
+			dst.Stage(dataset.StageRead)
+		}
+		if s.read != nil {
+			time.Sleep(s.read(time.Since(begun)))
+		}
+		if s.stages && !s.cached {
+			dst.Stage(dataset.StageDecode)
+		}
+		processors <- true
+		time.Sleep(s.compute)
+		<-processors
+		dataset.Set(dst, 0, int64(i))
+		return nil
+	}
+	return ds
+}
+
+// A simulated loop.
+type simulated struct {
+	whole   float64 // samples per second
+	settled float64 // the same after the settling phase
+	stats   loader.Stats
+	log     []string // of what Auto did
+	most    int64    // bytes of memory that the loader had while it placed a sample
+}
+
+// run loops until the time is over.
+func (s simulation) run(t *testing.T, settled, until time.Duration, options ...loader.Option) (got simulated) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		ds := s.dataset()
+		var l *loader.Loader
+		var most atomic.Int64
+		if place := ds.place; s.bytes > 0 {
+			ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+				if n := l.Stats().SlabBytes; n > most.Load() {
+					most.Store(n)
+				}
+				return place(ctx, i, dst)
+			}
+		}
+		l = newLoader(t, ds, append(options, loader.BatchSize(s.batch))...)
+		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Since(looked) > 100*ms { // because it takes long
+				looked = time.Now()
+				if now := l.Stats().Tuning; fmt.Sprint(now.Workers, now.Reason) != last {
+					last = fmt.Sprint(now.Workers, now.Reason)
+					got.log = append(got.log, fmt.Sprintf("%v: %v", time.Since(begun), now))
+				}
+			}
+			if s.body > 0 {
+				time.Sleep(time.Duration(float64(b.Len()) / s.body * float64(time.Second)))
+			}
+			samples += b.Len()
+			at := time.Since(begun)
+			if at < settled {
+				before, since = samples, at
+			}
+			if at >= until {
+				break
+			}
+		}
+		took := time.Since(begun)
+		got.whole = float64(samples) / took.Seconds()
+		got.settled = float64(samples-before) / (took - since).Seconds()
+		got.stats, got.most = l.Stats(), most.Load()
+	})
+	return got
+}
+
+var autoLog = flag.Bool("autolog", false, "log what Auto does in simulations")
+
+func (s simulated) tell(t *testing.T) {
+	t.Helper()
+	if t.Failed() || *autoLog {
+		for _, line := range s.log {
+			t.Log(line)
+		}
+	}
+}
+
+const us, ms = time.Microsecond, time.Millisecond
+
+// simulations are the loads on which Auto is compared with fixed numbers of workers.
+var simulations = map[string]simulation{
+	"photos":                                 {batch: 32, read: reads(20 * us), compute: 500 * us, stages: true},
+	"photos, no stages":                      {batch: 32, compute: 500 * us},
+	"photos on a slow disk":                  {batch: 32, read: reads(300 * us), compute: 500 * us, stages: true},
+	"preprocessed items":                     {batch: 64, compute: 100 * us, cached: true, stages: true},
+	"CIFAR in memory":                        {batch: 64, compute: 10 * us},
+	"files throttled to 80 ms":               {batch: 32, read: reads(80 * ms), compute: ms, stages: true},
+	"files throttled to 80 ms, no stages":    {batch: 32, read: reads(80 * ms), compute: 2 * ms},
+	"files throttled to 80 ms, batches of 1": {batch: 1, read: reads(80 * ms), compute: 2 * ms, stages: true},
+	"photos, body of 200 samples/s":          {batch: 32, compute: 500 * us, body: 200},
+	"photos, body of 1000 samples/s":         {batch: 32, compute: 500 * us, body: 1000},
+	"photos, body of 5000 samples/s":         {batch: 32, compute: 500 * us, body: 5000},
+	"throttled, body of 200 samples/s":       {batch: 32, read: reads(80 * ms), compute: ms, body: 200, stages: true},
+	"throttled, body of 1000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms, body: 1000, stages: true},
+	"throttled, body of 5000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms / 4, body: 5000, stages: true},
+	"preprocessed, body of 5000 samples/s":   {batch: 32, compute: 100 * us, cached: true, body: 5000, stages: true},
+	"volumes of half a second":               {batch: 1, read: reads(300 * ms), compute: 200 * ms, stages: true, settles: 30 * time.Second},
+}
+
+// TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers in simulated time: after a settling
+// phase, and nearly so from the beginning.
+func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
+	for name, s := range simulations {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && s.read != nil {
+				t.Skip("takes long with the race detector")
+			}
+			settles, until, most := cmp.Or(s.settles, 10*time.Second), time.Minute, 256
+			if s.read == nil || s.read(0) < ms { // many events
+				until = 20 * time.Second
+				most = 8
+			}
+			if s.compute < 50*us {
+				settles, until, most = 3*time.Second, 4*time.Second, 4
+			}
+			best, with := 0.0, 0
+			for _, w := range []int{1, 2, 4, 8, 32, 128, 256} {
+				if w > most {
+					break
+				}
+				got := s.run(t, until/6, until/2, loader.Workers(w)).settled
+				if s.compute > 0 { // what was loaded before does not count
+					got = min(got, float64(runtime.GOMAXPROCS(0))/s.compute.Seconds())
+				}
+				if got > 1.001*best {
+					best, with = got, w
+				}
+			}
+			got := s.run(t, settles, until, loader.Workers(loader.Auto), loader.Budget(1<<30))
+			if got.settled < 0.95*best {
+				t.Errorf("%.0f samples/s, want 95 %% of %.0f at least", got.settled, best)
+			}
+			if n := got.stats.Tuning.Changes; n > 20 {
+				t.Errorf("%d changes of the number of workers, want 20 at most", n)
+			}
+			t.Logf("%.3f of the %.0f samples/s with %d workers, %.3f with the settling phase; %d changes, %d workers",
+				got.settled/best, best, with, got.whole/best, got.stats.Tuning.Changes, got.stats.Tuning.Workers)
+			got.tell(t)
+		})
+	}
+}
+
+// TestAutoFollowsAStorageThatBecomesSlowAndFastAgain gives it ten seconds after each
+// change.
+func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
+	phase := func(at time.Duration) time.Duration { // of the reads
+		if at > 30*time.Second && at < 60*time.Second {
+			return 80 * ms
+		}
+		return 4 * ms
+	}
+	s := simulation{batch: 32, read: phase, compute: ms, stages: true}
+	processors := float64(runtime.GOMAXPROCS(0))
+	for _, c := range []struct {
+		from, to time.Duration
+		most     int // workers at the end
+	}{{10 * time.Second, 30 * time.Second, 50}, {40 * time.Second, 60 * time.Second, 256}, {70 * time.Second, 90 * time.Second, 50}} {
+		best := min(processors/s.compute.Seconds(), 256/(phase(c.from)+s.compute).Seconds())
+		got := s.run(t, c.from, c.to, loader.Workers(loader.Auto), loader.Budget(1<<30))
+		if got.settled < 0.95*best {
+			t.Errorf("from %v to %v: %.0f samples/s, want 95 %% of %.0f at least", c.from, c.to, got.settled, best)
+		}
+		if n := got.stats.Tuning.Workers; n > c.most {
+			t.Errorf("%d workers after %v, want %d at most", n, c.to, c.most)
+		}
+		if got.tell(t); c.to == 90*time.Second && got.stats.Tuning.Changes > 50 {
+			t.Errorf("%d changes, want 50 at most", got.stats.Tuning.Changes)
+		}
+	}
+}
+
+// TestAutoStaysWithinTheBudget looks whenever a sample is placed.
+func TestAutoStaysWithinTheBudget(t *testing.T) {
+	for _, slabs := range []int{1, 2, 3, 7, 40} {
+		s := simulation{batch: 8, read: reads(80 * ms), compute: ms, stages: true, bytes: 1016}
+		slab := 8 * (8 + s.bytes)
+		budget := slabs*slab + slab/2
+		got := s.run(t, 0, 6*time.Second, loader.Workers(loader.Auto), loader.Budget(budget))
+		if got.most > int64(budget) {
+			t.Errorf("%d bytes, want %d at most", got.most, budget)
+		}
+		if want := int64(min(slabs, 6) * slab); got.most < want {
+			t.Errorf("%d bytes, want %d of the budget of %d to be used", got.most, want, budget)
+		}
+		got.tell(t)
+	}
+}
+
+// TestAutoStaysWithinTheBudgetWithRaggedFields of samples that differ in size.
+func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const budget = 400_000
+		var l *loader.Loader
+		var most atomic.Int64
+		ds := &fake{n: 1 << 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}}
+		ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
+			dst.Stage(dataset.StageRead)
+			time.Sleep(20 * ms)
+			dataset.Grow[uint8](dst, 0, 1000+i*7919%1000)
+			most.Store(max(most.Load(), l.Stats().SlabBytes))
+			return nil
+		}
+		l = newLoader(t, ds, loader.Workers(loader.Auto), loader.Budget(budget), loader.BatchSize(16))
+		begun := time.Now()
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			loader.Padded(b, "x", uint8(0))
+			if time.Since(begun) > 8*time.Second {
+				break
+			}
+		}
+		if got := most.Load(); got > budget || got < budget/2 {
+			t.Errorf("%d bytes, want %d at most and not less than half of that", got, budget)
+		}
+		if s := l.Stats(); s.Tuning.Workers < 16 {
+			t.Errorf("%v", s)
+		}
+	})
+}
+
+// TestAutoTakesMoreBatchesInFlightIfTheyTakeUnequalTimes: one read in 100 takes a second.
+func TestAutoTakesMoreBatchesInFlightIfTheyTakeUnequalTimes(t *testing.T) {
+	var n atomic.Int64
+	s := simulation{batch: 4, stages: true, compute: 2 * ms, read: func(time.Duration) time.Duration {
+		if n.Add(1)%100 == 0 {
+			return time.Second
+		}
+		return 2 * ms
+	}}
+	best := 0.0
+	for _, slabs := range []int{5, 20, 80} {
+		best = max(best, s.run(t, 10*time.Second, 30*time.Second, loader.Workers(16), loader.InFlight(slabs)).settled)
+	}
+	got := s.run(t, 15*time.Second, 60*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+	if got.settled < 0.95*best {
+		t.Errorf("%.0f samples/s, want 95 %% of %.0f at least", got.settled, best)
+	}
+	got.tell(t)
+}

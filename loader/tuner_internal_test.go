@@ -1,0 +1,156 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A curve is the speed of a made load, in samples per second, by the number of workers.
+type curve struct {
+	each   float64 // of one worker alone
+	most   float64 // that processors, storage or the loop body allow
+	slower float64 // by which every worker beyond those needed slows the others down
+	noise  float64 // as a share
+	stages bool
+}
+
+func (c curve) speed(workers int) float64 {
+	free := c.each * float64(workers)
+	surplus := max(0, free-c.most) / c.each
+	return min(free, c.most) / (1 + c.slower*surplus)
+}
+
+func (c curve) best() (best float64) {
+	for w := range mostWorkers {
+		best = max(best, c.speed(w+1))
+	}
+	return best
+}
+
+// window is what a loader with so many workers does in a while.
+func (c curve) window(workers int, r *rand.Rand) window {
+	const took = 250 * time.Millisecond
+	speed := c.speed(workers) * (1 + c.noise*(2*r.Float64()-1))
+	w := window{took: took, samples: max(1, int(speed*took.Seconds())), batches: 2, waited: took}
+	if c.stages {
+		w.reads, w.reading, w.other = int64(w.samples), took*time.Duration(workers)*9/10, took*time.Duration(workers)/10
+	}
+	return w
+}
+
+// follow steps a tuner through windows, and returns the mean share of the best speed
+// after the first 60, and the number of changes.
+func (c curve) follow(t *tuner, windows int, r *rand.Rand) (share float64, changes int) {
+	for k := range windows {
+		t.step(c.window(t.workers, r))
+		if k >= 60 {
+			share += c.speed(t.workers) / c.best() / float64(windows-60)
+		}
+	}
+	return share, t.changes
+}
+
+// TestATunerFindsTheBestNumberOfWorkersAndLeavesItAlone on random loads, for ten
+// minutes in windows of 0.25 s. Noise is up to a fifth.
+func TestATunerFindsTheBestNumberOfWorkersAndLeavesItAlone(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		c := curve{each: math.Exp(r.Float64()*6 + 3), stages: seed%2 == 0, noise: []float64{0, 0.05, 0.2}[seed%3]}
+		c.most = c.each * math.Exp(r.Float64()*math.Log(mostWorkers))
+		if seed%5 == 0 {
+			c.slower = 0.01
+		}
+		least := []float64{0.95, 0.94, 0.9}[seed%3]
+		if c.slower > 0 {
+			least -= 0.03 // the peak is narrow
+		}
+		tuner := newTuner(1 + r.IntN(16))
+		if share, changes := c.follow(tuner, 2400, r); share < least || changes > 100 {
+			t.Errorf("seed %d, %+v: %.3f of the best speed with %d workers, %d changes; want %.2f and 100 at most", seed, c, share, tuner.workers, changes, least)
+		}
+	}
+}
+
+// TestATunerChangesLessAndLess: in the second half of an hour there are few trials.
+func TestATunerChangesLessAndLess(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		tuner := newTuner(4)
+		c := curve{each: 12, most: 700, noise: 0.05, stages: true}
+		_, half := c.follow(tuner, 7200, r)
+		_, all := c.follow(tuner, 7200, r)
+		if late := all - half; late > 60 {
+			t.Errorf("seed %d: %d changes in the first half of an hour, %d in the second", seed, half, late)
+		}
+	}
+}
+
+// TestATunerIsNotKeptBusyByALoadThatChangesAllTheTime.
+func TestATunerIsNotKeptBusyByALoadThatChangesAllTheTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	tuner := newTuner(4)
+	slow, fast := curve{each: 12, most: 400}, curve{each: 100, most: 400}
+	for k := range 7200 {
+		c := slow
+		if k/8%2 == 1 {
+			c = fast
+		}
+		tuner.step(c.window(tuner.workers, r))
+	}
+	if tuner.changes > 300 {
+		t.Errorf("%d changes in half an hour, want 300 at most", tuner.changes)
+	}
+}
+
+// TestATunerParksWhatTheBodyDoesNotNeed, and takes it back when the loop waits.
+func TestATunerParksWhatTheBodyDoesNotNeed(t *testing.T) {
+	tuner := newTuner(8)
+	bound := func(working float64) window {
+		const took = 250 * time.Millisecond
+		idle := time.Duration((float64(tuner.workers) - working) * float64(took))
+		return window{took: took, samples: 500, batches: 4, waited: took / 100, idle: idle}
+	}
+	for range 20 {
+		tuner.step(bound(1.4))
+	}
+	if tuner.workers != 2 || tuner.changes != 1 {
+		t.Fatalf("%d workers after %d changes, want 2 after 1: %s", tuner.workers, tuner.changes, tuner.reason)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	c := curve{each: 100, most: 800}
+	for range 10 {
+		tuner.step(c.window(tuner.workers, r))
+	}
+	if tuner.workers < 8 {
+		t.Errorf("%d workers while the loop waits, want the 8 from before at least", tuner.workers)
+	}
+	before := tuner.changes
+	for range 1000 {
+		tuner.step(bound(2.4))
+		if tuner.workers == 3 { // too few
+			tuner.step(c.window(tuner.workers, r))
+		}
+	}
+	if n := tuner.changes - before; n > 30 {
+		t.Errorf("%d changes between too few workers and too many, want 30 at most", n)
+	}
+}
+
+func TestReasonsReadAsSentences(t *testing.T) {
+	tuner := newTuner(2)
+	r := rand.New(rand.NewPCG(1, 1))
+	c := curve{each: 12, most: 100, stages: true}
+	said := map[string]bool{}
+	for range 200 {
+		tuner.step(c.window(tuner.workers, r))
+		said[tuner.reason] = true
+	}
+	for _, want := range []string{"a worker per processor to begin with", "tries 8 workers instead of 2", "8 workers load 4.0 times as much as 2"} {
+		if !said[want] {
+			t.Errorf("%q was not said, only %q", want, fmt.Sprint(said))
+		}
+	}
+}

@@ -267,3 +267,38 @@ func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
 		}
 	}
 }
+
+// TestCountersNeverFall looks at statistics while workers compute, and let each other run,
+// within long batches.
+func TestCountersNeverFall(t *testing.T) {
+	ds := &fake{n: 2000, place: func(_ context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageDecode)
+		for begun := time.Now(); time.Since(begun) < 60*time.Microsecond; {
+		}
+		return nil
+	}}
+	l := newLoader(t, ds, loader.Workers(2*runtime.GOMAXPROCS(0)), loader.BatchSize(500))
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range l.Epoch(t.Context(), 0) {
+		}
+	}()
+	last := l.Stats()
+	for running := true; running; {
+		select {
+		case <-over:
+			running = false
+		default:
+			runtime.Gosched()
+		}
+		s := l.Stats()
+		if s.Busy < last.Busy || s.MemoryWait < last.MemoryWait || s.Wait.Total < last.Wait.Total {
+			t.Fatalf("got busy %v after %v, memory wait %v after %v, wait %v after %v", s.Busy, last.Busy, s.MemoryWait, last.MemoryWait, s.Wait.Total, last.Wait.Total)
+		}
+		if len(s.Stages) > 0 && s.Stages[0].Total > s.Busy {
+			t.Fatalf("got %v in a stage, and busy only %v", s.Stages[0].Total, s.Busy)
+		}
+		last = s
+	}
+}

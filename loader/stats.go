@@ -237,9 +237,15 @@ type effort struct {
 }
 
 func (sum *effort) add(w *worker) {
-	sum.busy += time.Duration(w.busy.Load())
+	staged := time.Duration(0)
+	times := w.clock.Times(nil)
+	for _, t := range times {
+		staged += t.Total
+	}
+	// The time of a batch is known when it is complete, that of a stage before.
+	sum.busy += max(time.Duration(w.busy.Load()), staged)
 	sum.memoryWait += time.Duration(w.memoryWait.Load())
-	for _, t := range w.clock.Times(nil) {
+	for _, t := range times {
 		i := slices.IndexFunc(sum.stages, func(s StageTime) bool { return s.Name == t.Name })
 		if i < 0 {
 			sum.stages = append(sum.stages, StageTime(t))

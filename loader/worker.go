@@ -37,8 +37,9 @@ type worker struct {
 	reader dataset.Reader      // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader // reader, if it is one
 
-	busy       atomic.Int64 // nanoseconds
-	memoryWait atomic.Int64 // nanoseconds
+	busy       atomic.Int64  // nanoseconds; never falls
+	gave       time.Duration // given away by the current build, which is not busy
+	memoryWait atomic.Int64  // nanoseconds
 	call       call
 	at         atomic.Pointer[job] // the batch that it works on
 	goroutine  atomic.Int64        // the number of its goroutine
@@ -193,7 +194,8 @@ func (w *worker) build(j *job) {
 	done := 0
 	defer func() {
 		w.finished(j, done)
-		w.busy.Add(int64(time.Since(begun)))
+		w.busy.Add(max(0, int64(time.Since(begun)-w.gave)))
+		w.gave = 0
 	}()
 	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
@@ -316,5 +318,5 @@ func (w *worker) giveWay() {
 	}
 	begun := time.Now()
 	runtime.Gosched()
-	w.busy.Add(-int64(time.Since(begun)))
+	w.gave += time.Since(begun)
 }

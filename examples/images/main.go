@@ -1,13 +1,14 @@
 // Images loads a folder of images as batches for a model, and shows how fast that is
 // and where the time goes. It draws the first batch.
 //
-//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE]
+//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE] [-live] [-http ADDRESS]
 //
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, to show that it is left out and named.
 //
 // With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
-// the slowest images.
+// the slowest images. With -live the terminal shows what every worker does, and with
+// -http 127.0.0.1:8080 a page does. -epochs 20000 leaves time to look at them.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"log"
 	"os"
@@ -28,6 +30,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -41,6 +44,8 @@ func main() {
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
 	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
 	timeline := flag.String("trace", "", "where to write a timeline for https://ui.perfetto.dev; nowhere if empty")
+	terminal := flag.Bool("live", false, "show in the terminal what the loader does, instead of the progress bar")
+	address := flag.String("http", "", "address of a page that shows what the loader does, such as 127.0.0.1:0; none if empty")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.\n\nFlags:")
 		flag.PrintDefaults()
@@ -55,12 +60,12 @@ func main() {
 	if *epochs < 1 {
 		log.Fatalf("-epochs %d: want 1 or more", *epochs)
 	}
-	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet, *timeline); err != nil {
+	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet, *timeline, *terminal, *address); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet, timeline string) (err error) {
+func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet, timeline string, terminal bool, address string) (err error) {
 	files := fs.FS(photos.Files)
 	if dir != "" {
 		files = os.DirFS(dir)
@@ -93,13 +98,27 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 		defer f.Close()
 		options = append(options, loader.Observe(trace.File(f)), loader.Observe(slow.Trace()))
 	}
+	var view live.View
+	if terminal || address != "" {
+		options = append(options, loader.Observe(view.Trace("images")))
+	}
 	l, err := loader.New(ds, options...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
 
-	progress := mpb.NewWithContext(ctx, mpb.WithOutput(os.Stderr))
+	stop, err := show(&view, terminal, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+
+	bars := io.Writer(os.Stderr)
+	if terminal {
+		bars = io.Discard
+	}
+	progress := mpb.NewWithContext(ctx, mpb.WithOutput(bars))
 	bar := progress.AddBar(int64(epochs*photos.Len()),
 		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))

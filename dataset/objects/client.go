@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
+	"github.com/penstock-go/penstock/internal/pace"
 )
 
 const (
@@ -38,7 +39,7 @@ type Client struct {
 	remote Remote
 	config
 	count    counters
-	pace     pace
+	pace     pace.Pace
 	versions sync.Map // by the names of objects whose versions were not known
 }
 
@@ -53,7 +54,7 @@ func NewClient(r Remote, options ...Option) (*Client, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	c.pace.share = c.hedge
+	c.pace.Share = c.hedge
 	return c, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // errOvertaken ends a request if the second one for the same bytes was faster.
@@ -14,7 +13,7 @@ var errOvertaken = errors.New("the second request was faster")
 // begin sends a request and waits for the first byte. If that takes long, it sends a
 // second request, and returns the response that begins first.
 func (c *Client) begin(ctx context.Context, o Object, off, n int64) (*stream, error) {
-	delay := c.pace.begin()
+	delay := c.pace.Begin()
 	if delay == 0 {
 		return c.open(ctx, o, off, n)
 	}
@@ -26,7 +25,7 @@ func (c *Client) begin(ctx context.Context, o Object, off, n int64) (*stream, er
 		group           sync.WaitGroup
 	)
 	group.Go(func() {
-		if !c.pace.turn(second, delay) {
+		if !c.pace.Turn(second, delay) {
 			return
 		}
 		c.count.hedges.Add(1)
@@ -62,23 +61,4 @@ func (c *Client) begin(ctx context.Context, o Object, off, n int64) (*stream, er
 	group.Wait() // other is set
 	other.after = release
 	return other, nil
-}
-
-// turn waits for the delay and until the budget allows a second request. It reports
-// false if ctx is done first.
-func (p *pace) turn(ctx context.Context, delay time.Duration) bool {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	for delay /= 2; ; {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-timer.C:
-		}
-		if p.spend() {
-			return true
-		}
-		timer.Reset(delay) // by then the slowest of all still wait, and are worth a hedge the most
-		delay *= 2
-	}
 }

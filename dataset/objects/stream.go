@@ -61,12 +61,12 @@ func (c *Client) open(ctx context.Context, o Object, off, n int64) (*stream, err
 	if err != nil {
 		err = s.cause(unexpected(err))
 		if err == errOvertaken {
-			c.pace.observe(time.Since(begin)) // at least as long
+			c.pace.Observe(time.Since(begin)) // at least as long
 		}
 		s.close()
 		return nil, err
 	}
-	c.pace.observe(time.Since(begin))
+	c.pace.Observe(time.Since(begin))
 	return s, nil
 }
 

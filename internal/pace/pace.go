@@ -1,6 +1,8 @@
-package objects
+// Package pace says when a request is so slow that a second one is worth it.
+package pace
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -19,11 +21,11 @@ const (
 	mostSaved  = 10                    // hedges that the budget saves up
 )
 
-// A pace knows how long first bytes take, and whether a second request may be sent.
+// A Pace knows how long first bytes take, and whether a second request may be sent.
 //
 // The histogram's steps are 9 % wide, so its 95th percentile is up to 9 % too high.
-type pace struct {
-	share float64 // of further requests
+type Pace struct {
+	Share float64 // of further requests; 0 for none
 
 	mu      sync.Mutex
 	credit  float64 // in requests
@@ -35,20 +37,20 @@ type pace struct {
 	ordered [recent]int   // memory for rises
 }
 
-// begin counts a request. It returns after which time to send a second one, or 0 for
+// Begin counts a request. It returns after which time to send a second one, or 0 for
 // never.
-func (p *pace) begin() time.Duration {
-	if p.share == 0 {
+func (p *Pace) Begin() time.Duration {
+	if p.Share == 0 {
 		return 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.credit = min(p.credit+p.share, mostSaved)
+	p.credit = min(p.credit+p.Share, mostSaved)
 	return p.delay
 }
 
-// spend takes a request from the budget, if the budget has one.
-func (p *pace) spend() bool {
+// Spend takes a request from the budget, if the budget has one.
+func (p *Pace) Spend() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.credit < 1 || p.delay == 0 {
@@ -58,9 +60,9 @@ func (p *pace) spend() bool {
 	return true
 }
 
-// observe notes how long a first byte took.
-func (p *pace) observe(d time.Duration) {
-	if p.share == 0 {
+// Observe notes how long a first byte took.
+func (p *Pace) Observe(d time.Duration) {
+	if p.Share == 0 {
 		return
 	}
 	k := int(math.Ceil(steps * math.Log2(float64(max(d, shortest))/float64(shortest))))
@@ -87,14 +89,14 @@ func (p *pace) observe(d time.Duration) {
 
 // rises reports whether the median of the latest times is above that of all. Then the
 // service is short of something, and more requests would make it slower.
-func (p *pace) rises() bool {
+func (p *Pace) rises() bool {
 	latest := p.ordered[:copy(p.ordered[:], p.latest[:min(p.n, recent)])]
 	slices.Sort(latest)
 	return float64(latest[len(latest)/2]-p.quantile(0.5)) > steps*math.Log2(rising)
 }
 
 // quantile is the step below or in which that part of all times is.
-func (p *pace) quantile(part float64) int {
+func (p *Pace) quantile(part float64) int {
 	want := part * p.sum
 	for k, n := range p.counts {
 		if want -= n; want <= 0 {
@@ -107,4 +109,23 @@ func (p *pace) quantile(part float64) int {
 // limit is the upper limit of step k.
 func limit(k int) time.Duration {
 	return time.Duration(float64(shortest) * math.Exp2(float64(k)/steps))
+}
+
+// Turn waits for the delay and until the budget allows a second request. It reports
+// false if ctx is done first.
+func (p *Pace) Turn(ctx context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	for delay /= 2; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+		}
+		if p.Spend() {
+			return true
+		}
+		timer.Reset(delay) // by then the slowest of all still wait, and are worth a hedge the most
+		delay *= 2
+	}
 }

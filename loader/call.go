@@ -25,6 +25,7 @@ const (
 	closing
 	observing
 	allocating
+	fetching
 )
 
 // doing is the purpose of a call, in words.
@@ -44,6 +45,8 @@ func doing(what int64) string {
 		return "calling a hook"
 	case allocating:
 		return "allocating a slab"
+	case fetching:
+		return "fetching a batch"
 	}
 	return "placing a sample"
 }

@@ -42,6 +42,7 @@
 package loader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,6 +53,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/whole"
 )
 
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
@@ -95,6 +97,27 @@ type Loader struct {
 // loops need not. Its error lists everything that is wrong with the options.
 // [Loader.Close] frees the memory and closes the dataset's Readers.
 func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
+	l, err := newLoader(ds, options)
+	if err != nil {
+		return nil, err
+	}
+	if l.cfg.auto {
+		l.tuning = newTuning(l)
+	}
+	for id := range max(1, l.cfg.workers) {
+		l.workers = append(l.workers, newWorker(l, id))
+	}
+	if err := l.allocate(); err != nil {
+		return nil, err
+	}
+	if err := l.announce(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// newLoader makes a loader without workers and slabs.
+func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	cfg := newConfig(options)
 	err := cfg.validate()
 	if ds == nil {
@@ -121,18 +144,6 @@ func New(ds dataset.Dataset, options ...Option) (*Loader, error) {
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged
-	}
-	if cfg.auto {
-		l.tuning = newTuning(l)
-	}
-	for id := range max(1, cfg.workers) {
-		l.workers = append(l.workers, newWorker(l, id))
-	}
-	if err := l.allocate(); err != nil {
-		return nil, err
-	}
-	if err := l.announce(); err != nil {
-		return nil, err
 	}
 	return l, nil
 }
@@ -190,6 +201,9 @@ func (l *Loader) largestBatch() (rows int, err error) {
 	if l.cfg.batchSampler == nil {
 		return max(1, min(l.cfg.batchSize, l.ds.Len())), nil
 	}
+	if s, ok := l.cfg.batchSampler.(whole.Sampler); ok {
+		return max(1, s.Rows()), nil
+	}
 	defer recovered(&err)
 	batches := l.cfg.batchSampler.Epoch(0)
 	var indices []int
@@ -205,7 +219,7 @@ func (l *Loader) largestBatch() (rows int, err error) {
 // order. If the sampler panics, Len returns an error. It is also an error if the length
 // of the dataset is unknown.
 func (l *Loader) Len(epoch int) (int, error) {
-	p, err := l.safePlan(l.start(epoch, l.ds.Len()))
+	p, err := l.safePlan(context.Background(), l.start(epoch, l.ds.Len()))
 	if err != nil {
 		return 0, err
 	}
@@ -221,7 +235,7 @@ func (l *Loader) Left(p Position) (int, error) {
 	if err := l.check(p); err != nil {
 		return 0, err
 	}
-	plan, err := l.safePlan(p)
+	plan, err := l.safePlan(context.Background(), p)
 	if err != nil {
 		return 0, err
 	}

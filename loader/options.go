@@ -71,6 +71,19 @@ func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s }} }
 // The default is false.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
+// Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or
+// with a [BatchSampler] one rank's share of the batches, as [sampler.ShardBatches] does.
+// The order of all ranks is what the other options set. The default is rank 0 of 1.
+func Ranks(rank, world int, mode sampler.Mode) Option {
+	return Option{func(c *config) { c.ranks = &ranks{rank, world, mode} }}
+}
+
+// ranks are the arguments of Ranks.
+type ranks struct {
+	rank, world int
+	mode        sampler.Mode
+}
+
 // Unordered sets whether a batch is delivered as soon as it is complete, before
 // earlier ones that are not. The content of every batch stays the same. The
 // default is false.
@@ -153,6 +166,7 @@ type config struct {
 	shuffle      bool
 	seed         uint64
 	dropLast     bool
+	ranks        *ranks // nil for all samples
 	unordered    bool
 	help         bool
 	timeout      time.Duration
@@ -218,6 +232,10 @@ func (c *config) validate() error {
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
 	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
 	wrong(c.set.batchSampler && c.batchSampler == nil, "BatchSampler(nil): want a BatchSampler")
+	if r := c.ranks; r != nil {
+		_, err := sampler.Shard(sampler.Sequential(0), r.rank, r.world, r.mode)
+		wrong(err != nil, "Ranks(%d, %d, %v): %w", r.rank, r.world, r.mode, err)
+	}
 	if c.set.batchSampler {
 		const batches = "cannot be given together with BatchSampler, which sets the batches"
 		wrong(c.set.batchSize, "BatchSize(%d): "+batches, c.batchSize)
@@ -294,5 +312,12 @@ func (c *config) chosen(ds dataset.Dataset) {
 		c.sampler = sampler.Shuffle(ds.Len(), c.seed)
 	default:
 		c.sampler = sampler.Sequential(ds.Len())
+	}
+	switch r := c.ranks; {
+	case r == nil:
+	case c.batchSampler != nil:
+		c.batchSampler, _ = sampler.ShardBatches(c.batchSampler, r.rank, r.world, r.mode) // validate has checked the ranks
+	default:
+		c.sampler, _ = sampler.Shard(c.sampler, r.rank, r.world, r.mode)
 	}
 }

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -65,28 +66,32 @@ func (p *plan) growing() bool { return p.extent.Load().growing }
 func (p *plan) empty() bool { return p.count() == 0 && !p.growing() }
 
 // newPlan plans the rest of an epoch from a position on. It calls the sampler.
-func (l *Loader) newPlan(from Position) *plan {
-	p := l.ordered(from)
+func (l *Loader) newPlan(ctx context.Context, from Position) (*plan, error) {
+	p, err := l.ordered(ctx, from)
+	if err != nil {
+		return nil, fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
+	}
 	p.skipped = p.drawn(0) / p.step()
-	return p
+	return p, nil
 }
 
-func (l *Loader) ordered(from Position) *plan {
+func (l *Loader) ordered(ctx context.Context, from Position) (*plan, error) {
 	p := &plan{epoch: from.Epoch, samples: from.Samples, size: l.cfg.batchSize, identity: l.identity}
 	p.probed = sync.OnceValue(p.newProbe)
 	drawn := from.Draw
 	if l.cfg.batchSampler != nil {
-		p.batches = l.cfg.batchSampler.Epoch(p.epoch)
-		if part, ok := p.batches.(sampler.BatchPart); ok {
-			if drawn > 0 {
-				part = part.From(drawn)
-			}
-			p.batches, p.batchPart = part, part
-		} else {
-			p.first = min(drawn, p.batches.Len())
+		batches, err := l.epochBatches(ctx, p.epoch, drawn)
+		if err != nil {
+			return nil, err
 		}
-		p.extent.Store(&extent{count: p.batches.Len() - p.first})
-		return p
+		p.batches = batches
+		if part, ok := batches.(sampler.BatchPart); ok {
+			p.batchPart = part
+		} else {
+			p.first = min(drawn, batches.Len())
+		}
+		p.extent.Store(&extent{count: batches.Len() - p.first})
+		return p, nil
 	}
 	order := l.cfg.sampler.Epoch(p.epoch)
 	if part, ok := order.(sampler.Part); ok {
@@ -101,7 +106,7 @@ func (l *Loader) ordered(from Position) *plan {
 		e.count, e.growing = 0, true
 	}
 	p.extent.Store(e)
-	return p
+	return p, nil
 }
 
 // begin is how many of the samples that remain come before batch k.

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,9 +68,9 @@ func (r *run) plan(from Position) {
 			f.end()
 		}
 	}()
-	p, err = r.l.safePlan(from)
+	p, err = r.l.safePlan(r.ctx, from)
 	for err == nil && p.empty() && p.epoch+1 < r.cursor.until && r.ctx.Err() == nil {
-		p, err = r.l.safePlan(r.l.start(p.epoch+1, r.samples))
+		p, err = r.l.safePlan(r.ctx, r.l.start(p.epoch+1, r.samples))
 	}
 	if err == nil && !p.empty() {
 		f, err = r.foresee(p)
@@ -109,13 +110,15 @@ func (r *run) planInline() bool {
 
 // safePlan plans the rest of an epoch from a position on. A panic of the sampler
 // becomes an error.
-func (l *Loader) safePlan(from Position) (p *plan, err error) {
+func (l *Loader) safePlan(ctx context.Context, from Position) (p *plan, err error) {
 	defer func() {
 		if _, panicked := err.(*PanicError); panicked {
 			err = fmt.Errorf("loader: epoch %d: %w", from.Epoch, err)
 		}
 	}()
 	defer recovered(&err)
-	p = l.newPlan(from)
+	if p, err = l.newPlan(ctx, from); err != nil {
+		return nil, err
+	}
 	return p, errors.Join(p.endless(), p.resumes(from))
 }

@@ -33,6 +33,10 @@ func (s *slab) pack(rows int) error {
 		if !f.Ragged {
 			continue
 		}
+		if s.joined {
+			total += len(s.ragged[i].values)
+			continue
+		}
 		n, err := s.ragged[i].pack(f, rows, &s.from.values)
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ type slab struct {
 	offsets []int          // where each column begins in block
 	ragged  []raggedColumn // of ragged fields
 	arena   arena          // memory of ragged rows, until the batch is complete
+	joined  bool           // whether ragged fields were filled as a whole
 	from    *stocks        // other memory of ragged fields
 	size    atomic.Int64   // bytes of block, for Stats
 }

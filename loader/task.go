@@ -38,6 +38,14 @@ func (w *worker) fill(j *job, chunk int) int {
 // proceed finishes the task and returns the number of its rows.
 func (w *worker) proceed() int {
 	t := &w.task
+	if w.whole != nil {
+		if t.from == 0 && !t.apart { // who claims other rows has nothing to do
+			t.apart = true
+			w.placeWhole(t.j)
+		}
+		t.j = nil
+		return t.to - t.from
+	}
 	if t.together {
 		t.together, t.apart = false, true // also if the call does not return
 		if w.tryTogether(t) == nil {

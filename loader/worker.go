@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/slots"
+	"github.com/penstock-go/penstock/internal/whole"
 )
 
 // A worker assembles batches. It keeps its Reader from loop to loop.
@@ -36,6 +37,7 @@ type worker struct {
 
 	reader dataset.Reader      // nil until the worker first runs, and after a panic
 	batch  dataset.BatchReader // reader, if it is one
+	whole  whole.Reader        // reader, if it is one
 
 	busy       atomic.Int64  // nanoseconds; never falls
 	gave       time.Duration // given away by the current build, which is not busy
@@ -133,6 +135,7 @@ func (w *worker) open() (err error) {
 	}
 	w.reader = reader
 	w.batch, _ = reader.(dataset.BatchReader)
+	w.whole, _ = reader.(whole.Reader)
 	return nil
 }
 
@@ -143,7 +146,7 @@ func (w *worker) close() (err error) {
 	}
 	defer recovered(&err)
 	reader := w.reader
-	w.reader, w.batch = nil, nil
+	w.reader, w.batch, w.whole = nil, nil, nil
 	return reader.Close()
 }
 
@@ -287,6 +290,8 @@ func (w *worker) seal(j *job) {
 // another, unless the Reader places several samples by one call.
 func (w *worker) chunk(rows int) int {
 	switch {
+	case w.whole != nil:
+		return max(1, rows)
 	case w.batch == nil:
 		return 1
 	case !w.l.cfg.help:

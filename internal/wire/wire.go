@@ -1,0 +1,140 @@
+// Package wire is the format in which package serve sends batches and package remote
+// reads them. The documentation of package serve describes it.
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// Version is the version of the format. It also changes if the loader's order of samples
+// or their random numbers change.
+const Version = 1
+
+// Names of tensors that are no fields, and the end of those of a ragged field's offsets.
+const (
+	Indices  = "indices"
+	Offsets  = ".offsets"
+	metadata = "__metadata__"
+)
+
+// A Plan describes what a service serves.
+type Plan struct {
+	Plan     string  `json:"plan"` // the hash, in hexadecimal digits
+	Version  int     `json:"version"`
+	Samples  int     `json:"samples"`
+	Rows     int     `json:"rows"` // samples in the largest batch
+	Seed     uint64  `json:"seed"`
+	Order    string  `json:"order"`
+	Schedule string  `json:"schedule"`
+	Dataset  string  `json:"dataset"`
+	Identity string  `json:"identity,omitempty"`
+	Names    string  `json:"names,omitempty"` // a hash
+	First    string  `json:"first"`           // a hash of the first batch of rank 0 of 1
+	Mode     string  `json:"mode"`
+	Fields   []Field `json:"fields"`
+}
+
+// A Field is a [dataset.Field].
+type Field struct {
+	Name   string `json:"name"`
+	Dtype  string `json:"dtype"`
+	Shape  []int  `json:"shape"`
+	Ragged bool   `json:"ragged,omitempty"`
+}
+
+// Hash is the hash of everything else in the plan.
+func (p Plan) Hash() string {
+	p.Plan = ""
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // there is nothing in it that JSON does not have
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// A Rest is what remains of an epoch: loader.Rest with the place where it begins.
+type Rest struct {
+	Epoch   int `json:"epoch"`
+	Draw    int `json:"draw"`
+	Batches int `json:"batches"`
+	Step    int `json:"step"`
+	End     int `json:"end"`
+}
+
+// An Error is the body of a response that is not a batch.
+type Error struct {
+	Error string `json:"error"`
+	Name  string `json:"name,omitempty"`  // of the sample that failed
+	Index *int   `json:"index,omitempty"` // of the sample that failed
+}
+
+// Fields are the fields of a spec.
+func Fields(spec dataset.Spec) ([]Field, error) {
+	fields := make([]Field, len(spec))
+	names := map[string]bool{Indices: true, metadata: true}
+	for i, f := range spec {
+		if _, err := SafetensorsDtype(f.Dtype); err != nil {
+			return nil, fmt.Errorf("field %v: %w", f, err)
+		}
+		for _, name := range tensors(f) {
+			if names[name] {
+				return nil, fmt.Errorf("field %v: a tensor of the service has the name %q too", f, name)
+			}
+			names[name] = true
+		}
+		fields[i] = Field{f.Name, dense.Name(f.Dtype), append([]int{}, f.Shape...), f.Ragged}
+	}
+	return fields, nil
+}
+
+func tensors(f dataset.Field) []string {
+	if f.Ragged {
+		return []string{f.Name, f.Name + Offsets}
+	}
+	return []string{f.Name}
+}
+
+// Spec is the spec that fields describe.
+func Spec(fields []Field) (dataset.Spec, error) {
+	spec := make(dataset.Spec, len(fields))
+	for i, f := range fields {
+		dt, err := dense.DtypeNamed(f.Dtype)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		spec[i] = dataset.Field{Name: f.Name, Dtype: dt, Shape: f.Shape, Ragged: f.Ragged}
+	}
+	return spec, spec.Validate()
+}
+
+var dtypes = []struct {
+	dt   tensor.Dtype
+	name string // in safetensors
+}{
+	{tensor.Bool, "BOOL"}, {tensor.Uint8, "U8"}, {tensor.Int8, "I8"},
+	{tensor.Uint16, "U16"}, {tensor.Int16, "I16"}, {half.Float16Dtype, "F16"}, {half.BFloat16Dtype, "BF16"},
+	{tensor.Uint32, "U32"}, {tensor.Int32, "I32"}, {tensor.Float32, "F32"},
+	{tensor.Uint64, "U64"}, {tensor.Int64, "I64"}, {tensor.Float64, "F64"},
+	{tensor.Int, "I" + strconv.Itoa(strconv.IntSize)}, {tensor.Uint, "U" + strconv.Itoa(strconv.IntSize)},
+}
+
+// SafetensorsDtype is the name of a dtype in safetensors.
+func SafetensorsDtype(dt tensor.Dtype) (string, error) {
+	for _, d := range dtypes {
+		if d.dt == dt {
+			return d.name, nil
+		}
+	}
+	return "", fmt.Errorf("safetensors has no dtype %v", dt.Type)
+}

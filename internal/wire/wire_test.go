@@ -1,0 +1,77 @@
+package wire_test
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/wire"
+)
+
+func TestAHeaderIsReadAsItWasWritten(t *testing.T) {
+	want := &wire.Header{
+		Tensors: []wire.Tensor{{"label", "I64", []int{3}, 24}, {"a \"name\"", "U8", []int{0, 2}, 0}, {"text", "U8", []int{5}, 5}},
+		Texts:   map[string]string{"epoch": "7"},
+	}
+	b, err := want.Marshal()
+	if err != nil || len(b)%8 != 0 {
+		t.Fatalf("%d bytes, %v", len(b), err)
+	}
+	got, err := wire.ReadHeader(bytes.NewReader(b))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	for n := range b {
+		if _, err := wire.ReadHeader(bytes.NewReader(b[:n])); err == nil {
+			t.Errorf("no error for %d of %d bytes", n, len(b))
+		}
+	}
+}
+
+func TestAPlanOfAnyDtypeIsReadAsItWasWritten(t *testing.T) {
+	spec := dataset.Spec{{Name: "bool", Dtype: tensor.Bool}, {Name: "half", Dtype: half.Float16Dtype, Shape: tensor.Shape{2, 3}},
+		{Name: "brain", Dtype: half.BFloat16Dtype}, {Name: "int", Dtype: tensor.Int}, {Name: "text", Dtype: tensor.Uint8, Ragged: true}}
+	fields, err := wire.Fields(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := wire.Spec(fields); err != nil || got.String() != spec.String() {
+		t.Errorf("got %v, %v, want %v", got, err, spec)
+	}
+}
+
+func TestFieldsThatSafetensorsCannotHoldAreErrors(t *testing.T) {
+	for _, spec := range []dataset.Spec{
+		{{Name: "indices", Dtype: tensor.Int64}},
+		{{Name: "__metadata__", Dtype: tensor.Int64}},
+		{{Name: "x", Dtype: tensor.Uint8, Ragged: true}, {Name: "x.offsets", Dtype: tensor.Int64}},
+		{{Name: "x", Dtype: tensor.Complex128}},
+	} {
+		if _, err := wire.Fields(spec); err == nil {
+			t.Errorf("no error for %v", spec)
+		}
+	}
+}
+
+func FuzzHeader(f *testing.F) {
+	h := wire.Header{Tensors: []wire.Tensor{{"x", "F32", []int{2}, 8}}, Texts: map[string]string{"epoch": "1"}}
+	b, _ := h.Marshal()
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := wire.ReadHeader(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		again, err := h.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := wire.ReadHeader(bytes.NewReader(again)); err != nil || got.Bytes() != h.Bytes() || len(got.Tensors) != len(h.Tensors) {
+			t.Errorf("%q was read as %+v, then as %+v, %v", b, h, got, err)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/pace"
+	"github.com/penstock-go/penstock/internal/wire"
+)
+
+// A client sends the requests of one loader.
+type client struct {
+	cfg   config
+	http  *http.Client
+	own   *http.Transport // of http, unless HTTPClient gave another
+	plan  wire.Plan
+	spec  dataset.Spec
+	pace  pace.Pace
+	route route
+	turns chan struct{} // a token for each batch that is being read
+}
+
+// atOnce is how many batches are read at once. A service keeps about as many, so that
+// requests may come in any order.
+const atOnce = 4
+
+func newClient(replicas []string, cfg config) (*client, error) {
+	c := &client{cfg: cfg, http: cfg.http, turns: make(chan struct{}, atOnce)}
+	err := cfg.validate()
+	if len(replicas) == 0 {
+		err = errors.Join(err, errors.New("remote: Open: no replicas"))
+	}
+	for _, r := range replicas {
+		u, parseErr := url.Parse(strings.TrimSuffix(r, "/"))
+		switch {
+		case parseErr != nil:
+			err = errors.Join(err, fmt.Errorf("remote: Open: %w", parseErr))
+		case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica", r))
+		case cfg.token != "" && !cfg.insecure && u.Scheme != "https" && !loopback(u.Hostname()):
+			err = errors.Join(err, fmt.Errorf("remote: Open: %s: a Token needs https, or Insecure", u.Redacted()))
+		default:
+			c.route.replicas = append(c.route.replicas, &replica{url: u.String()})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.pace.Share = cfg.hedge
+	c.route.sort(fmt.Sprintf("%d-%d", cfg.rank, cfg.world))
+	if c.http == nil {
+		c.own = &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConnsPerHost: 2 * atOnce,
+			IdleConnTimeout:     90 * time.Second,
+			DisableCompression:  true,
+			Protocols:           new(http.Protocols), // HTTP/2 would copy every batch
+		}
+		c.own.Protocols.SetHTTP1(true)
+		c.http = &http.Client{Transport: c.own, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	return c, nil
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// close closes connections that are not in use.
+func (c *client) close() {
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
+
+// fetchJSON requests a path and decodes the answer.
+func (c *client) fetchJSON(ctx context.Context, path string, to any) error {
+	return c.fetch(ctx, path, func(r *response) error {
+		const most = 1 << 20
+		return json.NewDecoder(io.LimitReader(r, most)).Decode(to)
+	})
+}
+
+// A final error comes from every replica.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
+
+// errOtherPlan is the error of a replica with another plan.
+var errOtherPlan = errors.New("it serves another plan")
+
+// fetch requests a path until a replica has answered and use has read the answer.
+func (c *client) fetch(ctx context.Context, path string, use func(*response) error) error {
+	var errs []error
+	for round := 0; ; round++ {
+		errs = errs[:0]
+		others := 0 // replicas with another plan
+		asked := c.route.order(time.Now())
+		for i, r := range asked {
+			err := c.attempt(ctx, r, asked[(i+1)%len(asked)], path, use)
+			if err == nil {
+				return nil
+			}
+			if _, ok := errors.AsType[final](err); ok || ctx.Err() != nil {
+				return fmt.Errorf("%s: %w", r.url, err)
+			}
+			if errors.Is(err, errOtherPlan) {
+				others++
+			}
+			errs = append(errs, fmt.Errorf("%s: %w", r.url, err))
+		}
+		if round == c.cfg.retries || others == len(asked) {
+			return errors.Join(errs...)
+		}
+		if err := pause(ctx, round); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+}
+
+// attempt asks a replica, and after a while perhaps a second one too.
+func (c *client) attempt(ctx context.Context, first, second *replica, path string, use func(*response) error) error {
+	r, err := c.begin(ctx, first, second, path)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if err := use(r); err != nil {
+		err = r.cause(err)
+		c.route.failed(r.from, time.Now())
+		return err
+	}
+	c.route.worked(r.from)
+	return nil
+}
+
+// mostPause is the longest time before all replicas are asked again.
+const mostPause = 10 * time.Second
+
+// pause waits before all replicas are asked again.
+func pause(ctx context.Context, round int) error {
+	most := min(100*time.Millisecond<<min(round, 10), mostPause)
+	timer := time.NewTimer(rand.N(most))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,220 @@
+package remote
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/whole"
+	"github.com/penstock-go/penstock/internal/wire"
+)
+
+// PlaceWhole requests a batch and reads it into its memory.
+func (r reader) PlaceWhole(ctx context.Context, b whole.Batch) error {
+	c := r.c
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	path := fmt.Sprintf("/v1/%s/%d/%d-%d/%d", c.plan.Plan, b.Epoch(), c.cfg.rank, c.cfg.world, b.Number())
+	if b.Draw() > 0 {
+		path += fmt.Sprintf("?draw=%d", b.Draw())
+	}
+	return c.fetch(ctx, path, func(r *response) error {
+		if err := c.fill(b, r); err != nil {
+			return fmt.Errorf("batch: %w", err)
+		}
+		return nil
+	})
+}
+
+// fill reads a batch. Everything that the header says is compared with the plan before
+// memory is allocated.
+func (c *client) fill(b whole.Batch, r io.Reader) error {
+	h, err := wire.ReadHeader(r)
+	if err != nil {
+		return err
+	}
+	if err := c.check(h, b); err != nil {
+		return err
+	}
+	indices, err := b.Reserve(rowsOf(h))
+	if err != nil {
+		return final{err}
+	}
+	f := filling{c: c, b: b, indices: indices, offsets: make([][]int, len(c.spec)), values: make([][]byte, len(c.spec))}
+	for _, t := range h.Tensors {
+		if i := c.spec.Index(t.Name); i >= 0 && c.spec[i].Ragged {
+			if f.values[i], f.offsets[i], err = b.Ragged(i, t.Bytes); err != nil {
+				return final{err}
+			}
+		}
+	}
+	for _, t := range h.Tensors {
+		if err := f.read(t, r); err != nil {
+			return err
+		}
+	}
+	var end [1]byte
+	if n, err := r.Read(end[:]); n > 0 || err != io.EOF { // also lets the connection be used again
+		return fmt.Errorf("the body goes on after the last tensor: %v", err)
+	}
+	return f.checkOffsets()
+}
+
+func rowsOf(h *wire.Header) int {
+	for _, t := range h.Tensors {
+		if t.Name == wire.Indices {
+			return t.Bytes / 8
+		}
+	}
+	return -1
+}
+
+// check compares a header with the plan and the request.
+func (c *client) check(h *wire.Header, b whole.Batch) error {
+	rows := rowsOf(h)
+	want := map[string]wire.Tensor{wire.Indices: {Dtype: "I64", Shape: []int{rows}, Bytes: 8 * rows}}
+	bytes := 0 // that the plan does not tell
+	if rows < 0 || rows > max(c.plan.Rows, c.cfg.limit) {
+		return fmt.Errorf("header: %d samples", rows)
+	}
+	for _, f := range c.spec {
+		dtype, err := wire.SafetensorsDtype(f.Dtype)
+		if err != nil {
+			return err
+		}
+		if rows > math.MaxInt/2/f.Bytes() {
+			return fmt.Errorf("header: %d samples of %v", rows, f)
+		}
+		t := wire.Tensor{Dtype: dtype, Shape: append([]int{rows}, f.Shape...), Bytes: rows * f.Bytes()}
+		if f.Ragged {
+			want[f.Name+wire.Offsets] = wire.Tensor{Dtype: "I64", Shape: []int{rows + 1}, Bytes: 8 * (rows + 1)}
+			t.Bytes = -1
+		}
+		want[f.Name] = t
+	}
+	for k, v := range map[string]int{"epoch": b.Epoch(), "draw": b.Draw(), "number": b.Number(), "rank": c.cfg.rank, "world": c.cfg.world, "samples": rows} {
+		if h.Texts[k] != strconv.Itoa(v) {
+			return fmt.Errorf("header: %s is %q, want %d", k, h.Texts[k], v)
+		}
+	}
+	if h.Texts["plan"] != c.plan.Plan {
+		return errOtherPlan
+	}
+	if len(h.Tensors) != len(want) {
+		return fmt.Errorf("header: %d tensors, want %d", len(h.Tensors), len(want))
+	}
+	for _, t := range h.Tensors {
+		w, ok := want[t.Name]
+		delete(want, t.Name)
+		if ok && w.Bytes < 0 { // the values of a ragged field
+			i := c.spec.Index(t.Name)
+			w.Bytes, w.Shape[0] = t.Bytes, t.Bytes/c.spec[i].Bytes()
+			ok = t.Bytes%c.spec[i].Bytes() == 0
+			bytes += min(t.Bytes, c.cfg.limit+1)
+		} else if rows > c.plan.Rows {
+			bytes += min(t.Bytes, c.cfg.limit+1)
+		}
+		if !ok || t.Dtype != w.Dtype || t.Bytes != w.Bytes || !slices.Equal(t.Shape, w.Shape) {
+			return fmt.Errorf("header: tensor %q is %s %v of %d bytes, which is not in the plan", t.Name, t.Dtype, t.Shape, t.Bytes)
+		}
+		if bytes > c.cfg.limit {
+			return final{fmt.Errorf("the ragged fields of the batch, or its samples beyond %d, have more than the %d bytes that Limit allows", c.plan.Rows, c.cfg.limit)}
+		}
+	}
+	return nil
+}
+
+// A filling is a batch that is being read.
+type filling struct {
+	c       *client
+	b       whole.Batch
+	indices []int
+	offsets [][]int  // of ragged fields
+	values  [][]byte // of ragged fields
+}
+
+// read reads a tensor.
+func (f *filling) read(t wire.Tensor, r io.Reader) error {
+	if t.Name == wire.Indices {
+		if err := readNumbers(f.indices, r); err != nil {
+			return err
+		}
+		for _, i := range f.indices {
+			if i < 0 || i >= f.c.plan.Samples {
+				return fmt.Errorf("sample %d of %d", i, f.c.plan.Samples)
+			}
+		}
+		return nil
+	}
+	i := f.c.spec.Index(t.Name)
+	if i < 0 { // offsets, because check knows all names
+		i = f.c.spec.Index(t.Name[:len(t.Name)-len(wire.Offsets)])
+		return readNumbers(f.offsets[i], r)
+	}
+	data := f.values[i]
+	if !f.c.spec[i].Ragged {
+		data = f.b.Fixed(i)
+	}
+	if _, err := io.ReadFull(r, data); err != nil {
+		return unexpected(err)
+	}
+	if f.c.spec[i].Dtype == tensor.Bool {
+		for _, v := range data {
+			if v > 1 {
+				return fmt.Errorf("field %q has the bool %d", t.Name, v)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *filling) checkOffsets() error {
+	for i, ends := range f.offsets {
+		if ends == nil {
+			continue
+		}
+		name, n := f.c.spec[i].Name, len(f.values[i])/f.c.spec[i].Bytes()
+		if ends[0] != 0 || ends[len(ends)-1] != n || !slices.IsSorted(ends) {
+			return fmt.Errorf("the offsets of field %q do not divide its %d elements", name, n)
+		}
+	}
+	return nil
+}
+
+// readNumbers reads numbers of int64.
+func readNumbers(to []int, r io.Reader) error {
+	var block [4096]byte
+	for len(to) > 0 {
+		n := min(len(to), len(block)/8)
+		if _, err := io.ReadFull(r, block[:8*n]); err != nil {
+			return unexpected(err)
+		}
+		for k := range n {
+			v := int64(binary.LittleEndian.Uint64(block[8*k:]))
+			if int64(int(v)) != v {
+				return errors.New("a number does not fit in an int")
+			}
+			to[k] = int(v)
+		}
+		to = to[n:]
+	}
+	return nil
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// An Option configures [Open]. The zero Option sets nothing.
+type Option struct{ set func(*config) }
+
+// Rank sets which rank of how many the loader reads for. The default is rank 0 of 1.
+func Rank(rank, world int) Option { return Option{func(c *config) { c.rank, c.world = rank, world }} }
+
+// Loader gives the loader options, such as Memory, InFlight, Unordered, Timeout and Observe.
+// Those that decide which samples a batch has, such as BatchSize, Shuffle and Seed, belong to
+// the service. Workers is the number of requests at once, of which no more than four are
+// sent; the default is 2.
+func Loader(options ...loader.Option) Option {
+	return Option{func(c *config) { c.loader = append(c.loader, options...) }}
+}
+
+// Token sends a bearer token with every request. It is never sent over another scheme than
+// HTTPS, except to the machine itself or if Insecure allows it.
+func Token(secret string) Option { return Option{func(c *config) { c.token = secret }} }
+
+// Insecure allows to send a [Token] over HTTP to other machines.
+func Insecure() Option { return Option{func(c *config) { c.insecure = true }} }
+
+// Plan is the hash of the plan that the service must have. By default any plan is right,
+// and all replicas must have the plan of the one that answers first.
+func Plan(hash string) Option { return Option{func(c *config) { c.plan = hash }} }
+
+// HTTPClient sends the requests through client. Its Timeout should be 0: [Silence] finds
+// requests that hang. The default is a client of HTTP/1.1 that keeps its connections.
+func HTTPClient(client *http.Client) Option { return Option{func(c *config) { c.http = client }} }
+
+// Retries sets how often all replicas are asked again before a batch fails. The default is 20:
+// by then 70 s have passed on average, in addition to the time of the requests.
+func Retries(n int) Option { return Option{func(c *config) { c.retries = n }} }
+
+// Silence sets after which time without a byte a request counts as broken. It must be
+// longer than the service needs to make a batch. The default is a minute.
+func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
+
+// Hedge sets how many second requests may be sent to the next replica for slow ones, as a
+// share of all requests. The default is 0.02. Hedge(0) sends none. A batch that another
+// replica makes costs it more than the ones after it.
+func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
+
+// Limit sets how many bytes the ragged fields of a batch may have, and batches that are
+// larger than any of epoch 0. Others are errors. The default is 1 GiB.
+func Limit(bytes int) Option { return Option{func(c *config) { c.limit = bytes }} }
+
+type config struct {
+	rank, world int
+	loader      []loader.Option
+	token, plan string
+	insecure    bool
+	http        *http.Client
+	retries     int
+	silence     time.Duration
+	hedge       float64
+	limit       int
+}
+
+func newConfig(options []Option) config {
+	c := config{world: 1, retries: 20, silence: time.Minute, hedge: 0.02, limit: 1 << 30}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(&c)
+		}
+	}
+	return c
+}
+
+func (c *config) validate() error {
+	var errs []error
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("remote: "+format, args...))
+		}
+	}
+	wrong(c.world < 1 || c.rank < 0 || c.rank >= c.world, "Rank(%d, %d): want a rank from 0 to world-1", c.rank, c.world)
+	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
+	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
+	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)
+	wrong(c.limit < 0, "Limit(%d): want 0 or more", c.limit)
+	return errors.Join(errs...)
+}

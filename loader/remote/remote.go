@@ -1,0 +1,102 @@
+// Package remote loads batches from a data service: see package serve.
+//
+//	l, err := remote.Open(ctx, []string{"http://replica-0:8080", "http://replica-1:8080"}, remote.Rank(rank, world))
+//	if err != nil {
+//		return err
+//	}
+//	defer l.Close()
+//	for batch, err := range l.Epoch(ctx, 0) {
+//		…
+//	}
+//
+// What Open returns is a [loader.Loader], so a trainer changes only the line that makes
+// it. Batches, with their numbers, indices and positions, are those of a local loader with
+// the service's plan and the option loader.Ranks, bit for bit. Positions of both can be
+// used with both. Only [loader.Batch.Name] has no names. Bytes are read from the network
+// into the memory of the batch.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader"
+)
+
+// Open asks the replicas of a service for their plan, and makes a loader of its batches.
+// replicas are URLs, such as "https://host:8080". One of them is enough; it may also be the
+// address of a balancer.
+//
+// A loader reads from one replica, which differs from rank to rank: rendezvous hashing
+// chooses it. Where a request fails, the next replica is asked at once. When all have
+// failed, the client waits for a random time of up to 2^k·50 ms, but at most 10 s,
+// before it asks them for the k-th time. A batch depends on nothing but its number, so
+// a batch of another replica is the same. A replica that serves another plan is left
+// out.
+//
+// ctx ends Open only. The loader must be closed.
+func Open(ctx context.Context, replicas []string, options ...Option) (*loader.Loader, error) {
+	cfg := newConfig(options)
+	c, err := newClient(replicas, cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.newLoader(ctx)
+	if err != nil {
+		c.close()
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	return l, nil
+}
+
+func (c *client) newLoader(ctx context.Context) (*loader.Loader, error) {
+	if err := c.describe(ctx); err != nil {
+		return nil, err
+	}
+	options := append([]loader.Option{loader.Workers(2)}, c.cfg.loader...)
+	return loader.New(batches{c}, append(options, loader.BatchSampler(courses{c}), loader.Seed(c.plan.Seed))...)
+}
+
+// describe asks for the plan.
+func (c *client) describe(ctx context.Context) (err error) {
+	if err := c.fetchJSON(ctx, "/v1/plan", &c.plan); err != nil {
+		return err
+	}
+	p := &c.plan
+	switch {
+	case p.Version != wire.Version:
+		return fmt.Errorf("the service has version %d of the format, this program reads %d", p.Version, wire.Version)
+	case p.Plan == "" || p.Hash() != p.Plan:
+		return errors.New("the service describes its plan wrongly: the hash is that of another one")
+	case c.cfg.plan != "" && p.Plan != c.cfg.plan:
+		return fmt.Errorf("the service has plan %s, want %s", p.Plan, c.cfg.plan)
+	case p.Samples < 1 || p.Rows < 1:
+		return fmt.Errorf("the service has %d samples, and batches of %d", p.Samples, p.Rows)
+	}
+	c.spec, err = wire.Spec(p.Fields)
+	return err
+}
+
+// batches is the service as a dataset, for the loader. Its Readers fill whole batches.
+type batches struct{ c *client }
+
+func (b batches) Len() int           { return b.c.plan.Samples }
+func (b batches) Spec() dataset.Spec { return b.c.spec }
+
+func (b batches) Open() (dataset.Reader, error) { return reader{b.c}, nil }
+
+type reader struct{ c *client }
+
+// Place is not called, unless the goroutine that filled a batch was ended.
+func (reader) Place(context.Context, int, dataset.Slot) error {
+	return errors.New("remote: single samples cannot be read")
+}
+
+// Close closes connections that are not in use.
+func (r reader) Close() error {
+	r.c.close()
+	return nil
+}

@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/wire"
+)
+
+// A response is the body of status 200. Reads end if it is silent for too long.
+type response struct {
+	from    *replica
+	length  int64 // of the body, or -1
+	body    io.ReadCloser
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer
+	silence time.Duration
+	after   func() // if not nil, close calls it
+}
+
+func (r *response) Read(p []byte) (int, error) {
+	r.timer.Reset(r.silence)
+	return r.body.Read(p)
+}
+
+// close ends the response. The connection can be used again if the body was read to its
+// end.
+func (r *response) close() {
+	if r.body != nil {
+		r.body.Close() // what was needed has been read
+	}
+	r.timer.Stop()
+	r.cancel(nil)
+	if r.after != nil {
+		r.after()
+	}
+}
+
+// cause is err, or why the response was ended.
+func (r *response) cause(err error) error {
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
+	}
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// errOvertaken ends a request if the second one was faster.
+var errOvertaken = errors.New("the second request was faster")
+
+// begin sends a request and waits for the response. If that takes long, it sends a second
+// one to another replica, and returns the response that comes first.
+func (c *client) begin(ctx context.Context, one, two *replica, path string) (*response, error) {
+	delay := c.pace.Begin()
+	if delay == 0 {
+		return c.open(ctx, one, path)
+	}
+	var (
+		first, overtake = context.WithCancelCause(ctx)
+		second, stop    = context.WithCancel(ctx)
+		decided         atomic.Bool
+		other           *response
+		group           sync.WaitGroup
+	)
+	group.Go(func() {
+		if !c.pace.Turn(second, delay) {
+			return
+		}
+		r, err := c.open(second, two, path)
+		switch {
+		case err != nil: // the first request goes on
+		case decided.CompareAndSwap(false, true):
+			other = r
+			overtake(errOvertaken)
+		default:
+			r.close()
+		}
+	})
+	release := func() {
+		stop()
+		overtake(nil)
+		group.Wait()
+	}
+	r, err := c.open(first, one, path)
+	if decided.CompareAndSwap(false, true) {
+		if err != nil {
+			release()
+			return nil, err
+		}
+		stop()
+		r.after = release
+		return r, nil
+	}
+	if err == nil {
+		r.close() // both came at once
+	}
+	group.Wait() // other is set
+	other.after = release
+	return other, nil
+}
+
+// open sends a request and waits for the response.
+func (c *client) open(ctx context.Context, from *replica, path string) (*response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r := &response{from: from, ctx: ctx, cancel: cancel, silence: c.cfg.silence}
+	r.timer = time.AfterFunc(r.silence, func() { cancel(fmt.Errorf("no byte for %v", r.silence)) })
+	begun := time.Now()
+	err := c.send(r, path)
+	if err == nil {
+		c.pace.Observe(time.Since(begun))
+		return r, nil
+	}
+	err = r.cause(err)
+	if err == errOvertaken {
+		c.pace.Observe(time.Since(begun)) // at least as long
+	} else if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
+		c.route.failed(from, time.Now())
+	}
+	r.close()
+	return nil, err
+}
+
+func (c *client) send(r *response, path string) error {
+	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.from.url+path, nil)
+	if err != nil {
+		return err
+	}
+	if c.cfg.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	r.body, r.length = resp.Body, resp.ContentLength
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return refusal(resp)
+}
+
+// refusal is the error of another status than 200.
+func refusal(resp *http.Response) error {
+	const most = 64 << 10
+	var text wire.Error
+	err := fmt.Errorf("status %s", resp.Status)
+	if json.NewDecoder(io.LimitReader(resp.Body, most)).Decode(&text) == nil && text.Error != "" {
+		err = fmt.Errorf("status %s: %s", resp.Status, text.Error)
+	}
+	switch resp.StatusCode {
+	case http.StatusConflict:
+		return errOtherPlan
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError:
+		return final{err}
+	}
+	return err
+}

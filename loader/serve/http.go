@@ -1,0 +1,229 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader"
+)
+
+func (s *Server) route() {
+	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	s.mux.HandleFunc("GET /readyz", s.ready)
+	s.mux.HandleFunc("GET /metrics", s.allowed(s.counts.write))
+	s.mux.HandleFunc("GET /v1/plan", s.allowed(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.plan) }))
+	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}", s.allowed(s.serveRest))
+	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}/{number}", s.allowed(s.serveBatch))
+}
+
+// ServeHTTP answers a request: see the protocol of the package.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		// Nobody waits for what the client sends. Without an error on recorders, this
+		// ends a connection that sends nothing.
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
+		w.Header().Set("Connection", "close")
+		s.refuse(w, http.StatusBadRequest, errors.New("a request has no body"))
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// allowed checks the token.
+func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.token {
+			given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			sum := sha256.Sum256([]byte(given)) // of equal length, so that the time tells nothing
+			if subtle.ConstantTimeCompare(sum[:], s.cfg.secret[:]) != 1 || !ok {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				s.refuse(w, http.StatusUnauthorized, errors.New("the token is missing or wrong"))
+				return
+			}
+		}
+		h(w, r)
+	}
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		s.refuse(w, http.StatusServiceUnavailable, errClosed)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+// answer sends a value as JSON.
+func answer(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(value) // nobody is there to read an error of writing
+}
+
+// refuse sends an error.
+func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	s.counts.answered(status)
+	text := wire.Error{Error: err.Error()}
+	if e, ok := errors.AsType[*loader.SampleError](err); ok {
+		text.Name, text.Index = e.Name, &e.Index
+	}
+	answer(w, status, text)
+}
+
+// place parses the path up to the share, and the draw.
+func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a address, rest loader.Rest, ok bool) {
+	if r.PathValue("plan") != s.plan.Plan {
+		s.refuse(w, http.StatusConflict, errors.New("this service serves another plan: see /v1/plan"))
+		return
+	}
+	of, shared := parseShare(r.PathValue("share"))
+	epoch, counted := parseNumber(r.PathValue("epoch"))
+	a.epoch = epoch
+	drawn := true
+	if text := r.URL.RawQuery; text != "" {
+		text, drawn = strings.CutPrefix(text, "draw=")
+		if drawn {
+			a.draw, drawn = parseNumber(text)
+		}
+	}
+	if !shared || !counted || !drawn {
+		s.refuse(w, http.StatusBadRequest, errors.New("want /v1/{plan}/{epoch}/{rank}-{world}[/{number}][?draw=D] with decimal numbers and a rank below world"))
+		return
+	}
+	rest, err := s.rests.of(of, a.epoch, a.draw)
+	if err != nil {
+		s.refuse(w, http.StatusNotFound, err)
+		return
+	}
+	return of, a, rest, true
+}
+
+func (s *Server) serveRest(w http.ResponseWriter, r *http.Request) {
+	_, a, rest, ok := s.place(w, r)
+	if !ok {
+		return
+	}
+	s.counts.answered(http.StatusOK)
+	answer(w, http.StatusOK, wire.Rest{Epoch: a.epoch, Draw: a.draw, Batches: rest.Batches, Step: rest.Step, End: rest.End})
+}
+
+func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request) {
+	of, a, rest, ok := s.place(w, r)
+	if !ok {
+		return
+	}
+	number, ok := parseNumber(r.PathValue("number"))
+	switch {
+	case !ok:
+		s.refuse(w, http.StatusBadRequest, errors.New("want a decimal number of a batch"))
+		return
+	case number >= rest.Batches:
+		s.refuse(w, http.StatusNotFound, fmt.Errorf("rank %d of %d has %d batches from draw %d of epoch %d on", of.rank, of.world, rest.Batches, a.draw, a.epoch))
+		return
+	}
+	a.number = number
+	tag := fmt.Sprintf(`"%s-%d-%d-%d-%d-%d"`, s.plan.Plan, a.epoch, of.rank, of.world, a.draw, a.number)
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "max-age=31536000, immutable")
+	if has := r.Header.Get("If-None-Match"); has == tag || has == "*" {
+		s.counts.answered(http.StatusNotModified)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if a.draw%rest.Step == 0 {
+		a.number += a.draw / rest.Step
+		a.draw = 0
+	}
+	s.send(w, r, of, a)
+}
+
+// send makes a batch and sends it.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a address) {
+	status, err := http.StatusOK, error(nil)
+	defer func() {
+		if err != nil {
+			w.Header().Del("ETag")
+			w.Header().Set("Cache-Control", "no-store")
+			s.refuse(w, status, err)
+		}
+	}()
+	select {
+	case s.requests <- struct{}{}:
+		defer func() { <-s.requests }()
+	default:
+		status, err = http.StatusServiceUnavailable, errors.New("too many requests at once")
+		return
+	}
+	begun := time.Now()
+	s.counts.inFlight.Add(1)
+	defer s.counts.inFlight.Add(-1)
+	m, done, err := s.lanes.get(r.Context(), of, a)
+	if err != nil {
+		status = statusOf(r.Context(), err)
+		return
+	}
+	defer done()
+	if err = m.err; err != nil {
+		status = http.StatusInternalServerError
+		if m.passing() {
+			status = http.StatusServiceUnavailable
+		}
+		return
+	}
+	b := s.body(m)
+	if err = b.err; err != nil {
+		status = http.StatusInternalServerError
+		return
+	}
+	s.counts.waited(time.Since(begun))
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(b.bytes))
+	s.counts.answered(http.StatusOK)
+	if r.Method != http.MethodHead {
+		s.write(w, b)
+	}
+}
+
+// statusOf is the status if there is no batch.
+func statusOf(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		return 499 // the client has gone; only metrics see it
+	}
+	return http.StatusServiceUnavailable
+}
+
+// stride is the number of bytes that a client has the time of Stall for.
+const stride = 4 << 20
+
+// write sends the body from the batch's own memory.
+func (s *Server) write(w http.ResponseWriter, b *body) {
+	control := http.NewResponseController(w)
+	for _, piece := range append([][]byte{b.header}, b.pieces...) {
+		for len(piece) > 0 {
+			n := min(len(piece), stride)
+			control.SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
+			written, err := w.Write(piece[:n])
+			s.counts.bytes.Add(int64(written))
+			if err != nil {
+				return // the client has gone, and the connection with it
+			}
+			piece = piece[n:]
+		}
+	}
+	s.counts.batches.Add(1)
+}

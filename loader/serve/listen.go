@@ -1,0 +1,187 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A ListenOption configures [ListenAndServe]. The zero ListenOption sets nothing.
+type ListenOption struct{ set func(*listening) }
+
+// TLS serves HTTPS with the certificate and the key in these files.
+func TLS(certificate, key string) ListenOption {
+	return ListenOption{func(l *listening) { l.certificate, l.key = certificate, key }}
+}
+
+// Insecure allows to listen beyond the loopback interface without TLS or without a token:
+// for networks where everybody may read the data.
+func Insecure() ListenOption { return ListenOption{func(l *listening) { l.insecure = true }} }
+
+// Connections sets how many connections there may be at once. Others wait to be accepted.
+// The default is 256.
+func Connections(n int) ListenOption { return ListenOption{func(l *listening) { l.connections = n }} }
+
+// Grace sets how the service ends when ctx is done: for the time drain it answers requests
+// but is not ready (see [Server.Drain]), then it takes no new ones, and waits at most the
+// time end for those that run. The defaults are 0 and 30 s.
+func Grace(drain, end time.Duration) ListenOption {
+	return ListenOption{func(l *listening) { l.drain, l.end = drain, end }}
+}
+
+// Logger sets where errors of connections are logged. By default they are not.
+func Logger(log *slog.Logger) ListenOption { return ListenOption{func(l *listening) { l.log = log }} }
+
+// Listening sets a function that is called once the service listens, with its address: to
+// learn the port that port 0 has become.
+func Listening(f func(net.Addr)) ListenOption {
+	return ListenOption{func(l *listening) { l.listening = f }}
+}
+
+type listening struct {
+	certificate, key string
+	insecure         bool
+	connections      int
+	drain, end       time.Duration
+	log              *slog.Logger
+	listening        func(net.Addr)
+}
+
+// ListenAndServe serves s at a TCP address until ctx is done, then ends gracefully, closes
+// s, also after an error, and returns nil. If the address is not one of the loopback interface, it refuses to
+// serve without [TLS] and a [Token], unless [Insecure] allows it.
+//
+// A connection that sends no whole request in 10 s is closed.
+func ListenAndServe(ctx context.Context, address string, s *Server, options ...ListenOption) error {
+	l := listening{connections: 256, end: 30 * time.Second, log: slog.New(slog.DiscardHandler)}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(&l)
+		}
+	}
+	if err := l.check(address, s); err != nil {
+		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
+	}
+	if l.listening != nil {
+		l.listening(listener.Addr())
+	}
+	if err := l.serve(ctx, listener, s); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// check reports what is wrong with the options for that address.
+func (l *listening) check(address string, s *Server) error {
+	switch {
+	case l.connections < 1:
+		return fmt.Errorf("Connections(%d): want 1 or more", l.connections)
+	case l.drain < 0 || l.end < 0:
+		return fmt.Errorf("Grace(%v, %v): want 0 or more", l.drain, l.end)
+	case (l.certificate == "") != (l.key == ""):
+		return errors.New("TLS: want both a certificate and a key")
+	case l.insecure || l.certificate != "" && s.cfg.token:
+		return nil
+	}
+	to, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return err
+	}
+	if !to.IP.IsLoopback() {
+		return fmt.Errorf("%s can be reached from other machines: want TLS and a Token, or Insecure", address)
+	}
+	return nil
+}
+
+func (l *listening) serve(ctx context.Context, listener net.Listener, s *Server) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		Protocols:         new(http.Protocols), // HTTP/2 would copy every batch
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
+	}
+	server.Protocols.SetHTTP1(true)
+	limited := &limitedListener{Listener: listener, room: make(chan struct{}, l.connections), closed: make(chan struct{})}
+	ended := make(chan error, 1)
+	var group sync.WaitGroup
+	group.Go(func() {
+		if l.certificate != "" {
+			ended <- server.ServeTLS(limited, l.certificate, l.key)
+		} else {
+			ended <- server.Serve(limited)
+		}
+	})
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = l.shutdown(server, s)
+	}
+	group.Wait()
+	return errors.Join(err, s.Close())
+}
+
+// shutdown ends a server gracefully.
+func (l *listening) shutdown(server *http.Server, s *Server) error {
+	s.Drain()
+	time.Sleep(l.drain) // nothing ends earlier: balancers need this time
+	ctx, cancel := context.WithTimeout(context.Background(), l.end)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests still ran after %v: %w", l.end, err)
+	}
+	return errors.Join(err, server.Close())
+}
+
+// A limitedListener accepts a connection only if there is room for it.
+type limitedListener struct {
+	net.Listener
+	room   chan struct{} // a token for each connection
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *limitedListener) Accept() (net.Conn, error) {
+	select {
+	case l.room <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.room
+		return nil, err
+	}
+	return &limitedConn{Conn: c, room: l.room}, nil
+}
+
+func (l *limitedListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+type limitedConn struct {
+	net.Conn
+	once sync.Once
+	room chan struct{}
+}
+
+func (c *limitedConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { <-c.room })
+	return err
+}

@@ -1,0 +1,165 @@
+package serve_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/loader/serve"
+)
+
+func TestTheServiceRefusesToBeReachedByAnybody(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		token   string
+		options []serve.ListenOption
+		refused bool
+	}{
+		{"localhost:0", "", nil, false},
+		{"127.0.0.1:0", "", nil, false},
+		{"[::1]:0", "", nil, false},
+		{":0", "", nil, true},
+		{"0.0.0.0:0", "secret", nil, true},
+		{"[::]:0", "", nil, true},
+		{":0", "", []serve.ListenOption{certificate(t)}, true},
+		{":0", "secret", []serve.ListenOption{certificate(t)}, false},
+		{":0", "", []serve.ListenOption{serve.Insecure()}, false},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		options := append(c.options, serve.Listening(func(net.Addr) { cancel() }))
+		err := serve.ListenAndServe(ctx, c.address, newServer(t, samples(9), serve.Token(c.token)), options...)
+		cancel()
+		if refused := err != nil && strings.Contains(err.Error(), "other machines"); refused != c.refused && !(c.address == "[::1]:0" && err != nil) {
+			t.Errorf("%s, token %q, %d options: %v", c.address, c.token, len(c.options), err)
+		}
+	}
+}
+
+// certificate makes a certificate for localhost.
+func certificate(t *testing.T) serve.ListenOption {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, block := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: der}, "key": {Type: "PRIVATE KEY", Bytes: pkcs}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return serve.TLS(filepath.Join(dir, "cert"), filepath.Join(dir, "key"))
+}
+
+func TestRequestsEndBeforeTheService(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	entered, proceed := make(chan struct{}, 100), make(chan struct{})
+	s := newServer(t, &source{n: 400, fails: func(i int) error {
+		if i >= 200 {
+			entered <- struct{}{}
+			<-proceed
+		}
+		return nil
+	}}, serve.Token("secret"))
+	address := make(chan net.Addr, 1)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.ListenAndServe(ctx, "localhost:0", s, certificate(t), serve.Listening(func(a net.Addr) { address <- a }))
+	}()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	url := "https://" + (<-address).String()
+	got := make(chan string, 1)
+	go func() {
+		r, _ := http.NewRequest("GET", url+"/v1/"+s.Plan()+"/0/0-1/200", nil)
+		r.Header.Set("Authorization", "Bearer secret")
+		resp, err := client.Do(r)
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		_, err = io.Copy(io.Discard, resp.Body)
+		got <- resp.Status
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	<-entered
+	cancel()
+	for request(s, "GET", "/readyz", nil).Code != 503 {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the service ended before the request: %v", err)
+	default:
+	}
+	close(proceed)
+	if status := <-got; status != "200 OK" {
+		t.Errorf("the request ended with %s", status)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectionsBeyondTheLimitWait(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newServer(t, samples(9))
+	address, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() {
+		ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Connections(1), serve.Listening(func(a net.Addr) { address <- a }))
+	}()
+	to := (<-address).String()
+	first, err := net.Dial("tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(first, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	if _, err := first.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	second, err := net.Dial("tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	second.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if n, _ := second.Read(make([]byte, 1)); n > 0 {
+		t.Error("a second connection was answered")
+	}
+	first.Close()
+	second.SetReadDeadline(time.Time{})
+	if _, err := second.Read(make([]byte, 1)); err != nil {
+		t.Errorf("when there is room: %v", err)
+	}
+	second.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,91 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/whole"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// A wholeBatch is a job whose batch comes from elsewhere as a whole. Only the worker
+// that has claimed its first row uses it.
+type wholeBatch struct{ j *job }
+
+func (b wholeBatch) Epoch() int { return b.j.plan.epoch }
+func (b wholeBatch) Draw() int {
+	if p := b.j.plan; p.drawn(0)%p.step() != 0 {
+		return p.drawn(0)
+	}
+	return 0
+}
+
+func (b wholeBatch) Number() int {
+	if b.Draw() > 0 {
+		return b.j.k
+	}
+	return b.j.plan.number(b.j.k)
+}
+
+func (b wholeBatch) Reserve(rows int) ([]int, error) {
+	b.j.slab.joined = true
+	if err := b.j.slab.reserve(rows); err != nil {
+		return nil, err
+	}
+	b.j.indices = slices.Grow(b.j.indices[:0], rows)[:rows]
+	return b.j.indices, nil
+}
+
+func (b wholeBatch) Fixed(field int) []byte { return b.j.slab.column(field, len(b.j.indices)) }
+
+func (b wholeBatch) Ragged(field, n int) (values []byte, offsets []int, err error) {
+	s := b.j.slab
+	c := &s.ragged[field]
+	err = s.from.values.put(c.block) // of an earlier attempt
+	c.block, c.values = nil, nil
+	if err != nil {
+		return nil, nil, err
+	}
+	if n > 0 {
+		if c.block, err = s.from.values.get(n); err != nil {
+			return nil, nil, fmt.Errorf("%d bytes of field %q: %w", n, s.spec[field].Name, err)
+		}
+	}
+	c.values, c.ends = c.block[:n], c.ends[:len(b.j.indices)+1]
+	return c.values, c.ends, nil
+}
+
+// placeWhole makes the reader fill the batch. An error ends the run in its place.
+func (w *worker) placeWhole(j *job) {
+	err := ErrGoexit // unless the Reader returns
+	returned := false
+	defer func() {
+		w.call.end()
+		w.clock.Stop()
+		if !returned {
+			err = w.interrupted(recover())
+		}
+		if err != nil {
+			j.breaks(j.named(err))
+		}
+	}()
+	w.enter(fetching)
+	w.clock.Stage(dataset.StageRead)
+	err = w.whole.PlaceWhole(w.ctx, wholeBatch{j})
+	returned = true
+}
+
+// epochBatches are the batches of an epoch that remain after some draws. A service is
+// asked for them; other batch samplers plan the whole epoch.
+func (l *Loader) epochBatches(ctx context.Context, epoch, drawn int) (sampler.Batches, error) {
+	if s, ok := l.cfg.batchSampler.(whole.Sampler); ok {
+		return s.From(ctx, epoch, drawn)
+	}
+	batches := l.cfg.batchSampler.Epoch(epoch)
+	if part, ok := batches.(sampler.BatchPart); ok && drawn > 0 {
+		return part.From(drawn), nil
+	}
+	return batches, nil
+}

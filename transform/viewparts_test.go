@@ -102,7 +102,7 @@ func augmentedViews(t testing.TB, n int) *transform.Pipeline {
 	x, err := transform.Images(scenes(t, n), parts(
 		transform.Views(2, transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.ColorJitter(0.4, 0.4, 0.2, 0.1),
 			transform.Resize(32, 48), transform.SanitizeBoundingBoxes(), transform.ToTensor()),
-		transform.Views(3, transform.RandomResizedCrop(16), transform.RandomRotation(-20, 20)).As("local"))...)
+		transform.Views(3, transform.RandomResizedCrop(16), transform.RandomRotation(-20, 20), transform.ElasticTransform(20, 2)).As("local"))...)
 	if err != nil {
 		t.Fatal(err)
 	}

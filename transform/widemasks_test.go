@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -127,4 +128,92 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 	if _, err := transform.Images(wide, transform.Mask("mask"), transform.CenterCrop(8)); err == nil || !strings.Contains(err.Error(), "want Dtype(tensor.Uint16), or a larger one") {
 		t.Errorf("uint16 as uint8: %v", err)
 	}
+}
+
+func TestWideMasksAllocateNothing(t *testing.T) {
+	for name, mask := range map[string]transform.MaskField{
+		"grey16": transform.Mask("mask").Dtype(tensor.Uint16),
+		"ids":    transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32),
+	} {
+		x, err := transform.Images(maskFile(t, name), mask, transform.RandomRotation(-30, 30), transform.ElasticTransform(20, 2), transform.RandomCrop(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot := dataset.NewSlot(x.Spec()...)
+		place := func() {
+			if err := r.Place(t.Context(), 0, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		place()
+		if n := testing.AllocsPerRun(50, place); n > 0 {
+			t.Errorf("%s: %v allocations per sample", name, n)
+		}
+		r.Close()
+	}
+}
+
+// FuzzAnnotations gives steps a hostile mask and hostile boxes. The numbers of masks stay
+// those of the file.
+func FuzzAnnotations(f *testing.F) {
+	for _, name := range []string{"grey16", "palette8", "ids", "grey1laced"} {
+		data, err := os.ReadFile("testdata/annotations/" + name + ".png")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, dense.Bytes([]float32{1, 2, 9, 8, 0, 0, 21, 13}), uint64(7))
+	}
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{13, 21, 3}},
+		{Name: "mask", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+		{Name: "label", Dtype: tensor.Int64, Ragged: true},
+	}
+	compile := func(mask transform.MaskField) *transform.CompiledSamples {
+		c, err := transform.CompileSamples(spec, transform.Boxes("boxes", transform.XYXY).With("label"), mask.Dtype(tensor.Int32),
+			transform.Views(2, transform.RandomIoUCrop(), transform.RandomApply(0.5, transform.ElasticTransform(20, 2)), transform.RandomRotation(-90, 90),
+				transform.Resize(12, 11), transform.SanitizeBoundingBoxes()))
+		if err != nil {
+			f.Fatal(err)
+		}
+		return c
+	}
+	numbers, ids := compile(transform.Mask("mask")), compile(transform.Mask("mask").SegmentIDs())
+	f.Fuzz(func(t *testing.T, mask, boxes []byte, seed uint64) {
+		from := dataset.NewSlot(spec...)
+		copy(dataset.Grow[uint8](from, 1, len(mask)), mask)
+		n := min(len(boxes)/16, 64)
+		copy(from.Cell(2).Grow(16*n), boxes)
+		for k := range dataset.Grow[int64](from, 3, n) {
+			dataset.Row[int64](from, 3)[k] = int64(k)
+		}
+		for most, c := range map[int32]*transform.CompiledSamples{1<<16 - 1: numbers, 1<<24 - 1: ids} {
+			to := dataset.NewSlot(c.Spec()...)
+			if c.Into(to, from, seed) != nil {
+				continue
+			}
+			for _, v := range dataset.Row[int32](to, 1) {
+				if v < 0 || v > most {
+					t.Fatalf("a mask has the number %d", v)
+				}
+			}
+			left := 0
+			for _, count := range dataset.Row[int64](to, 4) {
+				left += int(count)
+			}
+			labels := dataset.Row[int64](to, 3)
+			if len(labels) != left || len(dataset.Row[float32](to, 2)) != 4*left {
+				t.Fatalf("%d labels for %d boxes", len(labels), left)
+			}
+			for _, v := range labels {
+				if v < 0 || v >= int64(n) {
+					t.Fatalf("label %d of %d", v, n)
+				}
+			}
+		}
+	})
 }

@@ -51,12 +51,7 @@ func (s Elastic) add(p *program) error {
 	case s.painter.filter != Nearest && s.painter.filter != Bilinear:
 		return errors.New("want the filter Nearest or Bilinear")
 	}
-	if err := p.beforeTensor(); err != nil {
-		return err
-	}
-	p.touch("warp      " + s.String())
-	p.ops = append(p.ops, displacing{editing{s}})
-	return nil
+	return p.warpBy(s, displacing{editing{s}})
 }
 
 // displacing is the operation of ElasticTransform.

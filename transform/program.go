@@ -174,12 +174,15 @@ func (p *program) touch(line string) {
 }
 
 // warp adds a geometry that needs pixels. Its annotations must follow.
-func (p *program) warp(g geometry) error {
+func (p *program) warp(g geometry) error { return p.warpBy(g, moving{g}) }
+
+// warpBy adds a step that moves pixels, and its operation.
+func (p *program) warpBy(s Step, op operation) error {
 	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
 		return err
 	}
-	p.touch("warp      " + g.String())
-	p.ops = append(p.ops, moving{g})
+	p.touch("warp      " + s.String())
+	p.ops = append(p.ops, op)
 	return nil
 }
 

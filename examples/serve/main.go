@@ -1,0 +1,136 @@
+// Serve gives batches of images to trainers on other machines, and reads them as a
+// trainer does.
+//
+//	go run ./examples/serve                                  # a service of the project's own images
+//	go run ./examples/serve -read http://localhost:8080      # a trainer in Go
+//	python torch_reader.py http://localhost:8080             # a trainer in PyTorch
+//
+// Trainers print the SHA-256 of all that they have read. With -local the same plan is
+// loaded without a service: the hash is the same. Any number of replicas may run; give
+// the trainer all their addresses, separated by commas. docs/service.md says more, and
+// the folder kubernetes has a Deployment.
+//
+// The token comes from the file of -token-file or from the variable PENSTOCK_TOKEN.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// options are what the flags say.
+type options struct {
+	dir         string
+	size, batch int
+	seed        uint64
+	listen      string
+	cert, key   string
+	insecure    bool
+	batches     int
+	drain       time.Duration
+	tokenFile   string
+	read        string
+	local       bool
+	rank, world int
+	epochs      int
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.dir, "dir", "", "folder of images, with a folder per class; the project's own by default")
+	flag.IntVar(&o.size, "size", 224, "width and height of the images in a batch")
+	flag.IntVar(&o.batch, "batch", 16, "images per batch")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order and the augmentations")
+	flag.StringVar(&o.listen, "listen", "localhost:8080", "address of the service")
+	flag.StringVar(&o.cert, "cert", "", "certificate of the service, for HTTPS")
+	flag.StringVar(&o.key, "key", "", "key of the certificate")
+	flag.BoolVar(&o.insecure, "insecure", false, "be reachable from other machines without HTTPS and a token")
+	flag.IntVar(&o.batches, "batches", 48, "batches that the service may have in memory")
+	flag.DurationVar(&o.drain, "drain", 0, "time that the service still takes requests after SIGTERM, so that balancers notice")
+	flag.StringVar(&o.tokenFile, "token-file", "", "file with the token of the service")
+	flag.StringVar(&o.read, "read", "", "read from the replicas at these URLs, separated by commas, instead of serving")
+	flag.BoolVar(&o.local, "local", false, "load the same batches without a service")
+	flag.IntVar(&o.rank, "rank", 0, "rank to read for")
+	flag.IntVar(&o.world, "world", 1, "number of ranks")
+	flag.IntVar(&o.epochs, "epochs", 1, "number of epochs to read")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Serve gives batches of images to trainers on other machines, and reads them as a trainer does.\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal does not wait
+	if err := run(ctx, o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	token, err := readToken(o.tokenFile)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.read != "":
+		return train(ctx, o, token)
+	case o.local:
+		return trainLocally(ctx, o)
+	}
+	return provide(ctx, o, token)
+}
+
+// readToken reads the token. Errors do not show it.
+func readToken(file string) (string, error) {
+	if file == "" {
+		return os.Getenv("PENSTOCK_TOKEN"), nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", errors.New(file + " is empty: want a token")
+	}
+	return token, nil
+}
+
+// plan is what decides the content of every batch: the dataset, and options of its
+// loaders. All replicas, and trainers with -local, have the same.
+func plan(o options) (dataset.Dataset, []loader.Option, error) {
+	files := fs.FS(photos.Files)
+	if o.dir != "" {
+		files = os.DirFS(o.dir)
+	}
+	folder, err := dataset.ImageFolder(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	ds, err := transform.Images(folder, transform.Train(o.size))
+	return ds, []loader.Option{
+		loader.BatchSize(o.batch), loader.Shuffle(true), loader.Seed(o.seed), loader.OnError(loader.Skip, loader.NoLimit),
+	}, err
+}
+
+// mode is what happens to the last images if the ranks do not divide them evenly.
+const mode = sampler.PadToEven

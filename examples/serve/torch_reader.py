@@ -1,0 +1,65 @@
+"""Reads batches of a data service as PyTorch tensors. It needs torch, safetensors and
+requests, and nothing of penstock.
+
+    python torch_reader.py http://replica-0:8080,http://replica-1:8080 [epochs [workers]]
+
+A batch is a function of its number, so any replica may be asked for it, again and again."""
+
+import hashlib
+import itertools
+import os
+import sys
+import time
+
+import requests
+import safetensors.torch
+import torch.utils.data
+
+
+class Service(torch.utils.data.IterableDataset):
+    def __init__(self, replicas, rank=0, world=1, epoch=0):
+        self.replicas, self.share, self.epoch = replicas, f"{rank}-{world}", epoch
+
+    def __iter__(self):
+        session, worker = requests.Session(), torch.utils.data.get_worker_info()
+        plan = get(session, self.replicas, "/v1/plan").json()["plan"]
+        path = f"/v1/{plan}/{self.epoch}/{self.share}"
+        batches = range(get(session, self.replicas, path).json()["batches"])
+        for number in batches[worker.id :: worker.num_workers] if worker else batches:
+            yield safetensors.torch.load(get(session, self.replicas, f"{path}/{number}").content)
+
+
+def get(session, replicas, path, patience=120):
+    """Asks one replica after the other until one answers."""
+    token = os.environ.get("PENSTOCK_TOKEN")
+    headers = {"Authorization": "Bearer " + token} if token else {}
+    begun = time.monotonic()
+    for replica in itertools.cycle(replicas):
+        try:
+            response = session.get(replica + path, headers=headers, timeout=(5, 60))
+            if response.status_code not in (429, 502, 503, 504):
+                response.raise_for_status()
+                return response
+            problem = RuntimeError(f"{replica}: {response.text}")
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as e:
+            problem = e
+        if time.monotonic() - begun > patience:
+            raise problem
+        time.sleep(0.05)
+
+
+def main(replicas, epochs=1, workers=0):
+    digest, batches, samples = hashlib.sha256(), 0, 0
+    for epoch in range(int(epochs)):
+        for batch in torch.utils.data.DataLoader(Service(replicas.split(","), epoch=epoch), batch_size=None, num_workers=int(workers)):
+            if len(batch["indices"]) == 0:
+                continue  # all its images were left out
+            for name in ("indices", "label", "image"):
+                digest.update(batch[name].numpy().tobytes())
+            batches += 1
+            samples += len(batch["indices"])
+    print(f"{batches} batches, {samples} images, sha256 {digest.hexdigest()}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

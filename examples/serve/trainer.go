@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/remote"
+)
+
+// train reads from the service.
+func train(ctx context.Context, o options, token string) error {
+	options := []remote.Option{remote.Rank(o.rank, o.world), remote.Token(token)}
+	if o.insecure {
+		options = append(options, remote.Insecure())
+	}
+	l, err := remote.Open(ctx, strings.Split(o.read, ","), options...)
+	if err != nil {
+		return err
+	}
+	return consume(ctx, l, o.epochs)
+}
+
+// trainLocally reads the same batches from the files. Only the line that makes the loader
+// differs.
+func trainLocally(ctx context.Context, o options) error {
+	ds, options, err := plan(o)
+	if err != nil {
+		return err
+	}
+	l, err := loader.New(ds, append(options, loader.Ranks(o.rank, o.world, mode))...)
+	if err != nil {
+		return err
+	}
+	return consume(ctx, l, o.epochs)
+}
+
+// consume stands for a training: it prints the hash of everything that a model would see.
+func consume(ctx context.Context, l *loader.Loader, epochs int) (err error) {
+	defer func() { err = errors.Join(err, l.Close()) }()
+	sum := sha256.New()
+	batches, samples := 0, 0
+	for b, err := range l.Epochs(ctx, 0, epochs) {
+		if err != nil {
+			return err
+		}
+		var indices []byte
+		for _, i := range b.Indices() {
+			indices = binary.LittleEndian.AppendUint64(indices, uint64(i))
+		}
+		sum.Write(indices)
+		sum.Write(b.Bytes("label"))
+		sum.Write(b.Bytes("image"))
+		batches++
+		samples += b.Len()
+	}
+	fmt.Printf("%d batches, %d images, sha256 %x\n", batches, samples, sum.Sum(nil))
+	return nil
+}

@@ -62,7 +62,7 @@ func (p *indexPNG) header(data []byte, ids bool) (w, h int, err error) {
 	switch {
 	case !begins(data, pngSignature):
 		if f := sniff(formats[:], data); f != nil {
-			return 0, 0, fmt.Errorf("a %s file: want PNG", f.name)
+			return 0, 0, fmt.Errorf("a %s file: want PNG, or TIFF in grey", f.name)
 		}
 		return 0, 0, unknown(data)
 	case len(data) < end || binary.BigEndian.Uint32(data[8:]) != 13 || string(data[12:16]) != "IHDR":

@@ -14,10 +14,10 @@ import (
 // Mask says that a field holds the class number of every pixel of the image: all
 // steps move it with the image, as torchvision moves tv_tensors.Mask. A resize takes
 // the nearest pixel, with PyTorch's rounding. The field is either ragged uint8, PNG
-// files with a palette or in grey of up to 16 bits, whose numbers are those that
-// numpy.asarray(PIL.Image.open(f)) has; or uint8 or uint16 of shape (h, w). The result is
-// uint8 of shape (h, w), unless [MaskField.Dtype] says otherwise. It must come before all
-// steps that change the image.
+// files with a palette or in grey of up to 16 bits, or TIFF files in grey of 8 or 16 bits,
+// whose numbers are those that numpy.asarray(PIL.Image.open(f)) has; or uint8 or uint16 of
+// shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says otherwise.
+// It must come before all steps that change the image.
 func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor.Uint8} }
 
 // Masks says that a field holds a mask per object, as instance segmentation has
@@ -153,24 +153,6 @@ type maskSource struct {
 	spare  []byte
 }
 
-// A maskFile is a mask that is decoded up to the last row that was asked for.
-type maskFile struct {
-	indexPNG
-	pix []byte
-}
-
-// first are the first rows.
-func (f *maskFile) first(rows int) ([]byte, error) {
-	if n := f.size() * f.w * rows; n > len(f.pix) {
-		if n > cap(f.pix) {
-			f.pix = append(make([]byte, 0, n+n/4+64), f.pix...)
-		}
-		f.pix = f.pix[:n]
-	}
-	err := f.decode(f.pix, rows)
-	return f.pix, err
-}
-
 // begin starts with the masks of an image.
 func (s *maskSource) begin(a *annotations, at *maskAt) error {
 	s.pix, s.w, s.h, s.n, s.size, s.coded = s.cell.Bytes(), a.w, a.h, 1, at.size, false
@@ -189,8 +171,7 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 	default:
 		s.coded = true
 		if s.owner {
-			s.file.pix = s.file.pix[:0]
-			if _, _, err := s.file.header(s.pix, at.ids); err != nil {
+			if err := s.file.open(s.pix, at.ids, a.program.limit); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
@@ -47,8 +48,9 @@ func (s *Sample) New(w, h int) *Image {
 
 // ApplySample makes a step from your own [SampleTransform], which gets the named fields.
 // It runs at its place in the list. A field of [Mask] or [Masks] cannot be named, because
-// masks are moved last, and a transform with a method Size does not go with [Boxes],
-// [KeyPoints], [Mask] and [Masks]. With fields it is only for [Images].
+// masks are moved last. A transform with a method Size does not go with [Mask] and [Masks],
+// and moves the fields of [Boxes] and [KeyPoints] itself, so all of them are named. With
+// fields it is not for [Compile].
 //
 // For float images use [ApplyPlanes], and for results of other dtypes and shapes [dataset.Map] over
 // the result of Images: its function gets all fields, and their random numbers.
@@ -83,13 +85,25 @@ func (s sampled) add(p *program) error {
 	switch {
 	case !ok:
 		p.ops = append(p.ops, op)
-	case p.annotated.any():
-		return errors.New("changes the size: not with Boxes, KeyPoints, Mask or Masks")
+	case len(p.annotated.masks) > 0:
+		return errors.New("changes the size: not with Mask or Masks")
+	case len(p.unmoved(s.fields)) > 0:
+		return fmt.Errorf("changes the size: name the fields %q of Boxes and KeyPoints, so that it can move them", p.unmoved(s.fields))
 	default:
 		op.size = size
 		p.ops = append(p.ops, sizedSampling{op})
 	}
 	return nil
+}
+
+// unmoved are the fields of annotations that are not among these.
+func (a *annotated) unmoved(fields []string) (left []string) {
+	for _, name := range a.names() {
+		if !slices.Contains(fields, name) {
+			left = append(left, name)
+		}
+	}
+	return left
 }
 
 // A sampling is a SampleTransform in a program.
@@ -188,6 +202,9 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		e.swap()
 	} else {
 		e.view = whole(m.Width, m.Height)
+	}
+	if e.annotations != nil {
+		e.annotations.w, e.annotations.h = e.img.Width, e.img.Height
 	}
 	return nil
 }

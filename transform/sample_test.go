@@ -165,7 +165,8 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Step{transform.ApplySample(none, "x")}, `transform: step of "x": the dataset has no field "x", only image uint8 (4, 6, 3), label int64 (), boxes float32 (n, 4), mask uint8 (4, 6)`},
 		{[]transform.Step{transform.ApplySample(none, "image")}, `transform: step of "image": that is the field of the images`},
 		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(none, "mask")}, `transform: step of "mask": masks are moved after all steps`},
-		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, "transform: step: changes the size: not with Boxes, KeyPoints, Mask or Masks"},
+		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes and KeyPoints, so that it can move them`},
+		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, "transform: step: changes the size: not with Mask or Masks"},
 		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
 		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (24 bytes), want 6×4"},
 		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (96 bytes), want 3×2"},
@@ -250,5 +251,29 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 	if _, err := transform.Images(boxedImage(), transform.RandomApply(0.5, transform.ApplySample(step(nil), "x"))); err == nil ||
 		!strings.Contains(err.Error(), `the dataset has no field "x"`) {
 		t.Errorf("an unknown field: %v", err)
+	}
+}
+
+// TestOwnStepThatChangesTheSizeMovesBoxes lets later steps see the boxes where the step has put
+// them, in the image's new size.
+func TestOwnStepThatChangesTheSizeMovesBoxes(t *testing.T) {
+	shrink := step(func(s *transform.Sample, r *rand.Rand) error {
+		boxes := dataset.Row[float32](s.Fields, 0)
+		for k := range boxes {
+			boxes[k] /= 2
+		}
+		return halved(s, r)
+	})
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
+		transform.ApplySample(halver{shrink}, "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 3), transform.SanitizeBoundingBoxes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["boxes"].Data(), []float32{1.5, 0.5, 2.5, 1.5, 0.5, 0, 2, 1}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ func masked(f dataset.Field, place func(dst dataset.Slot)) dataset.Dataset {
 
 func maskFile(t *testing.T, name string) dataset.Dataset {
 	t.Helper()
-	data, err := os.ReadFile("testdata/annotations/" + name + ".png")
+	if !strings.Contains(name, ".") {
+		name += ".png"
+	}
+	data, err := os.ReadFile("testdata/annotations/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +104,7 @@ func TestNumbersAbove255Stay(t *testing.T) {
 	}
 }
 
-func widened[T uint16 | int32](values []T) (all []int64) {
+func widened[T uint8 | uint16 | int32](values []T) (all []int64) {
 	for _, v := range values {
 		all = append(all, int64(v))
 	}
@@ -115,6 +119,12 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 		"grey16": {transform.Mask("mask"), `mask "mask": 16 bits per pixel: want Dtype(tensor.Uint16), or a larger one`},
 		"ids":    {transform.Mask("mask"), "PNG: in colour, want a palette or grey"},
 		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "PNG: not in colour with 8 bits each"},
+
+		"grey8raw.tif":       {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "a TIFF file: want PNG"},
+		"grey16raw.tif":      {transform.Mask("mask"), "16 bits per pixel: want Dtype(tensor.Uint16)"},
+		"../rgb.tiff":        {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
+		"../palette.tiff":    {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
+		"../transparent.gif": {transform.Mask("mask"), "a GIF file: want PNG, or TIFF in grey"},
 	} {
 		x, err := transform.Images(maskFile(t, name), c.mask, transform.CenterCrop(8))
 		if err != nil {
@@ -134,6 +144,8 @@ func TestWideMasksAllocateNothing(t *testing.T) {
 	for name, mask := range map[string]transform.MaskField{
 		"grey16": transform.Mask("mask").Dtype(tensor.Uint16),
 		"ids":    transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32),
+
+		"grey16tiff_lzw.tif": transform.Mask("mask").Dtype(tensor.Uint16),
 	} {
 		x, err := transform.Images(maskFile(t, name), mask, transform.RandomRotation(-30, 30), transform.ElasticTransform(20, 2), transform.RandomCrop(9))
 		if err != nil {
@@ -160,8 +172,8 @@ func TestWideMasksAllocateNothing(t *testing.T) {
 // FuzzAnnotations gives steps a hostile mask and hostile boxes. The numbers of masks stay
 // those of the file.
 func FuzzAnnotations(f *testing.F) {
-	for _, name := range []string{"grey16", "palette8", "ids", "grey1laced"} {
-		data, err := os.ReadFile("testdata/annotations/" + name + ".png")
+	for _, name := range []string{"grey16.png", "palette8.png", "ids.png", "grey1laced.png", "grey16tiff_lzw.tif", "grey8raw.tif"} {
+		data, err := os.ReadFile("testdata/annotations/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -216,4 +228,39 @@ func FuzzAnnotations(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTIFFMasksHaveTheNumbersOfPillow reads the files that testdata/annotations/png.py has
+// written: the upper rows for the first view, and then the others.
+func TestTIFFMasksHaveTheNumbersOfPillow(t *testing.T) {
+	files, err := filepath.Glob("testdata/annotations/*.tif")
+	if err != nil || len(files) != 8 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(strings.TrimSuffix(name, ".tif") + ".raw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := widened(raw)
+		if len(raw) == 2*21*13 {
+			want = want[:0]
+			for b := range slices.Chunk(raw, 2) {
+				want = append(want, int64(binary.LittleEndian.Uint16(b)))
+			}
+		}
+		x, err := transform.Images(maskFile(t, filepath.Base(name)), transform.Mask("mask").Dtype(tensor.Int64),
+			transform.Views(1, transform.Crop(0, 0, 5, 21)).As("upper"), transform.Views(1, transform.Crop(0, 0, 13, 21)).As("all"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.At(t.Context(), x, 0)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if all, upper := s["all_mask"].Data().([]int64), s["upper_mask"].Data().([]int64); !slices.Equal(all, want) || !slices.Equal(upper, want[:5*21]) {
+			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…))", name)
+		}
+	}
 }

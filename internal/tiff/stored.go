@@ -152,3 +152,13 @@ func (p *storedImage) storedRow(dst []float32, at, right int, src []byte, step, 
 		src = src[min(step, len(src)):]
 	}
 }
+
+// GreyBits is 8 or 16 if DecodeSamples reads the file whose header was read, and it has one
+// unsigned sample of that many bits per pixel, in which 0 is black. Otherwise it is 0.
+func (d *Decoder) GreyBits() int {
+	p := &d.stored
+	if !p.asStored || p.samples != 1 || p.photometric != blackIsZero || p.kind != gray8 && p.kind != gray16 {
+		return 0
+	}
+	return p.bits
+}

@@ -1,4 +1,4 @@
-"""Writes masks as PNG files in all depths and, beside each, the numbers that
+"""Writes masks as PNG files in all depths and as TIFF files and, beside each, the numbers that
 numpy.asarray(PIL.Image.open(f)) has: as bytes, of 16 bits as uint16, and of colours as
 int32 ids (red + 256·green + 65536·blue, as panopticapi's rgb2id), in little-endian. Run it with Python, NumPy and Pillow:
 
@@ -86,3 +86,11 @@ write("idslaced", 2, 8, True)
 write("idskeylaced", 2, 8, True, True)
 write("idsalpha", 6, 8)
 write("idsalphalaced", 6, 8, True)
+
+for depth, dtype in ((8, np.uint8), (16, np.uint16)):
+    for compression in (None, "tiff_lzw", "tiff_deflate", "packbits"):
+        numbers = np.random.default_rng(depth).integers(0, 2**depth, (h, w)).astype(dtype)
+        path = os.path.join(here, "grey%d%s" % (depth, compression or "raw"))
+        Image.fromarray(numbers).save(path + ".tif", compression=compression)
+        with open(path + ".raw", "wb") as f:
+            f.write(np.asarray(Image.open(path + ".tif")).astype("<u2" if depth == 16 else np.uint8).tobytes())

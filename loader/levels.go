@@ -87,7 +87,7 @@ func (r *run) apply() {
 // which this one was woken. The caller holds the mutex.
 func (r *run) park(w *worker) {
 	r.wakeAnother()
-	w.idle, w.slept = "parked", time.Now()
+	w.idle, w.slept = parked, time.Now()
 	r.parked.Wait()
 	w.idle = ""
 }

@@ -118,9 +118,9 @@ func (r *run) next(w *worker) (j *job, fresh bool) {
 func (r *run) sleep(w *worker) {
 	short := r.cursor.more() && !r.l.room()
 	begun := time.Now()
-	w.idle, w.slept = "waiting for work", begun
+	w.idle, w.slept = awaitsWork, begun
 	if short {
-		w.idle = "waiting for memory"
+		w.idle = awaitsMemory
 	}
 	if r.gauge != nil {
 		r.idling.count(begun, 1, short)

@@ -21,6 +21,25 @@ type Activity struct {
 	For time.Duration
 }
 
+// What a goroutine does that is in no call of user code.
+const (
+	awaitsBatch  = "waiting for a batch"
+	awaitsMemory = "waiting for memory"
+	awaitsWork   = "waiting for work"
+	parked       = "parked"
+	runsBody     = "running the loop body"
+)
+
+// Calls reports whether the goroutine is in a call of the dataset, the sampler or a hook,
+// or waits for samples of a dataset of unknown length.
+func (a Activity) Calls() bool {
+	switch a.Doing {
+	case "", awaitsBatch, awaitsMemory, awaitsWork, parked, runsBody:
+		return false
+	}
+	return true
+}
+
 // Working says what the loop and the workers are doing: first the loop, if one runs,
 // then the workers by number, then workers of earlier loops whose calls have not
 // returned, then goroutines that plan epochs. It may be called at any time, by any
@@ -54,9 +73,9 @@ func (c *counts) loop() (a Activity, ok bool) {
 	if c.since.IsZero() {
 		return a, false
 	}
-	a = Activity{Worker: -1, Doing: "waiting for a batch", Epoch: -1, Batch: -1, Index: -1, For: time.Since(c.since)}
+	a = Activity{Worker: -1, Doing: awaitsBatch, Epoch: -1, Batch: -1, Index: -1, For: time.Since(c.since)}
 	if c.inBody {
-		a.Doing = "running the loop body"
+		a.Doing = runsBody
 	}
 	return a, true
 }

@@ -22,7 +22,7 @@ func wantWorking(t *testing.T, l *loader.Loader, want ...loader.Activity) {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
 	for i := range want {
-		if got[i] != want[i] {
+		if got[i] != want[i] || got[i].Calls() != (want[i].Index >= 0) {
 			t.Errorf("activity %d: got %+v, want %+v", i, got[i], want[i])
 		}
 	}
@@ -58,8 +58,8 @@ func TestWorkingSaysWhatEveryoneDoes(t *testing.T) {
 					found[a.Index] = true
 					want := loader.Activity{Worker: a.Worker, Doing: "placing a sample", Batch: a.Index, Index: a.Index,
 						Name: ds.Name(a.Index), Stage: "decode", For: 2 * time.Second}
-					if a != want {
-						t.Errorf("got %+v, want %+v", a, want)
+					if a != want || !a.Calls() {
+						t.Errorf("got %+v, want %+v, a call", a, want)
 					}
 				}
 				if !found[1] || !found[2] {

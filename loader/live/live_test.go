@@ -276,6 +276,17 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	}
 }
 
+func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
+	var view live.View
+	l := newLoader(t, fake{make([]string, 8), steady(0)}, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
+	for range l.Epoch(t.Context(), 0) {
+	}
+	page, _ := get(t, &view, "")
+	if want := l.Stats().Tuning.String(); want == "" || !strings.Contains(page, "Auto: "+want) {
+		t.Errorf("the page lacks %q:\n%s", want, page)
+	}
+}
+
 func TestTheHistoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/loader"
@@ -18,6 +17,7 @@ type report struct {
 	Closed  bool    `json:"closed"`
 	Seconds float64 `json:"seconds"` // since the loader was made, until it was closed
 	Verdict string  `json:"verdict"`
+	Tuning  string  `json:"tuning"` // what Auto has chosen and why; empty without it
 
 	// Of the last ten seconds.
 	Recent rates `json:"recent"`
@@ -64,6 +64,7 @@ type activity struct {
 	Sample string  `json:"sample"`
 	Stage  string  `json:"stage"`
 	For    float64 `json:"for"`
+	calls  bool
 }
 
 type sample struct {
@@ -102,7 +103,7 @@ func (w *watch) report(now time.Time) report {
 	recent, took := lately(points, now)
 	r := report{
 		Name: w.name, Closed: closed, Seconds: now.Sub(made).Seconds(),
-		Verdict: verdict(s, recent, working),
+		Verdict: verdict(s, recent, working), Tuning: s.Tuning.String(),
 		Recent:  ratesOf(recent, took),
 		Samples: s.Samples, Batches: s.Batches, Emptied: s.Emptied, Dropped: s.Dropped, FirstBatch: s.Wait.First.Seconds(),
 		Workers: s.Workers, Slabs: s.Slabs, Ready: s.Ready, Bytes: s.SlabBytes,
@@ -116,7 +117,7 @@ func (w *watch) report(now time.Time) report {
 		r.Stages = append(r.Stages, stage{t.Name, share(t.Total, from.Busy), t.Total.Seconds() / float64(max(t.Count, 1))})
 	}
 	for _, a := range working {
-		r.Working = append(r.Working, activity{a.Worker, a.Doing, a.Index, a.Name, a.Stage, a.For.Seconds()})
+		r.Working = append(r.Working, activity{a.Worker, a.Doing, a.Index, a.Name, a.Stage, a.For.Seconds(), a.Calls()})
 	}
 	for _, t := range w.slow.Samples() {
 		r.Slowest = append(r.Slowest, sample{t.Index, t.Name, t.Epoch, t.Batch, t.Took.Seconds(), longest(t)})
@@ -197,9 +198,7 @@ func verdict(s, recent loader.Stats, working []loader.Activity) string {
 
 // culprit describes the call that lasts longest.
 func culprit(working []loader.Activity) string {
-	calls := slices.DeleteFunc(slices.Clone(working), func(a loader.Activity) bool {
-		return a.Doing == "" || strings.HasPrefix(a.Doing, "waiting for") || strings.HasPrefix(a.Doing, "running")
-	})
+	calls := slices.DeleteFunc(slices.Clone(working), func(a loader.Activity) bool { return !a.Calls() })
 	if len(calls) == 0 {
 		return ""
 	}

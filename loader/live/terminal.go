@@ -121,7 +121,11 @@ func full(r report) string {
 	for _, s := range r.Slowest[:min(len(r.Slowest), terminalSlowest)] {
 		fmt.Fprintf(&b, "  slow: %s %s %s\n", plain(title(s.Index, s.Name)), seconds(s.Took), plain(s.Stage))
 	}
-	return b.String() + wrapped(clean(r.Verdict))
+	b.WriteString(wrapped(clean(r.Verdict)))
+	if r.Tuning != "" {
+		b.WriteString(wrapped("Auto: " + clean(r.Tuning)))
+	}
+	return b.String()
 }
 
 // columns is the width to which sentences are wrapped.

@@ -61,7 +61,7 @@ func TestFilesGetALinePerLoader(t *testing.T) {
 func TestOfManyWorkersTheLongestCallsAreShown(t *testing.T) {
 	working := []activity{{Worker: -1, Doing: "waiting for a batch", For: 1}}
 	for i := range 200 {
-		working = append(working, activity{Worker: i, Doing: "placing a sample", Index: i, Stage: "read", For: float64(i)})
+		working = append(working, activity{Worker: i, Doing: "placing a sample", Index: i, Stage: "read", For: float64(i), calls: true})
 	}
 	working = append(working, activity{Worker: 200, Doing: "waiting for memory", Index: -1, For: 1000})
 	c := shown(working)

@@ -117,7 +117,7 @@ func urgency(a activity) float64 {
 	switch {
 	case a.Worker < 0:
 		return math.Inf(1)
-	case a.Doing == "" || strings.HasPrefix(a.Doing, "waiting for"):
+	case !a.calls:
 		return -1
 	}
 	return a.For

@@ -16,9 +16,13 @@ type memory struct {
 	damaged map[int]error // blocks that cannot be read, by block
 	used    int64         // bytes of held blocks, also those being loaded
 	idle    held          // ring of the blocks without users; idle.next was used last
-	spare   *held         // its memory can be used again
+	spares  []*held       // their memory can be used again; at most mostSpares
 	stored  [][]byte      // memory for blocks before they are unpacked
 }
+
+// mostSpares is how many dropped blocks' memory is kept. Blocks differ in size, so two of them
+// make room for one at times, and a later one needs none.
+const mostSpares = 2
 
 // held is a block in memory.
 type held struct {
@@ -87,8 +91,11 @@ func (m *memory) take(b int, size int64) (h *held, mine bool, err error) {
 	m.used += size
 	m.evict()
 	h = &held{block: b, ready: make(chan struct{}), users: 1, size: size}
-	if m.spare != nil {
-		h.data, h.rows, m.spare = m.spare.data[:0], m.spare.rows[:0], nil
+	if n := len(m.spares); n > 0 {
+		old := m.spares[n-1]
+		m.spares = m.spares[:n-1]
+		h.data, h.rows = old.data[:0], old.rows[:0]
+		old.data, old.rows = nil, nil
 	}
 	if m.held == nil {
 		m.held = make(map[int]*held)
@@ -203,6 +210,8 @@ func (m *memory) evict() {
 		h.prev, h.next = nil, nil
 		delete(m.held, h.block)
 		m.used -= h.size
-		m.spare = h
+		if len(m.spares) < mostSpares {
+			m.spares = append(m.spares, h)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (e *epoch) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.epochs) == 0 {
-		p.spare.clear()
+		p.spare.rest()
 		clear(p.overtaken)
 	}
 }

@@ -19,7 +19,8 @@ func defaults() config { return config{memory: 256 << 20, requests: 128} }
 // is 256 MiB. A larger block is not fetched in advance. If two loops run over one store at
 // the same time, such as training and validation, each has as much.
 //
-// It should hold what is consumed in the time of a slow request.
+// It should hold what is consumed in the time of a slow request. Blocks of different sizes use
+// the same memory in turn, which may be three eighths larger than they are.
 func Memory(bytes int64) Option { return Option{func(c *config) { c.memory = bytes }} }
 
 // Requests sets how many requests there may be at once. The default is 128. Readers that

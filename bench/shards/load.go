@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
@@ -35,59 +34,58 @@ func loadSide(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	l, err := loader.New(pixels, loader.Workers(o.workers), loader.BatchSize(batchSize),
-		loader.Sampler(sampler.Grouped(side.ds.Ends(), 1, sampler.Together(8))))
+	order, err := orderOf(o, side.ds)
+	if err != nil {
+		return err
+	}
+	l, err := loader.New(pixels, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	for epoch := range o.epochs {
-		begin, cpu := time.Now(), cpuSeconds()
-		m := measurement{Epoch: epoch, Blocks: len(side.ds.Ends()), Bytes: side.bytes}
-		before, hedged := side.cacheStats(), side.hedges()
-		waited := time.Now()
-		for batch, err := range l.Epoch(ctx, epoch) {
-			if err != nil {
-				return err
-			}
-			m.Waits = append(m.Waits, time.Since(waited).Seconds())
-			m.Images += batch.Len()
-			waited = time.Now()
-		}
-		m.Seconds, m.CPU = time.Since(begin).Seconds(), cpuSeconds()-cpu
-		m.Hedged = side.hedges() - hedged
-		if side.cache != nil {
-			after := side.cacheStats()
-			hits, misses := after.Hits-before.Hits, after.Misses-before.Misses
-			m.Hits, m.Share = float64(hits)/float64(max(1, hits+misses)), min(1, float64(after.Limit)/float64(side.bytes))
-		}
-		if m.traffic, err = readCounts(o); err != nil {
+	r := recorder{o: o, side: &side}
+	r.begin(0)
+	for batch, err := range l.Epochs(ctx, 0, o.epochs) {
+		if err != nil {
 			return err
 		}
-		if err := json.NewEncoder(os.Stdout).Encode(m); err != nil {
+		batches, err := l.Len(batch.Epoch())
+		if err != nil {
 			return err
 		}
+		r.batch(batch.Len())
+		if batch.Number() < batches-1 {
+			continue
+		}
+		if err := r.end(); err != nil {
+			return err
+		}
+		r.begin(batch.Epoch() + 1)
 	}
 	return nil
 }
 
-// readCounts asks the server what it has counted since the last time.
-func readCounts(o options) (t traffic, err error) {
-	resp, err := http.Get(o.endpoint + counts)
+// orderOf is the order of all samples, or that of a rank if the side's name says "rank 0 of 2".
+func orderOf(o options, ds *shards.Dataset) (sampler.Sampler, error) {
+	_, text, ok := strings.Cut(o.side, "rank ")
+	if !ok {
+		return sampler.Grouped(ds.Ends(), 1, sampler.Together(8)), nil
+	}
+	var rank, world int
+	if _, err := fmt.Sscanf(text, "%d of %d", &rank, &world); err != nil {
+		return nil, fmt.Errorf("side %q: %w", o.side, err)
+	}
+	return sampler.Shard(sampler.Grouped(ds.Ends(), 1, sampler.Together(8), sampler.Lanes(world)), rank, world, sampler.PadToEven)
+}
+
+// control asks the server what it has counted since the last time.
+func control(endpoint, path string) (t traffic, err error) {
+	resp, err := http.Get(endpoint + path)
 	if err != nil {
 		return t, err
 	}
 	defer resp.Body.Close()
 	return t, json.NewDecoder(resp.Body).Decode(&t)
-}
-
-// cpuSeconds is the user and system time of the process.
-func cpuSeconds() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // An opened side of penstock.

@@ -6,7 +6,7 @@
 //
 // PHOTOS has a folder per class. PYTHON is a Python with the peers; without it, penstock is
 // measured alone. With -goals, it is compared with itself: with local files, with one request
-// in a hundred 20 times as slow, and with a cache of half the data.
+// in a hundred 20 times as slow, with a cache of half the data, and as two ranks.
 package main
 
 import (
@@ -37,6 +37,7 @@ type options struct {
 	goals   bool
 
 	side     string // in a process of one side
+	serve    bool   // in a process of a server
 	endpoint string // URL of the server
 	dir      string
 }
@@ -53,12 +54,19 @@ func main() {
 	flag.StringVar(&o.only, "sides", "", "measure these sides alone, with commas between them")
 	flag.BoolVar(&o.goals, "goals", false, "compare penstock with itself")
 	flag.StringVar(&o.side, "side", "", "measure this side of penstock and print JSON; for the program itself")
+	flag.BoolVar(&o.serve, "serve", false, "serve the shards until the input ends; for the program itself")
 	flag.StringVar(&o.endpoint, "endpoint", "", "URL of the server, for -side")
-	flag.StringVar(&o.dir, "dir", "", "folder of the shards, for -side")
+	flag.StringVar(&o.dir, "dir", "", "folder of the shards, for -side and -serve")
 	flag.Parse()
 	ctx := context.Background()
-	if o.side != "" {
+	switch {
+	case o.side != "":
 		if err := loadSide(ctx, o); err != nil {
+			log.Fatal(err)
+		}
+		return
+	case o.serve:
+		if err := serve(o); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -88,13 +96,12 @@ func run(ctx context.Context, o options, photos string) error {
 	if err := pack(ctx, o, photos); err != nil {
 		return err
 	}
-	s := &server{dir: o.dir, latency: o.latency}
-	listener, err := s.start()
+	servers, err := startServers(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
-	o.endpoint = "http://" + listener.Addr().String()
+	defer servers.stop()
+	o.endpoint = servers.shared.url
 	if err := writeIndex(ctx, o); err != nil {
 		return err
 	}
@@ -107,8 +114,7 @@ func run(ctx context.Context, o options, photos string) error {
 			if err != nil {
 				return err
 			}
-			s.forget(strings.Contains(side, slowly))
-			found, err := measure(ctx, o, side, scratch)
+			found, err := measure(ctx, o, servers, side, scratch)
 			if err != nil && strings.HasPrefix(side, "penstock") {
 				return fmt.Errorf("%s: %w", side, err)
 			}
@@ -126,7 +132,7 @@ func run(ctx context.Context, o options, photos string) error {
 		}
 	}
 	if o.goals {
-		return judge(all)
+		return judge(o, all)
 	}
 	summarize(all)
 	fmt.Println()
@@ -136,16 +142,35 @@ func run(ctx context.Context, o options, photos string) error {
 	return nil
 }
 
-// slowly marks the side to which the server answers late at times.
-const slowly = "1 % slow"
+const (
+	// slowly marks the side to which the server answers late at times.
+	slowly = "1 % slow"
+
+	// apart marks a side that has its processors alone: the server has another one.
+	apart = " apart"
+
+	local    = "penstock local"
+	tar      = "penstock tar"
+	tarSlow  = tar + " " + slowly + apart
+	tarHalf  = tar + " half cached" + apart
+	tarRank0 = tar + " rank 0 of 2" + apart
+	tarRank1 = tar + " rank 1 of 2" + apart
+)
+
+var peers = []string{"webdataset", "litdata", "streaming", "datasets tar", "datasets parquet"}
 
 func sides(o options) []string {
-	list := []string{"penstock local", "penstock tar", "penstock tar cached"}
-	switch {
-	case o.goals:
-		list = []string{"penstock local", "penstock tar", "penstock tar, " + slowly, "penstock tar half cached"}
-	case o.python != "":
-		list = append(list, "penstock mds cached", "webdataset", "litdata", "streaming", "datasets tar", "datasets parquet")
+	list := []string{local, tar, tar + " cached"}
+	if o.goals {
+		list = []string{local + apart, tar + apart, tarSlow, tarHalf, tarRank0, tarRank1, local, tar}
+	}
+	if o.python != "" {
+		if o.goals {
+			list = append(list, tar+" cached")
+		} else {
+			list = append(list, "penstock mds cached")
+		}
+		list = append(list, peers...)
 	}
 	if o.only != "" {
 		list = strings.Split(o.only, ",")

@@ -28,7 +28,8 @@ type measurement struct {
 	Blocks int     // of the index
 	Bytes  int64   // of these
 	Hedged int64   // requests that were sent again because the first was slow
-	Hits   float64 // share of the blocks that came from the cache
+	Hits   int64   // blocks that came from the cache
+	Misses int64   // and those that did not
 	Share  float64 // of the data that the cache may hold
 
 	traffic // from the end of the epoch before
@@ -47,7 +48,20 @@ func (m *measurement) print() {
 }
 
 // measure starts the process of a side and reads what it prints after every epoch.
-func measure(ctx context.Context, o options, side, scratch string) ([]measurement, error) {
+func measure(ctx context.Context, o options, s *servers, side, scratch string) ([]measurement, error) {
+	server, place := s.shared, anywhere
+	if strings.HasSuffix(side, apart) {
+		server, place = s.apart, notLast
+		o.workers = max(1, o.workers-1)
+	}
+	o.endpoint = server.url
+	how := usualControl
+	if strings.Contains(side, slowly) {
+		how = slowControl
+	}
+	if _, err := control(o.endpoint, how); err != nil {
+		return nil, err
+	}
 	c := peer(ctx, o, side, o.endpoint, scratch, fmt.Sprint(o.workers), fmt.Sprint(o.epochs), fmt.Sprint(shardCount(o.dir)))
 	if strings.HasPrefix(side, "penstock") {
 		self, err := os.Executable()
@@ -62,7 +76,7 @@ func measure(ctx context.Context, o options, side, scratch string) ([]measuremen
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Start(); err != nil {
+	if err := place.start(c); err != nil {
 		return nil, err
 	}
 	var found []measurement

@@ -31,20 +31,25 @@ type server struct {
 	sent     atomic.Int64 // bytes of files
 }
 
-// start serves until the listener is closed.
-func (s *server) start() (net.Listener, error) {
+// control is where the program reads what the server has counted since the last time, and
+// slowControl and usualControl where it says how late the server answers from then on.
+const (
+	counts       = "/counts"
+	slowControl  = "/slow"
+	usualControl = "/usual"
+)
+
+// serve is the server's process. It prints its URL, and ends with its input.
+func serve(o options) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	go http.Serve(listener, s)
-	return listener, nil
-}
-
-// forget begins to count anew.
-func (s *server) forget(slow bool) {
-	s.slow.Store(slow)
-	s.take()
+	defer listener.Close()
+	go http.Serve(listener, &server{dir: o.dir, latency: o.latency})
+	fmt.Println("http://" + listener.Addr().String())
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
 }
 
 // take returns what was counted and begins anew.
@@ -53,11 +58,12 @@ func (s *server) take() traffic { return traffic{s.requests.Swap(0), s.sent.Swap
 // traffic is what a server has counted.
 type traffic struct{ Requests, Sent int64 }
 
-// counts is where a side reads, after every epoch, what the server has counted.
-const counts = "/counts"
-
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == counts {
+	switch r.URL.Path {
+	case slowControl, usualControl:
+		s.slow.Store(r.URL.Path == slowControl)
+		fallthrough
+	case counts:
 		_ = json.NewEncoder(w).Encode(s.take()) // the side notices if it gets nothing
 		return
 	}

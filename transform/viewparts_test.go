@@ -2,6 +2,8 @@ package transform_test
 
 import (
 	"bytes"
+	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +163,75 @@ func TestViewsOfAnnotationsAllocateNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, all); n > 0 {
 		t.Errorf("%v allocations per %d samples", n, x.Len())
+	}
+}
+
+// TestViewsCountRowsOfEveryKind has keypoints of a fixed and of a varying number, with rows of
+// their own, and masks per object without boxes.
+func TestViewsCountRowsOfEveryKind(t *testing.T) {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4, 3}},
+		{Name: "face", Dtype: tensor.Float32, Shape: tensor.Shape{2, 2}},
+		{Name: "corners", Dtype: tensor.Float32, Shape: tensor.Shape{2}, Ragged: true},
+		{Name: "names", Dtype: tensor.Int64, Ragged: true},
+		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		clear(dataset.Row[uint8](dst, 0))
+		copy(dataset.Row[float32](dst, 1), []float32{0, 0, 3, 1})
+		copy(dataset.Grow[float32](dst, 2, 3), []float32{0, 1, 2, 0, 3, 1})
+		copy(dataset.Grow[int64](dst, 3, 3), []int64{5, 6, 7})
+		copy(dataset.Grow[uint8](dst, 4, 16), []uint8{1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17, 18})
+		copy(dataset.Grow[uint8](dst, 5, 2), "ab")
+		return nil
+	})
+	x, err := transform.Images(ds, transform.KeyPoints("face"), transform.KeyPoints("corners").With("names"), transform.Masks("planes"),
+		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.ClampKeyPoints()).As("right"),
+		transform.Views(2, transform.RandomHorizontalFlip(1)).As("both"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]any{
+		"right_face":           []float32{0, 0, 1, 1},
+		"right_corners":        []float32{0, 1, 0, 0, 1, 1},
+		"right_corners_counts": []int64{3},
+		"right_planes":         []uint8{3, 4, 7, 8, 13, 14, 17, 18},
+		"right_planes_counts":  []int64{2},
+		"both_names":           []int64{5, 6, 7, 5, 6, 7},
+		"both_corners_counts":  []int64{3, 3},
+		"both_planes_counts":   []int64{2, 2},
+		"text":                 []uint8("ab"),
+	} {
+		if got := s[field].Data(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", field, got, want)
+		}
+	}
+	if got, want := s["both_planes"].Shape(), (tensor.Shape{4, 2, 4}); !got.Eq(want) {
+		t.Errorf("both_planes: shape %v, want %v", got, want)
+	}
+	if got, want := s["both_face"].Shape(), (tensor.Shape{2, 2, 2}); !got.Eq(want) {
+		t.Errorf("both_face: shape %v, want %v", got, want)
+	}
+
+	x, err = transform.Images(ds, transform.KeyPoints("corners").With("names"),
+		transform.Views(1, transform.Crop(0, 2, 2, 2), transform.SanitizeKeyPoints()), transform.Views(1, transform.Crop(0, 0, 2, 2), transform.SanitizeKeyPoints()).As("left"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = dataset.At(t.Context(), x, 0); err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]any{
+		"corners": []float32{0, 0, 1, 1}, "names": []int64{6, 7}, "corners_counts": []int64{2},
+		"left_corners": []float32{0, 1}, "left_names": []int64{5}, "left_corners_counts": []int64{1},
+	} {
+		if got := s[field].Data(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", field, got, want)
+		}
 	}
 }

@@ -89,6 +89,11 @@ func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
 	if len(draws) != 1 {
 		t.Error("the same sample has other draws")
 	}
+	one := sharedDraws{from: rand.New(rand.NewPCG(1, 2))}
+	a, b := laneDraws{sharedDraws: &one}, laneDraws{sharedDraws: &one}
+	if x, y := a.Uint64(), a.Uint64(); x == y || b.Uint64() != x || b.Uint64() != y {
+		t.Error("two lanes do not draw the same numbers, each another")
+	}
 }
 
 // TestCropsWithoutRandomStepsDrawNothing matters to dataset.Cached, which keeps such results.

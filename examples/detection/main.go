@@ -40,7 +40,7 @@ func run(file string) error {
 		return err
 	}
 	ds, err := transform.Images(painted,
-		transform.Boxes("boxes", transform.XYXY).With("label"),
+		transform.Boxes("boxes", transform.XYXY).With("label").Apart("mask"), // the mask is not used here
 		transform.RandomZoomOut(0.3).SideRange(1, 2).Fill(124, 116, 104),
 		transform.RandomIoUCrop(),
 		transform.RandomHorizontalFlip(0.5),

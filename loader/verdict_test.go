@@ -119,3 +119,42 @@ func TestVerdictOfAnIntervalLeavesOutEarlierWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestVerdictFollowsTheSlowerSide has loop bodies that take less or more time than the
+// workers need for a batch, for fast and slow samples and for few and many workers.
+func TestVerdictFollowsTheSlowerSide(t *testing.T) {
+	const processors, batch = 4, 8
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	for _, workers := range []int{1, 3, 4, 16} {
+		for _, sample := range []time.Duration{100 * time.Microsecond, time.Millisecond, 50 * time.Millisecond} {
+			for _, reading := range []time.Duration{1, 9} { // tenths of the time
+				for _, pace := range []float64{0, 0.1, 0.5, 0.8, 1.25, 2, 10} {
+					need := sample * batch / time.Duration(workers) // for a batch
+					read := sample * reading / 10
+					want := "the loop body is the limit"
+					switch {
+					case pace >= 1:
+					case reading > 5:
+						want = "storage is the limit: the stage read takes 90%"
+					case workers < processors:
+						want = "workers are the limit: the stage decode takes 90%"
+					default:
+						want = "processors are the limit: the stage decode takes 90%"
+					}
+					synctest.Test(t, func(t *testing.T) {
+						l := newLoader(t, staged(150*batch, steady(read), steady(sample-read)), loader.Workers(workers), loader.BatchSize(batch))
+						for _, err := range l.Epoch(t.Context(), 0) {
+							if err != nil {
+								t.Fatal(err)
+							}
+							time.Sleep(time.Duration(pace * float64(need)))
+						}
+						if got := l.Stats().Verdict(); !strings.HasPrefix(got, want) {
+							t.Errorf("%d workers, %v a sample, %v of it reading, body %.1f of that: got %q, want %q", workers, sample, read, pace, got, want)
+						}
+					})
+				}
+			}
+		}
+	}
+}

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"image"
 	"image/jpeg"
+	"image/png"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"gorgonia.org/tensor"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // photos are up to 64 of the shared photos, or one synthetic image.
@@ -136,4 +140,48 @@ func benchmarkPixels(b *testing.B, w, h int, steps ...Step) {
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "images/s")
+}
+
+// BenchmarkBands crops, resizes, mirrors and normalises images of 12 bands of 16 bits, and
+// BenchmarkDepthMap 16-bit grey PNG files of 640×480.
+func BenchmarkBands(b *testing.B) {
+	values := make([]uint16, 4*12*264*264)
+	for i := range values {
+		values[i] = uint16(i * 40503)
+	}
+	bands, err := dataset.Tensors(dataset.Named("image", dense.Tensor(tensor.Uint16, tensor.Shape{4, 12, 264, 264}, dense.Bytes(values))))
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkDeep(b, bands, 12)
+}
+
+func BenchmarkDepthMap(b *testing.B) {
+	m := image.NewGray16(image.Rect(0, 0, 640, 480))
+	for i := range 640 * 480 {
+		m.Pix[2*i], m.Pix[2*i+1] = uint8(i/640/16), uint8(i*i>>4)
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, m); err != nil {
+		b.Fatal(err)
+	}
+	benchmarkDeep(b, filesOf{[][]byte{file.Bytes()}, encoded(nil).Spec()}, 1)
+}
+
+func benchmarkDeep(b *testing.B, ds dataset.Dataset, channels int) {
+	x, err := Images(ds, Depth16(channels), RandomResizedCrop(224), RandomHorizontalFlip(0.5), ToTensor(), Normalize([]float32{0.5}, []float32{0.25}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := x.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	for i := 0; b.Loop(); i++ {
+		if err := r.Place(b.Context(), i%x.Len(), slot); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

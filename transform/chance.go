@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/internal/steps"
@@ -17,18 +16,21 @@ type chance struct {
 
 func (c chance) String() string { return c.text }
 
-func (c chance) add(p *program) error {
+func (c chance) add(p *program) error { return c.addAs(p, c) }
+
+// addAs adds ed, which is the chance or has it.
+func (c chance) addAs(p *program, ed editor) error {
 	if c.err != nil {
 		return c.err
 	}
 	if err := steps.CheckProbability(c.p); err != nil {
 		return err
 	}
-	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
+	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touch("augment   " + c.text)
-	p.ops = append(p.ops, chancing{c.p, editing{c}})
+	p.touchBy(ed, "augment   "+c.text)
+	p.ops = append(p.ops, chancing{c.p, editing{ed}})
 	return nil
 }
 

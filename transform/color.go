@@ -13,6 +13,9 @@ import (
 // random factor from max(0, 1-x) to 1+x, where x is its argument. Hue is rotated by
 // a random part of the colour circle, from -hue to hue, where hue is at most 0.5.
 // An argument of 0 changes nothing.
+//
+// With [Depth16] brightness and contrast change as torchvision's tensors do, between 0 and
+// the greatest value, and saturation and hue must be 0.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 	return jitter{[4]float64{brightness, contrast, saturation, hue}}
 }
@@ -30,26 +33,34 @@ func (s jitter) add(p *program) error {
 	if s.x[3] > 0.5 {
 		return errors.New("want a hue up to 0.5")
 	}
+	if err := p.noHue(s.x[2], s.x[3]); err != nil {
+		return err
+	}
 	return p.edit(s)
 }
 
 func (s jitter) edit(img *Image, r *rand.Rand, _ *scratch) error {
-	order := [4]int{0, 1, 2, 3}
-	for i := len(order) - 1; i > 0; i-- {
-		j := r.IntN(i + 1)
-		order[i], order[j] = order[j], order[i]
-	}
-	var factor [4]float64
-	for i, x := range s.x {
-		factor[i] = span{max(0, 1-x), 1 + x}.draw(r)
-	}
-	factor[3] = span{-s.x[3], s.x[3]}.draw(r)
+	order, factor := s.draw(r)
 	for _, i := range order {
 		if s.x[i] != 0 {
 			adjusters[i](img.Pix, factor[i])
 		}
 	}
 	return nil
+}
+
+// draw draws the order of the four changes, and their factors.
+func (s jitter) draw(r *rand.Rand) (order [4]int, factor [4]float64) {
+	order = [4]int{0, 1, 2, 3}
+	for i := len(order) - 1; i > 0; i-- {
+		j := r.IntN(i + 1)
+		order[i], order[j] = order[j], order[i]
+	}
+	for i, x := range s.x {
+		factor[i] = span{max(0, 1-x), 1 + x}.draw(r)
+	}
+	factor[3] = span{-s.x[3], s.x[3]}.draw(r)
+	return order, factor
 }
 
 var adjusters = [4]func(pix []byte, factor float64){adjustBrightness, adjustContrast, adjustSaturation, adjustHue}

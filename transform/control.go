@@ -136,7 +136,7 @@ func (s control) add(p *program) error {
 	if lazy {
 		p.join(s.String(), how)
 	} else {
-		p.touch("augment   " + s.String())
+		p.pause("augment   " + s.String())
 	}
 	p.ops = append(p.ops, op)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,68 @@ func TestResizesOfDepth16AreThoseOfColoursWithinALevel(t *testing.T) {
 	}
 }
 
+// TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours compares random steps. Warps of Pillow and of
+// torchvision's tensors differ by rounding and along the edges of the image.
+func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
+	const n, h, w = 30, 43, 41
+	pix := make([]byte, 0, n*h*w*3)
+	for i := range n * h * w {
+		x, y := i%w, i/w%h
+		pix = append(pix, uint8(64+3*x), uint8(200-3*y), uint8(2*x+2*y))
+	}
+	ds := arrays(t, tensor.Uint8, tensor.Shape{h, w, 3}, pix)
+	for name, test := range map[string]struct {
+		step  transform.Step
+		apart float64 // how many values may be more than a level apart
+	}{
+		"rotation":    {transform.RandomRotation(-40, 40).Filter(transform.Bilinear), 0.05},
+		"nearest":     {transform.RandomRotation(-40, 40).Center(3, 4), 0.01},
+		"affine":      {transform.RandomAffine(-20, 20).Translate(0.2, 0.1).Scale(0.7, 1.4).Shear(-5, 5), 0.01},
+		"perspective": {transform.RandomPerspective(0.4, 0.7), 0.1},
+		"elastic":     {transform.ElasticTransform(50, 5), 0},
+		"brightness":  {transform.ColorJitter(0.4, 0, 0, 0), 0},
+		"contrast":    {transform.ColorJitter(0.3, 0.4, 0, 0), 0.01},
+		"invert":      {transform.RandomInvert(0.5), 0},
+		"solarize":    {transform.RandomSolarize(128, 0.5), 0},
+		"stretch":     {transform.RandomAutocontrast(0.5), 0},
+		"blur":        {transform.GaussianBlur(5, 9), 0},
+		"applied":     {transform.RandomApply(0.5, transform.GaussianBlur(3), transform.RandomInvert(0.3)), 0},
+	} {
+		list := []transform.Step{transform.CenterCrop(40, 41), test.step}
+		want, got := images(t, ds, list...), images(t, ds, append([]transform.Step{transform.Depth16(3)}, list...)...)
+		apart, all := 0, 0
+		for i := range n {
+			a, b := deepValues[uint8](t, want, i), deepValues[uint8](t, got, i)
+			for k := range a {
+				if d := int(a[k]) - int(b[k]); d < -1 || d > 1 {
+					apart++
+				}
+			}
+			all += len(a)
+		}
+		if float64(apart) > test.apart*float64(all) {
+			t.Errorf("%s: %d of %d values are apart", name, apart, all)
+		}
+	}
+}
+
+// TestWarpsOfDepth16BlendInItsFill moves pixels by halves.
+func TestWarpsOfDepth16BlendInItsFill(t *testing.T) {
+	ds := arrays(t, tensor.Float32, tensor.Shape{1, 1, 4}, dense.Bytes([]float32{1, 2, 3, 4}))
+	for _, fill := range []float32{0, 100} {
+		turn := transform.RandomRotation(180, 180).Center(1.75, 0.5).Filter(transform.Bilinear)
+		got := deepValues[float32](t, images(t, ds, transform.Depth16(1).Fill(fill), turn), 0)
+		// The values between two pixels, and at the end half of a half and the fill.
+		want := []float32{3.5, 2.5, 1.5, (0.5-fill)*0.5 + fill}
+		for i, v := range got {
+			if math.Abs(float64(v-want[i])) > 1e-4 {
+				t.Errorf("fill %v: got %v, want %v", fill, got, want)
+				break
+			}
+		}
+	}
+}
+
 // TestValuesThatAreCutAndMirroredStayAsTheyAre compares all bits, also those of NaN and -0.
 func TestValuesThatAreCutAndMirroredStayAsTheyAre(t *testing.T) {
 	const c, h, w = 12, 9, 11
@@ -302,6 +365,11 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(tensor.Int32)}, "ToDtype(int32): want it without ToTensor"},
 		{bands, []transform.Step{depth, transform.ToDtype(tensor.Int64)}, "want tensor.Uint16, tensor.Int32, tensor.Float32"},
 		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
+		{bands, []transform.Step{depth, transform.RandomRotation(0, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
+		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5).Fill(1, 1, 1)}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "want no saturation and hue with Depth16"},
+		{bands, []transform.Step{depth, transform.ApplySample(sampleOf{})}, "not with Depth16"},
+		{bands, []transform.Step{depth, transform.RandomPosterize(4, 1)}, "RandomPosterize(4, 1): not with Depth16"},
 		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(tensor.Uint16)}, "uint16 does not hold its values"},
 		{floats, nil, "want uint8"},
 	} {
@@ -311,6 +379,11 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// sampleOf is a SampleTransform.
+type sampleOf struct{}
+
+func (sampleOf) ApplySample(*transform.Sample, *rand.Rand) error { return nil }
 
 func TestDepth16PrintsItsPlan(t *testing.T) {
 	ds := arrays(t, tensor.Uint16, tensor.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
@@ -327,6 +400,7 @@ func TestDepth16PrintsItsPlan(t *testing.T) {
 func TestDepth16AllocatesNothing(t *testing.T) {
 	ds := arrays(t, tensor.Uint16, tensor.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
 	still(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
+		transform.RandomRotation(-20, 20).Filter(transform.Bilinear), transform.ElasticTransform(20, 3), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
 		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
 }
 

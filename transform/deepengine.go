@@ -37,6 +37,8 @@ type deepEngine struct {
 	stride int // of mid
 	layer  int // of mid, from a channel to the next
 	row    []float32
+
+	kernels [2][]float32 // of GaussianBlur, across and down
 }
 
 func newDeepEngine(d *deepPlan) *deepEngine {

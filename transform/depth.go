@@ -27,8 +27,11 @@ import (
 //
 // Steps that only cut, mirror and pad keep all values bit for bit. A resize has the
 // filters of torchvision's tensors, with antialias; Nearest is its NEAREST_EXACT. Values
-// of integers are rounded after it. The random draws are those of images of 8 bits. Steps that
-// work with colours of 8 bits are errors; [ApplyPlanes] is for own steps.
+// of integers are rounded after it. Warps ([RandomRotation], [RandomAffine], [RandomPerspective],
+// [ElasticTransform]; Nearest or Bilinear), [GaussianBlur], [RandomInvert], [RandomSolarize],
+// [RandomAutocontrast] and brightness and contrast of [ColorJitter] are those of torchvision's
+// tensors too. The random draws are those of images of 8 bits. All other steps that change
+// colours work with 8 bits, and are errors; [ApplyPlanes] is for own steps.
 //
 // The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or (channels, h, w)
 // with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing values.
@@ -106,8 +109,10 @@ func (d *deepPlan) copy() *deepPlan {
 // A channelNorm is a Normalize: numbers per channel, or one for all.
 type channelNorm struct{ mean, std []float32 }
 
-// errColours is the error of steps that cannot work on deep images.
-var errColours = errors.New("not with Depth16: it works with colours of 8 bits")
+var (
+	errColours = errors.New("not with Depth16: it works with colours of 8 bits")
+	errFill    = errors.New("want the Fill of Depth16 instead, with a value per channel")
+)
 
 // filled are steps with a colour of 8 bits.
 type filled interface{ filling() [3]uint8 }
@@ -121,15 +126,7 @@ func (s FixedCropping) filling() [3]uint8  { return s.fill }
 // takes is the error of a geometry that deep images cannot take.
 func (d *deepPlan) takes(g geometry) error {
 	if f, ok := g.(filled); d != nil && ok && f.filling() != [3]uint8{} {
-		return errors.New("want the Fill of Depth16 instead, with a value per channel")
-	}
-	return nil
-}
-
-// shallow is the error of a step that works with colours of 8 bits.
-func (p *program) shallow() error {
-	if p.deep != nil {
-		return errColours
+		return errFill
 	}
 	return nil
 }

@@ -76,6 +76,14 @@ func (s Elastic) edit(img *Image, r *rand.Rand, mem *scratch) error {
 	return nil
 }
 
+// editDeep is edit for images of Depth16.
+func (s Elastic) editDeep(e *engine, m *Planes, r *rand.Rand) error {
+	f := &e.scratch.field
+	f.draw(m.Width, m.Height, s.alpha, s.sigma, r)
+	e.deep.displace(e, f, s.painter.filter)
+	return nil
+}
+
 // A field is the vectors of ElasticTransform, in pixels.
 type field struct {
 	x, y   []float32

@@ -27,11 +27,15 @@ func posterize(pix []byte, bits int) {
 }
 
 // RandomSolarize inverts all values that are threshold or more, with probability p.
-// Values are from 0 to 255, unlike those of a float tensor in torchvision. The result
+// Values are from 0 to 255, unlike those of a float tensor in torchvision. With [Depth16] the
+// threshold is on the scale of the stored values. The result
 // is that of PIL's ImageOps.solarize and of torchvision's tensors, bit for bit.
 // Torchvision's default for p is 0.5.
 func RandomSolarize(threshold, p float64) Step {
-	s := chance{text: steps.Call("RandomSolarize", threshold, p), p: p, run: func(img *Image, _ *scratch) { solarize(img.Pix, threshold) }}
+	s := deepChance{
+		chance{text: steps.Call("RandomSolarize", threshold, p), p: p, run: func(img *Image, _ *scratch) { solarize(img.Pix, threshold) }},
+		func(m *Planes, d depth) { solarizeDeep(m, d, float32(threshold)) },
+	}
 	if threshold-threshold != 0 {
 		s.err = errors.New("want a finite threshold")
 	}
@@ -54,7 +58,7 @@ func solarize(pix []byte, threshold float64) {
 // ImageOps.invert and of torchvision's tensors, bit for bit. Torchvision's default for p
 // is 0.5.
 func RandomInvert(p float64) Step {
-	return chance{text: steps.Call("RandomInvert", p), p: p, run: func(img *Image, _ *scratch) { invert(img.Pix) }}
+	return deepChance{chance{text: steps.Call("RandomInvert", p), p: p, run: func(img *Image, _ *scratch) { invert(img.Pix) }}, invertDeep}
 }
 
 func invert(pix []byte) {
@@ -68,7 +72,7 @@ func invert(pix []byte) {
 // ImageOps.autocontrast, bit for bit, and within one level that of torchvision's tensors.
 // Torchvision's default for p is 0.5.
 func RandomAutocontrast(p float64) Step {
-	return chance{text: steps.Call("RandomAutocontrast", p), p: p, run: func(img *Image, _ *scratch) { autocontrast(img.Pix) }}
+	return deepChance{chance{text: steps.Call("RandomAutocontrast", p), p: p, run: func(img *Image, _ *scratch) { autocontrast(img.Pix) }}, autocontrastDeep}
 }
 
 func autocontrast(pix []byte) {

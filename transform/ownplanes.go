@@ -54,7 +54,7 @@ func (s planar) add(p *program) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touch("augment   " + s.String())
+	p.pause("augment   " + s.String())
 	p.ops = append(p.ops, s)
 	return nil
 }

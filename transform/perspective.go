@@ -68,10 +68,7 @@ func (s Perspective) move(e *engine, r *rand.Rand) error {
 		return err
 	}
 	m := toCorners(w, h, corners)
-	e.spare.resize(w, h)
-	warp(&e.spare, &e.img, &m, s.painter)
-	e.swap()
-	return e.annotations.follow(&m, w, h)
+	return e.warp(&m, w, h, s.painter)
 }
 
 // draw draws where the corners of an image of w×h go: from the upper left one on, clockwise.

@@ -80,6 +80,13 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 		return err
 	}
 	e.slot.Stage(dataset.StageAugment)
+	if e.deep != nil {
+		deep, ok := d.editor.(deepEditor)
+		if !ok {
+			return fmt.Errorf("transform: %v: %w", d.editor, errColours)
+		}
+		return deep.editDeep(e, &e.deep.img, r)
+	}
 	return d.edit(&e.img, r, &e.scratch)
 }
 
@@ -150,10 +157,10 @@ func (p *program) join(text string, how effect) {
 }
 
 func (p *program) edit(ed editor) error {
-	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
+	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touch("augment   " + ed.String())
+	p.touchBy(ed, "augment   "+ed.String())
 	p.ops = append(p.ops, editing{ed})
 	return nil
 }
@@ -166,8 +173,16 @@ func (p *program) editAlone(ed editor) error {
 	return p.edit(ed)
 }
 
-// touch ends the run, because a step needs pixels.
+// touch ends the run, because a step needs pixels of 8 bits. The plan's line ends with the step.
 func (p *program) touch(line string) {
+	if p.deep != nil {
+		p.errs = append(p.errs, fmt.Errorf("transform: %s: %w", strings.TrimSpace(line[len("augment"):]), errColours))
+	}
+	p.pause(line)
+}
+
+// pause ends the run, because a step needs values of any depth.
+func (p *program) pause(line string) {
 	p.endRun()
 	p.plan = append(p.plan, line)
 	p.pixels = true
@@ -178,10 +193,10 @@ func (p *program) warp(g geometry) error { return p.warpBy(g, moving{g}) }
 
 // warpBy adds a step that moves pixels, and its operation.
 func (p *program) warpBy(s Step, op operation) error {
-	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
+	if err := errors.Join(p.beforeTensor(), p.deep.warps(s)); err != nil {
 		return err
 	}
-	p.touch("warp      " + s.String())
+	p.pause("warp      " + s.String())
 	p.ops = append(p.ops, op)
 	return nil
 }

@@ -110,6 +110,9 @@ func (s Rotation) move(e *engine, r *rand.Rand) error {
 	if err := e.render(); err != nil {
 		return err
 	}
+	if e.deep != nil {
+		return e.warp(&m, w, h, s.painter)
+	}
 	rotate(&e.spare, &e.img, t, s.painter)
 	e.swap()
 	return e.annotations.follow(&m, w, h)
@@ -222,10 +225,7 @@ func (s Affinity) move(e *engine, r *rand.Rand) error {
 	if err := e.render(); err != nil {
 		return err
 	}
-	e.spare.resize(w, h)
-	warp(&e.spare, &e.img, &m, s.painter)
-	e.swap()
-	return e.annotations.follow(&m, w, h)
+	return e.warp(&m, w, h, s.painter)
 }
 
 // draw draws for an image of w×h.

@@ -75,7 +75,7 @@ func (s sampled) add(p *program) error {
 	if s.t == nil {
 		return errors.New("want a SampleTransform")
 	}
-	if err := errors.Join(p.beforeTensor(), p.shallow()); err != nil {
+	if err := p.beforeTensor(); err != nil {
 		return err
 	}
 	p.touch("augment   " + s.String())

@@ -52,6 +52,20 @@ func (p painter) check() error {
 	return errors.New("want the filter Nearest, Bilinear or Bicubic")
 }
 
+// warp replaces the image, which render has made, by what m shows of it, in w×h pixels.
+func (e *engine) warp(m *mapping, w, h int, p painter) error {
+	if e.deep != nil {
+		if err := e.deep.warp(e, m, w, h, p.filter); err != nil {
+			return err
+		}
+	} else {
+		e.spare.resize(w, h)
+		warp(&e.spare, &e.img, m, p)
+		e.swap()
+	}
+	return e.annotations.follow(m, w, h)
+}
+
 // warp makes dst what m shows of src, in the size that dst has. The results are those of
 // PIL's Image.transform, bit for bit.
 func warp(dst, src *Image, m *mapping, p painter) {

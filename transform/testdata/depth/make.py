@@ -2,6 +2,7 @@
 
     files   the SHA-256 of the samples of each file, one plane after the other as float32
     steps   what torchvision makes of tensors of numbers that the test makes too
+    colours the same for changes of colours
 
 Integers are converted to float32 first, and rounded after a resize: torchvision has no
 kernels for uint16, and cuts off instead. The script checks that this is at most one level.
@@ -135,7 +136,7 @@ x = (numbers("float32", (1, H, W), 14) - 0.5) * 100
 keep("low-first.pfm", b"Pf\n%d %d\n-1\n" % (W, H) + x[0, ::-1].astype("<f4").tobytes(), x)
 
 steps = []
-FILTERS = {"nearest": InterpolationMode.NEAREST_EXACT, "bilinear": InterpolationMode.BILINEAR, "bicubic": InterpolationMode.BICUBIC,
+FILTERS = {"nearest0": InterpolationMode.NEAREST, "nearest": InterpolationMode.NEAREST_EXACT, "bilinear": InterpolationMode.BILINEAR, "bicubic": InterpolationMode.BICUBIC,
            "lanczos": InterpolationMode.LANCZOS}
 
 
@@ -149,6 +150,10 @@ def resized(image, dtype, size, name):
         own = F.resize(image.to(torch.uint16), size, FILTERS[name], antialias=True).to(torch.float32)
         assert (own - out).abs().max() <= 1, "torchvision's uint16"
     return out.round().clamp(least, MOST[dtype])
+
+
+def rounded(image, dtype):
+    return image if dtype == "float32" else image.round()
 
 
 def scaled(image, dtype):
@@ -175,6 +180,14 @@ def case(dtype, shape, seed, *todo):
             image = F.vertical_flip(image)
         elif name == "pad":
             image = F.pad(image, args[:4], padding_mode=args[4])
+        elif name == "rotate":
+            angle, name, expand = args
+            image = rounded(F.rotate(image, angle, FILTERS[name.replace("nearest", "nearest0")], bool(expand), fill=0), dtype)
+        elif name == "affine":
+            angle, scale, shear_x, shear_y, name = args
+            image = rounded(F.affine(image, angle, [0, 0], scale, [shear_x, shear_y], FILTERS[name.replace("nearest", "nearest0")], fill=0), dtype)
+        elif name == "blur":
+            image = rounded(F.gaussian_blur(image, [args[1], args[0]], [args[2]] * 2), dtype)
         elif name == "totensor":
             image = scaled(image, dtype)
         elif name == "normalize":
@@ -188,7 +201,7 @@ def case(dtype, shape, seed, *todo):
 
 
 for dtype in ("uint16", "float32", "int16", "uint8"):
-    for name in FILTERS:
+    for name in list(FILTERS)[1:]:
         for at, (size, to) in enumerate((((2, 23, 31), (7, 9)), ((1, 9, 8), (17, 13)), ((1, 40, 7), (6, 15)), ((3, 12, 12), (12, 5)))):
             case(dtype, size, 1 + at, ("resize", *to, name))
     case(dtype, (2, 31, 29), 7, ("resizedcrop", 3, 5, 20, 17, 6, 7, "bilinear"), ("hflip",))
@@ -198,5 +211,42 @@ for dtype in ("uint16", "float32", "int16", "uint8"):
     for mode in ("constant", "edge", "reflect", "symmetric"):
         case(dtype, (2, 6, 5), 11, ("pad", 1, 2, 3, 4, mode), ("resize", 7, 8, "bilinear"))
 
-(here / "golden.json").write_text(json.dumps({"files": files, "steps": steps}, indent=0).replace(",\n", ",\n") + "\n")
-print(len(files), "files,", len(steps), "lists of steps,", (here / "golden.json").stat().st_size, "bytes")
+    for name in ("nearest", "bilinear"):
+        for angle, expand in ((30, 0), (-77.5, 0), (40, 1), (90, 0), (180, 0)):
+            case(dtype, (1, 10, 12), 12, ("rotate", angle, name, expand))
+        case(dtype, (1, 10, 12), 13, ("affine", 20, 1.3, 10, -5, name))
+        case(dtype, (1, 10, 12), 14, ("affine", -50, 0.6, 0, 0, name))
+    case(dtype, (1, 10, 12), 15, ("blur", 5, 3, 0.8))
+    case(dtype, (1, 10, 12), 16, ("blur", 7, 9, 2.5))
+
+colours = []
+for dtype in ("uint16", "float32", "int16", "uint8"):
+    for channels in (1, 3):
+        for name, arg in (("brightness", 0.7), ("brightness", 1.6), ("contrast", 0.3), ("contrast", 1.7), ("invert", 0), ("solarize", 0.4), ("autocontrast", 0)):
+            image = torch.from_numpy(numbers(dtype, (channels, 5, 6), 20)) if dtype != "uint16" else torch.from_numpy(numbers(dtype, (channels, 5, 6), 20).astype("f4"))
+            if name in ("brightness", "contrast"):
+                if dtype == "uint16":  # torchvision with the range of uint16
+                    out = image.mul(arg) if name == "brightness" else image
+                    if name == "contrast":
+                        grey = (image[0:1] * 0.2989 + image[1:2] * 0.587 + image[2:3] * 0.114).floor() if channels == 3 else image
+                        out = image.mul(arg).add(grey.mean(), alpha=1 - arg)
+                    image = out.clamp(0, 65535).trunc()
+                else:
+                    image = getattr(F, f"adjust_{name}")(image, arg)
+            elif name == "invert":
+                image = 65535 - image if dtype == "uint16" else F.invert(image)
+            elif name == "solarize":
+                if dtype == "uint16":
+                    image = torch.where(image >= arg * 65535, 65535 - image, image)
+                else:
+                    image = F.solarize(image, arg * MOST[dtype])
+            elif dtype == "uint16":
+                least, most = image.amin((-2, -1), True), image.amax((-2, -1), True)
+                image = (image - least).div(most.sub(least).mul(1 / 65535)).clamp(0, 65535).trunc()
+            else:
+                image = F.autocontrast(image)
+            colours.append({"dtype": dtype, "channels": channels, "name": name, "arg": arg if name != "solarize" else arg * MOST[dtype],
+                            "values": base64.b64encode(image.to(torch.float32).contiguous().numpy().astype("<f4").tobytes()).decode()})
+
+(here / "golden.json").write_text(json.dumps({"files": files, "steps": steps, "colours": colours}, indent=0).replace(",\n", ",\n") + "\n")
+print(len(files), "files,", len(steps), "lists of steps,", len(colours), "changes of colours,", (here / "golden.json").stat().st_size, "bytes")

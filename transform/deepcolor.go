@@ -1,0 +1,139 @@
+package transform
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+)
+
+// A deepEditor is an editor that also works on images of Depth16.
+type deepEditor interface {
+	editor
+	editDeep(e *engine, m *Planes, r *rand.Rand) error
+}
+
+// touchBy is touch for a step that may work on images of Depth16.
+func (p *program) touchBy(ed editor, line string) {
+	if _, ok := ed.(deepEditor); ok {
+		p.pause(line)
+	} else {
+		p.touch(line)
+	}
+}
+
+// deepChance is a chance whose step works on images of Depth16.
+type deepChance struct {
+	chance
+	runDeep func(m *Planes, d depth)
+}
+
+func (c deepChance) add(p *program) error { return c.addAs(p, c) }
+
+func (c deepChance) editDeep(_ *engine, m *Planes, _ *rand.Rand) error {
+	c.runDeep(m, depthOf(m.Dtype))
+	return nil
+}
+
+// inverted is the value that stands for v in the negative, as in torchvision: integers have all their
+// bits inverted but that of the sign.
+func (d depth) inverted(v float32) float32 {
+	if v < 0 && d.whole {
+		return d.least - 1 - v
+	}
+	return d.most - v
+}
+
+func invertDeep(m *Planes, d depth) {
+	for i, v := range m.Pix {
+		m.Pix[i] = d.inverted(v)
+	}
+}
+
+func solarizeDeep(m *Planes, d depth, threshold float32) {
+	for i, v := range m.Pix {
+		if v >= threshold {
+			m.Pix[i] = d.inverted(v)
+		}
+	}
+}
+
+// autocontrastDeep stretches each channel, in float32 in torchvision's order.
+func autocontrastDeep(m *Planes, d depth) {
+	for c := range m.Channels {
+		plane := m.Plane(c)
+		least, most := plane[0], plane[0]
+		for _, v := range plane {
+			least, most = min(least, v), max(most, v)
+		}
+		scale := float32(most-least) * float32(1/float64(d.most))
+		if !(scale > 0) {
+			least, scale = 0, 1
+		}
+		for i, v := range plane {
+			plane[i] = d.cut(float32(v-least) / scale)
+		}
+	}
+}
+
+// cut limits a value to what is from black to white. Integers lose their fraction.
+func (d depth) cut(v float32) float32 {
+	v = min(max(v, 0), d.most)
+	if d.whole {
+		v = float32(math.Trunc(float64(v)))
+	}
+	return v
+}
+
+// noHue is the error of changes of colours that images of any channels do not have.
+func (p *program) noHue(saturation, hue float64) error {
+	if p.deep != nil && (saturation != 0 || hue != 0) {
+		return errors.New("want no saturation and hue with Depth16: only brightness and contrast")
+	}
+	return nil
+}
+
+// editDeep changes brightness and contrast with the draws of edit.
+func (s jitter) editDeep(_ *engine, m *Planes, r *rand.Rand) error {
+	order, factor := s.draw(r)
+	d := depthOf(m.Dtype)
+	for _, i := range order {
+		switch {
+		case s.x[i] == 0:
+		case i == 0:
+			d.blend(m.Pix, 0, factor[0])
+		case i == 1:
+			d.blend(m.Pix, d.grey(m), factor[1])
+		}
+	}
+	return nil
+}
+
+// blend interpolates from base to the values, or extrapolates.
+func (d depth) blend(pix []float32, base float32, factor float64) {
+	ratio, rest := float32(factor), float32(1-factor)
+	add := float32(base * rest)
+	for i, v := range pix {
+		pix[i] = d.cut(float32(v*ratio) + add)
+	}
+}
+
+// grey is the mean of the image: for three channels that of their grey as torchvision has it,
+// otherwise that of all values.
+func (d depth) grey(m *Planes) float32 {
+	sum, n := 0.0, m.Width*m.Height
+	if m.Channels != 3 {
+		for _, v := range m.Pix {
+			sum += float64(v)
+		}
+		return float32(sum / float64(len(m.Pix)))
+	}
+	red, green, blue := m.Plane(0), m.Plane(1), m.Plane(2)
+	for i, v := range red {
+		l := float32(v*0.2989) + float32(green[i]*0.587) + float32(blue[i]*0.114)
+		if d.whole {
+			l = float32(math.Floor(float64(l)))
+		}
+		sum += float64(l)
+	}
+	return float32(sum / float64(n))
+}

@@ -1,0 +1,80 @@
+package transform
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// TestChangesOfDeepColoursAreTorchvisions compares with testdata/depth/golden.json: integers
+// within one level, floats within 2e-6.
+func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
+	text, err := os.ReadFile("testdata/depth/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Colours []struct {
+			Dtype, Name, Values string
+			Channels            int
+			Arg                 float64
+		}
+	}
+	if err := json.Unmarshal(text, &golden); err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Colours) < 50 {
+		t.Fatalf("%d cases", len(golden.Colours))
+	}
+	for _, c := range golden.Colours {
+		m := &Planes{Channels: c.Channels, Width: 6, Height: 5, Pix: make([]float32, c.Channels*30)}
+		x := uint32(20)
+		for i := range m.Pix {
+			x = 1664525*x + 1013904223
+			switch c.Dtype {
+			case "uint8":
+				m.Dtype, m.Pix[i] = tensor.Uint8, float32(uint8(x>>16))
+			case "uint16":
+				m.Dtype, m.Pix[i] = tensor.Uint16, float32(x>>16)
+			case "int16":
+				m.Dtype, m.Pix[i] = tensor.Int16, float32(int16(x>>16))
+			default:
+				m.Pix[i] = float32(x>>8) / (1 << 24)
+			}
+		}
+		d, off := depthOf(m.Dtype), 0.0
+		switch c.Name {
+		case "brightness":
+			d.blend(m.Pix, 0, c.Arg)
+		case "contrast":
+			d.blend(m.Pix, d.grey(m), c.Arg)
+			off = 1
+		case "invert":
+			invertDeep(m, d)
+		case "solarize":
+			solarizeDeep(m, d, float32(c.Arg))
+		case "autocontrast":
+			autocontrastDeep(m, d)
+			off = 1
+		}
+		if !d.whole {
+			off = 2e-6
+		}
+		data, err := base64.StdEncoding.DecodeString(c.Values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range dense.Values[float32](data) {
+			if math.Abs(float64(m.Pix[i]-want)) > off {
+				t.Errorf("%s of %d channels of %s by %v: value %d is %v, want %v", c.Name, c.Channels, c.Dtype, c.Arg, i, m.Pix[i], want)
+				break
+			}
+		}
+	}
+}

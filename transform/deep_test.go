@@ -357,7 +357,6 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): not with Depth16: it works with colours of 8 bits"},
 		{bands, []transform.Step{depth, transform.RandomEqualize(0.5)}, "RandomEqualize(0.5): not with Depth16"},
 		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): not with Depth16"},
-		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5)}, "ElasticTransform(50, 5): not with Depth16"},
 		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
 		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
 		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose: not with Depth16"},

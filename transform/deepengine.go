@@ -149,9 +149,7 @@ func (d *deepEngine) prepare(e *engine) error {
 	d.wide = growFloats(d.wide, w*h*d.channels)
 	d.mid, d.stride, d.layer = d.wide, w, w*h
 	for c := range d.channels {
-		for y := range h {
-			d.x.Horizontal(d.mid[c*d.layer+y*w:][:w], d.pix[c*d.plane+y*d.pitch:])
-		}
+		d.x.Horizontal(d.mid[c*d.layer:], w, d.pix[c*d.plane:], d.pitch, h)
 	}
 	return nil
 }

@@ -59,24 +59,38 @@ func (o *output) holds(dt tensor.Dtype) error {
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
 func (p *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
+	factor := float32(1)
+	if o.unit && depthOf(dt).whole {
+		factor = float32(1 / float64(depthOf(dt).most))
+	}
+	norms := p.norms
 	switch {
 	case o.factor != 0:
 		for i, v := range row {
 			row[i] = float32(float64(v) * o.factor)
 		}
-	case o.unit && depthOf(dt).whole:
-		factor := float32(1 / float64(depthOf(dt).most))
+	case len(norms) > 0: // together, which is faster
+		mean, std := norms[0].of(c)
+		for i, v := range row {
+			row[i] = float32(float32(v*factor)-mean) / std
+		}
+		norms = norms[1:]
+	case factor != 1:
 		for i, v := range row {
 			row[i] = v * factor
 		}
 	}
-	for k := range p.norms {
-		n := &p.norms[k]
-		mean, std := n.mean[c%len(n.mean)], n.std[c%len(n.std)]
+	for k := range norms {
+		mean, std := norms[k].of(c)
 		for i, v := range row {
 			row[i] = float32(v-mean) / std
 		}
 	}
+}
+
+// of is the numbers of channel c.
+func (n *channelNorm) of(c int) (mean, std float32) {
+	return n.mean[c%len(n.mean)], n.std[c%len(n.std)]
 }
 
 // storeRow converts row y of channel c to the result's dtype.

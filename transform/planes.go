@@ -118,7 +118,13 @@ func (d depth) settle(values []float32) {
 		return
 	}
 	for i, v := range values {
-		values[i] = min(max(roundEven(v), d.least), d.most)
+		v = roundEven(v)
+		if v < d.least {
+			v = d.least
+		} else if v > d.most {
+			v = d.most
+		}
+		values[i] = v
 	}
 }
 

@@ -94,21 +94,76 @@ func (w *FloatWeights) convolution(a Axis) {
 		for j := range k {
 			k[j] /= sum
 		}
+		for ; count > 1 && k[count-1] == 0; count-- {
+		}
+		w.count[at] = int32(count)
 	}
 }
 
-// Horizontal computes a row: len(dst) is the number of computed positions. Src begins
-// at position w.Lo of the source and ends at w.Hi or later.
-func (w *FloatWeights) Horizontal(dst, src []float32) {
+// Horizontal computes a number of rows. Every row of src begins at position w.Lo of the
+// source. Strides are the values from a row to the next.
+func (w *FloatWeights) Horizontal(dst []float32, dstStride int, src []float32, srcStride, rows int) {
+	n, width := len(w.first), w.Hi-w.Lo
+	for ; rows >= 4; rows -= 4 {
+		var to, from [4][]float32
+		for r := range 4 {
+			to[r], from[r] = dst[r*dstStride:][:n], src[r*srcStride:][:width]
+		}
+		w.fourRows(to, from)
+		if rows == 4 {
+			return
+		}
+		dst, src = dst[4*dstStride:], src[4*srcStride:]
+	}
+	for r := range rows {
+		w.row(dst[r*dstStride:][:n], src[r*srcStride:][:width])
+	}
+}
+
+// fourRows is row for four rows at a time, which share the loads of weights.
+func (w *FloatWeights) fourRows(dst, src [4][]float32) {
+	n := len(dst[0])
+	da, db, dc, dd := dst[0], dst[1][:n], dst[2][:n], dst[3][:n]
+	a, b, c, d := src[0], src[1][:len(src[0])], src[2][:len(src[0])], src[3][:len(src[0])]
+	first := w.first[:n]
 	if w.taps == 1 {
-		for i, first := range w.first[:len(dst)] {
-			dst[i] = src[first]
+		for i, f := range first {
+			da[i], db[i], dc[i], dd[i] = a[f], b[f], c[f], d[f]
 		}
 		return
 	}
-	for i := range dst {
+	count := w.count[:n]
+	for i, f := range first {
+		k := w.k[i*w.taps : (i+1)*w.taps]
+		if count[i] == 2 {
+			k0, k1 := k[0], k[1]
+			g := f + 1
+			da[i] = float32(a[f]*k0) + float32(a[g]*k1)
+			db[i] = float32(b[f]*k0) + float32(b[g]*k1)
+			dc[i] = float32(c[f]*k0) + float32(c[g]*k1)
+			dd[i] = float32(d[f]*k0) + float32(d[g]*k1)
+			continue
+		}
+		var sa, sb, sc, sd float32
+		for _, v := range k[:count[i]] {
+			sa += float32(a[f] * v)
+			sb += float32(b[f] * v)
+			sc += float32(c[f] * v)
+			sd += float32(d[f] * v)
+			f++
+		}
+		da[i], db[i], dc[i], dd[i] = sa, sb, sc, sd
+	}
+}
+
+func (w *FloatWeights) row(dst, src []float32) {
+	for i, f := range w.first[:len(dst)] {
+		if w.taps == 1 {
+			dst[i] = src[f]
+			continue
+		}
 		k := w.k[i*w.taps:][:w.count[i]]
-		p := src[w.first[i]:][:len(k)]
+		p := src[f:][:len(k)]
 		var sum float32
 		for j, c := range k {
 			sum += float32(p[j] * c)
@@ -126,23 +181,34 @@ func (w *FloatWeights) Vertical(dst, src []float32, stride, i int) {
 		return
 	}
 	k := w.k[i*w.taps:][:w.count[i]]
-	clear(dst)
-	for ; len(k) >= 4; k = k[4:] {
-		a, b, c, d := src[:len(dst)], src[stride:][:len(dst)], src[2*stride:][:len(dst)], src[3*stride:][:len(dst)]
-		for x, sum := range dst {
-			sum += float32(a[x] * k[0])
-			sum += float32(b[x] * k[1])
-			sum += float32(c[x] * k[2])
-			dst[x] = sum + float32(d[x]*k[3])
+	row := func(j int) []float32 { return src[j*stride:][:len(dst)] }
+	switch len(k) {
+	case 1:
+		for x, v := range row(0) {
+			dst[x] = v * k[0]
 		}
-		if len(k) == 4 {
-			return
+		return
+	case 2:
+		a, b, ka, kb := row(0), row(1), k[0], k[1]
+		for x, v := range a {
+			dst[x] = float32(v*ka) + float32(b[x]*kb)
 		}
-		src = src[4*stride:]
+		return
 	}
-	for j, c := range k {
-		row := src[j*stride:][:len(dst)]
-		for x, v := range row {
+	a, b, c, ka, kb, kc := row(0), row(1), row(2), k[0], k[1], k[2]
+	for x, v := range a {
+		dst[x] = float32(v*ka) + float32(b[x]*kb) + float32(c[x]*kc)
+	}
+	j := 3
+	for ; j+2 <= len(k); j += 2 {
+		a, b, ka, kb := row(j), row(j+1), k[j], k[j+1]
+		for x, v := range a {
+			dst[x] = dst[x] + float32(v*ka) + float32(b[x]*kb)
+		}
+	}
+	if j < len(k) {
+		c := k[j]
+		for x, v := range row(j) {
 			dst[x] += float32(v * c)
 		}
 	}

@@ -23,10 +23,21 @@ func TestFloatWeightsAreThoseOfBytes(t *testing.T) {
 				}
 				n := a.To - a.From
 				row, one, column := make([]float32, w.Hi-w.Lo), make([]float32, n), make([]float32, 1)
+				rows, five := make([]float32, 5*(len(row)+1)), make([]float32, 5*n)
 				for at := range row {
 					clear(row)
 					row[at] = 1
-					w.Horizontal(one, row)
+					w.Horizontal(one, n, row, len(row), 1)
+					for r := range 5 {
+						clear(rows[r*(len(row)+1):])
+						rows[r*(len(row)+1)+at] = 1
+					}
+					w.Horizontal(five, n, rows, len(row)+1, 5)
+					for i, v := range five {
+						if v != one[i%n] {
+							t.Fatalf("%v %v: %v in row %d of five, %v alone", filter, size, v, i/n, one[i%n])
+						}
+					}
 					for i, got := range one {
 						v := 0.0
 						if j := at + w.Lo - want.Lo - int(want.First[i]); j >= 0 && j < int(want.Count[i]) {

@@ -63,15 +63,16 @@ func TestOfManyWorkersTheLongestCallsAreShown(t *testing.T) {
 	for i := range 200 {
 		working = append(working, activity{Worker: i, Doing: "placing a sample", Index: i, Stage: "read", For: float64(i), calls: true})
 	}
+	working = append(working, activity{Worker: 201}, activity{Worker: 202})
 	working = append(working, activity{Worker: 200, Doing: "waiting for memory", Index: -1, For: 1000})
 	c := shown(working)
-	if want := "200 read, 1 waiting for memory"; c.Summary != want {
+	if want := "200 read, 2 between calls, 1 waiting for memory"; c.Summary != want {
 		t.Errorf("got %q, want %q", c.Summary, want)
 	}
-	if len(c.Rows) != 32 || c.Rows[0].Worker != -1 || c.Rows[1].Worker != 199 || c.Rows[31].Worker != 169 {
+	if len(c.Rows) != 16 || c.Rows[0].Worker != -1 || c.Rows[1].Worker != 199 || c.Rows[15].Worker != 185 {
 		t.Errorf("got %+v", c.Rows)
 	}
-	if got := full(report{Working: working}); strings.Count(got, "\n") > 15 || !strings.Contains(got, "and 194 more; all: 200 read") {
+	if got := full(report{Working: working}); strings.Count(got, "\n") > 15 || !strings.Contains(got, "and 196 more; all: 200 read") {
 		t.Errorf("got %s", got)
 	}
 }

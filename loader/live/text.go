@@ -13,8 +13,9 @@ import (
 	"github.com/penstock-go/penstock/internal/figures"
 )
 
-// longestName is the number of characters after which names are cut.
-const longestName = 200
+// A name of more characters than longestName loses its middle. This many of its last ones
+// stay, because names of files differ there.
+const longestName, lastOfName = 120, 80
 
 // clean makes a text safe to show: without control characters, which could steer a
 // terminal, and without those that change the direction of text.
@@ -27,15 +28,16 @@ func clean(text string) string {
 	}, text)
 }
 
-// plain makes a name of the dataset safe to show, and cuts it if it is too long.
+// plain makes a name of the dataset safe to show, and shortens it if it is too long.
 func plain(name string) string {
-	n := 0
-	for i := range name {
-		if n++; n > longestName {
-			return clean(name[:i]) + "…"
-		}
+	if len(name) <= longestName { // in bytes, of which characters have one at least
+		return clean(name)
 	}
-	return clean(name)
+	runes := []rune(clean(name))
+	if len(runes) <= longestName {
+		return string(runes)
+	}
+	return string(runes[:longestName-lastOfName-1]) + "…" + string(runes[len(runes)-lastOfName:])
 }
 
 // number has three digits at least, and no decimal place from 100 on.
@@ -75,7 +77,7 @@ type crowd struct {
 }
 
 // rows is the number of goroutines that are shown.
-const rows = 32
+const rows = 16
 
 // shown selects what is shown of what goroutines do: everything, or the calls that last
 // longest.
@@ -105,6 +107,9 @@ func shown(working []activity) crowd {
 		c.Summary += fmt.Sprintf("%d %s", counts[doing], plain(doing))
 	}
 	c.Rows = slices.Clone(working)
+	if len(c.Rows) > rows {
+		c.Rows = slices.DeleteFunc(c.Rows, func(a activity) bool { return a.Doing == "" })
+	}
 	if len(c.Rows) > rows {
 		slices.SortStableFunc(c.Rows, func(a, b activity) int { return cmp.Compare(urgency(b), urgency(a)) })
 		c.Rows = c.Rows[:rows]

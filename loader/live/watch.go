@@ -41,6 +41,7 @@ const (
 func (w *watch) begin(l *loader.Loader) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	l.Working() // from the first one, calls are timed
 	w.l, w.made, w.ended = l, time.Now(), time.Time{}
 	w.points = []point{{at: w.made}}
 	w.since.Store(w.made.UnixNano())

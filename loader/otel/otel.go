@@ -43,6 +43,12 @@
 //	penstock.prefetch.late.time s           counter, of reads that waited
 //
 // They have the attribute penstock.source.name, the name that the option gives.
+//
+// # Grafana
+//
+// The file grafana.json in this folder is a dashboard for these metrics in Prometheus, with
+// the names that OpenTelemetry's exporter gives them, such as
+// penstock_loader_wait_duration_seconds. Import it in Grafana, and choose the data source.
 package otel
 
 import (

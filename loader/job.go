@@ -26,7 +26,8 @@ type job struct {
 	indices []int
 	draws   []int64
 	begun   time.Time
-	told    bool // whether the hooks know the batch, and are to be told of its end
+	traced  *traceTask // in the execution trace, if one is taken
+	told    bool       // whether the hooks know the batch, and are to be told of its end
 
 	// Scratch memory of the worker that begins the batch.
 	ahead      []int

@@ -23,7 +23,9 @@
 // [Loader.Stats] sums up where the time went and ends with the bottleneck in one
 // sentence. Hooks see the same as it happens: every sample with its stages, every batch
 // from its begin to the end of its memory, and every wait: see [Observe] and [Trace].
-// Profiles have the labels "worker" and "stage".
+// Package trace draws a timeline of them. Profiles have the labels "worker" and
+// "stage". Execution traces, of package runtime/trace, have a task "loader.batch" for every
+// batch, with the stages of its samples as regions, and regions for the loop's waits.
 //
 // # For users of PyTorch
 //

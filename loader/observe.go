@@ -95,6 +95,7 @@ func (t *Trace) batchDelivered(j *job, waited time.Duration) {
 
 // body calls the loop body with a batch, or with the error in its place.
 func (t *Trace) body(j *job, b *Batch, err error, yield func(*Batch, error) bool) (goesOn bool) {
+	defer endRegion(j.traced.region("loader.body"))
 	if t.BatchEnded == nil {
 		return yield(b, err)
 	}

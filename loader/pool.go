@@ -61,6 +61,7 @@ func (l *Loader) take() *job {
 func (l *Loader) release(j *job) {
 	j.claims.Store(0) // an unfinished batch may have unclaimed rows
 	j.spoil()
+	j.endTask()
 	err := j.slab.vacate()
 	defer l.putBack(j, err) // also if a hook calls runtime.Goexit
 	l.freed(j)

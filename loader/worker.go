@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/pprof"
+	"runtime/trace"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ type worker struct {
 	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 	clock  *slots.Clock
 	ahead  readAhead
+	traced *traceTask // the task to which the clock's regions belong
 	draw   *slots.Draw
 	spans  []StageSpan // of the current sample, for SampleDone
 	cells  []slots.Cell
@@ -173,6 +175,8 @@ func (w *worker) prepare(j *job) (ok bool) {
 func (w *worker) draws(j *job) (err error) {
 	defer recovered(&err)
 	j.begun = time.Now()
+	j.beginTask(w.ctx)
+	defer endRegion(j.traced.region("loader.draw"))
 	if err := j.plan.changed(); err != nil {
 		return err
 	}
@@ -193,6 +197,7 @@ func (w *worker) draws(j *job) (err error) {
 func (w *worker) build(j *job) {
 	w.own = j
 	w.at.Store(j)
+	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
 	done := 0
 	defer func() {
@@ -221,6 +226,7 @@ func (w *worker) build(j *job) {
 // drain works on the wanted batch until all its rows are claimed.
 func (w *worker) drain(j *job) {
 	w.at.Store(j)
+	defer trace.StartRegion(w.ctx, "loader.help").End()
 	done := 0
 	defer func() { w.finished(j, done) }()
 	chunk := w.chunk(j.size())
@@ -275,6 +281,8 @@ func (w *worker) seal(j *job) {
 		}
 	}()
 	defer recovered(&err)
+	w.follow(j)
+	defer endRegion(j.traced.region("loader.finish"))
 	w.enter(finishing)
 	j.seal(w.l.cfg.policy)
 	if j.err == nil {

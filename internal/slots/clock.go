@@ -21,6 +21,7 @@ type Clock struct {
 	first  time.Duration // from origin to the first stage since Stop
 	began  time.Duration // from origin to the current stage
 	region *trace.Region
+	task   context.Context // of the regions
 
 	recording bool
 	base      time.Duration // from origin to Record
@@ -60,7 +61,16 @@ type StageTime struct {
 // NewClock makes a clock for a goroutine. Between stages the goroutine has the pprof
 // labels of labels. If labels is nil, the clock does not change them.
 func NewClock(labels context.Context) *Clock {
-	return &Clock{labels: labels, origin: time.Now()}
+	return &Clock{labels: labels, origin: time.Now(), task: context.Background()}
+}
+
+// Follow makes regions of an execution trace part of the task in ctx, from the next stage
+// on. If ctx is nil, they are part of none.
+func (c *Clock) Follow(ctx context.Context) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c.task = ctx
 }
 
 // Stage ends the current stage, if any, and begins the one of that name.
@@ -78,7 +88,7 @@ func (c *Clock) Stage(name string) {
 		pprof.SetGoroutineLabels(s.labels)
 	}
 	if trace.IsEnabled() {
-		c.region = trace.StartRegion(context.Background(), name)
+		c.region = trace.StartRegion(c.task, name)
 	}
 }
 

@@ -1,0 +1,71 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+	"runtime/trace"
+)
+
+// An execution trace, of package runtime/trace, has a task "loader.batch" for every batch,
+// from its begin until its slab is free. These regions belong to it: "loader.draw" and
+// "loader.finish" of workers, the stages of its samples, and "loader.body" of the loop.
+// Regions of no task are "loader.build", while a worker works on its own batch, "loader.help", while
+// it works on another one, and "loader.wait" of the loop. While no trace is taken, none of this
+// is made.
+
+// A traceTask is a batch in an execution trace.
+type traceTask struct {
+	ctx  context.Context
+	task *trace.Task
+}
+
+// beginTask begins the batch's task if an execution trace is taken.
+func (j *job) beginTask(ctx context.Context) {
+	if !trace.IsEnabled() {
+		return
+	}
+	t := new(traceTask)
+	t.ctx, t.task = trace.NewTask(ctx, "loader.batch")
+	trace.Log(t.ctx, "batch", fmt.Sprintf("epoch %d, batch %d", j.plan.epoch, j.plan.number(j.k)))
+	j.traced = t
+}
+
+// endTask ends the batch's task, if there is one.
+func (j *job) endTask() {
+	if j.traced != nil {
+		j.traced.task.End()
+		j.traced = nil
+	}
+}
+
+// follow makes the stages from now on part of the batch's task.
+func (w *worker) follow(j *job) {
+	if w.traced != j.traced {
+		w.traced = j.traced
+		w.clock.Follow(w.traced.context())
+	}
+}
+
+// region begins a region of the batch's task. The caller must end it, in the same
+// goroutine. Without a task it does nothing.
+func (t *traceTask) region(name string) *trace.Region {
+	if t == nil {
+		return nil
+	}
+	return trace.StartRegion(t.ctx, name)
+}
+
+// context is that of the task, or nil.
+func (t *traceTask) context() context.Context {
+	if t == nil {
+		return nil
+	}
+	return t.ctx
+}
+
+// endRegion ends what region has begun.
+func endRegion(r *trace.Region) {
+	if r != nil {
+		r.End()
+	}
+}

@@ -31,14 +31,14 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 			continue // without resetting since: the loop still waits
 		}
 		r.l.counts.waited(waited, since == r.begun)
-		goesOn := r.deliver(j, at, err, waited, yield)
-		now := time.Now()
-		r.l.counts.bodyTook(now.Sub(since) - waited)
-		r.delivered(since.Add(waited), now)
+		begun := since.Add(waited)
+		goesOn, ended := r.deliver(j, at, err, waited, begun, yield)
+		r.l.counts.bodyTook(ended.Sub(begun))
+		r.delivered(begun, ended)
 		if !goesOn {
 			return
 		}
-		since = now
+		since = ended
 	}
 }
 
@@ -61,18 +61,19 @@ func (r *run) outcome(j *job) (emptied bool, err error) {
 }
 
 // deliver gives the loop body a batch, or the error in its place. It reports whether
-// the loop continues.
-func (r *run) deliver(j *job, at mark, err error, waited time.Duration, yield func(*Batch, error) bool) bool {
+// the loop continues, and when the body that has begun at begun ended.
+func (r *run) deliver(j *job, at mark, err error, waited time.Duration, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
 	b := &Batch{l: r.l, job: j, plan: j.plan, k: j.k, rows: j.rows, at: at}
 	b.holders.Store(1)
 	defer b.giveUp()
 	r.l.cfg.trace.batchDelivered(j, waited)
 	if err != nil {
-		r.l.cfg.trace.body(j, nil, err, yield)
-		return false
+		b = nil
+	} else {
+		r.l.counts.delivered(j.rows)
 	}
-	r.l.counts.delivered(j.rows)
-	return r.l.cfg.trace.body(j, b, nil, yield)
+	goesOn, ended = r.l.cfg.trace.body(j, b, err, begun, yield)
+	return goesOn && err == nil, ended
 }
 
 // take waits for the batch that is to be delivered next and removes it from those in

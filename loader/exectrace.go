@@ -38,12 +38,12 @@ func (j *job) endTask() {
 	}
 }
 
-// follow makes the stages from now on part of the batch's task.
-func (w *worker) follow(j *job) {
-	if w.traced != j.traced {
-		w.traced = j.traced
-		w.clock.Follow(w.traced.context())
+// traceContext is that of the batch that the worker works on.
+func (w *worker) traceContext() context.Context {
+	if j := w.at.Load(); j != nil && j.traced != nil {
+		return j.traced.ctx
 	}
+	return w.ctx
 }
 
 // region begins a region of the batch's task. The caller must end it, in the same
@@ -53,14 +53,6 @@ func (t *traceTask) region(name string) *trace.Region {
 		return nil
 	}
 	return trace.StartRegion(t.ctx, name)
-}
-
-// context is that of the task, or nil.
-func (t *traceTask) context() context.Context {
-	if t == nil {
-		return nil
-	}
-	return t.ctx
 }
 
 // endRegion ends what region has begun.

@@ -93,17 +93,19 @@ func (t *Trace) batchDelivered(j *job, waited time.Duration) {
 	}
 }
 
-// body calls the loop body with a batch, or with the error in its place.
-func (t *Trace) body(j *job, b *Batch, err error, yield func(*Batch, error) bool) (goesOn bool) {
+// body calls the loop body with a batch, or with the error in its place. begun is when that
+// begins.
+func (t *Trace) body(j *job, b *Batch, err error, begun time.Time, yield func(*Batch, error) bool) (goesOn bool, ended time.Time) {
 	defer endRegion(j.traced.region("loader.body"))
 	if t.BatchEnded == nil {
-		return yield(b, err)
+		goesOn = yield(b, err)
+		return goesOn, time.Now()
 	}
 	info := j.info() // Detach may let the job begin another batch
-	begun := time.Now()
 	goesOn = yield(b, err)
-	t.BatchEnded(info, time.Since(begun))
-	return goesOn
+	ended = time.Now()
+	t.BatchEnded(info, ended.Sub(begun))
+	return goesOn, ended
 }
 
 // freed calls the hook BatchFreed for a batch whose slab is not used any more.

@@ -30,7 +30,6 @@ func (w *worker) fill(j *job, chunk int) int {
 	if from == to {
 		return 0
 	}
-	w.follow(j)
 	t := &w.task // whose other fields are zero between tasks
 	t.j, t.from, t.to, t.row, t.together, t.apart = j, from, to, from, w.batch != nil, false
 	return w.proceed()

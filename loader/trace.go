@@ -30,7 +30,7 @@ type Trace struct {
 	// took is their time.
 	BatchCollated func(b BatchInfo, took time.Duration)
 	// BatchReady is called by the worker that finishes the batch's last sample,
-	// b.Finisher. took is the time since the batch was begun.
+	// b.Finisher. took is the time since the batch was begun. The clock is read for it.
 	BatchReady func(b BatchInfo, took time.Duration)
 	// BatchDelivered is called by the loop's goroutine before the loop body.
 	// waited is the time that the loop waited for the batch.

@@ -25,7 +25,6 @@ type worker struct {
 	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 	clock  *slots.Clock
 	ahead  readAhead
-	traced *traceTask // the task to which the clock's regions belong
 	draw   *slots.Draw
 	spans  []StageSpan // of the current sample, for SampleDone
 	cells  []slots.Cell
@@ -61,6 +60,7 @@ func newWorker(l *Loader, id int) *worker {
 		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}
 	w.clock = slots.NewClock(w.labels)
+	w.clock.Task = w.traceContext
 	w.draw = slots.NewDraw(w.clock)
 	w.cells = make([]slots.Cell, len(l.collation.views[0].spec))
 	return w
@@ -281,7 +281,6 @@ func (w *worker) seal(j *job) {
 		}
 	}()
 	defer recovered(&err)
-	w.follow(j)
 	defer endRegion(j.traced.region("loader.finish"))
 	w.enter(finishing)
 	j.seal(w.l.cfg.policy)

@@ -15,13 +15,16 @@ import (
 // While a stage lasts, the goroutine carries the pprof label "stage", and an
 // execution trace shows it as a region.
 type Clock struct {
+	// Task gives the context with the task of an execution trace to which the current
+	// stage belongs. It may be nil. Set it before the first stage.
+	Task func() context.Context
+
 	labels context.Context
 	origin time.Time
 
 	first  time.Duration // from origin to the first stage since Stop
 	began  time.Duration // from origin to the current stage
 	region *trace.Region
-	task   context.Context // of the regions
 
 	recording bool
 	base      time.Duration // from origin to Record
@@ -61,16 +64,15 @@ type StageTime struct {
 // NewClock makes a clock for a goroutine. Between stages the goroutine has the pprof
 // labels of labels. If labels is nil, the clock does not change them.
 func NewClock(labels context.Context) *Clock {
-	return &Clock{labels: labels, origin: time.Now(), task: context.Background()}
+	return &Clock{labels: labels, origin: time.Now()}
 }
 
-// Follow makes regions of an execution trace part of the task in ctx, from the next stage
-// on. If ctx is nil, they are part of none.
-func (c *Clock) Follow(ctx context.Context) {
-	if ctx == nil {
-		ctx = context.Background()
+// task is the context of the regions of an execution trace.
+func (c *Clock) task() context.Context {
+	if c.Task == nil {
+		return context.Background()
 	}
-	c.task = ctx
+	return c.Task()
 }
 
 // Stage ends the current stage, if any, and begins the one of that name.
@@ -88,7 +90,7 @@ func (c *Clock) Stage(name string) {
 		pprof.SetGoroutineLabels(s.labels)
 	}
 	if trace.IsEnabled() {
-		c.region = trace.StartRegion(c.task, name)
+		c.region = trace.StartRegion(c.task(), name)
 	}
 }
 

@@ -16,6 +16,10 @@ const (
 	// firstRequests is how many requests there are at once at the beginning. Each response
 	// allows one more, so the number doubles with every round trip.
 	firstRequests = 16
+
+	// firstRoom is how many bytes may be fetched ahead at the beginning. Fresh memory costs
+	// time, and bytes that wait for long have left the processor's caches when they are read.
+	firstRoom = 64 << 20
 )
 
 // An epoch is a future and what was fetched for it.
@@ -214,7 +218,7 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 // until all blocks of earlier ones, and of those that have begun, are under way. The caller
 // holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
-	if e.bytes+n > e.p.memory {
+	if room := max(e.p.room, n); e.bytes+n > room {
 		return false
 	}
 	if begun > 0 {
@@ -225,7 +229,7 @@ func (e *epoch) mayFetch(begun int, n int64) bool {
 			return false
 		}
 	}
-	return e.p.bytes+n <= e.p.memory
+	return e.p.bytes+n <= e.p.room
 }
 
 // plan adds a block to those that wait. The caller holds the mutex.

@@ -16,7 +16,8 @@ type config struct {
 func defaults() config { return config{memory: 256 << 20, requests: 128} }
 
 // Memory sets how many bytes may be fetched and not read yet, or being fetched. The default
-// is 256 MiB. A larger block is not fetched in advance. If two loops run over one store at
+// is 256 MiB. Less is used where that is enough: 64 MiB at first, and twice as much whenever
+// a batch has to wait. A larger block is not fetched in advance. If two loops run over one store at
 // the same time, such as training and validation, each has as much.
 //
 // It should hold what is consumed in the time of a slow request. Blocks of different sizes use

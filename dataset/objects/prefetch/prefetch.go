@@ -15,8 +15,9 @@
 //
 // # How much at once
 //
-// Blocks are fetched as far ahead as [Memory] allows. When a block is read its memory is
-// free, and the next one is requested. So in the long run there are as many requests at
+// Blocks are fetched as far ahead as memory allows: 64 MiB at first, and twice as much
+// whenever a later batch than the first has to wait, up to [Memory]. When a block is read
+// its memory is free, and the next one is requested. So in the long run there are as many requests at
 // once as Little's law says: blocks per second times seconds per request. At the start, and
 // after a delay, there are more, to fill the memory; [Requests] bounds them. The first
 // requests are few, so that the first batch need not share the network with later ones.
@@ -49,6 +50,7 @@ type Prefetcher struct {
 	epochs   []*epoch  // that have not ended, in the order in which they were foreseen
 	blocks   map[objects.Block]*block
 	bytes    int64               // of blocks
+	room     int64               // for bytes, which grows up to the option Memory
 	running  map[*block]struct{} // requests under way
 	allowed  int                 // requests at once, which grows up to the option Requests
 	spare    spare
@@ -75,6 +77,7 @@ func New(s objects.Store, options ...Option) (*Prefetcher, error) {
 		return nil, err
 	}
 	p.allowed = min(firstRequests, p.requests)
+	p.room = min(firstRoom, p.memory)
 	return p, nil
 }
 
@@ -141,6 +144,7 @@ func (p *Prefetcher) take(name objects.Block, local bool) *block {
 	}
 	if !local {
 		p.count.direct.Add(1)
+		p.widen()
 	}
 	switch {
 	case b != nil:
@@ -191,6 +195,7 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 		return nil
 	default:
 	}
+	p.widenLate()
 	begin := time.Now()
 	defer func() {
 		p.count.late.Add(1)
@@ -201,6 +206,24 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("prefetch: read %s: %w", b.name.Object.Name, ctx.Err())
+	}
+}
+
+// widenLate notes that a reader waits. It does not count before the first batch.
+func (p *Prefetcher) widenLate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.epochs) > 0 && p.epochs[0].future.Done() > 0 {
+		p.widen()
+	}
+}
+
+// widen makes room for twice as many bytes, because a reader has to wait, if most of the room
+// is taken. The caller holds the mutex.
+func (p *Prefetcher) widen() {
+	if p.room < p.memory && p.bytes > p.room/2 {
+		p.room = min(2*p.room, p.memory)
+		p.change.Broadcast()
 	}
 }
 

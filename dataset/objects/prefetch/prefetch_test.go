@@ -54,6 +54,23 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 	}
 }
 
+// TestMemoryGrowsWhereBatchesWait consumes 3.3 GB/s, of which 100 MB are under way in 30 ms.
+func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
+	for _, c := range []struct {
+		cost        time.Duration
+		least, most int64 // MiB
+	}{{1200 * time.Microsecond, 65, 256}, {12 * time.Millisecond, 1, 64}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newFar(600, 1<<20)
+			p := newPrefetcher(t, s)
+			run(t, costly(t, images(t, p), c.cost), 1, loader.Workers(4), loader.BatchSize(16))
+			if got := int64(s.most); got < c.least || got > c.most {
+				t.Errorf("%v per sample: %d requests of 1 MiB at once, want %d to %d; %v", c.cost, got, c.least, c.most, p.Stats())
+			}
+		})
+	}
+}
+
 // Without being told the future, the workers wait for the store.
 func TestWithoutForesightLatencyCostsMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,8 +34,8 @@ func (c deepChance) editDeep(_ *engine, m *Planes, _ *rand.Rand) error {
 	return nil
 }
 
-// inverted is the value that stands for v in the negative, as in torchvision: integers have all their
-// bits inverted but that of the sign.
+// inverted is the value that stands for v in the negative, as in torchvision: integers have
+// all their bits inverted but that of the sign.
 func (d depth) inverted(v float32) float32 {
 	if v < 0 && d.whole {
 		return d.least - 1 - v

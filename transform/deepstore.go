@@ -58,12 +58,12 @@ func (o *output) holds(dt tensor.Dtype) error {
 }
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
-func (p *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
+func (d *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
 	factor := float32(1)
 	if o.unit && depthOf(dt).whole {
 		factor = float32(1 / float64(depthOf(dt).most))
 	}
-	norms := p.norms
+	norms := d.norms
 	switch {
 	case o.factor != 0:
 		for i, v := range row {

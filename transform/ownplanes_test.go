@@ -9,6 +9,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -109,5 +110,57 @@ func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, want)
 			}
 		}
+	}
+}
+
+// brighter adds the sample's label to all values.
+type brighter struct{}
+
+func (brighter) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	if s.Image != nil {
+		return errors.New("an Image with Depth16")
+	}
+	label := float32(dataset.Row[int64](s.Fields, 0)[0])
+	for i := range s.Planes.Pix {
+		s.Planes.Pix[i] += label
+	}
+	return nil
+}
+
+// narrower takes every second column.
+type narrower struct{ channels int }
+
+func (narrower) Size(w, h int) (int, int) { return w / 2, h }
+
+func (n narrower) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	from := s.Planes
+	to := s.NewPlanes(from.Width/2, from.Height)
+	for c := range to.Channels {
+		for i := range to.Plane(c) {
+			to.Plane(c)[i] = from.Plane(c)[i/to.Width*from.Width+2*(i%to.Width)]
+		}
+	}
+	to.Channels += n.channels
+	s.Planes = to
+	return nil
+}
+
+func TestOwnStepsSeeDeepImagesWithOtherFields(t *testing.T) {
+	pix, labels := []uint16{1, 2, 3, 4, 65535, 6, 7, 8}, []int64{100, 200}
+	ds, err := dataset.Tensors(
+		dataset.Named("image", tensor.New(tensor.WithShape(2, 1, 1, 4), tensor.WithBacking(pix))),
+		dataset.Named("label", tensor.New(tensor.WithShape(2), tensor.WithBacking(labels))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := images(t, ds, transform.Depth16(1), transform.ApplySample(brighter{}, "label"), transform.RandomHorizontalFlip(1), transform.ApplySample(narrower{}))
+	for i, want := range [][]uint16{{104, 102}, {208, 206}} {
+		if got := deepValues[uint16](t, x, i); !slices.Equal(got, want) {
+			t.Errorf("sample %d: got %v, want %v", i, got, want)
+		}
+	}
+	wrong := images(t, ds, transform.Depth16(1), transform.ApplySample(narrower{1}))
+	if _, err := dataset.At(t.Context(), wrong, 0); err == nil || !strings.Contains(err.Error(), "2 values for 2 channels of 2×1") {
+		t.Errorf("got %v", err)
 	}
 }

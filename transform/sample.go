@@ -24,8 +24,11 @@ type SampleTransform interface {
 // A Sample is what a [SampleTransform] edits. It is valid during one call.
 type Sample struct {
 	// Image is the image after all steps before this one. An image that New has made
-	// may take its place.
+	// may take its place. With [Depth16] it is nil.
 	Image *Image
+	// Planes is the image with Depth16, where those that NewPlanes has made may take its
+	// place. Integers are rounded after the call. Without Depth16 it is nil.
+	Planes *Planes
 	// Fields are the fields that [ApplySample] names, in that order, for [dataset.Row].
 	// Boxes and keypoints are where the steps before have moved them. Values may
 	// change, but not the number of elements.
@@ -52,7 +55,7 @@ func (s *Sample) New(w, h int) *Image {
 // and moves the fields of [Boxes] and [KeyPoints] itself, so all of them are named. With
 // fields it is not for [Compile].
 //
-// For float images use [ApplyPlanes], and for results of other dtypes and shapes [dataset.Map] over
+// For the float32 result use [ApplyPlanes], and for results of other dtypes and shapes [dataset.Map] over
 // the result of Images: its function gets all fields, and their random numbers.
 func ApplySample(t SampleTransform, fields ...string) Step { return sampled{t, fields} }
 
@@ -78,7 +81,7 @@ func (s sampled) add(p *program) error {
 	if err := p.beforeTensor(); err != nil {
 		return err
 	}
-	p.touch("augment   " + s.String())
+	p.pause("augment   " + s.String())
 	op := &sampling{sampled: s}
 	p.samplings = append(p.samplings, op)
 	size, ok := s.t.(sizer)
@@ -179,6 +182,10 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	}
 	v.Fields = e.slot.With(v.cells)
 	want := image.Pt(e.img.Width, e.img.Height)
+	if e.deep != nil {
+		v.Image, v.Planes = nil, &e.deep.img
+		want = image.Pt(e.deep.img.Width, e.deep.img.Height)
+	}
 	if s.size != nil {
 		want.X, want.Y = s.size.Size(want.X, want.Y)
 	}
@@ -190,11 +197,27 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 			return fmt.Errorf("changed field %q from %d to %d bytes", s.fields[k], v.sizes[k], n)
 		}
 	}
-	m := v.Image
+	varies := s.size != nil && want == image.Point{}
+	if e.deep != nil {
+		if err := s.finishDeep(e, want, varies); err != nil {
+			return err
+		}
+	} else if err := s.finish(e, want, varies); err != nil {
+		return err
+	}
+	if e.annotations != nil {
+		e.annotations.w, e.annotations.h = e.size()
+	}
+	return nil
+}
+
+// finish makes the sample's Image the current one. Want is its size, or (0, 0) if that
+// varies.
+func (s *sampling) finish(e *engine, want image.Point, varies bool) error {
+	m := e.sample.Image
 	if m != &e.img && m != &e.spare {
 		return errors.New("want the sample's Image, or one that New has made")
 	}
-	varies := s.size != nil && want == image.Point{}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
 		return fmt.Errorf("made %d×%d pixels (%d bytes), want %d×%d", m.Width, m.Height, len(m.Pix), want.X, want.Y)
 	}
@@ -202,9 +225,6 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		e.swap()
 	} else {
 		e.view = whole(m.Width, m.Height)
-	}
-	if e.annotations != nil {
-		e.annotations.w, e.annotations.h = e.img.Width, e.img.Height
 	}
 	return nil
 }

@@ -1,0 +1,151 @@
+package transform_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/transform"
+)
+
+func TestDtypesOfDepth16(t *testing.T) {
+	const c, h, w = 2, 3, 4
+	pix := lcg(make([]uint16, c*h*w), 5)
+	ds := arrays(t, tensor.Uint16, tensor.Shape{c, h, w}, dense.Bytes(pix))
+	check := func(name string, got []float32, want func(v uint16, c int) float32) {
+		t.Helper()
+		for i, v := range pix {
+			if w := want(v, i/(h*w)); got[i] != w {
+				t.Errorf("%s: %d becomes %v, want %v", name, v, got[i], w)
+				return
+			}
+		}
+	}
+	depth := transform.Depth16(c)
+	check("ToTensor", deepValues[float32](t, images(t, ds, depth, transform.ToTensor()), 0),
+		func(v uint16, _ int) float32 { return float32(v) * float32(1.0/65535) })
+	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0),
+		func(v uint16, _ int) float32 { return float32(v) })
+	check("Rescale", deepValues[float32](t, images(t, ds, depth, transform.Rescale(0.001)), 0),
+		func(v uint16, _ int) float32 { return float32(float64(v) * 0.001) })
+	check("Normalize", deepValues[float32](t, images(t, ds, depth, transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2}, []float32{3, 4})), 0),
+		func(v uint16, c int) float32 {
+			return float32(float32(v)*float32(1.0/65535)-[]float32{0.1, 0.2}[c]) / []float32{3, 4}[c]
+		})
+	whole := deepValues[int32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Int32)), 0)
+	floats := make([]float32, len(whole))
+	for i, v := range whole {
+		floats[i] = float32(v)
+	}
+	check("ToDtype(int32)", floats, func(v uint16, _ int) float32 { return float32(v) })
+	for i, v := range deepValues[half.Float16](t, images(t, ds, depth, transform.ToTensor(), transform.ToDtype(half.Float16Dtype)), 0) {
+		floats[i] = v.Float32()
+	}
+	check("float16", floats, func(v uint16, _ int) float32 { return half.ToFloat16(float32(v) * float32(1.0/65535)).Float32() })
+}
+
+func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
+	pix := []uint16{1000, 2000}
+	ds := arrays(t, tensor.Uint16, tensor.Shape{2, 1, 1}, dense.Bytes(pix))
+	for _, test := range []struct {
+		depth transform.Depth
+		want  []uint16
+	}{
+		{transform.Depth16(2), []uint16{0, 1000, 0, 0, 2000, 0}},
+		{transform.Depth16(2).Fill(65535), []uint16{65535, 1000, 65535, 65535, 2000, 65535}},
+		{transform.Depth16(2).Fill(7, 8), []uint16{7, 1000, 7, 8, 2000, 8}},
+	} {
+		for _, step := range []transform.Step{transform.Pad(1, 0), transform.CenterCrop(1, 3), transform.RandomCrop(1, 3).Padding(1, 0)} {
+			if got := deepValues[uint16](t, images(t, ds, test.depth, step, transform.PILToTensor()), 0); !slices.Equal(got, test.want) {
+				t.Errorf("%v, %v: got %v, want %v", test.depth, step, got, test.want)
+			}
+		}
+	}
+}
+
+func TestDepth16SaysWhatIsWrong(t *testing.T) {
+	bands := arrays(t, tensor.Uint16, tensor.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
+	floats := arrays(t, tensor.Float32, tensor.Shape{8, 8}, make([]byte, 8*8*4))
+	depth := transform.Depth16(12)
+	for _, test := range []struct {
+		ds   dataset.Dataset
+		list []transform.Step
+		want string
+	}{
+		{bands, []transform.Step{transform.Depth16(0)}, "Depth16(0): want 1 to 4096 channels"},
+		{bands, []transform.Step{transform.Depth16(3)}, "want 3 channels as Depth16 says: the shape (h, w, 3) or (3, h, w)"},
+		{bands, []transform.Step{depth.Fill(1, 2)}, "want a Fill per channel, or one for all"},
+		{bands, []transform.Step{depth, depth}, "must come only once"},
+		{bands, []transform.Step{transform.CenterCrop(4), depth}, "Depth16(12): must come once, before all steps"},
+		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): not with Depth16: it works with colours of 8 bits"},
+		{bands, []transform.Step{depth, transform.RandomEqualize(0.5)}, "RandomEqualize(0.5): not with Depth16"},
+		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): not with Depth16"},
+		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
+		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose: not with Depth16"},
+		{bands, []transform.Step{depth, transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}, "want 12 means"},
+		{bands, []transform.Step{depth, transform.ToTensor(), transform.ToDtype(tensor.Int32)}, "ToDtype(int32): want it without ToTensor"},
+		{bands, []transform.Step{depth, transform.ToDtype(tensor.Int64)}, "want tensor.Uint16, tensor.Int32, tensor.Float32"},
+		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
+		{bands, []transform.Step{depth, transform.RandomRotation(0, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
+		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5).Fill(1, 1, 1)}, "want the Fill of Depth16 instead"},
+		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "want no saturation and hue with Depth16"},
+		{bands, []transform.Step{depth, transform.RandomPosterize(4, 1)}, "RandomPosterize(4, 1): not with Depth16"},
+		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(tensor.Uint16)}, "uint16 does not hold its values"},
+		{floats, nil, "want uint8"},
+	} {
+		_, err := transform.Images(test.ds, test.list...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "transform: ") {
+			t.Errorf("%v: got %v, want %q", test.list, err, test.want)
+		}
+	}
+}
+
+func TestDepth16PrintsItsPlan(t *testing.T) {
+	ds := arrays(t, tensor.Uint16, tensor.Shape{12, 9, 9}, make([]byte, 12*9*9*2))
+	got := fmt.Sprint(images(t, ds, transform.Depth16(12).Fill(7), transform.Resize(8), transform.CenterCrop(4), transform.ToTensor()))
+	want := `image uint16 (12, 9, 9) → image float32 (12, 4, 4)
+  decode    Depth16(12).Fill(7), only the window that the steps need
+  resample  Resize(8), CenterCrop(4)
+  store     ToTensor(), float32 CHW`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDepth16AllocatesNothing(t *testing.T) {
+	ds := arrays(t, tensor.Uint16, tensor.Shape{5, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*5*40*44), 1)))
+	still(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
+		transform.RandomRotation(-20, 20).Filter(transform.Bilinear), transform.ElasticTransform(20, 3), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
+		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
+}
+
+// still checks that samples allocate nothing in steady state.
+func still(t *testing.T, x *transform.Pipeline) {
+	t.Helper()
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slot := dataset.NewSlot(x.Spec()...)
+	all := func() {
+		for i := range x.Len() {
+			if err := r.Place(t.Context(), i, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 100 {
+		all() // memory grows to what the draws need
+	}
+	if n := testing.AllocsPerRun(5, all); n > 0 {
+		t.Errorf("%v allocations for %d samples", n, x.Len())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"image/png"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -272,12 +274,22 @@ func TestTruncatedFilesAreErrors(t *testing.T) {
 // default, leaves no time to try others.
 func FuzzDecode(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.*")
-	for _, name := range names {
+	deep, _ := filepath.Glob("testdata/depth/*.???")
+	for _, name := range append(names, deep...) {
 		if data, err := os.ReadFile(name); err == nil && len(data) < 4096 {
 			f.Add(data)
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { _ = place(t, data, MaxPixels(1<<20)) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_ = place(t, data, MaxPixels(1<<20))
+		channels := 1
+		if err := place(t, data, MaxPixels(1<<20), Depth16(1)); err != nil {
+			_, text, _ := strings.Cut(err.Error(), "the image has ")
+			if _, err := fmt.Sscanf(text, "%d channels", &channels); err == nil && channels <= maxChannels {
+				_ = place(t, data, MaxPixels(1<<20), Depth16(channels))
+			}
+		}
+	})
 }
 
 func place(t testing.TB, data []byte, more ...Step) error {

@@ -185,3 +185,13 @@ func benchmarkDeep(b *testing.B, ds dataset.Dataset, channels int) {
 		}
 	}
 }
+
+// BenchmarkFiveCrop is the usual test of classifiers with five crops, BenchmarkFiveViews the
+// same crops by five views, each of which resizes.
+func BenchmarkFiveCrop(b *testing.B) {
+	benchmarkPhotos(b, Resize(256), FiveCrop(224), ToTensor(), Normalize(ImageNetMean, ImageNetStd))
+}
+
+func BenchmarkFiveViews(b *testing.B) {
+	benchmarkPhotos(b, Views(5, Resize(256), RandomCrop(224), ToTensor(), Normalize(ImageNetMean, ImageNetStd)))
+}

@@ -95,7 +95,10 @@ func TestOutcomesAreDistributedAsTorchvisions(t *testing.T) {
 	if len(steps) != len(quantiles) {
 		t.Fatalf("%d steps, and quantiles of %d", len(steps), len(quantiles))
 	}
-	const n = 3000
+	n := 3000.0
+	if testing.Short() {
+		n = 500
+	}
 	// A difference this large has a probability of 1 in 100,000, and half of a quantile is lost
 	// by reading 200 of them.
 	most := math.Sqrt(-math.Log(0.5e-5)/2*(n+2000)/(n*2000)) + 0.5/200
@@ -103,7 +106,7 @@ func TestOutcomesAreDistributedAsTorchvisions(t *testing.T) {
 		if len(quantiles[name]) == 0 {
 			t.Errorf("no quantiles of %s", name)
 		}
-		got := s.measure.draws(t, s.Step, n)
+		got := s.measure.draws(t, s.Step, uint64(n))
 		for k, want := range quantiles[name] {
 			slices.Sort(got[k])
 			for _, v := range want {

@@ -277,3 +277,24 @@ func TestOwnStepThatChangesTheSizeMovesBoxes(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestOwnStepsOfViewsHaveTheBoxesOfTheirView moves the boxes of each view on its own.
+func TestOwnStepsOfViewsHaveTheBoxesOfTheirView(t *testing.T) {
+	right := step(func(s *transform.Sample, _ *rand.Rand) error {
+		boxes := dataset.Row[float32](s.Fields, 0)
+		boxes[0]++
+		return nil
+	})
+	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
+		transform.Views(2, transform.ApplySample(right, "boxes"), transform.RandomHorizontalFlip(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.At(t.Context(), images, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s["boxes"].Data(), []float32{3, 1, 4, 3, 1, 0, 4, 2, 3, 1, 4, 3, 1, 0, 4, 2}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -67,13 +67,16 @@ func (p *program) singleField() (dataset.Field, error) {
 }
 
 // Spec describes the result of the steps: one field with its name, dtype (float32,
-// float16, bfloat16 or uint8) and shape.
+// float16, bfloat16 or uint8; with [Depth16] also others) and shape.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
 // String describes the compiled steps: what is done to an image and what is
 // stored.
 func (c *Compiled) String() string {
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
+	if c.deep != nil {
+		text += fmt.Sprintf("  decode    %v\n", c.deep)
+	}
 	if c.hands > 1 {
 		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.hands)
 	}

@@ -30,7 +30,8 @@ type Compiled struct {
 }
 
 // Compile checks the steps and compiles them for single images. The results are
-// those of [Images], bit for bit. The steps must give all images the same size.
+// those of [Images], bit for bit. The steps must give all images the same size. For samples
+// with masks, boxes or keypoints use [CompileSamples].
 // The error joins everything that is wrong with the steps.
 func Compile(list ...Step) (*Compiled, error) {
 	p, err := compile(list)

@@ -94,7 +94,7 @@ func TestAPlanThatIsNotItsHashIsRefused(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
 	}
-	p["rows"] = 1 << 40
+	p["rows"] = 1 << 30
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

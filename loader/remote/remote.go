@@ -86,7 +86,7 @@ type batches struct{ c *client }
 func (b batches) Len() int           { return b.c.plan.Samples }
 func (b batches) Spec() dataset.Spec { return b.c.spec }
 
-func (b batches) Open() (dataset.Reader, error) { return reader{b.c}, nil }
+func (b batches) Open() (dataset.Reader, error) { return reader(b), nil }
 
 type reader struct{ c *client }
 

@@ -255,7 +255,7 @@ func TestRanksPreferDifferentReplicas(t *testing.T) {
 				hits[k].Add(1)
 			}
 			return false
-		}, serve.Loader(plan...)))
+		}, serve.Loader(plan...), serve.Batches(200)))
 	}
 	used := 0
 	for rank := range 8 {

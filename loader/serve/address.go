@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ func parseShare(text string) (s share, ok bool) {
 // parseNumber parses a number as this package writes it, so that a batch has one path.
 func parseNumber(text string) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 0 && n < 1<<31 && strconv.Itoa(n) == text
+	return n, err == nil && n >= 0 && n <= math.MaxInt32 && strconv.Itoa(n) == text
 }
 
 // rests remembers what schedules have computed.

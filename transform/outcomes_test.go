@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -163,4 +164,37 @@ func (m measure) draws(t *testing.T, s Step, n uint64) (all [][]float64) {
 		}
 	}
 	return all
+}
+
+// TestEveryRandomStepIsComparedWithTorchvisions looks for the random classes of
+// torchvision.transforms.v2 0.29 among the files of draws and outcomes. CutMix and MixUp have
+// their own in testdata/mixing.
+func TestEveryRandomStepIsComparedWithTorchvisions(t *testing.T) {
+	compared := map[string]bool{}
+	add := func(name string) { compared[strings.Fields(name)[0]] = true }
+	for _, file := range []string{"testdata/annotations/draws.json", "testdata/outcomes.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names map[string]json.RawMessage
+		if err := json.Unmarshal(text, &names); err != nil {
+			t.Fatal(err)
+		}
+		for name := range names {
+			add(name)
+		}
+	}
+	for name := range readAugmentGolden(t).Draws {
+		add(name)
+	}
+	for name := range strings.FieldsSeq(`AugMix AutoAugment ColorJitter ElasticTransform GaussianBlur GaussianNoise JPEG RandAugment
+		RandomAdjustSharpness RandomAffine RandomApply RandomAutocontrast RandomChannelPermutation RandomChoice RandomCrop RandomEqualize
+		RandomErasing RandomGrayscale RandomHorizontalFlip RandomInvert RandomIoUCrop RandomOrder RandomPerspective
+		RandomPhotometricDistort RandomPosterize RandomResize RandomResizedCrop RandomRotation RandomShortestSize RandomSolarize
+		RandomVerticalFlip RandomZoomOut ScaleJitter TrivialAugmentWide`) {
+		if !compared[name] {
+			t.Errorf("no test compares the draws of %s", name)
+		}
+	}
 }

@@ -18,9 +18,9 @@ import (
 // workers, and keeps them if they load clearly more: workers that wait for storage are
 // doubled or quadrupled, up to 256. If the loop body is the limit, it parks the workers
 // that are not needed. Parked workers keep their Readers. It also tries whether fewer
-// workers than it has would do as well. When it has found the number, it leaves it alone until
-// the speed changes by a third or, with growing intervals from half a minute on, to look
-// again.
+// workers than it has would do as well. Where the difference is small it measures the old
+// number once more before it decides. Then it leaves the number alone until the speed
+// changes by a third or, with growing intervals from half a minute on, to look again.
 //
 // The number of slabs follows the workers, within the [Budget], and grows if workers wait
 // for memory while the loop waits for them. Slabs are only freed when a loop ends,
@@ -29,8 +29,8 @@ import (
 // of [Prefetch], and ReadAhead. The data is the same as with any number of workers.
 //
 // [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept
-// from loop to loop. It needs loops of some seconds: it decides by what it measured in
-// at least 0.2 s.
+// from loop to loop. It decides by what it measured in at least 0.2 s and four samples per
+// worker, so it needs some seconds of loops.
 const Auto = math.MinInt32
 
 // Budget sets how many bytes the batches may take: all slabs and ragged fields, as

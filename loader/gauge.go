@@ -13,6 +13,7 @@ type tuning struct {
 	tuner
 	active    atomic.Int32 // tuner.workers, for workers that do not hold the mutex
 	slabs     int          // that there are to be
+	begun     int          // slabs at the beginning
 	making    int          // that workers are allocating
 	frozen    bool         // whether the Allocator has refused one
 	refusal   string       // why, in words

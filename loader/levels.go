@@ -47,6 +47,7 @@ func (l *Loader) slabs(workers, bytes int) int {
 		}
 		n = int(t.depth * float64(n))
 	}
+	n = max(n, t.begun) // a loop may keep so many batches at any time
 	return min(n, max(c.least(), c.budget/max(bytes, 1)))
 }
 
@@ -81,6 +82,11 @@ func (r *run) apply() {
 	r.staff()
 	r.parked.Broadcast()
 	r.wakeAnother()
+}
+
+// surplus reports whether the worker is to park, and may leave its batch to others.
+func (w *worker) surplus() bool {
+	return w.l.tuning != nil && w.l.cfg.help && w.id >= w.l.active()
 }
 
 // park waits until the worker may be active again. Another worker takes the work for
@@ -144,21 +150,32 @@ func (l *Loader) newJob(rows int) (j *job, err error) {
 	return &job{slab: s}, nil
 }
 
-// shrink frees the slabs that are no longer needed, after a loop.
+// shrink frees the slabs that are not needed: after a loop, or if batches larger than
+// those of the first epoch have made the slabs grow beyond the budget.
 func (l *Loader) shrink() {
-	t := l.tuning
-	if t == nil {
+	if l.tuning == nil {
 		return
 	}
-	for j := l.surplus(); j != nil; j = l.surplus() {
+	for j := l.unneeded(); j != nil; j = l.unneeded() {
 		if err := j.slab.free(); err != nil {
 			l.fails(err)
 		}
 	}
 }
 
-// surplus removes a free slab that is not needed, or returns nil.
-func (l *Loader) surplus() *job {
+// excessive reports whether the slabs exceed the budget, or will when all of them have
+// had the largest batch.
+func (l *Loader) excessive() bool {
+	if l.tuning == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return saturated(len(l.jobs), l.slabSize()) > l.cfg.budget
+}
+
+// unneeded removes a free slab that is not needed, or returns nil.
+func (l *Loader) unneeded() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.tuning
@@ -170,30 +187,8 @@ func (l *Loader) surplus() *job {
 		return nil
 	}
 	j := l.take()
-	l.remove(j)
-	return j
-}
-
-// remove removes a slab from those that there are. The caller holds the mutex.
-func (l *Loader) remove(j *job) {
 	l.jobs = slices.DeleteFunc(l.jobs, func(k *job) bool { return k == j })
-}
-
-// excess removes a slab that has become free if the slabs have grown beyond the budget,
-// because of batches larger than those of the first epoch.
-func (l *Loader) excess(j *job) bool {
-	t := l.tuning
-	if t == nil || int(l.stocks.slabs.Load()) <= l.cfg.budget {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t.slabs = min(t.slabs, l.slabs(t.workers, l.slabSize()))
-	if len(l.jobs) <= t.slabs || len(l.jobs) <= fewest {
-		return false
-	}
-	l.remove(j)
-	return true
+	return j
 }
 
 // dismiss does without a worker that could not open the dataset, and without those of

@@ -171,7 +171,7 @@ func (l *Loader) allocate() error {
 		l.stocks.bind(l.cfg.budget)
 	}
 	if l.tuning != nil {
-		l.tuning.slabs = count
+		l.tuning.slabs, l.tuning.begun = count, count
 	}
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))

@@ -11,6 +11,8 @@ func (l *Loader) room() bool {
 	switch {
 	case len(l.free) == 0:
 		return false
+	case l.tuning != nil && l.run != nil && len(l.run.inFlight) >= max(1, l.tuning.slabs-1): // one is in the loop body
+		return false
 	case l.ragged && l.stocks.bounded:
 		return l.fits()
 	case !l.ragged || taken < fewest || !l.cfg.bounded():
@@ -70,8 +72,10 @@ func (l *Loader) release(j *job) {
 // putBack makes a slab free, or frees its memory if the loader is closed. err is an
 // error from before.
 func (l *Loader) putBack(j *job, err error) {
-	if l.excess(j) || !l.reuse(j) {
+	if !l.reuse(j) {
 		err = errors.Join(err, j.slab.free())
+	} else if l.excessive() {
+		l.shrink()
 	}
 	if err != nil {
 		l.fails(err)

@@ -34,6 +34,7 @@ type tuner struct {
 	bound   int     // windows in a row in which the loop body was the limit
 	burned  bool    // whether the loop waited after workers were parked
 
+	noise    float64       // by how much the speed of usual windows varies, as a share
 	odd      int           // windows in a row with another speed
 	patience int           // how many such windows it takes to begin again
 	calm     time.Duration // since the speed last changed
@@ -44,13 +45,30 @@ type tuner struct {
 	reason  string
 }
 
-// A trial is a comparison of two numbers of workers.
+// A trial compares two numbers of workers: the new one with what was known of the old
+// one. If the new one seems better, the old one is measured once more, because meanwhile
+// the machine may have become faster or slower for other reasons.
 type trial struct {
-	from   int     // workers before; 0 if there is no trial
-	rate   float64 // with those
-	window         // all that was measured with the new number
-	count  int     // windows in it
+	from, to int     // 0 if there is no trial
+	rate     float64 // with from, before
+	tried    evidence
+	again    bool // whether from is being measured again
+	before   evidence
 }
+
+// Evidence is what was measured with one number of workers.
+type evidence struct {
+	window
+	count int // windows in it
+}
+
+func (e *evidence) add(w window) {
+	e.window.add(w)
+	e.count++
+}
+
+// margin is how much clearer than needed a ratio must be, with so much evidence.
+func (e *evidence) margin() float64 { return 0.4 / float64(e.count*e.count) }
 
 // A window is what the loader did in some time.
 type window struct {
@@ -70,13 +88,14 @@ type window struct {
 const mostWorkers = 256
 
 const (
-	waits    = 0.03 // share of the time that the loop waits, below which the body is the limit
-	gain     = 1.03 // ratio of speeds above which more workers are worth it
-	loss     = 0.98 // ratio above which fewer workers are as good
-	change   = 1.3  // ratio of speeds that is another load
-	trials   = 6    // windows of a trial at most
-	restTime = 30 * time.Second
-	restMost = 10 * time.Minute
+	waits     = 0.03 // share of the time that the loop waits, below which the body is the limit
+	gain      = 1.03 // ratio of speeds above which more workers are worth it
+	loss      = 0.98 // ratio above which fewer workers are as good
+	change    = 1.3  // ratio of speeds that is another load
+	trials    = 6    // windows of a trial at most
+	calmNoise = 0.2  // share by which the speed of usual windows may vary
+	restTime  = 30 * time.Second
+	restMost  = 10 * time.Minute
 )
 
 func newTuner(processors int) *tuner {
@@ -119,14 +138,24 @@ func (w *window) computing(workers int) bool {
 	return w.other > 40*w.reading && w.other > (time.Duration(workers)*w.took-w.idle)/2
 }
 
+// work is the time of a sample.
+func (w *window) work(workers int) time.Duration {
+	return (time.Duration(workers)*w.took - w.idle) / time.Duration(max(1, w.samples))
+}
+
 // full reports whether the window is evidence.
 func (t *tuner) full(w *window) bool {
 	if t.settles {
 		return w.took >= 100*time.Millisecond && w.samples >= 2*t.workers
 	}
 	// A window with one long loop body says nothing of waiting.
-	return w.took >= 200*time.Millisecond && w.samples >= max(8, 4*t.workers) && w.batches != 1
+	long := t.stretch()
+	return w.took >= time.Duration(long*float64(200*time.Millisecond)) && w.samples >= int(long*float64(max(16, 4*t.workers))) && w.batches != 1
 }
+
+// stretch is how many times as long as usual windows are, because the speed varies from
+// one to the next.
+func (t *tuner) stretch() float64 { return min(max(1, t.noise*t.noise/(calmNoise*calmNoise)), 10) }
 
 // decide decides if the window is full, and reports whether it was.
 func (t *tuner) decide(w *window) bool {
@@ -230,6 +259,10 @@ func (t *tuner) search(w window) {
 // search begins again.
 func (t *tuner) steady(w window) bool {
 	rate := w.rate()
+	if t.windows >= 2 {
+		differs := min(math.Abs(rate/t.rate-1), 1) * math.Sqrt(t.stretch())
+		t.noise += (differs - t.noise) / 8
+	}
 	if t.windows >= 2 && (rate > change*t.rate || rate*change < t.rate) {
 		if t.odd++; t.odd < t.patience {
 			return false
@@ -251,12 +284,13 @@ func (t *tuner) steady(w window) bool {
 }
 
 // deepen asks for more slabs if workers wait for memory while the loop waits for them,
-// because batches take unequal times.
+// because batches take unequal times. Batches of cheap samples do not.
 func (t *tuner) deepen(w window) bool {
-	if !w.deeper || w.short < time.Duration(t.workers)*w.took/4 {
+	if !w.deeper || w.waited < w.took/4 || w.short < time.Duration(t.workers)*w.took/4 || w.work(t.workers) < cheap {
 		return false
 	}
 	t.depth *= 1.5
+	t.forget() // what was learned with fewer slabs
 	t.settles, t.rate, t.windows = true, 0, 0
 	t.reason = "batches take unequal times, so there are more of them in flight"
 	return true
@@ -268,6 +302,8 @@ func (t *tuner) more(w window) int {
 	switch {
 	case t.workers < t.processors:
 		next = min(next, t.processors)
+	case w.work(t.workers) < cheap:
+		return t.workers // there is nothing to wait for
 	case w.computing(t.workers):
 		if t.upper > t.workers+1 {
 			t.upper = t.workers + 1
@@ -296,7 +332,7 @@ const cheap = 20 * time.Microsecond
 // compute keep their processors, unless samples are cheap.
 func (t *tuner) fewer(w window) int {
 	least := 1
-	if work := time.Duration(t.workers)*w.took - w.idle; w.computing(t.workers) && work/time.Duration(w.samples) > cheap {
+	if w.computing(t.workers) && w.work(t.workers) > cheap {
 		least = t.processors
 	}
 	next := max(least, t.workers/2)
@@ -313,67 +349,112 @@ func (t *tuner) fewer(w window) int {
 func middle(a, b int) int { return int(math.Sqrt(float64(a) * float64(b))) }
 
 func (t *tuner) try(workers int) {
-	from := trial{from: t.workers, rate: t.rate}
+	r := trial{from: t.workers, to: workers, rate: t.rate}
 	if workers < t.workers {
-		from.rate = t.top // so that several small losses do not add up
+		r.rate = t.top // so that several small losses do not add up
 	}
 	t.set(workers, fmt.Sprintf("tries %s instead of %d", t.crew(workers), t.workers))
-	t.trial = from
+	t.trial = r
 }
 
-// judge ends a trial if there is enough evidence. The less there is, the clearer it must
-// be.
+// up reports whether more workers are tried, rather than fewer.
+func (r *trial) up() bool { return r.to > r.from }
+
+// need is the ratio of speeds for which the new setting is kept.
+func (t *tuner) need() float64 {
+	switch r := &t.trial; {
+	case r.up():
+		return gain
+	case r.to < t.processors:
+		return 1
+	}
+	return loss
+}
+
+// judge continues a trial, until there is enough evidence. The less there is, the clearer
+// it must be.
 func (t *tuner) judge(w window) {
-	r := &t.trial
-	r.add(w)
-	r.count++
-	ratio := r.window.rate() / r.rate
-	margin := 0.4 / float64(r.count*r.count)
-	last := r.count == trials
-	if t.workers > r.from {
-		switch {
-		case r.bodyBound(), ratio >= gain+margin, last && ratio >= gain:
-			t.accept(fmt.Sprintf("%s load %s %d", t.crew(t.workers), times(ratio), r.from))
-		case last, ratio < gain-margin, ratio < gain && r.idle > time.Duration(t.workers)*r.took/2:
-			t.reject(fmt.Sprintf("%s load no more than %d", t.crew(t.workers), r.from))
-		}
+	r, need := &t.trial, t.need()
+	if r.again {
+		t.confirm(w)
 		return
 	}
-	need := loss
-	if t.workers < t.processors {
-		need = 1
-	}
+	r.tried.add(w)
+	ratio, margin, last := r.tried.rate()/r.rate, r.tried.margin(), r.tried.count == trials
+	scale := float64(r.to) / float64(r.from)
+	unused := r.up() && ratio < gain && r.tried.idle > time.Duration(t.workers)*r.tried.took/2
 	switch {
-	case r.bodyBound(), ratio >= need+margin, last && ratio >= need:
-		t.accept(fmt.Sprintf("%s load as much as %d", t.crew(t.workers), r.from))
-	case last, ratio < need-margin:
-		t.reject(fmt.Sprintf("%s load less than %d", t.crew(t.workers), r.from))
+	case r.tried.bodyBound(), scale > 1.9 && ratio > 0.8*scale: // beyond doubt, the second time
+		if scale > 3 || r.tried.count > 1 || r.tried.bodyBound() {
+			t.settle(true, ratio)
+		}
+	case ratio >= need+margin, last && ratio >= need:
+		r.again = true
+		t.set(r.from, t.reason)
+	case ratio < need-margin && r.tried.count > 1, last, unused:
+		t.settle(false, ratio)
 	}
 }
 
-// accept keeps the number of workers that was tried.
-func (t *tuner) accept(reason string) {
+// confirm is judge while the old setting is measured again.
+func (t *tuner) confirm(w window) {
+	r, need := &t.trial, t.need()
+	r.before.add(w)
+	ratio, margin := r.tried.rate()/r.before.rate(), max(r.tried.margin(), r.before.margin())
+	last := r.before.count >= max(2, r.tried.count)
+	switch {
+	case r.before.bodyBound():
+		t.settle(!r.up(), ratio)
+	case ratio >= need+margin, last && ratio >= need:
+		t.settle(true, ratio)
+	case ratio < need-margin, last:
+		t.settle(false, ratio)
+	}
+}
+
+// settle ends a trial: the new number is kept, or the old one. ratio is that of their
+// speeds.
+func (t *tuner) settle(keep bool, ratio float64) {
 	r := t.trial
-	if t.falls = t.workers < r.from; t.falls {
-		t.upper = r.from
-	} else {
+	t.trial = trial{}
+	t.falls = keep && !r.up()
+	switch {
+	case keep && r.up():
 		t.lower = r.from
+	case keep:
+		t.upper = r.from
+	case r.up():
+		t.upper = r.to
+	default:
+		t.lower = r.to
 	}
-	t.trial = trial{}
-	t.rate, t.windows, t.reason = r.window.rate(), r.count, reason
+	to, rate, windows := r.from, r.rate, 2 // two, so that another load is noticed
+	if r.again {
+		rate = r.before.rate()
+	}
+	if keep {
+		to, rate, windows = r.to, r.tried.rate(), r.tried.count
+	}
+	t.set(to, t.result(r, keep, ratio))
+	t.rate, t.windows = rate, windows
 }
 
-// reject goes back to the number of workers before the trial.
-func (t *tuner) reject(reason string) {
-	r := t.trial
-	if t.falls = false; t.workers > r.from {
-		t.upper = t.workers
-	} else {
-		t.lower = t.workers
+// result is the end of a trial, in words.
+func (t *tuner) result(r trial, keep bool, ratio float64) string {
+	text := "as much as"
+	switch {
+	case r.up() && keep:
+		text = times(ratio)
+	case r.up():
+		text = "no more than"
+	case !keep:
+		text = "less than"
 	}
-	t.trial = trial{}
-	t.set(r.from, reason)
-	t.rate, t.windows = r.rate, 2 // so that another load is noticed
+	verb := "load"
+	if r.to == 1 {
+		verb = "loads"
+	}
+	return fmt.Sprintf("%s %s %s %d", t.crew(r.to), verb, text, r.from)
 }
 
 // limit is told that there can be no more workers than that.

@@ -214,6 +214,9 @@ func (w *worker) build(j *job) {
 			w.at.Store(j)
 			continue
 		}
+		if w.surplus() {
+			break // others help with the rest of the batch
+		}
 		n := w.fill(j, chunk)
 		if n == 0 {
 			break

@@ -9,6 +9,9 @@
 // are stopped early. The result is a table of the time that every setting loses, and the setting to
 // use, as a line of Go, or a message that the machine is too noisy to tell.
 //
+// With -auto it compares loader.Auto with fixed numbers of workers instead, on the photos and on
+// other loads: preprocessed items, slow files, data in memory, and loops of several speeds.
+//
 // Photos that cannot be read are left out. They are counted and named at the end.
 //
 // The result also depends on the consumer, whose speed -consumer sets: a loader only has to be as
@@ -28,6 +31,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/penstock-go/penstock/bench/analysis"
 )
@@ -40,7 +44,8 @@ type options struct {
 	workers, batches numbers
 	samples, rounds  int
 	margin           float64
-	train            bool
+	train, auto      bool
+	turn             time.Duration
 }
 
 func main() {
@@ -60,6 +65,9 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	o, err := parse(args, errs)
 	if err != nil {
 		return err
+	}
+	if o.auto {
+		return compareAuto(ctx, o, out)
 	}
 	m, err := newMeter(ctx, o)
 	if err != nil {
@@ -99,6 +107,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.IntVar(&o.samples, "samples", 1024, "`samples` that a setting loads in a round")
 	f.IntVar(&o.rounds, "rounds", 5, "`rounds` at most")
 	f.Float64Var(&o.margin, "margin", 5, "`percent` by which a setting must be slower than the best in every round to be stopped")
+	f.BoolVar(&o.auto, "auto", false, "compare loader.Auto with fixed numbers of workers on several loads, instead")
+	f.DurationVar(&o.turn, "turn", 1500*time.Millisecond, "with -auto, the `time` of a measurement, after which the next setting has its turn")
 	f.StringVar(&o.out, "o", "", "`file` to append all measurements to, as JSON lines")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(errs, "usage: go run ./bench/sweep [flags]")
@@ -120,6 +130,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	want(o.consumer >= 0, "-consumer %v: want 0 or more", o.consumer)
 	want(o.samples >= slices.Max(o.batches), "-samples %d: want at least the largest batch, %d", o.samples, slices.Max(o.batches))
 	want(o.rounds >= 1, "-rounds %d: want 1 or more", o.rounds)
+	want(o.turn > 0, "-turn %v: want more than 0", o.turn)
 	want(o.margin >= 0, "-margin %v: want 0 or more", 100*o.margin)
 	return o, errors.Join(wrong...)
 }

@@ -51,8 +51,8 @@ func TestASweepEndsWithALineOfGoOrSaysWhyNot(t *testing.T) {
 }
 
 func TestWrongFlagsAreToldAllAtOnce(t *testing.T) {
-	_, err := parse([]string{"-size", "0", "-samples", "1", "-rounds", "0", "-consumer", "-1", "-margin", "-1", "more"}, io.Discard)
-	for _, name := range []string{"-size", "-samples", "-rounds", "-consumer", "-margin", "more"} {
+	_, err := parse([]string{"-size", "0", "-samples", "1", "-rounds", "0", "-consumer", "-1", "-margin", "-1", "-turn", "0", "more"}, io.Discard)
+	for _, name := range []string{"-size", "-samples", "-rounds", "-consumer", "-margin", "-turn", "more"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: says nothing of %s", err, name)
 		}
@@ -161,5 +161,22 @@ func TestAFolderOfNoGoodPhotoIsAnError(t *testing.T) {
 	err := run(t.Context(), []string{"-dir", dir, "-samples", "8", "-batches", "4"}, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "no photo could be read") || !strings.Contains(err.Error(), "1.jpg") {
 		t.Errorf("got %v, want that no photo could be read, and one's name", err)
+	}
+}
+
+func TestAutoIsComparedOnAllLoads(t *testing.T) {
+	dir, err := data.Photos(t.Context(), t.TempDir(), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	args := []string{"-auto", "-dir", dir, "-size", "32", "-samples", "16", "-batches", "16", "-turn", "1ms", "-rounds", "1"}
+	if err := run(t.Context(), args, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"photos", "preprocessed items", "CIFAR-100 in memory", "photos, loop of 5000 samples/s", "files of 80 ms, now fast again"} {
+		if !regexp.MustCompile(`\| ` + want + ` +\| [0-9.]+ .*\| [0-9.]+ .*\| [0-9]+ +\| [0-9.]+ `).MatchString(out.String()) {
+			t.Errorf("no row for %s:\n%s", want, &out)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"time"
@@ -32,25 +33,11 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	if m.blank, err = bench.Blank(ctx); err != nil {
 		return nil, err
 	}
-	dir := o.dir
-	if dir == "" {
-		root, err := data.Root()
-		if err != nil {
-			return nil, err
-		}
-		if dir, err = data.Photos(ctx, root, 128); err != nil {
-			return nil, err
-		}
-	}
-	folder, err := dataset.ImageFolder(os.DirFS(dir))
+	dir, err := o.folder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	preset := transform.Eval(o.size)
-	if o.train {
-		preset = transform.Train(o.size)
-	}
-	images, err := transform.Images(folder, preset)
+	images, err := o.images(os.DirFS(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +52,31 @@ func newMeter(ctx context.Context, o options) (*meter, error) {
 	}
 	m.ds, err = dataset.Subset(images, m.indices)
 	return m, err
+}
+
+// folder returns the folder of photos, which it makes up if none is given.
+func (o options) folder(ctx context.Context) (dir string, err error) {
+	if o.dir != "" {
+		return o.dir, nil
+	}
+	root, err := data.Root()
+	if err != nil {
+		return "", err
+	}
+	return data.Photos(ctx, root, 128)
+}
+
+// images returns the photos of a file system, transformed by the preset.
+func (o options) images(fsys fs.FS) (dataset.Dataset, error) {
+	folder, err := dataset.ImageFolder(fsys)
+	if err != nil {
+		return nil, err
+	}
+	preset := transform.Eval(o.size)
+	if o.train {
+		preset = transform.Train(o.size)
+	}
+	return transform.Images(folder, preset)
 }
 
 // String describes what is measured.

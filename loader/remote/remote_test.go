@@ -127,10 +127,10 @@ func sums(t testing.TB, l *loader.Loader, from loader.Position, until int) (all 
 
 func TestBatchesAreThoseOfALocalLoader(t *testing.T) {
 	for _, mode := range []sampler.Mode{sampler.PadToEven, sampler.DropToEven, sampler.KeepExact} {
-		url := newReplica(t, samples(43), nil, serve.Loader(plan...), serve.Mode(mode))
+		url := newReplica(t, samples(43), nil, serve.Loader(plan...), serve.Loader(loader.Workers(loader.Auto)), serve.Mode(mode))
 		for _, world := range []int{1, 3} {
 			for rank := range world {
-				for _, workers := range []int{0, 1, 5} {
+				for _, workers := range []int{0, 1, 5, loader.Auto} {
 					far := open(t, []string{url}, remote.Rank(rank, world), remote.Loader(loader.Workers(workers)))
 					near := local(t, samples(43), append(slices.Clone(plan), loader.Ranks(rank, world, mode))...)
 					got, want := sums(t, far, far.Position(0), 3), sums(t, near, near.Position(0), 3)

@@ -20,10 +20,11 @@ import (
 )
 
 // BenchmarkObserve compares loaders with observers with one that has none, in processor
-// time of the whole process. "hooks" counts batches, samples, waits and the time of the loop body, as metrics do.
-// "slowest" lists the slowest samples. "timeline" writes every sample and its stages to a file.
+// time of the whole process. "hooks" counts batches, samples, waits and the time of the loop
+// body, as metrics do. "slowest" lists the slowest samples. "timeline" writes every sample
+// and its stages to a file.
 //
-//	go test -run '^$' -bench Observe -benchtime 60s .
+//	go test -run '^$' -bench Observe -benchtime 30s ./bench
 func BenchmarkObserve(b *testing.B) {
 	tiny := dataset.Func(sized(1<<14, 1<<20, 1<<20), dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 		dataset.Set(dst, 0, int64(i))

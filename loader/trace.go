@@ -14,14 +14,15 @@ import (
 //
 // A hook that panics, or that calls runtime.Goexit, ends no worker: the error takes the
 // place of the sample or the batch that the hook is about. If MemoryWaited does so, it
-// ends the loop with an error. The error of BatchFreed is for [Loader.Close] to return. Panics of
-// BatchDelivered and BatchEnded go on in the loop's goroutine.
+// ends the loop with an error. The error of BatchFreed is for [Loader.Close] to return.
+// Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
 	// LoaderMade is called by [New] when the loader is ready. If it panics, New returns
 	// that as an error.
 	LoaderMade func(l *Loader)
-	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns its error
-	// too. With a [Timeout], workers that Close did not wait for may still call hooks.
+	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns
+	// its error too. With a [Timeout], workers that Close did not wait for may still call
+	// hooks.
 	LoaderClosed func() error
 
 	// BatchBegun is called by the worker that begins a batch.

@@ -12,8 +12,8 @@
 //	}
 //	defer l.Close() // ends the file
 //
-// Open the file in https://ui.perfetto.dev, which runs in the browser and sends it nowhere, or in
-// chrome://tracing.
+// Open the file in https://ui.perfetto.dev, which runs in the browser and sends it
+// nowhere, or in chrome://tracing.
 //
 // # What the timeline shows
 //

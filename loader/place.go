@@ -51,7 +51,7 @@ func (w *worker) place(j *job, row, attempt, index int) (err error) {
 	returned := false
 	defer func() {
 		w.call.end()
-		w.yield(w.clock.Stop())
+		w.yield(j, w.clock.Stop())
 		if !returned {
 			err = w.interrupted(recover())
 		}

@@ -25,6 +25,7 @@ type worker struct {
 	labels context.Context // pprof labels of its goroutine; nil if that is the loop's own
 	clock  *slots.Clock
 	ahead  readAhead
+	yields bool // whether it is to let other goroutines run once its rows are counted
 	draw   *slots.Draw
 	spans  []StageSpan // of the current sample, for SampleDone
 	cells  []slots.Cell
@@ -257,6 +258,7 @@ func (w *worker) resume() {
 // finished counts rows of a batch as finished. With the last one the batch is
 // complete.
 func (w *worker) finished(j *job, rows int) {
+	defer w.yieldLate()
 	if !j.finished(rows) {
 		return
 	}
@@ -266,9 +268,15 @@ func (w *worker) finished(j *job, rows int) {
 		defer func() { awaited = w.run.finish(j) }() // even if a hook calls runtime.Goexit
 		w.seal(j)
 	}()
-	if awaited {
-		// If workers keep all processors busy, the loop would wait for the end of a
-		// worker's time slice, 10 ms or more. Now it can run in place of this worker.
+	// If workers keep all processors busy, the loop would wait for the end of a
+	// worker's time slice, 10 ms or more. Now it can run in place of this worker.
+	w.yields = w.yields || awaited
+}
+
+// yieldLate lets other goroutines run if the worker has put that off.
+func (w *worker) yieldLate() {
+	if w.yields {
+		w.yields = false
 		w.giveWay()
 	}
 }
@@ -320,8 +328,15 @@ const turn = 50 * time.Microsecond
 // stages of the dataset. Otherwise the loop would wait for the end of a time slice,
 // and so would workers that have claimed rows, if there are more workers than
 // processors.
-func (w *worker) yield(took time.Duration) {
-	if took > turn {
+//
+// After the last row of batch j that could be claimed, the worker does so only when it has
+// counted its rows: the loop may wait for that.
+func (w *worker) yield(j *job, took time.Duration) {
+	switch {
+	case took <= turn:
+	case j.unclaimed() == 0:
+		w.yields = true
+	default:
 		w.giveWay()
 	}
 }

@@ -30,8 +30,7 @@ type Compiled struct {
 }
 
 // Compile checks the steps and compiles them for single images. The results are
-// those of [Images], bit for bit. The steps must give all images the same size. For samples
-// with masks, boxes or keypoints use [CompileSamples].
+// those of [Images], bit for bit. The steps must give all images the same size.
 // The error joins everything that is wrong with the steps.
 func Compile(list ...Step) (*Compiled, error) {
 	p, err := compile(list)
@@ -68,16 +67,13 @@ func (p *program) singleField() (dataset.Field, error) {
 }
 
 // Spec describes the result of the steps: one field with its name, dtype (float32,
-// float16, bfloat16 or uint8; with [Depth16] also others) and shape.
+// float16, bfloat16 or uint8) and shape.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
 // String describes the compiled steps: what is done to an image and what is
 // stored.
 func (c *Compiled) String() string {
 	text := fmt.Sprintf("file or pixels → %v\n", c.field)
-	if c.deep != nil {
-		text += fmt.Sprintf("  decode    %v\n", c.deep)
-	}
 	if c.hands > 1 {
 		text += fmt.Sprintf("  decode    large JPEG images on up to %d goroutines\n", c.hands)
 	}

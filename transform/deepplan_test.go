@@ -117,14 +117,6 @@ func TestDepth16PrintsItsPlan(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	c, err := transform.Compile(transform.Depth16(2), transform.CenterCrop(4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want = "file or pixels → image uint16 (4, 4, 2)\n  decode    Depth16(2)\n  window    CenterCrop(4)\n  store     uint16 HWC"
-	if got := c.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
 }
 
 func TestDepth16AllocatesNothing(t *testing.T) {

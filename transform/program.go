@@ -276,9 +276,7 @@ func Field(name string) Step {
 
 // MaxPixels sets the greatest number of pixels, width times height, that an image
 // may have before and between the steps. A larger image is an error, and no memory
-// is allocated for it. The default is 178,956,970, which is Pillow's limit. With
-// [Depth16] it is also the limit of the values, pixels times channels, that are
-// decoded or computed of an image.
+// is allocated for it. The default is 178,956,970, which is Pillow's limit.
 //
 // A file that is too short to hold its number of pixels, even with the best
 // compression of its format, is also an error before memory is allocated. But some

@@ -106,7 +106,6 @@ func (o *output) String() string {
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after
 // Grayscale(1). The values are float32(x)/255, so from 0 to 1. Unlike in
 // torchvision, grey images have 3 channels too, because every image becomes RGB.
-// [Depth16] says what it makes of other images.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
 		if err := p.toTensor("ToTensor()"); err != nil {

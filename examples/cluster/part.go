@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// makePart makes every n-th shard, with all processors. part is "i/n", with i from 0 to n-1.
+func (j *job) makePart(ctx context.Context, photos *dataset.Folder, part string) error {
+	var i, n int
+	if _, err := fmt.Sscanf(part+" ", "%d/%d ", &i, &n); err != nil || i < 0 || i >= n {
+		return fmt.Errorf("-shards %s: want i/n, with i from 0 to n-1", part)
+	}
+	for shard := i; shard < j.shards(); shard += n {
+		if err := j.makeShard(ctx, photos, shard, runtime.GOMAXPROCS(0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

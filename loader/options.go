@@ -146,9 +146,10 @@ func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }
 // ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which
 // samples come. When a worker begins a batch, the dataset is told the samples of
 // the batch that comes this many batches later. The default is 1, and 0 turns it
-// off. With [Auto] and without ReadAhead, the distance follows the time of a read. The dataset is not told while its stage "read" takes less than 0.2 ms on
-// average, because then the data is in memory already. A [dataset.Foreseer] is told the
-// whole epoch as well, whatever ReadAhead is, and ignores this advice where it uses that.
+// off. With [Auto] and without ReadAhead, the distance follows the time of a read. The
+// dataset is not told while its stage "read" takes less than 0.2 ms on average, because
+// then the data is in memory already. A [dataset.Foreseer] is told the whole epoch as
+// well, whatever ReadAhead is, and ignores this advice where it uses that.
 func ReadAhead(batches int) Option {
 	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
 }

@@ -1,0 +1,122 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// search looks for the number of workers while the loop waits.
+func (t *tuner) search(w window) {
+	if !t.steady(w) {
+		return
+	}
+	if t.deepen(w) || t.windows < 2 && !w.waiting() {
+		return
+	}
+	more, fewer := t.more(w), t.fewer(w)
+	switch {
+	case fewer < t.workers && (t.falls || more == t.workers):
+		t.top = max(t.top, t.rate)
+		t.try(fewer)
+		return
+	case more > t.workers:
+		t.top = 0
+		t.try(more)
+		return
+	}
+	if t.rest += w.took; t.rest >= t.restFor {
+		t.relent()
+	}
+}
+
+// steady adds a window to what is known of the present number of workers. It reports
+// false if the speed has changed, which needs several windows as evidence. Then the
+// search begins again.
+func (t *tuner) steady(w window) bool {
+	rate := w.rate()
+	if t.windows >= 2 {
+		differs := min(math.Abs(rate/t.rate-1), 1) * math.Sqrt(t.stretch())
+		t.noise += (differs - t.noise) / 8
+	}
+	if t.windows >= 2 && (rate > change*t.rate || rate*change < t.rate) {
+		if t.odd++; t.odd < t.patience {
+			return false
+		}
+		switch { // so that a load that changes all the time does not keep it busy
+		case t.calm < 20*time.Second:
+			t.patience = min(2*t.patience, 64)
+		case t.calm > time.Minute:
+			t.patience = 2
+		}
+		t.calm, t.odd, t.windows = 0, 0, 0
+		t.forget()
+		t.falls = rate > t.rate
+	}
+	t.odd = 0
+	t.windows++
+	t.rate += (rate - t.rate) / float64(min(t.windows, 8))
+	return true
+}
+
+// deepen asks for more slabs if workers wait for memory while the loop waits for them,
+// because batches take unequal times. Batches of cheap samples do not.
+func (t *tuner) deepen(w window) bool {
+	if !w.deeper || w.work(t.workers) < cheap || w.waited < w.took/4 || w.short < time.Duration(t.workers)*w.took/4 {
+		return false
+	}
+	t.depth *= 1.5
+	t.forget() // what was learned with fewer slabs
+	t.settles, t.rate, t.windows = true, 0, 0
+	t.reason = "batches take unequal times, so there are more of them in flight"
+	return true
+}
+
+// more is the next larger number of workers to try, or the present one.
+func (t *tuner) more(w window) int {
+	next := 2 * t.workers
+	switch {
+	case t.workers < t.processors:
+		next = min(next, t.processors)
+	case w.work(t.workers) < cheap:
+		return t.workers // there is nothing to wait for
+	case w.computing(t.workers):
+		if t.upper > t.workers+1 {
+			t.upper = t.workers + 1
+			t.reason = fmt.Sprintf("processors are the limit: %s of the work is computing", percent(w.other, w.other+w.reading))
+		}
+		return t.workers
+	case w.waiting():
+		next *= 2
+	}
+	if next = min(next, t.most); next >= t.upper {
+		next = middle(t.workers, t.upper)
+	}
+	if t.workers == t.most {
+		t.reason = t.why
+	}
+	if next-t.workers < max(1, t.workers/8) {
+		return t.workers
+	}
+	return next
+}
+
+// fewer is the next smaller number of workers to try, or the present one. Workers that
+// compute keep their processors, unless samples are cheap.
+func (t *tuner) fewer(w window) int {
+	least := 1
+	if w.computing(t.workers) && w.work(t.workers) > cheap {
+		least = t.processors
+	}
+	next := max(least, t.workers/2)
+	if next <= t.lower {
+		next = middle(t.lower, t.workers)
+	}
+	if t.workers-next < max(1, t.workers/8) || next <= t.lower {
+		return t.workers
+	}
+	return next
+}
+
+// middle is the geometric middle of two numbers of workers.
+func middle(a, b int) int { return int(math.Sqrt(float64(a) * float64(b))) }

@@ -1,0 +1,54 @@
+package loader
+
+import "time"
+
+// A window is what the loader did in some time.
+type window struct {
+	took    time.Duration
+	samples int           // that workers began to place
+	batches int           // delivered
+	waited  time.Duration // of took, by the loop
+	idle    time.Duration // of active workers without work, all together
+	short   time.Duration // of idle, because no slab was free
+	reads   int64
+	reading time.Duration // in the stage "read", all workers together
+	other   time.Duration // in other stages
+	deeper  bool          // whether there may be more slabs
+}
+
+// cheap is the time of a sample below which workers may be in each other's way.
+const cheap = 20 * time.Microsecond
+
+func (w *window) add(v window) {
+	w.took += v.took
+	w.samples += v.samples
+	w.batches += v.batches
+	w.waited += v.waited
+	w.idle += v.idle
+	w.short += v.short
+	w.reads += v.reads
+	w.reading += v.reading
+	w.other += v.other
+}
+
+func (w *window) rate() float64 { return float64(w.samples) / w.took.Seconds() }
+
+// bodyBound reports whether the loop body is the limit.
+func (w *window) bodyBound() bool { return float64(w.waited) < waits*float64(w.took) }
+
+// waiting reports whether workers wait for storage for most of their time. Reads of data
+// that is in memory are fast.
+func (w *window) waiting() bool {
+	return w.reads > 0 && w.reading > 3*w.other && w.reading/time.Duration(w.reads) >= slowRead
+}
+
+// computing reports whether workers compute all the time, according to the dataset's
+// stages.
+func (w *window) computing(workers int) bool {
+	return w.other > 40*w.reading && w.other > (time.Duration(workers)*w.took-w.idle)/2
+}
+
+// work is the time of a sample.
+func (w *window) work(workers int) time.Duration {
+	return (time.Duration(workers)*w.took - w.idle) / time.Duration(max(1, w.samples))
+}

@@ -88,6 +88,7 @@ func (j *judgement) ratio(a, b string, value func(*measurement) float64) float64
 }
 
 func requests(m *measurement) float64 { return float64(m.Requests) }
+func opening(m *measurement) float64  { return float64(m.Opening) }
 func hedged(m *measurement) float64   { return float64(m.Hedged) }
 func sent(m *measurement) float64     { return float64(m.Sent) }
 
@@ -107,7 +108,7 @@ func (j *judgement) traffic() {
 		for _, side := range sides {
 			epochs := float64(len(j.by[side]))
 			again += j.sum(side, hedged) / epochs
-			perEpoch += (j.sum(side, requests) - j.sum(side, hedged)) / epochs
+			perEpoch += (j.sum(side, requests) - j.sum(side, opening) - j.sum(side, hedged)) / epochs
 			bytes += j.sum(side, sent) / epochs / float64(j.by[side][0].Bytes)
 		}
 		return perEpoch, bytes, again
@@ -118,7 +119,7 @@ func (j *judgement) traffic() {
 		sides []string
 	}{{"", []string{tar + apart}}, {" of two ranks", []string{tarRank0, tarRank1}}} {
 		perEpoch, bytes, again := count(c.sides...)
-		j.say(perEpoch <= float64(blocks+1), "requests per epoch%s: %.1f for %d blocks, want one more at most, without those that were sent again because the first was slow", c.who, perEpoch, blocks)
+		j.say(perEpoch <= float64(blocks+1), "requests per epoch%s: %.1f for %d blocks, want one more at most, without that for the index and those that were sent again because the first was slow", c.who, perEpoch, blocks)
 		j.say(again <= 0.05*perEpoch, "sent again%s: %.1f %% of the requests, want 5 %% at most", c.who, 100*again/perEpoch)
 		j.say(bytes <= 1.02, "bytes per epoch%s: %.4f times the data, want 1.02 at most", c.who, bytes)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -15,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -44,6 +46,9 @@ func loadSide(ctx context.Context, o options) error {
 	}
 	defer l.Close()
 	r := recorder{o: o, side: &side}
+	if r.opening, err = control(o.endpoint, counts); err != nil {
+		return err
+	}
 	r.begin(0)
 	for batch, err := range l.Epochs(ctx, 0, o.epochs) {
 		if err != nil {
@@ -118,13 +123,19 @@ func (s *opened) hedges() int64 {
 	return s.client.Stats().Hedges
 }
 
-// openSide opens the shards as the side's name says: "local" in the folder, "tar" and "mds"
-// on the server, "cached" with a cache on the disk, "half" with one for half of the data.
+// openSide opens the shards as the side's name says: "local" in the folder, "tar", "mds" and
+// "parquet" on the server, "cached" with a cache on the disk, "half" with one for half of the data.
 // Blocks take less memory than an epoch needs, so that the second one reads them again.
 func openSide(ctx context.Context, o options) (s opened, err error) {
 	has := func(word string) bool { return strings.Contains(o.side, word) }
+	format := "tar"
+	for _, other := range []string{"mds", "parquet"} {
+		if has(other) {
+			format = other
+		}
+	}
 	for _, name := range names(o.dir) {
-		if info, err := os.Stat(filepath.Join(o.dir, name)); err == nil && strings.HasSuffix(name, ".mds") == has("mds") {
+		if info, err := os.Stat(filepath.Join(o.dir, name)); err == nil && path.Ext(name) == "."+format {
 			s.bytes += info.Size()
 		}
 	}
@@ -140,7 +151,7 @@ func openSide(ctx context.Context, o options) (s opened, err error) {
 			if has("half") {
 				limit = s.bytes / 2
 			}
-			if s.cache, err = cache.New(client, "cache", limit, cache.BlockSize(5<<20)); err != nil {
+			if s.cache, err = cache.New(client, "cache", limit, cache.BlockSize(16<<20)); err != nil {
 				return s, err
 			}
 			store = s.cache
@@ -150,8 +161,12 @@ func openSide(ctx context.Context, o options) (s opened, err error) {
 		}
 	}
 	memory := shards.Memory(64 << 20)
-	if has("mds") {
-		index, err := shards.Scan(ctx, store, shards.MDS(), []string{"mds/index.json"}, shards.BlockSize(4<<20))
+	if format != "tar" { // has an index of its own
+		of, list := shards.MDS(), "mds/index.json"
+		if format == "parquet" {
+			of, list = parquet.Format(), "parquet/*.parquet"
+		}
+		index, err := shards.Scan(ctx, store, of, []string{list}, shards.BlockSize(4<<20))
 		if err != nil {
 			return s, err
 		}
@@ -208,14 +223,10 @@ func readIndex(o options) (*shards.Index, error) {
 
 // names are the files with samples, and what lists them.
 func names(dir string) []string {
-	tar, _ := filepath.Glob(filepath.Join(dir, "*.tar")) // the patterns are right
-	mds, _ := filepath.Glob(filepath.Join(dir, "mds", "*"))
 	var list []string
-	for _, name := range tar {
-		list = append(list, filepath.Base(name))
-	}
-	for _, name := range mds {
-		list = append(list, path.Join("mds", filepath.Base(name)))
+	for _, pattern := range []string{"*.tar", "mds/*", "parquet/*"} {
+		found, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are right
+		list = append(list, found...)
 	}
 	return list
 }

@@ -168,7 +168,7 @@ func sides(o options) []string {
 		if o.goals {
 			list = append(list, tar+" cached")
 		} else {
-			list = append(list, "penstock mds cached")
+			list = append(list, "penstock mds cached", "penstock parquet cached")
 		}
 		list = append(list, peers...)
 	}

@@ -32,7 +32,8 @@ type measurement struct {
 	Misses int64   // and those that did not
 	Share  float64 // of the data that the cache may hold
 
-	traffic // from the end of the epoch before
+	Opening int64 // requests before the first epoch, for the index
+	traffic       // from the end of the epoch before
 }
 
 func (m *measurement) rate() float64 { return float64(m.Images) / m.Seconds }

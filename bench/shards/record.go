@@ -12,8 +12,9 @@ import (
 // A recorder measures the epochs of a side, and prints a line of JSON for each. An epoch
 // lasts until its last batch has come.
 type recorder struct {
-	o    options
-	side *opened
+	o       options
+	side    *opened
+	opening traffic // before the first epoch
 
 	m      measurement
 	began  time.Time
@@ -48,6 +49,9 @@ func (r *recorder) end() (err error) {
 	if m.traffic, err = control(r.o.endpoint, counts); err != nil {
 		return err
 	}
+	m.Opening = r.opening.Requests
+	m.Requests, m.Sent = m.Requests+r.opening.Requests, m.Sent+r.opening.Sent
+	r.opening = traffic{}
 	return json.NewEncoder(os.Stdout).Encode(m)
 }
 

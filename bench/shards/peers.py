@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 import urllib.request
 
@@ -53,8 +54,12 @@ def pack_streaming(web):
 
 
 def pack_litdata(web):
-    import litdata
-    litdata.optimize(photos_in, [{"web": web}], os.path.join(web, "litdata"), chunk_bytes=SHARD, num_workers=1, start_method="fork")
+    # It empties two folders, by default "chunks" and "data" among the temporary files, whoever made them.
+    with tempfile.TemporaryDirectory() as own:
+        os.environ["DATA_OPTIMIZER_CACHE_FOLDER"] = os.path.join(own, "chunks")
+        os.environ["DATA_OPTIMIZER_DATA_CACHE_FOLDER"] = os.path.join(own, "data")
+        import litdata
+        litdata.optimize(photos_in, [{"web": web}], os.path.join(web, "litdata"), chunk_bytes=SHARD, num_workers=1, start_method="fork")
 
 
 def pack_datasets(web):

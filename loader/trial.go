@@ -64,9 +64,13 @@ func (t *tuner) judge(w window) {
 	r.tried.add(w)
 	ratio, margin, last := r.tried.rate()/r.rate, r.tried.margin(), r.tried.count == trials
 	scale := float64(r.to) / float64(r.from)
+	sure := 0.8 * scale
+	if w.waiting() {
+		sure = max(1.5, 0.5*scale) // as expected
+	}
 	unused := r.up() && ratio < gain && r.tried.idle > time.Duration(t.workers)*r.tried.took/2
 	switch {
-	case r.tried.bodyBound(), scale > 1.9 && ratio > 0.8*scale: // beyond doubt, the second time
+	case r.tried.bodyBound(), scale > 1.9 && ratio > sure: // beyond doubt, the second time
 		if scale > 3 || r.tried.count > 1 || r.tried.bodyBound() {
 			t.settle(true, ratio)
 		}

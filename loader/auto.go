@@ -15,32 +15,34 @@ import (
 // while it runs.
 //
 // It starts with a worker per processor. If the loop waits for batches, it tries more
-// workers, and keeps them if they load clearly more: workers that wait for storage are
-// doubled or quadrupled, up to 256. If the loop body is the limit, it parks the workers
-// that are not needed. Parked workers keep their Readers. It also tries whether fewer
-// workers than it has would do as well. Where the difference is small it measures the old
-// number once more before it decides. Then it leaves the number alone until the speed
-// changes by a third or, with growing intervals from half a minute on, to look again.
+// workers, and keeps them if they load at least 3 % more samples per second. If workers
+// wait for storage, it doubles or quadruples their number, up to 256. If the loop body is
+// the limit, it parks the workers that are not needed. Parked workers keep their Readers.
+// It also tries whether fewer workers are as fast. Where the difference is small, it
+// measures the old number once more before it decides. Then it leaves the number alone
+// until the speed changes by a third. It also tries again after half a minute, and then at
+// longer and longer intervals.
 //
 // The number of slabs follows the workers, within the [Budget], and grows if workers wait
-// for memory while the loop waits for them. Slabs are only freed when a loop ends,
-// because page-locked memory is expensive to get. [ReadAhead] becomes as many batches as
-// a read takes. What is given explicitly stays fixed: [InFlight], the batches per worker
-// of [Prefetch], and ReadAhead. The data is the same as with any number of workers.
+// for memory while the loop waits for them. Slabs are only freed when a loop ends, because
+// page-locked memory is expensive to get. [ReadAhead] becomes the number of batches that
+// are loaded in the time of one read. Options that are given explicitly stay fixed:
+// [InFlight], the batches per worker of [Prefetch], and ReadAhead. The data is the same as
+// with any number of workers.
 //
-// [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept
-// from loop to loop. It decides by what it measured in at least 0.2 s and four samples per
-// worker, so it needs some seconds of loops.
+// [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from
+// loop to loop. A decision needs at least 0.2 s and four samples per worker, so it takes
+// some seconds until the number is found.
 const Auto = math.MinInt32
 
 // Budget sets how many bytes the batches may take: all slabs and ragged fields, as
-// [Stats].SlabBytes counts them. What Readers allocate does not count. The default is
-// 2 GiB, and at least three slabs. With [Auto] it is a quarter of the memory that the
-// system, and the container if there is one, have available when the loader is made.
+// [Stats].SlabBytes counts them. What Readers allocate does not count. By default it is 2
+// GiB, or three slabs if these are larger. With [Auto] it is a quarter of the memory that
+// the system, and the container if there is one, have available when the loader is made.
 //
-// It bounds the number of slabs. Ragged fields count with the largest batch so far, so
-// a batch that is larger may exceed the budget by the difference, and one batch can
-// always be assembled while another is in the loop body. It is an error if the slabs of
+// It bounds the number of slabs. Ragged fields count with the size of the largest batch so
+// far. So a larger batch may exceed the budget by the difference. With any budget, one
+// batch can be assembled while another is in the loop body. It is an error if the slabs of
 // [InFlight] or [Prefetch], or a single slab, take more than the budget.
 func Budget(bytes int) Option {
 	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}

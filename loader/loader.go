@@ -20,17 +20,17 @@
 //
 // # What it does, and how fast
 //
-// [Loader.Stats] sums up where the time went and ends with the bottleneck in one
-// sentence. Hooks see the same as it happens: every sample with its stages, every batch
-// from its begin to the end of its memory, and every wait: see [Observe] and [Trace].
-// Package trace draws a timeline of them. Profiles have the labels "worker" and
-// "stage". Execution traces, of package runtime/trace, have a task "loader.batch" for every
-// batch, with the stages of its samples as regions, and regions for the loop's waits.
+// [Loader.Stats] sums up where the time went and ends with the bottleneck in one sentence.
+// Hooks see the same as it happens: every sample with its stages, every batch from its
+// first sample until its memory is free, and every wait: see [Observe] and [Trace]. Package
+// trace draws a timeline of them. Profiles have the labels "worker" and "stage". Execution
+// traces, of package runtime/trace, have a task "loader.batch" for every batch, with the
+// stages of its samples as regions, and regions for the loop's waits.
 //
 // # For users of PyTorch
 //
 //   - Samples are placed in the batch rather than returned, so nothing stacks them.
-//     What else a collate_fn does is a step of [Collate]. Fields whose samples
+//     Everything else that a collate_fn does is a step of [Collate]. Fields whose samples
 //     differ in size are ragged: see [Batch.Offsets] and [Padded].
 //   - num_workers need not be found by trial and error: see [Auto].
 //   - For pin_memory, give [Memory] an [Allocator] of page-locked memory. Package

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Observe sets hooks that the loader calls while it works. It may be given several times: then
-// each hook is called for all of them, in the order of the options. After one that panics,
-// those that follow are not called.
+// Observe sets hooks that the loader calls while it works. It may be given several times:
+// then the hooks of all options are called, in the order of the options. If one panics,
+// those after it are not called.
 func Observe(t Trace) Option {
 	return Option{func(c *config) { c.trace = c.trace.and(t) }}
 }

@@ -71,9 +71,11 @@ func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s }} }
 // The default is false.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
-// Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or
-// with a [BatchSampler] one rank's share of the batches, as [sampler.ShardBatches] does.
-// The order of all ranks is what the other options set. The default is rank 0 of 1.
+// Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or with
+// a [BatchSampler] one rank's share of the batches, as [sampler.ShardBatches] does. The
+// other options set the global order, of all ranks together. mode says what happens to the
+// last samples if their number does not divide evenly among the ranks. The default is rank
+// 0 of 1.
 func Ranks(rank, world int, mode sampler.Mode) Option {
 	return Option{func(c *config) { c.ranks = &ranks{rank, world, mode} }}
 }
@@ -143,13 +145,13 @@ const NoLimit = -1
 // Memory sets the Allocator of the batches' memory. The default is [Heap].
 func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }} }
 
-// ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which
-// samples come. When a worker begins a batch, the dataset is told the samples of
-// the batch that comes this many batches later. The default is 1, and 0 turns it
-// off. With [Auto] and without ReadAhead, the distance follows the time of a read. The
-// dataset is not told while its stage "read" takes less than 0.2 ms on average, because
-// then the data is in memory already. A [dataset.Foreseer] is told the whole epoch as
-// well, whatever ReadAhead is, and ignores this advice where it uses that.
+// ReadAhead sets how early a dataset that is a [dataset.ReadAheader] is told which samples
+// come. When a worker begins a batch, the dataset is told the samples of the batch that
+// comes this many batches later. The default is 1, and 0 turns it off. With [Auto] and
+// without ReadAhead, the distance follows the time of a read. The dataset is not told while
+// its stage "read" takes less than 0.2 ms on average, because then the data is in memory
+// already. A [dataset.Foreseer] is also told the whole epoch, for any value of ReadAhead.
+// Where it uses the epoch, it ignores this advice.
 func ReadAhead(batches int) Option {
 	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
 }

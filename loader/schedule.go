@@ -22,7 +22,7 @@ func NewSchedule(ds dataset.Dataset, options ...Option) (*Schedule, error) {
 	return &Schedule{l}, nil
 }
 
-// Spec is that of the batches: see [Loader.Spec].
+// Spec describes the fields of the batches: see [Loader.Spec].
 func (s *Schedule) Spec() dataset.Spec { return s.l.Spec() }
 
 // Position is the place before the first batch of an epoch: see [Loader.Position].
@@ -37,8 +37,8 @@ type Rest struct {
 	Batches int
 	// Number is the [Batch.Number] of the first of them.
 	Number int
-	// Step is by how much every batch raises [Position.Draw], except that it is never
-	// above End. Before batch k of the rest, Draw is that of the position plus k·Step.
+	// Step is how much every batch adds to [Position.Draw], which is never above End.
+	// Before batch k of the rest, Draw is that of the position plus k·Step.
 	Step int
 	// End is the Draw after the last batch.
 	End int

@@ -12,10 +12,10 @@ import (
 // a hook should be short, and must not call methods of the loader that wait, such as
 // Close. What it is given may be kept, unless a field says otherwise.
 //
-// A hook that panics, or that calls runtime.Goexit, ends no worker: the error takes the
-// place of the sample or the batch that the hook is about. If MemoryWaited does so, it
-// ends the loop with an error. The error of BatchFreed is for [Loader.Close] to return.
-// Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
+// A hook that panics, or that calls runtime.Goexit, does not end the worker: the error
+// takes the place of the sample or the batch that the hook is about. If MemoryWaited does
+// so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
+// return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
 	// LoaderMade is called by [New] when the loader is ready. If it panics, New returns
 	// that as an error.
@@ -30,8 +30,8 @@ type Trace struct {
 	// BatchCollated is called by b.Finisher after the steps of [Collate], if there are any.
 	// took is their time.
 	BatchCollated func(b BatchInfo, took time.Duration)
-	// BatchReady is called by the worker that finishes the batch's last sample,
-	// b.Finisher. took is the time since the batch was begun. The clock is read for it.
+	// BatchReady is called by the worker that finishes the batch's last sample, b.Finisher.
+	// took is the time since the batch was begun. This hook costs a reading of the clock.
 	BatchReady func(b BatchInfo, took time.Duration)
 	// BatchDelivered is called by the loop's goroutine before the loop body.
 	// waited is the time that the loop waited for the batch.
@@ -39,10 +39,10 @@ type Trace struct {
 	// BatchEnded is called by the loop's goroutine when the loop body returns, also after
 	// break. took is the time of the loop body.
 	BatchEnded func(b BatchInfo, took time.Duration)
-	// BatchFreed is called when the slab of a batch is free for another one: after the
-	// loop body, when a kept batch is released, or in place of delivery, if the loop ends
-	// before or [Skip] left no samples. There is one call for every batch that was begun.
-	// Any goroutine may make it.
+	// BatchFreed is called when the slab of a batch is free for another one: after the loop
+	// body, when a kept batch is released, or instead of the delivery, if the loop ends
+	// before it or [Skip] left no samples. There is one call for every batch that was
+	// begun. Any goroutine may make it.
 	BatchFreed func(b BatchInfo)
 
 	// SampleDone is called by the worker after every attempt to place a sample, or several
@@ -59,15 +59,15 @@ type Trace struct {
 
 // A BatchInfo says which batch a [Trace] is about.
 type BatchInfo struct {
-	ID       int64 // of all batches that the loader has begun, in any loop; the first one has 0
+	ID       int64 // number of the batch among all that the loader has begun, in any loop, from 0
 	Epoch    int
 	Batch    int       // number in the epoch, from 0
 	Worker   int       // the worker that began it
 	Begun    time.Time // when that was
-	Samples  int       // number of samples; less than drawn where Skip has left some out
+	Samples  int       // number of samples, without those that Skip has left out
 	Finisher int       // the worker that finished its last sample; -1 before
 
-	// Context has the values of the context that the loop was given, such as a parent for
+	// Context has the values of the context that the loop was given, such as the parent of
 	// spans. It is done when the loop ends.
 	Context context.Context
 }
@@ -85,8 +85,8 @@ type SampleInfo struct {
 	Err    error         // of Place; nil if the sample was placed
 
 	// Stages are the times that the dataset spent in its stages, in order (see
-	// [dataset.Slot.Stage]). The slice is valid during the hook. Of a call with more than
-	// 10,000 stages, the rest is missing.
+	// [dataset.Slot.Stage]). The slice is valid during the hook. It has the first 10,000
+	// stages of a call.
 	Stages []StageSpan
 
 	l       *Loader

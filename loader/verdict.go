@@ -11,10 +11,10 @@ import (
 // Verdict says in one sentence what limits the loop, and what would help. It is the
 // last line of [Stats.String]. It is empty before the first batch.
 //
-// Where the loop waits less than a tenth of its time, the loop body is the limit.
-// Otherwise it is the first batch or another single wait, if more than half of the
-// waiting was for it, then the order of delivery, if workers waited for memory for a
-// quarter of the loop's time, and then what workers spend most time on.
+// Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise
+// the limit is the first of these that applies: a single wait, such as that for the first
+// batch, if it was more than half of all waiting; the order of delivery, if workers waited
+// for memory for a quarter of the loop's time; what workers spend most time on.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {

@@ -16,8 +16,8 @@ type Activity struct {
 	Stage        string // the stage that the dataset reports, such as read or decode; may be empty
 
 	// For is how long this has lasted. Without a [Timeout], calls of the dataset, the
-	// sampler and hooks are timed only after the first call of [Loader.Working], so
-	// for a call that is older, it is the time since then.
+	// sampler and hooks are timed only after the first call of [Loader.Working]. For a call
+	// that began earlier, it is the time since that first call.
 	For time.Duration
 }
 

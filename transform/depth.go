@@ -13,32 +13,33 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Depth16 keeps the values of images with more than 8 bits per sample or with other channels
-// than red, green and blue: medical images, depth maps, satellites' bands. Without it every
-// image becomes RGB of 8 bits. Channels is their number in all images; an image with
-// another number is an error. It must come before all steps that change the image.
+// Depth16 keeps the values of images with more than 8 bits per sample or with other
+// channels than red, green and blue: medical images, depth maps, satellite bands. Without
+// it every image becomes RGB of 8 bits. Channels is their number in all images; an image
+// with another number is an error. It must come before all steps that change the image.
 //
-// Files are PNG of 16 bits (1 to 4 channels; grey with alpha has 2), TIFF of 16 bits, signed or
-// not, or of float32 with any number of samples per pixel, PGM, PPM and PFM, and those of
-// [Decoder]. Samples with fewer bits are scaled to 16 bits, as 257·x for 8 bits, and files of
-// other formats have 3 such channels. Alpha is a channel like any other. If the field holds
-// arrays, they are uint8, uint16, int16 or float32 of shape (h, w), (h, w, channels) or
-// (channels, h, w), and their values stay as they are.
+// Files are PNG of 16 bits (1 to 4 channels; grey with alpha has 2), TIFF of 16 bits,
+// signed or not, or of float32 with any number of samples per pixel, PGM, PPM and PFM, and
+// those of [Decoder]. Samples with fewer bits are scaled to 16 bits, as 257·x for 8 bits,
+// and files of other formats have 3 such channels. Alpha is a channel like any other. If
+// the field holds arrays, they are uint8, uint16, int16 or float32 of shape (h, w), (h, w,
+// channels) or (channels, h, w), and their values stay as they are.
 //
-// Steps that only cut, mirror and pad keep all values bit for bit. A resize has the
-// filters of torchvision's tensors, with antialias; Nearest is its NEAREST_EXACT. Values
-// of integers are rounded after it. Warps ([RandomRotation], [RandomAffine], [RandomPerspective],
-// [ElasticTransform]; Nearest or Bilinear), [GaussianBlur], [RandomInvert], [RandomSolarize],
-// [RandomAutocontrast] and brightness and contrast of [ColorJitter] are those of torchvision's
-// tensors too. The random draws are those of images of 8 bits. All other steps that change
-// colours work with 8 bits, and are errors; [ApplyPlanes] is for own steps.
+// Steps that only crop, flip and pad keep all values bit for bit. A resize has the filters
+// of torchvision's tensors, with antialias; Nearest is its NEAREST_EXACT. Values of
+// integers are rounded after it. Warps ([RandomRotation], [RandomAffine],
+// [RandomPerspective], [ElasticTransform]; Nearest or Bilinear), [GaussianBlur],
+// [RandomInvert], [RandomSolarize], [RandomAutocontrast] and brightness and contrast of
+// [ColorJitter] are those of torchvision's tensors too. The random draws are those of
+// images of 8 bits. All other steps that change colours work with 8 bits, so they are
+// errors. For your own steps use [ApplyPlanes].
 //
-// The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or (channels, h, w)
-// with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing values.
-// [ToTensor] makes float32 values from 0 to 1: integers are divided by the greatest one of
-// their dtype, such as 65535, and floats stay as they are. [Normalize] takes a mean and
-// a standard deviation per channel. A file of signed or floating-point samples is an
-// error if the result is uint16. For [MaxPixels] each channel of a pixel counts.
+// The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or
+// (channels, h, w) with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing
+// values. [ToTensor] makes float32 values from 0 to 1: integers are divided by the greatest
+// one of their dtype, such as 65535, and floats stay as they are. [Normalize] takes a mean
+// and a standard deviation per channel. A file of signed or floating-point samples is an
+// error if the result is uint16. [MaxPixels] counts each channel of a pixel.
 func Depth16(channels int) Depth { return Depth{channels: channels} }
 
 // Depth is the step that [Depth16] makes.

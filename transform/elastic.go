@@ -14,9 +14,9 @@ import (
 // vectors; with 0 they are not smoothed. The result is within one level of torchvision's for the
 // same vectors, which is the same for PIL images and tensors.
 //
-// Masks take the nearest pixels. Boxes and keypoints move by the vector of one pixel, as in
-// torchvision: keypoints that of the pixel in which they are, whose whole numbers take the place
-// of theirs, and boxes those of their corners, rounded up.
+// Masks take the nearest pixels. Boxes and keypoints move by the vectors of single pixels,
+// as in torchvision. A keypoint takes the vector of the pixel that it is in, and loses its
+// fraction. A box takes the vectors of its corners, rounded up.
 func ElasticTransform(alpha, sigma float64) Elastic { return Elastic{alpha: alpha, sigma: sigma} }
 
 // Elastic is the step that [ElasticTransform] makes.

@@ -9,14 +9,15 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// FiveCrop cuts out the four corners and the middle of the image, as is usual in tests of
-// classifiers: torchvision's FiveCrop. FiveCrop(s) makes crops of s×s pixels, FiveCrop(h, w)
-// of h×w. The result has the shape (5, 3, h, w), in the order upper left, upper right,
-// lower left, lower right and middle. An image that is smaller makes the sample an error.
+// FiveCrop crops the four corners and the centre of the image, as is usual in the
+// evaluation of classifiers. It is torchvision's FiveCrop. FiveCrop(s) makes crops of s×s
+// pixels, FiveCrop(h, w) of h×w. The result has the shape (5, 3, h, w), in the order upper
+// left, upper right, lower left, lower right and centre. An image that is smaller makes the
+// sample an error.
 //
 // Steps before it run once, and the image is decoded once. Steps after it apply to every
-// crop, random ones with the same draws, as in torchvision. It does not go with [Views],
-// [Ragged], [Sizes] and annotations.
+// crop. Random ones have the same draws for all crops, as in torchvision. FiveCrop cannot
+// be combined with [Views], [Ragged], [Sizes] and annotations.
 func FiveCrop(size ...int) Step { return TenCropping{name: "FiveCrop", size: size, n: 5} }
 
 // TenCrop is [FiveCrop] of the image, and then of the image mirrored left to right:

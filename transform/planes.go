@@ -17,9 +17,10 @@ type Planes struct {
 	// Pix[(c*Height+y)*Width+x].
 	Pix                     []float32
 	Channels, Width, Height int
-	// Dtype is what the values were stored as: tensor.Uint8, tensor.Uint16, tensor.Int16 or
-	// tensor.Float32. The zero value means tensor.Float32. Values of integers are whole
-	// numbers, up to 65535 for Uint16. Values of floats are usually from 0 to 1.
+	// Dtype is the dtype in which the values were stored: tensor.Uint8, tensor.Uint16,
+	// tensor.Int16 or tensor.Float32. The zero value means tensor.Float32. Values of
+	// integers are whole numbers, up to 65535 for Uint16. Values of floats are usually from
+	// 0 to 1.
 	Dtype tensor.Dtype
 }
 
@@ -35,9 +36,9 @@ func (m *Planes) ColorModel() color.Model { return color.NRGBA64Model }
 // Bounds is the rectangle from (0, 0) to (Width, Height).
 func (m *Planes) Bounds() image.Rectangle { return image.Rect(0, 0, m.Width, m.Height) }
 
-// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red, green and
-// blue, or the first is grey if there are fewer. 0 is black, and the greatest number of
-// Dtype, or 1.0, is white. Outside the image it is black.
+// At is the colour of a pixel, for code that shows images. Channels 0, 1 and 2 are red,
+// green and blue. With fewer channels, the first one is grey. 0 is black, and the greatest
+// number of Dtype, or 1.0, is white. Outside the image it is black.
 func (m *Planes) At(x, y int) color.Color {
 	out := color.NRGBA64{A: math.MaxUint16}
 	if !(image.Point{X: x, Y: y}).In(m.Bounds()) {

@@ -55,8 +55,9 @@ func (s *Sample) New(w, h int) *Image {
 // and moves the fields of [Boxes] and [KeyPoints] itself, so all of them are named. With
 // fields it is not for [Compile].
 //
-// For the float32 result use [ApplyPlanes], and for results of other dtypes and shapes [dataset.Map] over
-// the result of Images: its function gets all fields, and their random numbers.
+// To change the float32 result use [ApplyPlanes], and for results of other dtypes and
+// shapes [dataset.Map] over the result of Images: its function gets all fields, and their
+// random numbers.
 func ApplySample(t SampleTransform, fields ...string) Step { return sampled{t, fields} }
 
 type sampled struct {

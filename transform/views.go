@@ -28,10 +28,10 @@ import (
 // are [Boxes], [Mask], [Masks] and [KeyPoints]: the annotations move with each view.
 //
 // A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the
-// first view come first, then those of the second, and so on. How many each view has is
-// in a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
-// them. A group with a field of its own puts its name before all of these: "local_boxes"
-// and "local_boxes_counts" in a group with As("local").
+// first view come first, then those of the second, and so on. How many each view has is in
+// a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
+// them. A group with a field of its own has its name before all of these: "local_boxes" and
+// "local_boxes_counts" in a group with As("local").
 func Views(n int, several ...Step) ViewGroup { return ViewGroup{n: n, several: several} }
 
 // ViewGroup is the step that [Views] makes.

@@ -56,7 +56,7 @@ type Category struct {
 	Name          string
 	Supercategory string
 	KeyPoints     []string // names of the keypoints, if there are any
-	Thing         bool     // it can be counted, in panoptic annotations; else it is stuff such as sky
+	Thing         bool     // in panoptic annotations: its objects can be counted; otherwise it is stuff, such as sky
 }
 
 // picture is one image. Its objects are objects[from:to].
@@ -120,9 +120,9 @@ func KeyPoints(k int) Option { return Option{func(c *config) { c.keypoints = k }
 //	coco.Open(os.DirFS("coco"), "annotations/panoptic_val2017.json",
 //		coco.Folder("val2017"), coco.Panoptic("annotations/panoptic_val2017"))
 //
-// The field "segments", ragged uint8, is such a file. transform.Mask with SegmentIDs makes of
-// it the id of every pixel's segment: one of those in the field "id", or 0. The fields with n
-// have an element per segment.
+// The field "segments", ragged uint8, is such a file. transform.Mask with SegmentIDs turns
+// it into the id of every pixel's segment: one of those in the field "id", or 0 for no
+// segment. The fields with n have an element per segment.
 func Panoptic(folder string) Option {
 	return Option{func(c *config) { c.panoptic, c.segments = true, folder }}
 }
@@ -175,7 +175,7 @@ func (c *config) check() error {
 		errs = append(errs, fmt.Errorf("coco: KeyPoints(%d): want 0 to %d", c.keypoints, maxKeyPoints))
 	}
 	if c.panoptic && (c.masks || c.keypoints > 0) {
-		errs = append(errs, errors.New("coco: Panoptic: not with Masks and KeyPoints"))
+		errs = append(errs, errors.New("coco: Panoptic cannot be combined with Masks or KeyPoints"))
 	}
 	if c.maxFile < 1 {
 		errs = append(errs, fmt.Errorf("coco: MaxFileSize(%d): want 1 or more", c.maxFile))

@@ -52,7 +52,7 @@ func (p *parser) joinSegments() error {
 		return nil
 	}
 	for image := range p.segments {
-		if _, ok := p.pictures[image]; !ok {
+		if _, ok := p.imageByID[image]; !ok {
 			return fmt.Errorf("annotation of image %d: no image has that id", image)
 		}
 	}

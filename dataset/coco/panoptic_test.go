@@ -151,7 +151,7 @@ func TestWrongPanopticAnnotationsAreErrors(t *testing.T) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.new, err, want)
 		}
 	}
-	if _, err := open(t, panopticPark, coco.Panoptic("segments"), coco.Masks(9)); err == nil || err.Error() != "coco: Panoptic: not with Masks and KeyPoints" {
+	if _, err := open(t, panopticPark, coco.Panoptic("segments"), coco.Masks(9)); err == nil || err.Error() != "coco: Panoptic cannot be combined with Masks or KeyPoints" {
 		t.Errorf("got %v", err)
 	}
 	ds, err := open(t, panopticPark, coco.Panoptic("segments"), coco.WithoutCrowds())

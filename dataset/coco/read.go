@@ -34,7 +34,7 @@ type parser struct {
 	d    *Dataset
 	from *json.Decoder
 
-	pictures   map[int64]int // from id to index of d.images
+	imageByID  map[int64]int // from id to index of d.images
 	categories map[int64]int
 	objects    []pending
 	keys       []float64        // of all objects
@@ -140,10 +140,10 @@ func (p *parser) image(v *imageJSON) error {
 	if v.ID == nil {
 		return fmt.Errorf("image %q has no id", v.File)
 	}
-	if p.pictures == nil {
-		p.pictures = map[int64]int{}
+	if p.imageByID == nil {
+		p.imageByID = map[int64]int{}
 	}
-	if _, twice := p.pictures[*v.ID]; twice {
+	if _, twice := p.imageByID[*v.ID]; twice {
 		return fmt.Errorf("image %d is listed twice", *v.ID)
 	}
 	if !fs.ValidPath(v.File) || v.File == "." {
@@ -152,7 +152,7 @@ func (p *parser) image(v *imageJSON) error {
 	if p.d.masks && (v.Height < 1 || v.Width < 1 || v.Height > maxPixels/v.Width) {
 		return fmt.Errorf("image %d: %d×%d pixels: want 1 to %d", *v.ID, v.Width, v.Height, maxPixels)
 	}
-	p.pictures[*v.ID] = len(p.d.images)
+	p.imageByID[*v.ID] = len(p.d.images)
 	p.d.images = append(p.d.images, picture{id: *v.ID, name: v.File, h: v.Height, w: v.Width})
 	return nil
 }
@@ -244,7 +244,7 @@ func (p *parser) join() error {
 	d := p.d
 	slices.SortFunc(d.images, func(a, b picture) int { return cmp.Compare(a.id, b.id) })
 	for k := range d.images {
-		p.pictures[d.images[k].id] = k
+		p.imageByID[d.images[k].id] = k
 	}
 	slices.SortFunc(d.categories, func(a, b Category) int { return cmp.Compare(a.ID, b.ID) })
 	for k, c := range d.categories {
@@ -284,7 +284,7 @@ func (p *parser) join() error {
 
 // resolve compares an object with its image and category, and sets its label.
 func (p *parser) resolve(o *pending) error {
-	image, ok := p.pictures[o.image]
+	image, ok := p.imageByID[o.image]
 	if !ok {
 		return fmt.Errorf("no image has the id %d", o.image)
 	}

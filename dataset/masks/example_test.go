@@ -50,6 +50,7 @@ func ExampleFolder() {
 	// [255 7 26 255]
 }
 
+// A mask in grey of 16 bits becomes int64, as PyTorch's losses take class numbers.
 func ExamplePairs() {
 	fsys := fstest.MapFS{"scan.png": coded(image.NewGray(image.Rect(0, 0, 4, 2))), "organs.png": coded(image.NewGray16(image.Rect(0, 0, 4, 2)))}
 	ds, err := masks.Pairs(fsys, fsys, []masks.Pair{{Image: "scan.png", Mask: "organs.png"}})

@@ -31,7 +31,7 @@ func newConfig(options []Option) (config, error) {
 	}
 	for _, list := range [][]string{c.imageTypes, c.maskTypes} {
 		if len(list) == 0 || slices.ContainsFunc(list, func(e string) bool { return !strings.HasPrefix(e, ".") }) {
-			return c, fmt.Errorf("masks: extensions %q: want some, each with its dot", list)
+			return c, fmt.Errorf("masks: extensions %q: want one or more, each with its dot", list)
 		}
 	}
 	if c.max < 1 {

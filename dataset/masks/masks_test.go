@@ -81,8 +81,8 @@ func TestFilesThatDoNotMatchAreErrors(t *testing.T) {
 		{tree("1.jpg"), tree("1.png", "1.bmp"), nil, "masks: masks: both 1.bmp and 1.png are called 1"},
 		{tree("1.txt"), tree("1.png"), nil, "masks: no images (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions(".npy")}, "masks: no masks (.npy)"},
-		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.ImageExtensions()}, "masks: extensions []: want some, each with its dot"},
-		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions("png")}, `masks: extensions ["png"]: want some, each with its dot`},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.ImageExtensions()}, "masks: extensions []: want one or more, each with its dot"},
+		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaskExtensions("png")}, `masks: extensions ["png"]: want one or more, each with its dot`},
 		{tree("1.jpg"), tree("1.png"), []masks.Option{masks.MaxFileSize(0), {}}, "masks: MaxFileSize(0): want 1 or more"},
 	} {
 		_, err := masks.Folder(c.images, c.masks, c.options...)

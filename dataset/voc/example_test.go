@@ -14,8 +14,8 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// picture is a black PNG file. JPEGImages may hold files of any format.
-func picture(w, h int) []byte {
+// photo is a black PNG file. JPEGImages may hold files of any format.
+func photo(w, h int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
 		log.Fatal(err)
@@ -23,11 +23,12 @@ func picture(w, h int) []byte {
 	return b.Bytes()
 }
 
-// The first pixel of VOC is 1. Its edge is at 0, so this dog reaches the right edge of the mirrored image.
+// VOC counts pixels from 1, and Detection gives the edges of pixels, from 0. So this dog
+// reaches the right edge of the mirrored image.
 func ExampleDetection() {
 	fsys := fstest.MapFS{ // usually os.DirFS("VOCdevkit/VOC2012")
 		"ImageSets/Main/train.txt": {Data: []byte("7\n")},
-		"JPEGImages/7.jpg":         {Data: picture(40, 30)},
+		"JPEGImages/7.jpg":         {Data: photo(40, 30)},
 		"Annotations/7.xml": {Data: []byte(`<annotation>
 			<object><name>dog</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>39</xmax><ymax>30</ymax></bndbox></object>
 			<object><name>cat</name><bndbox><xmin>11</xmin><ymin>6</ymin><xmax>20</xmax><ymax>15</ymax></bndbox></object>
@@ -66,7 +67,7 @@ func ExampleSegmentation() {
 	}
 	fsys := fstest.MapFS{
 		"ImageSets/Segmentation/train.txt": {Data: []byte("7\n")},
-		"JPEGImages/7.jpg":                 {Data: picture(4, 2)},
+		"JPEGImages/7.jpg":                 {Data: photo(4, 2)},
 		"SegmentationClass/7.png":          {Data: file.Bytes()},
 	}
 	photos, err := voc.Segmentation(fsys, "train")

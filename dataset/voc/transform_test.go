@@ -27,8 +27,8 @@ var palette = func() color.Palette {
 // second none.
 func TestTransformRemovesObjectsOutside(t *testing.T) {
 	fsys := devkit(horse)
-	fsys["JPEGImages/2008_000008.jpg"] = &fstest.MapFile{Data: picture(200, 150)}
-	fsys["JPEGImages/2008_000015.jpg"] = &fstest.MapFile{Data: picture(60, 160)}
+	fsys["JPEGImages/2008_000008.jpg"] = &fstest.MapFile{Data: photo(200, 150)}
+	fsys["JPEGImages/2008_000015.jpg"] = &fstest.MapFile{Data: photo(60, 160)}
 	photos, err := voc.Detection(fsys, "train")
 	if err != nil {
 		t.Fatal(err)

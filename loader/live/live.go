@@ -7,14 +7,14 @@
 //	http.Handle("/debug/loader", &view)       // the page; with ?format=json the numbers
 //	defer view.Terminal(os.Stderr, time.Second)()
 //
-// The view has how many samples a second the loop gets, how long it waits, what every
-// worker does at the moment and since when, the slowest samples by name, and the
-// bottleneck in one sentence.
+// The view shows how many samples per second the loop gets, how long it waits, what every
+// worker does at the moment and since when, the slowest samples by name, and the bottleneck
+// in one sentence.
 //
-// The page needs no JavaScript and loads nothing from elsewhere. It only reads. It has
+// The page needs no JavaScript and loads nothing from elsewhere. It only reads. It shows
 // names of samples but no texts of errors, because these may contain URLs that grant
-// access. Like the pages of net/http/pprof, it is for people who may see the program's
-// inside: nothing is registered unless you do it.
+// access. Like the pages of net/http/pprof, it is for people who may see the internals of
+// the program. No handler is registered unless you do it.
 package live
 
 import (
@@ -38,8 +38,8 @@ type View struct {
 // Trace gives the hooks by which the view shows a loader, under that name. After the
 // loader is closed, its last numbers are shown until another one of the same name is made.
 //
-// The hooks read the clock for every sample and its stages. That is for samples of
-// microseconds and more.
+// The hooks read the clock for every sample and its stages, so they suit samples that take
+// microseconds or more.
 func (v *View) Trace(name string) loader.Trace {
 	w := &watch{name: name, slow: trace.Slowest(slowest)}
 	hooks := w.slow.Trace()

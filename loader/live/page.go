@@ -22,7 +22,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 }).Parse(pageText))
 
 // ServeHTTP serves the page, or with ?format=json its numbers. With ?refresh=10 the page
-// loads itself anew every 10 seconds instead of 2, and with ?refresh=0 it does not.
+// reloads itself every 10 seconds instead of 2, and with ?refresh=0 it does not.
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

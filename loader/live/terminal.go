@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal shows the view in a terminal, anew in every interval, until stop is called. If w
-// is no terminal, it writes a line for every loader instead. stop waits for the last
-// drawing. Nothing else should write to the terminal meanwhile.
+// Terminal shows the view in a terminal, and draws it again after every interval, until
+// stop is called. If w is not a terminal, it writes a line for every loader instead. stop
+// waits for the last drawing. Nothing else should write to the terminal meanwhile.
 func (v *View) Terminal(w io.Writer, interval time.Duration) (stop func()) {
 	done, over := make(chan struct{}), make(chan struct{})
 	s := screen{w: w, terminal: isTerminal(w)}

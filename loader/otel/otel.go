@@ -25,7 +25,7 @@
 //
 // All of them have the attribute penstock.loader.name (see [Name]). Stages after the first
 // 32 are counted together, as _OTHER. The histogram is exact to 7 %, and complete for up to
-// 50,000 batches per collection; of more than that it has an even share.
+// 50,000 batches per collection; above that it counts an even share of the batches.
 //
 // With [Cache], [DiskCache], [Objects] and [Prefetch]:
 //
@@ -87,8 +87,8 @@ func Name(name string) Option { return Option{func(c *config) { c.name = name }}
 // [Trace] is called. A no-op MeterProvider turns metrics off.
 func MeterProvider(p metric.MeterProvider) Option { return Option{func(c *config) { c.meters = p }} }
 
-// Spans turns spans on. They go to that TracerProvider, or to the global one, as it is when
-// [Trace] is called, if it is nil.
+// Spans turns spans on. They go to the TracerProvider p, or if p is nil to the global one,
+// as it is when [Trace] is called.
 //
 // Every batch is a span "batch" from when a worker begins it to the end of the loop body.
 // Its parent is the span in the context of the loop. It has up to three children:
@@ -124,7 +124,8 @@ func add(name string, w watched) Option {
 }
 
 // Trace gives the hooks that report what a loader does. They are for one loader. Errors of
-// OpenTelemetry go to its error handler (see otel.SetErrorHandler); no loader fails by them.
+// OpenTelemetry go to its error handler (see otel.SetErrorHandler); they never make a
+// loader fail.
 func Trace(options ...Option) loader.Trace {
 	c := config{name: "loader", meters: otel.GetMeterProvider()}
 	for _, option := range options {

@@ -15,10 +15,10 @@ type Option struct{ set func(*config) }
 // Rank sets which rank of how many the loader reads for. The default is rank 0 of 1.
 func Rank(rank, world int) Option { return Option{func(c *config) { c.rank, c.world = rank, world }} }
 
-// Loader gives the loader options, such as Memory, InFlight, Unordered, Timeout and Observe.
-// Those that decide which samples a batch has, such as BatchSize, Shuffle and Seed, belong to
-// the service. Workers is the number of requests at once, of which no more than four are
-// sent; the default is 2.
+// Loader gives the loader options, such as Memory, InFlight, Unordered, Timeout and
+// Observe. Those that decide which samples a batch has, such as BatchSize, Shuffle and
+// Seed, belong to the service. Workers sets how many batches are requested at once, four at
+// most. The default is 2.
 func Loader(options ...loader.Option) Option {
 	return Option{func(c *config) { c.loader = append(c.loader, options...) }}
 }
@@ -27,11 +27,11 @@ func Loader(options ...loader.Option) Option {
 // HTTPS, except to the machine itself or if Insecure allows it.
 func Token(secret string) Option { return Option{func(c *config) { c.token = secret }} }
 
-// Insecure allows to send a [Token] over HTTP to other machines.
+// Insecure allows sending a [Token] over HTTP to other machines.
 func Insecure() Option { return Option{func(c *config) { c.insecure = true }} }
 
-// Plan is the hash of the plan that the service must have. By default any plan is right,
-// and all replicas must have the plan of the one that answers first.
+// Plan sets the hash of the plan that the service must have. By default any plan is
+// accepted, and all replicas must have the plan of the one that answers first.
 func Plan(hash string) Option { return Option{func(c *config) { c.plan = hash }} }
 
 // HTTPClient sends the requests through client. Its Timeout should be 0: [Silence] finds
@@ -47,12 +47,13 @@ func Retries(n int) Option { return Option{func(c *config) { c.retries = n }} }
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 
 // Hedge sets how many second requests may be sent to the next replica for slow ones, as a
-// share of all requests. The default is 0.02. Hedge(0) sends none. A batch that another
-// replica makes costs it more than the ones after it.
+// share of all requests. The default is 0.02. Hedge(0) sends none. The first batch that a
+// replica makes for a rank costs it more than those after it.
 func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
 
-// Limit sets how many bytes the ragged fields of a batch may have, and batches that are
-// larger than any of epoch 0. Others are errors. The default is 1 GiB.
+// Limit sets how many bytes a batch may have where the plan does not tell its size: in
+// ragged fields, and if it has more samples than any batch of epoch 0. A larger one is an
+// error. The default is 1 GiB.
 func Limit(bytes int) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 type config struct {

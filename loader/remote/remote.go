@@ -9,11 +9,11 @@
 //		…
 //	}
 //
-// What Open returns is a [loader.Loader], so a trainer changes only the line that makes
-// it. Batches, with their numbers, indices and positions, are those of a local loader with
-// the service's plan and the option loader.Ranks, bit for bit. Positions of both can be
-// used with both. Only [loader.Batch.Name] has no names. Bytes are read from the network
-// into the memory of the batch.
+// What Open returns is a [loader.Loader], so a trainer changes only the line that makes it.
+// Batches, with their numbers, indices and positions, are those of a local loader with the
+// service's plan and the option loader.Ranks, bit for bit. Positions of both can be used
+// with both. Only [loader.Batch.Name] differs: it has no names. Bytes are read from the
+// network into the memory of the batch.
 package remote
 
 import (
@@ -37,7 +37,7 @@ import (
 // a batch of another replica is the same. A replica that serves another plan is left
 // out.
 //
-// ctx ends Open only. The loader must be closed.
+// ctx applies to Open only. The loader must be closed.
 func Open(ctx context.Context, replicas []string, options ...Option) (*loader.Loader, error) {
 	cfg := newConfig(options)
 	c, err := newClient(replicas, cfg)

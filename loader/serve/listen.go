@@ -20,7 +20,7 @@ func TLS(certificate, key string) ListenOption {
 	return ListenOption{func(l *listening) { l.certificate, l.key = certificate, key }}
 }
 
-// Insecure allows to listen beyond the loopback interface without TLS or without a token:
+// Insecure allows listening beyond the loopback interface without TLS or without a token:
 // for networks where everybody may read the data.
 func Insecure() ListenOption { return ListenOption{func(l *listening) { l.insecure = true }} }
 
@@ -28,9 +28,9 @@ func Insecure() ListenOption { return ListenOption{func(l *listening) { l.insecu
 // The default is 256.
 func Connections(n int) ListenOption { return ListenOption{func(l *listening) { l.connections = n }} }
 
-// Grace sets how the service ends when ctx is done: for the time drain it answers requests
-// but is not ready (see [Server.Drain]), then it takes no new ones, and waits at most the
-// time end for those that run. The defaults are 0 and 30 s.
+// Grace sets how the service ends when ctx is done. For the time drain it still answers
+// requests but is not ready (see [Server.Drain]). Then it takes no new ones, and waits at
+// most the time end for those that run. The defaults are 0 and 30 s.
 func Grace(drain, end time.Duration) ListenOption {
 	return ListenOption{func(l *listening) { l.drain, l.end = drain, end }}
 }
@@ -38,8 +38,8 @@ func Grace(drain, end time.Duration) ListenOption {
 // Logger sets where errors of connections are logged. By default they are not.
 func Logger(log *slog.Logger) ListenOption { return ListenOption{func(l *listening) { l.log = log }} }
 
-// Listening sets a function that is called once the service listens, with its address: to
-// learn the port that port 0 has become.
+// Listening sets a function that is called once the service listens, with its address. It
+// tells the port that the system chose for port 0.
 func Listening(f func(net.Addr)) ListenOption {
 	return ListenOption{func(l *listening) { l.listening = f }}
 }
@@ -53,9 +53,10 @@ type listening struct {
 	listening        func(net.Addr)
 }
 
-// ListenAndServe serves s at a TCP address until ctx is done, then ends gracefully, closes
-// s, also after an error, and returns nil. If the address is not one of the loopback interface, it refuses to
-// serve without [TLS] and a [Token], unless [Insecure] allows it.
+// ListenAndServe serves s at a TCP address until ctx is done. Then it ends gracefully and
+// returns nil. It closes s in any case, also after an error. If the address is not one of
+// the loopback interface, it refuses to serve without [TLS] and a [Token], unless
+// [Insecure] allows it.
 //
 // A connection that sends no whole request in 10 s is closed.
 func ListenAndServe(ctx context.Context, address string, s *Server, options ...ListenOption) error {

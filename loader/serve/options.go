@@ -30,8 +30,8 @@ func Mode(m sampler.Mode) Option { return Option{func(c *config) { c.mode = m }}
 // Give one if files may change and keep their names.
 func Identity(text string) Option { return Option{func(c *config) { c.identity = text }} }
 
-// Token sets a bearer token. Then all requests need the header "Authorization: Bearer"
-// with it, but for /healthz and /readyz. The Server keeps only its hash.
+// Token sets a bearer token. Then all requests need the header "Authorization: Bearer" with
+// it, except those for /healthz and /readyz. The Server keeps only its hash.
 func Token(secret string) Option {
 	return Option{func(c *config) { c.token, c.secret = secret != "", sha256.Sum256([]byte(secret)) }}
 }

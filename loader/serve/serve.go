@@ -29,7 +29,7 @@
 // order, the seed, the batch size and the bytes of the first batch. Numbers are decimal
 // and count from 0.
 //
-// By ?draw=D the second and the third path continue at a place of the epoch's global
+// With ?draw=D the second and the third path continue at a place of the epoch's global
 // order, so that another number of ranks can read the rest: D is the Draw of a
 // [loader.Position], and numbers count from there. The answer to the second path is
 //
@@ -38,12 +38,12 @@
 // A batch raises the draw by step, but not above end.
 //
 // In a batch, the tensor of a field has the shape (samples, field's shape...). A ragged
-// field is two tensors: its name has the values of all samples, one sample after the
-// other, and its name with ".offsets" has samples+1 numbers int64, which say where each
-// sample begins. "indices", int64, are the samples' indices in the dataset. The header's
+// field is two tensors: its name has the values of all samples, one sample after the other,
+// and its name with ".offsets" has samples+1 numbers int64, which say where each sample
+// begins. "indices", int64, are the samples' indices in the dataset. The header's
 // "__metadata__" has "plan", "epoch", "rank", "world", "draw", "number" and "samples". A
-// batch may have no samples, if loader.OnError skipped them all. Its tensors lie at
-// multiples of their dtype's size.
+// batch may have no samples, if loader.OnError skipped them all. Every tensor begins at a
+// multiple of its dtype's size.
 //
 // A batch never changes: its Cache-Control is immutable, and its ETag is strong.
 //
@@ -94,9 +94,9 @@ type Server struct {
 }
 
 // New makes a Server. It makes the first batch, because the plan's hash covers it: so
-// replicas with other data, or whose processors round differently, do not pass as
-// equal. It is an error if ds has no samples, if its length is unknown, or if a field
-// is complex. ctx ends New only.
+// replicas with other data, or whose processors round differently, do not pass as equal. It
+// is an error if ds has no samples, if its length is unknown, or if a field has a complex
+// dtype. ctx applies to New only.
 func New(ctx context.Context, ds dataset.Dataset, options ...Option) (*Server, error) {
 	cfg := newConfig(options)
 	if err := cfg.validate(); err != nil {

@@ -17,7 +17,7 @@
 //
 // # What the timeline shows
 //
-//   - The track "loop" has the loop's waits and its bodies, one a batch.
+//   - The track "loop" has the loop's waits and its bodies, one of each per batch.
 //   - A track for every worker has the samples in the batches that they belong to, with
 //     the stages of each. Batches that another worker has begun are marked as help.
 //     "draw" is the time in which a batch is begun, "finish" the time after its last
@@ -54,9 +54,9 @@ func Shortest(d time.Duration) Option {
 // while batches are delivered. Every Write ends at the end of an event. Without
 // the end of the array, for instance after a crash, viewers read what there is.
 //
-// Another goroutine calls w, so that a slow writer does not hold up the loader. If w
-// takes too long, up to 8 MiB of events wait, further ones are lost, and the timeline
-// says how many.
+// Another goroutine calls w, so that a slow writer does not hold up the loader. If w takes
+// too long, up to 8 MiB of events wait. Further ones are lost, and the timeline says how
+// many.
 func File(w io.Writer, options ...Option) loader.Trace {
 	r := &recorder{out: newOutput(w, os.Getpid()), origin: time.Now(), shortest: 1000, ready: map[int64]bool{}, epoch: -1}
 	for _, option := range options {

@@ -107,7 +107,7 @@ func (s *Slow) add(sample Sample) {
 	}
 }
 
-// String is a table of the samples, one a line, with the stages in which they were
+// String is a table of the samples, one per line, with the stages in which they were
 // longest.
 func (s *Slow) String() string {
 	var b strings.Builder

@@ -1,4 +1,4 @@
-"""Writes masks as PNG files in all depths and as TIFF files and, beside each, the numbers that
+"""Writes masks as PNG files in all depths and as TIFF files and, next to each, the numbers that
 numpy.asarray(PIL.Image.open(f)) has: as bytes, of 16 bits as uint16, and of colours as
 int32 ids (red + 256·green + 65536·blue, as panopticapi's rgb2id), in little-endian. Run it with Python, NumPy and Pillow:
 

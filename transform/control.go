@@ -206,7 +206,7 @@ func (c *controlling) after(w, h int) (int, int) {
 		}
 		return aw, ah
 	}
-	// One step may change the size, whatever the order.
+	// If only one step changes the size, the order does not matter.
 	changing := -1
 	for i, ops := range c.ops {
 		if keepsSizes(ops) {

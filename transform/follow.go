@@ -59,7 +59,7 @@ func (m *mapping) ofPoint(x, y float32) (float32, float32) {
 	return float32(u), float32(v)
 }
 
-// warpMasks makes the masks as they are now, and paints them anew with w×h pixels. Numbers
+// warpMasks makes the masks as they are now, and paints them again with w×h pixels. Numbers
 // of up to 24 bits are in red, green and blue, so paint must not mix them.
 func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]uint8)) error {
 	if len(a.masks) == 0 {

@@ -189,7 +189,7 @@ func TestErrorsNameFileAndAnnotation(t *testing.T) {
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[0, 0, 2]`, `coco: read park.json: annotations: annotation 31: segmentation: polygon 0: found "0, 0, 2]", want a list of numbers`},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `"x"`, `coco: read park.json: annotations: annotation 31: segmentation: found "\"x\"", want polygons or runs`},
 		{`"keypoints": [0.5, 1, 2, 0, 0, 0]`, `"keypoints": [0.5, 1, 2]`, "coco: read park.json: annotations: annotation 33: 3 numbers of keypoints: want 6"},
-		{`a/dogs.jpg`, `../dogs.jpg`, `coco: read park.json: images: image 9: file name "../dogs.jpg" is no path`},
+		{`a/dogs.jpg`, `../dogs.jpg`, `coco: read park.json: images: image 9: file name "../dogs.jpg" is not a valid path`},
 		{`{"id": 4,`, `{"id": 9,`, "coco: read park.json: images: image 9 is listed twice"},
 		{`"images": [
 `, `"pictures": [

@@ -19,7 +19,7 @@ func (p *parser) panoptic(v *annotationJSON) error {
 		return fmt.Errorf("image %d has two annotations", image)
 	}
 	if !fs.ValidPath(v.File) || v.File == "." {
-		return fmt.Errorf("annotation of image %d: file name %q is no path", image, v.File)
+		return fmt.Errorf("annotation of image %d: file name %q is not a valid path", image, v.File)
 	}
 	if p.segments == nil {
 		p.segments, p.ids = map[int64]string{}, map[int64]bool{}

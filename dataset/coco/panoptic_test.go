@@ -136,7 +136,7 @@ const panopticPark = `{
 func TestWrongPanopticAnnotationsAreErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"image_id": 9, `, ``, "annotations: an annotation has no image_id"},
-		{`"dogs.png"`, `"../dogs.png"`, `annotations: annotation of image 9: file name "../dogs.png" is no path`},
+		{`"dogs.png"`, `"../dogs.png"`, `annotations: annotation of image 9: file name "../dogs.png" is not a valid path`},
 		{`"id": 5`, `"id": 70000`, "annotations: annotation of image 9: segment 70000 is listed twice"},
 		{`"id": 5`, `"id": 0`, "annotations: annotation of image 9: segment 1 has no id from 1 to 16777215"},
 		{`"id": 5`, `"id": 16777216`, "annotations: annotation of image 9: segment 1 has no id from 1 to 16777215"},

@@ -147,7 +147,7 @@ func (p *parser) image(v *imageJSON) error {
 		return fmt.Errorf("image %d is listed twice", *v.ID)
 	}
 	if !fs.ValidPath(v.File) || v.File == "." {
-		return fmt.Errorf("image %d: file name %q is no path", *v.ID, v.File)
+		return fmt.Errorf("image %d: file name %q is not a valid path", *v.ID, v.File)
 	}
 	if p.d.masks && (v.Height < 1 || v.Width < 1 || v.Height > maxPixels/v.Width) {
 		return fmt.Errorf("image %d: %d×%d pixels: want 1 to %d", *v.ID, v.Width, v.Height, maxPixels)

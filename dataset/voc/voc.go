@@ -158,7 +158,7 @@ func readSet(fsys fs.FS, name string) (ids []string, err error) {
 			continue
 		}
 		if !fs.ValidPath(words[0]) {
-			return nil, fmt.Errorf("voc: read %s: line %d: %q is no path", name, n, words[0])
+			return nil, fmt.Errorf("voc: read %s: line %d: %q is not a valid path", name, n, words[0])
 		}
 		ids = append(ids, words[0])
 	}

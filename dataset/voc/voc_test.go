@@ -131,7 +131,7 @@ func TestErrorsNameTheFile(t *testing.T) {
 	}
 	files := devkit(horse)
 	files["ImageSets/Main/train.txt"].Data = []byte("../../etc/passwd\n")
-	if _, err := voc.Detection(files, "train"); err == nil || err.Error() != `voc: read ImageSets/Main/train.txt: line 1: "../../etc/passwd" is no path` {
+	if _, err := voc.Detection(files, "train"); err == nil || err.Error() != `voc: read ImageSets/Main/train.txt: line 1: "../../etc/passwd" is not a valid path` {
 		t.Errorf("got %v", err)
 	}
 	for want, option := range map[string]voc.Option{

@@ -53,7 +53,7 @@ func (j *job) open() (*dataset.Folder, error) {
 	case err != nil:
 		return nil, err
 	case id != j.ID:
-		return nil, fmt.Errorf("%s has %d images here, and had %d, or others, where the job was begun", j.In, photos.Len(), j.Images)
+		return nil, fmt.Errorf("%s has %d images here: the job was begun with %d, or with others", j.In, photos.Len(), j.Images)
 	}
 	return photos, nil
 }

@@ -103,7 +103,7 @@ func parse(text []byte) (*Header, error) {
 	h := &Header{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("the header is no JSON object")
+		return nil, errors.New("the header is not a JSON object")
 	}
 	at := 0
 	for d.More() {

@@ -185,8 +185,8 @@ func share(part, whole time.Duration) float64 {
 // the loop on average.
 const long = 5 * time.Second
 
-// verdict is the bottleneck in one sentence. It is of what was done recently, if that is
-// enough to tell.
+// verdict is the bottleneck in one sentence: that of the last seconds, if they have enough
+// batches to tell.
 func verdict(s, recent loader.Stats, working []loader.Activity) string {
 	for _, a := range working {
 		if a.Worker < 0 && a.Doing == "waiting for a batch" && a.For >= long {

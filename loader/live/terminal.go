@@ -55,8 +55,8 @@ type screen struct {
 	lines    int // of the last drawing
 }
 
-// draw writes the reports, in a terminal over the last ones. Errors are left alone: who
-// cannot see the view misses nothing else.
+// draw writes the reports, in a terminal over the last ones. Errors are ignored, because
+// nothing else depends on the view.
 func (s *screen) draw(reports []report) {
 	var b strings.Builder
 	if !s.terminal {

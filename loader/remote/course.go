@@ -26,7 +26,7 @@ func (s courses) From(ctx context.Context, epoch, draw int) (sampler.BatchPart, 
 		return nil, err
 	}
 	if rest.Epoch != epoch || rest.Draw != draw || rest.Batches < 0 || rest.Step < 1 || rest.End < draw {
-		return nil, fmt.Errorf("the service says %+v of what remains of epoch %d after draw %d", rest, epoch, draw)
+		return nil, fmt.Errorf("the service describes the rest of epoch %d after draw %d wrongly: %+v", epoch, draw, rest)
 	}
 	return course{s, rest}, nil
 }

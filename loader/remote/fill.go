@@ -126,7 +126,7 @@ func (c *client) check(h *wire.Header, b whole.Batch) error {
 			bytes += min(t.Bytes, c.cfg.limit+1)
 		}
 		if !ok || t.Dtype != w.Dtype || t.Bytes != w.Bytes || !slices.Equal(t.Shape, w.Shape) {
-			return fmt.Errorf("header: tensor %q is %s %v of %d bytes, which is not in the plan", t.Name, t.Dtype, t.Shape, t.Bytes)
+			return fmt.Errorf("header: tensor %q is %s %v of %d bytes, which does not fit the plan", t.Name, t.Dtype, t.Shape, t.Bytes)
 		}
 		if bytes > c.cfg.limit {
 			return final{fmt.Errorf("the ragged fields of the batch, or its samples beyond %d, have more than the %d bytes that Limit allows", c.plan.Rows, c.cfg.limit)}
@@ -152,7 +152,7 @@ func (f *filling) read(t wire.Tensor, r io.Reader) error {
 		}
 		for _, i := range f.indices {
 			if i < 0 || i >= f.c.plan.Samples {
-				return fmt.Errorf("sample %d of %d", i, f.c.plan.Samples)
+				return fmt.Errorf("index %d of a sample: want 0 to %d", i, f.c.plan.Samples-1)
 			}
 		}
 		return nil

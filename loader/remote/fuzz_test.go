@@ -100,7 +100,7 @@ func TestAPlanThatIsNotItsHashIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: answers{plan: text}}
-	if _, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(client), remote.Retries(0)); err == nil || !strings.Contains(err.Error(), "the hash is that of another") {
+	if _, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(client), remote.Retries(0)); err == nil || !strings.Contains(err.Error(), "the hash of the plan does not fit the plan") {
 		t.Errorf("got %v", err)
 	}
 }

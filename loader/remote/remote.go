@@ -28,7 +28,7 @@ import (
 
 // Open asks the replicas of a service for their plan, and makes a loader of its batches.
 // replicas are URLs, such as "https://host:8080". One of them is enough; it may also be the
-// address of a balancer.
+// address of a load balancer.
 //
 // A loader reads from one replica, which differs from rank to rank: rendezvous hashing
 // chooses it. Where a request fails, the next replica is asked at once. When all have
@@ -70,11 +70,11 @@ func (c *client) describe(ctx context.Context) (err error) {
 	case p.Version != wire.Version:
 		return fmt.Errorf("the service has version %d of the format, this program reads %d", p.Version, wire.Version)
 	case p.Plan == "" || p.Hash() != p.Plan:
-		return errors.New("the service describes its plan wrongly: the hash is that of another one")
+		return errors.New("the hash of the plan does not fit the plan")
 	case c.cfg.plan != "" && p.Plan != c.cfg.plan:
 		return fmt.Errorf("the service has plan %s, want %s", p.Plan, c.cfg.plan)
 	case p.Samples < 1 || p.Rows < 1:
-		return fmt.Errorf("the service has %d samples, and batches of %d", p.Samples, p.Rows)
+		return fmt.Errorf("the service has %d samples, and batches of %d: want 1 or more", p.Samples, p.Rows)
 	}
 	c.spec, err = wire.Spec(p.Fields)
 	return err

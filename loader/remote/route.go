@@ -15,7 +15,7 @@ type route struct {
 	replicas []*replica // the preferred one first
 }
 
-// A replica is a process of the service, or a balancer before several.
+// A replica is a process of the service, or a load balancer in front of several.
 type replica struct {
 	url string
 

@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// ends a connection that sends nothing.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
 		w.Header().Set("Connection", "close")
-		s.refuse(w, http.StatusBadRequest, errors.New("a request has no body"))
+		s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -129,7 +129,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request) {
 	number, ok := parseNumber(r.PathValue("number"))
 	switch {
 	case !ok:
-		s.refuse(w, http.StatusBadRequest, errors.New("want a decimal number of a batch"))
+		s.refuse(w, http.StatusBadRequest, errors.New("want a batch number in decimal"))
 		return
 	case number >= rest.Batches:
 		s.refuse(w, http.StatusNotFound, fmt.Errorf("rank %d of %d has %d batches from draw %d of epoch %d on", of.rank, of.world, rest.Batches, a.draw, a.epoch))

@@ -10,7 +10,7 @@ import (
 
 var (
 	errFull   = errors.New("all memory for batches is in use")
-	errClosed = errors.New("the service ends")
+	errClosed = errors.New("the service is ending")
 )
 
 // A pool has the lanes of a Server.

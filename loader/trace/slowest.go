@@ -43,7 +43,7 @@ type Sample struct {
 //	…
 //	fmt.Print(slow)
 //
-// Samples that do not get into the list cost about as much as reading the clock.
+// A sample that does not get into the list costs about as much as reading the clock.
 func Slowest(k int) *Slow {
 	s := &Slow{k: k}
 	if k < 1 {

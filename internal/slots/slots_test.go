@@ -1,6 +1,7 @@
 package slots_test
 
 import (
+	"context"
 	"runtime/pprof"
 	"slices"
 	"testing"
@@ -117,8 +118,9 @@ func TestClockAddsUpStages(t *testing.T) {
 // BenchmarkStage is the cost of a stage: its time, its profiler label and, while a hook
 // wants them, its span.
 func BenchmarkStage(b *testing.B) {
+	var none context.Context
 	labels := pprof.WithLabels(b.Context(), pprof.Labels("worker", "0"))
-	for name, clock := range map[string]*slots.Clock{"without labels": slots.NewClock(nil), "labels": slots.NewClock(labels), "labels and spans": slots.NewClock(labels)} {
+	for name, clock := range map[string]*slots.Clock{"without labels": slots.NewClock(none), "labels": slots.NewClock(labels), "labels and spans": slots.NewClock(labels)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -11,10 +11,11 @@ import (
 // A tuner decides how many workers a loader with [Auto] has. It only computes: step is
 // given what the loader did in a window of time.
 //
-// It searches for the least number of workers with which the loader is as fast as with
-// any. It tries another number, and compares the speeds. What it learns is a bracket: at
-// most lower workers are too few, and upper ones or more bring nothing. A trial halves
-// the bracket, and without room in it there are no more trials. So it does not oscillate.
+// It searches for the least number of workers with which the loader is as fast as with any.
+// It tries another number, and compares the speeds. What it learns is a bracket of two
+// numbers: lower workers or fewer are too few, and upper workers or more are not faster. A
+// trial halves the bracket, and without room in it there are no more trials. So it does not
+// oscillate.
 type tuner struct {
 	processors int
 	most       int    // workers

@@ -34,8 +34,8 @@ func (c deepChance) editDeep(_ *engine, m *Planes, _ *rand.Rand) error {
 	return nil
 }
 
-// inverted is the value that stands for v in the negative, as in torchvision: integers have
-// all their bits inverted but that of the sign.
+// inverted is the inverse of v, as in torchvision: integers have all bits inverted, except
+// the sign.
 func (d depth) inverted(v float32) float32 {
 	if v < 0 && d.whole {
 		return d.least - 1 - v
@@ -75,7 +75,7 @@ func autocontrastDeep(m *Planes, d depth) {
 	}
 }
 
-// cut limits a value to what is from black to white. Integers lose their fraction.
+// cut clamps a value to the range from black to white. Integers lose their fraction.
 func (d depth) cut(v float32) float32 {
 	v = min(max(v, 0), d.most)
 	if d.whole {
@@ -84,7 +84,7 @@ func (d depth) cut(v float32) float32 {
 	return v
 }
 
-// noHue is the error of changes of colours that images of any channels do not have.
+// noHue is the error of saturation and hue, which only RGB images have.
 func (p *program) noHue(saturation, hue float64) error {
 	if p.deep != nil && (saturation != 0 || hue != 0) {
 		return errors.New("want no saturation and hue with Depth16: only brightness and contrast")
@@ -117,7 +117,7 @@ func (d depth) blend(pix []float32, base float32, factor float64) {
 	}
 }
 
-// grey is the mean of the image: for three channels that of their grey as torchvision has it,
+// grey is the mean of the image: for three channels the mean of torchvision's grey values,
 // otherwise that of all values.
 func (d depth) grey(m *Planes) float32 {
 	sum, n := 0.0, m.Width*m.Height

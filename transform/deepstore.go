@@ -122,7 +122,7 @@ func storeAs[T any](out []T, at, step int, row []float32, convert func(float32) 
 	}
 }
 
-// aimDeep is aim for deep images, whose values are computed one by one.
+// aimDeep is aim for images of Depth16, whose values are computed one by one.
 func (o *output) aimDeep() {
 	if o.dtype == tensor.Float32 {
 		o.full = &target[float32]{convert: func(v float32) float32 { return v }}

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// samples is what loadDeep has found, or asks the source.
+// samples is the result of loadDeep if there is one, otherwise that of the source.
 func (s *sharedSource) samples() (int, tensor.Dtype, error) {
 	if s.known {
 		return s.channels, s.dtype, nil

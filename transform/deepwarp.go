@@ -13,7 +13,7 @@ func (s Affinity) paints() painter    { return s.painter }
 func (s Perspective) paints() painter { return s.painter }
 func (s Elastic) paints() painter     { return s.painter }
 
-// warps is the error of a warp that deep images cannot take.
+// warps is the error of a warp that does not work with Depth16.
 func (d *deepPlan) warps(s any) error {
 	p, ok := s.(painted)
 	switch {

@@ -15,8 +15,9 @@ import (
 
 // Depth16 keeps the values of images with more than 8 bits per sample or with other
 // channels than red, green and blue: medical images, depth maps, satellite bands. Without
-// it every image becomes RGB of 8 bits. Channels is their number in all images; an image
-// with another number is an error. It must come before all steps that change the image.
+// it every image becomes RGB of 8 bits. All images have this number of channels, from 1 to
+// 4,096; an image with another number is an error. Depth16 must come before all steps that
+// change the image.
 //
 // Files are PNG of 16 bits (1 to 4 channels; grey with alpha has 2), TIFF of 16 bits,
 // signed or not, or of float32 with any number of samples per pixel, PGM, PPM and PFM, and
@@ -92,14 +93,14 @@ type deepPlan struct {
 	norms []channelNorm
 }
 
-// begin makes the result what it is without further steps.
+// begin sets the result that Depth16 has without further steps.
 func (d *deepPlan) begin(o *output) {
 	if d != nil {
 		o.channels, o.dtype, o.deep = d.channels, tensor.Uint16, true
 	}
 }
 
-// copy is the plan for steps of their own.
+// copy is a plan for steps of their own, such as those of Views.
 func (d *deepPlan) copy() *deepPlan {
 	if d == nil {
 		return nil
@@ -124,7 +125,7 @@ func (s Padding) filling() [3]uint8        { return s.fill }
 func (s ZoomingOut) filling() [3]uint8     { return s.fill }
 func (s FixedCropping) filling() [3]uint8  { return s.fill }
 
-// takes is the error of a geometry that deep images cannot take.
+// takes is the error of a geometry that does not work with Depth16.
 func (d *deepPlan) takes(g geometry) error {
 	if f, ok := g.(filled); d != nil && ok && f.filling() != [3]uint8{} {
 		return errFill
@@ -132,7 +133,7 @@ func (d *deepPlan) takes(g geometry) error {
 	return nil
 }
 
-// check is the error of settings that do not go with deep images.
+// check is the error of settings that do not work with Depth16.
 func (d *deepPlan) check(p *program) error {
 	if d != nil && p.upright {
 		return errors.New("transform: ExifTranspose: not with Depth16")
@@ -140,7 +141,7 @@ func (d *deepPlan) check(p *program) error {
 	return nil
 }
 
-// cast is ToDtype for deep images.
+// cast is ToDtype for images of Depth16.
 func (d *deepPlan) cast(o *output, dt tensor.Dtype) error {
 	switch {
 	case o.cast && o.dtype != dt:

@@ -20,8 +20,8 @@ import (
 // be combined with [Views], [Ragged], [Sizes] and annotations.
 func FiveCrop(size ...int) Step { return TenCropping{name: "FiveCrop", size: size, n: 5} }
 
-// TenCrop is [FiveCrop] of the image, and then of the image mirrored left to right:
-// torchvision's TenCrop. The result has the shape (10, 3, h, w).
+// TenCrop is torchvision's TenCrop: the crops of [FiveCrop], followed by those of the image
+// mirrored left to right. The result has the shape (10, 3, h, w).
 func TenCrop(size ...int) TenCropping { return TenCropping{name: "TenCrop", size: size, n: 10} }
 
 // TenCropping is the step that [TenCrop] makes.
@@ -94,8 +94,8 @@ func (p *program) splitCrops() error {
 	return nil
 }
 
-// sharedDraws are random numbers that several lanes draw alike. They are taken from the
-// sample's when the first lane draws.
+// sharedDraws are random numbers that are the same for several lanes. They come from the
+// sample's random numbers when the first lane draws.
 type sharedDraws struct {
 	from  *rand.Rand
 	taken bool

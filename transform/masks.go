@@ -11,13 +11,13 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// Mask says that a field holds the class number of every pixel of the image: all
-// steps move it with the image, as torchvision moves tv_tensors.Mask. A resize takes
-// the nearest pixel, with PyTorch's rounding. The field is either ragged uint8, PNG
-// files with a palette or in grey of up to 16 bits, or TIFF files in grey of 8 or 16 bits,
-// whose numbers are those that numpy.asarray(PIL.Image.open(f)) has; or uint8 or uint16 of
-// shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says otherwise.
-// It must come before all steps that change the image.
+// Mask says that a field holds the class number of every pixel of the image: all steps move
+// it with the image, as torchvision moves tv_tensors.Mask. A resize takes the nearest
+// pixel, with PyTorch's rounding. The field holds files or arrays. Files are ragged uint8:
+// PNG with a palette or in grey of up to 16 bits, or TIFF in grey of 8 or 16 bits. Their
+// numbers are those of numpy.asarray(PIL.Image.open(f)). Arrays are uint8 or uint16 of
+// shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says
+// otherwise. It must come before all steps that change the image.
 func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor.Uint8} }
 
 // Masks says that a field holds a mask per object, as instance segmentation has

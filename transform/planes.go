@@ -112,8 +112,8 @@ func isDeep(dt tensor.Dtype) bool {
 	return dt == tensor.Dtype{} || dt == tensor.Float32 || depthOf(dt).whole
 }
 
-// settle makes values that were computed values of the dtype: whole numbers, to which halves go
-// to the even neighbour, within the range.
+// settle converts computed values to values of the dtype. Integers are rounded, halves to
+// even, and clamped to the range.
 func (d depth) settle(values []float32) {
 	if !d.whole {
 		return

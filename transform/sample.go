@@ -49,11 +49,11 @@ func (s *Sample) New(w, h int) *Image {
 	return &s.engine.spare
 }
 
-// ApplySample makes a step from your own [SampleTransform], which gets the named fields.
-// It runs at its place in the list. A field of [Mask] or [Masks] cannot be named, because
-// masks are moved last. A transform with a method Size does not go with [Mask] and [Masks],
-// and moves the fields of [Boxes] and [KeyPoints] itself, so all of them are named. With
-// fields it is not for [Compile].
+// ApplySample makes a step from your own [SampleTransform], which gets the named fields. It
+// runs at its place in the list. A field of [Mask] or [Masks] cannot be named, because
+// masks are moved last. A transform with a method Size moves the fields of [Boxes] and
+// [KeyPoints] itself: all of them must be named. It cannot be combined with [Mask] and
+// [Masks]. ApplySample with fields cannot be used in [Compile].
 //
 // To change the float32 result use [ApplyPlanes], and for results of other dtypes and
 // shapes [dataset.Map] over the result of Images: its function gets all fields, and their

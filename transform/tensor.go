@@ -103,9 +103,10 @@ func (o *output) String() string {
 	return fmt.Sprintf("%s%s %v", text, dense.Name(o.dtype), axes)
 }
 
-// ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after
-// Grayscale(1). The values are float32(x)/255, so from 0 to 1. Unlike in
-// torchvision, grey images have 3 channels too, because every image becomes RGB.
+// ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
+// The values are float32(x)/255, so from 0 to 1. Unlike in torchvision, grey images have 3
+// channels too, because every image becomes RGB. With [Depth16] the result has the images'
+// channels, and integers are divided by the greatest value of their dtype.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
 		if err := p.toTensor("ToTensor()"); err != nil {
@@ -142,11 +143,12 @@ func (p *program) toTensor(call string) error {
 	return nil
 }
 
-// ToDtype makes the result of [ToTensor] float16 or bfloat16 of package half, which
-// takes half the memory. All arithmetic before it is float32; the results are
-// rounded to the nearest value, ties to even, as torch's x.to(torch.float16) and
-// x.to(torch.bfloat16) do. It must come after [ToTensor] and [Normalize].
-// tensor.Float32 changes nothing.
+// ToDtype makes the result of [ToTensor] float16 or bfloat16 of package half, which takes
+// half the memory. All arithmetic before it is float32; the results are rounded to the
+// nearest value, ties to even, as torch's x.to(torch.float16) and x.to(torch.bfloat16) do.
+// It must come after [ToTensor] and [Normalize]. tensor.Float32 changes nothing there. With
+// [Depth16] and without ToTensor, tensor.Int32 and tensor.Float32 keep the stored values as
+// they are.
 func ToDtype(dt tensor.Dtype) Step {
 	return setting{fmt.Sprintf("ToDtype(%s)", dense.Name(dt)), func(p *program) error {
 		if p.deep != nil {

@@ -8,7 +8,7 @@ import (
 // An Activity is what a goroutine of a loader does at the moment.
 type Activity struct {
 	Worker int    // the worker's number; -1 for the loop itself and for a goroutine that plans an epoch
-	Doing  string // such as "placing a sample", "waiting for memory" or "running the loop body"; empty between two of them
+	Doing  string // such as "placing a sample", "waiting for memory" or "running the loop body"; empty between two activities
 
 	Epoch, Batch int    // the batch that the worker works on; -1 and -1 if it waits
 	Index        int    // the sample that is placed; -1 if none is

@@ -25,7 +25,7 @@ import (
 	"github.com/penstock-go/penstock/loader/trace"
 )
 
-// slowest is the number of slowest samples that are shown.
+// slowest is the number of samples in the list of the slowest.
 const slowest = 10
 
 // A View shows the loaders that its hooks were given to. The zero value shows none. Its

@@ -3,9 +3,10 @@
 //
 //	l, err := loader.New(ds, loader.Observe(otel.Trace(otel.Name("train"))))
 //
-// Metrics go to the global MeterProvider, or to the one that [MeterProvider] names, from
-// when the loader is made until it is closed. They are read from [loader.Loader.Stats] when
-// they are collected, so between collections they cost a few nanoseconds per batch.
+// Metrics go to the global MeterProvider, or to the one that the option [MeterProvider]
+// gives. They are reported from when the loader is made until it is closed. They are read
+// from [loader.Loader.Stats] when they are collected, so between collections they cost a
+// few nanoseconds per batch.
 //
 // # Metrics
 //

@@ -23,8 +23,8 @@ func Loader(options ...loader.Option) Option {
 	return Option{func(c *config) { c.loader = append(c.loader, options...) }}
 }
 
-// Token sends a bearer token with every request. It is never sent over another scheme than
-// HTTPS, except to the machine itself or if Insecure allows it.
+// Token sends a bearer token with every request. It is sent over HTTPS only, except to the
+// machine itself, or if [Insecure] allows HTTP.
 func Token(secret string) Option { return Option{func(c *config) { c.token = secret }} }
 
 // Insecure allows sending a [Token] over HTTP to other machines.
@@ -42,7 +42,7 @@ func HTTPClient(client *http.Client) Option { return Option{func(c *config) { c.
 // by then 70 s have passed on average, in addition to the time of the requests.
 func Retries(n int) Option { return Option{func(c *config) { c.retries = n }} }
 
-// Silence sets after which time without a byte a request counts as broken. It must be
+// Silence sets the time without a byte after which a request counts as broken. It must be
 // longer than the service needs to make a batch. The default is a minute.
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 

@@ -41,20 +41,20 @@ func Token(secret string) Option {
 // another loop, requests that need one get status 503. The default is 48.
 func Batches(n int) Option { return Option{func(c *config) { c.batches = n }} }
 
-// InFlight sets the number of batches in memory for a rank that is read. Three of them
-// are kept so that they can be sent again, or after a later one. The default is 6, the
-// smallest number is 5.
+// InFlight sets the number of batches in memory for a rank that is read. Three of them are
+// kept after they were made, so that they can be sent again, or out of order. The default
+// is 6. At least 5 are needed.
 func InFlight(n int) Option { return Option{func(c *config) { c.inFlight = n }} }
 
 // Requests sets how many requests for batches the Server answers at once. Others get
 // status 503. The default is 64.
 func Requests(n int) Option { return Option{func(c *config) { c.requests = n }} }
 
-// Idle sets after which time the memory of a rank that nobody reads is freed. The
+// Idle sets the time after which the memory of a rank that nobody reads is freed. The
 // default is a minute.
 func Idle(d time.Duration) Option { return Option{func(c *config) { c.idle = d }} }
 
-// Stall sets after which time without progress a client that reads a batch is
+// Stall sets the time without progress after which a client that reads a batch is
 // disconnected. The default is 30 s.
 func Stall(d time.Duration) Option { return Option{func(c *config) { c.stall = d }} }
 

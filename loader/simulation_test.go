@@ -37,7 +37,7 @@ func reads(d time.Duration) func(time.Duration) time.Duration {
 func (s simulation) dataset() *fake {
 	processors := make(chan bool, runtime.GOMAXPROCS(0))
 	begun := time.Now()
-	ds := &fake{n: 1 << 40}
+	ds := &fake{n: 1 << 30}
 	if s.bytes > 0 {
 		ds.spec = dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{s.bytes}}}
 	}
@@ -252,7 +252,7 @@ func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
 		const budget = 400_000
 		var l *loader.Loader
 		var most atomic.Int64
-		ds := &fake{n: 1 << 40, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}}
+		ds := &fake{n: 1 << 30, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}}
 		ds.place = func(_ context.Context, i int, dst dataset.Slot) error {
 			dst.Stage(dataset.StageRead)
 			time.Sleep(20 * ms)

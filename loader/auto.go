@@ -56,6 +56,8 @@ type Tuning struct {
 	Budget    int64  // bytes, as in [Budget]
 	Changes   int    // how often it has changed the number of workers, trials included
 	Reason    string // why, in words; empty without Auto
+
+	gained int // the workers that loaded much more than fewer did; 0 if none
 }
 
 // String is a sentence such as "8 workers, 17 batches in flight within 2.0 GiB, 1 read

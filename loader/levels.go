@@ -230,7 +230,7 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 		return l.cfg.workers, len(l.jobs), Tuning{}
 	}
 	a := l.tuning
-	t = Tuning{Workers: a.workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.changes, Reason: a.reason + a.refusal}
+	t = Tuning{Workers: a.workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.changes, Reason: a.reason + a.refusal, gained: a.gained}
 	if _, ok := l.ds.(dataset.ReadAheader); ok {
 		t.ReadAhead = l.distance()
 	}

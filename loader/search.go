@@ -49,7 +49,7 @@ func (t *tuner) steady(w window) bool {
 		case t.calm > time.Minute:
 			t.patience = 2
 		}
-		t.calm, t.odd, t.windows = 0, 0, 0
+		t.calm, t.odd, t.windows, t.gained = 0, 0, 0, 0
 		t.forget()
 		t.falls = rate > t.rate
 	}

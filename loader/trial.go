@@ -105,6 +105,12 @@ func (t *tuner) settle(keep bool, ratio float64) {
 	t.trial = trial{}
 	t.falls = keep && !r.up()
 	switch {
+	case keep && r.up() && ratio > change:
+		t.gained = r.to
+	case keep && !r.up():
+		t.gained = min(t.gained, r.to)
+	}
+	switch {
 	case keep && r.up():
 		t.lower = r.from
 	case keep:

@@ -42,6 +42,7 @@ type tuner struct {
 	rest     time.Duration // since the last change, without anything to try
 	restFor  time.Duration // after which the bracket is forgotten
 
+	gained  int // the workers that were kept because they loaded much more; 0 if the load is another since
 	changes int
 	reason  string
 }
@@ -53,7 +54,7 @@ const (
 	waits     = 0.03 // share of the time that the loop waits, below which the body is the limit
 	gain      = 1.03 // ratio of speeds above which more workers are worth it
 	loss      = 0.98 // ratio above which fewer workers are as good
-	change    = 1.3  // ratio of speeds that is another load
+	change    = 1.3  // ratio of speeds that is another load, or that computing does not give
 	trials    = 6    // windows of a trial at most
 	calmNoise = 0.2  // share by which the speed of usual windows may vary
 	restTime  = 30 * time.Second

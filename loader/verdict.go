@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Verdict says in one sentence what limits the loop, and what would help. It is the
@@ -14,7 +15,8 @@ import (
 // Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise
 // the limit is the first of these that applies: a single wait, such as that for the first
 // batch, if it was more than half of all waiting; the order of delivery, if workers waited
-// for memory for a quarter of the loop's time; what workers spend most time on.
+// for memory for a quarter of the loop's time; what workers spend most time on. Whether that
+// is waiting or computing, only the dataset's stages and the trials of [Auto] tell.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
@@ -36,19 +38,37 @@ func (s Stats) verdict(processors int) string {
 	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
 		return fmt.Sprintf("the order of batches is the limit: %s while workers wait for memory: batches take unequal times, and a larger %s helps", waits, s.choice("Prefetch", "Budget"))
 	}
-	name, most := "placing samples", s.Busy
-	if stage := s.largest(); stage.Total > 0 {
-		name, most = "the stage "+stage.Name, stage.Total
-		if stage.Name == dataset.StageRead {
-			return fmt.Sprintf("storage is the limit: %s takes %s of the work of %s, and %s: %s",
-				name, percent(most, s.Busy), s.crew(), waits, s.choice("more workers help, also more than processors", "packed or cached data helps, and Auto finds the workers"))
-		}
+	return s.work(processors, waits)
+}
+
+// work says what limits the workers, if they are the slower side.
+func (s Stats) work(processors int, waits string) string {
+	name, stage := "placing samples", s.largest()
+	unknown := s.Busy // time of which no stage is known
+	for _, known := range s.Stages {
+		unknown -= known.Total
 	}
-	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(most, s.Busy), s.crew(), waits)
-	if s.Workers < processors && s.Tuning.Reason == "" {
-		return fmt.Sprintf("workers are the limit: %s: more of them help, up to %d", text, processors)
+	staged := unknown <= s.Busy/2 && stage.Total > 0
+	if staged {
+		name = "the stage " + stage.Name
+	} else {
+		stage.Total = s.Busy
 	}
-	return fmt.Sprintf("processors are the limit: %s: more of them help, or data that was preprocessed", text)
+	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(stage.Total, s.Busy), s.crew(), waits)
+	switch {
+	case staged && stage.Name == dataset.StageRead:
+		return fmt.Sprintf("storage is the limit: %s: %s", text,
+			s.choice("more workers help, also more than processors", "packed or cached data helps, and Auto finds the workers"))
+	case s.Workers < processors && s.Tuning.Reason == "":
+		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d", text, processors)
+	case s.Tuning.gained > processors && (!staged || s.Tuning.gained > 4*processors):
+		return fmt.Sprintf("samples wait rather than compute, because more workers than the %s load more: %s: faster storage helps, or cached data",
+			figures.Count(processors, "processor", "processors"), text)
+	case !staged:
+		return fmt.Sprintf("it is not known whether samples wait or compute, because the dataset reports no stage for %s of the work of %s, and %s: report stages by Slot.Stage%s",
+			percent(unknown, s.Busy), s.crew(), waits, s.choice(", or let Auto find the workers", ", and Auto finds the workers"))
+	}
+	return fmt.Sprintf("processors are the limit: %s: more processors help, or data that was preprocessed", text)
 }
 
 // choice is what to change with a fixed number of workers, or with [Auto].
@@ -69,12 +89,7 @@ func (s Stats) largest() (largest StageTime) {
 	return largest
 }
 
-func (s Stats) crew() string {
-	if s.Workers == 1 {
-		return "1 worker"
-	}
-	return fmt.Sprintf("%d workers", s.Workers)
-}
+func (s Stats) crew() string { return figures.Count(s.Workers, "worker", "workers") }
 
 func percent(part, whole time.Duration) string {
 	if whole <= 0 {

@@ -23,6 +23,11 @@ func staged(n int, read, decode func(i int) time.Duration) *fake {
 	}}
 }
 
+// unstaged is a dataset of n samples that take that time, of which no stage is known.
+func unstaged(n int, took time.Duration) *fake {
+	return &fake{n: n, place: func(context.Context, int, dataset.Slot) error { time.Sleep(took); return nil }}
+}
+
 func steady(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
 
 // tail is a millisecond, but much more for one sample of every so many.
@@ -52,7 +57,15 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 		{"slow decoding on all processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, nil, "processors are the limit: the stage decode takes 95%"},
 		{"one worker where there are more processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode"},
 		{"no workers", staged(64, steady(ms), steady(ms)), 10 * ms, []loader.Option{loader.Workers(0)}, "there are no workers"},
-		{"no stages", &fake{n: 640, place: func(context.Context, int, dataset.Slot) error { time.Sleep(20 * ms); return nil }}, 10 * ms, nil, "processors are the limit: placing samples takes 100%"},
+		{"no stages", unstaged(640, 20*ms), 10 * ms, nil, "it is not known whether samples wait or compute, because the dataset reports no stage for 100% of the work of 4 workers"},
+		{"no stages, and more workers than processors", unstaged(2560, 20*ms), 0, []loader.Option{loader.Workers(64)}, "it is not known whether samples wait or compute, because the dataset reports no stage for 100% of the work of 64 workers"},
+		{"a stage of a small part", &fake{n: 640, place: func(_ context.Context, _ int, dst dataset.Slot) error {
+			time.Sleep(19 * ms)
+			dst.Stage(dataset.StageStore)
+			time.Sleep(ms)
+			return nil
+		}}, 10 * ms, nil, "it is not known whether samples wait or compute, because the dataset reports no stage for 95% of the work"},
+		{"no stages, and fewer workers than processors", unstaged(640, 20*ms), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: placing samples takes 100% of the work of 1 worker,"},
 		{"one slow sample", staged(640, tail(640, 20*time.Second), steady(ms)), 5 * ms, nil, "a single batch took 20s of"},
 		{"a slow start", staged(160, tail(1, 0), func(i int) time.Duration {
 			if i < 16 {
@@ -85,6 +98,32 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestVerdictAgreesWithAuto has samples that wait, and no stages. Auto finds that more
+// workers load more, up to the most that it takes.
+func TestVerdictAgreesWithAuto(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoader(t, unstaged(1_000_000, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(16))
+		before := l.Stats()
+		forTime(t, l, 20*time.Second, func(*loader.Batch) {
+			if s := l.Stats(); s.Tuning.Changes == 0 {
+				before = s
+			}
+		})
+		if got, want := before.Verdict(), "it is not known whether samples wait"; before.Wait.Count > 2 && !strings.HasPrefix(got, want) {
+			t.Errorf("before the first trial: got %q, want %q", got, want)
+		}
+		s := l.Stats()
+		if s.Workers < 128 {
+			t.Fatalf("got %d workers, want many: %v", s.Workers, s.Tuning)
+		}
+		want := "samples wait rather than compute, because more workers than the 2 processors load more: placing samples takes 100% of the work of"
+		if got := s.Verdict(); !strings.HasPrefix(got, want) || strings.Contains(got, "more workers help") {
+			t.Errorf("got %q, want %q, with %v", got, want, s.Tuning)
+		}
+	})
 }
 
 // TestVerdictOfAnIntervalLeavesOutEarlierWaits has a slow start, and then a slow loop

@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
 
@@ -78,7 +79,7 @@ func checkSamples(src deepSource, channels int) (tensor.Dtype, error) {
 	case err != nil:
 		return dtype, err
 	case n != channels:
-		return dtype, fmt.Errorf("transform: the image has %d channels, Depth16 wants %d", n, channels)
+		return dtype, fmt.Errorf("transform: the image has %s, Depth16 wants %d", figures.Count(n, "channel", "channels"), channels)
 	case dtype == tensor.Dtype{}:
 		dtype = tensor.Float32
 	}

@@ -168,7 +168,7 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 	if err := c.Into(floats, transform.Decoded(bands)); err != nil || floats[0] != 0.25 || floats[4] != 7 || floats[8] != -1 {
 		t.Errorf("got %v, %v", floats, err)
 	}
-	if err := c.Into(floats, transform.Decoded(m)); err == nil || !strings.Contains(err.Error(), "1 channels, Depth16 wants 3") {
+	if err := c.Into(floats, transform.Decoded(m)); err == nil || !strings.Contains(err.Error(), "the image has 1 channel, Depth16 wants 3") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -97,17 +97,40 @@ func (p *program) compileViews() []error {
 		if v.field == "" {
 			v.field = p.field
 		}
-		inner := &program{field: v.field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated, deep: p.deep.copy()}
+		inner := p.inner(v.field)
 		if err := inner.finish(v.several); err != nil {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
-		if inner.field != v.field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-			inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 || inner.crops.n > 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil {
-			errs = append(errs, fmt.Errorf("transform: %v: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints, FiveCrop, TenCrop and Views in it", v.ViewGroup))
+		if p.sets(inner, v.field) {
+			errs = append(errs, fmt.Errorf("transform: %v: %s: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints, FiveCrop, TenCrop and Views in it", v.ViewGroup, steps.Join(p.outside(v))))
 		}
 		v.program = inner
 	}
 	return errs
+}
+
+// inner is the program of views before their steps.
+func (p *program) inner(field string) *program {
+	return &program{field: field, limit: p.limit, pillow: p.pillow, cut: p.cut, annotated: p.annotated, deep: p.deep.copy()}
+}
+
+// sets reports whether the program of views has what belongs outside of them.
+func (p *program) sets(inner *program, field string) bool {
+	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
+		inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 ||
+		inner.crops.n > 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
+}
+
+// outside lists the steps of the views that belong outside.
+func (p *program) outside(v *views) (found []Step) {
+	for _, s := range v.several {
+		inner := p.inner(v.field)
+		inner.addAll([]Step{s})
+		if p.sets(inner, v.field) {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the

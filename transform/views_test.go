@@ -148,21 +148,23 @@ func TestViewsAllocateNothing(t *testing.T) {
 func TestViewsThatCannotBeAreErrors(t *testing.T) {
 	ok := []transform.Step{transform.CenterCrop(8), transform.ToTensor()}
 	for want, list := range map[string][]transform.Step{
-		"want 1 to 1024 views":                   {transform.Views(0, ok...)},
-		"a step is nil":                          {transform.Views(2, nil)},
-		"the size varies":                        {transform.Views(2, transform.Resize(8))},
-		`two fields are named "image"`:           {transform.Views(2, ok...), transform.Views(3, ok...)},
-		`two fields are named "label"`:           {transform.Views(2, ok...), transform.Views(3, ok...).As("label")},
-		"want all steps that change the image":   {transform.Resize(20), transform.Views(2, ok...)},
-		"among those of Views":                   {transform.Views(2, ok...), transform.ToTensor()},
-		"without Ragged and Sizes":               {transform.Sizes("size"), transform.Views(2, ok...)},
-		`the dataset has no field "masks"`:       {transform.Mask("masks"), transform.Views(2, ok...)},
-		`that is the field of the images`:        {transform.Mask("image"), transform.Views(2, ok...).As("mask")},
-		`two fields are named "boxes_counts"`:    {transform.Boxes("boxes", transform.XYXY).Apart("label", "points", "mask"), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
-		"want settings outside":                  {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
-		"KeyPoints, FiveCrop, TenCrop and Views": {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
-		"and Views in it":                        {transform.Views(2, transform.Views(2, ok...))},
-		"must not be part of a random step":      {transform.RandomApply(0.5, transform.Views(2, ok...))},
+		"want 1 to 1024 views":                             {transform.Views(0, ok...)},
+		"a step is nil":                                    {transform.Views(2, nil)},
+		"the size varies":                                  {transform.Views(2, transform.Resize(8))},
+		`two fields are named "image"`:                     {transform.Views(2, ok...), transform.Views(3, ok...)},
+		`two fields are named "label"`:                     {transform.Views(2, ok...), transform.Views(3, ok...).As("label")},
+		"want all steps that change the image":             {transform.Resize(20), transform.Views(2, ok...)},
+		"among those of Views":                             {transform.Views(2, ok...), transform.ToTensor()},
+		"without Ragged and Sizes":                         {transform.Sizes("size"), transform.Views(2, ok...)},
+		`the dataset has no field "masks"`:                 {transform.Mask("masks"), transform.Views(2, ok...)},
+		`that is the field of the images`:                  {transform.Mask("image"), transform.Views(2, ok...).As("mask")},
+		`two fields are named "boxes_counts"`:              {transform.Boxes("boxes", transform.XYXY).Apart("label", "points", "mask"), transform.Views(2, ok...).As("boxes_counts"), transform.Views(2, ok...)},
+		"): MaxPixels(9): want settings outside":           {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
+		"): Depth16(1): want settings outside":             {transform.Views(2, transform.Depth16(1), transform.CenterCrop(8), transform.ToTensor())},
+		`): Mask("mask"), Ragged(): want settings outside`: {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8), transform.Ragged())},
+		"KeyPoints, FiveCrop, TenCrop and Views":           {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
+		"and Views in it":                                  {transform.Views(2, transform.Views(2, ok...))},
+		"must not be part of a random step":                {transform.RandomApply(0.5, transform.Views(2, ok...))},
 	} {
 		if _, err := transform.Images(scenes(t, 1), list...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", list, err, want)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -283,6 +284,31 @@ func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
 	if want := l.Stats().Tuning.String(); want == "" || !strings.Contains(page, "Auto: "+want) {
 		t.Errorf("the page lacks %q:\n%s", want, page)
 	}
+}
+
+// TestBusyFollowsAuto from 2 workers to many, all of them busy.
+func TestBusyFollowsAuto(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	synctest.Test(t, func(t *testing.T) {
+		var view live.View
+		ds := dataset.Func(50_000, fake{}.Spec(), func(context.Context, int, dataset.Slot) error {
+			time.Sleep(20 * time.Millisecond)
+			return nil
+		})
+		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
+		made := time.Now()
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Since(made) > 4*time.Second {
+				break
+			}
+		}
+		if r, s := reports(t, &view)[0], l.Stats(); s.Workers < 16 || r.Recent.Busy < 0.9 {
+			t.Errorf("got %.0f%% busy, want nearly all of many, with %v", 100*r.Recent.Busy, s.Tuning)
+		}
+	})
 }
 
 func TestTheHistoryIsBounded(t *testing.T) {

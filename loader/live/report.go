@@ -37,7 +37,7 @@ type report struct {
 	Stages  []stage    `json:"stages"`
 	Working []activity `json:"working"`
 	Slowest []sample   `json:"slowest"`
-	Failed  []failed   `json:"failed"`  // of the first 1,000 failures
+	Failed  []failed   `json:"failed"`  // of the first 1,000 failures, if there were more
 	History []moment   `json:"history"` // in order of time
 }
 
@@ -82,6 +82,7 @@ type failed struct {
 	Epoch int    `json:"epoch"` // in which it failed first
 	Batch int    `json:"batch"`
 	Times int    `json:"times"`
+	More  bool   `json:"more"` // whether it may have failed more often than that
 }
 
 // A moment is the time from one point to the next.
@@ -100,11 +101,12 @@ func (w *watch) report(now time.Time) report {
 	if closed {
 		now = ended
 	}
-	recent, took := lately(points, now)
+	last := lately(points, now)
+	recent := total(last)
 	r := report{
 		Name: w.name, Closed: closed, Seconds: now.Sub(made).Seconds(),
 		Verdict: verdict(s, recent, working), Tuning: s.Tuning.String(),
-		Recent:  ratesOf(recent, took),
+		Recent:  ratesOf(last),
 		Samples: s.Samples, Batches: s.Batches, Emptied: s.Emptied, Dropped: s.Dropped, FirstBatch: s.Wait.First.Seconds(),
 		Workers: s.Workers, Slabs: s.Slabs, Ready: s.Ready, Bytes: s.SlabBytes,
 		Stages: []stage{}, Working: []activity{}, Slowest: []sample{}, Failed: []failed{}, History: []moment{},
@@ -122,27 +124,28 @@ func (w *watch) report(now time.Time) report {
 	for _, t := range w.slow.Samples() {
 		r.Slowest = append(r.Slowest, sample{t.Index, t.Name, t.Epoch, t.Batch, t.Took.Seconds(), longest(t)})
 	}
-	r.Failed = append(r.Failed, failures(s.Failures)...)
+	r.Failed = append(r.Failed, failures(s.Failures, s.Dropped)...)
 	for i := 1; i < len(points); i++ {
 		took := points[i].at.Sub(points[i-1].at)
 		if took < spacing/2 && i > 1 {
 			continue // too short for a rate
 		}
-		m := ratesOf(points[i].stats.Sub(points[i-1].stats), took)
+		m := ratesOf(points[i-1 : i+1])
 		r.History = append(r.History, moment{now.Sub(points[i].at).Seconds(), m.Samples, m.Wait})
 	}
 	return r
 }
 
-// failures are the samples that failed most often.
-func failures(errs []*loader.SampleError) (all []failed) {
+// failures are the samples that failed most often, of those whose errors are kept. dropped
+// is the number of all failures.
+func failures(errs []*loader.SampleError, dropped int64) (all []failed) {
 	at := map[int]int{}
 	for _, e := range errs {
 		i, ok := at[e.Index]
 		if !ok {
 			i = len(all)
 			at[e.Index] = i
-			all = append(all, failed{e.Index, e.Name, e.Epoch, e.Batch, 0})
+			all = append(all, failed{e.Index, e.Name, e.Epoch, e.Batch, 0, dropped > int64(len(errs))})
 		}
 		all[i].Times++
 	}
@@ -150,27 +153,41 @@ func failures(errs []*loader.SampleError) (all []failed) {
 	return all[:min(len(all), shownFailures)]
 }
 
-// lately is what was done since the last point that is ten seconds old, or since the first
-// one.
-func lately(points []point, now time.Time) (loader.Stats, time.Duration) {
-	from := points[0]
-	for _, p := range points {
+// lately is the points since the last one that is ten seconds old, or all of them.
+func lately(points []point, now time.Time) []point {
+	from := 0
+	for i, p := range points {
 		if now.Sub(p.at) >= recently {
-			from = p
+			from = i
 		}
 	}
-	last := points[len(points)-1]
-	return last.stats.Sub(from.stats), last.at.Sub(from.at)
+	return points[from:]
 }
 
-func ratesOf(d loader.Stats, took time.Duration) rates {
+// total is what was done from the first point to the last one.
+func total(points []point) loader.Stats {
+	return points[len(points)-1].stats.Sub(points[0].stats)
+}
+
+// ratesOf is what was done from the first point to the last one, per second and as shares.
+func ratesOf(points []point) rates {
+	d, took := total(points), points[len(points)-1].at.Sub(points[0].at)
 	r := rates{Seconds: took.Seconds(), Wait: share(d.Wait.Total, d.Wait.Total+d.Body)}
 	if took > 0 {
 		r.Samples, r.Batches = float64(d.Samples)/took.Seconds(), float64(d.Batches)/took.Seconds()
-		crew := time.Duration(max(d.Workers, 1)) * took
-		r.Busy, r.MemoryWait = min(1, share(d.Busy, crew)), min(1, share(d.MemoryWait, crew))
+		r.Busy, r.MemoryWait = min(1, share(d.Busy, worked(points))), min(1, share(d.MemoryWait, worked(points)))
 	}
 	return r
+}
+
+// worked is the time of all workers together. With Auto their number changes, and from one
+// point to the next it is taken to be the mean of both.
+func worked(points []point) (sum time.Duration) {
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		sum += time.Duration(max(a.stats.Workers, 1)+max(b.stats.Workers, 1)) * b.at.Sub(a.at) / 2
+	}
+	return sum
 }
 
 // share is the share of a part, from 0 to 1.

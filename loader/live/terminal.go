@@ -8,15 +8,17 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // Terminal shows the view in a terminal, and draws it again after every interval, until
-// stop is called. If w is not a terminal, it writes a line for every loader instead. stop
-// waits for the last drawing. Nothing else should write to the terminal meanwhile.
+// stop is called. What does not fit the terminal's height is left out: first slow samples,
+// then what workers do, and the name and the bottleneck last. Where the system does not tell
+// the height, it is $LINES or 24. If w is not a terminal, it writes a line for every loader
+// instead. stop waits for the last drawing. Nothing else should write to the terminal
+// meanwhile.
 func (v *View) Terminal(w io.Writer, interval time.Duration) (stop func()) {
 	done, over := make(chan struct{}), make(chan struct{})
-	s := screen{w: w, terminal: isTerminal(w)}
+	s := screen{w: w, terminal: isTerminal(w), size: func() (int, int) { return terminalSize(w) }}
 	go func() {
 		defer close(over)
 		ticker := time.NewTicker(max(interval, 10*time.Millisecond))
@@ -52,6 +54,7 @@ func isTerminal(w io.Writer) bool {
 type screen struct {
 	w        io.Writer
 	terminal bool
+	size     func() (rows, columns int)
 	lines    int // of the last drawing
 }
 
@@ -70,12 +73,13 @@ func (s *screen) draw(reports []report) {
 		fmt.Fprintf(&b, "\x1b[%dA", s.lines)
 	}
 	b.WriteString("\r\x1b[J\x1b[?7l") // clear what follows, and cut long lines
-	text := ""
-	for _, r := range reports {
-		text += full(r)
+	rows, columns := s.size()
+	lines := fitting(reports, rows-1, columns-1) // the cursor is in the row below
+	for _, l := range lines {
+		b.WriteString(l.text + "\n")
 	}
-	b.WriteString(text + "\x1b[?7h")
-	s.lines = strings.Count(text, "\n")
+	b.WriteString("\x1b[?7h")
+	s.lines = len(lines)
 	io.WriteString(s.w, b.String())
 }
 
@@ -87,98 +91,4 @@ func short(r report) string {
 		text += fmt.Sprintf(", %d dropped", r.Dropped)
 	}
 	return text + "; " + clean(r.Verdict)
-}
-
-// terminalRows is the number of goroutines, and of slow samples, that a terminal shows.
-const terminalRows, terminalSlowest = 8, 3
-
-// full is a report in some lines.
-func full(r report) string {
-	var b strings.Builder
-	state := "for"
-	if r.Closed {
-		state = "closed after"
-	}
-	fmt.Fprintf(&b, "\x1b[1m%s\x1b[0m  %s %s  %s\n", plain(r.Name), state, seconds(r.Seconds), spark(r.History))
-	fmt.Fprintf(&b, "%s samples/s  %d samples in %s, %d dropped\n", number(r.Recent.Samples), r.Samples, count(r.Batches, "batch", "batches"), r.Dropped)
-	fmt.Fprintf(&b, "loop waits %s  workers busy %s  %d of %d slabs ready\n", percent(r.Recent.Wait), percent(r.Recent.Busy), r.Ready, r.Slabs)
-	for i, s := range r.Stages {
-		if i > 0 {
-			b.WriteString("  ")
-		}
-		fmt.Fprintf(&b, "%s %s", plain(s.Name), percent(s.Share))
-	}
-	if len(r.Stages) > 0 {
-		b.WriteString("\n")
-	}
-	c := shown(r.Working)
-	for _, a := range c.Rows[:min(len(c.Rows), terminalRows)] {
-		fmt.Fprintf(&b, "  %s\n", a)
-	}
-	if more := len(r.Working) - terminalRows; more > 0 {
-		fmt.Fprintf(&b, "  and %d more; all: %s\n", more, c.Summary)
-	}
-	for _, s := range r.Slowest[:min(len(r.Slowest), terminalSlowest)] {
-		fmt.Fprintf(&b, "  slow: %s %s %s\n", plain(title(s.Index, s.Name)), seconds(s.Took), plain(s.Stage))
-	}
-	b.WriteString(wrapped(clean(r.Verdict)))
-	if r.Tuning != "" {
-		b.WriteString(wrapped("Auto: " + clean(r.Tuning)))
-	}
-	return b.String()
-}
-
-// columns is the width to which sentences are wrapped.
-const columns = 79
-
-// wrapped breaks a sentence into lines.
-func wrapped(sentence string) string {
-	var b strings.Builder
-	column := 0
-	for word := range strings.FieldsSeq(sentence) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case column == 0:
-		case column+1+n > columns:
-			b.WriteString("\n")
-			column = 0
-		default:
-			b.WriteString(" ")
-			column++
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return b.String() + "\n"
-}
-
-// String is what a goroutine does, in one line.
-func (a activity) String() string {
-	who := "loop"
-	if a.Worker >= 0 {
-		who = fmt.Sprintf("worker %d", a.Worker)
-	}
-	text := fmt.Sprintf("%-10s", who)
-	if a.Doing == "" {
-		return text
-	}
-	text += fmt.Sprintf(" %8s  ", seconds(a.For))
-	if a.Index < 0 {
-		return text + a.Doing
-	}
-	if a.Stage != "" {
-		text += plain(a.Stage) + "  "
-	}
-	return text + plain(title(a.Index, a.Sample))
-}
-
-// spark is the samples per second of the last moments, the highest one as a full block.
-func spark(history []moment) string {
-	history = history[max(0, len(history)-30):]
-	top := peak(history)
-	var b strings.Builder
-	for _, m := range history {
-		b.WriteRune([]rune("▁▂▃▄▅▆▇█")[int(7*m.Samples/max(top, 1e-9)+0.5)])
-	}
-	return b.String()
 }

@@ -2,8 +2,12 @@ package live
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/loader"
 )
 
 func made() report {
@@ -19,7 +23,7 @@ func made() report {
 
 func TestTheTerminalIsDrawnOver(t *testing.T) {
 	var text strings.Builder
-	s := screen{w: &text, terminal: true}
+	s := screen{w: &text, terminal: true, size: func() (int, int) { return 24, 80 }}
 	s.draw([]report{made()})
 	const want = "\r\x1b[J\x1b[?7l\x1b[1mtrain\x1b[0m  for 1m2.3s  ▁▅█\n" +
 		"123 samples/s  1280 samples in 10 batches, 2 dropped\n" +
@@ -72,22 +76,107 @@ func TestOfManyWorkersTheLongestCallsAreShown(t *testing.T) {
 	if len(c.Rows) != 16 || c.Rows[0].Worker != -1 || c.Rows[1].Worker != 199 || c.Rows[15].Worker != 185 {
 		t.Errorf("got %+v", c.Rows)
 	}
-	if got := full(report{Working: working}); strings.Count(got, "\n") > 15 || !strings.Contains(got, "and 196 more; all: 200 read") {
-		t.Errorf("got %s", got)
+	if got := texts(full(report{Working: working}, mostWorking, mostSlow, 80)); len(got) > 15 || !slices.Contains(got, "  and 196 more; all: 200 read, 2 between calls, 1 waiting for memory") {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestSentencesAreWrapped(t *testing.T) {
 	const word = "0123456789012345678901234567890123456789" // 40 letters
-	for text, want := range map[string]string{
-		"":                          "\n",
-		"a  b":                      "a b\n",
-		word + " " + word[:38]:      word + " " + word[:38] + "\n",
-		word + " " + word:           word + "\n" + word + "\n",
-		word + word + word + " and": word + word + word + "\nand\n",
+	for text, want := range map[string][]string{
+		"":                          {""},
+		"a  b":                      {"a b"},
+		word + " " + word[:38]:      {word + " " + word[:38]},
+		word + " " + word:           {word, word},
+		word + word + word + " and": {word + word + word, "and"},
 	} {
-		if got := wrapped(text); got != want {
+		if got := wrapped(text, 200); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got, want := wrapped("in a narrow terminal", 11), []string{"in a narrow", "terminal"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func texts(rows []row) (all []string) {
+	for _, r := range rows {
+		all = append(all, r.text)
+	}
+	return all
+}
+
+// TestADrawingFitsTheTerminal of any height, because what scrolls out of it cannot be drawn
+// over.
+func TestADrawingFitsTheTerminal(t *testing.T) {
+	r := made()
+	r.Tuning = "2 workers, 5 batches in flight: a worker per processor to begin with"
+	for _, loaders := range []int{1, 2, 7} {
+		reports := slices.Repeat([]report{r}, loaders)
+		for height := range 60 {
+			var text strings.Builder
+			s := screen{w: &text, terminal: true, size: func() (int, int) { return height, 80 }}
+			s.draw(reports)
+			if n := strings.Count(text.String(), "\n"); n > max(0, height-1) || n < min(height-1, 10*loaders)-(loaders-1) || n != s.lines {
+				t.Errorf("%d loaders in %d rows: got %d lines", loaders, height, n)
+			}
+		}
+	}
+	for height, want := range map[int][]string{
+		4: {"train", "123 samples/s", "the loop body is the limit"},
+		8: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  workers: 1 decode, 1 between calls", "the loop body is the limit", "Auto: 2 workers"},
+		9: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  loop ", "  and 2 more; all: 1 decode", "the loop body is the limit", "Auto: 2 workers"},
+	} {
+		got := texts(fitting([]report{r}, height-1, 79))
+		for i, begin := range want {
+			if len(got) != len(want) || !strings.HasPrefix(strings.TrimPrefix(got[i], "\x1b[1m"), begin) {
+				t.Fatalf("%d rows: got %q, want %q", height, got, want)
+			}
+		}
+	}
+}
+
+func TestTheSizeIsThatOfTheEnvironmentOrUsual(t *testing.T) {
+	t.Setenv("LINES", "")
+	t.Setenv("COLUMNS", "")
+	if rows, columns := terminalSize(new(strings.Builder)); rows != 24 || columns != 80 {
+		t.Errorf("got %d rows of %d, want 24 of 80", rows, columns)
+	}
+	t.Setenv("LINES", "8")
+	t.Setenv("COLUMNS", "-3")
+	if rows, columns := terminalSize(os.Stderr); rows < 1 || columns < 1 {
+		t.Errorf("got %d rows of %d", rows, columns)
+	}
+	if rows, columns := terminalSize(new(strings.Builder)); rows != 8 || columns != 80 {
+		t.Errorf("got %d rows of %d, want 8 of 80", rows, columns)
+	}
+}
+
+// TestBusyIsOfTheWorkersThatThereWere while Auto took more and more of them.
+func TestBusyIsOfTheWorkersThatThereWere(t *testing.T) {
+	begun := time.Now()
+	at := func(second, workers int, busy time.Duration) point {
+		return point{begun.Add(time.Duration(second) * time.Second), loader.Stats{Workers: workers, Busy: busy, MemoryWait: busy / 4}}
+	}
+	got := ratesOf([]point{at(0, 2, 0), at(1, 2, 2*time.Second), at(2, 6, 6*time.Second), at(4, 256, 268*time.Second)})
+	if got.Busy != 1 || got.MemoryWait != 0.25 {
+		t.Errorf("got %v busy and %v waiting for memory, want 1 and 0.25", got.Busy, got.MemoryWait)
+	}
+}
+
+func TestFailuresAreAtLeastThoseWhoseErrorsAreKept(t *testing.T) {
+	errs := []*loader.SampleError{{Index: 3}, {Index: 4}, {Index: 4}}
+	for dropped, more := range map[int64]bool{3: false, 4: true} {
+		got := failures(errs, dropped)
+		if len(got) != 2 || got[0].Index != 4 || got[0].Times != 2 || got[0].More != more || got[1].More != more {
+			t.Errorf("%d dropped: got %+v", dropped, got)
+		}
+		var text strings.Builder
+		if err := page.Execute(&text, map[string]any{"Reports": []report{{Failed: got}}, "Refresh": 0}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text.String(), "at least 2<") != more {
+			t.Errorf("%d dropped: got\n%s", dropped, text.String())
 		}
 	}
 }

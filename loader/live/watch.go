@@ -43,7 +43,7 @@ func (w *watch) begin(l *loader.Loader) {
 	defer w.mu.Unlock()
 	l.Working() // from the first one, calls are timed
 	w.l, w.made, w.ended = l, time.Now(), time.Time{}
-	w.points = []point{{at: w.made}}
+	w.points = []point{{at: w.made, stats: loader.Stats{Workers: l.Stats().Workers}}}
 	w.since.Store(w.made.UnixNano())
 	w.slow.Reset()
 }

@@ -107,6 +107,40 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 	})
 }
 
+func TestMetricsOfAutoAreItsTuning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		provider, collect := metrics(t)
+		l := newLoader(t, fake{n: 10_000, read: 10 * time.Millisecond}, loader.Workers(loader.Auto), loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
+		epoch(t, t.Context(), l, 0)
+		got, s := collect(), l.Stats()
+		if s.Tuning.Changes == 0 || s.Tuning.InFlight == 0 {
+			t.Fatalf("got %v, want changes", s.Tuning)
+		}
+		for name, want := range map[string]int{"worker.count": s.Tuning.Workers, "tuning.batches": s.Tuning.InFlight, "tuning.changes": s.Tuning.Changes} {
+			if value := got["penstock.loader."+name+"penstock.loader.name=loader"]; value != float64(want) {
+				t.Errorf("%s: got %v, want %d", name, value, want)
+			}
+		}
+	})
+}
+
+// TestOnlyNamesKeepLoadersApart, as Name says.
+func TestOnlyNamesKeepLoadersApart(t *testing.T) {
+	provider, collect := metrics(t)
+	for _, name := range []string{"loader", "", "validation"} {
+		options := []otel.Option{otel.MeterProvider(provider)}
+		if name != "" {
+			options = append(options, otel.Name(name))
+		}
+		epoch(t, t.Context(), newLoader(t, fake{n: 64}, loader.Observe(otel.Trace(options...))), 0)
+	}
+	got := collect()
+	const delivered = "penstock.loader.samples.deliveredpenstock.loader.name="
+	if got[delivered+"loader"] != 128 || got[delivered+"validation"] != 64 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestAClosedLoaderIsNotObserved(t *testing.T) {
 	provider, collect := metrics(t)
 	l := newLoader(t, fake{n: 64}, loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))

@@ -18,11 +18,16 @@
 //	penstock.loader.wait.duration      s         histogram, of the loop's waits for batches
 //	penstock.loader.loop.time          s         counter; penstock.loop.state is wait or body
 //	penstock.loader.worker.time        s         counter, of all workers together; penstock.worker.state is busy or memory_wait
-//	penstock.loader.worker.count       {worker}  up-down counter
+//	penstock.loader.worker.count       {worker}  up-down counter, with loader.Auto of those that are active
 //	penstock.loader.slab.count         {slab}    up-down counter
 //	penstock.loader.slab.usage         By        up-down counter
 //	penstock.loader.stage.time         s         counter; penstock.stage is the dataset's name for the stage
 //	penstock.loader.stage.calls        {call}    counter; penstock.stage as before
+//
+// With [loader.Auto] as the number of workers:
+//
+//	penstock.loader.tuning.batches     {batch}   up-down counter, of batches that may be in flight
+//	penstock.loader.tuning.changes     {change}  counter, of changes of the number of workers, trials included
 //
 // All of them have the attribute penstock.loader.name (see [Name]). Stages after the first
 // 32 are counted together, as _OTHER. The histogram is exact to 7 %, and complete for up to
@@ -80,8 +85,10 @@ type config struct {
 	sources []source
 }
 
-// Name sets the attribute penstock.loader.name. The default is "loader". Loaders of one
-// program that are open at the same time need different names.
+// Name sets the attribute penstock.loader.name, in which loaders that are open at the same
+// time must differ, because OpenTelemetry adds up what has the same attributes. The default
+// is "loader", so at most one of them can do without Name. Names that stay the same from
+// run to run, such as "train" and "validation", keep their series in Prometheus.
 func Name(name string) Option { return Option{func(c *config) { c.name = name }} }
 
 // MeterProvider sets where the metrics go. The default is the global one, as it is when

@@ -82,7 +82,7 @@ func everything(t *testing.T) (*loader.Loader, *httptest.Server) {
 	}
 	hooks := otel.Trace(otel.Name("train"), otel.MeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
 		otel.Cache("memory", memory), otel.DiskCache("disk", disk), otel.Objects("web", client), otel.Prefetch("web", ahead))
-	l := newLoader(t, memory, loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(hooks))
+	l := newLoader(t, memory, loader.Workers(loader.Auto), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(hooks))
 	scraped := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(scraped.Close)
 	return l, scraped
@@ -133,6 +133,8 @@ func TestPrometheusSeesTheseNames(t *testing.T) {
 		penstock_loader_slab_usage_bytes
 		penstock_loader_stage_calls_total
 		penstock_loader_stage_time_seconds_total
+		penstock_loader_tuning_batches
+		penstock_loader_tuning_changes_total
 		penstock_loader_wait_duration_seconds_bucket
 		penstock_loader_wait_duration_seconds_count
 		penstock_loader_wait_duration_seconds_sum

@@ -47,7 +47,7 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 // then not delivered.
 func (r *run) outcome(j *job) (emptied bool, err error) {
 	r.failed += len(j.failed)
-	r.l.counts.failed(j.failed)
+	r.l.counts.failed(j.failed, j.dropped)
 	switch limit := r.l.cfg.limit; {
 	case j.err != nil && j.err == j.passing():
 		return false, j.err

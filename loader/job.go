@@ -43,6 +43,7 @@ type job struct {
 	// Set by the worker that finishes the last row.
 	finisher int   // that worker; -1 before
 	rows     int   // number of good rows, which come first
+	dropped  int   // samples that a service could not place
 	err      error // takes the batch's place
 
 	// The loader's mutex guards these.
@@ -62,7 +63,7 @@ type failure struct {
 // publish opens the rows for claims.
 func (j *job) publish() {
 	j.failed = j.failed[:0]
-	j.broken, j.err = nil, nil
+	j.broken, j.err, j.dropped = nil, nil, 0
 	j.left.Store(int64(len(j.indices)))
 	j.claims.Store(uint64(len(j.indices)) << 32)
 }
@@ -108,7 +109,7 @@ func (j *job) fail(f failure) {
 
 // refuse completes a batch that could not be begun, with the error in its place.
 func (j *job) refuse(err error) {
-	j.indices, j.failed, j.rows = j.indices[:0], j.failed[:0], 0
+	j.indices, j.failed, j.rows, j.dropped = j.indices[:0], j.failed[:0], 0, 0
 	j.err, j.complete = err, true
 }
 

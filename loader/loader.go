@@ -55,7 +55,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/internal/whole"
 )
 
 // A Loader turns a dataset into batches. Only one loop at a time may run over it.
@@ -203,7 +202,7 @@ func (l *Loader) largestBatch() (rows int, err error) {
 	if l.cfg.batchSampler == nil {
 		return max(1, min(l.cfg.batchSize, l.ds.Len())), nil
 	}
-	if s, ok := l.cfg.batchSampler.(whole.Sampler); ok {
+	if s := l.cfg.service(); s != nil {
 		return max(1, s.Rows()), nil
 	}
 	defer recovered(&err)

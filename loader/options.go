@@ -54,7 +54,7 @@ func Sampler(s sampler.Sampler) Option {
 // BatchSampler sets which samples each batch has. It cannot be combined with
 // BatchSize, Sampler, Shuffle and DropLast.
 func BatchSampler(s sampler.BatchSampler) Option {
-	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler = true }}
+	return Option{func(c *config) { c.batchSampler = s; c.set.batchSampler, c.set.otherBatches = true, c.set.batchSampler }}
 }
 
 // Shuffle sets whether every epoch has a random order of its own. The order is that
@@ -65,7 +65,7 @@ func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }}
 // Seed sets the seed of Shuffle and of the samples' random numbers (see
 // [dataset.Slot.Rand]). The default is 0. Runs with the same seed give the same
 // batches.
-func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s }} }
+func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s; c.set.seed = true }} }
 
 // DropLast sets whether to leave out a last batch of fewer than BatchSize samples.
 // The default is false.
@@ -186,7 +186,11 @@ type config struct {
 	auto   bool                       // whether workers is only the number to begin with
 	budget int                        // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
 
-	set struct{ batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler bool }
+	set struct {
+		batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler, seed bool
+
+		otherBatches bool // whether BatchSampler was given before too
+	}
 }
 
 func newConfig(options []Option) config {
@@ -239,7 +243,10 @@ func (c *config) validate() error {
 		_, err := sampler.Shard(sampler.Sequential(0), r.rank, r.world, r.mode)
 		wrong(err != nil, "Ranks(%d, %d, %v): %w", r.rank, r.world, r.mode, err)
 	}
-	if c.set.batchSampler {
+	switch {
+	case c.service() != nil:
+		c.checkService(wrong)
+	case c.set.batchSampler:
 		const batches = "cannot be given together with BatchSampler, which sets the batches"
 		wrong(c.set.batchSize, "BatchSize(%d): "+batches, c.batchSize)
 		wrong(c.set.sampler, "Sampler: "+batches)
@@ -315,6 +322,9 @@ func (c *config) chosen(ds dataset.Dataset) {
 		c.sampler = sampler.Shuffle(ds.Len(), c.seed)
 	default:
 		c.sampler = sampler.Sequential(ds.Len())
+	}
+	if s := c.service(); s != nil {
+		c.seed = s.Seed()
 	}
 	switch r := c.ranks; {
 	case r == nil:

@@ -22,7 +22,8 @@ type Stats struct {
 	// the loop has reached. With [Skip] their batches are shorter. With [Replace]
 	// other samples took their place, and replacements that failed count too.
 	Dropped int64
-	// Failures lists the first 1,000 of these samples.
+	// Failures lists the first 1,000 of these samples, but none that a service could not
+	// place: its batches say only how many there were.
 	Failures []*SampleError
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is
@@ -211,10 +212,11 @@ func (c *counts) emptied() {
 	c.empty++
 }
 
-func (c *counts) failed(failed []failure) {
+// failed counts samples that could not be placed here, or by a service.
+func (c *counts) failed(failed []failure, dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dropped += int64(len(failed))
+	c.dropped += int64(len(failed) + dropped)
 	for _, f := range failed {
 		if len(c.failures) < maxFailures {
 			c.failures = append(c.failures, f.err)

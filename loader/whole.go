@@ -38,6 +38,8 @@ func (b wholeBatch) Reserve(rows int) ([]int, error) {
 	return b.j.indices, nil
 }
 
+func (b wholeBatch) Dropped(samples int) { b.j.dropped = samples }
+
 func (b wholeBatch) Fixed(field int) []byte { return b.j.slab.column(field, len(b.j.indices)) }
 
 func (b wholeBatch) Ragged(field, n int) (values []byte, offsets []int, err error) {
@@ -77,10 +79,30 @@ func (w *worker) placeWhole(j *job) {
 	returned = true
 }
 
+// service is the batch sampler if it asks a service for its batches, otherwise nil.
+func (c *config) service() whole.Sampler {
+	s, _ := c.batchSampler.(whole.Sampler)
+	return s
+}
+
+// checkService reports each option that sets what the service has decided.
+func (c *config) checkService(wrong func(is bool, format string, args ...any)) {
+	const belongs = "belongs to the service, which decides what batches have"
+	wrong(c.set.batchSize, "BatchSize(%d): "+belongs, c.batchSize)
+	wrong(c.set.otherBatches, "BatchSampler: "+belongs)
+	wrong(c.set.sampler, "Sampler: "+belongs)
+	wrong(c.shuffle, "Shuffle(true): "+belongs)
+	wrong(c.set.seed, "Seed(%d): "+belongs, c.seed)
+	wrong(c.dropLast, "DropLast(true): "+belongs)
+	wrong(c.policy != Stop || c.limit != 0, "OnError: "+belongs)
+	wrong(len(c.collate) > 0, "Collate: "+belongs)
+	wrong(c.ranks != nil, "Ranks: belongs to the service, which is told the rank with every request")
+}
+
 // epochBatches are the batches of an epoch that remain after some draws. A service is
 // asked for them; other batch samplers plan the whole epoch.
 func (l *Loader) epochBatches(ctx context.Context, epoch, drawn int) (sampler.Batches, error) {
-	if s, ok := l.cfg.batchSampler.(whole.Sampler); ok {
+	if s := l.cfg.service(); s != nil {
 		return s.From(ctx, epoch, drawn)
 	}
 	batches := l.cfg.batchSampler.Epoch(epoch)

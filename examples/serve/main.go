@@ -5,7 +5,8 @@
 //	go run ./examples/serve -read http://localhost:8080      # a trainer in Go
 //	python torch_reader.py http://localhost:8080             # a trainer in PyTorch
 //
-// Trainers print the SHA-256 of all that they have read. With -local the same plan is
+// Trainers print how many images could not be read, and were left out, and the SHA-256 of all
+// others. With -local the same plan is
 // loaded without a service: the hash is the same. Any number of replicas may run; give
 // the trainer all their addresses, separated by commas. docs/service.md says more, and
 // the folder kubernetes has a Deployment.
@@ -86,6 +87,12 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	switch {
+	case o.epochs < 1:
+		return fmt.Errorf("-epochs %d: want 1 or more", o.epochs)
+	case o.local && o.read != "":
+		return errors.New("-local and -read: want one of them")
+	}
 	token, err := readToken(o.tokenFile)
 	if err != nil {
 		return err
@@ -99,18 +106,20 @@ func run(ctx context.Context, o options) error {
 	return provide(ctx, o, token)
 }
 
-// readToken reads the token. Errors do not show it.
+// readToken reads the token, which is "" if none is given. Errors do not show it. Files and
+// secrets of Kubernetes often end with a line break, which is no part of the token.
 func readToken(file string) (string, error) {
-	if file == "" {
-		return os.Getenv("PENSTOCK_TOKEN"), nil
+	text, from := os.Getenv("PENSTOCK_TOKEN"), "PENSTOCK_TOKEN"
+	if file != "" {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		text, from = string(b), file
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(b))
-	if token == "" {
-		return "", errors.New(file + " is empty: want a token")
+	token := strings.TrimSpace(text)
+	if token == "" && (file != "" || text != "") {
+		return "", errors.New(from + " is empty: want a token")
 	}
 	return token, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/loader"
 )
 
 // This test's program is also the replicas and the trainers.
@@ -167,6 +169,9 @@ func TestTrainersSeeEveryBatchOnceWhileReplicasAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !bytes.Contains(want, []byte(" 2 left out,")) { // once per epoch
+		t.Errorf("got %q, want 2 images left out", want)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	addresses, kills := replicas(t, ctx, 2, args...)
@@ -220,8 +225,8 @@ func TestTheTokenComesFromAFileOrTheEnvironment(t *testing.T) {
 	if err := os.WriteFile(file, []byte(" secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PENSTOCK_TOKEN", "other")
-	for name, want := range map[string]string{file: "secret", "": "other"} {
+	t.Setenv("PENSTOCK_TOKEN", "other\n")
+	for name, want := range map[string]string{file: "secret", "": "other"} { // both without their line breaks
 		if got, err := readToken(name); err != nil || got != want {
 			t.Errorf("%q: got %q, %v", name, got, err)
 		}
@@ -231,5 +236,54 @@ func TestTheTokenComesFromAFileOrTheEnvironment(t *testing.T) {
 	}
 	if _, err := readToken(file); err == nil {
 		t.Error("no error for an empty file")
+	}
+	t.Setenv("PENSTOCK_TOKEN", "\n")
+	if token, err := readToken(""); err == nil {
+		t.Errorf("a blank variable: got %q and no error", token)
+	}
+	t.Setenv("PENSTOCK_TOKEN", "")
+	if token, err := readToken(""); err != nil || token != "" {
+		t.Errorf("no variable: got %q, %v", token, err)
+	}
+}
+
+func TestFlagsThatDoNothingAreRefused(t *testing.T) {
+	for want, args := range map[string][]string{
+		"-epochs 0: want 1 or more":          {"-local", "-epochs", "0"},
+		"-local and -read: want one of them": {"-local", "-read", "http://localhost:1"},
+	} {
+		cmd := program(t, args...)
+		cmd.Stderr = nil // Output keeps it
+		out, err := cmd.Output()
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok || !strings.Contains(string(exit.Stderr), want) || len(out) > 0 {
+			t.Errorf("%v: got %q, %v, want %q", args, out, err, want)
+		}
+	}
+}
+
+func TestAnImageThatIsLeftOutIsLoggedOnce(t *testing.T) {
+	var text bytes.Buffer
+	trace := leftOut(slog.New(slog.NewTextHandler(&text, nil)))
+	for _, e := range []*loader.SampleError{
+		{Index: 3, Name: "bad.png", Err: errors.New("no image")},
+		{Index: 3, Name: "bad.png", Err: errors.New("no image"), Epoch: 1},
+		{Index: 4, Name: "far.png", Err: os.ErrDeadlineExceeded}, // may pass
+	} {
+		trace.SampleFailed(e)
+	}
+	if got := text.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "image=bad.png") || !strings.Contains(got, "no image") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheReaderInPythonShowsItsUsage(t *testing.T) {
+	python, missing := torch(t)
+	if missing != nil {
+		t.Skip("PENSTOCK_TORCH_PYTHON, or python3, cannot run torch_reader.py: ", missing)
+	}
+	out, err := exec.CommandContext(t.Context(), python, "torch_reader.py").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "python torch_reader.py http://") || strings.Contains(string(out), "Traceback") {
+		t.Errorf("got %s, %v", out, err)
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
 )
 
@@ -17,13 +20,20 @@ func provide(ctx context.Context, o options, token string) error {
 	if err != nil {
 		return err
 	}
-	s, err := serve.New(ctx, ds, serve.Loader(options...), serve.Mode(mode), serve.Batches(o.batches), serve.Token(token))
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	serving := []serve.Option{
+		serve.Loader(append(options, loader.Observe(leftOut(logger)))...), serve.Mode(mode), serve.Batches(o.batches),
+	}
+	if token != "" {
+		serving = append(serving, serve.Token(token))
+	}
+	s, err := serve.New(ctx, ds, serving...)
 	if err != nil {
 		return err
 	}
 	listening := []serve.ListenOption{
 		serve.Grace(o.drain, 30*time.Second),
-		serve.Logger(slog.New(slog.NewTextHandler(os.Stderr, nil))),
+		serve.Logger(logger),
 		serve.Listening(func(a net.Addr) { fmt.Printf("plan %s at %v\n", s.Plan(), a) }),
 	}
 	if o.cert != "" || o.key != "" {
@@ -33,4 +43,17 @@ func provide(ctx context.Context, o options, token string) error {
 		listening = append(listening, serve.Insecure())
 	}
 	return serve.ListenAndServe(ctx, o.listen, s, listening...)
+}
+
+// leftOut logs every image that cannot be read, the first time.
+func leftOut(logger *slog.Logger) loader.Trace {
+	var seen sync.Map
+	return loader.Trace{SampleFailed: func(e *loader.SampleError) {
+		if dataset.MayPass(e) {
+			return // the batch is tried again
+		}
+		if _, again := seen.LoadOrStore(e.Index, true); !again {
+			logger.Warn("an image is left out", "image", e.Name, "err", e.Err)
+		}
+	}}
 }

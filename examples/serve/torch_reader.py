@@ -7,6 +7,7 @@ A batch is a function of its number, so any replica may be asked for it, again a
 
 import hashlib
 import itertools
+import json
 import os
 import sys
 import time
@@ -26,12 +27,14 @@ class Service(torch.utils.data.IterableDataset):
         path = f"/v1/{plan}/{self.epoch}/{self.share}"
         batches = range(get(session, self.replicas, path).json()["batches"])
         for number in batches[worker.id :: worker.num_workers] if worker else batches:
-            yield safetensors.torch.load(get(session, self.replicas, f"{path}/{number}").content)
+            content = get(session, self.replicas, f"{path}/{number}").content
+            header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+            yield safetensors.torch.load(content), int(header["__metadata__"]["dropped"])
 
 
 def get(session, replicas, path, patience=120):
     """Asks one replica after the other until one answers."""
-    token = os.environ.get("PENSTOCK_TOKEN")
+    token = os.environ.get("PENSTOCK_TOKEN", "").strip()
     headers = {"Authorization": "Bearer " + token} if token else {}
     begun = time.monotonic()
     for replica in itertools.cycle(replicas):
@@ -49,17 +52,21 @@ def get(session, replicas, path, patience=120):
 
 
 def main(replicas, epochs=1, workers=0):
-    digest, batches, samples = hashlib.sha256(), 0, 0
+    digest, batches, samples, left_out = hashlib.sha256(), 0, 0, 0
     for epoch in range(int(epochs)):
-        for batch in torch.utils.data.DataLoader(Service(replicas.split(","), epoch=epoch), batch_size=None, num_workers=int(workers)):
+        service = Service(replicas.split(","), epoch=epoch)
+        for batch, dropped in torch.utils.data.DataLoader(service, batch_size=None, num_workers=int(workers)):
+            left_out += dropped
             if len(batch["indices"]) == 0:
                 continue  # all its images were left out
             for name in ("indices", "label", "image"):
                 digest.update(batch[name].numpy().tobytes())
             batches += 1
             samples += len(batch["indices"])
-    print(f"{batches} batches, {samples} images, sha256 {digest.hexdigest()}")
+    print(f"{batches} batches, {samples} images, {left_out} left out, sha256 {digest.hexdigest()}")
 
 
 if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 4 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     main(*sys.argv[1:])

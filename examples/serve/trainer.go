@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/penstock-go/penstock/loader"
@@ -14,7 +16,13 @@ import (
 
 // train reads from the service.
 func train(ctx context.Context, o options, token string) error {
-	options := []remote.Option{remote.Rank(o.rank, o.world), remote.Token(token)}
+	options := []remote.Option{
+		remote.Rank(o.rank, o.world),
+		remote.Logger(slog.New(slog.NewTextHandler(os.Stderr, nil))),
+	}
+	if token != "" {
+		options = append(options, remote.Token(token))
+	}
 	if o.insecure {
 		options = append(options, remote.Insecure())
 	}
@@ -58,6 +66,6 @@ func consume(ctx context.Context, l *loader.Loader, epochs int) (err error) {
 		batches++
 		samples += b.Len()
 	}
-	fmt.Printf("%d batches, %d images, sha256 %x\n", batches, samples, sum.Sum(nil))
+	fmt.Printf("%d batches, %d images, %d left out, sha256 %x\n", batches, samples, l.Stats().Dropped, sum.Sum(nil))
 	return nil
 }

@@ -31,6 +31,9 @@ type Batch interface {
 	// Ragged makes room for n bytes of a ragged field. The caller writes the values, and
 	// the len(indices)+1 offsets in elements, which ascend from 0.
 	Ragged(field, n int) (values []byte, offsets []int, err error)
+	// Dropped says how many samples of the batch could not be placed where it was
+	// assembled. The default is 0.
+	Dropped(samples int)
 }
 
 // A Sampler is a [sampler.BatchSampler] that asks a service for its batches. The
@@ -41,4 +44,6 @@ type Sampler interface {
 	From(ctx context.Context, epoch, draw int) (sampler.BatchPart, error)
 	// Rows is the number of samples in the largest batch.
 	Rows() int
+	// Seed is that of the batches.
+	Seed() uint64
 }

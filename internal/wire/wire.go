@@ -77,6 +77,7 @@ type Error struct {
 	Error string `json:"error"`
 	Name  string `json:"name,omitempty"`  // of the sample that failed
 	Index *int   `json:"index,omitempty"` // of the sample that failed
+	Plan  string `json:"plan,omitempty"`  // that the service serves, if the path has another
 }
 
 // Fields are the fields of a spec.

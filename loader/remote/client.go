@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -43,10 +44,8 @@ func newClient(replicas []string, cfg config) (*client, error) {
 	for _, r := range replicas {
 		u, parseErr := url.Parse(strings.TrimSuffix(r, "/"))
 		switch {
-		case parseErr != nil:
-			err = errors.Join(err, fmt.Errorf("remote: Open: %w", parseErr))
-		case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica", r))
+		case parseErr != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica: want http://host:port", r))
 		case cfg.token != "" && !cfg.insecure && u.Scheme != "https" && !loopback(u.Hostname()):
 			err = errors.Join(err, fmt.Errorf("remote: Open: %s: a Token needs https, or Insecure", u.Redacted()))
 		default:
@@ -86,8 +85,8 @@ func (c *client) close() {
 }
 
 // fetchJSON requests a path and decodes the answer.
-func (c *client) fetchJSON(ctx context.Context, path string, to any) error {
-	return c.fetch(ctx, path, func(r *response) error {
+func (c *client) fetchJSON(ctx context.Context, path string, patience time.Duration, to any) error {
+	return c.fetch(ctx, path, patience, func(r *response) error {
 		const most = 1 << 20
 		return json.NewDecoder(io.LimitReader(r, most)).Decode(to)
 	})
@@ -98,12 +97,20 @@ type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// errOtherPlan is the error of a replica with another plan.
-var errOtherPlan = errors.New("it serves another plan")
+// An otherPlan is the error of a replica with another plan.
+type otherPlan struct{ has, want string }
 
-// fetch requests a path until a replica has answered and use has read the answer.
-func (c *client) fetch(ctx context.Context, path string, use func(*response) error) error {
+func (e otherPlan) Error() string { return fmt.Sprintf("it serves plan %.64s, want %s", e.has, e.want) }
+
+// forever is the patience where Retries sets how often replicas are asked again.
+const forever = time.Duration(math.MaxInt64)
+
+// fetch requests a path until a replica has answered and use has read the answer. If all
+// replicas have failed, they are not asked again after the time patience, or if that is
+// forever, after Retries.
+func (c *client) fetch(ctx context.Context, path string, patience time.Duration, use func(*response) error) error {
 	var errs []error
+	begun := time.Now()
 	for round := 0; ; round++ {
 		errs = errs[:0]
 		others := 0 // replicas with another plan
@@ -111,20 +118,30 @@ func (c *client) fetch(ctx context.Context, path string, use func(*response) err
 		for i, r := range asked {
 			err := c.attempt(ctx, r, asked[(i+1)%len(asked)], path, use)
 			if err == nil {
+				if round > 0 {
+					c.cfg.log.Info("the service answers again", "request", path, "after", time.Since(begun))
+				}
 				return nil
 			}
 			if _, ok := errors.AsType[final](err); ok || ctx.Err() != nil {
 				return fmt.Errorf("%s: %w", r.url, err)
 			}
-			if errors.Is(err, errOtherPlan) {
+			if _, ok := errors.AsType[otherPlan](err); ok {
 				others++
 			}
 			errs = append(errs, fmt.Errorf("%s: %w", r.url, err))
 		}
-		if round == c.cfg.retries || others == len(asked) {
+		if others == len(asked) || patience == forever && round == c.cfg.retries {
 			return errors.Join(errs...)
 		}
-		if err := pause(ctx, round); err != nil {
+		left := patience - time.Since(begun)
+		if left <= 0 {
+			return errors.Join(append(errs, fmt.Errorf("no replica answered for %v", patience))...)
+		}
+		if round == 0 {
+			c.cfg.log.Warn("no replica answers, they are asked again", "request", path, "err", errors.Join(errs...))
+		}
+		if err := pause(ctx, round, left); err != nil {
 			return errors.Join(append(errs, err)...)
 		}
 	}
@@ -149,10 +166,10 @@ func (c *client) attempt(ctx context.Context, first, second *replica, path strin
 // mostPause is the longest time before all replicas are asked again.
 const mostPause = 10 * time.Second
 
-// pause waits before all replicas are asked again.
-func pause(ctx context.Context, round int) error {
+// pause waits before all replicas are asked again, for the time left at the longest.
+func pause(ctx context.Context, round int, left time.Duration) error {
 	most := min(100*time.Millisecond<<min(round, 10), mostPause)
-	timer := time.NewTimer(rand.N(most))
+	timer := time.NewTimer(min(rand.N(most), left))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

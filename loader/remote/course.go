@@ -16,13 +16,16 @@ func (s courses) Identity() string { return s.c.plan.Order }
 
 func (s courses) Rows() int { return s.c.plan.Rows }
 
+// Seed is that of the service, so that positions are those of a local loader.
+func (s courses) Seed() uint64 { return s.c.plan.Seed }
+
 func (s courses) From(ctx context.Context, epoch, draw int) (sampler.BatchPart, error) {
 	path := fmt.Sprintf("/v1/%s/%d/%d-%d", s.c.plan.Plan, epoch, s.c.cfg.rank, s.c.cfg.world)
 	if draw > 0 {
 		path += fmt.Sprintf("?draw=%d", draw)
 	}
 	var rest wire.Rest
-	if err := s.c.fetchJSON(ctx, path, &rest); err != nil {
+	if err := s.c.fetchJSON(ctx, path, forever, &rest); err != nil {
 		return nil, err
 	}
 	if rest.Epoch != epoch || rest.Draw != draw || rest.Batches < 0 || rest.Step < 1 || rest.End < draw {

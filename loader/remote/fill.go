@@ -29,7 +29,7 @@ func (r reader) PlaceWhole(ctx context.Context, b whole.Batch) error {
 	if b.Draw() > 0 {
 		path += fmt.Sprintf("?draw=%d", b.Draw())
 	}
-	return c.fetch(ctx, path, func(r *response) error {
+	return c.fetch(ctx, path, forever, func(r *response) error {
 		if err := c.fill(b, r); err != nil {
 			return fmt.Errorf("batch: %w", err)
 		}
@@ -46,6 +46,10 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 	}
 	if err := c.check(h, b); err != nil {
 		return err
+	}
+	dropped, err := strconv.ParseInt(h.Texts["dropped"], 10, 32)
+	if err != nil || dropped < 0 {
+		return fmt.Errorf("header: dropped is %q, want a number of samples", h.Texts["dropped"])
 	}
 	indices, err := b.Reserve(rowsOf(h))
 	if err != nil {
@@ -68,6 +72,7 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 	if n, err := r.Read(end[:]); n > 0 || err != io.EOF { // also lets the connection be used again
 		return fmt.Errorf("the body goes on after the last tensor: %v", err)
 	}
+	b.Dropped(int(dropped))
 	return f.checkOffsets()
 }
 
@@ -109,7 +114,7 @@ func (c *client) check(h *wire.Header, b whole.Batch) error {
 		}
 	}
 	if h.Texts["plan"] != c.plan.Plan {
-		return errOtherPlan
+		return otherPlan{h.Texts["plan"], c.plan.Plan}
 	}
 	if len(h.Tensors) != len(want) {
 		return fmt.Errorf("header: %d tensors, want %d", len(h.Tensors), len(want))

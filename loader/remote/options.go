@@ -3,9 +3,11 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -16,16 +18,19 @@ type Option struct{ set func(*config) }
 func Rank(rank, world int) Option { return Option{func(c *config) { c.rank, c.world = rank, world }} }
 
 // Loader gives the loader options, such as Memory, InFlight, Unordered, Timeout and
-// Observe. Those that decide which samples a batch has, such as BatchSize, Shuffle and
-// Seed, belong to the service. Workers sets how many batches are requested at once, four at
-// most. The default is 2.
+// Observe. Those that decide what a batch has, such as BatchSize, Shuffle, Seed, Collate and
+// OnError, belong to the service and are errors here. In place of Ranks there is [Rank].
+// Workers sets how many batches are requested at once, four at most. The default is 2.
 func Loader(options ...loader.Option) Option {
 	return Option{func(c *config) { c.loader = append(c.loader, options...) }}
 }
 
 // Token sends a bearer token with every request. It is sent over HTTPS only, except to the
-// machine itself, or if [Insecure] allows HTTP.
-func Token(secret string) Option { return Option{func(c *config) { c.token = secret }} }
+// machine itself, or if [Insecure] allows HTTP. It is an error if secret is empty or if a
+// header cannot carry it, as with a line break at its end.
+func Token(secret string) Option {
+	return Option{func(c *config) { c.token, c.tokenErr = secret, wire.CheckToken(secret) }}
+}
 
 // Insecure allows sending a [Token] over HTTP to other machines.
 func Insecure() Option { return Option{func(c *config) { c.insecure = true }} }
@@ -41,6 +46,15 @@ func HTTPClient(client *http.Client) Option { return Option{func(c *config) { c.
 // Retries sets how often all replicas are asked again before a batch fails. The default is 20:
 // by then 70 s have passed on average, in addition to the time of the requests.
 func Retries(n int) Option { return Option{func(c *config) { c.retries = n }} }
+
+// OpenWithin sets for how long [Open] asks replicas again of which none answers. It does not
+// end a request that was sent: see [Silence]. The default is 5 s. A trainer that may start
+// before the service needs more. [Retries] does not limit it.
+func OpenWithin(d time.Duration) Option { return Option{func(c *config) { c.within = d }} }
+
+// Logger sets where it is logged that no replica answers a request, and that one answers it
+// again: once each, however often the request is sent. By default nothing is logged.
+func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }} }
 
 // Silence sets the time without a byte after which a request counts as broken. It must be
 // longer than the service needs to make a batch. The default is a minute.
@@ -60,20 +74,26 @@ type config struct {
 	rank, world int
 	loader      []loader.Option
 	token, plan string
+	tokenErr    error // what is wrong with the token
 	insecure    bool
 	http        *http.Client
 	retries     int
 	silence     time.Duration
 	hedge       float64
 	limit       int
+	within      time.Duration
+	log         *slog.Logger // not nil
 }
 
 func newConfig(options []Option) config {
-	c := config{world: 1, retries: 20, silence: time.Minute, hedge: 0.02, limit: 1 << 30}
+	c := config{world: 1, retries: 20, silence: time.Minute, hedge: 0.02, limit: 1 << 30, within: 5 * time.Second}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(&c)
 		}
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
@@ -86,9 +106,11 @@ func (c *config) validate() error {
 		}
 	}
 	wrong(c.world < 1 || c.rank < 0 || c.rank >= c.world, "Rank(%d, %d): want a rank from 0 to world-1", c.rank, c.world)
+	wrong(c.tokenErr != nil, "Token: %w", c.tokenErr)
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
 	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)
+	wrong(c.within < 0, "OpenWithin(%v): want 0 or more", c.within)
 	wrong(c.limit < 0, "Limit(%d): want 0 or more", c.limit)
 	return errors.Join(errs...)
 }

@@ -12,8 +12,9 @@
 // What Open returns is a [loader.Loader], so a trainer changes only the line that makes it.
 // Batches, with their numbers, indices and positions, are those of a local loader with the
 // service's plan and the option loader.Ranks, bit for bit. Positions of both can be used
-// with both. Only [loader.Batch.Name] differs: it has no names. Bytes are read from the
-// network into the memory of the batch.
+// with both. Only [loader.Batch.Name] differs: it has no names. [loader.Stats] counts the
+// samples that the service could not place in Dropped, but does not list them in Failures.
+// Bytes are read from the network into the memory of the batch.
 package remote
 
 import (
@@ -37,7 +38,8 @@ import (
 // a batch of another replica is the same. A replica that serves another plan is left
 // out.
 //
-// ctx applies to Open only. The loader must be closed.
+// If no replica answers, Open gives up after 5 s ([OpenWithin]). ctx applies to Open only. The
+// loader must be closed.
 func Open(ctx context.Context, replicas []string, options ...Option) (*loader.Loader, error) {
 	cfg := newConfig(options)
 	c, err := newClient(replicas, cfg)
@@ -57,12 +59,12 @@ func (c *client) newLoader(ctx context.Context) (*loader.Loader, error) {
 		return nil, err
 	}
 	options := append([]loader.Option{loader.Workers(2)}, c.cfg.loader...)
-	return loader.New(batches{c}, append(options, loader.BatchSampler(courses{c}), loader.Seed(c.plan.Seed))...)
+	return loader.New(batches{c}, append(options, loader.BatchSampler(courses{c}))...)
 }
 
 // describe asks for the plan.
 func (c *client) describe(ctx context.Context) (err error) {
-	if err := c.fetchJSON(ctx, "/v1/plan", &c.plan); err != nil {
+	if err := c.fetchJSON(ctx, "/v1/plan", c.cfg.within, &c.plan); err != nil {
 		return err
 	}
 	p := &c.plan

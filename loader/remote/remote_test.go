@@ -397,15 +397,26 @@ func TestWrongOptionsAreErrors(t *testing.T) {
 	url := newReplica(t, samples(43), nil, serve.Loader(plan...), serve.Token("secret"))
 	for want, open := range map[string]func() (*loader.Loader, error){
 		"no replicas": func() (*loader.Loader, error) { return remote.Open(t.Context(), nil) },
-		"not the URL": func() (*loader.Loader, error) { return remote.Open(t.Context(), []string{"host:80"}) },
-		"Rank(3, 3)":  func() (*loader.Loader, error) { return remote.Open(t.Context(), []string{url}, remote.Rank(3, 3)) },
+		`"host:80" is not the URL of a replica: want http://host:port`: func() (*loader.Loader, error) {
+			return remote.Open(t.Context(), []string{"host:80"})
+		},
+		`"127.0.0.1:80" is not the URL of a replica: want http://host:port`: func() (*loader.Loader, error) {
+			return remote.Open(t.Context(), []string{"127.0.0.1:80"})
+		},
+		"Rank(3, 3)": func() (*loader.Loader, error) { return remote.Open(t.Context(), []string{url}, remote.Rank(3, 3)) },
 		"needs https": func() (*loader.Loader, error) {
 			return remote.Open(t.Context(), []string{"http://far"}, remote.Token("x"))
 		},
 		"token is missing":    func() (*loader.Loader, error) { return remote.Open(t.Context(), []string{url}) },
 		"token is missing or": func() (*loader.Loader, error) { return remote.Open(t.Context(), []string{url}, remote.Token("x")) },
-		"which sets the batches": func() (*loader.Loader, error) {
-			return remote.Open(t.Context(), []string{url}, remote.Token("secret"), remote.Loader(loader.BatchSize(8)))
+		"Token: the token is empty": func() (*loader.Loader, error) {
+			return remote.Open(t.Context(), []string{url}, remote.Token(""))
+		},
+		"Token: the token begins or ends with": func() (*loader.Loader, error) {
+			return remote.Open(t.Context(), []string{url}, remote.Token("secret\n"))
+		},
+		"OpenWithin(-1ns): want 0 or more": func() (*loader.Loader, error) {
+			return remote.Open(t.Context(), []string{url}, remote.OpenWithin(-1))
 		},
 	} {
 		if l, err := open(); err == nil {
@@ -436,4 +447,27 @@ func TestACancelledLoopEndsWhileTheServiceWorks(t *testing.T) {
 		time.AfterFunc(10*time.Millisecond, cancel)
 	}
 	close(stuck)
+}
+
+func TestOptionsThatBelongToTheServiceAreErrors(t *testing.T) {
+	url := newReplica(t, samples(43), nil, serve.Loader(plan...))
+	for name, o := range map[string]loader.Option{
+		"BatchSize(8)":   loader.BatchSize(8),
+		"BatchSampler":   loader.BatchSampler(sampler.ByLength(make([]int, 43), 5, sampler.BatchSize(4))),
+		"Sampler":        loader.Sampler(sampler.Sequential(43)),
+		"Shuffle(true)":  loader.Shuffle(true),
+		"Seed(3)":        loader.Seed(3),
+		"DropLast(true)": loader.DropLast(true),
+		"OnError":        loader.OnError(loader.Skip, loader.NoLimit),
+		"Collate":        loader.Collate(dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil })),
+		"Ranks":          loader.Ranks(0, 2, sampler.PadToEven),
+	} {
+		l, err := remote.Open(t.Context(), []string{url}, remote.Loader(o))
+		if err == nil {
+			l.Close()
+		}
+		if want := "loader: " + name + ": belongs to the service"; err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %q alone", err, want)
+		}
+	}
 }

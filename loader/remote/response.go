@@ -146,11 +146,11 @@ func (c *client) send(r *response, path string) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return refusal(resp)
+	return refusal(resp, c.plan.Plan)
 }
 
-// refusal is the error of another status than 200.
-func refusal(resp *http.Response) error {
+// refusal is the error of another status than 200, if plan was wanted.
+func refusal(resp *http.Response, plan string) error {
 	const most = 64 << 10
 	var text wire.Error
 	err := fmt.Errorf("status %s", resp.Status)
@@ -159,7 +159,7 @@ func refusal(resp *http.Response) error {
 	}
 	switch resp.StatusCode {
 	case http.StatusConflict:
-		return errOtherPlan
+		return otherPlan{text.Plan, plan}
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError:
 		return final{err}
 	}

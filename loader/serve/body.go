@@ -48,6 +48,7 @@ func (s *Server) render(m *made) (b body) {
 		"draw":    strconv.Itoa(m.at.draw),
 		"number":  strconv.Itoa(m.at.number),
 		"samples": strconv.Itoa(rows),
+		"dropped": strconv.Itoa(m.dropped),
 	}}
 	for _, c := range columns {
 		h.Tensors = append(h.Tensors, c.Tensor)

@@ -76,18 +76,23 @@ func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	s.counts.answered(status)
 	text := wire.Error{Error: err.Error()}
 	if e, ok := errors.AsType[*loader.SampleError](err); ok {
 		text.Name, text.Index = e.Name, &e.Index
 	}
-	answer(w, status, text)
+	answer(w, s.refused(status), text)
+}
+
+// refused counts a response.
+func (s *Server) refused(status int) int {
+	s.counts.answered(status)
+	return status
 }
 
 // place parses the path up to the share, and the draw.
 func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a address, rest loader.Rest, ok bool) {
 	if r.PathValue("plan") != s.plan.Plan {
-		s.refuse(w, http.StatusConflict, errors.New("this service serves another plan: see /v1/plan"))
+		answer(w, s.refused(http.StatusConflict), wire.Error{Error: "this service serves another plan: see /v1/plan", Plan: s.plan.Plan})
 		return
 	}
 	of, shared := parseShare(r.PathValue("share"))
@@ -195,7 +200,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a addres
 	w.Header().Set("Content-Length", strconv.Itoa(b.bytes))
 	s.counts.answered(http.StatusOK)
 	if r.Method != http.MethodHead {
-		s.write(w, b)
+		s.write(w, m, b)
 	}
 }
 
@@ -211,7 +216,7 @@ func statusOf(ctx context.Context, err error) int {
 const stride = 4 << 20
 
 // write sends the body from the batch's own memory.
-func (s *Server) write(w http.ResponseWriter, b *body) {
+func (s *Server) write(w http.ResponseWriter, m *made, b *body) {
 	control := http.NewResponseController(w)
 	for _, piece := range append([][]byte{b.header}, b.pieces...) {
 		for len(piece) > 0 {
@@ -226,4 +231,5 @@ func (s *Server) write(w http.ResponseWriter, b *body) {
 		}
 	}
 	s.counts.batches.Add(1)
+	s.counts.dropped.Add(int64(m.dropped))
 }

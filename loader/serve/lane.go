@@ -50,6 +50,8 @@ type made struct {
 	drop  func()        // ends the lane's hold on the batch
 	err   error
 
+	dropped int // samples that could not be placed
+
 	render sync.Once
 	text   body
 }
@@ -181,7 +183,8 @@ func (l *lane) hold(m *made) (done func()) {
 // main is the lane's goroutine.
 func (l *lane) main() {
 	defer l.p.remove(l)
-	ld, err := loader.New(l.p.s.ds, l.p.s.loader(l.share)...)
+	var losses losses
+	ld, err := loader.New(l.p.s.ds, append(l.p.s.loader(l.share), losses.observe())...)
 	if err != nil {
 		l.fail(err)
 		return
@@ -191,7 +194,8 @@ func (l *lane) main() {
 		if !ok {
 			break
 		}
-		l.loop(ctx, ld, a)
+		losses.forget()
+		l.loop(ctx, ld, a, &losses)
 		l.ended()
 	}
 	l.fail(ld.Close())
@@ -251,7 +255,7 @@ func (l *lane) ended() {
 const epochs = 64
 
 // loop makes batches from a on.
-func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address) {
+func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address, losses *losses) {
 	rest, err := l.p.s.rests.of(l.share, a.epoch, a.draw)
 	if err != nil {
 		l.publish(ctx, &made{at: a, err: err}, a, 0)
@@ -289,6 +293,11 @@ func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address) {
 		}
 		for {
 			m := &made{at: next}
+			if next.epoch == a.epoch {
+				m.dropped = losses.take(next.epoch, first+next.number)
+			} else {
+				m.dropped = losses.take(next.epoch, next.number)
+			}
 			if next == at && err != nil {
 				m.err = err
 			} else if next == at {

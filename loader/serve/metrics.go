@@ -15,7 +15,7 @@ var bounds = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5
 
 // metrics are what a Server has done.
 type metrics struct {
-	batches, bytes, lanes, jumps, inFlight atomic.Int64
+	batches, bytes, dropped, lanes, jumps, inFlight atomic.Int64
 
 	mu     sync.Mutex
 	status map[int]int64
@@ -56,6 +56,7 @@ func (m *metrics) write(w http.ResponseWriter, _ *http.Request) {
 	}
 	single("batches_total", "counter", "Batches sent completely.", m.batches.Load())
 	single("sent_bytes_total", "counter", "Bytes of batches sent.", m.bytes.Load())
+	single("dropped_samples_total", "counter", "Samples that could not be placed, in batches sent completely.", m.dropped.Load())
 	single("loops_total", "counter", "Loops over a rank that were begun with memory of their own.", m.lanes.Load())
 	single("jumps_total", "counter", "Loops that were begun again elsewhere.", m.jumps.Load())
 	single("requests_in_flight", "gauge", "Requests for batches that are being answered.", m.inFlight.Load())

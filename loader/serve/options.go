@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -31,9 +32,12 @@ func Mode(m sampler.Mode) Option { return Option{func(c *config) { c.mode = m }}
 func Identity(text string) Option { return Option{func(c *config) { c.identity = text }} }
 
 // Token sets a bearer token. Then all requests need the header "Authorization: Bearer" with
-// it, except those for /healthz and /readyz. The Server keeps only its hash.
+// it, except those for /healthz and /readyz. The Server keeps only its hash. It is an error
+// if secret is empty or if a header cannot carry it, as with a line break at its end.
 func Token(secret string) Option {
-	return Option{func(c *config) { c.token, c.secret = secret != "", sha256.Sum256([]byte(secret)) }}
+	return Option{func(c *config) {
+		c.token, c.tokenErr, c.secret = true, wire.CheckToken(secret), sha256.Sum256([]byte(secret))
+	}}
 }
 
 // Batches sets how many batches may be in memory, over all clients. Every loop over an
@@ -63,6 +67,7 @@ type config struct {
 	mode     sampler.Mode
 	identity string
 	token    bool
+	tokenErr error             // what is wrong with the token
 	secret   [sha256.Size]byte // the hash of the token
 
 	batches, inFlight, requests int
@@ -89,6 +94,7 @@ func (c *config) validate() error {
 			errs = append(errs, fmt.Errorf("serve: "+format, args...))
 		}
 	}
+	wrong(c.tokenErr != nil, "Token: %w", c.tokenErr)
 	wrong(c.inFlight < kept+2, "InFlight(%d): want %d or more", c.inFlight, kept+2)
 	wrong(c.batches < c.inFlight, "Batches(%d): want InFlight(%d) or more", c.batches, c.inFlight)
 	wrong(c.requests < 1, "Requests(%d): want 1 or more", c.requests)

@@ -41,9 +41,10 @@
 // field is two tensors: its name has the values of all samples, one sample after the other,
 // and its name with ".offsets" has samples+1 numbers int64, which say where each sample
 // begins. "indices", int64, are the samples' indices in the dataset. The header's
-// "__metadata__" has "plan", "epoch", "rank", "world", "draw", "number" and "samples". A
-// batch may have no samples, if loader.OnError skipped them all. Every tensor begins at a
-// multiple of its dtype's size.
+// "__metadata__" has "plan", "epoch", "rank", "world", "draw", "number", "samples" and
+// "dropped": how many samples could not be placed. loader.OnError has left them out or
+// replaced them, and replacements that failed count too. A batch may have no samples, if they
+// were all left out. Every tensor begins at a multiple of its dtype's size.
 //
 // A batch never changes: its Cache-Control is immutable, and its ETag is strong.
 //
@@ -52,7 +53,7 @@
 //	400  the path or the request is wrong
 //	401  the token is wrong
 //	404  the epoch has no such batch
-//	409  the service serves another plan
+//	409  the service serves another plan, which "plan" names
 //	500  the batch cannot be made, on any replica; "name" and "index" say which sample failed
 //	503  the service has too much to do, or ends, or data cannot be read now: try again
 //	     after Retry-After seconds, or another replica at once

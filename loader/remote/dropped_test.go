@@ -1,0 +1,66 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/remote"
+	"github.com/penstock-go/penstock/loader/serve"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+func TestSamplesThatTheServiceDropsAreCountedAsByALocalLoader(t *testing.T) {
+	bad := dataset.Func(200, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i%4 == 3 || i/4 == 7 {
+			return fmt.Errorf("no good")
+		}
+		dataset.Set(dst, 0, int64(i))
+		return nil
+	})
+	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
+		options := []loader.Option{loader.BatchSize(4), loader.OnError(policy, loader.NoLimit)}
+		far := open(t, []string{newReplica(t, bad, nil, serve.Loader(options...))}, remote.Rank(0, 1))
+		near := local(t, bad, append(options, loader.Ranks(0, 1, sampler.PadToEven))...)
+		for epoch := range 2 { // the memory of batches is used again
+			sums(t, far, far.Position(epoch), epoch+1)
+			sums(t, near, near.Position(epoch), epoch+1)
+			got, want := far.Stats(), near.Stats()
+			if got.Dropped != want.Dropped || got.Emptied != want.Emptied || got.Samples != want.Samples || want.Dropped < 50 {
+				t.Errorf("policy %d, epoch %d: %d dropped, %d batches emptied, %d samples; want %d, %d, %d",
+					policy, epoch, got.Dropped, got.Emptied, got.Samples, want.Dropped, want.Emptied, want.Samples)
+			}
+		}
+	}
+}
+
+func TestABatchThatIsAnErrorHasDroppedNothing(t *testing.T) {
+	bad := dataset.Func(80, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i%4 < 2 {
+			return fmt.Errorf("no good")
+		}
+		dataset.Set(dst, 0, int64(i))
+		return nil
+	})
+	fails := func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/0-1/10") {
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		}
+		return false
+	}
+	url := newReplica(t, bad, fails, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	l := open(t, []string{url}, remote.Loader(loader.InFlight(2))) // so the memory was that of another batch
+	var last error
+	for _, last = range l.Epoch(t.Context(), 0) {
+	}
+	if got := l.Stats().Dropped; last == nil || got != 20 {
+		t.Errorf("%d dropped, then %v; want 20 before an error", got, last)
+	}
+}

@@ -107,8 +107,8 @@ func (t *tuner) settle(keep bool, ratio float64) {
 	switch {
 	case keep && r.up() && ratio > change:
 		t.gained = r.to
-	case keep && !r.up():
-		t.gained = min(t.gained, r.to)
+	case keep && t.gained > r.to:
+		t.gained = 0 // the load was another meanwhile
 	}
 	switch {
 	case keep && r.up():

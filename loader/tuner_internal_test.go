@@ -78,6 +78,22 @@ func TestATunerFindsTheBestNumberOfWorkersAndLeavesItAlone(t *testing.T) {
 	}
 }
 
+// TestATunerKnowsWhetherMoreWorkersThanProcessorsLoadMuchMore of the present load: first
+// processors are the limit, then samples wait, then processors are the limit again.
+func TestATunerKnowsWhetherMoreWorkersThanProcessorsLoadMuchMore(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	tuner := newTuner(2)
+	for _, c := range []struct {
+		curve
+		gains bool
+	}{{curve{each: 100, most: 205}, false}, {curve{each: 100, most: 6400}, true}, {curve{each: 1e4, most: 2e4}, false}} {
+		c.follow(tuner, 200, r)
+		if got := tuner.gained > 2; got != c.gains {
+			t.Errorf("%+v: %d workers loaded much more, of %d", c.curve, tuner.gained, tuner.workers)
+		}
+	}
+}
+
 // TestATunerChangesLessAndLess: in the second half of an hour there are few trials.
 func TestATunerChangesLessAndLess(t *testing.T) {
 	for seed := range uint64(20) {

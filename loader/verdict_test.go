@@ -100,27 +100,40 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	}
 }
 
-// TestVerdictAgreesWithAuto has samples that wait, and no stages. Auto finds that more
-// workers load more, up to the most that it takes.
+// TestVerdictAgreesWithAuto has samples that only wait, without stages, or in a stage for
+// which the dataset has another name than read. Auto finds that more workers load more, up
+// to the most that it takes.
 func TestVerdictAgreesWithAuto(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, unstaged(1_000_000, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(16))
-		before := l.Stats()
-		forTime(t, l, 20*time.Second, func(*loader.Batch) {
-			if s := l.Stats(); s.Tuning.Changes == 0 {
-				before = s
+	const ms = time.Millisecond
+	for text, ds := range map[string]*fake{
+		"placing samples takes 100%": unstaged(1_000_000, 20*ms),
+		"the stage decode takes 75%": staged(1_000_000, steady(5*ms), steady(15*ms)),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16))
+			forTime(t, l, 20*time.Second, nil)
+			s := l.Stats()
+			if s.Workers < 128 {
+				t.Fatalf("%s: got %d workers, want many: %v", text, s.Workers, s.Tuning)
+			}
+			want := "samples wait rather than compute, because more workers than the 2 processors load more: " + text + " of the work of"
+			if got := s.Verdict(); !strings.HasPrefix(got, want) || strings.Contains(got, "more workers help") {
+				t.Errorf("got %q, want %q, with %v", got, want, s.Tuning)
 			}
 		})
-		if got, want := before.Verdict(), "it is not known whether samples wait"; before.Wait.Count > 2 && !strings.HasPrefix(got, want) {
-			t.Errorf("before the first trial: got %q, want %q", got, want)
+	}
+}
+
+func TestVerdictBeforeAutoHasTriedAnythingIsNotKnown(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoader(t, unstaged(24, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(2))
+		for range l.Epoch(t.Context(), 0) {
 		}
 		s := l.Stats()
-		if s.Workers < 128 {
-			t.Fatalf("got %d workers, want many: %v", s.Workers, s.Tuning)
-		}
-		want := "samples wait rather than compute, because more workers than the 2 processors load more: placing samples takes 100% of the work of"
-		if got := s.Verdict(); !strings.HasPrefix(got, want) || strings.Contains(got, "more workers help") {
+		want := "it is not known whether samples wait or compute, because the dataset reports no stage for 100% of the work of 2 workers"
+		if got := s.Verdict(); s.Tuning.Changes > 0 || !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "report stages by Slot.Stage, and Auto finds the workers") {
 			t.Errorf("got %q, want %q, with %v", got, want, s.Tuning)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -33,7 +33,6 @@ import (
 )
 
 func main() {
-	log.SetFlags(0)
 	var j job
 	flag.StringVar(&j.In, "in", "", "folder of images, with a folder per class")
 	flag.StringVar(&j.Out, "out", "", "folder of the shards; made if it does not exist")
@@ -44,7 +43,7 @@ func main() {
 	bundles := flag.Int("bundles", 0, "collections that the shards are dealt to; 0: one for each processor with Prism, which works on a collection in sequence, and 1 with other runners")
 	part := flag.String("shards", "", "i/n: make only the shards i, i+n, i+2n and so on, here and without Beam")
 	check := flag.Bool("check", false, "make no shards: only check that all are there, and list them in "+manifestName)
-	flag.StringVar(&beamlog.LogLevel, "log", "warn", "least level of what Beam logs: debug, info, warn or error")
+	level := flag.String("log", "none", "least level of what Beam logs: debug, info, warn, error or none; an error is printed anyway")
 	provision := flag.String("provision_endpoint", "", "given by a runner that starts this program as a worker")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Cluster preprocesses a folder of images into shards, on one machine or on many.\n\nREADME.md explains those of Beam that matter. All flags:")
@@ -52,18 +51,44 @@ func main() {
 	}
 	flag.Parse()
 
+	if flag.NArg() > 0 {
+		fail(fmt.Errorf("%q is not a flag; the folders are given as -in and -out", flag.Arg(0)))
+	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	registerFunctions()
 	if *provision != "" {
 		if err := becomeWorker(ctx, *provision); err != nil {
-			log.Fatal(err)
+			fail(err)
 		}
 	}
-	beam.Init() // does not return in a worker
-	if err := run(ctx, j, *part, *check, *bundles); err != nil {
-		log.Fatal(err)
+	initBeam(*level) // does not return in a worker
+	err := run(ctx, j, *part, *check, *bundles)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; complete shards stay: run the same command again to make the others")
 	}
+	if err != nil {
+		fail(err)
+	}
+}
+
+// fail ends the program with an error. Package log would not print it, because Beam makes
+// it a record of level info.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// initBeam begins Beam, which then logs what has at least this level.
+func initBeam(level string) {
+	if level != "none" {
+		beamlog.LogLevel = level
+		beam.Init()
+		return
+	}
+	beam.Init()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 }
 
 // run makes the shards of a job, or those of a part, or only checks them.
@@ -96,15 +121,14 @@ func run(ctx context.Context, j job, part string, check bool, bundles int) error
 	return nil
 }
 
-// prepare completes the job by its list of images, and makes the folder of the shards.
+// prepare completes the job by its list of images.
 func (j *job) prepare() (*dataset.Folder, error) {
 	if j.In == "" || j.Out == "" {
 		return nil, errors.New("-in and -out: want two folders")
 	}
-	var errs [3]error
+	var errs [2]error
 	j.In, errs[0] = filepath.Abs(j.In) // workers have folders of their own
 	j.Out, errs[1] = filepath.Abs(j.Out)
-	errs[2] = os.MkdirAll(j.Out, 0o777)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,10 @@ const (
 const killedIn = "CLUSTER_TEST_OUT"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
 	flag.Parse()
 	registerFunctions()
 	beamlog.LogLevel = "warn"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -13,6 +14,9 @@ func (j *job) makePart(ctx context.Context, photos *dataset.Folder, part string)
 	var i, n int
 	if _, err := fmt.Sscanf(part+" ", "%d/%d ", &i, &n); err != nil || i < 0 || i >= n {
 		return fmt.Errorf("-shards %s: want i/n, with i from 0 to n-1", part)
+	}
+	if err := os.MkdirAll(j.Out, 0o777); err != nil {
+		return err
 	}
 	for shard := i; shard < j.shards(); shard += n {
 		if err := j.makeShard(ctx, photos, shard, runtime.GOMAXPROCS(0)); err != nil {

@@ -38,7 +38,7 @@ func (j *job) makeShard(ctx context.Context, photos *dataset.Folder, shard, work
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "0."+j.Format)
 	if r.Samples, r.Skipped, err = j.write(ctx, photos, shard, workers, file); err != nil {
-		return fmt.Errorf("%s: %w", r.Shard, err)
+		return fmt.Errorf("%s: %w%s", r.Shard, err, advice(err))
 	}
 	if r.Bytes, r.SHA256, err = sumOf(file); err != nil {
 		return err
@@ -47,6 +47,14 @@ func (j *job) makeShard(ctx context.Context, photos *dataset.Folder, shard, work
 		return err
 	}
 	return j.writeRecord(r, shard, dir)
+}
+
+// advice says what helps against an error, if anything does.
+func advice(err error) string {
+	if _, ok := errors.AsType[*loader.SampleError](err); ok {
+		return "; -skip leaves out such images, and lists them"
+	}
+	return ""
 }
 
 // A writer is a packed.Writer or a shards.TarWriter.

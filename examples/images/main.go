@@ -1,7 +1,10 @@
 // Images loads a folder of images as batches for a model, and shows how fast that is
 // and where the time goes. It draws the first batch.
 //
-//	go run ./examples/images [-dir DIR] [-workers N] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE] [-live] [-http ADDRESS]
+//	go run ./examples/images [-dir DIR] [-workers N|auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE] [-live] [-http ADDRESS]
+//
+// With -workers auto the loader finds the number of workers itself, and says what it has
+// chosen; that takes some seconds, so give it -epochs 200.
 //
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, to show that it is left out and named.
@@ -38,11 +41,12 @@ import (
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
-	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
+	workers := count(runtime.GOMAXPROCS(0))
+	flag.Var(&workers, "workers", "goroutines that assemble batches, or auto: the loader finds their number")
 	batch := flag.Int("batch", 16, "images per batch")
 	epochs := flag.Int("epochs", 3, "how many times to load all images")
 	train := flag.Bool("train", false, "the training preset: random crops and flips")
-	sheet := flag.String("sheet", "batch.png", "where to draw the first batch; nowhere if empty")
+	sheet := flag.String("sheet", "batch.png", "PNG file for a drawing of the first batch; none if empty")
 	timeline := flag.String("trace", "", "where to write a timeline for https://ui.perfetto.dev; nowhere if empty")
 	terminal := flag.Bool("live", false, "show in the terminal what the loader does, instead of the progress bar")
 	address := flag.String("http", "", "address of a page that shows what the loader does, such as 127.0.0.1:0; none if empty")
@@ -60,12 +64,22 @@ func main() {
 	if *epochs < 1 {
 		log.Fatalf("-epochs %d: want 1 or more", *epochs)
 	}
-	if err := run(ctx, *dir, *workers, *batch, *epochs, *train, *sheet, *timeline, *terminal, *address); err != nil {
+	if err := run(ctx, *dir, int(workers), *batch, *epochs, *train, *sheet, *timeline, *terminal, *address); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet, timeline string, terminal bool, address string) (err error) {
+	if err := checkSheet(sheet); err != nil {
+		return err
+	}
+	var view live.View
+	stopPage, err := showPage(&view, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopPage()) }()
+
 	files := fs.FS(photos.Files)
 	if dir != "" {
 		files = os.DirFS(dir)
@@ -86,8 +100,10 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 
 	options := []loader.Option{
 		loader.Workers(workers), loader.BatchSize(batchSize),
-		loader.InFlight(2*max(workers, 0) + 2), // the usual ones, and room for the batch that the sheet keeps
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit),
+	}
+	if workers != loader.Auto {
+		options = append(options, loader.InFlight(2*max(workers, 0)+2)) // the usual ones, and room for the batch that the sheet keeps
 	}
 	slow := trace.Slowest(5)
 	if timeline != "" {
@@ -98,7 +114,6 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 		defer f.Close()
 		options = append(options, loader.Observe(trace.File(f)), loader.Observe(slow.Trace()))
 	}
-	var view live.View
 	if terminal || address != "" {
 		options = append(options, loader.Observe(view.Trace("images")))
 	}
@@ -108,23 +123,21 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	}
 	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
 
-	stop, err := show(&view, terminal, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-
-	bars := io.Writer(os.Stderr)
+	bars, stopTerminal := io.Writer(os.Stderr), func() {}
 	if terminal {
-		bars = io.Discard
+		bars, stopTerminal = io.Discard, view.Terminal(os.Stderr, 500*time.Millisecond)
 	}
-	progress := mpb.NewWithContext(ctx, mpb.WithOutput(bars))
+	defer stopTerminal()
+	progress := mpb.New(mpb.WithOutput(bars))
 	bar := progress.AddBar(int64(epochs*photos.Len()),
 		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
 	var first *loader.Batch
 	begun := time.Now()
 	for batch, err := range l.Epochs(ctx, 0, epochs) {
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -137,13 +150,20 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	took := time.Since(begun)
 	s := l.Stats()
 	bar.IncrInt64(s.Dropped)
+	if ctx.Err() != nil {
+		bar.Abort(false)
+	}
 	progress.Wait()
+	stopTerminal() // or it would draw over what follows
 
 	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
-		float64(s.Samples)/took.Seconds(), workers, s.Wait.First.Round(time.Microsecond), s)
-	leftOut(s.Failures)
+		float64(s.Samples)/took.Seconds(), s.Workers, s.Wait.First.Round(time.Microsecond), s)
+	leftOut(os.Stdout, s)
 	if timeline != "" {
 		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", timeline, slow)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, epochs*photos.Len())
 	}
 	if sheet == "" || first == nil {
 		return nil
@@ -157,18 +177,22 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 
 // leftOut prints the first error of every image that could not be loaded, and in
 // how many epochs it was left out.
-func leftOut(failures []*loader.SampleError) {
+func leftOut(w io.Writer, s loader.Stats) {
+	atLeast := ""
+	if s.Dropped > int64(len(s.Failures)) {
+		atLeast = "at least " // Failures has only the first ones
+	}
 	times := map[int]int{}
-	for _, failure := range failures {
+	for _, failure := range s.Failures {
 		times[failure.Index]++
 	}
-	for _, failure := range failures {
+	for _, failure := range s.Failures {
 		if n := times[failure.Index]; n > 0 {
-			fmt.Printf("left out %d×: %v\n", n, failure)
+			fmt.Fprintf(w, "left out %s%d×: %v\n", atLeast, n, failure)
 			times[failure.Index] = 0
 		}
 	}
-	if len(failures) > 0 {
-		fmt.Println("(of the project's own images, tiles/truncated.jpg is damaged on purpose)")
+	if len(s.Failures) > 0 {
+		fmt.Fprintln(w, "(of the project's own images, tiles/truncated.jpg is damaged on purpose)")
 	}
 }

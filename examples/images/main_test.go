@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// asProgram makes a copy of the test program the program itself.
+const asProgram = "IMAGES_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program is the program with flags, in a folder of its own.
+func program(t *testing.T, flags ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, flags...)
+	c.Env = append(os.Environ(), asProgram+"=1")
+	c.Dir = t.TempDir()
+	return c
+}
+
+func TestViewEndsBeforeTheStatistics(t *testing.T) {
+	text, err := program(t, "-live", "-epochs", "1").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	view, stats := bytes.LastIndex(text, []byte("images: ")), bytes.Index(text, []byte("first batch after"))
+	if view < 0 || stats < view {
+		t.Errorf("the view writes last at byte %d, want it before the statistics at %d:\n%s", view, stats, text)
+	}
+}
+
+func TestInterruptedProgramPrintsItsStatistics(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signal for this")
+	}
+	for _, flags := range [][]string{{"-live"}, nil} {
+		cmd := program(t, append(flags, "-epochs", "100000")...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(stdout)
+		if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "30 images") {
+			t.Errorf("%q, %v, want the number of images", line, err)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := io.ReadAll(lines)
+		if err != nil || !bytes.Contains(rest, []byte("\ndelivered ")) {
+			t.Errorf("%v: stdout is %s, %v; want the statistics", flags, rest, err)
+		}
+		if err := cmd.Wait(); err == nil || !strings.Contains(stderr.String(), "interrupted after ") {
+			t.Errorf("%v: %v: stderr is %s, want it to say so", flags, err, stderr.String())
+		}
+	}
+}
+
+func TestWrongFlagsFailBeforeTheWork(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, c := range []struct{ flag, value, want string }{
+		{"-sheet", filepath.Join("missing", "x.png"), "missing"},
+		{"-sheet", "x.jpg", "want a name that ends in .png"},
+		{"-http", taken.Addr().String(), taken.Addr().String()},
+		{"-workers", "many", "want a number from 0 on, or auto"},
+	} {
+		cmd := program(t, c.flag, c.value)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
+			t.Errorf("%s %s: %v, stderr %q, stdout %q; want only an error with %q", c.flag, c.value, err, stderr.String(), stdout.String(), c.want)
+		}
+		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s %s: left %v, %v; want no files", c.flag, c.value, left, err)
+		}
+	}
+}
+
+func TestAutoSaysWhatItHasChosen(t *testing.T) {
+	text, err := program(t, "-workers", "auto", "-epochs", "2").Output()
+	if err != nil || !regexp.MustCompile(`with \d+ workers`).Match(text) || !bytes.Contains(text, []byte("\ntuning ")) {
+		t.Errorf("%v: %s\nwant the number of workers, and why", err, text)
+	}
+}
+
+func TestSheetThatIsThereStaysUntilItIsDrawn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "SHEET.PNG")
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSheet(path); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
+		t.Errorf("the file has become %q, %v", got, err)
+	}
+}
+
+func TestFailuresThatAreNotListedAreNotDenied(t *testing.T) {
+	failed := &loader.SampleError{Index: 29, Err: errors.New("damaged")}
+	s := loader.Stats{Dropped: 2, Failures: []*loader.SampleError{failed, failed}}
+	for dropped, want := range map[int64]string{2: "left out 2×: ", 3: "left out at least 2×: "} {
+		s.Dropped = dropped
+		var text strings.Builder
+		leftOut(&text, s)
+		if !strings.HasPrefix(text.String(), want) || strings.Count(text.String(), "left out") != 1 {
+			t.Errorf("%d dropped: %swant it to begin with %q, once", dropped, &text, want)
+		}
+	}
+}
+
+func TestCountOfWorkersIsPrintedAsItIsGiven(t *testing.T) {
+	for text, want := range map[string]count{"auto": loader.Auto, "0": 0, "7": 7} {
+		var c count
+		if err := c.Set(text); err != nil || c != want || c.String() != text {
+			t.Errorf("%s: %d, %v, printed as %s", text, c, err, &c)
+		}
+	}
+}

@@ -170,6 +170,12 @@ func TestSeveralProcessesStayBelowTheLimitTogether(t *testing.T) {
 	for range 20 {
 		work(t, s, c, 2)
 		signal(unix.SIGSTOP) // else files would come and go while they are counted
+		for _, p := range children {
+			var status unix.WaitStatus
+			if _, err := unix.Wait4(p.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
+				t.Fatalf("process %d has not stopped: %v, %v", p.Pid, status, err)
+			}
+		}
 		if _, _, used := tree(t, dir); used > s.room()/3 {
 			t.Errorf("%d bytes, the limit is %d", used, s.room()/3)
 		}

@@ -49,6 +49,7 @@ type stream struct {
 	body  io.ReadCloser
 	first [512]byte // begins with the bytes read so far
 	n     int       // number of these bytes
+	hedge bool      // whether the request was the second one for these bytes
 	after func()    // if not nil, close calls it
 }
 
@@ -56,17 +57,11 @@ type stream struct {
 func (c *Client) open(ctx context.Context, o Object, off, n int64) (*stream, error) {
 	s := &stream{watch: c.watch(ctx)}
 	c.count.requests.Add(1)
-	begin := time.Now()
-	err := c.receive(s, o, off, n)
-	if err != nil {
+	if err := c.receive(s, o, off, n); err != nil {
 		err = s.cause(unexpected(err))
-		if err == errOvertaken {
-			c.pace.Observe(time.Since(begin)) // at least as long
-		}
 		s.close()
 		return nil, err
 	}
-	c.pace.Observe(time.Since(begin))
 	return s, nil
 }
 

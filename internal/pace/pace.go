@@ -1,4 +1,4 @@
-// Package pace says when a request is so slow that a second one is worth it.
+// Package pace sends a second request where the first one is so slow that it is worth it.
 package pace
 
 import (
@@ -37,9 +37,9 @@ type Pace struct {
 	ordered [recent]int   // memory for rises
 }
 
-// Begin counts a request. It returns after which time to send a second one, or 0 for
+// begin counts a request. It returns after which time to send a second one, or 0 for
 // never.
-func (p *Pace) Begin() time.Duration {
+func (p *Pace) begin() time.Duration {
 	if p.Share == 0 {
 		return 0
 	}
@@ -49,8 +49,8 @@ func (p *Pace) Begin() time.Duration {
 	return p.delay
 }
 
-// Spend takes a request from the budget, if the budget has one.
-func (p *Pace) Spend() bool {
+// spend takes a request from the budget, if the budget has one.
+func (p *Pace) spend() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.credit < 1 || p.delay == 0 {
@@ -60,8 +60,8 @@ func (p *Pace) Spend() bool {
 	return true
 }
 
-// Observe notes how long a first byte took.
-func (p *Pace) Observe(d time.Duration) {
+// observe notes how long a first byte took.
+func (p *Pace) observe(d time.Duration) {
 	if p.Share == 0 {
 		return
 	}
@@ -111,9 +111,9 @@ func limit(k int) time.Duration {
 	return time.Duration(float64(shortest) * math.Exp2(float64(k)/steps))
 }
 
-// Turn waits for the delay and until the budget allows a second request. It reports
+// turn waits for the delay and until the budget allows a second request. It reports
 // false if ctx is done first.
-func (p *Pace) Turn(ctx context.Context, delay time.Duration) bool {
+func (p *Pace) turn(ctx context.Context, delay time.Duration) bool {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	for delay /= 2; ; {
@@ -122,7 +122,7 @@ func (p *Pace) Turn(ctx context.Context, delay time.Duration) bool {
 			return false
 		case <-timer.C:
 		}
-		if p.Spend() {
+		if p.spend() {
 			return true
 		}
 		timer.Reset(delay) // by then the slowest of all still wait, and are worth a hedge the most

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/pace"
 	"github.com/penstock-go/penstock/internal/wire"
 )
 
@@ -55,58 +54,17 @@ func (r *response) cause(err error) error {
 	return err
 }
 
-// errOvertaken ends a request if the second one was faster.
-var errOvertaken = errors.New("the second request was faster")
-
 // begin sends a request and waits for the response. If that takes long, it sends a second
 // one to another replica, and returns the response that comes first.
 func (c *client) begin(ctx context.Context, one, two *replica, path string) (*response, error) {
-	delay := c.pace.Begin()
-	if delay == 0 {
-		return c.open(ctx, one, path)
+	first := func(ctx context.Context) (*response, error) { return c.open(ctx, one, path) }
+	second := func(ctx context.Context) (*response, error) { return c.open(ctx, two, path) }
+	r, end, err := pace.Race(ctx, &c.pace, first, second, (*response).close)
+	if err != nil {
+		return nil, err
 	}
-	var (
-		first, overtake = context.WithCancelCause(ctx)
-		second, stop    = context.WithCancel(ctx)
-		decided         atomic.Bool
-		other           *response
-		group           sync.WaitGroup
-	)
-	group.Go(func() {
-		if !c.pace.Turn(second, delay) {
-			return
-		}
-		r, err := c.open(second, two, path)
-		switch {
-		case err != nil: // the first request goes on
-		case decided.CompareAndSwap(false, true):
-			other = r
-			overtake(errOvertaken)
-		default:
-			r.close()
-		}
-	})
-	release := func() {
-		stop()
-		overtake(nil)
-		group.Wait()
-	}
-	r, err := c.open(first, one, path)
-	if decided.CompareAndSwap(false, true) {
-		if err != nil {
-			release()
-			return nil, err
-		}
-		stop()
-		r.after = release
-		return r, nil
-	}
-	if err == nil {
-		r.close() // both came at once
-	}
-	group.Wait() // other is set
-	other.after = release
-	return other, nil
+	r.after = end
+	return r, nil
 }
 
 // open sends a request and waits for the response.
@@ -114,16 +72,12 @@ func (c *client) open(ctx context.Context, from *replica, path string) (*respons
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &response{from: from, ctx: ctx, cancel: cancel, silence: c.cfg.silence}
 	r.timer = time.AfterFunc(r.silence, func() { cancel(fmt.Errorf("no byte for %v", r.silence)) })
-	begun := time.Now()
 	err := c.send(r, path)
 	if err == nil {
-		c.pace.Observe(time.Since(begun))
 		return r, nil
 	}
 	err = r.cause(err)
-	if err == errOvertaken {
-		c.pace.Observe(time.Since(begun)) // at least as long
-	} else if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
+	if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
 		c.route.failed(from, time.Now())
 	}
 	r.close()

@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -76,52 +77,10 @@ func detection(t testing.TB, n int) *transform.Pipeline {
 }
 
 func TestAnnotationsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
-	read := func(workers int) (all [][]byte) {
-		l, err := loader.New(detection(t, 40), loader.Workers(workers), loader.BatchSize(7), loader.Shuffle(true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		for b, err := range l.Epochs(t.Context(), 0, 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range b.Spec() {
-				all = append(all, slices.Clone(b.Bytes(f.Name)))
-			}
-		}
-		return all
-	}
-	one := read(1)
-	for _, workers := range []int{0, 3, 9} {
-		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
-			t.Errorf("%d workers load other data than 1", workers)
-		}
-	}
+	sameForAnyWorkers(t, detection(t, 40), nil, loader.BatchSize(7))
 }
 
-func TestAnnotationsAllocateNothing(t *testing.T) {
-	x := detection(t, 12)
-	r, err := x.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	slot := dataset.NewSlot(x.Spec()...)
-	all := func() {
-		for i := range x.Len() {
-			if err := r.Place(t.Context(), i, slot); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for range 100 {
-		all() // memory grows to what the draws need
-	}
-	if n := testing.AllocsPerRun(20, all); n > 0 {
-		t.Errorf("%v allocations per %d samples", n, x.Len())
-	}
-}
+func TestAnnotationsAllocateNothing(t *testing.T) { allocatesNothing(t, detection(t, 12)) }
 
 func TestRowsFollowTheirBoxes(t *testing.T) {
 	x := detection(t, 40)
@@ -239,10 +198,7 @@ func TestKeyPointsOutsideAreRemovedWithTheirRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := dataset.At(t.Context(), x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := datatest.Sample(t, x, 0)
 	if pairs := got["pairs"].Data().([]float32); !slices.Equal(pairs, []float32{0, 0, 9, 9, 1, 2, 3, 4}) {
 		t.Errorf("pairs %v", pairs)
 	}

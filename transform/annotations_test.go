@@ -219,13 +219,9 @@ func TestAnnotationsBecomeTorchvisions(t *testing.T) {
 // runDrawn is Place of sample 0, with random numbers from source.
 func runDrawn(t *testing.T, x *Pipeline, source rand.Source) dataset.Slot {
 	t.Helper()
-	opened, err := x.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	dst, r := dataset.NewSlot(x.Spec()...), opened.(*reader)
-	err = r.read(t.Context(), 0, dst)
+	r, dst := opened(t, x)
+	defer r.Close()
+	err := r.read(t.Context(), 0, dst)
 	if err == nil {
 		err = r.begin(dst)
 	}

@@ -17,6 +17,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -181,10 +182,7 @@ func TestViewsOfDepth16HaveThePixelsOfTheirCrops(t *testing.T) {
 	both := images(t, ds, transform.Depth16(1).Fill(9), transform.Views(2, left...).As("left"), transform.Views(1, right...).As("right"),
 		transform.Views(1, transform.Crop(200, 200, 2, 2)).As("outside"))
 	for i := range ds.Len() {
-		s, err := dataset.At(t.Context(), both, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := datatest.Sample(t, both, i)
 		a := deepValues[float32](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, left...)...), i)
 		b := deepValues[uint16](t, images(t, ds, append([]transform.Step{transform.Depth16(1).Fill(9)}, right...)...), i)
 		if !slices.Equal(s["left"].Data().([]float32), append(slices.Clone(a), a...)) || !slices.Equal(s["right"].Data().([]uint16), b) {
@@ -223,14 +221,8 @@ func TestAnnotationsFollowDeepImages(t *testing.T) {
 		transform.RandomZoomOut(0.5), transform.RandomIoUCrop(), transform.RandomHorizontalFlip(0.5), transform.Resize(60, 80), transform.SanitizeBoundingBoxes(), transform.ToTensor()}
 	want, got := images(t, scenes(t, 20), list...), images(t, scenes(t, 20), append([]transform.Step{transform.Depth16(3)}, list...)...)
 	for i := range 20 {
-		a, err := dataset.At(t.Context(), want, i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := dataset.At(t.Context(), got, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := datatest.Sample(t, want, i)
+		b := datatest.Sample(t, got, i)
 		for k, v := range a["image"].Data().([]float32) {
 			if d := v - b["image"].Data().([]float32)[k]; d > 0.006 || d < -0.006 {
 				t.Fatalf("sample %d: value %d is off by %v", i, k, d)
@@ -274,25 +266,7 @@ func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 		}
 		return nil
 	})
-	read := func(workers int) (all []byte) {
-		l, err := loader.New(images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.ToTensor(),
-			transform.RandomErasing(0.5), transform.ApplyPlanes(shift)), loader.Workers(workers), loader.BatchSize(4), loader.Shuffle(true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, b.Bytes("image")...)
-		}
-		return all
-	}
-	one := read(1)
-	for _, workers := range []int{0, 5} {
-		if !bytes.Equal(read(workers), one) {
-			t.Errorf("%d workers load other values than 1", workers)
-		}
-	}
+	x := images(t, ds, transform.Depth16(4), transform.RandomResizedCrop(12), transform.RandomHorizontalFlip(0.5), transform.ToTensor(),
+		transform.RandomErasing(0.5), transform.ApplyPlanes(shift))
+	sameForAnyWorkers(t, x, nil, loader.BatchSize(4))
 }

@@ -126,11 +126,7 @@ func TestCropsDecodeOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := x.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		r, dst := opened(t, x)
 		var src windows
 		r.lane.engine.begin(&src, 50, 40, dst)
 		if err := r.viewer.begin(r.lane, dst, rand.New(rand.NewPCG(1, 2))); err != nil {
@@ -142,7 +138,7 @@ func TestCropsDecodeOnce(t *testing.T) {
 		if len(src) != 1 {
 			t.Errorf("%v: decoded %v", list, src)
 		}
-		opened.Close()
+		r.Close()
 	}
 }
 

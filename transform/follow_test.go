@@ -83,11 +83,7 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := x.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		r, dst := opened(t, x)
 		a := r.lane.engine.annotations
 		if err := r.read(t.Context(), 0, dst); err != nil {
 			t.Fatal(err)
@@ -118,7 +114,7 @@ func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *war
 				others++
 			}
 		}
-		opened.Close()
+		r.Close()
 	}
 	if pixels < 10_000 || others > 0 && (oneOf == 0 || others > pixels/oneOf) {
 		t.Errorf("%d of %d pixels of masks are others than in torchvision", others, pixels)

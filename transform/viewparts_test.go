@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -71,14 +72,8 @@ func TestViewsMoveAnnotationsAsOfImagesAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range both.Len() {
-			want, err := dataset.At(t.Context(), alone, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := dataset.At(t.Context(), both, i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := datatest.Sample(t, alone, i)
+			got := datatest.Sample(t, both, i)
 			counts := got[prefix+"boxes_counts"].Data().([]int64)
 			for _, n := range counts {
 				if n != int64(want["label"].Shape()[0]) {
@@ -112,59 +107,18 @@ func augmentedViews(t testing.TB, n int) *transform.Pipeline {
 }
 
 func TestViewsOfAnnotationsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
-	read := func(workers int) (all [][]byte) {
-		l, err := loader.New(augmentedViews(t, 20), loader.Workers(workers), loader.BatchSize(3), loader.Shuffle(true), loader.Memory(loader.Poison(loader.Heap{})))
-		if err != nil {
-			t.Fatal(err)
+	sameForAnyWorkers(t, augmentedViews(t, 20), func(b *loader.Batch) {
+		total := int64(0)
+		for _, n := range loader.Values[int64](b, "boxes_counts") {
+			total += n
 		}
-		defer l.Close()
-		for b, err := range l.Epochs(t.Context(), 0, 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range b.Spec() {
-				all = append(all, slices.Clone(b.Bytes(f.Name)))
-			}
-			total := int64(0)
-			for _, n := range loader.Values[int64](b, "boxes_counts") {
-				total += n
-			}
-			if n := len(loader.Values[int64](b, "label")); int64(n) != total {
-				t.Errorf("%d labels, the counts add up to %d", n, total)
-			}
+		if n := len(loader.Values[int64](b, "label")); int64(n) != total {
+			t.Errorf("%d labels, the counts add up to %d", n, total)
 		}
-		return all
-	}
-	one := read(1)
-	for _, workers := range []int{0, 5} {
-		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
-			t.Errorf("%d workers load other data than 1", workers)
-		}
-	}
+	}, loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
 }
 
-func TestViewsOfAnnotationsAllocateNothing(t *testing.T) {
-	x := augmentedViews(t, 8)
-	r, err := x.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	slot := dataset.NewSlot(x.Spec()...)
-	all := func() {
-		for i := range x.Len() {
-			if err := r.Place(t.Context(), i, slot); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for range 100 {
-		all()
-	}
-	if n := testing.AllocsPerRun(20, all); n > 0 {
-		t.Errorf("%v allocations per %d samples", n, x.Len())
-	}
-}
+func TestViewsOfAnnotationsAllocateNothing(t *testing.T) { allocatesNothing(t, augmentedViews(t, 8)) }
 
 // TestViewsCountRowsOfEveryKind has keypoints of a fixed and of a varying number, with rows of
 // their own, and masks per object without boxes.
@@ -192,10 +146,7 @@ func TestViewsCountRowsOfEveryKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := dataset.At(t.Context(), x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := datatest.Sample(t, x, 0)
 	for field, want := range map[string]any{
 		"right_face":           []float32{0, 0, 1, 1},
 		"right_corners":        []float32{0, 1, 0, 0, 1, 1},

@@ -8,7 +8,7 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -36,14 +36,8 @@ func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range one.Len() {
-		want, err := dataset.At(t.Context(), one, i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := dataset.At(t.Context(), three, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := datatest.Sample(t, one, i)
+		got := datatest.Sample(t, three, i)
 		if shape := got["image"].Shape(); !shape.Eq(tensor.Shape{3, 3, 32, 32}) {
 			t.Fatalf("shape %v", shape)
 		}
@@ -73,14 +67,8 @@ func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range both.Len() {
-			want, err := dataset.At(t.Context(), alone, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := dataset.At(t.Context(), both, i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := datatest.Sample(t, alone, i)
+			got := datatest.Sample(t, both, i)
 			if name == "right" {
 				a, b := got[name].Data().([]float32), want["image"].Data().([]float32)
 				if !slices.Equal(a, append(slices.Clone(b), b...)) {
@@ -94,56 +82,17 @@ func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
 }
 
 func TestViewsDifferAndAreTheSameForAnyNumberOfWorkers(t *testing.T) {
-	read := func(workers int) (all [][]byte) {
-		l, err := loader.New(multiCrop(t, 20), loader.Workers(workers), loader.BatchSize(3), loader.Shuffle(true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range []string{"global", "local"} {
-				all = append(all, slices.Clone(b.Bytes(name)))
-				n := 4 * b.Tensor(name).Shape()[2:].TotalSize()
-				if one := b.Bytes(name); bytes.Equal(one[:n], one[n:2*n]) {
-					t.Error("two views of an image are equal")
-				}
+	sameForAnyWorkers(t, multiCrop(t, 20), func(b *loader.Batch) {
+		for _, name := range []string{"global", "local"} {
+			n := 4 * b.Tensor(name).Shape()[2:].TotalSize()
+			if one := b.Bytes(name); bytes.Equal(one[:n], one[n:2*n]) {
+				t.Error("two views of an image are equal")
 			}
 		}
-		return all
-	}
-	one := read(1)
-	for _, workers := range []int{0, 5} {
-		if !slices.EqualFunc(read(workers), one, bytes.Equal) {
-			t.Errorf("%d workers load other data than 1", workers)
-		}
-	}
+	}, loader.BatchSize(3))
 }
 
-func TestViewsAllocateNothing(t *testing.T) {
-	x := multiCrop(t, 8)
-	r, err := x.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	slot := dataset.NewSlot(x.Spec()...)
-	all := func() {
-		for i := range x.Len() {
-			if err := r.Place(t.Context(), i, slot); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for range 60 {
-		all()
-	}
-	if n := testing.AllocsPerRun(20, all); n > 0 {
-		t.Errorf("%v allocations per %d samples", n, x.Len())
-	}
-}
+func TestViewsAllocateNothing(t *testing.T) { allocatesNothing(t, multiCrop(t, 8)) }
 
 func TestViewsThatCannotBeAreErrors(t *testing.T) {
 	ok := []transform.Step{transform.CenterCrop(8), transform.ToTensor()}

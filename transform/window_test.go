@@ -17,18 +17,25 @@ func (w *windows) decode(dst []byte, stride int, window image.Rectangle) error {
 	return nil
 }
 
+// opened is a reader of x, which the caller closes, with a slot for its results.
+func opened(t *testing.T, x *Pipeline) (*reader, dataset.Slot) {
+	t.Helper()
+	r, err := x.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.(*reader), dataset.NewSlot(x.Spec()...)
+}
+
 func TestAnIoUCropDecodesOnlyItsWindow(t *testing.T) {
 	c := torchCase{W: 300, H: 200, boxes: []float32{30, 40, 130, 150, 200, 20, 280, 90}, points: []float32{0, 0}}
 	x, err := Images(c.dataset(), Boxes("boxes", XYXY).Apart("label", "planes"), KeyPoints("points"), RandomIoUCrop(), Sizes("size"), Ragged())
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := x.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	r, dst, draws, cut := opened.(*reader), dataset.NewSlot(x.Spec()...), rand.New(rand.NewPCG(1, 2)), 0
+	r, dst := opened(t, x)
+	defer r.Close()
+	draws, cut := rand.New(rand.NewPCG(1, 2)), 0
 	for range 50 {
 		if err := r.read(t.Context(), 0, dst); err != nil {
 			t.Fatal(err)
@@ -72,11 +79,7 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := x.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, dst := opened.(*reader), dataset.NewSlot(x.Spec()...)
+		r, dst := opened(t, x)
 		var src windows
 		r.lane.engine.begin(&src, c.W, c.H, dst)
 		if err := r.viewer.begin(r.lane, dst, dst.Rand()); err != nil {
@@ -88,6 +91,6 @@ func TestViewsDecodeTheirCropsOnce(t *testing.T) {
 		if !slices.Equal(src, windows{test.want}) {
 			t.Errorf("%v: decoded %v, want %v", test.steps, src, test.want)
 		}
-		opened.Close()
+		r.Close()
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"reflect"
 	"testing"
 	"testing/fstest"
 
@@ -39,29 +38,12 @@ func TestTransformRemovesObjectsOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := loader.New(ds, loader.BatchSize(2), loader.Memory(loader.Poison(loader.Heap{})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for b, err := range l.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for field, want := range map[string]any{
-			"boxes":     []float32{32, 6, 8, 44},
-			"label":     []int64{13},
-			"difficult": []uint8{0},
-			"truncated": []uint8{1},
-		} {
-			if got := b.Tensor(field).Data(); !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: got %v, want %v", field, got, want)
-			}
-		}
-		if got, want := b.Offsets("boxes"), []int{0, 1, 1}; !reflect.DeepEqual(got, want) {
-			t.Errorf("offsets: got %v, want %v", got, want)
-		}
-	}
+	wholeEpoch(t, ds, map[string]any{
+		"boxes":     []float32{32, 6, 8, 44},
+		"label":     []int64{13},
+		"difficult": []uint8{0},
+		"truncated": []uint8{1},
+	}, []int{0, 1, 1})
 }
 
 // TestTransformMovesMasksWithImages gives both the same numbers.

@@ -75,6 +75,7 @@ type Loader struct {
 	tuning *tuning // nil without Auto
 	stocks stocks  // memory for ragged fields
 
+	telling   telling
 	counts    counts
 	advised   sync.Once
 	announced bool // whether the hook LoaderMade was called, or would have been

@@ -16,11 +16,15 @@ import (
 // An advised dataset remembers the samples that it was told.
 type advised struct {
 	*fake
-	mu   sync.Mutex
-	told []int
+	opens time.Duration // what it takes to be told a sample
+	mu    sync.Mutex
+	told  []int
 }
 
 func (a *advised) ReadAhead(_ context.Context, indices []int) {
+	if a.opens > 0 {
+		time.Sleep(time.Duration(len(indices)) * a.opens)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.told = append(a.told, indices...)
@@ -57,3 +61,36 @@ func TestReadAheadBeyondTheEndIsNothing(t *testing.T) {
 		t.Errorf("%d batches, told of %v", got, ds.told)
 	}
 }
+
+// TestReadAheadEndsWhereItTakesAsLongAsReading: on some storage opening a file is what
+// takes long, and workers would spend half of their time on it.
+func TestReadAheadEndsWhereItTakesAsLongAsReading(t *testing.T) {
+	for _, c := range []struct {
+		opens time.Duration
+		least int // samples that the dataset is told, of 8,000
+		most  int
+		took  time.Duration
+	}{
+		{80 * ms, 1, 20, 42 * time.Second},
+		{10 * ms, 8000 - 8*(silence+20), 8000, 50 * time.Second},
+		{0, 7900, 8000, 41 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ds := &advised{fake: throttled(), opens: c.opens}
+			ds.n = 8000
+			l := newLoader(t, ds, loader.Workers(16), loader.BatchSize(8))
+			begun := time.Now()
+			for range l.Epoch(t.Context(), 0) {
+			}
+			if n := len(ds.told); n < c.least || n > c.most {
+				t.Errorf("told of %d samples that took %v each, want %d to %d", n, c.opens, c.least, c.most)
+			}
+			if took := time.Since(begun); took > c.took {
+				t.Errorf("%v with %v for every sample that is told, want %v at most", took, c.opens, c.took)
+			}
+		})
+	}
+}
+
+// silence is the number of batches after which a dataset is asked again.
+const silence = 64

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -177,6 +178,47 @@ func TestHedgesReadTheSameBytes(t *testing.T) {
 			t.Error("no hedge has won")
 		}
 	})
+}
+
+// The usual requests of the host take no time, so the second one is sent after the least
+// delay. Without it, the first one ends after the time of Silence.
+func TestARequestWithoutAnswerIsSentAgain(t *testing.T) {
+	for hedge, want := range map[float64]time.Duration{1: time.Millisecond, 0: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			h := letters()
+			s := client(t, "http://host/data/", []objects.HTTPOption{objects.HTTPClient(serve(t, h))}, objects.Hedge(hedge))
+			for range 32 {
+				if got := read(t.Context(), s, object, 0, 10); got != text[:10] {
+					t.Fatal(got)
+				}
+			}
+			var freed []time.Duration
+			h.next(func(_ http.ResponseWriter, r *http.Request, _ []byte) {
+				begun := time.Now()
+				<-r.Context().Done()
+				freed = append(freed, time.Since(begun))
+			})
+			before := len(h.seen)
+			begun := time.Now()
+			if got := read(t.Context(), s, object, 20, 10); got != text[20:30] {
+				t.Errorf("got %q", got)
+			}
+			took := time.Since(begun)
+			synctest.Wait()
+			if most := want + 100*time.Millisecond*time.Duration(1-hedge); took < want || took > most { // with the pause before the next attempt
+				t.Errorf("Hedge(%v): the read took %v, want %v to %v", hedge, took, want, most)
+			}
+			if !slices.Equal(freed, []time.Duration{want}) {
+				t.Errorf("Hedge(%v): the first request ended after %v, want %v", hedge, freed, want)
+			}
+			if n := len(h.seen) - before; n != 2 {
+				t.Errorf("Hedge(%v): %d requests, want 2", hedge, n)
+			}
+			if stats := s.Stats(); stats.Hedges != int64(hedge) || stats.HedgesWon != int64(hedge) {
+				t.Errorf("Hedge(%v): %+v", hedge, stats)
+			}
+		})
+	}
 }
 
 // BenchmarkHedging reads from a service whose answers take 3 ms (lognormal), and 60 ms

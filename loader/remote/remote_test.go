@@ -285,29 +285,6 @@ func TestRanksPreferDifferentReplicas(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutAnswerIsSentToAnotherReplica(t *testing.T) {
-	var slow, all atomic.Int64
-	wait := make(chan struct{})
-	before := func(_ http.ResponseWriter, r *http.Request) bool {
-		if all.Add(1); all.Load() > 60 && slow.CompareAndSwap(0, 1) {
-			select {
-			case <-wait:
-			case <-r.Context().Done():
-			}
-		}
-		return false
-	}
-	replicas := []string{newReplica(t, samples(1000), before, serve.Loader(plan...)), newReplica(t, samples(1000), before, serve.Loader(plan...))}
-	far, near := open(t, replicas, remote.Hedge(1), remote.Silence(5*time.Second)), local(t, samples(1000), plan...)
-	if got, want := sums(t, far, far.Position(0), 1), sums(t, near, near.Position(0), 1); !slices.Equal(got, want) {
-		t.Error("the batches differ")
-	}
-	if slow.Load() != 1 {
-		t.Error("no request was slow")
-	}
-	close(wait)
-}
-
 func TestReplicasOfAnotherPlanAreLeftOut(t *testing.T) {
 	right := newReplica(t, samples(43), nil, serve.Loader(plan...))
 	wrong := newReplica(t, samples(43), nil, serve.Loader(loader.BatchSize(4)))

@@ -156,7 +156,7 @@ func (c *client) attempt(ctx context.Context, first, second *replica, path strin
 	defer r.close()
 	if err := use(r); err != nil {
 		err = r.cause(err)
-		c.route.failed(r.from, time.Now())
+		c.blame(ctx, r.from, err)
 		return err
 	}
 	c.route.worked(r.from)

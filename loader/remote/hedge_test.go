@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -10,18 +11,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
 )
 
 // replicas are services by the host of their URL, which answer in no time. One request for a
-// batch, that of the number stuck, is not answered until its context is done.
+// batch, that of the number stuck, is not answered until its context is done, or its answer
+// has no body until then.
 type replicas struct {
 	services map[string]http.Handler
 	stuck    int
+	inBody   bool
 
 	mu    sync.Mutex
-	count int             // requests for batches
+	hosts []string        // of all requests for batches
 	path  string          // of the stuck request
 	asked []string        // hosts that were asked for it
 	begun []time.Time     // when
@@ -29,31 +33,74 @@ type replicas struct {
 }
 
 func (s *replicas) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.Count(r.URL.Path, "/") == 5 && s.sticks(r) {
-		begun := time.Now()
-		<-r.Context().Done()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.freed = append(s.freed, time.Since(begun))
-		return nil, r.Context().Err()
-	}
 	w := httptest.NewRecorder()
+	if strings.Count(r.URL.Path, "/") == 5 && s.sticks(r) {
+		body := stuckBody{r.Context(), s}
+		if !s.inBody {
+			_, err := body.Read(nil)
+			return nil, err
+		}
+		w.WriteHeader(http.StatusOK)
+		resp := w.Result()
+		resp.Body = body
+		return resp, nil
+	}
 	s.services[r.URL.Host].ServeHTTP(w, r)
 	return w.Result(), nil
 }
 
+// A stuckBody has no byte until its context is done.
+type stuckBody struct {
+	ctx context.Context
+	s   *replicas
+}
+
+func (b stuckBody) Read([]byte) (int, error) {
+	begun := time.Now()
+	<-b.ctx.Done()
+	b.s.mu.Lock()
+	defer b.s.mu.Unlock()
+	b.s.freed = append(b.s.freed, time.Since(begun))
+	return 0, b.ctx.Err()
+}
+
+func (b stuckBody) Close() error { return nil }
+
 func (s *replicas) sticks(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count++
-	if s.count == s.stuck {
+	s.hosts = append(s.hosts, r.URL.Host)
+	if len(s.hosts) == s.stuck {
 		s.path = r.URL.Path
 	}
 	if s.path != "" && r.URL.Path == s.path {
 		s.asked = append(s.asked, r.URL.Host)
 		s.begun = append(s.begun, time.Now())
 	}
-	return s.count == s.stuck
+	return len(s.hosts) == s.stuck
+}
+
+// newReplicas has two hosts.
+func newReplicas(t *testing.T, stuck int) *replicas {
+	s := &replicas{services: map[string]http.Handler{}, stuck: stuck}
+	for _, host := range []string{"one", "two"} {
+		service, err := serve.New(t.Context(), samples(1000), serve.Loader(plan...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := service.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+		s.services[host] = service
+	}
+	return s
+}
+
+func (s *replicas) open(t *testing.T, options ...remote.Option) *loader.Loader {
+	t.Helper()
+	return open(t, []string{"http://one", "http://two"}, append(options, remote.HTTPClient(&http.Client{Transport: s}))...)
 }
 
 // All other requests take no time, so the second one is sent after the least delay. Without
@@ -61,17 +108,8 @@ func (s *replicas) sticks(r *http.Request) bool {
 func TestARequestWithoutAnswerIsSentToAnotherReplica(t *testing.T) {
 	for hedge, want := range map[float64]time.Duration{1: time.Millisecond, 0: 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &replicas{services: map[string]http.Handler{}, stuck: 60}
-			for _, host := range []string{"one", "two"} {
-				service, err := serve.New(t.Context(), samples(1000), serve.Loader(plan...))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer service.Close()
-				s.services[host] = service
-			}
-			far := open(t, []string{"http://one", "http://two"}, remote.HTTPClient(&http.Client{Transport: s}),
-				remote.Hedge(hedge), remote.Silence(30*time.Second))
+			s := newReplicas(t, 60)
+			far := s.open(t, remote.Hedge(hedge), remote.Silence(30*time.Second))
 			near := local(t, samples(1000), plan...)
 			begun := time.Now()
 			if got, want := sums(t, far, far.Position(0), 1), sums(t, near, near.Position(0), 1); !slices.Equal(got, want) {
@@ -88,6 +126,61 @@ func TestARequestWithoutAnswerIsSentToAnotherReplica(t *testing.T) {
 			}
 			if !slices.Equal(s.freed, []time.Duration{want}) {
 				t.Errorf("Hedge(%v): the first request ended after %v, want %v", hedge, s.freed, want)
+			}
+		})
+	}
+}
+
+// Simulated time stands still after the silence, so the replica that was silent is not asked
+// again in this epoch.
+func TestASilentReplicaIsAvoided(t *testing.T) {
+	for _, inBody := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newReplicas(t, 60)
+			s.inBody = inBody
+			l := s.open(t, remote.Hedge(0), remote.Silence(30*time.Second))
+			sums(t, l, l.Position(0), 1)
+			if len(s.freed) != 1 || s.freed[0] != 30*time.Second {
+				t.Errorf("in the body %v: the stuck request ended after %v, want the time of Silence", inBody, s.freed)
+			}
+			silent := s.hosts[0]
+			last := 0 // request to the silent replica; other batches are in flight with the stuck one
+			for k, host := range s.hosts {
+				if host == silent {
+					last = k
+				}
+			}
+			if last > 60+4 || len(s.hosts) != 251 {
+				t.Errorf("in the body %v: the replica that was silent got request %d of %d", inBody, last, len(s.hosts))
+			}
+		})
+	}
+}
+
+func TestAReplicaIsNotAvoidedAfterALoopThatEndsEarly(t *testing.T) {
+	for _, inBody := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newReplicas(t, 6)
+			s.inBody = inBody
+			l := s.open(t)
+			k := 0
+			for _, err := range l.Epoch(t.Context(), 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if k++; k == 3 {
+					synctest.Wait() // the sixth request is under way
+					break
+				}
+			}
+			if len(s.freed) != 1 {
+				t.Fatalf("in the body %v: %d requests were cancelled, want one", inBody, len(s.freed))
+			}
+			sums(t, l, l.Position(1), 2)
+			for k, host := range s.hosts {
+				if host != s.hosts[0] {
+					t.Fatalf("in the body %v: request %d went to %s, want %s as before", inBody, k, host, s.hosts[0])
+				}
 			}
 		})
 	}

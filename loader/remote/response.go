@@ -69,19 +69,25 @@ func (c *client) begin(ctx context.Context, one, two *replica, path string) (*re
 
 // open sends a request and waits for the response.
 func (c *client) open(ctx context.Context, from *replica, path string) (*response, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	r := &response{from: from, ctx: ctx, cancel: cancel, silence: c.cfg.silence}
-	r.timer = time.AfterFunc(r.silence, func() { cancel(fmt.Errorf("no byte for %v", r.silence)) })
+	r := &response{from: from, silence: c.cfg.silence}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.timer = time.AfterFunc(r.silence, func() { r.cancel(fmt.Errorf("no byte for %v", r.silence)) })
 	err := c.send(r, path)
 	if err == nil {
 		return r, nil
 	}
 	err = r.cause(err)
+	c.blame(ctx, from, err)
+	r.close()
+	return nil, err
+}
+
+// blame notes that a replica has failed, unless the request was cancelled or every replica
+// would fail in this way.
+func (c *client) blame(ctx context.Context, from *replica, err error) {
 	if _, ok := errors.AsType[final](err); !ok && ctx.Err() == nil {
 		c.route.failed(from, time.Now())
 	}
-	r.close()
-	return nil, err
 }
 
 func (c *client) send(r *response, path string) error {

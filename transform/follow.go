@@ -93,8 +93,10 @@ func (a *annotations) warpMasks(w, h int, paint func(to, from *Image, fill [3]ui
 				numbersOf(&a.to, out)
 			case 2:
 				numbersOf(&a.to, dense.Values[uint16](out))
-			default:
+			case 4:
 				numbersOf(&a.to, dense.Values[int32](out))
+			default:
+				numbersOf(&a.to, dense.Values[int64](out))
 			}
 		}
 		s.warped, s.spare = s.spare, s.warped
@@ -142,9 +144,9 @@ func (a *annotations) displace(f *field) error {
 }
 
 // numbersOf writes the numbers of a mask that is in red, green and blue.
-func numbersOf[T uint8 | uint16 | int32](m *Image, out []T) {
+func numbersOf[T uint8 | uint16 | int32 | int64](m *Image, out []T) {
 	for i := range out {
-		out[i] = T(binary.LittleEndian.Uint32(m.Pix[4*i:]) & 0xffffff)
+		out[i] = T(binary.LittleEndian.Uint32(m.Pix[4*i:]) & maxNumber)
 	}
 }
 

@@ -151,11 +151,13 @@ type maskSource struct {
 	n      int    // planes
 	warped []byte // planes
 	spare  []byte
+	own    [2]dataset.Cell // what own steps see, and what NewMask makes
+	made   bool            // by NewMask, in the step that is running
 }
 
 // begin starts with the masks of an image.
 func (s *maskSource) begin(a *annotations, at *maskAt) error {
-	s.pix, s.w, s.h, s.n, s.size, s.coded = s.cell.Bytes(), a.w, a.h, 1, at.size, false
+	s.pix, s.w, s.h, s.n, s.size, s.coded, s.made = s.cell.Bytes(), a.w, a.h, 1, at.size, false, false
 	switch {
 	case at.several:
 		area := a.w * a.h
@@ -197,19 +199,25 @@ func (s *maskSource) decode(rows int) (err error) {
 // plane is the bytes of plane k of the result: of a plane of pix.
 func (s *maskSource) plane(k int) []byte { return s.pix[s.size*k*s.w*s.h:] }
 
-// store writes the masks to their cell, moved as a.moved says.
+// store writes the masks to their cell of the result.
 func (s *maskSource) store(a *annotations, at *maskAt) error {
+	_, err := s.storeIn(a.dst.Cell(at.field), a, at)
+	return err
+}
+
+// storeIn writes the masks to a cell, moved as a.moved says, and returns how many there are.
+func (s *maskSource) storeIn(cell dataset.Cell, a *annotations, at *maskAt) (n int, err error) {
 	if err := s.decode(a.moved.lastRow() + 1); err != nil {
-		return err
+		return 0, err
 	}
-	n := s.n
+	n = s.n
 	byBox := at.several && a.layout.boxes >= 0
 	if byBox {
 		n = len(a.kept)
 	}
-	cell, plane := a.dst.Cell(at.field), a.w*a.h*int(at.dtype.Size())
+	plane := a.w * a.h * int(at.dtype.Size())
 	if err := a.checkPlanes(n, a.w*a.h); err != nil {
-		return err
+		return 0, err
 	}
 	if cell.Ragged() {
 		cell.Grow(n * plane)
@@ -231,7 +239,7 @@ func (s *maskSource) store(a *annotations, at *maskAt) error {
 			gatherFrom(s, dense.Values[int64](out), from, &a.moved, int64(at.fill))
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // gatherFrom writes plane k, moved as t says.
@@ -241,13 +249,15 @@ func gatherFrom[T uint8 | uint16 | int32 | int64](s *maskSource, dst []T, k int,
 		gather(dst, s.plane(k), s.w, t, fill)
 	case 2:
 		gather(dst, dense.Values[uint16](s.plane(k)), s.w, t, fill)
-	default:
+	case 4:
 		gather(dst, dense.Values[int32](s.plane(k)), s.w, t, fill)
+	default:
+		gather(dst, dense.Values[int64](s.plane(k)), s.w, t, fill)
 	}
 }
 
 // gather writes a plane whose rows have w pixels, moved as t says.
-func gather[T uint8 | uint16 | int32 | int64, S uint8 | uint16 | int32](dst []T, plane []S, w int, t *track, fill T) {
+func gather[T, S uint8 | uint16 | int32 | int64](dst []T, plane []S, w int, t *track, fill T) {
 	n := len(t.columns)
 	for y, from := range t.rows {
 		out := dst[y*n:][:n]

@@ -30,11 +30,16 @@ type Sample struct {
 	// place. Integers are rounded after the call. Without Depth16 it is nil.
 	Planes *Planes
 	// Fields are the fields that [ApplySample] names, in that order, for [dataset.Row].
-	// Boxes and keypoints are where the steps before have moved them. Values may
-	// change, but not the number of elements.
+	// Boxes, keypoints and masks are where the steps before have moved them. Values may
+	// change, but not the number of elements, except by [NewMask].
+	//
+	// A field of [Mask] holds height·width numbers, row by row, for the size of the image, in the
+	// dtype of the result: [MaskField.Dtype]. A field of [Masks] holds one such plane after the
+	// other. The numbers must be from 0 to 16777215.
 	Fields dataset.Slot
 
 	engine *engine
+	step   *sampling
 	cells  []dataset.Cell
 	sizes  []int // bytes of the cells before
 }
@@ -50,10 +55,12 @@ func (s *Sample) New(w, h int) *Image {
 }
 
 // ApplySample makes a step from your own [SampleTransform], which gets the named fields. It
-// runs at its place in the list. A field of [Mask] or [Masks] cannot be named, because
-// masks are moved last. A transform with a method Size moves the fields of [Boxes] and
-// [KeyPoints] itself: all of them must be named. It cannot be combined with [Mask] and
-// [Masks]. ApplySample with fields cannot be used in [Compile].
+// runs at its place in the list. A transform with a method Size moves the fields of [Boxes],
+// [Mask], [Masks] and [KeyPoints] itself: all of them must be named, and [NewMask] gives masks
+// their new size. ApplySample with fields cannot be used in [Compile].
+//
+// Masks are moved last, in one pass. A step that names one of them needs a further pass for all
+// masks of the sample.
 //
 // To change the float32 result use [ApplyPlanes], and for results of other dtypes and
 // shapes [dataset.Map] over the result of Images: its function gets all fields, and their
@@ -89,10 +96,8 @@ func (s sampled) add(p *program) error {
 	switch {
 	case !ok:
 		p.ops = append(p.ops, op)
-	case len(p.annotated.masks) > 0:
-		return errors.New("changes the size: not with Mask or Masks")
 	case len(p.unmoved(s.fields)) > 0:
-		return fmt.Errorf("changes the size: name the fields %q of Boxes and KeyPoints, so that it can move them", p.unmoved(s.fields))
+		return fmt.Errorf("changes the size: name the fields %q of Boxes, Mask, Masks and KeyPoints, so that it can move them", p.unmoved(s.fields))
 	default:
 		op.size = size
 		p.ops = append(p.ops, sizedSampling{op})
@@ -113,8 +118,10 @@ func (a *annotated) unmoved(fields []string) (left []string) {
 // A sampling is a SampleTransform in a program.
 type sampling struct {
 	sampled
-	size sizer // nil if it keeps the size
-	at   []int // the fields in the dataset
+	size  sizer // nil if it keeps the size
+	at    []int // the fields in the dataset
+	masks []int // of each field: which mask of the annotations it is, or -1
+	sees  bool  // one of them is a mask
 }
 
 // A sizedSampling is one that changes the size.
@@ -152,12 +159,9 @@ func (s *sampling) find(p *program, spec dataset.Spec) error {
 		if name == p.field {
 			return fmt.Errorf("transform: %v: that is the field of the images", s)
 		}
-		for _, m := range p.annotated.masks {
-			if m.field == name {
-				return fmt.Errorf("transform: %v: masks are moved after all steps", s)
-			}
-		}
-		s.at = append(s.at, at)
+		mask := slices.IndexFunc(p.annotated.masks, func(m MaskField) bool { return m.field == name })
+		s.at, s.masks = append(s.at, at), append(s.masks, mask)
+		s.sees = s.sees || mask >= 0
 	}
 	return nil
 }
@@ -175,10 +179,18 @@ func (s *sampling) do(e *engine, r *rand.Rand) error {
 
 func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	v := &e.sample
-	v.engine, v.Image = e, &e.img
+	v.engine, v.step, v.Image = e, s, &e.img
 	v.cells, v.sizes = v.cells[:0], v.sizes[:0]
-	for _, f := range s.at {
+	if s.sees {
+		if err := e.annotations.settle(); err != nil {
+			return err
+		}
+	}
+	for k, f := range s.at {
 		c := e.slot.Cell(f)
+		if m := s.masks[k]; m >= 0 {
+			c = e.annotations.masks[m].own[0]
+		}
 		v.cells, v.sizes = append(v.cells, c), append(v.sizes, len(c.Bytes()))
 	}
 	v.Fields = e.slot.With(v.cells)
@@ -194,7 +206,7 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		return err
 	}
 	for k, c := range v.cells {
-		if n := len(c.Bytes()); n != v.sizes[k] {
+		if n := len(c.Bytes()); n != v.sizes[k] && s.masks[k] < 0 {
 			return fmt.Errorf("changed field %q from %d to %d bytes", s.fields[k], v.sizes[k], n)
 		}
 	}
@@ -206,8 +218,9 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	} else if err := s.finish(e, want, varies); err != nil {
 		return err
 	}
-	if e.annotations != nil {
-		e.annotations.w, e.annotations.h = e.size()
+	if a := e.annotations; a != nil {
+		a.w, a.h = e.size()
+		return s.finishMasks(a, a.w, a.h)
 	}
 	return nil
 }

@@ -53,3 +53,41 @@ func ExampleApplySample() {
 	fmt.Println(sample["image"].Shape(), sample["image"].Data())
 	// Output: (1, 3, 5) [9 0 0 9 9 9 0 0 9 9 9 9 9 9 9]
 }
+
+// fade darkens the background: all pixels whose class number is 0.
+type fade struct{}
+
+func (fade) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	mask := dataset.Row[int64](s.Fields, 0) // for the pixels of s.Image
+	for k, class := range mask {
+		if class == 0 {
+			clear(s.Image.Pix[4*k:][:3])
+		}
+	}
+	return nil
+}
+
+// A step of your own sees the mask where the flip before it has moved it.
+func ExampleApplySample_mask() {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
+		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Row[uint8](dst, 0), []uint8{10, 20, 30, 40, 50, 60, 70, 80})
+		copy(dataset.Row[uint8](dst, 1), []uint8{0, 0, 0, 3, 0, 0, 3, 3})
+		return nil
+	})
+	images, err := transform.Images(ds,
+		transform.Mask("mask").Dtype(tensor.Int64), transform.RandomHorizontalFlip(1),
+		transform.ApplySample(fade{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), images, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["image"].Data(), sample["mask"].Data())
+	// Output: [40 0 0 0 80 70 0 0] [3 0 0 0 3 3 0 0]
+}

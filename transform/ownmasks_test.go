@@ -1,0 +1,271 @@
+package transform_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// numbered is a dataset of images of 2×4 pixels whose mask counts the pixels, with a plane and a
+// box for each half.
+func numbered(n int) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4, 3}},
+		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 4}},
+		{Name: "planes", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "boxes", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true},
+	}
+	return dataset.Func(n, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		for k := range 8 {
+			dataset.Row[uint8](dst, 1)[k] = uint8(k)
+			copy(dataset.Row[uint8](dst, 0)[3*k:], []uint8{uint8(k), uint8(k), uint8(k)})
+		}
+		copy(dataset.Grow[uint8](dst, 2, 16), []uint8{1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 5, 6, 0, 0, 7, 8})
+		copy(dataset.Grow[float32](dst, 3, 2), []float32{0, 0, 2, 2, 2, 0, 4, 2})
+		return nil
+	})
+}
+
+var numberedMasks = []transform.Step{
+	transform.Mask("mask").Fill(90).Dtype(tensor.Int64), transform.Boxes("boxes", transform.XYXY), transform.Masks("planes").Fill(80),
+}
+
+func withMasks(steps ...transform.Step) []transform.Step {
+	return slices.Concat(numberedMasks, steps)
+}
+
+// TestOwnStepSeesAndChangesMasks has geometry before and after own steps, and a warp, which works
+// on masks in another way.
+func TestOwnStepSeesAndChangesMasks(t *testing.T) {
+	var saw [][]int64
+	add := func(n int64) transform.Step {
+		return transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			mask := dataset.Row[int64](s.Fields, 0)
+			saw = append(saw, slices.Clone(mask))
+			for k := range mask {
+				mask[k] += n
+			}
+			return nil
+		}), "mask")
+	}
+	x, err := transform.Images(numbered(1), withMasks(transform.Crop(0, -1, 2, 3), transform.RandomHorizontalFlip(1), add(100_000),
+		transform.RandomRotation(180, 180), add(7), transform.Pad(0, 0, 1, 0))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := datatest.Sample(t, x, 0)
+	if want := [][]int64{{1, 0, 90, 5, 4, 90}, {100090, 100004, 100005, 100090, 100000, 100001}}; !reflect.DeepEqual(saw, want) {
+		t.Errorf("the steps saw %v, want %v", saw, want)
+	}
+	if got, want := s["mask"].Data(), []int64{100097, 100011, 100012, 90, 100097, 100007, 100008, 90}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := s["planes"].Data(), []uint8{80, 3, 4, 80, 80, 1, 2, 80, 80, 0, 0, 80, 80, 0, 0, 80}; !reflect.DeepEqual(got, want) {
+		t.Errorf("planes %v, want %v", got, want)
+	}
+	if plan := x.String(); !strings.Contains(plan, `augment   step of "mask"`) {
+		t.Errorf("the plan does not show the step:\n%s", plan)
+	}
+}
+
+// TestOwnStepSeesThePlanesOfTheBoxesThatAreLeft removes the first box and later the second.
+func TestOwnStepSeesThePlanesOfTheBoxesThatAreLeft(t *testing.T) {
+	var saw [][]uint8
+	see := transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+		saw = append(saw, slices.Clone(dataset.Row[uint8](s.Fields, 0)))
+		if planes := dataset.Row[uint8](s.Fields, 0); len(planes) > 0 {
+			planes[0] = 33
+		}
+		return nil
+	}), "planes")
+	x, err := transform.Images(numbered(1), withMasks(transform.Crop(0, 1, 2, 3), see, transform.Crop(0, 1, 2, 2), transform.SanitizeBoundingBoxes(), see,
+		transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 1))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := datatest.Sample(t, x, 0)
+	if want := [][]uint8{{2, 0, 0, 4, 0, 0, 0, 5, 6, 0, 7, 8}, {5, 6, 7, 8}}; !reflect.DeepEqual(saw, want) {
+		t.Errorf("the steps saw %v, want %v", saw, want)
+	}
+	if got, want := s["planes"].Data(), []uint8{6, 8}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := s["mask"].Data(), []int64{3, 7}; !reflect.DeepEqual(got, want) {
+		t.Errorf("mask %v, want %v", got, want)
+	}
+}
+
+// wider makes every pixel two columns, with all that belongs to the image.
+type wider struct{}
+
+func (wider) Size(w, h int) (int, int) { return 2 * w, h }
+
+func (wider) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	w, h := 2*s.Image.Width, s.Image.Height
+	from, img := s.Image, s.New(w, h)
+	mask, wide := dataset.Row[int64](s.Fields, 0), transform.NewMask[int64](s, 0, w, h)
+	planes, widePlanes := dataset.Row[uint8](s.Fields, 1), transform.NewMask[uint8](s, 1, w, h)
+	for k := range wide {
+		wide[k] = mask[k/2]
+		copy(img.Pix[4*k:][:4], from.Pix[4*(k/2):])
+	}
+	for k := range widePlanes {
+		widePlanes[k] = planes[k/2]
+	}
+	for b := dataset.Row[float32](s.Fields, 2); len(b) > 0; b = b[4:] {
+		b[0], b[2] = 2*b[0], 2*b[2]
+	}
+	s.Image = img
+	return nil
+}
+
+func TestOwnStepGivesMasksAnotherSize(t *testing.T) {
+	c, err := transform.CompileSamples(numbered(1).Spec(), withMasks(transform.Crop(0, 1, 1, 2), transform.ApplySample(wider{}, "mask", "planes", "boxes"),
+		transform.ApplySample(wider{}, "mask", "planes", "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 1, 6), transform.Grayscale(1))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := dataset.NewSlot(numbered(1).Spec()...)
+	r, err := numbered(1).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Place(t.Context(), 0, from); err != nil {
+		t.Fatal(err)
+	}
+	to := dataset.NewSlot(c.Spec()...)
+	for range 2 {
+		if err := c.Into(to, from, 1); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := dataset.Row[int64](to, 1), []int64{2, 2, 2, 2, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("mask %v, want %v", got, want)
+		}
+		if got, want := dataset.Row[uint8](to, 0), []uint8{2, 2, 2, 2, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("image %v, want %v", got, want)
+		}
+		if got, want := dataset.Row[uint8](to, 2), []uint8{0, 0, 0, 0, 2, 2, 5, 5, 5, 5, 0, 0}; !slices.Equal(got, want) {
+			t.Errorf("planes %v, want %v", got, want)
+		}
+		if got, want := dataset.Row[float32](to, 3), []float32{4, 0, 6, 1, 0, 0, 4, 1}; !slices.Equal(got, want) {
+			t.Errorf("boxes %v, want %v", got, want)
+		}
+	}
+}
+
+// raise adds a random number to the mask, which is the same for all of its pixels.
+func raise(field string) transform.Step {
+	return transform.ApplySample(step(func(s *transform.Sample, r *rand.Rand) error {
+		n := 1 + r.Int64N(100)
+		for k := range dataset.Row[int64](s.Fields, 0) {
+			dataset.Row[int64](s.Fields, 0)[k] += n
+		}
+		return nil
+	}), field)
+}
+
+func TestOwnStepsOfViewsHaveTheMasksOfTheirView(t *testing.T) {
+	x, err := transform.Images(numbered(1), withMasks(transform.Views(2, transform.RandomHorizontalFlip(1), raise("mask"), transform.Crop(0, 0, 1, 3)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := datatest.Sample(t, x, 0)["mask"].Data().([]int64)
+	a, b := mask[0]-3, mask[3]-3
+	if want := []int64{3 + a, 2 + a, 1 + a, 3 + b, 2 + b, 1 + b}; !slices.Equal(mask, want) || a < 1 || b < 1 || a == b {
+		t.Errorf("got %v", mask)
+	}
+}
+
+func TestOwnStepsThatChangeMasksAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	list := withMasks(transform.RandomApply(0.5, raise("mask")), transform.RandomHorizontalFlip(0.5), transform.RandomApply(0.5, transform.RandomRotation(-90, 90)),
+		raise("mask"), transform.RandomCrop(2), transform.SanitizeBoundingBoxes())
+	x, err := transform.Images(numbered(40), list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameForAnyWorkers(t, x, nil, loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
+	allocatesNothing(t, x)
+	deep, err := transform.Images(numbered(40), append([]transform.Step{transform.Depth16(3)}, list...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		want, got := datatest.Sample(t, x, i), datatest.Sample(t, deep, i)
+		for _, field := range []string{"mask", "planes", "boxes"} {
+			if !reflect.DeepEqual(got[field].Data(), want[field].Data()) {
+				t.Errorf("sample %d: %s with Depth16: got %v, want %v", i, field, got[field].Data(), want[field].Data())
+			}
+		}
+	}
+}
+
+func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
+	own := func(f step, fields ...string) []transform.Step { return withMasks(transform.ApplySample(f, fields...)) }
+	all := []string{"mask", "planes", "boxes"}
+	for want, list := range map[string][]transform.Step{
+		`step of "mask": mask "mask": numbers from -1 to 7, want 0 to 16777215`: own(func(s *transform.Sample, _ *rand.Rand) error {
+			dataset.Row[int64](s.Fields, 0)[5] = -1
+			return nil
+		}, "mask"),
+		`step of "mask": mask "mask": numbers from 0 to 16777216, want 0 to 16777215`: own(func(s *transform.Sample, _ *rand.Rand) error {
+			dataset.Row[int64](s.Fields, 0)[0] = 1 << 24
+			dataset.Row[int64](s.Fields, 0)[1] = 0
+			return nil
+		}, "mask"),
+		`step of "planes": mask "planes" has 15 numbers, want 2 of 2×4 pixels (height×width)`: own(func(s *transform.Sample, _ *rand.Rand) error {
+			dataset.Grow[uint8](s.Fields, 0, 15)
+			return nil
+		}, "planes"),
+		`step of "mask": mask "mask" has 6 numbers, want 1 of 2×4 pixels (height×width)`: own(func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[int64](s, 0, 3, 2)
+			return nil
+		}, "mask"),
+		`step of "mask" of "planes" of "boxes": mask "mask" has 8 numbers, want 1 of 1×2 pixels`:  withMasks(transform.ApplySample(halver{halved}, all...)),
+		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`: withMasks(transform.ApplySample(halver{halved}, "boxes")),
+	} {
+		x, err := transform.Images(numbered(1), list...)
+		if err == nil {
+			_, err = dataset.At(t.Context(), x, 0)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	for want, f := range map[string]step{
+		"want a field of Mask or Masks, and 1 or more pixels": func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[int64](s, 1, 4, 2)
+			return nil
+		},
+		"NewMask(0, 0, 2): want": func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[int64](s, 0, 0, 2)
+			return nil
+		},
+		`field "mask" holds int64, not uint8`: func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[uint8](s, 0, 4, 2)
+			return nil
+		},
+	} {
+		x, err := transform.Images(numbered(1), own(f, "mask", "boxes")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, want) {
+					t.Errorf("panic %q, want %q", text, want)
+				}
+			}()
+			dataset.At(t.Context(), x, 0)
+		}()
+	}
+}

@@ -8,6 +8,8 @@
 //
 //	penstock             serve and remote, with their defaults
 //	TCP                  a loop that writes a batch to a connection, and one that reads it
+//	penstock, HTTPS      the same as the first, with TLS
+//	TLS                  the same loop with TLS
 //	gRPC                 a server stream of messages of 1 MiB (wrapperspb.BytesValue), with the defaults of grpc-go
 //	gRPC, own codec      the same without protobuf: a codec that adds no copy, larger windows and buffers
 //	tf.data service      a dispatcher and a worker, without compression; needs Python with TensorFlow
@@ -15,6 +17,7 @@
 // Servers and clients are processes of their own, which live as long as the program. Batches
 // are images of float32 and labels, and cost nothing to make. Clients have them in memory
 // that is used again, except tf.data's, which has a new tensor for each; gRPC's copies them there.
+// Both sides of TLS are Go's crypto/tls, with a certificate made for the run.
 // In a round each side reads an epoch, one after the other; the first round is left out. The
 // program prints a table in Markdown.
 package main
@@ -73,7 +76,8 @@ type options struct {
 type load struct {
 	rows, side int // images of a batch, and pixels of a side of an image
 	batches    int
-	part       int // bytes of a message of gRPC
+	part       int    // bytes of a message of gRPC
+	keys       string // the folder with the certificate and the key for TLS
 }
 
 // bytes is the size of a batch: images of 3 channels of float32, and labels of int64.
@@ -90,6 +94,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.python, "python", "", "Python with TensorFlow; without it, tf.data service is left out")
 	f.StringVar(&o.role, "role", "", "for the program itself: "+serving+" or "+reading)
 	f.StringVar(&o.name, "name", "", "for the program itself: the process's side")
+	f.StringVar(&o.keys, "keys", "", "for the program itself: the folder with the certificate and the key")
 	f.StringVar(&o.address, "address", "", "for the program itself: the server's address")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -24,13 +24,15 @@ var small = load{rows: 3, side: 20, batches: 9, part: 1000}
 
 func TestEverySideIsInTheTable(t *testing.T) {
 	table := measured(t, "")
-	for _, name := range []string{rawTCP, penstock, grpcOwn, grpcName} {
+	for _, name := range []string{rawTCP, penstock, rawTLS, https, grpcOwn, grpcName} {
 		if !strings.Contains(table, "\n| "+name+" |") {
 			t.Errorf("%s is not in the table:\n%s", name, table)
 		}
 	}
-	if !strings.Contains(table, "| 100 % [100 %..100 %] |") {
-		t.Errorf("TCP is not compared with itself:\n%s", table)
+	for _, want := range []string{"| 100 % [100 %..100 %] |", ", TLS 1.3 with TLS_", "\npenstock, HTTPS compared with TLS in the same round: "} {
+		if !strings.Contains(table, want) {
+			t.Errorf("got no %q:\n%s", want, table)
+		}
 	}
 }
 
@@ -61,6 +63,11 @@ func measured(t *testing.T, python string) string {
 }
 
 func TestClientsGetTheBytesOfEveryBatch(t *testing.T) {
+	small := small
+	small.keys = t.TempDir()
+	if err := certify(small.keys); err != nil {
+		t.Fatal(err)
+	}
 	for name, s := range sides {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +88,7 @@ func TestClientsGetTheBytesOfEveryBatch(t *testing.T) {
 			for epoch := range 2 {
 				k := 0
 				turn, err := small.turn(ctx, checked{c, func(parts ...[]byte) {
-					if got := slices.Concat(parts...); name != penstock && !bytes.Equal(got, want[k%len(want)]) { // the service's batches have no content
+					if got := slices.Concat(parts...); name != penstock && name != https && !bytes.Equal(got, want[k%len(want)]) { // those of penstock have no content
 						t.Errorf("epoch %d, batch %d: got other bytes than were sent", epoch, k)
 					}
 					k++

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,13 +22,23 @@ type figures struct {
 	first          float64 // seconds until the first batch
 }
 
+// cpu is the processor time of both sides, in seconds per GB.
+func (f figures) cpu() float64 { return f.server + f.client }
+
 // measure compares the sides and prints the table.
-func measure(ctx context.Context, o options, w io.Writer) error {
+func measure(ctx context.Context, o options, w io.Writer) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	names := []string{rawTCP, penstock, grpcOwn, grpcName}
+	if o.keys, err = os.MkdirTemp("", "penstock-service-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(o.keys)) }()
+	if err := certify(o.keys); err != nil {
+		return err
+	}
+	names := []string{rawTCP, penstock, rawTLS, https, grpcOwn, grpcName}
 	missing := ""
 	if o.python == "" {
 		missing = "-python names none with TensorFlow; bench/service/install makes one"
@@ -40,7 +51,7 @@ func measure(ctx context.Context, o options, w io.Writer) error {
 			p.stop()
 		}
 	}()
-	version := ""
+	versions := ""
 	for _, name := range names {
 		p, err := o.startSide(ctx, self, name)
 		switch {
@@ -52,8 +63,8 @@ func measure(ctx context.Context, o options, w io.Writer) error {
 		default:
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if name == tfdata {
-			version = ", " + p.version
+		if name == tfdata || name == https {
+			versions += ", " + p.version
 		}
 	}
 	rounds := map[string][]figures{}
@@ -70,8 +81,11 @@ func measure(ctx context.Context, o options, w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(w, "%s, %s, grpc-go %s%s. Epochs of %d batches of %.2f MB, %d rounds: medians with [least..most].\n\n",
-		machine(ctx), runtime.Version(), grpc.Version, version, o.batches, float64(o.bytes())/1e6, o.rounds)
+		machine(ctx), runtime.Version(), grpc.Version, versions, o.batches, float64(o.bytes())/1e6, o.rounds)
 	printTable(w, names, rounds)
+	fmt.Fprintf(w, "\n%s compared with %s in the same round: %s of the rate, %s times the processor time.\n", https, rawTLS,
+		spread("%.0f %%", o.rounds, func(k int) float64 { return 100 * rounds[https][k].rate / rounds[rawTLS][k].rate }),
+		spread("%.2f", o.rounds, func(k int) float64 { return rounds[https][k].cpu() / rounds[rawTLS][k].cpu() }))
 	if missing != "" {
 		fmt.Fprintf(w, "\n%s is left out: %s\n", tfdata, missing)
 	}
@@ -130,7 +144,7 @@ func printTable(w io.Writer, names []string, rounds map[string][]figures) {
 			column("%.0f %%", func(k int) float64 { return 100 * of[k].rate / rounds[rawTCP][k].rate }),
 			column("%.2f", func(k int) float64 { return of[k].server }),
 			column("%.2f", func(k int) float64 { return of[k].client }),
-			column("%.2f", func(k int) float64 { return of[k].server + of[k].client }),
+			column("%.2f", func(k int) float64 { return of[k].cpu() }),
 			column("%.1f", func(k int) float64 { return 1000 * of[k].first }))
 	}
 }

@@ -13,6 +13,11 @@ import (
 )
 
 func servePenstock(ctx context.Context, l load, listening func(net.Addr)) error {
+	return serveBatches(ctx, l, serve.Listening(listening))
+}
+
+// serveBatches serves batches without content.
+func serveBatches(ctx context.Context, l load, options ...serve.ListenOption) error {
 	ds := dataset.Func(l.rows*l.batches, dataset.Spec{
 		{Name: "image", Dtype: tensor.Float32, Shape: tensor.Shape{3, l.side, l.side}},
 		{Name: "label", Dtype: tensor.Int64},
@@ -21,7 +26,7 @@ func servePenstock(ctx context.Context, l load, listening func(net.Addr)) error 
 	if err != nil {
 		return err
 	}
-	return serve.ListenAndServe(ctx, "localhost:0", s, serve.Listening(listening))
+	return serve.ListenAndServe(ctx, "localhost:0", s, options...)
 }
 
 type penstockClient struct {

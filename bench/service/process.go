@@ -87,7 +87,7 @@ func (o options) commands(self, name string) [][]string {
 		return all
 	}
 	for _, role := range []string{serving, reading} {
-		all = append(all, append([]string{self, "-role", role, "-name", name, "-message", fmt.Sprint(o.part)}, sizes...))
+		all = append(all, append([]string{self, "-role", role, "-name", name, "-message", fmt.Sprint(o.part), "-keys", o.keys}, sizes...))
 	}
 	return all
 }

@@ -14,7 +14,9 @@ import (
 // The names of the sides.
 const (
 	penstock = "penstock"
+	https    = "penstock, HTTPS"
 	rawTCP   = "TCP"
+	rawTLS   = "TLS"
 	grpcName = "gRPC"
 	grpcOwn  = "gRPC, own codec"
 	tfdata   = "tf.data service"
@@ -29,7 +31,9 @@ type side struct {
 
 var sides = map[string]side{
 	penstock: {servePenstock, openPenstock},
+	https:    {serveHTTPS, openHTTPS},
 	rawTCP:   {serveTCP, openTCP},
+	rawTLS:   {serveTLS, openTLS},
 	grpcName: {protobuf{}.serve, protobuf{}.open},
 	grpcOwn:  {plain{}.serve, plain{}.open},
 }
@@ -67,7 +71,11 @@ func (o options) read(ctx context.Context) error {
 		return err
 	}
 	defer c.close() // nothing is written
-	fmt.Println("ready")
+	about := "ready"
+	if s, ok := c.(interface{ about() string }); ok {
+		about = s.about()
+	}
+	fmt.Println(about)
 	lines, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	for lines.Scan() {
 		t, err := o.turn(ctx, c)

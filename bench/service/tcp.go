@@ -6,8 +6,12 @@ import (
 	"net"
 )
 
-// serveTCP sends an epoch for each byte that it receives.
 func serveTCP(ctx context.Context, l load, listening func(net.Addr)) error {
+	return serveLoop(ctx, l, listening, func(c net.Conn) net.Conn { return c })
+}
+
+// serveLoop sends an epoch for each byte that it receives, over a connection that wrap may change.
+func serveLoop(ctx context.Context, l load, listening func(net.Addr), wrap func(net.Conn) net.Conn) error {
 	all := messages(l)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "localhost:0")
 	if err != nil {
@@ -16,10 +20,11 @@ func serveTCP(ctx context.Context, l load, listening func(net.Addr)) error {
 	defer listener.Close()
 	defer context.AfterFunc(ctx, func() { listener.Close() })()
 	listening(listener.Addr())
-	c, err := listener.Accept()
+	accepted, err := listener.Accept()
 	if err != nil {
 		return ended(ctx, err)
 	}
+	c := wrap(accepted)
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
 	for request := make([]byte, 1); ; {

@@ -46,7 +46,7 @@ func Compile(list ...Step) (*Compiled, error) {
 	if err := p.findFields(nil); err != nil {
 		return nil, err
 	}
-	field, err := p.singleField()
+	field, err := p.resultOf(0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +55,6 @@ func Compile(list ...Step) (*Compiled, error) {
 		c.lanes <- nil
 	}
 	return c, nil
-}
-
-// singleField is the field of the results.
-func (p *program) singleField() (dataset.Field, error) {
-	if len(p.views) == 0 {
-		return p.fieldOf(0, 0)
-	}
-	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: tensor.Uint8}}, 0, 0, 0)
-	return spec[0], err
 }
 
 // Spec describes the result of the steps: one field with its name, dtype (float32,

@@ -6,6 +6,9 @@ import (
 	"image"
 	"math/rand/v2"
 
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -16,8 +19,9 @@ import (
 // sample an error.
 //
 // Steps before it run once, and the image is decoded once. Steps after it apply to every
-// crop. Random ones have the same draws for all crops, as in torchvision. FiveCrop cannot
-// be combined with [Views], [Ragged], [Sizes] and annotations.
+// crop. Random ones have the same draws for all crops, as in torchvision. FiveCrop may be
+// among the steps of [Views]. It cannot be combined with [Ragged], [Sizes], and with [Boxes],
+// [Mask], [Masks] and [KeyPoints], which torchvision's does not crop either.
 func FiveCrop(size ...int) Step { return TenCropping{name: "FiveCrop", size: size, n: 5} }
 
 // TenCrop is torchvision's TenCrop: the crops of [FiveCrop], followed by those of the image
@@ -49,8 +53,11 @@ func (s TenCropping) String() string {
 
 func (s TenCropping) add(p *program) error {
 	_, _, err := extent(s.size)
-	if err = errors.Join(err, p.notNested(), p.beforeTensor(), p.annotated.still()); err != nil {
+	if err = errors.Join(err, p.notNested(), p.beforeTensor()); err != nil {
 		return err
+	}
+	if p.annotated.any() {
+		return errors.New("not with Boxes, Mask, Masks or KeyPoints, which torchvision's does not crop either")
 	}
 	if p.crops.n > 0 {
 		return errors.New("must come only once, and not with another step that makes several crops")
@@ -86,12 +93,22 @@ func (p *program) splitCrops() error {
 		return nil
 	}
 	if len(p.views) > 0 || p.ragged || p.sizes != "" {
-		return fmt.Errorf("transform: %v: not with Views, Ragged and Sizes", p.crops)
+		return fmt.Errorf("transform: %v: not with Ragged and Sizes, and with Views only among their steps", p.crops)
 	}
 	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, deep: p.deep, ops: p.ops[p.cropsAt:]}
 	p.ops = p.ops[:p.cropsAt:p.cropsAt]
 	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, program: inner}}
 	return nil
+}
+
+// resultOf is the field of the results, which may be several crops, from images of w×h. Zeros
+// mean that the size varies.
+func (p *program) resultOf(w, h int) (dataset.Field, error) {
+	if p.crops.n == 0 {
+		return p.fieldOf(w, h)
+	}
+	spec, err := p.withViews(dataset.Spec{{Name: p.field, Dtype: tensor.Uint8}}, 0, 0, 0)
+	return spec[0], err
 }
 
 // sharedDraws are random numbers that are the same for several lanes. They come from the

@@ -96,6 +96,43 @@ func TestCropsShareTheDrawsOfAllSteps(t *testing.T) {
 	}
 }
 
+// TestCropsAreAmongTheStepsOfViews compares them with the crops of the image alone, and lets each
+// view have draws of its own.
+func TestCropsAreAmongTheStepsOfViews(t *testing.T) {
+	ds := imageOf(t, 40, 30, pixels(40, 30))
+	for _, before := range [][]Step{nil, {Resize(24)}, {Crop(2, 3, 20, 30), RandomInvert(1)}} {
+		list := append(before, TenCrop(12, 16), RandomHorizontalFlip(1))
+		want := result(t, ds, list...).Data().([]uint8)
+		x, err := Images(ds, Views(1, CenterCrop(8)), Views(3, list...).As("crops"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := datatest.Sample(t, x, 0)["crops"]
+		if shape := got.Shape(); !shape.Eq(tensor.Shape{3, 10, 12, 16, 3}) {
+			t.Errorf("%v: shape %v", list, shape)
+		}
+		if !slices.Equal(got.Data().([]uint8), slices.Repeat(want, 3)) {
+			t.Errorf("%v: other crops than of the image alone", list)
+		}
+	}
+	flat := imageOf(t, 40, 30, slices.Repeat([]uint8{90, 130, 20}, 40*30))
+	x, err := Images(flat, Views(2, FiveCrop(20), ColorJitter(0.5, 0.5, 0.5, 0.1), ToTensor(), RandomErasing(0.5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := datatest.Sample(t, x, 0)["image"].Data().([]float32)
+	size := len(values) / 10
+	for k := range 5 {
+		if !slices.Equal(values[:size], values[k*size:][:size]) || !slices.Equal(values[5*size:][:size], values[(5+k)*size:][:size]) {
+			t.Errorf("crop %d has other draws than the first of its view", k)
+		}
+	}
+	if slices.Equal(values[:size], values[5*size:][:size]) {
+		t.Error("two views have the same draws")
+	}
+	datatest.PlacesWithoutAllocation(t, x)
+}
+
 // TestCropsWithoutRandomStepsDrawNothing matters to dataset.Cached, which keeps such results.
 func TestCropsWithoutRandomStepsDrawNothing(t *testing.T) {
 	x, err := Images(imageOf(t, 40, 30, pixels(40, 30)), Resize(25), FiveCrop(20), ToTensor())
@@ -144,16 +181,18 @@ func TestCropsDecodeOnce(t *testing.T) {
 
 func TestCropsThatCannotBeAreErrors(t *testing.T) {
 	for want, list := range map[string][]Step{
-		"FiveCrop(): want a size":                     {FiveCrop()},
-		"TenCrop(0): want a positive size":            {TenCrop(0)},
-		"must come only once":                         {FiveCrop(9), TenCrop(8)},
-		"FiveCrop(9): must come before ToTensor":      {ToTensor(), FiveCrop(9)},
-		"must not be part of a random step":           {RandomApply(0.5, FiveCrop(9))},
-		"not with Boxes, Mask, Masks or KeyPoints":    {Mask("image"), FiveCrop(9)},
-		"FiveCrop(9): not with Views, Ragged and":     {FiveCrop(9), Ragged()},
-		"TenCrop(9).VerticalFlip(): not with Views":   {TenCrop(9).VerticalFlip(), Sizes("size")},
-		"and no Ragged, Sizes, Boxes, Mask":           {Views(2, FiveCrop(9))},
-		"the size varies from image to image after R": {FiveCrop(20), RandomResize(5, 9)},
+		"FiveCrop(): want a size":                      {FiveCrop()},
+		"TenCrop(0): want a positive size":             {TenCrop(0)},
+		"must come only once":                          {FiveCrop(9), TenCrop(8)},
+		"FiveCrop(9): must come before ToTensor":       {ToTensor(), FiveCrop(9)},
+		"must not be part of a random step":            {RandomApply(0.5, FiveCrop(9))},
+		"KeyPoints, which torchvision's does not crop": {Mask("image"), FiveCrop(9)},
+		"torchvision's does not crop either":           {Mask("image"), Views(2, FiveCrop(9))},
+		"FiveCrop(9): not with Ragged and Sizes":       {FiveCrop(9), Ragged()},
+		"TenCrop(9).VerticalFlip(): not with Ragged":   {TenCrop(9).VerticalFlip(), Sizes("size")},
+		"and with Views only among their steps":        {Views(2, CenterCrop(9)), FiveCrop(9)},
+		"FiveCrop(9): not with Ragged and":             {Views(2, FiveCrop(9), Ragged())},
+		"the size varies from image to image after R":  {FiveCrop(20), RandomResize(5, 9)},
 	} {
 		if _, err := Images(imageOf(t, 40, 30, pixels(40, 30)), list...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", list, err, want)

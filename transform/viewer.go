@@ -18,7 +18,8 @@ type viewer struct {
 type viewing struct {
 	*views
 	lanes []*lane
-	begun []int // how many operations of each have run
+	begun []int     // how many operations of each have run
+	crops []*viewer // of FiveCrop or TenCrop among the steps of each; nil without them
 	cells []viewCells
 	draws []laneDraws // of crops, which share them
 	rands []*rand.Rand
@@ -32,6 +33,9 @@ func newViewer(p *program, spec dataset.Spec) *viewer {
 		for k := range v.n {
 			g.lanes = append(g.lanes, newLane(v.program))
 			g.lanes[k].engine.crop5 = k
+			if v.program.crops.n > 0 {
+				g.crops = append(g.crops, newViewer(v.program, nil))
+			}
 		}
 		if p.crops.n > 0 {
 			g.share()
@@ -65,19 +69,29 @@ func (g *viewing) rand(k int, r *rand.Rand) *rand.Rand {
 // begin draws the crops of all views of the image that l has begun with, and decodes the
 // window in which they are. If l has steps, they come first.
 func (w *viewer) begin(l *lane, dst dataset.Slot, r *rand.Rand) error {
-	e := &l.engine
-	if len(l.ops) > 0 {
-		if err := doAll(l.ops, e, r); err != nil {
-			return err
-		}
-		if err := e.render(); err != nil {
-			return err
-		}
-		w.shared.render(e)
-	} else {
-		w.shared.begin(e)
+	if len(l.ops) == 0 {
+		w.shared.begin(&l.engine)
+		return w.lead(l, dst, r)
 	}
-	width, height := e.size()
+	return w.beginFrom(l, 0, dst, r)
+}
+
+// beginFrom is begin where the first n steps of l have run. It makes the whole image.
+func (w *viewer) beginFrom(l *lane, n int, dst dataset.Slot, r *rand.Rand) error {
+	e := &l.engine
+	if err := doAll(l.ops[n:], e, r); err != nil {
+		return err
+	}
+	if err := e.render(); err != nil {
+		return err
+	}
+	w.shared.render(e)
+	return w.lead(l, dst, r)
+}
+
+// lead draws the crops of the image of l, and decodes the window in which they are.
+func (w *viewer) lead(l *lane, dst dataset.Slot, r *rand.Rand) error {
+	width, height := l.engine.size()
 	var window image.Rectangle
 	for _, g := range w.groups {
 		for k := range g.draws {
@@ -117,6 +131,16 @@ func (g *viewing) store(out []byte, dst dataset.Slot, r *rand.Rand) error {
 	size := len(out) / len(g.lanes)
 	for k, l := range g.lanes {
 		r := g.rand(k, r)
+		if g.crops != nil {
+			w := g.crops[k]
+			if err := w.beginFrom(l, g.begun[k], dst, r); err != nil {
+				return err
+			}
+			if err := w.groups[0].store(out[k*size:(k+1)*size], dst, r); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := l.runFrom(g.begun[k], r); err != nil {
 			return err
 		}

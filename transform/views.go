@@ -25,6 +25,9 @@ import (
 // Settings such as [Field], [MaxPixels] and [ExifTranspose] are steps next to it, and so
 // are [Boxes], [Mask], [Masks] and [KeyPoints]: the annotations move with each view.
 //
+// With [FiveCrop] or [TenCrop] among its steps, every view has that many crops: the shape is
+// (n, 5, 3, h, w). They share the draws of their view.
+//
 // A fixed field of annotations has the shape (n, …) too. In a ragged one the rows of the
 // first view come first, then those of the second, and so on. How many each view has is in
 // a further field, int64 (n): "boxes_counts" for boxes named "boxes" and all fields With
@@ -100,7 +103,7 @@ func (p *program) compileViews() []error {
 			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
 		}
 		if p.sets(inner, v.field) {
-			errs = append(errs, fmt.Errorf("transform: %v: %s: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints, FiveCrop, TenCrop and Views in it", v.ViewGroup, steps.Join(p.outside(v))))
+			errs = append(errs, fmt.Errorf("transform: %v: %s: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup, steps.Join(p.outside(v))))
 		}
 		v.program = inner
 	}
@@ -115,8 +118,8 @@ func (p *program) inner(field string) *program {
 // sets reports whether the program of views has what belongs outside of them.
 func (p *program) sets(inner *program, field string) bool {
 	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-		inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.views) > 0 ||
-		inner.crops.n > 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
+		inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) ||
+		len(inner.views) > 0 && inner.crops.n == 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
 }
 
 // outside lists the steps of the views that belong outside.
@@ -138,7 +141,7 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 	given := slices.Clone(spec)
 	for i := range p.views {
 		v := &p.views[i]
-		f, err := v.program.fieldOf(w, h)
+		f, err := v.program.resultOf(w, h)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%v: %w", v.ViewGroup, err))
 			continue

@@ -111,7 +111,7 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		"): MaxPixels(9): want settings outside":           {transform.Views(2, append(ok, transform.MaxPixels(9))...)},
 		"): Depth16(1): want settings outside":             {transform.Views(2, transform.Depth16(1), transform.CenterCrop(8), transform.ToTensor())},
 		`): Mask("mask"), Ragged(): want settings outside`: {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8), transform.Ragged())},
-		"KeyPoints, FiveCrop, TenCrop and Views":           {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
+		"Masks, KeyPoints and Views in it":                 {transform.Views(2, transform.Mask("mask"), transform.CenterCrop(8))},
 		"and Views in it":                                  {transform.Views(2, transform.Views(2, ok...))},
 		"must not be part of a random step":                {transform.RandomApply(0.5, transform.Views(2, ok...))},
 	} {

@@ -190,6 +190,10 @@ func (b *blur) read(pix []byte, edge int) {
 // standard deviation sigma as parts of the range from 0 to 255: torchvision's GaussianNoise.
 // Torchvision's defaults are GaussianNoise(0, 0.1). The numbers are rounded towards 0 and the
 // results limited to 0 and 255, as with torchvision's uint8 tensors and clip=True.
+//
+// With [Depth16] they are parts of the greatest value, and floats are limited to 0 and 1, as in
+// torchvision. It has no noise for uint16 and int16: they are rounded as uint8 is, and limited to the range
+// of their dtype.
 func GaussianNoise(mean, sigma float64) Step { return noise{mean, sigma} }
 
 type noise struct{ mean, sigma float64 }

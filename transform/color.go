@@ -14,8 +14,9 @@ import (
 // a random part of the colour circle, from -hue to hue, where hue is at most 0.5.
 // An argument of 0 changes nothing.
 //
-// With [Depth16] brightness and contrast change as torchvision's tensors do, between 0 and
-// the greatest value, and saturation and hue must be 0.
+// With [Depth16] the image changes as torchvision's tensors do, between 0 and the greatest
+// value. Saturation and hue, unless they are 0, need 1 or 3 channels, and leave one channel as
+// it is.
 func ColorJitter(brightness, contrast, saturation, hue float64) Step {
 	return jitter{[4]float64{brightness, contrast, saturation, hue}}
 }
@@ -33,8 +34,10 @@ func (s jitter) add(p *program) error {
 	if s.x[3] > 0.5 {
 		return errors.New("want a hue up to 0.5")
 	}
-	if err := p.noHue(s.x[2], s.x[3]); err != nil {
-		return err
+	if s.x[2] != 0 || s.x[3] != 0 {
+		if err := p.greyOrRGB(); err != nil {
+			return err
+		}
 	}
 	return p.edit(s)
 }
@@ -138,11 +141,12 @@ func luma(r, g, b uint8) uint8 {
 
 // Grayscale makes the image grey, with Pillow's weights of red, green and blue.
 // The result has 1 channel with Grayscale(1) and 3 equal channels with
-// Grayscale(3).
+// Grayscale(3). With [Depth16] images have 1 or 3 channels, of which one is grey already, and
+// torchvision's weights: 0.2989, 0.587 and 0.114.
 func Grayscale(channels int) Step { return grayscale{channels, -1} }
 
 // RandomGrayscale makes the image grey with probability p. The result has 3
-// channels. Torchvision's default for p is 0.1.
+// channels, or with [Depth16] as many as before: 1 or 3. Torchvision's default for p is 0.1.
 func RandomGrayscale(p float64) Step { return grayscale{3, p} }
 
 type grayscale struct {
@@ -158,6 +162,9 @@ func (s grayscale) String() string {
 }
 
 func (s grayscale) add(p *program) error {
+	if err := p.greyOrRGB(); err != nil {
+		return err
+	}
 	if s.p != -1 {
 		if err := steps.CheckProbability(s.p); err != nil {
 			return err
@@ -167,8 +174,8 @@ func (s grayscale) add(p *program) error {
 	if s.channels != 1 && s.channels != 3 {
 		return errors.New("want 1 or 3 channels")
 	}
-	if s.channels == 1 {
-		if err := p.notNested(); err != nil {
+	if s.channels == 1 || p.deep != nil && s.channels != p.output.channels {
+		if err := errors.Join(p.notNested(), p.deep.regroups(s.channels)); err != nil {
 			return err
 		}
 	}

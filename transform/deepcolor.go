@@ -1,7 +1,7 @@
 package transform
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 )
@@ -84,36 +84,52 @@ func (d depth) cut(v float32) float32 {
 	return v
 }
 
-// noHue is the error of saturation and hue, which only RGB images have.
-func (p *program) noHue(saturation, hue float64) error {
-	if p.deep != nil && (saturation != 0 || hue != 0) {
-		return errors.New("want no saturation and hue with Depth16: only brightness and contrast")
+// greyOrRGB is the error of steps with colours if the image has none.
+func (p *program) greyOrRGB() error {
+	if n := p.output.channels; p.deep != nil && n != 1 && n != 3 {
+		return fmt.Errorf("want 1 or 3 channels, not %d: the others are no colours", n)
 	}
 	return nil
 }
 
-// editDeep changes brightness and contrast with the draws of edit.
+// editDeep changes the image with the draws of edit.
 func (s jitter) editDeep(_ *engine, m *Planes, r *rand.Rand) error {
 	order, factor := s.draw(r)
-	d := depthOf(m.Dtype)
 	for _, i := range order {
-		switch {
-		case s.x[i] == 0:
-		case i == 0:
-			d.blend(m.Pix, 0, factor[0])
-		case i == 1:
-			d.blend(m.Pix, d.grey(m), factor[1])
+		if s.x[i] != 0 {
+			deepAdjusters[i](depthOf(m.Dtype), m, factor[i])
 		}
 	}
 	return nil
 }
 
+// editDeep changes the image with the draws of edit.
+func (s Distortion) editDeep(e *engine, m *Planes, r *rand.Rand) error {
+	factors, does, order := s.draw(r)
+	for _, i := range order {
+		if does[i] {
+			deepAdjusters[i](depthOf(m.Dtype), m, factors[i])
+		}
+	}
+	if r.Float64() < s.p {
+		e.deep.permute(e, r)
+	}
+	return nil
+}
+
+// deepAdjusters are the adjusters of planes.
+var deepAdjusters = [4]func(d depth, m *Planes, factor float64){
+	func(d depth, m *Planes, factor float64) { d.blend(m.Pix, 0, factor) },
+	func(d depth, m *Planes, factor float64) { d.blend(m.Pix, d.grey(m), factor) },
+	depth.saturate,
+	depth.turnHue,
+}
+
 // blend interpolates from base to the values, or extrapolates.
 func (d depth) blend(pix []float32, base float32, factor float64) {
 	ratio, rest := float32(factor), float32(1-factor)
-	add := float32(base * rest)
 	for i, v := range pix {
-		pix[i] = d.cut(float32(v*ratio) + add)
+		pix[i] = d.cut(plusTimes(float32(v*ratio), base, rest))
 	}
 }
 
@@ -129,7 +145,7 @@ func (d depth) grey(m *Planes) float32 {
 	}
 	red, green, blue := m.Plane(0), m.Plane(1), m.Plane(2)
 	for i, v := range red {
-		l := float32(v*0.2989) + float32(green[i]*0.587) + float32(blue[i]*0.114)
+		l := deepLuma(v, green[i], blue[i])
 		if d.whole {
 			l = float32(math.Floor(float64(l)))
 		}

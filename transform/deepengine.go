@@ -22,7 +22,8 @@ type deepSource interface {
 // A deepEngine does for images of Depth16 what render, prepare and rowOf of its engine do
 // for those of 8 bits. The view is the engine's.
 type deepEngine struct {
-	channels int
+	stored   int       // the channels of the files or arrays
+	channels int       // those of the current image
 	fill     []float32 // per channel, or one for all; nil means 0
 	dtype    tensor.Dtype
 
@@ -40,13 +41,26 @@ type deepEngine struct {
 	row    []float32
 
 	kernels [2][]float32 // of GaussianBlur, across and down
+	order   []int        // of RandomChannelPermutation
+	before  []float32    // what AugMix begins with
 }
 
 func newDeepEngine(d *deepPlan) *deepEngine {
 	if d == nil {
 		return nil
 	}
-	return &deepEngine{channels: d.channels, fill: d.fill}
+	return &deepEngine{stored: d.channels, channels: d.channels, fill: d.fill}
+}
+
+// begin forgets the last image, whose channels Grayscale may have changed.
+func (d *deepEngine) begin(src source) {
+	if d == nil {
+		return
+	}
+	d.channels = d.stored
+	if shared, ok := src.(*sharedSource); ok {
+		d.channels = shared.channels
+	}
 }
 
 func (d *deepEngine) check(w, h, limit int) error { return checkValues(w, h, d.channels, limit) }

@@ -72,6 +72,7 @@ func TestFillOfDepth16IsWhatIsOutside(t *testing.T) {
 func TestDepth16SaysWhatIsWrong(t *testing.T) {
 	bands := arrays(t, tensor.Uint16, tensor.Shape{12, 8, 8}, make([]byte, 12*8*8*2))
 	floats := arrays(t, tensor.Float32, tensor.Shape{8, 8}, make([]byte, 8*8*4))
+	photo := arrays(t, tensor.Uint16, tensor.Shape{3, 8, 8}, make([]byte, 3*8*8*2))
 	depth := transform.Depth16(12)
 	for _, test := range []struct {
 		ds   dataset.Dataset
@@ -83,9 +84,16 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth.Fill(1, 2)}, "want a Fill per channel, or one for all"},
 		{bands, []transform.Step{depth, depth}, "must come only once"},
 		{bands, []transform.Step{transform.CenterCrop(4), depth}, "Depth16(12): must come once, before all steps"},
-		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): not with Depth16: it works with colours of 8 bits"},
-		{bands, []transform.Step{depth, transform.RandomEqualize(0.5)}, "RandomEqualize(0.5): not with Depth16"},
-		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): not with Depth16"},
+		{bands, []transform.Step{depth, transform.Grayscale(1)}, "Grayscale(1): want 1 or 3 channels, not 12: the others are no colours"},
+		{bands, []transform.Step{depth, transform.RandomGrayscale(0.5)}, "RandomGrayscale(0.5): want 1 or 3 channels"},
+		{bands, []transform.Step{depth, transform.RandomPhotometricDistort(0.5)}, "RandomPhotometricDistort(0.5): want 1 or 3 channels"},
+		{bands, []transform.Step{depth, transform.RandAugment(2, 9)}, "RandAugment(2, 9): want 1 or 3 channels"},
+		{photo, []transform.Step{transform.Depth16(3), transform.RandAugment(2, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
+		{photo, []transform.Step{transform.Depth16(3), transform.AugMix().Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
+		{photo, []transform.Step{transform.Depth16(3).Fill(1, 2, 3), transform.Grayscale(1)}, "want a Fill of Depth16 for all channels"},
+		{floats, []transform.Step{transform.Depth16(1), transform.RandomApply(0.5, transform.Grayscale(3)), transform.ToTensor()}, "must not be part of a random step"},
+		{floats, []transform.Step{transform.Depth16(1), transform.Grayscale(3), transform.ToTensor(), transform.Normalize([]float32{1, 2}, []float32{1})}, "want 3 means"},
+		{bands, []transform.Step{depth, transform.JPEG(50, 90)}, "JPEG(50, 90): not with Depth16: it works with colours of 8 bits"},
 		{bands, []transform.Step{depth, transform.RandomApply(0.5, transform.JPEG(50, 90))}, "JPEG(50, 90): not with Depth16"},
 		{bands, []transform.Step{depth, transform.CenterCrop(4).Fill(1, 2, 3)}, "want the Fill of Depth16 instead"},
 		{bands, []transform.Step{depth, transform.ExifTranspose()}, "ExifTranspose: not with Depth16"},
@@ -95,8 +103,7 @@ func TestDepth16SaysWhatIsWrong(t *testing.T) {
 		{bands, []transform.Step{depth, transform.BGR()}, "want 3 channels"},
 		{bands, []transform.Step{depth, transform.RandomRotation(0, 9).Filter(transform.Bicubic)}, "want the filter Nearest or Bilinear with Depth16"},
 		{bands, []transform.Step{depth, transform.ElasticTransform(50, 5).Fill(1, 1, 1)}, "want the Fill of Depth16 instead"},
-		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "want no saturation and hue with Depth16"},
-		{bands, []transform.Step{depth, transform.RandomPosterize(4, 1)}, "RandomPosterize(4, 1): not with Depth16"},
+		{bands, []transform.Step{depth, transform.ColorJitter(0.1, 0.1, 0.1, 0)}, "ColorJitter(0.1, 0.1, 0.1, 0): want 1 or 3 channels, not 12"},
 		{floats, []transform.Step{transform.Depth16(1), transform.ToDtype(tensor.Uint16)}, "uint16 does not hold its values"},
 		{floats, nil, "want uint8"},
 	} {
@@ -124,4 +131,9 @@ func TestDepth16AllocatesNothing(t *testing.T) {
 	allocatesNothing(t, images(t, ds, transform.Depth16(5), transform.RandomResizedCrop(20), transform.RandomHorizontalFlip(0.5), transform.Pad(2).Mode(transform.Edge),
 		transform.RandomRotation(-20, 20).Filter(transform.Bilinear), transform.ElasticTransform(20, 3), transform.GaussianBlur(5), transform.ColorJitter(0.3, 0.3, 0, 0),
 		transform.ToTensor(), transform.Normalize([]float32{0.5}, []float32{0.25}), transform.RandomErasing(0.5), transform.ApplyPlanes(negative{})))
+	ds = arrays(t, tensor.Uint16, tensor.Shape{3, 40, 44}, dense.Bytes(lcg(make([]uint16, 8*3*40*44), 1)))
+	still(t, images(t, ds, transform.Depth16(3), transform.ColorJitter(0.3, 0.3, 0.3, 0.1), transform.RandomPhotometricDistort(0.5), transform.RandomGrayscale(0.3),
+		transform.RandomEqualize(0.5), transform.RandomPosterize(5, 0.5), transform.RandomAdjustSharpness(2, 0.5), transform.RandomChannelPermutation(),
+		transform.GaussianNoise(0, 0.1), transform.RandAugment(2, 9), transform.TrivialAugmentWide(), transform.AutoAugment(transform.CIFAR10Policy), transform.AugMix(),
+		transform.Grayscale(1), transform.CenterCrop(32), transform.Grayscale(3), transform.ToTensor()))
 }

@@ -13,6 +13,11 @@ func (s Affinity) paints() painter    { return s.painter }
 func (s Perspective) paints() painter { return s.painter }
 func (s Elastic) paints() painter     { return s.painter }
 
+func (s RandAugmenting) paints() painter    { return s.painter }
+func (s TrivialAugmenting) paints() painter { return s.painter }
+func (s AutoAugmenting) paints() painter    { return s.painter }
+func (s AugMixing) paints() painter         { return s.painter }
+
 // warps is the error of a warp that does not work with Depth16.
 func (d *deepPlan) warps(s any) error {
 	p, ok := s.(painted)

@@ -29,11 +29,15 @@ import (
 // Steps that only crop, flip and pad keep all values bit for bit. A resize has the filters
 // of torchvision's tensors, with antialias; Nearest is its NEAREST_EXACT. Values of
 // integers are rounded after it. Warps ([RandomRotation], [RandomAffine],
-// [RandomPerspective], [ElasticTransform]; Nearest or Bilinear), [GaussianBlur],
-// [RandomInvert], [RandomSolarize], [RandomAutocontrast] and brightness and contrast of
-// [ColorJitter] are those of torchvision's tensors too. The random draws are those of
-// images of 8 bits. All other steps that change colours work with 8 bits, so they are
-// errors. For your own steps use [ApplyPlanes].
+// [RandomPerspective], [ElasticTransform]), changes of colours and the policies
+// ([RandAugment], [TrivialAugmentWide], [AutoAugment], [AugMix]) are those of torchvision's
+// tensors too. The random draws are those of images of 8 bits. Integers lose their fraction
+// after changes of colours.
+//
+// [Grayscale], [RandomGrayscale], [RandomPhotometricDistort], the policies, and saturation and
+// hue of [ColorJitter] need 1 or 3 channels. [JPEG], [ExifTranspose] and warps with the filter
+// Bicubic, which torchvision does not have for such tensors either, are errors. For your own
+// steps use [ApplyPlanes].
 //
 // The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or
 // (channels, h, w) with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing

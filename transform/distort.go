@@ -8,7 +8,8 @@ import (
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
-// RandomChannelPermutation exchanges the three channels at random, as torchvision does.
+// RandomChannelPermutation exchanges the three channels at random, as torchvision does, or with
+// [Depth16] all channels.
 func RandomChannelPermutation() Step { return permutation{} }
 
 type permutation struct{}
@@ -36,7 +37,7 @@ func permute(pix []byte, r *rand.Rand) {
 // RandomPhotometricDistort changes brightness, contrast, saturation and hue and permutes the
 // channels, each with probability p: torchvision's RandomPhotometricDistort, which SSD is
 // trained with. Torchvision's default for p is 0.5. The changes are those of [ColorJitter],
-// with PIL's bits.
+// with PIL's bits. With [Depth16] images have 1 or 3 channels.
 func RandomPhotometricDistort(p float64) Distortion {
 	return Distortion{p: p, brightness: span{0.875, 1.125}, contrast: span{0.5, 1.5}, saturation: span{0.5, 1.5}, hue: span{-0.05, 0.05}}
 }
@@ -101,6 +102,9 @@ func (s Distortion) add(p *program) error {
 	}
 	if !(s.hue.least >= -0.5 && s.hue.least <= s.hue.greatest && s.hue.greatest <= 0.5) {
 		return errors.New("want a Hue from -0.5 to 0.5, with the least number first")
+	}
+	if err := p.greyOrRGB(); err != nil {
+		return err
 	}
 	return p.edit(s)
 }

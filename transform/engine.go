@@ -64,6 +64,7 @@ type scratch struct {
 // begin starts with an image of w×h pixels that is still in src.
 func (e *engine) begin(src source, w, h int, slot dataset.Slot) {
 	e.src, e.slot, e.inside = src, slot, false
+	e.deep.begin(src)
 	e.view = whole(w, h)
 }
 

@@ -8,11 +8,15 @@ import (
 )
 
 // RandomPosterize keeps only the highest bits of every value, with probability p. Bits,
-// from 0 to 8, is their number.
+// from 0 to 8, is their number. With [Depth16] they are the highest of the 16 bits, or of the 15
+// without the sign, which is lost; floats are rounded down to one of 2^bits levels below 1.
 // The result is that of PIL's ImageOps.posterize and of torchvision's tensors, bit for
 // bit. Torchvision's default for p is 0.5.
 func RandomPosterize(bits int, p float64) Step {
-	s := chance{text: steps.Call("RandomPosterize", bits, p), p: p, run: func(img *Image, _ *scratch) { posterize(img.Pix, bits) }}
+	s := deepChance{
+		chance{text: steps.Call("RandomPosterize", bits, p), p: p, run: func(img *Image, _ *scratch) { posterize(img.Pix, bits) }},
+		func(m *Planes, d depth) { posterizeDeep(m, d, bits) },
+	}
 	if bits < 0 || bits > 8 {
 		s.err = errors.New("want 0 to 8 bits")
 	}
@@ -99,9 +103,11 @@ func autocontrast(pix []byte) {
 }
 
 // RandomEqualize equalises the histogram of each channel with probability p. The result
-// is that of PIL's ImageOps.equalize, bit for bit. Torchvision's default for p is 0.5.
+// is that of PIL's ImageOps.equalize, bit for bit. Torchvision's default for p is 0.5. With
+// [Depth16] the result has at most 256 levels, because torchvision equalises the highest 8
+// bits.
 func RandomEqualize(p float64) Step {
-	return chance{text: steps.Call("RandomEqualize", p), p: p, run: func(img *Image, _ *scratch) { equalize(img.Pix) }}
+	return deepChance{chance{text: steps.Call("RandomEqualize", p), p: p, run: func(img *Image, _ *scratch) { equalize(img.Pix) }}, equalizeDeep}
 }
 
 func equalize(pix []byte) {

@@ -107,6 +107,9 @@ func depthOf(dt tensor.Dtype) depth {
 	return depth{0, 1, false}
 }
 
+// bits is how many bits of an integer say its value, without the sign.
+func (d depth) bits() int { return math.Ilogb(float64(d.most)) + 1 }
+
 // isDeep reports whether Planes may have this dtype.
 func isDeep(dt tensor.Dtype) bool {
 	return dt == tensor.Dtype{} || dt == tensor.Float32 || depthOf(dt).whole

@@ -131,28 +131,38 @@ func (a augmentation) apply(img *Image, magnitude float64, p painter, s *scratch
 // move applies an augmentation that moves pixels. The size stays as it is. Shears leave the
 // upper left corner where it is.
 func (a augmentation) move(img *Image, magnitude float64, p painter, s *scratch) {
+	if a == rotation {
+		rotate(&s.spare, img, turn{angle: magnitude, centred: true}, p)
+		*img, s.spare = s.spare, *img
+		return
+	}
+	m := a.mapping(magnitude, img.Width, img.Height)
+	s.spare.resize(img.Width, img.Height)
+	warp(&s.spare, img, &m, p)
+	*img, s.spare = s.spare, *img
+}
+
+// mapping says what an augmentation that moves pixels shows in an image of w×h.
+func (a augmentation) mapping(magnitude float64, w, h int) mapping {
 	t := affinity{scale: 1}
 	cx, cy := 0.0, 0.0
 	switch a {
 	case rotation:
-		rotate(&s.spare, img, turn{angle: magnitude, centred: true}, p)
-		*img, s.spare = s.spare, *img
-		return
+		t := turn{angle: magnitude, centred: true}
+		m, _, _ := t.inverse(w, h)
+		return m
 	case shearX:
 		t.shearX = arctangent(magnitude) * (180 / math.Pi)
 	case shearY:
 		t.shearY = arctangent(magnitude) * (180 / math.Pi)
 	case translateX:
 		t.moveX = math.Trunc(magnitude)
-		cx, cy = float64(img.Width)/2, float64(img.Height)/2
+		cx, cy = float64(w)/2, float64(h)/2
 	case translateY:
 		t.moveY = math.Trunc(magnitude)
-		cx, cy = float64(img.Width)/2, float64(img.Height)/2
+		cx, cy = float64(w)/2, float64(h)/2
 	}
-	m := t.inverse(cx, cy)
-	s.spare.resize(img.Width, img.Height)
-	warp(&s.spare, img, &m, p)
-	*img, s.spare = s.spare, *img
+	return t.inverse(cx, cy)
 }
 
 // checkBins reports a number of bins with which torchvision cannot work either.

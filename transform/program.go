@@ -166,7 +166,7 @@ func (p *program) edit(ed editor) error {
 
 // editAlone adds an editor that also moves pixels, which annotations cannot follow.
 func (p *program) editAlone(ed editor) error {
-	if err := p.annotated.still(); err != nil {
+	if err := errors.Join(p.annotated.still(), p.deep.warps(ed), p.greyOrRGB()); err != nil {
 		return err
 	}
 	return p.edit(ed)

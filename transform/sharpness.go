@@ -12,12 +12,23 @@ import (
 // is that of PIL's ImageEnhance.Sharpness, bit for bit, and within one level that of
 // torchvision's tensors. Torchvision's default for p is 0.5.
 func RandomAdjustSharpness(factor, p float64) Step {
-	s := chance{text: steps.Call("RandomAdjustSharpness", factor, p), p: p, run: func(img *Image, s *scratch) { adjustSharpness(img, factor, s) }}
+	s := sharpening{
+		chance{text: steps.Call("RandomAdjustSharpness", factor, p), p: p, run: func(img *Image, s *scratch) { adjustSharpness(img, factor, s) }},
+		factor,
+	}
 	if !(factor >= 0 && factor < math.MaxFloat32) {
 		s.err = errors.New("want a finite factor, 0 or more")
 	}
 	return s
 }
+
+// sharpening is the step that RandomAdjustSharpness makes.
+type sharpening struct {
+	chance
+	factor float64
+}
+
+func (s sharpening) add(p *program) error { return s.addAs(p, s) }
 
 // adjustSharpness blends with what PIL's filter SMOOTH makes: the pixel counts five times,
 // and its eight neighbours once. Pixels at the edge are not smoothed.

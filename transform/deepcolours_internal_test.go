@@ -1,0 +1,184 @@
+package transform
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+)
+
+// A deepColourCase is one of testdata/deepcolours.json.
+type deepColourCase struct {
+	Dtype         string
+	Shape, Result [3]int
+	Seed          uint32
+	Steps         [][]any
+	Values        []byte
+}
+
+var deepDtypes = map[string]tensor.Dtype{"uint8": tensor.Uint8, "uint16": tensor.Uint16, "int16": tensor.Int16, "float32": tensor.Float32}
+
+// engine is an engine with the image of the case, from a linear congruential generator.
+func (c *deepColourCase) engine() *engine {
+	s := c.Shape
+	e := &engine{limit: defaultMaxPixels, inside: true, view: whole(s[2], s[1])}
+	e.deep = &deepEngine{channels: s[0], dtype: deepDtypes[c.Dtype]}
+	m := &e.deep.img
+	m.resize(s[0], s[2], s[1])
+	m.Dtype = e.deep.dtype
+	x := c.Seed
+	for i := range m.Pix {
+		x = 1664525*x + 1013904223
+		switch c.Dtype {
+		case "uint8":
+			m.Pix[i] = float32(uint8(x >> 16))
+		case "uint16":
+			m.Pix[i] = float32(x >> 16)
+		case "int16":
+			m.Pix[i] = float32(int16(x >> 16))
+		default:
+			m.Pix[i] = float32(x>>8) / (1 << 24)
+		}
+	}
+	return e
+}
+
+// want is torchvision's values.
+func (c *deepColourCase) want() []float32 {
+	switch c.Dtype {
+	case "uint8":
+		return toFloats(c.Values)
+	case "uint16":
+		return toFloats(dense.Values[uint16](c.Values))
+	case "int16":
+		return toFloats(dense.Values[int16](c.Values))
+	}
+	return dense.Values[float32](c.Values)
+}
+
+func toFloats[T uint8 | uint16 | int16](values []T) []float32 {
+	var all []float32
+	for _, v := range values {
+		all = append(all, float32(v))
+	}
+	return all
+}
+
+var augmentations = map[string]augmentation{
+	"Identity": identity, "ShearX": shearX, "ShearY": shearY, "TranslateX": translateX, "TranslateY": translateY, "Rotate": rotation,
+	"Brightness": brightness, "Color": colour, "Contrast": contrast, "Sharpness": sharpness, "Posterize": posterization,
+	"Solarize": solarization, "AutoContrast": autoContrast, "Equalize": equalization, "Invert": inversion,
+}
+
+// run does a step of the case.
+func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
+	m := &e.deep.img
+	d := depthOf(m.Dtype)
+	arg := func(i int) float64 { return step[i].(float64) }
+	var err error
+	switch name := step[0].(string); name {
+	case "dark":
+		for i, v := range m.Pix {
+			if d.whole {
+				m.Pix[i] = min(float32(int32(v)&32767>>2), d.most)
+			} else {
+				m.Pix[i] = v * v
+			}
+		}
+	case "rough":
+		for i, v := range m.Pix {
+			m.Pix[i] = float32(v*2) - 0.5
+		}
+	case "brightness":
+		deepAdjusters[0](d, m, arg(1))
+	case "contrast":
+		deepAdjusters[1](d, m, arg(1))
+	case "saturation":
+		deepAdjusters[2](d, m, arg(1))
+	case "hue":
+		deepAdjusters[3](d, m, arg(1))
+	case "grey":
+		err = grayscale{int(arg(1)), -1}.editDeep(e, m, nil)
+	case "equalize":
+		equalizeDeep(m, d)
+	case "posterize":
+		posterizeDeep(m, d, int(arg(1)))
+	case "sharpness":
+		e.deep.sharpen(e, arg(1))
+	case "noise":
+		err = noise{mean: arg(1)}.editDeep(e, m, rand.New(rand.NewPCG(1, 1)))
+	case "augment":
+		filter := map[string]Filter{"nearest": Nearest, "bilinear": Bilinear}[step[3].(string)]
+		err = augmentations[step[1].(string)].applyDeep(e, arg(2), painter{filter: filter})
+	default:
+		t.Fatal(name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDeepColoursAreTorchvisions compares with what torchvision makes of tensors. Contrast, hue and
+// sharpness, whose sums torchvision rounds in another way, are within one level or 2e-6, and
+// bilinear warps within one level or 2e-5. All else is the same bits.
+func TestDeepColoursAreTorchvisions(t *testing.T) {
+	text, err := os.ReadFile("testdata/deepcolours.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []deepColourCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 350 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	same, all := map[string]int{}, map[string]int{}
+	for _, c := range cases {
+		e := c.engine()
+		for _, step := range c.Steps {
+			c.run(t, e, step)
+		}
+		m, last := &e.deep.img, c.Steps[len(c.Steps)-1]
+		name := last[0].(string)
+		whole, off := depthOf(m.Dtype).whole, 0.0
+		if name == "augment" {
+			name = last[1].(string)
+		}
+		switch name {
+		case "hue", "contrast", "sharpness", "Contrast", "Sharpness":
+			off = 2e-6
+		case "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate":
+			if last[3] == "bilinear" {
+				off = 2e-5
+			}
+		}
+		if whole && off > 0 {
+			off = 1
+		}
+		if got := [3]int{m.Channels, m.Height, m.Width}; got != c.Result {
+			t.Errorf("%s %v %v: got the shape %v, want %v", c.Dtype, c.Shape, c.Steps, got, c.Result)
+			continue
+		}
+		for i, want := range c.want() {
+			all[name]++
+			if m.Pix[i] == want {
+				same[name]++
+			} else if !(math.Abs(float64(m.Pix[i]-want)) <= off) {
+				t.Errorf("%s %v %v: value %d is %v, want %v", c.Dtype, c.Shape, c.Steps, i, m.Pix[i], want)
+				break
+			}
+		}
+	}
+	for name, n := range all {
+		t.Logf("%s: %d of %d values are the same bits", name, same[name], n)
+		if 5*same[name] < 4*n {
+			t.Errorf("%s: %d of %d values differ", name, n-same[name], n)
+		}
+	}
+}

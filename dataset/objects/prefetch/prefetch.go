@@ -195,7 +195,9 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 		return nil
 	default:
 	}
-	p.widenLate()
+	p.mu.Lock()
+	p.widen()
+	p.mu.Unlock()
 	begin := time.Now()
 	defer func() {
 		p.count.late.Add(1)
@@ -209,19 +211,11 @@ func (p *Prefetcher) await(ctx context.Context, b *block) error {
 	}
 }
 
-// widenLate notes that a reader waits. It does not count before the first batch.
-func (p *Prefetcher) widenLate() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.epochs) > 0 && p.epochs[0].future.Done() > 0 {
-		p.widen()
-	}
-}
-
 // widen makes room for twice as many bytes, because a reader has to wait, if most of the room
-// is taken. The caller holds the mutex.
+// is taken. Before the first batch is complete all readers wait, however much room there is.
+// The caller holds the mutex.
 func (p *Prefetcher) widen() {
-	if p.room < p.memory && p.bytes > p.room/2 {
+	if p.room < p.memory && p.bytes > p.room/2 && len(p.epochs) > 0 && p.epochs[0].future.Done() > 0 {
 		p.room = min(2*p.room, p.memory)
 		p.change.Broadcast()
 	}

@@ -57,13 +57,12 @@ func TestLatencyCostsLessThanFivePercent(t *testing.T) {
 }
 
 // TestMemoryGrowsWhereBatchesWait consumes 3.3 GB/s, of which 100 MB are under way in
-// 30 ms, and then a tenth of that, where 64 MiB are enough. A single slow request may
-// double them.
+// 30 ms, and then a tenth of that, where 64 MiB are enough.
 func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
 	for _, c := range []struct {
 		cost        time.Duration
 		least, most int64 // MiB
-	}{{1200 * time.Microsecond, 65, 256}, {12 * time.Millisecond, 1, 128}} {
+	}{{1200 * time.Microsecond, 65, 256}, {12 * time.Millisecond, 1, 64}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newFar(600, 1<<20)
 			p := newPrefetcher(t, s)
@@ -73,6 +72,32 @@ func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
 			}
 		})
 	}
+}
+
+// At the beginning readers may come to a block before the epoch does.
+func TestReadersBeforeTheFirstBatchIsCompleteTakeNoMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFar(200, 1<<20)
+		p := newPrefetcher(t, s)
+		f := &moving{}
+		for i := range s.objects {
+			f.batches = append(f.batches, []int{i})
+		}
+		stop := p.Foresee(f, filesOf(s))
+		for k, want := range []int64{64 << 20, 128 << 20} {
+			f.begun.Store(int64(k))
+			f.done.Store(int64(k))
+			time.Sleep(time.Second)
+			if err := p.ReadAt(t.Context(), s.object(199-k), make([]byte, 1<<20), 0); err != nil { // which is far ahead
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if got := p.Stats(); got.Held != want || got.Direct != int64(k)+1 {
+				t.Errorf("%d batches are complete: %d MiB are held, want %d; %v", k, got.Held>>20, want>>20, got)
+			}
+		}
+		stop()
+	})
 }
 
 // loader.Auto leaves the waiting to the prefetcher: it has few workers, and no block is

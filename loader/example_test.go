@@ -413,9 +413,9 @@ func ExampleTrace() {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
 	ds := dataset.Func(3, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageRead)
-		time.Sleep(time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 		dst.Stage(dataset.StageDecode)
-		time.Sleep(time.Duration(10*i) * time.Millisecond)
+		time.Sleep(time.Duration(150*i) * time.Millisecond)
 		dataset.Set(dst, 0, float32(i))
 		return nil
 	})

@@ -77,13 +77,19 @@ func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
 		spin(200 * time.Microsecond)
 		return nil
 	}}
-	l := newLoader(t, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(4))
-	for range l.Epoch(t.Context(), 0) {
-		spin(300 * time.Microsecond)
-	}
-	s := l.Stats()
-	if decode := s.Stages[0].Total; s.Busy > 2*decode {
-		t.Errorf("busy %v, of which decoding is %v", s.Busy, decode)
+	for try := 1; ; try++ { // other programs may stop any single worker anywhere
+		l := newLoader(t, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(4))
+		for range l.Epoch(t.Context(), 0) {
+			spin(300 * time.Microsecond)
+		}
+		s := l.Stats()
+		decode := s.Stages[0].Total
+		if s.Busy <= 2*decode {
+			return
+		}
+		if try == 5 {
+			t.Fatalf("busy %v, of which decoding is %v", s.Busy, decode)
+		}
 	}
 }
 

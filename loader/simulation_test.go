@@ -30,6 +30,14 @@ type simulation struct {
 	settles time.Duration // how long the settling phase is; 10 s if 0
 }
 
+// onTwoProcessors lets Go use two processors until the test ends, on any machine. Auto
+// begins with a worker per processor, and a simulation computes on so many.
+func onTwoProcessors(t *testing.T) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(2)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
 func reads(d time.Duration) func(time.Duration) time.Duration {
 	return func(time.Duration) time.Duration { return d }
 }
@@ -154,6 +162,7 @@ var simulations = map[string]simulation{
 // TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers in simulated time: after a settling
 // phase, and nearly so from the beginning.
 func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
+	onTwoProcessors(t)
 	for name, s := range simulations {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "throttled, body of 200 samples/s" {
@@ -200,6 +209,7 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
 	}
+	onTwoProcessors(t)
 	phase := func(at time.Duration) time.Duration { // of the reads
 		if at > 30*time.Second && at < 60*time.Second {
 			return 80 * ms
@@ -228,6 +238,7 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 
 // TestAutoStaysWithinTheBudget looks whenever a sample is placed.
 func TestAutoStaysWithinTheBudget(t *testing.T) {
+	onTwoProcessors(t)
 	for _, slabs := range []int{1, 2, 3, 7, 40} {
 		if testing.Short() && slabs != 3 {
 			continue // takes long with the race detector
@@ -248,6 +259,7 @@ func TestAutoStaysWithinTheBudget(t *testing.T) {
 
 // TestAutoStaysWithinTheBudgetWithRaggedFields of samples that differ in size.
 func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
+	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
 		const budget = 400_000
 		var l *loader.Loader

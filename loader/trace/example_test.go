@@ -15,13 +15,13 @@ import (
 	"github.com/penstock-go/penstock/loader/trace"
 )
 
-// uneven is a dataset of four samples, of which number 2 takes 50 ms.
+// uneven is a dataset of four samples, of which number 2 takes 400 ms.
 func uneven() dataset.Dataset {
 	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32}}
 	return dataset.Func(4, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageDecode)
 		if i == 2 {
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(400 * time.Millisecond)
 		}
 		dataset.Set(dst, 0, float32(i))
 		return nil
@@ -73,7 +73,7 @@ func ExampleSlowest() {
 		}
 	}
 	for _, s := range slow.Samples() {
-		fmt.Printf("sample %d in stage %s: more than 49 ms %t\n", s.Index, s.Stages[0].Name, s.Took > 49*time.Millisecond)
+		fmt.Printf("sample %d in stage %s: more than 390 ms %t\n", s.Index, s.Stages[0].Name, s.Took > 390*time.Millisecond)
 	}
-	// Output: sample 2 in stage decode: more than 49 ms true
+	// Output: sample 2 in stage decode: more than 390 ms true
 }

@@ -104,6 +104,7 @@ func TestReadersBeforeTheFirstBatchIsCompleteTakeNoMemory(t *testing.T) {
 // read twice. Without foresight it has many.
 func TestAutoHasFewWorkersWithForesight(t *testing.T) {
 	const n, cost = 10_000, 1200 * time.Microsecond
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // Auto begins with a worker per processor
 	local := n * cost / time.Duration(runtime.GOMAXPROCS(0))
 	synctest.Test(t, func(t *testing.T) {
 		processors := make(chan bool, runtime.GOMAXPROCS(0))
@@ -392,7 +393,7 @@ func TestBlocksOnDiskAreNotFetched(t *testing.T) {
 		p := newPrefetcher(t, c)
 		for epoch := range 3 {
 			before, _ := s.total()
-			run(t, images(t, p), 1, loader.BatchSize(32))
+			run(t, images(t, p), 1, loader.Workers(4), loader.BatchSize(32))
 			after, _ := s.total()
 			if want := n / (1 + min(epoch, 1)); after-before > want+n/100 || after-before < want-n/100 {
 				t.Errorf("epoch %d: %d requests, want about %d", epoch, after-before, want)

@@ -222,11 +222,15 @@ func (v *visit) hover(figure string) {
 	text := fmt.Sprintf(`[...document.querySelectorAll(%q + " .plot svg text")].length`, figure)
 	before := eval[int](v, text)
 	box := eval[[]float64](v, fmt.Sprintf(`(() => { const r = document.querySelector(%q + " .plot").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`, figure))
-	for at := range 30 { // over the whole chart: some of its places have nothing
+	for at := range 60 { // over the whole chart, because some of its places have nothing, and once more with patience
+		patience := 150 * time.Millisecond
+		if at >= 30 {
+			at, patience = at-30, 2*time.Second
+		}
 		dx, dy := 0.2+0.1*float64(at%7), 0.25+0.15*float64(at/7)
 		v.do(chromedp.MouseEvent("mouseMoved", box[0]+dx*box[2], box[1]+dy*box[3]))
 		var shown bool
-		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(150*time.Millisecond)))
+		err := chromedp.Run(v, chromedp.Poll(text+" > "+fmt.Sprint(before), &shown, chromedp.WithPollingTimeout(patience)))
 		if err == nil && shown {
 			v.shoot(strings.NewReplacer(`figure[id^="`, "hover-", `"]`, "").Replace(figure), viewport)
 			return

@@ -175,7 +175,7 @@ func TestAutoIsComparedOnAllLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"photos", "preprocessed items", "CIFAR-100 in memory", "photos, loop of 5000 samples/s", "files of 80 ms, now fast again"} {
-		if !regexp.MustCompile(`\| ` + want + ` +\| [0-9.]+ .*\| [0-9.]+ .*\| [0-9]+ +\| [0-9.]+ `).MatchString(out.String()) {
+		if !regexp.MustCompile(`\| ` + want + ` +\| [0-9.e+-]+ .*\| [0-9.e+-]+ .*\| [0-9]+ +\| [0-9.e+-]+ `).MatchString(out.String()) {
 			t.Errorf("no row for %s:\n%s", want, &out)
 		}
 	}

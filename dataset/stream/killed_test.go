@@ -152,7 +152,12 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	left := 0
-	for point := range points {
+	enough := func() bool { // a slow machine kills most processes after their first batch
+		records, _ := noted(t, filepath.Join(dir, "batches"))
+		return len(records) >= killedWindow
+	}
+	point := 0
+	for ; point < points || point < 20*points && !enough(); point++ {
 		if text := kill(t, dir); strings.Contains(text, "FAIL") || strings.Contains(text, "panic") {
 			t.Fatalf("after %d kills: child: %s", point, text)
 		}
@@ -170,7 +175,7 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 	if want := order(whole, killedWindow, 0); !slices.Equal(records[:whole], want) {
 		t.Errorf("the %d records that were delivered are not those of the stream", whole)
 	}
-	t.Logf("%d kills, %d of them while a file was written; %d records, %d were delivered twice, because the position was not saved", points, left, len(records), repeated)
+	t.Logf("%d kills, %d of them while a file was written; %d records, %d were delivered twice, because the position was not saved", point, left, len(records), repeated)
 	if whole == 0 {
 		t.Errorf("only %d records", len(records))
 	}
@@ -181,7 +186,7 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 func noted(t *testing.T, path string) (records []int64, repeated int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {

@@ -92,12 +92,7 @@ func replicas(t *testing.T, ctx context.Context, n int, args ...string) (address
 				r.kill()
 			}
 		}()
-		for k := 0; ; k++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(250 * time.Millisecond):
-			}
+		for k := 0; ctx.Err() == nil; k++ { // the first one at once, however fast the trainers are
 			r := all[k%n]
 			r.kill()
 			kills.Add(1)
@@ -106,6 +101,10 @@ func replicas(t *testing.T, ctx context.Context, n int, args ...string) (address
 					t.Error(err)
 				}
 				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(250 * time.Millisecond):
 			}
 		}
 	})

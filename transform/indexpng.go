@@ -62,7 +62,7 @@ func (p *indexPNG) header(data []byte, ids bool) (w, h int, err error) {
 	switch {
 	case !begins(data, pngSignature):
 		if f := sniff(formats[:], data); f != nil {
-			return 0, 0, fmt.Errorf("a %s file: want PNG, or TIFF in grey", f.name)
+			return 0, 0, fmt.Errorf("a %s file: want PNG%s", f.name, also(ids))
 		}
 		return 0, 0, unknown(data)
 	case len(data) < end || binary.BigEndian.Uint32(data[8:]) != 13 || string(data[12:16]) != "IHDR":
@@ -89,6 +89,14 @@ func (p *indexPNG) header(data []byte, ids bool) (w, h int, err error) {
 	}
 	p.data, p.w, p.h, p.row = data, int(wide), int(high), 0
 	return p.w, p.h, nil
+}
+
+// also lists the formats of masks besides PNG.
+func also(ids bool) string {
+	if ids {
+		return ""
+	}
+	return ", GIF, or TIFF, BMP or PNM with a palette or in grey"
 }
 
 // decode goes on to row rows-1. It writes numbers of that size to dst, which begins with

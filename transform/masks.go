@@ -14,8 +14,9 @@ import (
 // Mask says that a field holds the class number of every pixel of the image: all steps move
 // it with the image, as torchvision moves tv_tensors.Mask. A resize takes the nearest
 // pixel, with PyTorch's rounding. The field holds files or arrays. Files are ragged uint8:
-// PNG with a palette or in grey of up to 16 bits, or TIFF in grey of 8 or 16 bits. Their
-// numbers are those of numpy.asarray(PIL.Image.open(f)). Arrays are uint8 or uint16 of
+// PNG, GIF and BMP with a palette or in grey, PBM and PGM, or TIFF in grey of 8 or 16 bits. Their
+// numbers are those of numpy.asarray(PIL.Image.open(f)): indices of a palette as stored, and
+// grey values that Pillow scales from the file's maximum to 255 or 65535. Arrays are uint8 or uint16 of
 // shape (h, w). The result is uint8 of shape (h, w), unless [MaskField.Dtype] says
 // otherwise. It must come before all steps that change the image.
 func Mask(field string) MaskField { return MaskField{field: field, dtype: tensor.Uint8} }

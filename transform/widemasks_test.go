@@ -120,11 +120,12 @@ func TestNumbersThatDoNotFitAreErrors(t *testing.T) {
 		"ids":    {transform.Mask("mask"), "PNG: in colour, want a palette or grey"},
 		"grey8":  {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "PNG: not in colour with 8 bits each"},
 
-		"grey8raw.tif":       {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "a TIFF file: want PNG"},
-		"grey16raw.tif":      {transform.Mask("mask"), "16 bits per pixel: want Dtype(tensor.Uint16)"},
-		"../rgb.tiff":        {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
-		"../palette.tiff":    {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
-		"../transparent.gif": {transform.Mask("mask"), "a GIF file: want PNG, or TIFF in grey"},
+		"grey8raw.tif":    {transform.Mask("mask").SegmentIDs().Dtype(tensor.Int32), "a TIFF file: want PNG"},
+		"grey16raw.tif":   {transform.Mask("mask"), "16 bits per pixel: want Dtype(tensor.Uint16)"},
+		"../rgb.tiff":     {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
+		"../palette.tiff": {transform.Mask("mask"), "TIFF: want grey with 8 or 16 bits"},
+		"../rgb.bmp":      {transform.Mask("mask"), "BMP: in colour, want a palette or grey"},
+		"../lossy.webp":   {transform.Mask("mask"), "a WebP file: want PNG, GIF, or TIFF, BMP or PNM with a palette or in grey"},
 	} {
 		x, err := transform.Images(maskFile(t, name), c.mask, transform.CenterCrop(8))
 		if err != nil {

@@ -18,6 +18,10 @@ import (
 // A Decoder decodes one file after the other. The zero value is ready for use by
 // one goroutine at a time.
 type Decoder struct {
+	// Indices makes Decode write the index of each pixel's colour, as its red, green and blue, if
+	// the file has a palette. Set it before Header.
+	Indices bool
+
 	data    []byte // the whole file, or nil
 	w, h    int
 	topDown bool
@@ -211,8 +215,16 @@ func (d *Decoder) readPalette(data []byte, h header) error {
 	case grays && n != 2 && h.bits != 8:
 		return unsupported("%d bits per pixel with a palette of the greys 0, 1, 2 and so on", h.bits)
 	}
+	if d.Indices {
+		for i := range d.palette {
+			d.palette[i] = [3]uint8{uint8(i), uint8(i), uint8(i)}
+		}
+	}
 	return nil
 }
+
+// HasPalette reports whether the pixels of the file whose header was read are indices.
+func (d *Decoder) HasPalette() bool { return d.data != nil && d.bits <= 8 }
 
 // checkRows checks that the rows are in the file.
 func (d *Decoder) checkRows(data []byte) error {

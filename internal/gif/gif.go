@@ -18,6 +18,10 @@ import (
 // A Decoder decodes one file after the other. The zero value is ready for use by
 // one goroutine at a time.
 type Decoder struct {
+	// Indices makes Decode write the index of each pixel's colour, as its red, green and blue. Set
+	// it before Header.
+	Indices bool
+
 	w, h       int
 	frame      image.Rectangle
 	interlaced bool
@@ -83,7 +87,7 @@ func (d *Decoder) palette(flags byte, data []byte) (rest []byte, err error) {
 		table[i] = [3]uint8(data[3*i:])
 		gray = gray && table[i] == [3]uint8{uint8(i), uint8(i), uint8(i)}
 	}
-	if !gray {
+	if !gray && !d.Indices {
 		d.colours = table
 	}
 	return data[3*n:], nil

@@ -18,6 +18,20 @@ func (d *Decoder) StoredSamples() (n int, dtype tensor.Dtype, ok bool) {
 	return d.kind.bands, tensor.Uint16, d.data != nil
 }
 
+// GreyBits is how many bits Pillow's grey values of the file whose header was read have: 1, 8 or 16. It
+// is 0 for colours and floats.
+func (d *Decoder) GreyBits() int {
+	switch {
+	case d.data == nil || d.kind.bands > 1 || d.kind.float:
+		return 0
+	case d.kind.bits:
+		return 1
+	case d.maxval > 255:
+		return 16
+	}
+	return 8
+}
+
 // DecodeSamples writes the window, which is the whole image or a part of it, one plane after
 // the other without gaps. Samples are scaled from 0 to the file's maximum to 0 to 65535, and
 // those of PFM are as they are stored. A sample above the maximum is an error in plain
@@ -70,12 +84,13 @@ func (d *Decoder) stored(row []byte, x, c int) float32 {
 	return d.scaledUp(int(row[at]))
 }
 
+// scaledUp rounds halves to even, as Pillow does.
 func (d *Decoder) scaledUp(v int) float32 {
 	if d.maxval == 65535 {
 		return float32(v)
 	}
 	v = min(v, d.maxval)
-	return float32((2*65535*v + d.maxval) / (2 * d.maxval))
+	return float32(math.RoundToEven(float64(v) / float64(d.maxval) * 65535))
 }
 
 // plainSamples reads the whole image, so that a file is valid for all windows or for none.

@@ -1,0 +1,124 @@
+package transform
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// maskFormats are files of other formats than PNG and TIFF, by their paths below internal, and
+// the SHA-256 of Pillow's numbers: see testdata/annotations/formats.py.
+func maskFormats(t testing.TB) (files map[string][]byte, sums map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/annotations/formats.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &sums); err != nil {
+		t.Fatal(err)
+	}
+	files = map[string][]byte{}
+	for name := range sums {
+		if files[name], err = os.ReadFile(path.Join("../internal", path.Dir(name), "testdata", path.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files, sums
+}
+
+// TestMasksOfAllFormatsHaveTheNumbersOfPillow reads the upper rows first, and then the others.
+func TestMasksOfAllFormatsHaveTheNumbersOfPillow(t *testing.T) {
+	files, sums := maskFormats(t)
+	var f maskFile
+	refused := 0
+	for name, data := range files {
+		err := f.open(data, false, 1<<20)
+		var pix []byte
+		if err == nil {
+			if _, err = f.first((f.h + 1) / 2); err == nil {
+				pix, err = f.first(f.h)
+			}
+		}
+		sum := sha256.Sum256(pix)
+		switch want := sums[name]; {
+		case want == "" && err == nil:
+			t.Errorf("%s: no error", name)
+		case want == "":
+			refused++
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case hex.EncodeToString(sum[:]) != want:
+			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)): %d×%d, %v", name, f.w, f.h, pix[:min(len(pix), 40)])
+		}
+	}
+	if read := len(files) - refused; read < 100 {
+		t.Errorf("%d files are read, want 100 or more", read)
+	}
+}
+
+func TestMaskFilesInColourAreErrors(t *testing.T) {
+	files, _ := maskFormats(t)
+	for name, want := range map[string]string{
+		"bmp/rgb24-40.bmp":   "BMP: in colour, want a palette or grey",
+		"pnm/colour-255.ppm": "PNM: in colour or in floats, want grey",
+		"pnm/low-first.pfm":  "PNM: in colour or in floats, want grey",
+		"gif/no-frame.gif":   "GIF: gif: header: no frame",
+	} {
+		if err := new(maskFile).open(files[name], false, 1<<20); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+	if err := new(maskFile).open(files["gif/plain.gif"], true, 1<<20); err == nil || !strings.HasSuffix(err.Error(), "a GIF file: want PNG") {
+		t.Errorf("SegmentIDs of a GIF file: %v", err)
+	}
+}
+
+func TestMaskFilesAllocateNothing(t *testing.T) {
+	files, _ := maskFormats(t)
+	var f maskFile
+	for _, name := range []string{"gif/interlaced5.gif", "bmp/palette4.bmp", "bmp/runs8-1.bmp", "pnm/bits.pbm", "pnm/gray-65535.pgm", "pnm/plain-100.pgm"} {
+		if n := testing.AllocsPerRun(20, func() {
+			if err := f.open(files[name], false, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.first(f.h); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// FuzzMaskFormats compares the upper rows of a mask with those of the whole mask.
+func FuzzMaskFormats(f *testing.F) {
+	files, sums := maskFormats(f)
+	for name, data := range files {
+		if sums[name] != "" {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var one, two maskFile
+		if err := one.open(data, false, 1<<20); err != nil || one.w > 1<<20/one.h {
+			return
+		}
+		whole, err := one.first(one.h)
+		if err != nil {
+			return
+		}
+		if err := two.open(data, false, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		rows := (two.h + 1) / 2
+		upper, err := two.first(rows)
+		if n := two.w * rows * two.size(); err != nil || !bytes.Equal(upper[:n], whole[:n]) {
+			t.Fatalf("the upper half differs from the whole (%v)", err)
+		}
+	})
+}

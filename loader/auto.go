@@ -14,14 +14,17 @@ import (
 // Auto as the number of [Workers] lets the loader find the number itself, and change it
 // while it runs.
 //
-// It starts with a worker per processor. If the loop waits for batches, it tries more
-// workers, and keeps them if they load at least 3 % more samples per second. If workers
-// wait for storage, it doubles or quadruples their number, up to 256. If the loop body is
-// the limit, it parks the workers that are not needed. Parked workers keep their Readers.
-// It also tries whether fewer workers are as fast. Where the difference is small, it
-// measures the old number once more before it decides. Then it leaves the number alone
-// until the speed changes by a third. It also tries again after half a minute, and then at
-// longer and longer intervals.
+// It starts with a worker per processor. If the dataset's stages say that nearly all of
+// the work is waiting for reads, it computes how many workers keep the processors or the
+// loop body busy, 256 at most. It goes there at once, by a factor of 16 at most, and
+// further when every worker has read a sample, unless samples take twice as long as with
+// few workers. Otherwise, if the loop waits for batches, it tries twice or four times as
+// many workers, and keeps them if they load at least 3 % more samples per second. If the
+// loop body is the limit, it parks the workers that are not needed. Parked workers keep
+// their Readers. It also tries whether fewer workers are as fast. Where the difference is
+// small, it measures the old number once more before it decides. Then it leaves the number
+// alone until the speed changes by a third. It also tries again after half a minute, and
+// then at longer and longer intervals.
 //
 // The number of slabs follows the workers, within the [Budget], and grows if workers wait
 // for memory while the loop waits for them. Slabs are only freed when a loop ends, because
@@ -31,8 +34,9 @@ import (
 // with any number of workers.
 //
 // [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from
-// loop to loop. A decision needs at least 0.2 s and four samples per worker, so it takes
-// some seconds until the number is found.
+// loop to loop. To compute the number takes the time of a few reads. To compare two speeds
+// takes at least 0.2 s and four samples per worker, so without stages it is some seconds
+// until the number is found.
 const Auto = math.MinInt32
 
 // Budget sets how many bytes the batches may take: all slabs and ragged fields, as

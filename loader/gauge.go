@@ -130,7 +130,7 @@ func (r *run) measure(now time.Time) {
 		return
 	}
 	t := l.tuning
-	t.window.deeper = l.deeper()
+	t.window.deeper, t.window.room, t.window.rows = l.deeper(), l.most(), l.rows
 	t.window.add(window{
 		took:    next.at.Sub(last.at),
 		samples: max(0, next.placed-last.placed),

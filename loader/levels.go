@@ -60,6 +60,16 @@ func (l *Loader) deeper() bool {
 	return !c.set.inFlight && !c.set.prefetch && !t.frozen && t.depth < deepest && t.slabs < c.budget/max(l.slabSize(), 1)
 }
 
+// most is the number of samples of all batches that there may be, but for the one in the
+// loop body.
+func (l *Loader) most() int {
+	slabs := l.slabs(mostWorkers, l.slabSize())
+	if l.tuning.frozen {
+		slabs = l.tuning.slabs
+	}
+	return saturated(slabs-1, l.rows)
+}
+
 func (l *Loader) slabSize() int { return slabBytes(l.collation.columns, l.rows) }
 
 // apply makes the run follow the tuner. The caller holds the mutex.

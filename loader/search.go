@@ -11,6 +11,10 @@ func (t *tuner) search(w window) {
 	if !t.steady(w) {
 		return
 	}
+	if t.leap(&w) {
+		return
+	}
+	t.leaps = false
 	if t.deepen(w) || t.windows < 2 && !w.waiting() {
 		return
 	}
@@ -21,7 +25,7 @@ func (t *tuner) search(w window) {
 		t.try(fewer)
 		return
 	case more > t.workers:
-		t.top = 0
+		t.top, t.expects = 0, t.enough(&w)
 		t.try(more)
 		return
 	}
@@ -51,7 +55,10 @@ func (t *tuner) steady(w window) bool {
 		}
 		t.calm, t.odd, t.windows, t.gained = 0, 0, 0, 0
 		t.forget()
-		t.falls = rate > t.rate
+		t.falls, t.leaps, t.alone, t.target = rate > t.rate, rate < t.rate, pace{}, 0
+	}
+	if t.alone.workers > 0 && w.reads > 0 {
+		t.alone.note(&w, t.workers)
 	}
 	t.odd = 0
 	t.windows++
@@ -108,11 +115,20 @@ func (t *tuner) fewer(w window) int {
 	if w.computing(t.workers) && w.work(t.workers) > cheap {
 		least = t.processors
 	}
-	next := max(least, t.workers/2)
+	next, step := t.workers/2, t.workers/8
+	switch needed := t.needed(&w); {
+	case needed > 0 && 8*t.lower > 7*needed:
+		return t.workers // it was tried
+	case needed > 0:
+		next = needed
+	case t.alone.waiting() && !t.falls: // once in a while, although it is not likely
+		next, step = t.workers*3/4, t.workers/5
+	}
+	next = max(least, next)
 	if next <= t.lower {
 		next = middle(t.lower, t.workers)
 	}
-	if t.workers-next < max(1, t.workers/8) || next <= t.lower {
+	if t.workers-next < max(1, step) || next <= t.lower {
 		return t.workers
 	}
 	return next

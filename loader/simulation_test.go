@@ -27,6 +27,7 @@ type simulation struct {
 	stages  bool          // whether the dataset reports its stages
 	body    float64       // samples per second of the loop body; 0 is no limit
 	bytes   int           // of the second field, if any
+	opens   time.Duration // what it takes the dataset to be told a sample that comes
 	settles time.Duration // how long the settling phase is; 10 s if 0
 }
 
@@ -68,6 +69,14 @@ func (s simulation) dataset() *fake {
 	return ds
 }
 
+// told is the dataset as one that is told which samples come, if that takes long.
+func (s simulation) told(ds *fake) dataset.Dataset {
+	if s.opens == 0 {
+		return ds
+	}
+	return &advised{fake: ds, opens: s.opens}
+}
+
 // A simulated loop.
 type simulated struct {
 	whole   float64 // samples per second
@@ -93,7 +102,7 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 				return place(ctx, i, dst)
 			}
 		}
-		l = newLoader(t, ds, append(options, loader.BatchSize(s.batch))...)
+		l = newLoader(t, s.told(ds), append(options, loader.BatchSize(s.batch))...)
 		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
@@ -146,15 +155,16 @@ var simulations = map[string]simulation{
 	"photos on a slow disk":                  {batch: 32, read: reads(300 * us), compute: 500 * us, stages: true},
 	"preprocessed items":                     {batch: 64, compute: 100 * us, cached: true, stages: true},
 	"CIFAR in memory":                        {batch: 64, compute: 10 * us},
-	"files throttled to 80 ms":               {batch: 32, read: reads(80 * ms), compute: ms, stages: true},
+	"files throttled to 80 ms":               {batch: 32, read: reads(80 * ms), compute: ms, stages: true, settles: 2 * time.Second},
 	"files throttled to 80 ms, no stages":    {batch: 32, read: reads(80 * ms), compute: 2 * ms},
-	"files throttled to 80 ms, batches of 1": {batch: 1, read: reads(80 * ms), compute: 2 * ms, stages: true},
+	"files throttled to 80 ms, batches of 1": {batch: 1, read: reads(80 * ms), compute: 2 * ms, stages: true, settles: 2 * time.Second},
+	"files whose opening takes 80 ms":        {batch: 8, read: reads(80 * ms), compute: ms / 2, opens: 80 * ms, stages: true, settles: time.Second},
 	"photos, body of 200 samples/s":          {batch: 32, compute: 500 * us, body: 200},
 	"photos, body of 1000 samples/s":         {batch: 32, compute: 500 * us, body: 1000},
 	"photos, body of 5000 samples/s":         {batch: 32, compute: 500 * us, body: 5000},
 	"throttled, body of 200 samples/s":       {batch: 32, read: reads(80 * ms), compute: ms, body: 200, stages: true},
-	"throttled, body of 1000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms, body: 1000, stages: true},
-	"throttled, body of 5000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms / 4, body: 5000, stages: true},
+	"throttled, body of 1000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms, body: 1000, stages: true, settles: 2 * time.Second},
+	"throttled, body of 5000 samples/s":      {batch: 32, read: reads(80 * ms), compute: ms / 4, body: 5000, stages: true, settles: 2 * time.Second},
 	"preprocessed, body of 5000 samples/s":   {batch: 32, compute: 100 * us, cached: true, body: 5000, stages: true},
 	"volumes of half a second":               {batch: 1, read: reads(300 * ms), compute: 200 * ms, stages: true, settles: 30 * time.Second},
 }

@@ -117,6 +117,9 @@ func (t *tuner) settle(keep bool, ratio float64) {
 		t.upper = r.from
 	case r.up():
 		t.upper = r.to
+		if t.expects {
+			t.upper = r.from + 1
+		}
 	default:
 		t.lower = r.to
 	}

@@ -28,6 +28,11 @@ type tuner struct {
 	windows int     // from which rate is known
 	top     float64 // the speed before the first of several reductions in a row; 0 if there was none
 	falls   bool    // whether it tries fewer workers before more
+	leaps   bool    // whether leap may multiply the number of workers
+	alone   pace
+	target  int  // workers that are enough, as leap computed; 0 if it did not
+	expects bool // whether more workers than those before the trial were expected to load no more
+	leapt   int  // workers before the last leap
 	trial   trial
 	settles bool    // whether the next window belongs to the time before the last change
 	depth   float64 // slabs for every one that so many workers need
@@ -64,7 +69,7 @@ const (
 func newTuner(processors int) *tuner {
 	t := &tuner{
 		processors: processors, most: max(mostWorkers, processors), workers: processors, depth: 1,
-		patience: 2, restFor: restTime, settles: true,
+		patience: 2, restFor: restTime, settles: true, leaps: true,
 	}
 	t.forget()
 	t.why = fmt.Sprintf("%s are the most that there may be", t.crew(t.most))
@@ -73,10 +78,13 @@ func newTuner(processors int) *tuner {
 }
 
 // forget empties the bracket.
-func (t *tuner) forget() { t.lower, t.upper, t.top, t.rest = 0, t.most+1, 0, 0 }
+func (t *tuner) forget() { t.lower, t.upper, t.leapt, t.top, t.rest = 0, t.most+1, 0, 0, 0 }
 
 // full reports whether the window is evidence.
 func (t *tuner) full(w *window) bool {
+	if w.took >= time.Second && w.batches > 1 && w.bodyBound() {
+		return true // many workers would take long to load a few samples each
+	}
 	if t.settles {
 		return w.took >= 100*time.Millisecond && w.samples >= 2*t.workers
 	}
@@ -92,6 +100,9 @@ func (t *tuner) stretch() float64 { return min(max(1, t.noise*t.noise/(calmNoise
 
 // decide decides if the window is full, and reports whether it was.
 func (t *tuner) decide(w *window) bool {
+	if t.leap(w) {
+		return true
+	}
 	if !t.full(w) {
 		return false
 	}
@@ -160,6 +171,7 @@ func (t *tuner) ease(w window) {
 // relent begins again, and takes longer until the next time.
 func (t *tuner) relent() {
 	t.restFor = min(2*t.restFor, restMost)
+	t.alone.workers, t.falls = 0, false
 	t.forget()
 }
 

@@ -160,15 +160,19 @@ func TestATunerParksWhatTheBodyDoesNotNeed(t *testing.T) {
 }
 
 func TestReasonsReadAsSentences(t *testing.T) {
-	tuner := newTuner(2)
+	var tuner *tuner
 	r := rand.New(rand.NewPCG(1, 1))
-	c := curve{each: 12, most: 100, stages: true}
 	said := map[string]bool{}
-	for range 200 {
-		tuner.step(c.window(tuner.workers, r))
-		said[tuner.reason] = true
+	for _, c := range []curve{{each: 12, most: 100}, {each: 12, most: 2000, stages: true}} {
+		for tuner = newTuner(2); tuner.changes < 5; {
+			tuner.step(c.window(tuner.workers, r))
+			said[tuner.reason] = true
+		}
 	}
-	for _, want := range []string{"a worker per processor to begin with", "tries 8 workers instead of 2", "8 workers load 4.0 times as much as 2"} {
+	for _, want := range []string{
+		"a worker per processor to begin with", "tries 4 workers instead of 2", "4 workers load 2.0 times as much as 2",
+		"tries 26 workers instead of 2: 90% of the work is waiting for reads",
+	} {
 		if !said[want] {
 			t.Errorf("%q was not said, only %q", want, fmt.Sprint(said))
 		}

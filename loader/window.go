@@ -14,6 +14,8 @@ type window struct {
 	reading time.Duration // in the stage "read", all workers together
 	other   time.Duration // in other stages
 	deeper  bool          // whether there may be more slabs
+	room    int           // samples for which there may be slabs; 0 if not known
+	rows    int           // samples of a batch
 }
 
 // cheap is the time of a sample below which workers may be in each other's way.
@@ -33,13 +35,21 @@ func (w *window) add(v window) {
 
 func (w *window) rate() float64 { return float64(w.samples) / w.took.Seconds() }
 
+// read is the mean time of a read.
+func (w *window) read() time.Duration { return w.reading / time.Duration(max(1, w.reads)) }
+
+// sample is the mean time of a read and what is computed for it.
+func (w *window) sample() time.Duration {
+	return (w.reading + w.other) / time.Duration(max(1, w.reads))
+}
+
 // bodyBound reports whether the loop body is the limit.
 func (w *window) bodyBound() bool { return float64(w.waited) < waits*float64(w.took) }
 
 // waiting reports whether workers wait for storage for most of their time. Reads of data
 // that is in memory are fast.
 func (w *window) waiting() bool {
-	return w.reads > 0 && w.reading > 3*w.other && w.reading/time.Duration(w.reads) >= slowRead
+	return w.reads > 0 && w.reading > 3*w.other && w.read() >= slowRead
 }
 
 // computing reports whether workers compute all the time, according to the dataset's

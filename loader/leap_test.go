@@ -1,0 +1,90 @@
+package loader_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/loader"
+)
+
+// varied are reads that take d on average, and differ by up to half of that.
+func varied(d time.Duration, r *rand.Rand) func(time.Duration) time.Duration {
+	var mu sync.Mutex
+	return func(time.Duration) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return d/2 + time.Duration(r.Float64()*float64(d))
+	}
+}
+
+// served are reads from a storage that serves n at once. Others wait.
+func served(n int, d time.Duration) func(time.Duration) time.Duration {
+	var mu sync.Mutex
+	free := make([]time.Duration, n) // from when each of them is
+	return func(at time.Duration) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		k := slices.Index(free, slices.Min(free))
+		free[k] = max(free[k], at) + d
+		return free[k] - at
+	}
+}
+
+// between is a random number between two, whose logarithm is uniform.
+func between(a, b float64, r *rand.Rand) float64 {
+	return math.Exp(math.Log(a) + r.Float64()*math.Log(b/a))
+}
+
+// TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds on random loads.
+func TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds(t *testing.T) {
+	seeds := 40
+	if testing.Short() {
+		seeds = 4 // it takes long with the race detector
+	}
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		compute := time.Duration(between(0.1e6, 3e6, r))
+		read := time.Duration(between(10*float64(compute), 300e6, r))
+		s := simulation{batch: []int{1, 4, 8, 32}[r.IntN(4)], read: varied(read, r), compute: compute, stages: true}
+		if seed%3 == 0 {
+			s.opens = read
+		}
+		best := min(float64(runtime.GOMAXPROCS(0))/compute.Seconds(), 256/(read+compute).Seconds())
+		settles := 2*time.Second + 8*read // the first two samples, two leaps, and batches that were begun before
+		got := s.run(t, settles, settles+6*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+		name := fmt.Sprintf("seed %d: batches of %d, %v and %v", seed, s.batch, read, compute)
+		if got.settled < 0.92*best {
+			t.Errorf("%s: %.3f of %.0f samples/s, want 0.92", name, got.settled/best, best)
+			got.tell(t)
+		}
+		if n := got.stats.Tuning.Changes; n > 10 {
+			t.Errorf("%s: %d changes of the number of workers, want 10 at most", name, n)
+		}
+		t.Logf("%s: %.3f of %.0f, %v", name, got.settled/best, best, got.stats.Tuning)
+	}
+}
+
+// TestAutoGivesBackWhatStorageDoesNotServe at once.
+func TestAutoGivesBackWhatStorageDoesNotServe(t *testing.T) {
+	for _, n := range []int{3, 8, 20, 60} {
+		if testing.Short() && n != 8 {
+			continue // it takes long with the race detector
+		}
+		s := simulation{batch: 16, read: served(n, 20*ms), compute: ms / 2, stages: true}
+		best := float64(n) / (20 * ms).Seconds()
+		got := s.run(t, 10*time.Second, 25*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+		if got.settled < 0.95*best {
+			t.Errorf("%d reads at once: %.3f of %.0f samples/s, want 0.95", n, got.settled/best, best)
+		}
+		if w := got.stats.Tuning.Workers; w > 2*n || w < n {
+			t.Errorf("%d reads at once: %d workers, want %d to %d", n, w, n, 2*n)
+		}
+		got.tell(t)
+	}
+}

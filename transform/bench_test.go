@@ -168,6 +168,18 @@ func BenchmarkDepthMap(b *testing.B) {
 	benchmarkDeep(b, filesOf{[][]byte{file.Bytes()}, encoded(nil).Spec()}, 1)
 }
 
+func BenchmarkDeepColours(b *testing.B) {
+	m := image.NewNRGBA64(image.Rect(0, 0, 640, 480))
+	for i := range m.Pix {
+		m.Pix[i] = uint8(i*i>>9) | uint8(255*(i%8/6))
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, m); err != nil {
+		b.Fatal(err)
+	}
+	benchmarkDeep(b, filesOf{[][]byte{file.Bytes()}, encoded(nil).Spec()}, 3)
+}
+
 func benchmarkDeep(b *testing.B, ds dataset.Dataset, channels int) {
 	x, err := Images(ds, Depth16(channels), RandomResizedCrop(224), RandomHorizontalFlip(0.5), ToTensor(), Normalize([]float32{0.5}, []float32{0.25}))
 	if err != nil {

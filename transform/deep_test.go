@@ -79,6 +79,7 @@ var random = map[string][]transform.Step{
 	"reflect":  {transform.Pad(4, 3, 2, 1).Mode(transform.Reflect), transform.RandomHorizontalFlip(0.5), transform.RandomCrop(37, 41)},
 	"outside":  {transform.Crop(-5, 40, 20, 20)},
 	"nothing":  {transform.Crop(-50, 40, 20, 20)},
+	"beside":   {transform.Crop(5, 60, 20, 20)},
 	"centre":   {transform.CenterCrop(45, 47)},
 	"jitter":   {transform.ScaleJitter(29, 31).Filter(transform.Nearest), transform.FixedSizeCrop(29, 31)},
 	"applied":  {transform.RandomApply(0.5, transform.RandomCrop(30), transform.Pad(2)), transform.Resize(13, 11).Filter(transform.Nearest)},

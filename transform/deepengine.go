@@ -3,10 +3,12 @@ package transform
 import (
 	"fmt"
 	"image"
+	"math"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/resize"
 )
@@ -82,8 +84,21 @@ func (d *deepEngine) open(e *engine) error {
 		return nil
 	}
 	var err error
-	d.dtype, err = checkSamples(e.src.(deepSource), d.channels)
-	return err
+	if d.dtype, err = checkSamples(e.src.(deepSource), d.channels); err != nil {
+		return err
+	}
+	return d.checkFill()
+}
+
+// checkFill checks that the dtype has the values of the fill.
+func (d *deepEngine) checkFill() error {
+	kind := depthOf(d.dtype)
+	for _, v := range d.fill {
+		if kind.whole && !(v >= kind.least && v <= kind.most && v == float32(math.Trunc(float64(v)))) {
+			return fmt.Errorf("transform: the image has %s values: want a Fill of Depth16 among them, not %v", dense.Name(d.dtype), v)
+		}
+	}
+	return nil
 }
 
 // checkSamples checks that a source has this number of channels, and returns their dtype.

@@ -270,3 +270,34 @@ func TestRandomDeepImagesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 		transform.RandomErasing(0.5), transform.ApplyPlanes(shift))
 	sameForAnyWorkers(t, x, nil, loader.BatchSize(4))
 }
+
+// TestFailingImagesOfDecodersAreErrorsOfTheSample has a decoder whose image has too few values.
+func TestFailingImagesOfDecodersAreErrorsOfTheSample(t *testing.T) {
+	decode := func(io.Reader) (image.Image, error) {
+		return &image.Gray16{Pix: make([]byte, 9), Stride: 16, Rect: image.Rect(0, 0, 8, 8)}, nil
+	}
+	config := func(io.Reader) (image.Config, error) { return image.Config{Width: 8, Height: 8}, nil }
+	x := images(t, blobs([]byte("OWN")), transform.Decoder("own", "OWN", decode, config), transform.Depth16(1), transform.CenterCrop(4))
+	if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "transform: decode: own: the decoder failed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFillThatTheDtypeHasNotIsAnErrorOfTheSample(t *testing.T) {
+	for _, test := range []struct {
+		file string
+		fill float32
+		want string
+	}{
+		{"tiff16-x1.tif", -1, "the image has uint16 values: want a Fill of Depth16 among them, not -1"},
+		{"tiff16-x1.tif", 65536, "not 65536"},
+		{"tiff16-x1.tif", 0.5, "not 0.5"},
+		{"tiff16-x1.tif", 65535, ""},
+		{"low-first.pfm", -0.5, ""},
+	} {
+		x := images(t, blobs(deepFile(t, test.file)), transform.Depth16(1).Fill(test.fill), transform.CenterCrop(40), transform.ToTensor())
+		if _, err := dataset.At(t.Context(), x, 0); test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s with %v: got %v, want %q", test.file, test.fill, err, test.want)
+		}
+	}
+}

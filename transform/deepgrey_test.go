@@ -32,6 +32,7 @@ func TestGrayscaleOfDepth16SetsTheChannels(t *testing.T) {
 		{[]transform.Step{transform.Depth16(3), transform.Grayscale(3)}, false, tensor.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
 		{[]transform.Step{transform.Depth16(3), transform.RandomApply(1, transform.Grayscale(3))}, false, tensor.Shape{1, 1, 3}, []uint16{first, first, first}, []uint16{second, second, second}},
 		{[]transform.Step{transform.Depth16(3), transform.Grayscale(1), transform.ColorJitter(0, 0, 0.9, 0.5), transform.Grayscale(3), transform.PILToTensor()}, false, tensor.Shape{3, 1, 1}, []uint16{first, first, first}, []uint16{second, second, second}},
+		{[]transform.Step{transform.Depth16(3), transform.BGR(), transform.Grayscale(1)}, false, tensor.Shape{1, 1, 1}, []uint16{first}, []uint16{second}},
 		{[]transform.Step{transform.Depth16(1), transform.Grayscale(3)}, true, tensor.Shape{1, 1, 3}, []uint16{65535, 65535, 65535}, []uint16{300, 300, 300}},
 		{[]transform.Step{transform.Depth16(1), transform.Grayscale(1), transform.RandomGrayscale(1)}, true, tensor.Shape{1, 1, 1}, []uint16{65535}, []uint16{300}},
 		{[]transform.Step{transform.Depth16(1).Fill(9), transform.Grayscale(3), transform.Pad(1, 0)}, true, tensor.Shape{1, 3, 3}, []uint16{9, 9, 9, 65535, 65535, 65535, 9, 9, 9}, []uint16{9, 9, 9, 300, 300, 300, 9, 9, 9}},

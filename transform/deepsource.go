@@ -41,10 +41,7 @@ func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
 		if err := own.load(); err != nil {
 			return f.wrap(err)
 		}
-		img := own.img
-		own.img = nil
-		convertDeep(dst, img, window.Add(img.Bounds().Min))
-		return nil
+		return f.wrap(own.decodeSamples(dst, window))
 	}
 	if d, ok := f.now.(storedDecoder); ok {
 		if _, _, ok := d.StoredSamples(); ok {
@@ -65,7 +62,16 @@ func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
 	return nil
 }
 
-// load decodes the image, which decodeDeep gives away.
+// decodeSamples writes a window of the image that load has decoded, and gives the image away.
+func (d *ownDecoder) decodeSamples(dst []float32, window image.Rectangle) (err error) {
+	defer recovered(&err)
+	img := d.img
+	d.img = nil
+	convertDeep(dst, img, window.Add(img.Bounds().Min))
+	return nil
+}
+
+// load decodes the image, which decodeSamples gives away.
 func (d *ownDecoder) load() (err error) {
 	if d.img != nil {
 		return nil
@@ -173,6 +179,16 @@ func convertDeep(dst []float32, img image.Image, window image.Rectangle) {
 // and alpha, colours, or colours and alpha.
 func convertChannels(dst []float32, n int, img image.Image, window image.Rectangle) {
 	from := [4]int{0, 1, 2, 3}
+	switch m := img.(type) {
+	case *image.RGBA:
+		if n == 3 { // without alpha both types have the same values
+			img = (*image.NRGBA)(m)
+		}
+	case *image.RGBA64:
+		if n == 3 {
+			img = (*image.NRGBA64)(m)
+		}
+	}
 	if n == 2 {
 		from[1] = 3
 	}

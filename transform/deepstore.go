@@ -21,7 +21,7 @@ func (l *lane) storeDeep(out []byte, r *rand.Rand) error {
 	d.row = growFloats(d.row, o.w)
 	for c := range o.channels {
 		from := c
-		if o.reversed {
+		if o.reversed && o.channels == 3 {
 			from = o.from[c]
 		}
 		for y := range o.h {

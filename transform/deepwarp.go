@@ -85,7 +85,7 @@ func (d *deepEngine) paint(i int, u, v float64, f Filter) {
 		return
 	}
 	if f == Nearest {
-		x, y := int(math.Floor(u+0.5)), int(math.Floor(v+0.5))
+		x, y := int(math.RoundToEven(u)), int(math.RoundToEven(v))
 		inside := x >= 0 && x < src.Width && y >= 0 && y < src.Height
 		for c := range d.channels {
 			if inside {

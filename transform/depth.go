@@ -54,8 +54,9 @@ type Depth struct {
 }
 
 // Fill sets what is outside the image after crops, pads and warps: one value per channel, or one
-// for all, on the scale of the stored values. The default is 0. The Fill of single steps, a colour
-// of 8 bits, is an error.
+// for all, on the scale of the stored values. The default is 0. An image whose dtype does not have them
+// is an error, such as one of uint16 if a value is below 0. The Fill of single steps, a colour of 8 bits,
+// is an error.
 func (s Depth) Fill(values ...float32) Depth {
 	s.fill = slices.Clone(values)
 	return s

@@ -81,8 +81,9 @@ func (w *FloatWeights) convolution(a Axis) {
 	w.k = w.k[:w.taps*len(w.first)]
 	for i := range w.first {
 		centre := cut(scale * (float64(a.From+i) + 0.5))
-		first := max(int(cut(centre-support)+0.5), 0)
-		count := min(int(cut(centre+support)+0.5), a.In) - first
+		// Places above 2^24 are not exact in float32, so the clamps keep them in the source.
+		first := min(max(int(cut(centre-support)+0.5), 0), a.In-1)
+		count := min(max(min(int(cut(centre+support)+0.5), a.In)-first, 1), w.taps)
 		at := a.at(i)
 		w.first[at], w.count[at] = int32(first), int32(count)
 		k := w.k[at*w.taps:][:count]
@@ -90,6 +91,9 @@ func (w *FloatWeights) convolution(a Axis) {
 		for j := range k {
 			k[j] = float32(weight(a.Filter, cut((cut(float64(first+j)-centre)+0.5)*narrow)))
 			sum += k[j]
+		}
+		if sum == 0 {
+			k[0], sum = 1, 1
 		}
 		for j := range k {
 			k[j] /= sum

@@ -55,3 +55,30 @@ func TestFloatWeightsAreThoseOfBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestFloatWeightsOfVeryWideRowsStayInThem computes the last positions of rows above 2^24, where float32 has
+// no odd numbers.
+func TestFloatWeightsOfVeryWideRowsStayInThem(t *testing.T) {
+	var w resize.FloatWeights
+	for filter := resize.Bilinear; filter <= resize.Hamming; filter++ {
+		for in := 1<<25 - 9; in < 1<<25+9; in++ {
+			for _, out := range []int{in - 1, in + 1, in + 5, in - in/3, in + in/3} {
+				a := resize.Axis{Filter: filter, In: in, Out: out, From: out - 5, To: out}
+				w.Compute(a)
+				if w.Lo < in-64 || w.Hi > in || w.Lo >= w.Hi {
+					t.Fatalf("%v: from %d to %d of %d", a, w.Lo, w.Hi, in)
+				}
+				row, got := make([]float32, w.Hi-w.Lo), make([]float32, 5)
+				for i := range row {
+					row[i] = 1
+				}
+				w.Horizontal(got, 5, row, len(row), 1)
+				for i, v := range got {
+					if math.Abs(float64(v)-1) > 1e-5 {
+						t.Fatalf("%v: ones become %v at %d", a, v, i)
+					}
+				}
+			}
+		}
+	}
+}

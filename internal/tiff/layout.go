@@ -124,8 +124,12 @@ func (p *storedImage) extent(data []byte, plane, i int) (from, to int, err error
 
 // check checks that all chunks are in the file and can hold their pixels.
 func (p *storedImage) check(data []byte, limit int) error {
-	if p.compression != none && p.chunkW > limit/p.chunkH {
-		return fmt.Errorf("%ss of %d×%d pixels, more than the limit of %d (see MaxPixels)", p.chunkName(), p.chunkW, p.chunkH, limit)
+	values := 1 // per pixel, of those that the limit is for
+	if p.asStored {
+		values = p.samples
+	}
+	if p.compression != none && p.chunkW > limit/values/p.chunkH {
+		return fmt.Errorf("%ss of %d×%d pixels and %d samples, more than the limit of %d (see MaxPixels)", p.chunkName(), p.chunkW, p.chunkH, p.samples, limit)
 	}
 	if p.across > len(data)/p.down {
 		return p.tooFew(len(data))
@@ -150,7 +154,7 @@ func (p *storedImage) check(data []byte, limit int) error {
 		}
 	}
 	// Chunks may share their bytes, but only in small images.
-	if need > max(most, p.compression.most(p, len(data))) && p.w > (1<<20)/p.h {
+	if need > max(most, p.compression.most(p, len(data))) && p.w > (1<<20)/values/p.h {
 		return p.tooFew(len(data))
 	}
 	return nil

@@ -85,3 +85,25 @@ func TestPromisesOfSamplesTakeNoMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallFilesDoNotPromiseManySamples has files whose planes share their bytes, and tiles that decompress to
+// many samples.
+func TestSmallFilesDoNotPromiseManySamples(t *testing.T) {
+	const table = 4 * 4096 // bytes of the planes' offsets
+	planes := file(table+512*512, field{256, 512}, field{257, 512}, field{278, 512}, field{284, 2}, field{277, 4096})
+	planes = renamed(planes, 273, 273, 4096)
+	for i := range 4096 {
+		binary.LittleEndian.PutUint32(planes[8+4*i:], 8+table)
+	}
+	d := tiff.Decoder{Stored: true}
+	if _, _, err := d.Header(planes); err == nil {
+		t.Error("4096 planes in the bytes of one: no error")
+	}
+	tile := []field{{256, 512}, {257, 512}, {278, 512}, {258, 8}, {277, 64}, {259, 50000}}
+	for limit, want := range map[int]string{512 * 512 * 64: "", 512*512*64 - 1: "strips of 512×512 pixels and 64 samples, more than the limit"} {
+		d := tiff.Decoder{Stored: true, MaxPixels: limit}
+		if _, _, err := d.Header(file(512*512, tile...)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("limit %d: got %v, want %q", limit, err, want)
+		}
+	}
+}

@@ -30,8 +30,8 @@ const DefaultMaxPixels = 178956970
 // Decoding a window reads only the strips or tiles that it touches. They are
 // decompressed one at a time.
 type Decoder struct {
-	// MaxPixels is the limit of width × height of a compressed strip or tile. A
-	// larger one is an error. 0 means DefaultMaxPixels.
+	// MaxPixels is the limit of width × height of a compressed strip or tile, and with
+	// Stored that of its samples. A larger one is an error. 0 means DefaultMaxPixels.
 	MaxPixels int
 	// Stored asks Header for samples as they are stored, which DecodeSamples returns. It
 	// also accepts files that Pillow refuses or misreads, and any number of samples per

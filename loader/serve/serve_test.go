@@ -33,6 +33,7 @@ func samples(n int) dataset.Dataset { return &source{n: n} }
 
 type source struct {
 	n      int
+	pixels int // bytes of one more field
 	placed atomic.Int64
 	fails  func(i int) error
 }
@@ -40,11 +41,15 @@ type source struct {
 func (s *source) Len() int          { return s.n }
 func (s *source) Name(i int) string { return fmt.Sprint("sample ", i) }
 func (s *source) Spec() dataset.Spec {
-	return dataset.Spec{
+	spec := dataset.Spec{
 		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
 		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2, 3}},
 		{Name: "label", Dtype: tensor.Int64},
 	}
+	if s.pixels > 0 {
+		spec = append(spec, dataset.Field{Name: "pixels", Dtype: tensor.Uint8, Shape: tensor.Shape{s.pixels}})
+	}
+	return spec
 }
 func (s *source) Open() (dataset.Reader, error) { return reader{s}, nil }
 
@@ -63,6 +68,11 @@ func (r reader) Place(_ context.Context, i int, dst dataset.Slot) error {
 		x[k] = dst.Rand().Float32()
 	}
 	dataset.Set(dst, 2, int64(i))
+	if r.pixels > 0 {
+		for k, p := 0, dataset.Row[uint8](dst, 3); k < len(p); k++ {
+			p[k] = uint8(i + k)
+		}
+	}
 	return nil
 }
 

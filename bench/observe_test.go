@@ -4,6 +4,9 @@ package bench_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -22,7 +26,8 @@ import (
 // BenchmarkObserve compares loaders with observers with one that has none, in processor
 // time of the whole process. "hooks" counts batches, samples, waits and the time of the loop
 // body, as metrics do. "slowest" lists the slowest samples. "timeline" writes every sample
-// and its stages to a file.
+// and its stages to a file. "view" is live.View, of which the page and the terminal are drawn
+// about twice a second.
 //
 //	go test -run '^$' -bench Observe -benchtime 30s ./bench
 func BenchmarkObserve(b *testing.B) {
@@ -36,19 +41,24 @@ func BenchmarkObserve(b *testing.B) {
 		batch int
 		sides []string
 	}{
-		{"samples of 50 ns", func(*testing.B) dataset.Dataset { return tiny }, 64, []string{"hooks"}},
-		{"photos", func(b *testing.B) dataset.Dataset { return photos(b, transform.Eval(224)) }, 32, []string{"hooks", "slowest", "timeline"}},
+		{"samples of 50 ns", func(*testing.B) dataset.Dataset { return tiny }, 64, []string{"hooks", "view"}},
+		{"photos", func(b *testing.B) dataset.Dataset { return photos(b, transform.Eval(224)) }, 32, []string{"hooks", "slowest", "timeline", "view"}},
 	} {
 		b.Run(work.name, func(b *testing.B) {
 			ds := work.ds(b)
 			var sides []side
 			for _, name := range append(work.sides, "none") {
-				l := newLoader(b, ds, loader.Workers(2), loader.BatchSize(work.batch), loader.Observe(observer(b, name)))
-				n := 0
+				hooks, look := observer(b, name)
+				l := newLoader(b, ds, loader.Workers(2), loader.BatchSize(work.batch), loader.Observe(hooks))
+				n, looked := 0, time.Now()
 				sides = append(sides, side{name, func() time.Duration {
 					begun := processorTime(b)
 					n++
 					epoch(b, l, n)
+					if time.Since(looked) > time.Second/2 {
+						look()
+						looked = time.Now()
+					}
 					return processorTime(b) - begun
 				}})
 			}
@@ -57,21 +67,28 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
-func observer(b *testing.B, name string) loader.Trace {
-	switch name {
+// observer is an observer, and how it is looked at.
+func observer(b *testing.B, name string) (hooks loader.Trace, look func()) {
+	switch look = func() {}; name {
 	case "hooks":
-		return counting()
+		return counting(), look
 	case "slowest":
-		return trace.Slowest(10).Trace()
+		return trace.Slowest(10).Trace(), look
+	case "view":
+		var view live.View
+		return view.Trace(name), func() {
+			view.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+			view.Terminal(io.Discard, time.Hour)()
+		}
 	case "timeline":
 		f, err := os.Create(filepath.Join(b.TempDir(), "trace.json"))
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { f.Close() })
-		return trace.File(f)
+		return trace.File(f), look
 	}
-	return loader.Trace{}
+	return loader.Trace{}, look
 }
 
 // counting has hooks as metrics need them, none of which is called per sample.

@@ -20,6 +20,8 @@ func (w *worker) prepare(j *job) (ok bool) {
 		}
 		ok = w.run.prepared(j, err)
 	}()
+	j.begun = time.Now()
+	w.begins(j.begun)
 	w.enter(drawing)
 	err = w.draws(j)
 	return false // the deferred function sets ok
@@ -29,7 +31,6 @@ func (w *worker) prepare(j *job) (ok bool) {
 // and hooks.
 func (w *worker) draws(j *job) (err error) {
 	defer recovered(&err)
-	j.begun = time.Now()
 	j.beginTask(w.ctx)
 	defer endRegion(j.traced.region("loader.draw"))
 	if err := j.plan.changed(); err != nil {
@@ -54,11 +55,14 @@ func (w *worker) build(j *job) {
 	w.at.Store(j)
 	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
+	w.begins(begun)
 	done := 0
 	defer func() {
 		w.finished(j, done)
-		w.busy.Add(max(0, int64(time.Since(begun)-w.gave)))
+		took := max(0, time.Since(begun)-w.gave)
+		w.busy.Add(int64(took))
 		w.gave = 0
+		w.worked(took)
 	}()
 	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {

@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -25,6 +26,7 @@ func (t Trace) and(next Trace) Trace {
 		BatchEnded:     bothTimed(t.BatchEnded, next.BatchEnded),
 		BatchFreed:     both(t.BatchFreed, next.BatchFreed),
 		SampleDone:     both(t.SampleDone, next.SampleDone),
+		SampleSlow:     both(t.SampleSlow, next.SampleSlow),
 		SampleFailed:   both(t.SampleFailed, next.SampleFailed),
 		MemoryWaited:   bothTimed(t.MemoryWaited, next.MemoryWaited),
 	}
@@ -161,8 +163,23 @@ func (l *Loader) farewell() (err error) {
 	return hook()
 }
 
-// tried calls the hook SampleDone after place, which is an attempt to place rows. It
-// returns the error of place, or that of the hook.
+// told reports whether hooks are to know of the worker's next attempt to place rows. It
+// costs the same with hooks and without.
+func (w *worker) told() bool { return w.quickness < w.toldBelow }
+
+// toldBelow is the value of worker.toldBelow for the hooks.
+func (t *Trace) toldBelow() int {
+	switch {
+	case t.SampleDone != nil:
+		return math.MaxInt
+	case t.SampleSlow != nil:
+		return quickWorker
+	}
+	return 0
+}
+
+// tried calls the hooks SampleDone and SampleSlow after place, which is an attempt to place
+// rows. It returns the error of place, or those of the hooks.
 func (w *worker) tried(j *job, row, rows, index int, place func() error) (err error) {
 	w.clock.Record()
 	err = place()
@@ -179,8 +196,16 @@ func (w *worker) tried(j *job, row, rows, index int, place func() error) (err er
 	s.Stages = w.spans
 	w.enter(observing)
 	defer w.call.end()
-	if failed := called(func() { w.l.cfg.trace.SampleDone(s) }); failed != nil {
-		err = errors.Join(err, failed)
+	t := &w.l.cfg.trace
+	if t.SampleDone != nil {
+		if failed := called(func() { t.SampleDone(s) }); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
+	if t.SampleSlow != nil && !w.quick() {
+		if failed := called(func() { t.SampleSlow(s) }); failed != nil {
+			err = errors.Join(err, failed)
+		}
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (w *worker) proceed() int {
 
 // tryTogether places all rows by one call.
 func (w *worker) tryTogether(t *task) error {
-	if w.l.cfg.trace.SampleDone == nil {
+	if !w.told() {
 		return w.placeRows(t.j, t.from, t.to)
 	}
 	return w.tried(t.j, t.from, t.to-t.from, t.j.indices[t.from], func() error { return w.placeRows(t.j, t.from, t.to) })
@@ -94,7 +94,7 @@ func (w *worker) try(t *task) (err error) {
 			return err
 		}
 	}
-	if w.l.cfg.trace.SampleDone == nil {
+	if !w.told() {
 		return w.place(t.j, t.row, t.attempt, t.index)
 	}
 	return w.tried(t.j, t.row, 1, t.index, func() error { return w.place(t.j, t.row, t.attempt, t.index) })

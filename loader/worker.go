@@ -39,9 +39,13 @@ type worker struct {
 	batch  dataset.BatchReader // reader, if it is one
 	whole  whole.Reader        // reader, if it is one
 
-	busy       atomic.Int64  // nanoseconds; never falls
-	gave       time.Duration // given away by the current build, which is not busy
-	memoryWait atomic.Int64  // nanoseconds
+	busy    atomic.Int64  // nanoseconds; never falls
+	gave    time.Duration // given away by the current build, which is not busy
+	placing int           // calls of the current build that place samples
+
+	quickness  int          // how many of its last batches were quick, weighed
+	toldBelow  int          // hooks are told of samples while quickness is less than this
+	memoryWait atomic.Int64 // nanoseconds
 	call       call
 	at         atomic.Pointer[job] // the batch that it works on
 	goroutine  atomic.Int64        // the number of its goroutine
@@ -54,7 +58,7 @@ type worker struct {
 }
 
 func newWorker(l *Loader, id int) *worker {
-	w := &worker{l: l, id: id}
+	w := &worker{l: l, id: id, toldBelow: l.cfg.trace.toldBelow()}
 	if l.cfg.workers > 0 {
 		w.labels = pprof.WithLabels(context.Background(), pprof.Labels("worker", strconv.Itoa(id)))
 	}

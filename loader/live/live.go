@@ -38,18 +38,20 @@ type View struct {
 // Trace gives the hooks by which the view shows a loader, under that name. After the
 // loader is closed, its last numbers are shown until another one of the same name is made.
 //
-// The hooks read the clock for every sample and its stages, so they suit samples that take
-// microseconds or more.
+// The hooks time every sample and its stages where samples take 20 µs or more on average.
+// Where they take less, the view costs less than 1 % of processor time, but it may miss a
+// slow sample among quick ones. [trace.Slowest] misses none.
 func (v *View) Trace(name string) loader.Trace {
 	w := &watch{name: name, slow: trace.Slowest(slowest)}
-	hooks := w.slow.Trace()
-	hooks.LoaderMade = func(l *loader.Loader) {
-		w.begin(l)
-		v.add(w)
+	return loader.Trace{
+		LoaderMade: func(l *loader.Loader) {
+			w.begin(l)
+			v.add(w)
+		},
+		LoaderClosed:   w.end,
+		BatchDelivered: w.delivered,
+		SampleSlow:     w.slow.Trace().SampleDone,
 	}
-	hooks.LoaderClosed = w.end
-	hooks.BatchDelivered = w.delivered
-	return hooks
 }
 
 // add adds a watch, and removes those of closed loaders with the same name.

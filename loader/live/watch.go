@@ -15,6 +15,8 @@ type watch struct {
 	slow *trace.Slow
 
 	since atomic.Int64 // when the last point was added, in nanoseconds since 1970
+	skip  atomic.Int64 // batches to be delivered before the clock is read again
+	read  atomic.Int64 // when it was read last, in nanoseconds since 1970
 
 	mu     sync.Mutex
 	l      *loader.Loader // nil after it is closed
@@ -29,6 +31,9 @@ type point struct {
 	at    time.Time
 	stats loader.Stats // without Failures
 }
+
+// skipped is the number of quick batches for which the clock is read once.
+const skipped = 16
 
 // spacing is the least time from one point to the next, most is the largest number of
 // points, and recently is the time for which rates are given.
@@ -70,9 +75,16 @@ func (w *watch) end() error {
 	return nil
 }
 
-// delivered is a hook. About once a second it adds a point.
+// delivered is a hook. About once a second it adds a point. It reads the clock for every
+// batch only if they take more than a millisecond.
 func (w *watch) delivered(loader.BatchInfo, time.Duration) {
+	if w.skip.Add(-1) >= 0 {
+		return
+	}
 	now := time.Now()
+	if now.UnixNano()-w.read.Swap(now.UnixNano()) < int64(skipped*time.Millisecond) {
+		w.skip.Store(skipped)
+	}
 	since := w.since.Load()
 	if now.UnixNano()-since < int64(spacing) || !w.since.CompareAndSwap(since, now.UnixNano()) {
 		return

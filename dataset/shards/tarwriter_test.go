@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -309,6 +310,8 @@ func TestWrongShardsAreNotWritten(t *testing.T) {
 		return err
 	}
 	label := shards.Column{"label", "cls"}
+	_, none := os.Stat(filepath.Join(t.TempDir(), "missing", "0.tar"))
+	noFolder := none.(*fs.PathError).Err.Error()
 	for want, err := range map[string]error{
 		"want a path with the number":                create("a.tar", nil, label),
 		"ShardSize(0)":                               create("%d.tar", []shards.TarOption{shards.ShardSize(0)}, label),
@@ -317,7 +320,7 @@ func TestWrongShardsAreNotWritten(t *testing.T) {
 		`column "cls": it is there twice`:            create("%d.tar", nil, label, label),
 		`column "CLS": want an extension in lower`:   create("%d.tar", nil, shards.Column{"label", "CLS"}),
 		`column "box": field box float32 (2, 2): wa`: create("%d.tar", nil, shards.Column{"box", "box"}),
-		"no such file or directory":                  create("missing/%d.tar", nil, label),
+		noFolder: create("missing/%d.tar", nil, label),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -358,6 +361,27 @@ func TestOtherWorkIsNotContinued(t *testing.T) {
 	}
 	if err := shards.WriteTar(t.Context(), path, ds, photoColumns); err == nil || !strings.Contains(err.Error(), "exists already, and there is no journal") {
 		t.Errorf("shards that exist: %v", err)
+	}
+}
+
+// All these paths name the same file.
+func TestShardsThatExistAreFoundByAnyPath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.Mkdir("out", 0o777), os.WriteFile("out/p-1.tar", nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	full, err := filepath.Abs("out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"out", "./out", "out/", "out/../out", filepath.FromSlash("./out"), full} {
+		err := shards.WriteTar(t.Context(), dir+"/p-%d.tar", photosLike(3), photoColumns)
+		if err == nil || !strings.Contains(err.Error(), "p-1.tar exists already") {
+			t.Errorf("%s: error %v", dir, err)
+		}
+		if err := os.Remove("out/p-%d.tar.journal"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -453,11 +477,11 @@ func TestKilledWritersAreContinued(t *testing.T) {
 		}
 		after := time.AfterFunc(delay, func() { c.Process.Kill() })
 		err := c.Wait()
-		after.Stop()
+		failed := after.Stop() // it ended by itself
 		if err == nil {
 			break
 		}
-		if kills++; c.ProcessState.Exited() {
+		if kills++; failed {
 			t.Fatalf("after %d kills: %v\n%s", kills, err, &out)
 		}
 	}

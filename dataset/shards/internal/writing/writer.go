@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"path/filepath"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
@@ -87,7 +88,7 @@ type Batch interface {
 func New(ctx context.Context, c Config) (*Writer, error) {
 	w := &Writer{Config: c}
 	var ok bool
-	if w.name, ok = files.ParsePattern(c.Path); !ok {
+	if w.name, ok = files.ParsePattern(filepath.Clean(c.Path)); !ok {
 		return nil, fmt.Errorf("%s: write %s: want a path with the number of the shard, such as train-%%06d", c.Package, c.Path)
 	}
 	if c.Limit < 1 {

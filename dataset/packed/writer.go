@@ -17,6 +17,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/journal"
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // A Writer writes a file for [Open] step by step. If the program is killed, the
@@ -64,10 +65,11 @@ func Create(ctx context.Context, path string, spec dataset.Spec, options ...Opti
 	if _, err := p.trailer.encode(); err != nil {
 		return nil, p.wrote(err)
 	}
-	if p.part, err = os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	// A Writer that was given up may still have the files open. Windows, too, lets them be renamed then.
+	if p.part, err = shared.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, p.wrote(err)
 	}
-	if p.journal, err = os.OpenFile(path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
+	if p.journal, err = shared.OpenFile(path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
 		err = p.resume(ctx)
 	}
 	if err != nil {
@@ -269,7 +271,7 @@ func (p *Writer) finish() error {
 		_ = dir.Sync()
 		dir.Close()
 	}
-	return os.Remove(p.path + ".journal")
+	return shared.Remove(p.path + ".journal")
 }
 
 // Close closes the files. If the Writer is not finished, the next one

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"os"
+
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // A block is a file of consecutive records:
@@ -88,7 +90,7 @@ func (d *draft) tail() []byte {
 
 // write writes the block to a file.
 func (d *draft) write(path string, sync bool) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := shared.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

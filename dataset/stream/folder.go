@@ -13,7 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/flock"
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // The folder of a spool holds
@@ -87,7 +87,7 @@ type folder struct {
 // openFolder makes the folder or opens one that exists, locks it, and removes what a
 // process has left that was killed.
 func openFolder(dir string, want description, sync bool) (*folder, error) {
-	if err := flock.Supported(); err != nil {
+	if err := shared.Supported(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -101,10 +101,10 @@ func openFolder(dir string, want description, sync bool) (*folder, error) {
 	if foreign := slices.IndexFunc(names, func(n string) bool { return n != lockName && !isPart.MatchString(n) }); foreign >= 0 && !slices.Contains(names, describedName) {
 		return nil, fmt.Errorf("holds %s and no %s: want an empty folder, or a spool", names[foreign], describedName)
 	}
-	if f.lock, err = os.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if f.lock, err = shared.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, files.Cause(err)
 	}
-	free, err := flock.TryLock(f.lock)
+	free, err := shared.TryLock(f.lock)
 	if err == nil && !free {
 		err = errors.New("another process uses it, or another Dataset of this one")
 	}
@@ -120,7 +120,7 @@ func openFolder(dir string, want description, sync bool) (*folder, error) {
 func (f *folder) prepare(names []string, want description) error {
 	for _, name := range names {
 		if isPart.MatchString(name) {
-			if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := shared.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return files.Cause(err)
 			}
 		}
@@ -185,30 +185,25 @@ func (f *folder) appear(name string, write func(path string) error) error {
 	part := f.path(name + partEnd)
 	err := write(part)
 	if err == nil {
-		err = os.Rename(part, f.path(name))
+		err = f.rename(part, f.path(name))
 	}
 	if err != nil {
-		_ = os.Remove(part) // else the next process does it
+		_ = shared.Remove(part) // else the next process does it
 		return fmt.Errorf("write %s: %w", name, files.Cause(err))
-	}
-	if f.sync {
-		return f.syncNames()
 	}
 	return nil
 }
 
-// syncNames makes the names of files survive a crash of the machine.
-func (f *folder) syncNames() error {
-	dir, err := os.Open(f.dir)
-	if err != nil {
-		return files.Cause(err)
+func (f *folder) rename(from, to string) error {
+	if f.sync {
+		return shared.RenameSynced(from, to)
 	}
-	return files.Cause(errors.Join(dir.Sync(), dir.Close()))
+	return os.Rename(from, to)
 }
 
 // remove removes a block.
 func (f *folder) remove(b block) error {
-	err := os.Remove(f.path(blockName(b.first)))
+	err := shared.Remove(f.path(blockName(b.first)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", blockName(b.first), files.Cause(err))
 	}
@@ -218,7 +213,7 @@ func (f *folder) remove(b block) error {
 // contents reads a block's table and marks.
 func (f *folder) contents(first int) (c contents, file *os.File, err error) {
 	name := blockName(first)
-	file, err = os.Open(f.path(name))
+	file, err = shared.Open(f.path(name))
 	if err != nil {
 		return c, nil, fmt.Errorf("%s: %w", name, files.Cause(err))
 	}
@@ -288,7 +283,7 @@ func (f *folder) removeFrom(first int, names []string) error {
 		}
 	}
 	for _, name := range gone {
-		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := shared.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return files.Cause(err)
 		}
 	}

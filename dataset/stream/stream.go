@@ -136,8 +136,8 @@ type Dataset struct {
 //
 // The source is read from the first loop on, until [Dataset.Close]. Only one process at a
 // time can use a spool. It is an error that satisfies [errors.Is] for
-// [errors.ErrUnsupported] where the system has no flock, such as on Windows. The error
-// lists everything that is wrong with the options.
+// [errors.ErrUnsupported] where Go programs have no file locks, such as on Plan 9 and in
+// browsers. The error lists everything that is wrong with the options.
 func New(source Source, dir string, options ...Option) (*Dataset, error) {
 	cfg := newConfig(options)
 	if source == nil {

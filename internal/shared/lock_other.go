@@ -1,8 +1,6 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
-// Package flock locks files, for datasets whose folders several processes may open. The
-// system ends a lock with the process that holds it, however that ends.
-package flock
+package shared
 
 import (
 	"errors"
@@ -13,7 +11,9 @@ import (
 
 // Supported reports an error if the system has no locks that end with their process. It
 // satisfies errors.Is for errors.ErrUnsupported.
-func Supported() error { return fmt.Errorf("no flock on %s: %w", runtime.GOOS, errors.ErrUnsupported) }
+func Supported() error {
+	return fmt.Errorf("no file locks on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
 
 // Lock is not supported.
 func Lock(*os.File) error { return Supported() }

@@ -1,8 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Package flock locks files, for datasets whose folders several processes may open. The
-// system ends a lock with the process that holds it, however that ends.
-package flock
+package shared
 
 import (
 	"os"

@@ -28,7 +28,8 @@
 //
 // The folder must be on a local disk, because locks of network file systems are not
 // reliable. It holds no names and no credentials, only hashes and the bytes of objects,
-// and only its user can read it.
+// and only its user can read it. On Windows it must be on NTFS, where a block can be
+// replaced while it is read, and it has the permissions of the folder that it is in.
 //
 // # Errors
 //
@@ -73,8 +74,8 @@ type Cache struct {
 // New deletes what killed processes have left, blocks that were not used for the time of
 // [Unused], and those above the limit. It looks at every file for that.
 //
-// It is an error that satisfies [errors.Is] for [errors.ErrUnsupported] where the system
-// has no flock, such as on Windows.
+// It is an error that satisfies [errors.Is] for [errors.ErrUnsupported] where Go programs
+// have no file locks, such as on Plan 9 and in browsers.
 func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, error) {
 	c := &Cache{store: s, config: defaults()}
 	if i, ok := s.(objects.Identified); ok {

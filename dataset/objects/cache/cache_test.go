@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 func TestBlocksAreServedFromDiskInThisRunAndInLaterOnes(t *testing.T) {
@@ -246,7 +248,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{anonymous{s}, t.TempDir(), 1 << 40, nil, "cache: the store has no identity: want Identity"},
 		{s, foreign, 1 << 40, nil, "cache: folder " + foreign + ": holds thesis.tex and no valid CACHEDIR.TAG: want an empty folder, or one that New has made"},
 		{s, other, 1 << 40, nil, "cache: folder " + other + ": CACHEDIR.TAG is of another program or another version"},
-		{s, file, 1 << 40, nil, "cache: folder " + file + ": not a directory"},
+		{s, file, 1 << 40, nil, "cache: folder " + file + ": " + syscall.ENOTDIR.Error()},
 	} {
 		_, err := cache.New(c.store, c.dir, c.limit, c.options...)
 		if err == nil || err.Error() != c.want {
@@ -340,7 +342,15 @@ func TestDiskErrorsLeadToReadsFromTheStore(t *testing.T) {
 			}
 			return nil
 		},
-		"the folder is gone": os.RemoveAll,
+		"the folder is gone": func(dir string) error {
+			_, names, _ := tree(t, dir)
+			for _, name := range names { // some are open
+				if err := shared.Remove(filepath.Join(dir, name)); err != nil {
+					return err
+				}
+			}
+			return os.Remove(dir)
+		},
 	} {
 		s, dir := newSource(20), filepath.Join(t.TempDir(), "blocks")
 		c, err := cache.New(s, dir, s.room(), cache.BlockSize(blockSize))
@@ -433,8 +443,8 @@ func TestStatsAreOneLine(t *testing.T) {
 	if got := s.String(); got != want+"; 1 read not cached; 2 blocks damaged; 3 disk errors, the latest: permission denied" {
 		t.Error(got)
 	}
-	c := open(t, newSource(1), t.TempDir(), 1<<20)
-	if got := c.String(); !strings.HasPrefix(got, "blocks of source in /") || !strings.HasSuffix(got, ", at most 1 MiB") {
+	dir := t.TempDir()
+	if got := open(t, newSource(1), dir, 1<<20).String(); got != "blocks of source in "+dir+", at most 1 MiB" {
 		t.Error(got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/flock"
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // A folder holds blocks, and what several processes need to agree on them:
@@ -58,7 +58,7 @@ var (
 
 // openFolder makes a folder, or opens one that exists.
 func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) {
-	if err := flock.Supported(); err != nil {
+	if err := shared.Supported(); err != nil {
 		return nil, err
 	}
 	f := &folder{dir: dir, limit: limit}
@@ -68,7 +68,7 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 	if err := f.claim(); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := shared.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, files.Cause(err)
 	}
@@ -124,12 +124,12 @@ func (f *folder) begin() error {
 	var id [sessionDigits / 2]byte
 	_, _ = rand.Read(id[:]) // never fails
 	f.session = hex.EncodeToString(id[:])
-	alive, err := os.OpenFile(f.path(f.session+sessionEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	alive, err := shared.OpenFile(f.path(f.session+sessionEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return files.Cause(err)
 	}
 	f.alive = alive
-	ok, err := flock.TryLock(alive)
+	ok, err := shared.TryLock(alive)
 	if err == nil && !ok {
 		err = errors.New("a new file is locked")
 	}
@@ -208,14 +208,14 @@ func (f *folder) clean(s *state, before time.Time) error {
 
 // lives reports whether the process lives that made a session's file.
 func (f *folder) lives(name string) (bool, error) {
-	file, err := os.OpenFile(f.path(name), os.O_RDWR, 0)
+	file, err := shared.OpenFile(f.path(name), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, files.Cause(err)
 	}
-	free, err := flock.TryLock(file)
+	free, err := shared.TryLock(file)
 	return !free, errors.Join(err, file.Close())
 }
 

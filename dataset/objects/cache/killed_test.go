@@ -1,5 +1,3 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
-
 package cache_test
 
 import (
@@ -15,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 )
@@ -148,42 +144,5 @@ func checkFolder(t *testing.T, s *source, dir string) {
 	work(t, s, c, 1) // compares all bytes, and that none is damaged
 	if err := c.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestSeveralProcessesStayBelowTheLimitTogether(t *testing.T) {
-	s, dir := newSource(killedBlocks), t.TempDir()
-	var kills []func() string
-	var children []*os.Process
-	for range 3 {
-		cmd, kill := child(t, dir)
-		kills, children = append(kills, kill), append(children, cmd.Process)
-	}
-	signal := func(s os.Signal) {
-		for _, p := range children {
-			if err := p.Signal(s); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	c := open(t, s, dir, s.room()/3)
-	for range 20 {
-		work(t, s, c, 2)
-		signal(unix.SIGSTOP) // else files would come and go while they are counted
-		for _, p := range children {
-			var status unix.WaitStatus
-			if _, err := unix.Wait4(p.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
-				t.Fatalf("process %d has not stopped: %v, %v", p.Pid, status, err)
-			}
-		}
-		if _, _, used := tree(t, dir); used > s.room()/3 {
-			t.Errorf("%d bytes, the limit is %d", used, s.room()/3)
-		}
-		signal(unix.SIGCONT)
-	}
-	for _, kill := range kills {
-		if text := kill(); strings.Contains(text, "FAIL") {
-			t.Error(text)
-		}
 	}
 }

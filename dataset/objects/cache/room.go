@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/flock"
+	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // A state is what the processes share. It is in the file that they lock.
@@ -34,7 +34,7 @@ func (s *state) add(k key, n int64) {
 // used is never too low.
 func (s *state) remove(name string) error {
 	n := sizeOf(name)
-	err := os.Remove(name)
+	err := shared.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // by another process, which has subtracted it
 	}
@@ -70,10 +70,10 @@ func (f *folder) with(change func(*state) error) (err error) {
 	if f.lock == nil {
 		return fs.ErrClosed
 	}
-	if err := flock.Lock(f.lock); err != nil {
+	if err := shared.Lock(f.lock); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, flock.Unlock(f.lock)) }()
+	defer func() { err = errors.Join(err, shared.Unlock(f.lock)) }()
 	s, err := f.read()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *folder) save(k key, p []byte) (stored bool, evicted int, err error) {
 // create makes a file of n bytes. It returns nil if another goroutine of this process
 // writes the same block.
 func create(name string, n int64) (*os.File, error) {
-	part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	part, err := shared.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	}
@@ -218,7 +218,7 @@ const noteAfter = time.Hour
 // load reads a block into p. The error satisfies [fs.ErrNotExist] if it is not there, and
 // is errDamaged if its bytes are not those that were stored.
 func (f *folder) load(k key, p []byte) error {
-	file, err := os.Open(f.block(k))
+	file, err := shared.Open(f.block(k))
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -254,7 +254,7 @@ func sizeOf(name string) int64 {
 
 // unlink deletes a file that does not count, or not yet.
 func unlink(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := shared.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return files.Cause(err)
 	}
 	return nil

@@ -169,6 +169,7 @@ func TestWarpsAndColoursOfDepth16HaveTheDrawsOfColours(t *testing.T) {
 		"affine":      {transform.RandomAffine(-20, 20).Translate(0.2, 0.1).Scale(0.7, 1.4).Shear(-5, 5), 0.01},
 		"perspective": {transform.RandomPerspective(0.4, 0.7), 0.1},
 		"elastic":     {transform.ElasticTransform(50, 5), 0},
+		"cubic":       {transform.ElasticTransform(50, 3).Filter(transform.Bicubic), 0},
 		"brightness":  {transform.ColorJitter(0.4, 0, 0, 0), 0},
 		"contrast":    {transform.ColorJitter(0.3, 0.4, 0, 0), 0.01},
 		"invert":      {transform.RandomInvert(0.5), 0},

@@ -75,6 +75,20 @@ var augmentations = map[string]augmentation{
 	"Solarize": solarization, "AutoContrast": autoContrast, "Equalize": equalization, "Invert": inversion,
 }
 
+var filtersOf = map[string]Filter{"nearest": Nearest, "bilinear": Bilinear, "bicubic": Bicubic}
+
+// vectorsOf are vectors of up to three pixels, from a linear congruential generator.
+func vectorsOf(m *Planes, seed uint32) *field {
+	var f field
+	for _, v := range []*[]float32{&f.x, &f.y} {
+		for range m.Width * m.Height {
+			seed = 1664525*seed + 1013904223
+			*v = append(*v, (float32(seed>>8)/(1<<24)-0.5)*6)
+		}
+	}
+	return &f
+}
+
 // run does a step of the case.
 func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
 	m := &e.deep.img
@@ -112,9 +126,11 @@ func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
 		e.deep.sharpen(e, arg(1))
 	case "noise":
 		err = noise{mean: arg(1)}.editDeep(e, m, rand.New(rand.NewPCG(1, 1)))
+	case "elastic":
+		e.deep.fill = []float32{float32(arg(3))}
+		e.deep.displace(e, vectorsOf(m, uint32(arg(2))), filtersOf[step[1].(string)])
 	case "augment":
-		filter := map[string]Filter{"nearest": Nearest, "bilinear": Bilinear}[step[3].(string)]
-		err = augmentations[step[1].(string)].applyDeep(e, arg(2), painter{filter: filter})
+		err = augmentations[step[1].(string)].applyDeep(e, arg(2), painter{filter: filtersOf[step[3].(string)]})
 	default:
 		t.Fatal(name)
 	}
@@ -127,15 +143,8 @@ func (c *deepColourCase) run(t *testing.T, e *engine, step []any) {
 // sharpness, whose sums torchvision rounds in another way, are within one level or 2e-6, and
 // bilinear warps within one level or 2e-5. All else is the same bits.
 func TestDeepColoursAreTorchvisions(t *testing.T) {
-	text, err := os.ReadFile("testdata/deepcolours.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []deepColourCase
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) < 350 {
+	cases := readDeepColours(t)
+	if len(cases) < 400 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	same, all := map[string]int{}, map[string]int{}
@@ -151,6 +160,10 @@ func TestDeepColoursAreTorchvisions(t *testing.T) {
 			name = last[1].(string)
 		}
 		switch name {
+		case "elastic":
+			if last[1] != "nearest" {
+				off = 2e-5
+			}
 		case "hue", "contrast", "sharpness", "Contrast", "Sharpness":
 			off = 2e-6
 		case "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate":
@@ -181,4 +194,47 @@ func TestDeepColoursAreTorchvisions(t *testing.T) {
 			t.Errorf("%s: %d of %d values differ", name, n-same[name], n)
 		}
 	}
+}
+
+// TestElasticImagesAreTorchvisions compares images of 8 bits with the same cases, within one level.
+func TestElasticImagesAreTorchvisions(t *testing.T) {
+	n := 0
+	for _, c := range readDeepColours(t) {
+		step := c.Steps[0]
+		if step[0] != "elastic" || c.Dtype != "uint8" {
+			continue
+		}
+		n++
+		m := &c.engine().deep.img
+		src, dst := new(Image), new(Image)
+		src.resize(m.Width, m.Height)
+		dst.resize(m.Width, m.Height)
+		area := m.Width * m.Height
+		for i, v := range m.Pix {
+			src.Pix[4*(i%area)+i/area] = uint8(v)
+		}
+		fill := uint8(step[3].(float64))
+		vectorsOf(m, uint32(step[2].(float64))).paint(dst, src, painter{filtersOf[step[1].(string)], [3]uint8{fill, fill, fill}})
+		for i, want := range c.want() {
+			if got := float32(dst.Pix[4*(i%area)+i/area]); math.Abs(float64(got-want)) > 1 {
+				t.Errorf("%v: value %d is %v, want %v", c.Steps, i, got, want)
+				break
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d cases", n)
+	}
+}
+
+func readDeepColours(t *testing.T) (cases []deepColourCase) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/deepcolours.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
 }

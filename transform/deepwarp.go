@@ -21,13 +21,14 @@ func (s AugMixing) paints() painter         { return s.painter }
 // warps is the error of a warp that does not work with Depth16.
 func (d *deepPlan) warps(s any) error {
 	p, ok := s.(painted)
+	_, elastic := s.(Elastic)
 	switch {
 	case d == nil:
 	case !ok:
 		return errColours
 	case p.paints().fill != [3]uint8{}:
 		return errFill
-	case p.paints().filter == Bicubic:
+	case p.paints().filter == Bicubic && !elastic:
 		return errors.New("want the filter Nearest or Bilinear with Depth16, as torchvision's tensors have")
 	}
 	return nil
@@ -78,7 +79,7 @@ func (d *deepEngine) settleSpare(f Filter) {
 func (d *deepEngine) paint(i int, u, v float64, f Filter) {
 	src, out := &d.img, &d.spare
 	area, n := out.Width*out.Height, src.Width*src.Height
-	if !(u > -1 && u < float64(src.Width) && v > -1 && v < float64(src.Height)) {
+	if !near(u, src.Width, f) || !near(v, src.Height, f) {
 		for c := range d.channels {
 			out.Pix[c*area+i] = d.filling(c)
 		}
@@ -94,6 +95,10 @@ func (d *deepEngine) paint(i int, u, v float64, f Filter) {
 				out.Pix[c*area+i] = d.filling(c)
 			}
 		}
+		return
+	}
+	if f == Bicubic {
+		d.paintCubic(i, u, v)
 		return
 	}
 	x, y := int(math.Floor(u)), int(math.Floor(v))
@@ -114,10 +119,44 @@ func (d *deepEngine) paint(i int, u, v float64, f Filter) {
 		inside += weight
 		used++
 	}
+	d.mix(i, at[:used], weights[:used], inside, all)
+}
+
+// paintCubic is paint with the 16 nearest pixels.
+func (d *deepEngine) paintCubic(i int, u, v float64) {
+	src := &d.img
+	x, y := int(math.Floor(u)), int(math.Floor(v))
+	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
+	var at [16]int
+	var weights [16]float32
+	used, inside, all := 0, float32(0), true
+	for j, ky := range down {
+		for k, kx := range across {
+			px, py, weight := x-1+k, y-1+j, float32(kx*ky)
+			if weight == 0 {
+				continue
+			}
+			if px < 0 || px >= src.Width || py < 0 || py >= src.Height {
+				all = false
+				continue
+			}
+			at[used], weights[used] = py*src.Width+px, weight
+			inside += weight
+			used++
+		}
+	}
+	d.mix(i, at[:used], weights[:used], inside, all)
+}
+
+// mix writes pixel i of the spare image: the sum of pixels with their weights. Inside is the
+// sum of the weights, which is 1 if all pixels that the filter reads are in the image.
+func (d *deepEngine) mix(i int, at []int, weights []float32, inside float32, all bool) {
+	src, out := &d.img, &d.spare
+	area, n := out.Width*out.Height, src.Width*src.Height
 	for c := range d.channels {
 		var sum float32
 		plane := src.Pix[c*n:][:n]
-		for k, weight := range weights[:used] {
+		for k, weight := range weights {
 			sum += float32(plane[at[k]] * weight)
 		}
 		if !all {

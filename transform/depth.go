@@ -35,9 +35,9 @@ import (
 // after changes of colours.
 //
 // [Grayscale], [RandomGrayscale], [RandomPhotometricDistort], the policies, and saturation and
-// hue of [ColorJitter] need 1 or 3 channels. [JPEG], [ExifTranspose] and warps with the filter
-// Bicubic, which torchvision does not have for such tensors either, are errors. For your own
-// steps use [ApplyPlanes].
+// hue of [ColorJitter] need 1 or 3 channels. [JPEG], [ExifTranspose], and the filter Bicubic of the
+// policies and of warps other than [ElasticTransform] are errors; torchvision has no JPEG and no such
+// filter for these tensors either. For your own steps use [ApplyPlanes].
 //
 // The result is uint16, or the dtype of the arrays, of shape (h, w, channels), or
 // (channels, h, w) with [PILToTensor]. [ToDtype] makes it int32 or float32 without changing

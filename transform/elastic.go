@@ -25,7 +25,9 @@ type Elastic struct {
 	painter      painter
 }
 
-// Filter sets the filter: [Nearest] or [Bilinear]. The default is Bilinear, as in torchvision.
+// Filter sets the filter: [Nearest], [Bilinear] or [Bicubic]. The default is Bilinear, as in
+// torchvision. Values that Bicubic makes above white or below black become white and black; in
+// torchvision those of integers start again at the other end.
 func (s Elastic) Filter(f Filter) Elastic {
 	s.painter.filter = f
 	return s
@@ -48,8 +50,9 @@ func (s Elastic) add(p *program) error {
 		return errors.New("want a finite alpha, up to 2^20")
 	case !(s.sigma >= 0 && s.sigma <= maxSmooth):
 		return errors.New("want a sigma from 0 to 100")
-	case s.painter.filter != Nearest && s.painter.filter != Bilinear:
-		return errors.New("want the filter Nearest or Bilinear")
+	}
+	if err := s.painter.check(); err != nil {
+		return err
 	}
 	return p.warpBy(s, displacing{editing{s}})
 }
@@ -177,7 +180,7 @@ func (f *field) paint(dst, src *Image, p painter) {
 		for x := range w {
 			u, v := float64(x)+float64(f.x[w*y+x]), float64(y)+float64(f.y[w*y+x])
 			out := row[4*x : 4*x+4 : 4*x+4]
-			if !(u > -1 && u < float64(w) && v > -1 && v < float64(h)) {
+			if !near(u, w, p.filter) || !near(v, h, p.filter) {
 				continue
 			}
 			if p.filter == Nearest {
@@ -187,7 +190,11 @@ func (f *field) paint(dst, src *Image, p painter) {
 				}
 				continue
 			}
-			src.blended(out, u, v, p.fill)
+			if p.filter == Bicubic {
+				src.blendedCubic(out, u, v, p.fill)
+			} else {
+				src.blended(out, u, v, p.fill)
+			}
 		}
 	}
 }
@@ -215,4 +222,50 @@ func (m *Image) blended(out []uint8, u, v float64, fill [3]uint8) {
 		back := float64(fill[c])
 		out[c] = uint8(math.RoundToEven(inside*(s-back) + back))
 	}
+}
+
+// near reports whether the filter reads pixels of a side of n at a place.
+func near(at float64, n int, f Filter) bool {
+	reach := 1.0
+	if f == Bicubic {
+		reach = 2
+	}
+	return at > -reach && at < float64(n-1)+reach
+}
+
+// blendedCubic is blended with the 16 nearest pixels.
+func (m *Image) blendedCubic(out []uint8, u, v float64, fill [3]uint8) {
+	x, y := int(math.Floor(u)), int(math.Floor(v))
+	across, down := cubicWeights(u-float64(x)), cubicWeights(v-float64(y))
+	inside := 0.0
+	var sum [3]float64
+	for j, ky := range down {
+		for i, kx := range across {
+			px, py := x-1+i, y-1+j
+			if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
+				continue
+			}
+			weight := kx * ky
+			inside += weight
+			p := m.Pix[4*(py*m.Width+px):][:3]
+			for c := range sum {
+				sum[c] += float64(weight * float64(p[c]))
+			}
+		}
+	}
+	for c, s := range sum {
+		back := float64(fill[c])
+		out[c] = uint8(math.RoundToEven(min(max(float64(inside*(s-back))+back, 0), 255)))
+	}
+}
+
+// cubicWeights are those of the four pixels around a place that is d after the second one, by Keys'
+// cubic convolution with a = -0.75, as in torch's grid_sample.
+func cubicWeights(d float64) [4]float64 {
+	const a = -0.75
+	inner := func(x float64) float64 { return float64(float64(float64(float64((a+2)*x)-(a+3))*x)*x) + 1 }
+	outer := func(x float64) float64 {
+		return float64(float64(float64(float64(float64(a*x)-5*a)*x)+8*a)*x) - 4*a
+	}
+	return [4]float64{outer(1 + d), inner(d), inner(1 - d), outer(2 - d)}
 }

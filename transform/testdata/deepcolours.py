@@ -52,6 +52,18 @@ def dark(image):
     return ((image.int() & 32767) >> 2).clamp(max=MOST[str(image.dtype)[6:]]).to(image.dtype)
 
 
+def elastic(image, filter, seed, fill):
+    """With vectors of up to three pixels. torchvision's integers overflow where bicubic exceeds their range, so it gets floats."""
+    h, w = image.shape[-2:]
+    vectors = (numbers("float32", (2, h, w), seed) - 0.5) * 6
+    displacement = (vectors * 2 / torch.tensor([w, h]).view(2, 1, 1)).permute(1, 2, 0)[None]
+    out = F.elastic(image.to(torch.float32), displacement, InterpolationMode(filter), fill)
+    if image.is_floating_point():
+        return out
+    least = -32768 if image.dtype == torch.int16 else 0
+    return out.round().clamp(least, MOST[str(image.dtype)[6:]]).to(image.dtype)
+
+
 augmenter = v2.RandAugment()
 
 
@@ -67,7 +79,7 @@ def rough(image):
 
 
 STEPS = {
-    "dark": dark, "rough": rough, "hue": hue, "solarize": solarize, "augment": augment,
+    "dark": dark, "rough": rough, "hue": hue, "solarize": solarize, "augment": augment, "elastic": elastic,
     "brightness": F.adjust_brightness, "contrast": F.adjust_contrast, "saturation": F.adjust_saturation,
     "grey": F.rgb_to_grayscale, "equalize": F.equalize, "posterize": F.posterize, "sharpness": F.adjust_sharpness,
     "noise": lambda image, mean: F.gaussian_noise(image, mean, 0.0),
@@ -120,6 +132,11 @@ for dtype in MOST:
     ):
         for filter in ("nearest", "bilinear") if name in ("ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate") else ("nearest",):
             case(dtype, (3, 8, 10), 16, ("dark",), ("augment", name, magnitude, filter))
+
+for dtype in MOST:
+    for seed, filter in enumerate(("nearest", "bilinear", "bicubic", "bicubic")):
+        for fill in (0, 1):
+            case(dtype, (3, 6, 8), 17, ("elastic", filter, seed, fill))
 
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

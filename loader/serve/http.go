@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -96,13 +97,13 @@ func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a addr
 		return
 	}
 	of, shared := parseShare(r.PathValue("share"))
-	epoch, counted := parseNumber(r.PathValue("epoch"))
+	epoch, counted := parseNumber(r.PathValue("epoch"), mostNumber)
 	a.epoch = epoch
 	drawn := true
 	if text := r.URL.RawQuery; text != "" {
 		text, drawn = strings.CutPrefix(text, "draw=")
 		if drawn {
-			a.draw, drawn = parseNumber(text)
+			a.draw, drawn = parseNumber(text, math.MaxInt)
 		}
 	}
 	if !shared || !counted || !drawn {
@@ -131,7 +132,7 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	number, ok := parseNumber(r.PathValue("number"))
+	number, ok := parseNumber(r.PathValue("number"), mostNumber)
 	switch {
 	case !ok:
 		s.refuse(w, http.StatusBadRequest, errors.New("want a batch number in decimal"))

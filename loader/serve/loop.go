@@ -2,7 +2,9 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/penstock-go/penstock/loader"
 )
@@ -88,56 +90,68 @@ func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address, losses *l
 		l.publish(ctx, &made{at: a, err: err}, a, 0)
 		return
 	}
-	from := ld.Position(a.epoch)
+	from, until := ld.Position(a.epoch), a.epoch+min(epochs, math.MaxInt-a.epoch)
 	from.Draw = min(a.draw+a.number*rest.Step, rest.End)
-	first := rest.Number
+	first := rest.Number // the loader's number of the batch that the lane counts as 0
 	next, count := a, rest.Batches
 	advance := func() bool {
 		next.number++
 		for next.number >= count {
 			next = address{epoch: next.epoch + 1}
+			if next.epoch >= until {
+				return false
+			}
 			rest, err := l.p.s.rests.of(l.share, next.epoch, 0)
-			if err != nil || next.epoch >= a.epoch+epochs {
+			if err != nil {
 				return false
 			}
 			count = rest.Batches
 		}
 		return true
 	}
-	for b, err := range ld.From(ctx, from, a.epoch+epochs) {
+	// give publishes m as the next batch. It reports whether there is one after it.
+	give := func(m *made) bool {
+		number := next.number
+		if next.epoch == a.epoch {
+			number += first
+		}
+		m.at, m.dropped = next, losses.take(next.epoch, number)
+		more := advance()
+		return l.publish(ctx, m, next, count) && more
+	}
+	place := func(epoch, number int) address {
+		if epoch == a.epoch {
+			return address{epoch, a.draw, number - first}
+		}
+		return address{epoch, 0, number}
+	}
+	for b, err := range ld.From(ctx, from, until) {
 		if ctx.Err() != nil {
 			return
 		}
 		at := next
 		if err == nil {
-			at = address{b.Epoch(), 0, b.Number()}
-			if at.epoch == a.epoch {
-				at = address{a.epoch, a.draw, b.Number() - first}
-			}
+			at = place(b.Epoch(), b.Number())
+		} else if e, ok := errors.AsType[*loader.SampleError](err); ok {
+			at = place(e.Epoch, e.Batch)
 		}
-		if err == nil && (at.epoch < next.epoch || at.epoch == next.epoch && at.number < next.number) {
-			at, err = next, fmt.Errorf("the sampler's orders disagree: %v comes after batch %d of epoch %d", b, next.number-1, next.epoch)
-		}
-		for {
-			m := &made{at: next}
-			if next.epoch == a.epoch {
-				m.dropped = losses.take(next.epoch, first+next.number)
-			} else {
-				m.dropped = losses.take(next.epoch, next.number)
-			}
-			if next == at && err != nil {
-				m.err = err
-			} else if next == at {
-				m.batch, m.drop = b, b.Keep()
-			}
-			goesOn := advance()
-			if !l.publish(ctx, m, next, count) || !goesOn {
+		for next.before(at) { // Skip has left no samples of these
+			if !give(&made{}) {
 				return
 			}
-			if m.at == at {
-				break // those before it have lost all their samples
-			}
 		}
+		if err == nil && at != next {
+			err = fmt.Errorf("the sampler's orders disagree: %v comes in the place of batch %d of epoch %d", b, next.number, next.epoch)
+		}
+		m := &made{err: err}
+		if err == nil {
+			m.batch, m.drop = b, b.Keep()
+		}
+		if !give(m) || err != nil {
+			return
+		}
+	}
+	for ctx.Err() == nil && give(&made{}) { // nor of any that remain
 	}
 }
 

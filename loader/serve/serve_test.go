@@ -378,6 +378,62 @@ func TestABatchThatLosesAllItsSamplesIsSentWithoutAny(t *testing.T) {
 	}
 }
 
+// The loader delivers no batch at all for a rank whose samples are all lost.
+func TestARankThatLosesAllItsSamplesGetsBatchesWithoutAny(t *testing.T) {
+	s := newServer(t, &source{n: 40, fails: func(i int) error {
+		if i%4 == 1 {
+			return fmt.Errorf("no good")
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	for _, path := range []string{"0/1-4/0", "0/1-4/1", "0/1-4/2", "1/1-4/0", "70/1-4/2", "2147483646/1-4/2"} {
+		w := get(s, path)
+		if w.Code != 200 {
+			t.Fatalf("%s: status %d: %s", path, w.Code, w.Body)
+		}
+		want := "4"
+		if strings.HasSuffix(path, "/2") {
+			want = "2"
+		}
+		if _, texts := tensors(t, w.Body.Bytes()); texts["samples"] != "0" || texts["dropped"] != want {
+			t.Errorf("%s: metadata %v, want no samples, %s dropped", path, texts, want)
+		}
+	}
+}
+
+func TestTheLastEpochIsServed(t *testing.T) {
+	s := newServer(t, samples(43), serve.Loader(plan...))
+	for path, want := range map[string]int{"2147483646/0-1/10": 200, "2147483646/0-1/11": 404, "2147483647/0-1/0": 400, "2147483582/0-1/0": 200} {
+		if w := get(s, path); w.Code != want {
+			t.Errorf("%s: status %d, want %d: %s", path, w.Code, want, w.Body)
+		}
+	}
+}
+
+// Batch 3 has lost all its samples, and batch 4 cannot be read now.
+func TestAnErrorTakesThePlaceOfItsOwnBatch(t *testing.T) {
+	var broken atomic.Bool
+	s := newServer(t, &source{n: 80, fails: func(i int) error {
+		switch {
+		case i/4 == 3:
+			return fmt.Errorf("no good")
+		case i/4 == 4 && broken.Load():
+			return passes{}
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	broken.Store(true)
+	for number, want := range []int{200, 200, 200, 200, 503} {
+		if w := get(s, fmt.Sprintf("1/0-1/%d", number)); w.Code != want {
+			t.Errorf("batch %d: status %d, want %d: %s", number, w.Code, want, w.Body)
+		}
+	}
+	broken.Store(false)
+	if w := get(s, "1/0-1/4"); w.Code != 200 {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
 type passes struct{}
 
 func (passes) Error() string   { return "the storage does not answer" }

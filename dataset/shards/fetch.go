@@ -91,8 +91,10 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts i
 	} else {
 		defer d.memory.giveStored(to)
 	}
-	if sum := crc32.Checksum(to[:b.Len], castagnoli()); b.Summed && sum != b.Sum {
-		return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
+	if b.Summed {
+		if sum := crc32.Checksum(to[:b.Len], castagnoli()); sum != b.Sum {
+			return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
+		}
 	}
 	switch c {
 	case Plain:

@@ -37,7 +37,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
 		return
 	}
+	s.expect(w)
 	s.mux.ServeHTTP(w, r)
+}
+
+// expect gives the client the time of Stall for what is written next.
+func (s *Server) expect(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
 }
 
 // allowed checks the token.
@@ -74,6 +80,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 
 // refuse sends an error.
 func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
+	s.expect(w) // the request may have waited for long
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
@@ -200,6 +207,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a addres
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(b.bytes))
 	s.counts.answered(http.StatusOK)
+	s.expect(w)
 	if r.Method != http.MethodHead {
 		s.write(w, m, b)
 	}
@@ -213,16 +221,15 @@ func statusOf(ctx context.Context, err error) int {
 	return http.StatusServiceUnavailable
 }
 
-// stride is the number of bytes that a client has the time of Stall for.
+// stride is the number of bytes of a batch that a client has the time of Stall for.
 const stride = 4 << 20
 
 // write sends the body from the batch's own memory.
 func (s *Server) write(w http.ResponseWriter, m *made, b *body) {
-	control := http.NewResponseController(w)
 	for _, piece := range append([][]byte{b.header}, b.pieces...) {
 		for len(piece) > 0 {
 			n := min(len(piece), stride)
-			control.SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
+			s.expect(w)
 			written, err := w.Write(piece[:n])
 			s.counts.bytes.Add(int64(written))
 			if err != nil {

@@ -128,6 +128,7 @@ func (l *listening) serve(ctx context.Context, listener net.Listener, s *Server)
 	var err error
 	select {
 	case err = <-ended:
+		err = errors.Join(err, server.Close())
 	case <-ctx.Done():
 		err = l.shutdown(server, s)
 	}

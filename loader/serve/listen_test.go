@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -15,9 +16,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
 )
 
@@ -162,6 +165,77 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 		t.Errorf("when there is room: %v", err)
 	}
 	second.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// The client sends requests and never reads an answer.
+func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
+	for _, path := range []string{"/metrics", "/v1/plan", "/"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := newServer(t, samples(9), serve.Stall(100*time.Millisecond))
+		address, ended := make(chan net.Addr, 1), make(chan error, 1)
+		go func() {
+			ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Listening(func(a net.Addr) { address <- a }))
+		}()
+		c, err := net.Dial("tcp", (<-address).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetDeadline(time.Now().Add(time.Minute))
+		requests := strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n", 100)
+		for err == nil {
+			_, err = io.WriteString(c, requests)
+		}
+		if os.IsTimeout(err) {
+			t.Errorf("%s: the client is still connected after a minute", path)
+		}
+		c.Close()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnswersThatTakeLongerThanStallAreSent(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newServer(t, &source{n: 400, fails: func(i int) error {
+		if i >= 200 && i%4 == 0 {
+			time.Sleep(2 * stall) // a slow sample
+		}
+		if i == 208 {
+			return errors.New("no good")
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.Workers(3)), serve.Stall(stall))
+	address, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() {
+		ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Listening(func(a net.Addr) { address <- a }))
+	}()
+	url := "http://" + (<-address).String() + "/v1/" + s.Plan() + "/0/0-1/"
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	var group sync.WaitGroup
+	for path, want := range map[string]int{"GET 50": 200, "HEAD 51": 200, "GET 52": 500} {
+		group.Go(func() {
+			method, number, _ := strings.Cut(path, " ")
+			r, _ := http.NewRequest(method, url+number, nil)
+			resp, err := client.Do(r)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				return
+			}
+			defer resp.Body.Close()
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want {
+				t.Errorf("%s: status %d, %v, want %d", path, resp.StatusCode, err, want)
+			}
+		})
+	}
+	group.Wait()
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -58,7 +58,7 @@ func Requests(n int) Option { return Option{func(c *config) { c.requests = n }} 
 // default is a minute.
 func Idle(d time.Duration) Option { return Option{func(c *config) { c.idle = d }} }
 
-// Stall sets the time without progress after which a client that reads a batch is
+// Stall sets the time without progress after which a client that reads an answer is
 // disconnected. The default is 30 s.
 func Stall(d time.Duration) Option { return Option{func(c *config) { c.stall = d }} }
 

@@ -68,7 +68,9 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 	if p.closed {
 		return nil, nil, errClosed
 	}
-	var same, other *lane // the one of this share, and of others, that was not used for the longest time
+	// Of this share, the lane whose loop has ended, or else the one that was not used for the
+	// longest time; of others, the latter.
+	var same, other *lane
 	for _, l := range p.lanes {
 		switch {
 		case l.closing:
@@ -78,7 +80,7 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 			drop = l.begin(a, count)
 			return l, nil, nil
 		case l.waits():
-		case l.share == of && (same == nil || l.touched.Before(same.touched)):
+		case l.share == of && (same == nil || same.running && (!l.running || l.touched.Before(same.touched))):
 			same = l
 		case l.share != of && l.holders == 0 && (other == nil || l.touched.Before(other.touched)):
 			other = l
@@ -86,7 +88,7 @@ func (p *pool) choose(of share, a address, count int) (l, old *lane, err error) 
 	}
 	room := len(p.lanes) < p.s.cfg.batches/p.s.cfg.inFlight
 	switch {
-	case same != nil && (!room || time.Since(same.touched) > recent):
+	case same != nil && (!room || !same.running || time.Since(same.touched) > recent):
 		drop = same.begin(a, count)
 		p.s.counts.jumps.Add(1)
 		return same, nil, nil

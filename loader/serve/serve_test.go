@@ -448,12 +448,18 @@ func TestAnErrorThatMayPassIsTriedAgain(t *testing.T) {
 		return nil
 	}}, serve.Loader(loader.BatchSize(4)))
 	broken.Store(true)
-	if w := get(s, "0/0-1/15"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
-		t.Errorf("status %d: %s", w.Code, w.Body)
+	for range 10 {
+		if w := get(s, "0/0-1/15"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
 	}
 	broken.Store(false)
 	if w := get(s, "0/0-1/15"); w.Code != 200 {
 		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	// The loop of the plan's first batch, and another one that begins again after an error.
+	if text := request(s, "GET", "/metrics", nil).Body.String(); !strings.Contains(text, "penstock_loops_total 2\n") {
+		t.Errorf("more than two loops have memory of their own:\n%s", text)
 	}
 }
 

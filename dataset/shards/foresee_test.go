@@ -2,7 +2,6 @@ package shards_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,14 +22,7 @@ import (
 func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const shardCount, each, rows, epochs = 10, 1000, 50, 2
-		s := &memoryStore{objects: map[string][]byte{}}
-		for shard := range shardCount {
-			var list []tarFile
-			for i := range each {
-				list = append(list, tarFile{fmt.Sprintf("%05d.cls", each*shard+i), fmt.Sprint(each*shard + i)})
-			}
-			s.objects[fmt.Sprintf("s%d.tar", shard)] = archive(t, list...)
-		}
+		s := numberedShards(t, shardCount, each)
 		index := scan(t, s, shards.WebDataset(), rows*1024, "s{0..9}.tar")
 		s.take()
 		var mu sync.Mutex

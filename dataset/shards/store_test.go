@@ -117,19 +117,26 @@ func archive(t testing.TB, list ...tarFile) []byte {
 	return b.Bytes()
 }
 
-// numbered is a store of two shards with ten samples each, from "000" on. Each sample
-// takes 1024 bytes, so there are five samples in blocks of 5120.
-func numbered(t testing.TB) (*memoryStore, *shards.Index) {
+// numberedShards is a store of shards s0.tar and so on with that many samples each, from
+// "000" on. Each sample has its number, and takes 1024 bytes.
+func numberedShards(t testing.TB, count, each int) *memoryStore {
 	t.Helper()
 	s := &memoryStore{objects: map[string][]byte{}}
-	for shard := range 2 {
+	for shard := range count {
 		var list []tarFile
-		for i := range 10 {
-			n := 10*shard + i
+		for i := range each {
+			n := each*shard + i
 			list = append(list, tarFile{fmt.Sprintf("%03d.cls", n), fmt.Sprint(n)})
 		}
 		s.objects[fmt.Sprintf("s%d.tar", shard)] = archive(t, list...)
 	}
+	return s
+}
+
+// numbered is two shards with ten samples each, in blocks of five.
+func numbered(t testing.TB) (*memoryStore, *shards.Index) {
+	t.Helper()
+	s := numberedShards(t, 2, 10)
 	index := scan(t, s, shards.WebDataset(), 5120, "s{0..1}.tar")
 	s.take()
 	return s, index

@@ -218,7 +218,8 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 // until all blocks of earlier ones, and of those that have begun, are under way. The caller
 // holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
-	if room := max(e.p.room, n); e.bytes+n > room {
+	room := max(e.p.room, n) // a large block alone
+	if e.bytes+n > room {
 		return false
 	}
 	if begun > 0 {
@@ -229,7 +230,7 @@ func (e *epoch) mayFetch(begun int, n int64) bool {
 			return false
 		}
 	}
-	return e.p.bytes+n <= e.p.room
+	return e.p.bytes+n <= room
 }
 
 // plan adds a block to those that wait. The caller holds the mutex.

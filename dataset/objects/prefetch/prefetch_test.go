@@ -74,6 +74,20 @@ func TestMemoryGrowsWhereBatchesWait(t *testing.T) {
 	}
 }
 
+// Such as volumes, of which the first ones are fetched before a batch has begun, too.
+func TestABlockLargerThanTheFirstRoomIsFetchedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 65 << 20
+		p := newPrefetcher(t, newFar(2, size))
+		stop := p.Foresee(&moving{batches: [][]int{{0}, {1}}}, filesOf(newFar(2, size)))
+		time.Sleep(time.Second)
+		if got := p.Stats(); got.Fetched != 1 || got.Held != size {
+			t.Errorf("%v, want one block", got)
+		}
+		stop()
+	})
+}
+
 // At the beginning readers may come to a block before the epoch does.
 func TestReadersBeforeTheFirstBatchIsCompleteTakeNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -65,9 +65,9 @@ func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence
 // replica makes for a rank costs it more than those after it.
 func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
 
-// Limit sets how many bytes a batch may have where the plan does not tell its size: in
-// ragged fields, and if it has more samples than any batch of epoch 0. A larger one is an
-// error. The default is 1 GiB.
+// Limit sets how many bytes a batch may have in samples of fixed size, according to the plan,
+// and how many that the plan does not tell: in ragged fields, and if it has more samples than
+// any batch of epoch 0. More is an error of [Open], or of the batch. The default is 1 GiB.
 func Limit(bytes int) Option { return Option{func(c *config) { c.limit = bytes }} }
 
 type config struct {
@@ -111,6 +111,6 @@ func (c *config) validate() error {
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
 	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)
 	wrong(c.within < 0, "OpenWithin(%v): want 0 or more", c.within)
-	wrong(c.limit < 0, "Limit(%d): want 0 or more", c.limit)
+	wrong(c.limit < 1, "Limit(%d): want 1 or more", c.limit)
 	return errors.Join(errs...)
 }

@@ -78,8 +78,26 @@ func (c *client) describe(ctx context.Context) (err error) {
 	case p.Samples < 1 || p.Rows < 1:
 		return fmt.Errorf("the service has %d samples, and batches of %d: want 1 or more", p.Samples, p.Rows)
 	}
-	c.spec, err = wire.Spec(p.Fields)
-	return err
+	if c.spec, err = wire.Spec(p.Fields); err != nil {
+		return err
+	}
+	return c.checkSize()
+}
+
+// checkSize compares Limit with the memory that a batch takes according to the plan.
+func (c *client) checkSize() error {
+	sample := int64(8) // its index
+	for _, f := range c.spec {
+		if f.Ragged {
+			sample += 8 // the offset; its values are checked with every batch
+		} else {
+			sample += int64(f.Bytes())
+		}
+	}
+	if int64(c.plan.Rows) > int64(c.cfg.limit)/sample {
+		return fmt.Errorf("the service has batches of %d samples of %d bytes, Limit allows %d bytes", c.plan.Rows, sample, c.cfg.limit)
+	}
+	return nil
 }
 
 // batches is the service as a dataset, for the loader. Its Readers fill whole batches.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,21 +198,31 @@ func TestViewersAcceptTheFile(t *testing.T) {
 // A recorder of pieces keeps what a file has after every Write.
 type pieces struct {
 	bytes.Buffer
-	ends []int
+	ends  []int
+	count atomic.Int64 // of the ends
 }
 
 func (p *pieces) Write(b []byte) (int, error) {
-	defer func() { p.ends = append(p.ends, p.Len()) }()
+	defer func() {
+		p.ends = append(p.ends, p.Len())
+		p.count.Add(1)
+	}()
 	return p.Buffer.Write(b)
 }
 
 func TestFileIsReadableWhereverItEnds(t *testing.T) {
 	file := new(pieces)
-	l, err := loader.New(photosWithoutTime(4000), loader.Workers(2), loader.BatchSize(8), loader.Observe(trace.File(file, trace.Shortest(0))))
+	l, err := loader.New(photosWithoutTime(400), loader.Workers(2), loader.BatchSize(8), loader.Observe(trace.File(file, trace.Shortest(0))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range l.Epoch(t.Context(), 0) {
+	for epoch := range 5 {
+		written := file.count.Load()
+		for range l.Epoch(t.Context(), epoch) {
+		}
+		for file.count.Load() == written { // an epoch has more than a piece must have
+			runtime.Gosched()
+		}
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 // Any number of goroutines may use it at the same time. At most GOMAXPROCS images
 // are processed at a time, and further calls wait. Compile fixes that number. One
 // goroutine processes an image; with [Parallel], several can process a large one. In
-// steady state nothing is allocated for pixels and for JPEG, GIF, BMP, TIFF and PNM
-// files. PNG and WebP files need memory for every image.
+// steady state nothing is allocated for pixels and for JPEG, PNG, GIF, BMP, TIFF and PNM
+// files. WebP files need memory for every image.
 type Compiled struct {
 	*program
 	field dataset.Field

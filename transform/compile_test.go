@@ -134,7 +134,7 @@ func TestSingleImageSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestSingleImagesTakeNoAllocation(t *testing.T) {
-	files := readAll(t, "rgb.jpg", "half.jpg", "gray.jpg", "cmyk.jpg", "palette.gif", "rgb.bmp")
+	files := readAll(t, "rgb.jpg", "half.jpg", "gray.jpg", "cmyk.jpg", "palette.gif", "rgb.bmp", "rgb.png", "gray16.png")
 	c := compiled(t, Eval(16))
 	dst := make([]float32, 3*16*16)
 	pix := pixels(40, 30)

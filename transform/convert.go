@@ -30,9 +30,7 @@ func rows(src image.Image) func(dst []byte, x, y int) {
 	case *image.Gray:
 		return func(dst []byte, x, y int) { rowGray(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.Gray16:
-		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):], 2) }
-	case gray16:
-		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):], 8) }
+		return func(dst []byte, x, y int) { rowOfGray16(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA:
 		return func(dst []byte, x, y int) { copy(dst, m.Pix[m.PixOffset(x, y):]) }
 	case *image.NRGBA64:
@@ -75,11 +73,11 @@ func rowGray(dst, src []byte) {
 }
 
 // rowOfGray16 replaces values above 255 by 255, as Pillow does with 16-bit grey
-// images. In src the values are step bytes apart.
-func rowOfGray16(dst, src []byte, step int) {
+// images.
+func rowOfGray16(dst, src []byte) {
 	for i := 0; i < len(dst); i += 4 {
-		v := src[i/4*step+1]
-		if src[i/4*step] > 0 {
+		v := src[i/2+1]
+		if src[i/2] > 0 {
 			v = 255
 		}
 		dst[i], dst[i+1], dst[i+2], dst[i+3] = v, v, v, 255

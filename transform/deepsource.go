@@ -1,10 +1,8 @@
 package transform
 
 import (
-	"errors"
 	"image"
 	"image/color"
-	"image/png"
 
 	"gorgonia.org/tensor"
 
@@ -87,37 +85,6 @@ func (d *ownDecoder) load() (err error) {
 		}
 	}
 	d.img = img
-	return nil
-}
-
-// StoredSamples is that of the header: its colour type says which channels there are.
-func (p *pngDecoder) StoredSamples() (n int, dtype tensor.Dtype, ok bool) {
-	switch p.data[25] {
-	case 0:
-		n = 1
-	case 4:
-		n = 2
-	case 6:
-		n = 4
-	default:
-		n = 3 // also of a palette
-	}
-	return n, tensor.Uint16, true
-}
-
-// DecodeSamples decodes the whole image with the standard library's decoder.
-func (p *pngDecoder) DecodeSamples(dst []float32, window image.Rectangle) (err error) {
-	defer recovered(&err)
-	p.reader.Reset(p.data)
-	img, err := png.Decode(&p.reader)
-	if err != nil {
-		return err
-	}
-	if !window.In(img.Bounds()) {
-		return errors.New("the decoder made an image of another size")
-	}
-	n, _, _ := p.StoredSamples()
-	convertChannels(dst, n, img, window)
 	return nil
 }
 

@@ -34,12 +34,14 @@ func (l *lane) file(e encodedFile, slot dataset.Slot) error {
 	if err != nil {
 		return err
 	}
-	if o := l.files.orientation(); l.upright && o > 1 {
-		l.turned.src, l.turned.orientation = &l.files, o
-		l.turned.w, l.turned.h = w, h
-		w, h = l.turned.size()
-		l.engine.begin(&l.turned, w, h, slot)
-		return nil
+	if l.upright {
+		if o := l.files.orientation(); o > 1 {
+			l.turned.src, l.turned.orientation = &l.files, o
+			l.turned.w, l.turned.h = w, h
+			w, h = l.turned.size()
+			l.engine.begin(&l.turned, w, h, slot)
+			return nil
+		}
 	}
 	l.engine.begin(&l.files, w, h, slot)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/penstock-go/penstock/internal/bmp"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/internal/gif"
+	"github.com/penstock-go/penstock/internal/png"
 	"github.com/penstock-go/penstock/internal/pnm"
 	"github.com/penstock-go/penstock/internal/tiff"
 )
@@ -15,11 +16,13 @@ import (
 // A maskFile is a mask that is decoded up to the last row that was asked for. Its numbers are
 // those of numpy.asarray(PIL.Image.open(f)).
 type maskFile struct {
-	indexPNG // of PNG files; its w, h and row are those of all files
-	pix      []byte
+	w, h   int
+	row    int // how many rows have been decoded
+	pix    []byte
+	format string
+	png    png.Decoder
 
 	// Other files than PNG.
-	format  string
 	bits    int           // of a number: 1, 8 or 16; 0 for PNG
 	stored  storedDecoder // of TIFF, and of 16 bits
 	indexed decoder       // of all others: the red of a pixel is its number
@@ -31,14 +34,20 @@ type maskFile struct {
 	colours []byte
 }
 
-// open reads the header of a file.
+// open reads the header of a file. A PNG file is in colour if it holds ids.
 func (f *maskFile) open(data []byte, ids bool, limit int) (err error) {
 	f.pix, f.bits, f.row = f.pix[:0], 0, 0
-	f.format = ""
-	if format := sniff(formats[:], data); format != nil && !ids {
-		f.format = format.name
+	format := sniff(formats[:], data)
+	if format == nil {
+		return unknown(data)
+	}
+	f.format = format.name
+	if ids && f.format != "PNG" {
+		return fmt.Errorf("a %s file: want PNG", f.format)
 	}
 	switch f.format {
+	case "PNG":
+		err = f.openPNG(data, ids)
 	case "TIFF":
 		err = f.openTIFF(data, limit)
 	case "GIF":
@@ -48,11 +57,24 @@ func (f *maskFile) open(data []byte, ids bool, limit int) (err error) {
 	case "PNM":
 		err = f.openPNM(data)
 	default:
-		_, _, err := f.header(data, ids)
-		return err
+		return fmt.Errorf("a %s file: want PNG, GIF, or TIFF, BMP or PNM with a palette or in grey", f.format)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.format, err)
+	}
+	return nil
+}
+
+func (f *maskFile) openPNG(data []byte, ids bool) (err error) {
+	if f.w, f.h, err = f.png.Header(data); err != nil {
+		return err
+	}
+	colour, depth := f.png.Colour(), f.png.Depth()
+	switch {
+	case ids && (colour != png.RGB && colour != png.RGBAlpha || depth != 8):
+		return errors.New("not in colour with 8 bits each, as SegmentIDs want it")
+	case !ids && colour != png.Grey && colour != png.Palette:
+		return errors.New("in colour, want a palette or grey")
 	}
 	return nil
 }
@@ -114,7 +136,7 @@ func (f *maskFile) size() int {
 	if f.bits > 0 {
 		return (f.bits + 7) / 8
 	}
-	return f.indexPNG.size()
+	return f.png.NumberBytes()
 }
 
 // first are the first rows.
@@ -125,18 +147,20 @@ func (f *maskFile) first(rows int) ([]byte, error) {
 		}
 		f.pix = f.pix[:n]
 	}
-	switch {
-	case f.bits == 0:
-		return f.pix, f.decode(f.pix, rows)
-	case rows <= f.row:
+	if rows <= f.row {
 		return f.pix, nil
 	}
-	window := image.Rect(0, f.row, f.w, rows)
-	decode := f.decodeIndexed
-	if f.stored != nil {
-		decode = f.decodeStored
+	from, window := f.size()*f.w*f.row, image.Rect(0, f.row, f.w, rows)
+	var err error
+	switch {
+	case f.bits == 0:
+		err = f.png.DecodeNumbers(f.pix, rows)
+	case f.stored != nil:
+		err = f.decodeStored(from, window)
+	default:
+		err = f.decodeIndexed(from, window)
 	}
-	if err := decode(f.size()*f.w*f.row, window); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.format, err)
 	}
 	f.row = rows

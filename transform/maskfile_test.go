@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -93,32 +92,4 @@ func TestMaskFilesAllocateNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-}
-
-// FuzzMaskFormats compares the upper rows of a mask with those of the whole mask.
-func FuzzMaskFormats(f *testing.F) {
-	files, sums := maskFormats(f)
-	for name, data := range files {
-		if sums[name] != "" {
-			f.Add(data)
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var one, two maskFile
-		if err := one.open(data, false, 1<<20); err != nil || one.w > 1<<20/one.h {
-			return
-		}
-		whole, err := one.first(one.h)
-		if err != nil {
-			return
-		}
-		if err := two.open(data, false, 1<<20); err != nil {
-			t.Fatal(err)
-		}
-		rows := (two.h + 1) / 2
-		upper, err := two.first(rows)
-		if n := two.w * rows * two.size(); err != nil || !bytes.Equal(upper[:n], whole[:n]) {
-			t.Fatalf("the upper half differs from the whole (%v)", err)
-		}
-	})
 }

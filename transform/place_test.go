@@ -62,7 +62,7 @@ func TestPlacingPixelsAllocatesNothing(t *testing.T) {
 
 func TestPlacingPhotosAllocatesNothing(t *testing.T) {
 	var files [][]byte
-	for _, name := range []string{"half.jpg", "rgb.jpg", "gray.jpg", "cmyk.jpg"} {
+	for _, name := range []string{"half.jpg", "rgb.jpg", "gray.jpg", "cmyk.jpg", "rgb.png", "palette.png"} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

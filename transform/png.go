@@ -6,76 +6,46 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"image"
-	"image/png"
 	"io"
 	"strings"
 
 	"github.com/penstock-go/penstock/internal/exif"
+	"github.com/penstock-go/penstock/internal/png"
 )
 
-// A pngDecoder reads PNG files with the standard library's decoder, which decodes
-// only whole images.
+// A pngDecoder adds the orientation to png.Decoder.
 type pngDecoder struct {
-	data   []byte
-	reader bytes.Reader
-	w, h   int
+	png.Decoder
+	data []byte
 }
-
-// pngDensity is an upper limit of pixels per byte of a file. Deflate decompresses a
-// byte to 1032 at most, and each of them holds at most 8 pixels. That makes 8256,
-// and this is about twice that.
-const pngDensity = 16384
 
 func (p *pngDecoder) Header(data []byte) (w, h int, err error) {
-	defer recovered(&err)
 	p.data = data
-	p.reader.Reset(data)
-	c, err := png.DecodeConfig(&p.reader)
-	if err != nil {
-		return 0, 0, err
-	}
-	p.w, p.h = c.Width, c.Height
-	if int64(p.w)*int64(p.h) > pngDensity*int64(len(data)) {
-		return 0, 0, fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, len(data), p.w, p.h)
-	}
-	return p.w, p.h, nil
+	return p.Decoder.Header(data)
 }
-
-func (p *pngDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
-	defer recovered(&err)
-	p.reader.Reset(p.data)
-	img, err := png.Decode(&p.reader)
-	if err != nil {
-		return err
-	}
-	// The header's bit depth is 16 and its colour type is grey.
-	if m, ok := img.(*image.NRGBA64); ok && p.data[24] == 16 && p.data[25] == 0 {
-		img = gray16{m}
-	}
-	convert(dst, stride, img, window)
-	return nil
-}
-
-// gray16 is a grey image of 16 bits that has a transparent colour.
-type gray16 struct{ *image.NRGBA64 }
 
 // Orientation is the orientation in the file's Exif or XMP data. These are in the
 // chunk eXIf, or in text chunks with the keys that ImageMagick and Adobe use.
 func (p *pngDecoder) Orientation() int {
 	var info, profile, packet []byte
 	for data := p.data[8:]; len(data) >= 12; {
-		n, name := int64(binary.BigEndian.Uint32(data)), string(data[4:8])
+		n, name := int64(binary.BigEndian.Uint32(data)), data[4:8]
 		if n > int64(len(data)-12) {
 			break
 		}
 		body := data[8 : 8+n]
 		data = data[12+n:]
-		key, value := pngText(name, body)
-		switch {
-		case name == "eXIf":
+		switch string(name) {
+		case "eXIf":
 			info = body
-		case key == "exif" && name == "tEXt":
+			continue
+		case "tEXt", "zTXt", "iTXt":
+		default:
+			continue
+		}
+		key, value := pngText(string(name), body)
+		switch {
+		case key == "exif" && string(name) == "tEXt":
 			info = value
 		case key == "Raw profile type exif":
 			profile = value
@@ -83,7 +53,7 @@ func (p *pngDecoder) Orientation() int {
 			packet = value
 		}
 	}
-	if info == nil {
+	if info == nil && profile != nil {
 		info = rawProfile(profile)
 	}
 	return exif.Orientation(info, packet)

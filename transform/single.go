@@ -15,7 +15,7 @@ import (
 //
 // Any number of goroutines may use it at the same time. At most GOMAXPROCS samples are
 // processed at a time, and further calls wait. In steady state nothing is allocated for
-// JPEG, GIF, BMP, TIFF and PNM files and for pixels.
+// JPEG, PNG, GIF, BMP, TIFF and PNM files and for pixels.
 type CompiledSamples struct {
 	pipeline *Pipeline
 	readers  chan *singleReader

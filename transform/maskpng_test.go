@@ -34,17 +34,15 @@ func palettedPNG(t testing.TB, w, h, n int) (file, numbers []byte) {
 }
 
 func TestMaskFilesKeepTheirNumbers(t *testing.T) {
-	var p indexPNG
+	var f maskFile
 	for _, n := range []int{2, 3, 4, 9, 16, 17, 100, 256} { // 1, 2, 4 and 8 bits
 		for _, size := range []image.Point{{1, 1}, {7, 3}, {64, 33}, {301, 200}} {
 			file, want := palettedPNG(t, size.X, size.Y, n)
-			w, h, err := p.header(file, false)
-			if err != nil || w != size.X || h != size.Y {
-				t.Fatalf("%v: %d×%d, %v", size, w, h, err)
+			if err := f.open(file, false, 1<<20); err != nil || f.w != size.X || f.h != size.Y {
+				t.Fatalf("%v: %d×%d, %v", size, f.w, f.h, err)
 			}
-			got := make([]byte, w*h)
-			for _, rows := range []int{0, 1, (h + 1) / 2, h, 1} {
-				if err := p.decode(got, rows); err != nil || !bytes.Equal(got[:w*rows], want[:w*rows]) {
+			for _, rows := range []int{0, 1, (f.h + 1) / 2, f.h, 1} {
+				if got, err := f.first(rows); err != nil || !bytes.Equal(got[:f.w*rows], want[:f.w*rows]) {
 					t.Errorf("%v with %d colours: other numbers in %d rows (%v)", size, n, rows, err)
 				}
 			}
@@ -59,7 +57,7 @@ func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)
 	}
-	var p indexPNG
+	var f maskFile
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -69,13 +67,11 @@ func TestMaskFilesHaveTheNumbersOfPillow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, h, err := p.header(data, strings.HasPrefix(filepath.Base(name), "ids"))
-		if err != nil {
+		if err := f.open(data, strings.HasPrefix(filepath.Base(name), "ids"), 1<<20); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := make([]byte, w*h*p.size())
-		if err := p.decode(got, h); err != nil || !bytes.Equal(got, want) {
+		if got, err := f.first(f.h); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: other numbers than numpy.asarray(PIL.Image.open(…)) (%v)", name, err)
 		}
 	}
@@ -90,17 +86,17 @@ func TestMaskFilesThatAreNoMasksAreErrors(t *testing.T) {
 		return b
 	}
 	for want, data := range map[string][]byte{
-		"the file is empty":          {},
-		"a JPEG file: want PNG":      []byte("\xff\xd8\xff\xe0"),
-		"does not begin with":        good[:20],
-		"a checksum is wrong":        append(slices.Clone(good[:20]), append([]byte{9}, good[21:]...)...),
-		"in colour":                  header(func(b []byte) { b[9] = 2 }),
-		"PNG: 16 bits per pixel":     header(func(b []byte) { b[8], b[9] = 16, 3 }),
-		"3 bits per pixel":           header(func(b []byte) { b[8] = 3 }),
-		"the header is damaged":      header(func(b []byte) { b[0] = 0x80 }),
-		"are too few for 5000×60000": header(func(b []byte) { binary.BigEndian.PutUint64(b, 5000<<32|60000) }),
+		"the file is empty":                      {},
+		"a JPEG file: want PNG":                  []byte("\xff\xd8\xff\xe0"),
+		"PNG: png: header: unexpected EOF":       good[:20],
+		"a checksum is wrong":                    append(slices.Clone(good[:20]), append([]byte{9}, good[21:]...)...),
+		"PNG: in colour, want a palette or grey": header(func(b []byte) { b[8], b[9] = 8, 2 }),
+		"16 bits per sample with colour type 3":  header(func(b []byte) { b[8], b[9] = 16, 3 }),
+		"3 bits per sample":                      header(func(b []byte) { b[8] = 3 }),
+		"2147483688×30 pixels":                   header(func(b []byte) { b[0] = 0x80 }),
+		"are too few for 5000×60000":             header(func(b []byte) { binary.BigEndian.PutUint64(b, 5000<<32|60000) }),
 	} {
-		if _, _, err := new(indexPNG).header(data, false); err == nil || !strings.Contains(err.Error(), want) {
+		if err := new(maskFile).open(data, false, 1<<20); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -117,26 +113,35 @@ func FuzzMaskFiles(f *testing.F) {
 			f.Add(data, strings.HasPrefix(filepath.Base(name), "ids"))
 		}
 	}
+	others, sums := maskFormats(f)
+	for name, data := range others {
+		if sums[name] != "" {
+			f.Add(data, false)
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte, ids bool) {
-		var p indexPNG
-		w, h, err := p.header(data, ids)
-		if err != nil || w*h > 1<<20 {
+		m, errPNG := png.Decode(bytes.NewReader(data))
+		f := new(maskFile)
+		if f.open(data, ids, 1<<20) != nil || f.w > 1<<20/f.h {
 			return
 		}
-		n := w * p.size()
-		whole, part := make([]byte, n*h, n*h+16), make([]byte, n*((h+1)/2), n*h+16)
-		errWhole := p.decode(whole, h)
-		p.header(data, ids)
-		errPart := p.decode(part, (h+1)/2)
-		if errWhole == nil && (errPart != nil || !bytes.Equal(part, whole[:len(part)])) {
-			t.Fatalf("the upper half differs from the whole (%v)", errPart)
+		whole, err := f.first(f.h)
+		if f.format == "PNG" && errPNG == nil && err != nil {
+			t.Fatalf("%v, which the standard library reads", err)
 		}
-		m, err := png.Decode(bytes.NewReader(data))
-		if paletted, ok := m.(*image.Paletted); ok && err == nil && errWhole == nil && !bytes.Equal(paletted.Pix, whole) {
+		if err != nil {
+			return
+		}
+		if paletted, ok := m.(*image.Paletted); ok && errPNG == nil && f.format == "PNG" && !bytes.Equal(paletted.Pix, whole) {
 			t.Fatal("other numbers than the standard library's")
 		}
-		if err == nil && errWhole != nil {
-			t.Fatalf("%v, which the standard library reads", errWhole)
+		part, rows := new(maskFile), (f.h+1)/2
+		if err := part.open(data, ids, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		upper, err := part.first(rows)
+		if n := f.size() * f.w * rows; err != nil || !bytes.Equal(upper[:n], whole[:n]) {
+			t.Fatalf("the upper half differs from the whole (%v)", err)
 		}
 	})
 }

@@ -1,0 +1,245 @@
+// Package png decodes PNG files to the pixels of Pillow's convert("RGB"), to samples of 16 bits,
+// or to the numbers of a mask. It decodes only the rows that are needed, and keeps its memory
+// from file to file. Source: PNG specification, third edition.
+//
+// What [image/png.Decode] accepts is accepted, with the same values. Other files are errors, but
+// for these: checksums of chunks after the image data, bytes after the end of the compressed
+// stream, and image data of rows that are not needed are not checked.
+package png
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"io"
+)
+
+// Signature is the first bytes of a file.
+const Signature = "\x89PNG\r\n\x1a\n"
+
+// A Colour is the header's colour type.
+type Colour uint8
+
+// The colour types.
+const (
+	Grey      Colour = 0
+	RGB       Colour = 2
+	Palette   Colour = 3
+	GreyAlpha Colour = 4
+	RGBAlpha  Colour = 6
+)
+
+// channels are the samples per pixel in the file.
+func (c Colour) channels() int {
+	switch c {
+	case RGB:
+		return 3
+	case GreyAlpha:
+		return 2
+	case RGBAlpha:
+		return 4
+	}
+	return 1
+}
+
+// A Decoder decodes one file after the other. The zero value is ready for use by one goroutine
+// at a time.
+type Decoder struct {
+	data    []byte // from the first chunk of image data on, or nil
+	w, h    int
+	depth   int // bits per sample
+	colour  Colour
+	laced   bool // by Adam7
+	palette [256][3]uint8
+
+	chunks idat
+	buffer *bufio.Reader // over chunks
+	zlib   io.ReadCloser
+	rows   [2][]byte // the filter's byte and the row, and those of the row before it
+	line   []byte    // of an interlaced image: one converted row of a pass
+	done   int       // how many rows DecodeNumbers has decoded; -1: others have moved the stream
+}
+
+// Header reads the size of the image in data, a whole file, and checks that the file is whole. The
+// Decoder keeps data until the next call.
+func (d *Decoder) Header(data []byte) (w, h int, err error) {
+	d.data, d.done = nil, -1
+	if err := d.header(data); err != nil {
+		return 0, 0, fmt.Errorf("png: header: %w", err)
+	}
+	return d.w, d.h, nil
+}
+
+// Depth is the bits per sample of the file whose header was read.
+func (d *Decoder) Depth() int { return d.depth }
+
+// Colour is the colour type of the file whose header was read.
+func (d *Decoder) Colour() Colour { return d.colour }
+
+var (
+	errOrder    = errors.New("a chunk is out of order")
+	errChecksum = errors.New("a checksum is wrong")
+)
+
+func (d *Decoder) header(data []byte) error {
+	if len(data) < len(Signature) || string(data[:len(Signature)]) != Signature {
+		return errors.New("it does not begin with the signature")
+	}
+	rest := data[len(Signature):]
+	var colours, transparent bool // what has been read
+	for first := true; ; first = false {
+		c, next, err := chunkOf(rest)
+		switch name := string(c.name); {
+		case err != nil:
+			return err
+		case first != (name == "IHDR"):
+			return errOrder
+		case name == "IDAT" && d.colour == Palette && !colours:
+			return errors.New("there is no palette")
+		case name == "IDAT":
+			if err := whole(rest); err != nil {
+				return err
+			}
+			d.data = rest
+			return nil
+		case !c.intact():
+			return errChecksum
+		case name == "IHDR":
+			err = d.shape(c.body, len(data))
+		case name == "PLTE":
+			if colours || transparent {
+				return errOrder
+			}
+			colours = true
+			err = d.colours(c.body)
+		case name == "tRNS":
+			if transparent || d.colour == Palette && !colours {
+				return errOrder
+			}
+			transparent = true
+			err = d.transparency(c.body)
+		case name == "IEND":
+			return errOrder
+		}
+		if err != nil {
+			return err
+		}
+		rest = next
+	}
+}
+
+// A chunk is a part of a file.
+type chunk struct {
+	name, body []byte
+	sum        uint32
+}
+
+// chunkOf is the chunk at the beginning of data, and what follows it.
+func chunkOf(data []byte) (c chunk, rest []byte, err error) {
+	if len(data) < 12 {
+		return chunk{}, nil, io.ErrUnexpectedEOF
+	}
+	n := uint64(binary.BigEndian.Uint32(data))
+	if n > uint64(len(data)-12) {
+		return chunk{}, nil, io.ErrUnexpectedEOF
+	}
+	return chunk{data[4:8], data[8 : 8+n], binary.BigEndian.Uint32(data[8+n:])}, data[12+n:], nil
+}
+
+// intact reports whether the checksum is that of the name and the body.
+func (c chunk) intact() bool {
+	return crc32.Update(crc32.ChecksumIEEE(c.name), crc32.IEEETable, c.body) == c.sum
+}
+
+// whole checks that the chunks go on to the last one.
+func whole(rest []byte) error {
+	for {
+		c, next, err := chunkOf(rest)
+		if err != nil || string(c.name) == "IEND" {
+			return err
+		}
+		rest = next
+	}
+}
+
+// shape reads the chunk IHDR of a file of so many bytes.
+func (d *Decoder) shape(b []byte, size int) error {
+	if len(b) != 13 {
+		return errors.New("the chunk IHDR has another length than 13")
+	}
+	w, h := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	d.depth, d.colour, d.laced = int(b[8]), Colour(b[9]), b[12] == 1
+	switch {
+	case w-1 >= 1<<31-1 || h-1 >= 1<<31-1:
+		return fmt.Errorf("%d×%d pixels", w, h)
+	case b[10] != 0 || b[11] != 0 || b[12] > 1:
+		return errors.New("unknown methods of compression, filtering or interlacing")
+	case !d.known():
+		return fmt.Errorf("%d bits per sample with colour type %d", d.depth, d.colour)
+	case uint64(h)*(1+uint64(w)*uint64(d.bits())/8) > densest*uint64(size):
+		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, size, w, h)
+	}
+	d.w, d.h = int(w), int(h)
+	return nil
+}
+
+// densest is the most bytes to which Deflate decompresses one.
+const densest = 1032
+
+// known reports whether the colour type goes with the depth.
+func (d *Decoder) known() bool {
+	switch d.depth {
+	case 1, 2, 4:
+		return d.colour == Grey || d.colour == Palette
+	case 8:
+		return d.colour <= 6 && d.colour != 1 && d.colour != 5
+	case 16:
+		return d.colour <= 6 && d.colour != 1 && d.colour != 5 && d.colour != Palette
+	}
+	return false
+}
+
+// bits are those of a pixel.
+func (d *Decoder) bits() int { return d.depth * d.colour.channels() }
+
+// colours reads the chunk PLTE. Colours beyond it are black, as in libpng.
+func (d *Decoder) colours(b []byte) error {
+	n := len(b) / 3
+	if len(b)%3 != 0 || n < 1 || n > 256 || n > 1<<d.depth {
+		return fmt.Errorf("a palette of %d bytes", len(b))
+	}
+	if d.colour == Grey || d.colour == GreyAlpha {
+		return errors.New("a palette of a grey image")
+	}
+	d.palette = [256][3]uint8{}
+	for i := range n {
+		d.palette[i] = [3]uint8(b[3*i:])
+	}
+	return nil
+}
+
+// transparency checks the chunk tRNS, which changes no colour.
+func (d *Decoder) transparency(b []byte) error {
+	if n := len(b); d.colour == Grey && n == 2 || d.colour == RGB && n == 6 || d.colour == Palette && n <= 256 {
+		return nil
+	}
+	return errors.New("transparency that does not go with the colour type")
+}
+
+var (
+	errNoHeader = errors.New("png: decode: no header has been read")
+	errRoom     = errors.New("png: decode: destination is too small for the window")
+)
+
+func (d *Decoder) check(window image.Rectangle) error {
+	if d.data == nil {
+		return errNoHeader
+	}
+	if !window.In(image.Rect(0, 0, d.w, d.h)) {
+		return fmt.Errorf("png: decode: window %v exceeds the image's %d×%d", window, d.w, d.h)
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -61,10 +61,7 @@ func (r reader) Close() error { return nil }
 
 func main() {
 	log.SetFlags(0)
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Dataset shows how to write your own dataset: points of two spirals, computed when they are loaded. It has no flags.")
-	}
-	flag.Parse()
+	usage.Parse("Dataset shows how to write your own dataset: points of two spirals, computed when they are loaded.")
 	l, err := loader.New(spirals{1000}, loader.Workers(4), loader.BatchSize(250), loader.Shuffle(true))
 	if err != nil {
 		log.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -22,11 +23,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	file := flag.String("sheet", "detection.png", "where to draw the first batch")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Detection loads images with boxes, and draws a batch.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Detection loads images with boxes, and draws a batch.")
 	if err := run(*file); err != nil {
 		log.Fatal(err)
 	}

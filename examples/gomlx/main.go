@@ -29,6 +29,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 	"github.com/penstock-go/penstock/transform"
@@ -46,11 +47,7 @@ func main() {
 	flag.IntVar(&o.images, "images", 2100, "how many shapes to draw, without -dir")
 	flag.IntVar(&o.epochs, "epochs", 16, "epochs to train")
 	flag.IntVar(&o.batch, "batch", 32, "images per step")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Gomlx trains a small convolutional net with GoMLX.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Gomlx trains a small convolutional net with GoMLX.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	backend, err := newBackend()

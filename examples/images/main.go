@@ -32,6 +32,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
@@ -50,14 +51,7 @@ func main() {
 	timeline := flag.String("trace", "", "where to write a timeline for https://ui.perfetto.dev; nowhere if empty")
 	terminal := flag.Bool("live", false, "show in the terminal what the loader does, instead of the progress bar")
 	address := flag.String("http", "", "address of a page that shows what the loader does, such as 127.0.0.1:0; none if empty")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
-	}
+	usage.Parse("Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

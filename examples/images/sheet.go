@@ -6,7 +6,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
+	sheets "github.com/penstock-go/penstock/examples/internal/sheet"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -60,15 +60,7 @@ func drawSheet(path string, batch *loader.Batch, classes []string) error {
 			Dot: fixed.P(at.X+2, at.Y+size[0]+caption-5)}
 		text.DrawString(classes[labels[k]])
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := png.Encode(f, sheet); err != nil {
-		return err
-	}
-	return f.Close()
+	return sheets.Save(path, sheet)
 }
 
 // drawImage undoes the normalisation of planes (3, height, width).

@@ -244,3 +244,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+func TestAnInterruptLeavesNoTable(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out := filepath.Join(t.TempDir(), "table.csv")
+	if err := run(ctx, options{out: out, workers: 2, batch: 32}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the table: got error %v, want %v", err, fs.ErrNotExist)
+	}
+}

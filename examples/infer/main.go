@@ -26,6 +26,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 // own is a checkpoint made by go run ./examples/train.
@@ -57,14 +58,7 @@ func main() {
 	flag.BoolVar(&o.all, "all", false, "write the probability of every class, a column each")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Infer classifies the images of a folder with a net from the example train, and writes a table.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
-	}
+	usage.Parse("Infer classifies the images of a folder with a net from the example train, and writes a table.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -110,7 +104,7 @@ func run(ctx context.Context, o options) error {
 	bar.Abort(false) // the last images may be unreadable
 	progress.Wait()
 	if err != nil {
-		return err
+		return errors.Join(err, discard(f))
 	}
 	if err := f.Close(); err != nil {
 		return err
@@ -118,6 +112,15 @@ func run(ctx context.Context, o options) error {
 	r.print(os.Stdout)
 	fmt.Println("table:", o.out)
 	return nil
+}
+
+// discard removes a table that is not complete, unless it is a pipe or a terminal.
+func discard(f *os.File) error {
+	info, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return os.Remove(f.Name())
 }
 
 // open reads the checkpoint, or takes the example's own.

@@ -13,7 +13,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"io/fs"
 	"log"
 	"os"
@@ -24,6 +23,8 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
+	sheets "github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -34,11 +35,7 @@ func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	sheet := flag.String("sheet", "mixup.png", "where to draw the first batches")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Mixup mixes the images of every batch, and their labels, with MixUp or CutMix, and draws the first batches.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Mixup mixes the images of every batch, and their labels, with MixUp or CutMix, and draws the first batches.")
 	if err := run(*dir, *sheet); err != nil {
 		log.Fatal(err)
 	}
@@ -91,16 +88,11 @@ func run(dir, file string) error {
 			break
 		}
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := png.Encode(f, sheet); err != nil {
+	if err := sheets.Save(file, sheet); err != nil {
 		return err
 	}
 	fmt.Printf("%d mixed batches are drawn in %s\n", line, file)
-	return f.Close()
+	return nil
 }
 
 // paint draws planes (3, size, size) with values from 0 to 1.

@@ -32,6 +32,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 const batch = 32 // images
@@ -46,11 +47,7 @@ func main() {
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode or pack images")
 	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Preprocess turns a folder of images into one file of tensors, or of whole photos that decode faster, and shows how much faster that loads.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Preprocess turns a folder of images into one file of tensors, or of whole photos that decode faster, and shows how much faster that loads.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

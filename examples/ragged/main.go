@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -32,10 +32,7 @@ var sentences = []string{
 
 func main() {
 	log.SetFlags(0)
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Ragged loads sentences of different lengths in batches with and without padding. It has no flags.")
-	}
-	flag.Parse()
+	usage.Parse("Ragged loads sentences of different lengths in batches with and without padding.")
 	if err := run(); err != nil {
 		log.Fatal(err)
 	}

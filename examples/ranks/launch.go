@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"time"
 )
@@ -12,6 +14,8 @@ import (
 // launch is a launcher of its own: it starts four ranks, kills them in the middle of the
 // epoch, and goes on with three.
 func launch(step time.Duration) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	dir, err := os.MkdirTemp("", "ranks")
 	if err != nil {
 		return err
@@ -19,11 +23,11 @@ func launch(step time.Duration) error {
 	defer os.RemoveAll(dir)
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 
-	four, err := startRanks(4, "-out", first, "-step", step.String())
+	four, err := startRanks(ctx, 4, "-out", first, "-step", step.String())
 	if err != nil {
 		return err
 	}
-	begun := waitForSamples(first, samples/3)
+	begun := waitForSamples(ctx, first, samples/3)
 	for _, cmd := range four {
 		cmd.Process.Kill() // its error says that the process has ended by itself
 	}
@@ -35,27 +39,35 @@ func launch(step time.Duration) error {
 	}
 	fmt.Println("four ranks were killed")
 
-	three, err := startRanks(3, "-out", second, "-after", first, "-step", step.String())
+	three, err := startRanks(ctx, 3, "-out", second, "-after", first, "-step", step.String())
 	if err != nil {
 		return err
 	}
+	var failed error
 	for rank, cmd := range three {
-		if err := cmd.Wait(); err != nil {
-			return fmt.Errorf("rank %d of 3: %w", rank, err)
+		if err := cmd.Wait(); err != nil && failed == nil {
+			failed = fmt.Errorf("rank %d of 3: %w", rank, err)
 		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if failed != nil {
+		return failed
 	}
 	return checkOnce(second, first)
 }
 
 // startRanks starts this program once for each rank, with the variables that torchrun sets.
-func startRanks(world int, args ...string) ([]*exec.Cmd, error) {
+// The ranks are killed when ctx is done.
+func startRanks(ctx context.Context, world int, args ...string) ([]*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	var all []*exec.Cmd
 	for rank := range world {
-		cmd := exec.Command(self, args...)
+		cmd := exec.CommandContext(ctx, self, args...)
 		cmd.Env = append(os.Environ(), fmt.Sprint("RANK=", rank), fmt.Sprint("WORLD_SIZE=", world))
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -71,8 +83,11 @@ func startRanks(world int, args ...string) ([]*exec.Cmd, error) {
 }
 
 // waitForSamples waits until the ranks of a run have recorded this number of samples.
-func waitForSamples(dir string, want int) error {
+func waitForSamples(ctx context.Context, dir string, want int) error {
 	for begin := time.Now(); time.Since(begin) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		ranks, err := readRecords(dir)
 		if err != nil {
 			continue // no rank has begun

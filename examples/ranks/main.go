@@ -14,10 +14,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
-	"fmt"
 	"log"
 	"time"
+
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 // samples is the size of the dataset, batch is the batch size of every rank.
@@ -32,13 +34,11 @@ func main() {
 	after := flag.String("after", "", "folder of a run that was killed: go on where it ended")
 	check := flag.Bool("check", false, "check that -after and -out together hold every sample once")
 	step := flag.Duration("step", 5*time.Millisecond, "time that a training step takes")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Ranks loads an epoch in several processes, each with its share. Without -out it starts them itself.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Ranks loads an epoch in several processes, each with its share. Without -out it starts them itself.")
 	var err error
 	switch {
+	case *out == "" && (*check || *after != ""):
+		err = errors.New("-after and -check: want -out, too")
 	case *out == "":
 		err = launch(*step)
 	case *check:

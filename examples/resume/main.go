@@ -22,6 +22,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -30,11 +31,7 @@ func main() {
 	state := flag.String("state", "resume.json", "file that holds the position")
 	kill := flag.Int("kill", -1, "number of batches after which to die, in the middle of the next one; never if negative")
 	workers := flag.Int("workers", 2, "goroutines that assemble batches")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Resume shows how a run that was killed resumes exactly where it stopped.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Resume shows how a run that was killed resumes exactly where it stopped.")
 	if err := run(*state, *kill, *workers); err != nil {
 		log.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -24,11 +25,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	file := flag.String("sheet", "segmentation.png", "where to draw the first batch")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Segmentation loads images with a class number per pixel, and draws a batch.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Segmentation loads images with a class number per pixel, and draws a batch.")
 	if err := run(*file); err != nil {
 		log.Fatal(err)
 	}

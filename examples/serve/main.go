@@ -29,6 +29,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -70,14 +71,7 @@ func main() {
 	flag.IntVar(&o.rank, "rank", 0, "rank to read for")
 	flag.IntVar(&o.world, "world", 1, "number of ranks")
 	flag.IntVar(&o.epochs, "epochs", 1, "number of epochs to read")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Serve gives batches of images to trainers on other machines, and reads them as a trainer does.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
-	}
+	usage.Parse("Serve gives batches of images to trainers on other machines, and reads them as a trainer does.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal does not wait

@@ -23,6 +23,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -47,11 +48,7 @@ func main() {
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
 	flag.IntVar(&o.kill, "kill", 0, "number of steps after which to die; never if 0")
 	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Shards trains a classifier from tar shards on a web server, and goes on after a kill.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Shards trains a classifier from tar shards on a web server, and goes on after a kill.")
 	if _, err := run(context.Background(), o); errors.Is(err, errKilled) {
 		fmt.Println("killed; run again without -kill")
 	} else if err != nil {
@@ -63,6 +60,9 @@ var errKilled = errors.New("killed")
 
 // run packs, serves and trains, and returns the trained weights.
 func run(ctx context.Context, o options) (*model, error) {
+	if least := len(shapes.Names); o.images < least || o.epochs < 1 || o.latency < 0 {
+		return nil, fmt.Errorf("-images %d, -epochs %d, -latency %v: want %d, 1 and 0s, or more", o.images, o.epochs, o.latency, least)
+	}
 	web := filepath.Join(o.dir, "web")
 	if err := pack(ctx, web, o.images); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -26,11 +27,7 @@ func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
 	file := flag.String("sheet", "simclr.png", "where to draw the first batch")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Simclr loads two views of every image, and draws a batch.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Simclr loads two views of every image, and draws a batch.")
 	if err := run(*dir, *file); err != nil {
 		log.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -42,11 +43,7 @@ func main() {
 	flag.IntVar(&o.lines, "lines", 5000, "number of lines that the producer writes in all")
 	flag.IntVar(&o.workers, "workers", 2, "goroutines that assemble batches")
 	flag.IntVar(&o.kill, "kill", -1, "number of batches after which to die, in the middle of the next one; never if negative")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Stream trains on a stream while it comes in, and goes on exactly after a kill.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
+	usage.Parse("Stream trains on a stream while it comes in, and goes on exactly after a kill.")
 	o.die = func() {
 		fmt.Println("killed; run again without -kill")
 		os.Exit(0) // nothing is closed
@@ -65,6 +62,9 @@ type state struct {
 }
 
 func run(ctx context.Context, o options) (weights [2]float64, err error) {
+	if o.lines < 1 {
+		return weights, fmt.Errorf("-lines %d: want 1 or more", o.lines)
+	}
 	follow, err := produce(ctx, filepath.Join(o.dir, "log.jsonl"), o.lines)
 	if err != nil {
 		return weights, err

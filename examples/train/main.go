@@ -28,6 +28,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 )
 
 // options are what the flags say.
@@ -66,14 +67,7 @@ func main() {
 	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
 	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag; a folder of images is given as -dir", flag.Arg(0))
-	}
+	usage.Parse("Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -6,18 +6,17 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"log"
 	"math"
 	"math/rand/v2"
-	"os"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
+	"github.com/penstock-go/penstock/examples/internal/sheet"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -48,10 +47,7 @@ func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 
 func main() {
 	log.SetFlags(0)
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Transform shows how to write your own transform: it darkens an image except for its edges. The program draws a batch to edges.png. It has no flags.")
-	}
-	flag.Parse()
+	usage.Parse("Transform shows how to write your own transform: it darkens an image except for its edges. The program draws a batch to edges.png.")
 	if err := run(context.Background(), "edges.png"); err != nil {
 		log.Fatal(err)
 	}
@@ -98,13 +94,5 @@ func draw(path string, batch *loader.Batch) error {
 		p := pixels[3*i:]
 		strip.SetRGBA(k*width+x, y, color.RGBA{p[0], p[1], p[2], 255})
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := png.Encode(f, strip); err != nil {
-		return err
-	}
-	return f.Close()
+	return sheet.Save(path, strip)
 }

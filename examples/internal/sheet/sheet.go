@@ -2,6 +2,7 @@
 package sheet
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"image/draw"
@@ -73,14 +74,13 @@ func (s *Sheet) Box(column, row int, box []float32, c color.Color, text string) 
 }
 
 // Save writes the sheet as a PNG file.
-func (s *Sheet) Save(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
+func (s *Sheet) Save(path string) error { return Save(path, s) }
+
+// Save writes an image as a PNG file, at once: an interrupted program leaves no part of it.
+func Save(path string, m image.Image) error {
+	var file bytes.Buffer
+	if err := png.Encode(&file, m); err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := png.Encode(f, s); err != nil {
-		return err
-	}
-	return f.Close()
+	return os.WriteFile(path, file.Bytes(), 0o666)
 }

@@ -60,7 +60,7 @@ func (p *Prefetcher) giveAway(b *block, dst []byte) (data []byte, ok bool) {
 	b.read = true
 	p.consume(b)
 	if size := int64(cap(dst)); size > 0 && rounded(size) == cap(dst) {
-		p.spare.put(dst, p.memory-p.bytes)
+		p.keep(dst)
 	}
 	return data, true
 }

@@ -172,10 +172,18 @@ func (p *Prefetcher) drop(b *block) {
 	p.change.Broadcast()
 }
 
+// keep keeps memory for later blocks. A reader that ends after all loops leaves its memory to
+// the garbage collector. The caller holds the mutex.
+func (p *Prefetcher) keep(data []byte) {
+	if len(p.epochs) > 0 {
+		p.spare.put(data, p.memory-p.bytes)
+	}
+}
+
 // free keeps the memory of a block that is not used any more. The caller holds the mutex.
 func (p *Prefetcher) free(b *block) {
 	if b.gone && b.readers == 0 && b.state == fetched && b.data != nil {
-		p.spare.put(b.data, p.memory-p.bytes)
+		p.keep(b.data)
 		b.data = nil
 	}
 }

@@ -102,8 +102,11 @@ func parse(args []string) (options, error) {
 	if min(o.rows, o.side, o.part, o.rounds) < 1 || o.batches < 2 {
 		return o, errors.New("-rows, -side, -message and -rounds: want 1 or more; -batches: 2 or more")
 	}
-	if _, ok := sides[o.name]; o.role != "" && !ok || f.NArg() > 0 {
-		return o, fmt.Errorf("-role %q -name %q %q: want no side or one of those that are compared, and no arguments", o.role, o.name, f.Args())
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("%q is not a flag", f.Arg(0))
+	}
+	if _, ok := sides[o.name]; o.role != "" && !ok {
+		return o, fmt.Errorf("-role %s -name %q: want one of the sides that are compared", o.role, o.name)
 	}
 	return o, nil
 }

@@ -20,7 +20,7 @@ type Pair struct{ Image, Mask string }
 
 // A Dataset is pairs of files. [Folder] and [Pairs] make one. A sample has two fields,
 // both ragged uint8: "image" and "mask" hold the encoded files. transform.Mask takes
-// "mask", if the files are PNG, or TIFF in grey.
+// "mask", and says which formats it reads.
 type Dataset struct {
 	images, masks fs.FS
 	pairs         []Pair

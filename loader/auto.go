@@ -26,7 +26,7 @@ import (
 // alone until the speed changes by a third. It also tries again after half a minute, and
 // then at longer and longer intervals.
 //
-// The number of slabs follows the workers, within the [Budget], and grows if workers wait
+// The number of slabs follows the workers, within the [Budget], and doubles if workers wait
 // for memory while the loop waits for them. Slabs are only freed when a loop ends, because
 // page-locked memory is expensive to get. [ReadAhead] becomes the number of batches that
 // are loaded in the time of one read. Options that are given explicitly stay fixed:

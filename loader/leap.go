@@ -63,9 +63,10 @@ func (t *tuner) leap(w *window) bool {
 		t.leaps, t.falls = false, true
 		return false
 	}
-	t.lower = max(t.lower, t.leapt)
-	t.target = t.reach(w)
-	next := min(t.target, leapMost*t.workers)
+	if w.sample() < t.alone.sample()*5/4 {
+		t.lower = max(t.lower, t.leapt) // so few load less
+	}
+	next := min(t.reach(w), leapMost*t.workers)
 	if next-t.workers < max(1, t.workers/8) {
 		t.leaps = false
 		return false
@@ -101,8 +102,10 @@ func (t *tuner) needed(w *window) int {
 	return int(math.Ceil(1.1 * float64(w.reads) * t.alone.sample().Seconds() / w.took.Seconds()))
 }
 
-// enough reports whether there are as many workers as computed, and samples take longer
-// than with few. If they do not, a stage that seems to compute waits for something else.
+// enough reports whether the samples of the window keep the processors busy, so that more
+// workers are expected to load no more. Then samples take longer than with few workers. If
+// they do not, a stage that seems to compute waits for something else.
 func (t *tuner) enough(w *window) bool {
-	return t.target > 0 && reserve*float64(t.workers) >= float64(t.target) && w.sample() > t.alone.sample()*21/20
+	busy := float64(w.reads) * t.alone.compute.Seconds() / w.took.Seconds()
+	return t.alone.waiting() && busy > 0.85*float64(t.processors) && w.sample() > t.alone.sample()*21/20
 }

@@ -88,3 +88,48 @@ func TestAutoGivesBackWhatStorageDoesNotServe(t *testing.T) {
 		got.tell(t)
 	}
 }
+
+// straggling are reads of which one in a hundred takes fifty times as long.
+func straggling(d time.Duration, r *rand.Rand) func(time.Duration) time.Duration {
+	var mu sync.Mutex
+	return func(time.Duration) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.IntN(100) == 0 {
+			return 50 * d
+		}
+		return d
+	}
+}
+
+// TestAutoIsFastWithAFewVerySlowReads with many seeds: small batches wait for a slow sample
+// for much of the time, so that more workers help only with more batches in flight.
+func TestAutoIsFastWithAFewVerySlowReads(t *testing.T) {
+	for _, batch := range []int{1, 8} {
+		best, all, count := 0.0, 0.0, 0.0
+		for seed := range uint64(12) {
+			if testing.Short() && seed > 1 {
+				break // it takes long with the race detector
+			}
+			load := func() simulation {
+				return simulation{batch: batch, read: straggling(20*ms, rand.New(rand.NewPCG(seed, 12))), compute: ms, stages: seed%2 == 0}
+			}
+			if seed == 0 {
+				best = load().run(t, 5*time.Second, 30*time.Second, loader.Workers(256), loader.Budget(1<<30)).settled
+			}
+			got := load().run(t, 15*time.Second, 60*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+			if got.settled < 0.7*best {
+				t.Errorf("batches of %d, seed %d: %.3f of %.0f samples/s with 256 workers, want 0.7", batch, seed, got.settled/best, best)
+			}
+			if n := got.stats.Tuning.Changes; n > 45 {
+				t.Errorf("batches of %d, seed %d: %d changes, want 45 at most", batch, seed, n)
+			}
+			all, count = all+got.settled/best, count+1
+			t.Logf("batches of %d, seed %d: %.3f of %.0f, %v", batch, seed, got.settled/best, best, got.stats.Tuning)
+			got.tell(t)
+		}
+		if mean := all / count; mean < 0.95 && !testing.Short() {
+			t.Errorf("batches of %d: %.3f of the speed with 256 workers on average, want 0.95", batch, mean)
+		}
+	}
+}

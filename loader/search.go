@@ -55,7 +55,7 @@ func (t *tuner) steady(w window) bool {
 		}
 		t.calm, t.odd, t.windows, t.gained = 0, 0, 0, 0
 		t.forget()
-		t.falls, t.leaps, t.alone, t.target = rate > t.rate, rate < t.rate, pace{}, 0
+		t.falls, t.leaps, t.alone = rate > t.rate, rate < t.rate, pace{}
 	}
 	if t.alone.workers > 0 && w.reads > 0 {
 		t.alone.note(&w, t.workers)
@@ -72,9 +72,10 @@ func (t *tuner) deepen(w window) bool {
 	if !w.deeper || w.work(t.workers) < cheap || w.waited < w.took/4 || w.short < time.Duration(t.workers)*w.took/4 {
 		return false
 	}
-	t.depth *= 1.5
+	t.depth *= 2
 	t.forget() // what was learned with fewer slabs
 	t.settles, t.rate, t.windows = true, 0, 0
+	t.trial.tried = evidence{}
 	t.reason = "batches take unequal times, so there are more of them in flight"
 	return true
 }
@@ -93,7 +94,7 @@ func (t *tuner) more(w window) int {
 			t.reason = fmt.Sprintf("processors are the limit: %s of the work is computing", percent(w.other, w.other+w.reading))
 		}
 		return t.workers
-	case w.waiting():
+	case w.waiting(), t.gained > t.processors && w.reads == 0: // no stages, but samples wait
 		next *= 2
 	}
 	if next = min(next, t.most); next >= t.upper {
@@ -117,8 +118,8 @@ func (t *tuner) fewer(w window) int {
 	}
 	next, step := t.workers/2, t.workers/8
 	switch needed := t.needed(&w); {
-	case needed > 0 && 8*t.lower > 7*needed:
-		return t.workers // it was tried
+	case needed > 0 && 8*t.refused > 7*needed:
+		return t.workers // so many were tried
 	case needed > 0:
 		next = needed
 	case t.alone.waiting() && !t.falls: // once in a while, although it is not likely

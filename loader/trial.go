@@ -61,6 +61,9 @@ func (t *tuner) judge(w window) {
 		t.confirm(w)
 		return
 	}
+	if r.up() && t.deepen(w) {
+		return // more workers need more slabs to load more
+	}
 	r.tried.add(w)
 	ratio, margin, last := r.tried.rate()/r.rate, r.tried.margin(), r.tried.count == trials
 	scale := float64(r.to) / float64(r.from)
@@ -121,7 +124,7 @@ func (t *tuner) settle(keep bool, ratio float64) {
 			t.upper = r.from + 1
 		}
 	default:
-		t.lower = r.to
+		t.lower, t.refused = r.to, r.to
 	}
 	to, rate, windows := r.from, r.rate, 2 // two, so that another load is noticed
 	if r.again {

@@ -28,12 +28,12 @@ type tuner struct {
 	windows int     // from which rate is known
 	top     float64 // the speed before the first of several reductions in a row; 0 if there was none
 	falls   bool    // whether it tries fewer workers before more
-	leaps   bool    // whether leap may multiply the number of workers
-	alone   pace
-	target  int  // workers that are enough, as leap computed; 0 if it did not
-	expects bool // whether more workers than those before the trial were expected to load no more
-	leapt   int  // workers before the last leap
 	trial   trial
+	refused int  // fewer workers that were tried and loaded less; 0 if none were
+	expects bool // whether a trial of more workers was expected to show that they load no more
+	leaps   bool // whether leap may multiply the number of workers
+	leapt   int  // workers before it did; 0 if it did not
+	alone   pace
 	settles bool    // whether the next window belongs to the time before the last change
 	depth   float64 // slabs for every one that so many workers need
 	eased   int     // workers before some were parked; 0 if none are
@@ -78,7 +78,9 @@ func newTuner(processors int) *tuner {
 }
 
 // forget empties the bracket.
-func (t *tuner) forget() { t.lower, t.upper, t.leapt, t.top, t.rest = 0, t.most+1, 0, 0, 0 }
+func (t *tuner) forget() {
+	t.lower, t.upper, t.refused, t.leapt, t.top, t.rest = 0, t.most+1, 0, 0, 0, 0
+}
 
 // full reports whether the window is evidence.
 func (t *tuner) full(w *window) bool {

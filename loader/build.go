@@ -18,9 +18,12 @@ func (w *worker) prepare(j *job) (ok bool) {
 		if err != nil {
 			err = j.named(err)
 		}
-		ok = w.run.prepared(j, err)
+		if ok = w.run.prepared(j, err); !ok {
+			w.drew = time.Time{}
+		}
 	}()
-	j.begun = time.Now()
+	w.drew = time.Now()
+	j.begun = w.drew
 	w.begins(j.begun)
 	w.enter(drawing)
 	err = w.draws(j)
@@ -56,6 +59,10 @@ func (w *worker) build(j *job) {
 	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
 	w.begins(begun)
+	if !w.drew.IsZero() {
+		w.drawing.Add(int64(begun.Sub(w.drew)))
+		w.drew = time.Time{}
+	}
 	done := 0
 	defer func() {
 		w.finished(j, done)

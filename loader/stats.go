@@ -35,6 +35,9 @@ type Stats struct {
 
 	// Busy is the time that workers spent on samples, all workers together.
 	Busy time.Duration
+	// Drawing is the time that workers spent before the first sample of their batches, all
+	// workers together: in the sampler, the Allocator and the hook BatchBegun.
+	Drawing time.Duration
 	// MemoryWait is the time that workers waited for a free slab, all workers
 	// together. If it grows, the loop body is slower than the loader, which is what
 	// one wants. If Wait grows too, batches take unequal times: raise [Prefetch].
@@ -81,6 +84,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	}
 	s.Body -= earlier.Body
 	s.Busy -= earlier.Busy
+	s.Drawing -= earlier.Drawing
 	s.MemoryWait -= earlier.MemoryWait
 	s.Stages = slices.Clone(s.Stages)
 	for i := range s.Stages {
@@ -234,8 +238,8 @@ type StageTime struct {
 
 // effort is the work that workers have done.
 type effort struct {
-	busy, memoryWait time.Duration
-	stages           []StageTime
+	busy, drawing, memoryWait time.Duration
+	stages                    []StageTime
 }
 
 func (sum *effort) add(w *worker) {
@@ -246,6 +250,7 @@ func (sum *effort) add(w *worker) {
 	}
 	// The time of a batch is known when it is complete, that of a stage before.
 	sum.busy += max(time.Duration(w.busy.Load()), staged)
+	sum.drawing += time.Duration(w.drawing.Load())
 	sum.memoryWait += time.Duration(w.memoryWait.Load())
 	for _, t := range times {
 		i := slices.IndexFunc(sum.stages, func(s StageTime) bool { return s.Name == t.Name })
@@ -263,7 +268,7 @@ func (l *Loader) Stats() Stats {
 	s := l.counts.stats()
 	s.Workers, s.Slabs, s.Tuning = l.settings()
 	done, ready := l.effort()
-	s.Busy, s.MemoryWait, s.Stages, s.Ready = done.busy, done.memoryWait, done.stages, ready
+	s.Busy, s.Drawing, s.MemoryWait, s.Stages, s.Ready = done.busy, done.drawing, done.memoryWait, done.stages, ready
 	s.SlabBytes = l.slabBytes()
 	return s
 }

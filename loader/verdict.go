@@ -14,9 +14,10 @@ import (
 //
 // Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise
 // the limit is the first of these that applies: a single wait, such as that for the first
-// batch, if it was more than half of all waiting; the order of delivery, if workers waited
-// for memory for a quarter of the loop's time; what workers spend most time on. Whether that
-// is waiting or computing, only the dataset's stages and the trials of [Auto] tell.
+// batch, if it was more than half of all waiting; the number of batches in flight, if workers
+// waited for memory for a quarter of the loop's time; drawing batches, if that took longer than
+// placing their samples; what workers spend most time on. Whether that is waiting or computing,
+// only the dataset's stages and the trials of [Auto] tell.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
@@ -36,7 +37,13 @@ func (s Stats) verdict(processors int) string {
 	case longest:
 		return fmt.Sprintf("a single batch took %v of the %v that the loop waited: look for a slow sample", round(s.Wait.Longest), round(s.Wait.Total))
 	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
-		return fmt.Sprintf("the order of batches is the limit: %s while workers wait for memory: batches take unequal times, and a larger %s helps", waits, s.choice("Prefetch", "Budget"))
+		why := "batches or loop bodies take unequal times"
+		if s.Slabs == 1 {
+			why = "there is memory for one batch"
+		}
+		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: a larger %s helps", waits, why, s.choice("Prefetch or InFlight", "Budget"))
+	case s.Drawing > s.Busy:
+		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the Allocator and the hook BatchBegun", round(s.Drawing), round(s.Busy), waits)
 	}
 	return s.work(processors, waits)
 }
@@ -68,7 +75,15 @@ func (s Stats) work(processors int, waits string) string {
 		return fmt.Sprintf("it is not known whether samples wait or compute, because the dataset reports no stage for %s of the work of %s, and %s: report stages by Slot.Stage%s",
 			percent(unknown, s.Busy), s.crew(), waits, s.choice(", or let Auto find the workers", ", and Auto finds the workers"))
 	}
-	return fmt.Sprintf("processors are the limit: %s: more processors help, or data that was preprocessed", text)
+	cheaper := "data that was preprocessed"
+	switch {
+	case !staged:
+	case stage.Name == dataset.StageStore:
+		cheaper = "samples of fewer bytes"
+	case stage.Name == stageCollate:
+		cheaper = "a cheaper Collate"
+	}
+	return fmt.Sprintf("processors are the limit: %s: more processors help, or %s", text, cheaper)
 }
 
 // choice is what to change with a fixed number of workers, or with [Auto].

@@ -4,12 +4,14 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // staged is a dataset of n samples that take these times in the stages read and decode.
@@ -40,6 +42,43 @@ func tail(every int, d time.Duration) func(int) time.Duration {
 	}
 }
 
+// oneByOne is a dataset of n samples that take that time, one after another.
+func oneByOne(n int, took time.Duration) *fake {
+	ds := &fake{n: n}
+	var lock chan bool
+	var once sync.Once
+	ds.open = func() error { once.Do(func() { lock = make(chan bool, 1) }); return nil } // in the loader's bubble
+	ds.place = func(context.Context, int, dataset.Slot) error {
+		lock <- true
+		time.Sleep(took)
+		<-lock
+		return nil
+	}
+	return ds
+}
+
+// slowCollate is a step of Collate that takes that time.
+func slowCollate(took time.Duration) dataset.BatchStep {
+	return dataset.BatchFunc(func(dst, src dataset.Columns) error { time.Sleep(took); return nil })
+}
+
+// drawnSlowly takes 5 ms to draw a sample.
+type drawnSlowly int
+
+func (n drawnSlowly) Epoch(int) sampler.Order { return n }
+
+func (n drawnSlowly) Len() int { return int(n) }
+
+func (n drawnSlowly) At(k int) int { time.Sleep(5 * time.Millisecond); return k }
+
+// plannedSlowly takes a minute to plan an epoch.
+type plannedSlowly int
+
+func (n plannedSlowly) Epoch(int) sampler.Order {
+	time.Sleep(time.Minute)
+	return sampler.Sequential(int(n)).Epoch(0)
+}
+
 func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	const processors = 4
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
@@ -47,7 +86,7 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ds   *fake
-		body time.Duration
+		body time.Duration // on average; if it is negative, every 50th takes the time of all
 		with []loader.Option
 		want string
 	}{
@@ -73,7 +112,37 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			}
 			return 0
 		}), 500 * ms, []loader.Option{loader.Shuffle(false)}, "the first batch took"},
-		{"batches of unequal times", staged(1600, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the order of batches is the limit"},
+		{"batches of unequal times", staged(1600, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the number of batches in flight is the limit"},
+		{"memory for one batch", staged(1600, steady(ms), steady(9*ms)), 40 * ms, []loader.Option{loader.InFlight(1)},
+			"the number of batches in flight is the limit: the loop waits 50% of its time, and at other times workers wait for memory, because there is memory for one batch"},
+		{"a loop body that pauses for long", staged(6400, steady(ms), steady(9*ms)), -80 * ms, []loader.Option{loader.Prefetch(1)},
+			"the number of batches in flight is the limit: the loop waits 32% of its time, and at other times workers wait for memory, because batches or loop bodies take unequal times"},
+		{"a loop body in short bursts", staged(1600, steady(ms), steady(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
+		{"a slow sampler", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
+			"drawing batches is the limit: it took 3.2s, placing their samples 640ms, and the loop waits 96% of its time"},
+		{"a sampler that plans for long", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Sampler(plannedSlowly(640))}, "the first batch took 1m0s of"},
+		{"all time in Collate", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Collate(slowCollate(100 * ms))},
+			"processors are the limit: the stage collate takes 86% of the work of 4 workers, and the loop waits 97% of its time: more processors help, or a cheaper Collate"},
+		{"all time in Collate of one worker", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Workers(1), loader.Collate(slowCollate(100 * ms))},
+			"workers are the limit: the stage collate takes 86%"},
+		{"memory that is slow to write", &fake{n: 640, place: func(_ context.Context, _ int, dst dataset.Slot) error {
+			dst.Stage(dataset.StageDecode)
+			time.Sleep(2 * ms)
+			dst.Stage(dataset.StageStore)
+			time.Sleep(18 * ms)
+			return nil
+		}}, ms, nil, "processors are the limit: the stage store takes 90% of the work of 4 workers, and the loop waits 99% of its time: more processors help, or samples of fewer bytes"},
+		{"samples behind a lock", oneByOne(640, 5*ms), ms, nil, "it is not known whether samples wait or compute"},
+		{"files of which a quarter is not in memory", staged(6400, func(i int) time.Duration {
+			if i < 1600 {
+				return 40 * ms
+			}
+			return 0
+		}, steady(2*ms)), 9 * ms, []loader.Option{loader.Shuffle(false)}, "storage is the limit: the stage read takes 83%"},
+		{"batches of unequal times, unordered", staged(3200, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Unordered(true), loader.Prefetch(1)}, "storage is the limit"},
+		{"many tiny samples", staged(64_000, steady(0), steady(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 100%"},
+		{"one batch", staged(16, steady(80*ms), steady(9*ms)), ms, nil, "storage is the limit"},
+		{"one sample", staged(1, steady(ms), steady(80*ms)), ms, nil, "processors are the limit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -82,11 +151,17 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 				if got := l.Stats().Verdict(); got != "" {
 					t.Errorf("before the first batch: %q", got)
 				}
+				k := 0
 				for _, err := range l.Epoch(t.Context(), 0) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(c.body)
+					switch k++; {
+					case c.body >= 0:
+						time.Sleep(c.body)
+					case k%50 == 0: // all at once
+						time.Sleep(-50 * c.body)
+					}
 				}
 				s := l.Stats()
 				if got := s.Verdict(); !strings.HasPrefix(got, c.want) {

@@ -45,6 +45,8 @@ type worker struct {
 
 	quickness  int          // how many of its last batches were quick, weighed
 	toldBelow  int          // hooks are told of samples while quickness is less than this
+	drawing    atomic.Int64 // nanoseconds
+	drew       time.Time    // when it began to draw the batch that it builds next, or zero
 	memoryWait atomic.Int64 // nanoseconds
 	call       call
 	at         atomic.Pointer[job] // the batch that it works on

@@ -48,6 +48,8 @@ package blockcode
 import (
 	"errors"
 	"fmt"
+
+	zigzags "github.com/penstock-go/penstock/internal/zigzag"
 )
 
 // A Block holds 8×8 quantised coefficients, row by row. The first is the DC coefficient
@@ -84,24 +86,4 @@ func corrupt(stream string) error {
 }
 
 // zigzag is the index, row by row, of the k-th coefficient in the masks' order.
-var zigzag = func() (order [64]uint8) {
-	x, y, up := 0, 0, true
-	for k := range order {
-		order[k] = uint8(8*y + x)
-		switch {
-		case up && x == 7:
-			y, up = y+1, false
-		case up && y == 0:
-			x, up = x+1, false
-		case up:
-			x, y = x+1, y-1
-		case y == 7:
-			x, up = x+1, true
-		case x == 0:
-			y, up = y+1, true
-		default:
-			x, y = x-1, y+1
-		}
-	}
-	return order
-}()
+var zigzag = zigzags.Order()

@@ -1,5 +1,7 @@
 package jpeg
 
+import zigzags "github.com/penstock-go/penstock/internal/zigzag"
+
 // codeBits is the number of bits that one lookup of a Huffman code decodes.
 const codeBits = 11
 
@@ -91,27 +93,9 @@ func extend(acc uint64, size uint) int32 {
 // zigzag is the index, row by row, of the k-th coefficient in the stream. In corrupt
 // streams k goes beyond 63.
 var zigzag = func() (order [256]uint8) {
-	x, y, up := 0, 0, true
+	known := zigzags.Order()
 	for k := range order {
-		if k > 63 {
-			order[k] = 63
-			continue
-		}
-		order[k] = uint8(8*y + x)
-		switch {
-		case up && x == 7:
-			y, up = y+1, false
-		case up && y == 0:
-			x, up = x+1, false
-		case up:
-			x, y = x+1, y-1
-		case y == 7:
-			x, up = x+1, true
-		case x == 0:
-			y, up = y+1, true
-		default:
-			x, y = x-1, y+1
-		}
+		order[k] = known[min(k, 63)]
 	}
 	return order
 }()

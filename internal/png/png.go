@@ -89,13 +89,13 @@ func (d *Decoder) header(data []byte) error {
 		return errors.New("it does not begin with the signature")
 	}
 	rest := data[len(Signature):]
-	var colours, transparent bool // what has been read
-	for first := true; ; first = false {
+	var shaped, colours, transparent bool // what has been read
+	for {
 		c, next, err := chunkOf(rest)
 		switch name := string(c.name); {
 		case err != nil:
 			return err
-		case first != (name == "IHDR"):
+		case name == "IHDR" && shaped, !shaped && (name == "PLTE" || name == "tRNS" || name == "IDAT"):
 			return errOrder
 		case name == "IDAT" && d.colour == Palette && !colours:
 			return errors.New("there is no palette")
@@ -108,6 +108,7 @@ func (d *Decoder) header(data []byte) error {
 		case !c.intact():
 			return errChecksum
 		case name == "IHDR":
+			shaped = true
 			err = d.shape(c.body, len(data))
 		case name == "PLTE":
 			if colours || transparent {

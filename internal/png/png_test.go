@@ -269,6 +269,18 @@ func TestDamageInValidChunksIsAnErrorAsInTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// TestUnknownChunksMayBeAnywhere puts one before, between and after the others.
+func TestUnknownChunksMayBeAnywhere(t *testing.T) {
+	good := file{9, 7, 4, 3, true, true, 3}.bytes()
+	var d png.Decoder
+	for at := len(png.Signature); at < len(good); at += 12 + int(binary.BigEndian.Uint32(good[at:])) {
+		compare(t, &d, slices.Insert(slices.Clone(good), at, chunk("abCd", []byte("ef"))...))
+		for _, name := range []string{"IHDR", "PLTE", "tRNS", "IDAT", "IEND"} {
+			compare(t, &d, slices.Insert(slices.Clone(good), at, chunk(name, nil)...))
+		}
+	}
+}
+
 // mend corrects the checksums of all chunks.
 func mend(data []byte) {
 	for at := len(png.Signature); at+12 <= len(data); {

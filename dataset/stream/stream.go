@@ -51,10 +51,9 @@
 //
 // Either each rank has a source of its own, such as some partitions of a log. Or all
 // ranks read the same source, in the same order, each into a folder of its own, and the
-// loader's Sampler shares the samples by number:
+// loader shares the samples by number:
 //
-//	share, err := sampler.Shard(sampler.Endless(), rank, world, sampler.DropToEven)
-//	l, err := loader.New(ds, loader.Sampler(share), …)
+//	l, err := loader.New(ds, loader.Ranks(rank, world, sampler.DropToEven), …)
 //
 // Then a position resumes on another number of ranks, too.
 package stream

@@ -123,12 +123,8 @@ func TestRanksShareAStream(t *testing.T) {
 	const n, window, world = 200, 30, 3
 	want := order(n, window, 0)
 	for rank := range world {
-		share, err := sampler.Shard(sampler.Endless(), rank, world, sampler.KeepExact)
-		if err != nil {
-			t.Fatal(err)
-		}
 		ds := open(t, &numbers{n: n}, t.TempDir(), stream.Window(window), stream.BlockSize(500))
-		l := newLoader(t, ds, loader.BatchSize(8), loader.Sampler(share))
+		l := newLoader(t, ds, loader.BatchSize(8), loader.Ranks(rank, world, sampler.KeepExact))
 		batches := collect(t, l, l.Position(0), -1)
 		var own []int64
 		for k := rank; k < n; k += world {

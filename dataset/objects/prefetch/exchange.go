@@ -10,8 +10,7 @@ import (
 // into which they were fetched, if no other read of them is expected. The memory of dst, which
 // may be nil, is used for a later block.
 func (p *Prefetcher) Exchange(ctx context.Context, o objects.Object, dst []byte, off, n int64) ([]byte, error) {
-	local := p.holder != nil && p.holder.Has(o, off, n)
-	b := p.take(objects.Block{Object: o, Off: off, Len: n}, local)
+	b := p.take(objects.Block{Object: o, Off: off, Len: n})
 	if b == nil {
 		dst = sized(dst, n)
 		return dst, p.store.ReadAt(ctx, o, dst, off)

@@ -43,7 +43,7 @@ func TestReadersThatEndAfterTheLoopKeepNoMemory(t *testing.T) {
 				At:  func(_ int, dst []objects.Block) []objects.Block { return append(dst, of) },
 			})
 			synctest.Wait()
-			b := p.take(of, false)
+			b := p.take(of)
 			if b == nil || b.data == nil {
 				t.Fatalf("%s: %v", name, b)
 			}

@@ -110,9 +110,7 @@ func (p *Prefetcher) Forget(o objects.Object, off, n int64) {
 // was fetched, and otherwise from the underlying store. It waits for a request that is
 // under way. If that fails, it sends its own.
 func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, off int64) error {
-	n := int64(len(dst))
-	local := p.holder != nil && p.holder.Has(o, off, n)
-	b := p.take(objects.Block{Object: o, Off: off, Len: n}, local)
+	b := p.take(objects.Block{Object: o, Off: off, Len: int64(len(dst))})
 	if b == nil {
 		return p.store.ReadAt(ctx, o, dst, off)
 	}
@@ -129,19 +127,18 @@ func (p *Prefetcher) ReadAt(ctx context.Context, o objects.Object, dst []byte, o
 }
 
 // take returns a block that is fetched or being fetched, and counts its reader. It returns
-// nil if the reader has to read the block itself. local says that no request is needed.
-func (p *Prefetcher) take(name objects.Block, local bool) *block {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.epochs) == 0 {
-		return nil
-	}
-	p.change.Broadcast() // a batch may have begun
-	b := p.blocks[name]
-	if b != nil && b.state != waiting {
-		b.readers++
+// nil if the reader has to read the block itself.
+func (p *Prefetcher) take(name objects.Block) *block {
+	if b, foreseen := p.found(name); b != nil || !foreseen {
 		return b
 	}
+	local := p.holder != nil && p.holder.Has(name.Object, name.Off, name.Len) // looks at the disk
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b := p.read(name); b != nil || len(p.epochs) == 0 {
+		return b
+	}
+	b := p.blocks[name]
 	if !local {
 		p.count.direct.Add(1)
 		p.widen()
@@ -153,6 +150,28 @@ func (p *Prefetcher) take(name objects.Block, local bool) *block {
 		p.remember(name)
 	}
 	return nil
+}
+
+// found is read with the mutex, and whether there are epochs.
+func (p *Prefetcher) found(name objects.Block) (b *block, foreseen bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.epochs) == 0 {
+		return nil, false
+	}
+	p.change.Broadcast() // a batch may have begun
+	return p.read(name), true
+}
+
+// read returns a block that is fetched or being fetched, and counts its reader. The caller
+// holds the mutex.
+func (p *Prefetcher) read(name objects.Block) *block {
+	b := p.blocks[name]
+	if b == nil || b.state == waiting {
+		return nil
+	}
+	b.readers++
+	return b
 }
 
 // remember notes that a reader has come to a block before the epoch that reads it, so that

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -418,6 +419,37 @@ func TestBlocksOnDiskAreNotFetched(t *testing.T) {
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A counting store has nothing on its disk, and counts how often that is asked.
+type counting struct {
+	*far
+	looked atomic.Int64
+}
+
+func (c *counting) Has(objects.Object, int64, int64) bool {
+	c.looked.Add(1)
+	return false
+}
+
+func TestBlocksInMemoryAreNotLookedForOnDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &counting{far: newFar(10, 1000)}
+		p := newPrefetcher(t, s)
+		stop := p.Foresee(future{{0, 1}, {2, 3}}, filesOf(s.far))
+		defer stop()
+		time.Sleep(time.Second)
+		before := s.looked.Load()
+		for i := range 5 {
+			o := s.object(i)
+			if err := p.ReadAt(t.Context(), o, make([]byte, o.Size), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := p.Stats(); got.Ready != 4 || got.Direct != 1 || s.looked.Load() != before+1 {
+			t.Errorf("%d looks at the disk, want one, for the block that was not fetched; %v", s.looked.Load()-before, got)
 		}
 	})
 }

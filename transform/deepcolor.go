@@ -2,7 +2,6 @@ package transform
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 )
 
@@ -63,7 +62,12 @@ func autocontrastDeep(m *Planes, d depth) {
 		plane := m.Plane(c)
 		least, most := plane[0], plane[0]
 		for _, v := range plane {
-			least, most = min(least, v), max(most, v)
+			if v < least {
+				least = v
+			}
+			if v > most {
+				most = v
+			}
 		}
 		scale := float32(most-least) * float32(1/float64(d.most))
 		if !(scale > 0) {
@@ -77,11 +81,24 @@ func autocontrastDeep(m *Planes, d depth) {
 
 // cut clamps a value to the range from black to white. Integers lose their fraction.
 func (d depth) cut(v float32) float32 {
-	v = min(max(v, 0), d.most)
+	if v < 0 {
+		v = 0
+	} else if v > d.most {
+		v = d.most
+	}
 	if d.whole {
-		v = float32(math.Trunc(float64(v)))
+		v = float32(int32(v))
 	}
 	return v
+}
+
+// floor rounds the value of an integer down.
+func floor(v float32) float32 {
+	whole := float32(int32(v))
+	if whole > v {
+		whole--
+	}
+	return whole
 }
 
 // greyOrRGB is the error of steps with colours if the image has none.
@@ -147,7 +164,7 @@ func (d depth) grey(m *Planes) float32 {
 	for i, v := range red {
 		l := deepLuma(v, green[i], blue[i])
 		if d.whole {
-			l = float32(math.Floor(float64(l)))
+			l = floor(l)
 		}
 		sum += float64(l)
 	}

@@ -2,7 +2,6 @@ package transform
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 )
 
@@ -25,7 +24,7 @@ func (d *deepEngine) toGrey(e *engine, channels int) error {
 		for i, v := range grey {
 			grey[i] = deepLuma(v, green[i], blue[i])
 			if depthOf(d.dtype).whole {
-				grey[i] = float32(math.Trunc(float64(grey[i])))
+				grey[i] = float32(int32(grey[i]))
 			}
 		}
 	}

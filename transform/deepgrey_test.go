@@ -144,3 +144,14 @@ func TestColoursOfDepth16TakeAllNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestHuesBelowBlackAreInTheRange has signed integers whose greatest colour is 0, so that their saturation is
+// infinite.
+func TestHuesBelowBlackAreInTheRange(t *testing.T) {
+	below := arrays(t, tensor.Int16, tensor.Shape{3, 1, 1}, dense.Bytes([]int16{0, -5, -700}))
+	for _, v := range deepValues[int16](t, images(t, below, transform.Depth16(3), transform.ColorJitter(0, 0, 0, 0.5)), 0) {
+		if v < -700 || v > 700 {
+			t.Errorf("got %d", v)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (d depth) saturate(m *Planes, factor float64) {
 	for i, v := range red {
 		l := deepLuma(v, green[i], blue[i])
 		if d.whole {
-			l = float32(math.Floor(float64(l)))
+			l = floor(l)
 		}
 		red[i] = d.cut(plusTimes(float32(v*ratio), l, rest))
 		green[i] = d.cut(plusTimes(float32(green[i]*ratio), l, rest))
@@ -56,9 +56,17 @@ func (d depth) turnHue(m *Planes, by float64) {
 	}
 }
 
-// trunc rounds a value towards 0, within the range of the dtype.
+// trunc rounds a value towards 0, within the range of an integer's dtype.
 func (d depth) trunc(v float32) float32 {
-	return min(max(float32(math.Trunc(float64(v))), d.least), d.most)
+	switch {
+	case v < d.least:
+		return d.least
+	case v > d.most:
+		return d.most
+	case v >= d.least:
+		return float32(int32(v))
+	}
+	return 0 // NaN, of a hue below black
 }
 
 // deepHSV is the hue from 0 to 1, the saturation and the value of a colour, in the order of

@@ -77,6 +77,14 @@ func (t *tuner) leap(w *window) bool {
 	return true
 }
 
+// land takes a leap back, because reads only took long at first: a prefetcher had not
+// fetched anything yet, for example.
+func (t *tuner) land() {
+	t.forget()
+	t.trial, t.alone = trial{}, pace{}
+	t.set(t.processors, fmt.Sprintf("reads took long only at first, so there are %s again", t.crew(t.processors)))
+}
+
 // reach is the number of workers that keeps the processors or the loop body busy, or
 // fills the batches that there may be.
 func (t *tuner) reach(w *window) int {

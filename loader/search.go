@@ -57,9 +57,6 @@ func (t *tuner) steady(w window) bool {
 		t.forget()
 		t.falls, t.leaps, t.alone = rate > t.rate, rate < t.rate, pace{}
 	}
-	if t.alone.workers > 0 && w.reads > 0 {
-		t.alone.note(&w, t.workers)
-	}
 	t.odd = 0
 	t.windows++
 	t.rate += (rate - t.rate) / float64(min(t.windows, 8))

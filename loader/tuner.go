@@ -122,7 +122,12 @@ func (t *tuner) step(w window) {
 	if !w.bodyBound() {
 		t.bound = 0
 	}
+	if t.alone.workers > 0 && w.reads > 0 {
+		t.alone.note(&w, t.workers)
+	}
 	switch {
+	case t.leapt > 0 && !t.alone.waiting() && w.computing(t.workers):
+		t.land()
 	case t.trial.from > 0:
 		t.judge(w)
 	case w.bodyBound():

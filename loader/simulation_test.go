@@ -81,6 +81,7 @@ func (s simulation) told(ds *fake) dataset.Dataset {
 type simulated struct {
 	whole   float64 // samples per second
 	settled float64 // the same after the settling phase
+	usual   int     // workers that it had for most of the time after the settling phase
 	stats   loader.Stats
 	log     []string // of what Auto did
 	most    int64    // bytes of memory that the loader had while it placed a sample
@@ -104,13 +105,18 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 		}
 		l = newLoader(t, s.told(ds), append(options, loader.BatchSize(s.batch))...)
 		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
+		had := map[int]time.Duration{}
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if time.Since(looked) > 100*ms { // because it takes long
+				now := l.Stats().Tuning
+				if time.Since(begun) > settled {
+					had[now.Workers] += time.Since(looked)
+				}
 				looked = time.Now()
-				if now := l.Stats().Tuning; fmt.Sprint(now.Workers, now.Reason) != last {
+				if fmt.Sprint(now.Workers, now.Reason) != last {
 					last = fmt.Sprint(now.Workers, now.Reason)
 					got.log = append(got.log, fmt.Sprintf("%v: %v", time.Since(begun), now))
 				}
@@ -131,6 +137,11 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 		got.whole = float64(samples) / took.Seconds()
 		got.settled = float64(samples-before) / (took - since).Seconds()
 		got.stats, got.most = l.Stats(), most.Load()
+		for n, long := range had {
+			if long > had[got.usual] {
+				got.usual = n
+			}
+		}
 	})
 	return got
 }

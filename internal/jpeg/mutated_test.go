@@ -154,11 +154,16 @@ func TestMutatedFilesAreDecodedOrRefused(t *testing.T) {
 	worst := 0.0
 	for _, s := range slowest {
 		rate, limit := b.least(m.file(s.file)), mutatedSlowness*sound
-		for range 20 { // other work on the machine may have slowed only one of them
+		for try := range 20 { // other work on the machine may have slowed only one of them
 			if rate <= limit {
 				break
 			}
-			limit = max(limit, mutatedSlowness*b.least(m.files[slowSound]))
+			for i := 0; try == 0 && i < len(m.files); i++ { // or have hidden which valid file is the slowest
+				if again := b.least(m.files[i]); again > sound {
+					sound, slowSound = again, i
+				}
+			}
+			limit = max(limit, mutatedSlowness*sound, mutatedSlowness*b.least(m.files[slowSound]))
 			rate = min(rate, b.least(m.file(s.file)))
 		}
 		worst = max(worst, rate)

@@ -21,6 +21,7 @@ func (s Stats) LogValue() slog.Value {
 		slog.Duration("body", s.Body),
 		slog.Int("workers", s.Workers),
 		slog.Duration("busy", s.Busy),
+		slog.Duration("drawing", s.Drawing),
 		slog.Duration("memory_wait", s.MemoryWait),
 		slog.Any("stages", slog.GroupValue(stages...)),
 		slog.Int("slabs", s.Slabs),

@@ -18,8 +18,8 @@ type meter struct {
 	sources  []source
 	waits    histogram
 
-	plain, waiting, body, busy, memoryWait metric.MeasurementOption
-	name                                   attribute.KeyValue
+	plain, waiting, body, busy, drawing, memoryWait metric.MeasurementOption
+	name                                            attribute.KeyValue
 
 	mu     sync.Mutex
 	l      *loader.Loader
@@ -38,6 +38,7 @@ func newMeter(c *config) *meter {
 		waiting:    with(name, attribute.String("penstock.loop.state", "wait")),
 		body:       with(name, attribute.String("penstock.loop.state", "body")),
 		busy:       with(name, attribute.String("penstock.worker.state", "busy")),
+		drawing:    with(name, attribute.String("penstock.worker.state", "drawing")),
 		memoryWait: with(name, attribute.String("penstock.worker.state", "memory_wait")),
 		stages:     map[string]metric.MeasurementOption{},
 	}
@@ -138,6 +139,7 @@ func (m *meter) loader(set *instruments) metric.Callback {
 		o.ObserveFloat64(loop, s.Wait.Total.Seconds(), m.waiting)
 		o.ObserveFloat64(loop, s.Body.Seconds(), m.body)
 		o.ObserveFloat64(work, s.Busy.Seconds(), m.busy)
+		o.ObserveFloat64(work, s.Drawing.Seconds(), m.drawing)
 		o.ObserveFloat64(work, s.MemoryWait.Seconds(), m.memoryWait)
 		o.ObserveInt64(workers, int64(s.Workers), m.plain)
 		o.ObserveInt64(slabs, int64(s.Slabs), m.plain)

@@ -80,6 +80,7 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 			"penstock.loader.loop.time" + train + ",penstock.loop.state=wait":            s.Wait.Total.Seconds(),
 			"penstock.loader.loop.time" + train + ",penstock.loop.state=body":            0.06,
 			"penstock.loader.worker.time" + train + ",penstock.worker.state=busy":        0.256,
+			"penstock.loader.worker.time" + train + ",penstock.worker.state=drawing":     s.Drawing.Seconds(),
 			"penstock.loader.worker.time" + train + ",penstock.worker.state=memory_wait": s.MemoryWait.Seconds(),
 			"penstock.loader.stage.time" + train + ",penstock.stage=read":                0.096,
 			"penstock.loader.stage.time" + train + ",penstock.stage=decode":              0.16,

@@ -17,7 +17,7 @@
 //	penstock.loader.batches.ready      {batch}   up-down counter, of complete batches that wait for the loop body
 //	penstock.loader.wait.duration      s         histogram, of the loop's waits for batches
 //	penstock.loader.loop.time          s         counter; penstock.loop.state is wait or body
-//	penstock.loader.worker.time        s         counter, of all workers together; penstock.worker.state is busy or memory_wait
+//	penstock.loader.worker.time        s         counter, of all workers together; penstock.worker.state is busy, drawing or memory_wait
 //	penstock.loader.worker.count       {worker}  up-down counter, with loader.Auto of those that are active
 //	penstock.loader.slab.count         {slab}    up-down counter
 //	penstock.loader.slab.usage         By        up-down counter

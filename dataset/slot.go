@@ -59,8 +59,9 @@ func (s Slot) Rand() *rand.Rand { return slots.Slot(s).Draw().Rand() }
 
 // Stage says what the reader does from now on, until the next Stage or the end
 // of Place: [StageRead], [StageDecode], or a name of your own. The loader's
-// statistics count the time under that name, and a timeout error names it. A
-// call costs about as much as time.Now.
+// statistics count the time under that name, and a timeout error names it. Name
+// StageRead what waits for storage or a network: with loader.Auto, the number of
+// workers depends on it. A call costs about as much as time.Now.
 func (s Slot) Stage(name string) { slots.Slot(s).Draw().Stage(name) }
 
 // The stages that this module's datasets and transforms report to [Slot.Stage].

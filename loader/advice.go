@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"time"
-
-	"github.com/penstock-go/penstock/dataset"
 )
 
 // advise logs, once, that more workers than processors do not help if samples
@@ -16,22 +14,22 @@ func (l *Loader) advise() {
 		return
 	}
 	s := l.Stats()
-	var reading, computing time.Duration
+	var rest, computing time.Duration
 	for _, stage := range s.Stages {
-		if stage.Name == dataset.StageRead {
-			reading += stage.Total
-		} else {
+		if computes(stage.Name) {
 			computing += stage.Total
+		} else {
+			rest += stage.Total
 		}
 	}
 	const enough = time.Second // of evidence
-	if computing < enough || computing < 3*reading {
+	if computing < enough || computing < 3*rest {
 		return
 	}
 	l.advised.Do(func() {
 		l.cfg.logger.Warn("loader: more workers than processors, and the work is computing, not waiting",
 			"workers", l.cfg.workers, "processors", processors,
-			"computing", fmt.Sprintf("%.0f%%", 100*float64(computing)/float64(reading+computing)),
+			"computing", fmt.Sprintf("%.0f%%", 100*float64(computing)/float64(rest+computing)),
 			"suggestion", fmt.Sprintf("Workers(%d)", processors))
 	})
 }

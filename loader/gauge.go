@@ -44,6 +44,7 @@ type reading struct {
 	reads   int64
 	reading time.Duration
 	other   time.Duration
+	known   time.Duration
 }
 
 // idleness adds up the time of workers without work. The loader's mutex guards it.
@@ -141,6 +142,7 @@ func (r *run) measure(now time.Time) {
 		reads:   next.reads - last.reads,
 		reading: next.reading - last.reading,
 		other:   next.other - last.other,
+		known:   next.known - last.known,
 	})
 	t.processors = runtime.GOMAXPROCS(0)
 	if l.cfg.decide(&t.tuner, &t.window) {
@@ -170,6 +172,9 @@ func (r *run) read(now time.Time) reading {
 				x.reading += total
 			} else {
 				x.other += total
+			}
+			if computes(stage) {
+				x.known += total
 			}
 		})
 	}

@@ -82,7 +82,9 @@ func (t *tuner) leap(w *window) bool {
 func (t *tuner) land() {
 	t.forget()
 	t.trial, t.alone = trial{}, pace{}
-	t.set(t.processors, fmt.Sprintf("reads took long only at first, so there are %s again", t.crew(t.processors)))
+	t.eased, t.burned, t.bound = 0, false, 0
+	n := min(t.processors, t.most)
+	t.set(n, fmt.Sprintf("reads took long only at first, and %s enough now", t.are(n)))
 }
 
 // reach is the number of workers that keeps the processors or the loop body busy, or

@@ -61,13 +61,13 @@ func (l *Loader) deeper() bool {
 }
 
 // most is the number of samples of all batches that there may be, but for the one in the
-// loop body.
+// loop body. If there may be one batch only, it is that of this one.
 func (l *Loader) most() int {
 	slabs := l.slabs(mostWorkers, l.slabSize())
 	if l.tuning.frozen {
 		slabs = l.tuning.slabs
 	}
-	return saturated(slabs-1, l.rows)
+	return saturated(max(1, slabs-1), l.rows)
 }
 
 func (l *Loader) slabSize() int { return slabBytes(l.collation.columns, l.rows) }

@@ -12,6 +12,7 @@ type trial struct {
 	from, to int     // 0 if there is no trial
 	rate     float64 // with from, before
 	tried    evidence
+	deepened bool // whether there are more slabs than when rate was measured
 	again    bool // whether from is being measured again
 	before   evidence
 }
@@ -61,8 +62,9 @@ func (t *tuner) judge(w window) {
 		t.confirm(w)
 		return
 	}
-	if r.up() && t.deepen(w) {
-		return // more workers need more slabs to load more
+	if r.up() && t.deepen(w) { // more workers need more slabs to load more
+		r.tried, r.deepened = evidence{}, true
+		return
 	}
 	r.tried.add(w)
 	ratio, margin, last := r.tried.rate()/r.rate, r.tried.margin(), r.tried.count == trials
@@ -73,7 +75,7 @@ func (t *tuner) judge(w window) {
 	}
 	unused := r.up() && ratio < gain && r.tried.idle > time.Duration(t.workers)*r.tried.took/2
 	switch {
-	case r.tried.bodyBound(), scale > 1.9 && ratio > sure: // beyond doubt, the second time
+	case r.tried.bodyBound(), !r.deepened && scale > 1.9 && ratio > sure: // beyond doubt, the second time
 		if scale > 3 || r.tried.count > 1 || r.tried.bodyBound() {
 			t.settle(true, ratio)
 		}
@@ -127,8 +129,11 @@ func (t *tuner) settle(keep bool, ratio float64) {
 		t.lower, t.refused = r.to, r.to
 	}
 	to, rate, windows := r.from, r.rate, 2 // two, so that another load is noticed
-	if r.again {
+	switch {
+	case r.again:
 		rate = r.before.rate()
+	case r.deepened:
+		rate, windows = 0, 0 // not known with so many slabs
 	}
 	if keep {
 		to, rate, windows = r.to, r.tried.rate(), r.tried.count
@@ -141,9 +146,9 @@ func (t *tuner) settle(keep bool, ratio float64) {
 func (t *tuner) result(r trial, keep bool, ratio float64) string {
 	text := "as much as"
 	switch {
-	case r.up() && keep:
+	case r.up() && keep && ratio > 1:
 		text = times(ratio)
-	case r.up():
+	case r.up() && !keep:
 		text = "no more than"
 	case !keep:
 		text = "less than"

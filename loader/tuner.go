@@ -118,6 +118,9 @@ func (t *tuner) step(w window) {
 		t.settles = false
 		return
 	}
+	if t.workers >= t.eased {
+		t.eased = 0 // from here on, trials decide
+	}
 	t.calm += w.took
 	if !w.bodyBound() {
 		t.bound = 0
@@ -126,7 +129,7 @@ func (t *tuner) step(w window) {
 		t.alone.note(&w, t.workers)
 	}
 	switch {
-	case t.leapt > 0 && !t.alone.waiting() && w.computing(t.workers):
+	case t.leapt > 0 && t.workers > t.processors && !t.alone.waiting() && w.other > 40*w.reading:
 		t.land()
 	case t.trial.from > 0:
 		t.judge(w)
@@ -134,7 +137,7 @@ func (t *tuner) step(w window) {
 		t.ease(w)
 	case t.eased > t.workers:
 		t.lower, t.burned = t.workers, true
-		t.set(min(t.eased, 2*t.workers), fmt.Sprintf("the loop waited with %s", t.crew(t.workers)))
+		t.set(min(t.eased, 2*t.workers, t.most), fmt.Sprintf("the loop waited with %s", t.crew(t.workers)))
 	default:
 		t.search(w)
 	}
@@ -187,7 +190,7 @@ func (t *tuner) limit(most int, reason string) {
 	if most >= t.most {
 		return
 	}
-	t.most, t.upper, t.why = most, min(t.upper, most+1), reason
+	t.most, t.upper, t.eased, t.why = most, min(t.upper, most+1), min(t.eased, most), reason
 	t.trial = trial{}
 	t.set(min(t.workers, most), reason)
 }

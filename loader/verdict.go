@@ -65,15 +65,19 @@ func (s Stats) work(processors int, waits string) string {
 	switch {
 	case staged && stage.Name == dataset.StageRead:
 		return fmt.Sprintf("storage is the limit: %s: %s", text,
-			s.choice("more workers help, also more than processors", "packed or cached data helps, and Auto finds the workers"))
+			s.choice("more workers help, also more than processors", s.found("packed or cached data helps")))
 	case s.Workers < processors && s.Tuning.Reason == "":
 		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d", text, processors)
-	case s.Tuning.gained > processors && (!staged || s.Tuning.gained > 4*processors):
+	case s.Tuning.gained > processors && (!staged || !computes(stage.Name) || s.Tuning.gained > 4*processors):
 		return fmt.Sprintf("samples wait rather than compute, because more workers than the %s load more: %s: faster storage helps, or cached data",
 			figures.Count(processors, "processor", "processors"), text)
 	case !staged:
 		return fmt.Sprintf("it is not known whether samples wait or compute, because the dataset reports no stage for %s of the work of %s, and %s: report stages by Slot.Stage%s",
-			percent(unknown, s.Busy), s.crew(), waits, s.choice(", or let Auto find the workers", ", and Auto finds the workers"))
+			percent(unknown, s.Busy), s.crew(), waits, s.choice(", or let Auto find the workers", s.found("")))
+	}
+	if !computes(stage.Name) {
+		return fmt.Sprintf("it is not known whether %s waits or computes: it %s: %s", name,
+			text[len(name)+1:], s.choice("call it StageRead if it waits for storage, or let Auto find the workers", s.found("call it StageRead if it waits for storage")))
 	}
 	cheaper := "data that was preprocessed"
 	switch {
@@ -92,6 +96,14 @@ func (s Stats) choice(fixed, auto string) string {
 		return auto
 	}
 	return fixed
+}
+
+// found says what Auto does, after another thing that helps.
+func (s Stats) found(helps string) string {
+	if s.Tuning.Workers >= mostWorkers {
+		return fmt.Sprintf("%s, or more workers than the %d that Auto has at most", helps, mostWorkers)
+	}
+	return helps + ", and Auto finds the workers"
 }
 
 // largest is the stage that took most time.

@@ -1,6 +1,10 @@
 package loader
 
-import "time"
+import (
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+)
 
 // A window is what the loader did in some time.
 type window struct {
@@ -13,6 +17,7 @@ type window struct {
 	reads   int64
 	reading time.Duration // in the stage "read", all workers together
 	other   time.Duration // in other stages
+	known   time.Duration // of other, in stages that are known to compute
 	deeper  bool          // whether there may be more slabs
 	room    int           // samples for which there may be slabs; 0 if not known
 	rows    int           // samples of a batch
@@ -31,6 +36,7 @@ func (w *window) add(v window) {
 	w.reads += v.reads
 	w.reading += v.reading
 	w.other += v.other
+	w.known += v.known
 }
 
 func (w *window) rate() float64 { return float64(w.samples) / w.took.Seconds() }
@@ -55,7 +61,18 @@ func (w *window) waiting() bool {
 // computing reports whether workers compute all the time, according to the dataset's
 // stages.
 func (w *window) computing(workers int) bool {
-	return w.other > 40*w.reading && w.other > (time.Duration(workers)*w.took-w.idle)/2
+	return w.known > 40*(w.reading+w.other-w.known) && w.known > (time.Duration(workers)*w.took-w.idle)/2
+}
+
+// computes reports whether a stage is known to compute. One with a name of the dataset's own
+// may also wait for something.
+func computes(stage string) bool {
+	switch stage {
+	case dataset.StageDecode, dataset.StageResample, dataset.StageAugment, dataset.StageStore, stageCollate,
+		"pack", "check": // of dataset/packed
+		return true
+	}
+	return false
 }
 
 // work is the time of a sample.

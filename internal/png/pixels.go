@@ -14,7 +14,6 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 		return errRoom
 	}
 	d.done = -1
-	d.line = grow(d.line, 4*d.w)
 	return d.decode(window.Max.Y, func(row []byte, y int, p pass) {
 		if y < window.Min.Y || y >= window.Max.Y {
 			return
@@ -24,7 +23,8 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 			d.pixels(out, row, window.Min.X)
 			return
 		}
-		line := d.line[:4*((d.w-p.x+p.dx-1)/p.dx)]
+		d.line = grow(d.line, 4*((d.w-p.x+p.dx-1)/p.dx))
+		line := d.line
 		d.pixels(line, row, 0)
 		for x := p.x; x < window.Max.X; x += p.dx {
 			if x >= window.Min.X {

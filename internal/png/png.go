@@ -3,8 +3,8 @@
 // from file to file. Source: PNG specification, third edition.
 //
 // What [image/png.Decode] accepts is accepted, with the same values. Other files are errors, but
-// for these: checksums of chunks after the image data, bytes after the end of the compressed
-// stream, and image data of rows that are not needed are not checked.
+// for these: checksums and order of the chunks after the image data, the length of IEND, bytes after
+// the end of the compressed stream, and image data of rows that are not needed are not checked.
 package png
 
 import (
@@ -15,6 +15,8 @@ import (
 	"hash/crc32"
 	"image"
 	"io"
+	"math"
+	"strconv"
 )
 
 // Signature is the first bytes of a file.
@@ -175,13 +177,15 @@ func (d *Decoder) shape(b []byte, size int) error {
 	d.depth, d.colour, d.laced = int(b[8]), Colour(b[9]), b[12] == 1
 	switch {
 	case w-1 >= 1<<31-1 || h-1 >= 1<<31-1:
-		return fmt.Errorf("%d×%d pixels", w, h)
+		return fmt.Errorf("%d×%d pixels, but a side has 1 to %d", w, h, math.MaxInt32)
 	case b[10] != 0 || b[11] != 0 || b[12] > 1:
 		return errors.New("unknown methods of compression, filtering or interlacing")
 	case !d.known():
 		return fmt.Errorf("%d bits per sample with colour type %d", d.depth, d.colour)
-	case uint64(h)*(1+uint64(w)*uint64(d.bits())/8) > densest*uint64(size):
+	case 1+uint64(w)*uint64(d.bits())/8 > densest*uint64(size)/uint64(h):
 		return fmt.Errorf("%w: %d bytes are too few for %d×%d pixels", io.ErrUnexpectedEOF, size, w, h)
+	case uint64(w)*max(4, uint64(d.bits())/8) > math.MaxInt/2:
+		return fmt.Errorf("rows of %d pixels are too long for an int of %d bits", w, strconv.IntSize)
 	}
 	d.w, d.h = int(w), int(h)
 	return nil

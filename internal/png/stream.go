@@ -37,7 +37,6 @@ func (d *Decoder) decode(last int, show func(row []byte, y int, p pass)) error {
 
 // goOn is decode from row first on, if the image is not interlaced.
 func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) error {
-	bits := d.bits()
 	passes := d.passes()
 	for i, p := range passes {
 		w := (d.w - p.x + p.dx - 1) / p.dx
@@ -48,7 +47,7 @@ func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) er
 		if i == len(passes)-1 {
 			end = last
 		}
-		n := 1 + (w*bits+7)/8
+		n := d.rowBytes(w)
 		if first == 0 {
 			clear(d.rows[0][:n])
 		}
@@ -57,7 +56,7 @@ func (d *Decoder) goOn(first, last int, show func(row []byte, y int, p pass)) er
 			if _, err := io.ReadFull(d.zlib, row); err != nil {
 				return decodeError(err)
 			}
-			if err := unfilter(row[0], row[1:], d.rows[0][1:n], (bits+7)/8); err != nil {
+			if err := unfilter(row[0], row[1:], d.rows[0][1:n], (d.bits()+7)/8); err != nil {
 				return decodeError(err)
 			}
 			show(row[1:], y, p)
@@ -104,12 +103,15 @@ func (d *Decoder) begin() (err error) {
 	if err != nil {
 		return err
 	}
-	n := 1 + (d.w*d.bits()+7)/8
 	for k := range d.rows {
-		d.rows[k] = grow(d.rows[k], n)
+		d.rows[k] = grow(d.rows[k], d.rowBytes(d.w))
 	}
 	return nil
 }
+
+// rowBytes are those of a row of w pixels in the stream, with the filter's. The bits of a row may be too
+// many for an int of 32 bits.
+func (d *Decoder) rowBytes(w int) int { return int(1 + (uint64(w)*uint64(d.bits())+7)/8) }
 
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {

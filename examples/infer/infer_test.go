@@ -256,3 +256,20 @@ func TestAnInterruptLeavesNoTable(t *testing.T) {
 		t.Errorf("the table: got error %v, want %v", err, fs.ErrNotExist)
 	}
 }
+
+// /dev/stdout is such a link.
+func TestAnInterruptLeavesLinks(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "table.csv"), out); err != nil {
+		t.Skip("needs symbolic links: ", err)
+	}
+	if err := run(ctx, options{out: out, workers: 2, batch: 32}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+	if _, err := os.Lstat(out); err != nil {
+		t.Errorf("the link: %v", err)
+	}
+}

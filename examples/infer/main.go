@@ -114,9 +114,10 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// discard removes a table that is not complete, unless it is a pipe or a terminal.
+// discard removes a table that is not complete, unless its name is that of a link, such as /dev/stdout, of a
+// pipe or of a terminal.
 func discard(f *os.File) error {
-	info, err := f.Stat()
+	info, err := os.Lstat(f.Name())
 	if err := errors.Join(err, f.Close()); err != nil || !info.Mode().IsRegular() {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 var files = flag.String("files", "../../dataset/shards/parquet/testdata", "folder with photos.parquet and groups.parquet, as testdata/peers.py of dataset/shards/parquet makes them")
 
-// names are the files, with their sizes of blocks for a loop over blocks.
+// names are the files, in the folder files.
 var names = []string{"photos.parquet", "groups.parquet"}
 
 const blockSize = 4 << 20

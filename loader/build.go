@@ -30,8 +30,8 @@ func (w *worker) prepare(j *job) (ok bool) {
 	return false // the deferred function sets ok
 }
 
-// draws computes the samples of a fresh batch. It calls the sampler, the Allocator
-// and hooks.
+// draws computes the samples of a fresh batch. It calls the sampler, the dataset's
+// ReadAhead, the Allocator and hooks.
 func (w *worker) draws(j *job) (err error) {
 	defer recovered(&err)
 	j.beginTask(w.ctx)
@@ -59,6 +59,7 @@ func (w *worker) build(j *job) {
 	defer trace.StartRegion(w.ctx, "loader.build").End()
 	begun := time.Now()
 	w.begins(begun)
+	w.sealing = 0
 	if !w.drew.IsZero() {
 		w.drawing.Add(int64(begun.Sub(w.drew)))
 		w.drew = time.Time{}
@@ -69,7 +70,7 @@ func (w *worker) build(j *job) {
 		took := max(0, time.Since(begun)-w.gave)
 		w.busy.Add(int64(took))
 		w.gave = 0
-		w.worked(took)
+		w.worked(took - w.sealing)
 	}()
 	chunk := w.chunk(j.size())
 	for !w.run.stopped.Load() {
@@ -131,8 +132,10 @@ func (w *worker) finished(j *job, rows int) {
 // or a hook becomes an error in its place.
 func (w *worker) seal(j *job) {
 	err := ErrGoexit // unless user code returns
+	begun := time.Now()
 	defer func() {
 		w.call.end()
+		w.sealing += time.Since(begun)
 		if err != nil {
 			j.err = j.named(err)
 		}

@@ -74,8 +74,8 @@ func (w *worker) begins(at time.Time) {
 
 // A batch is quick if its calls that place samples take less than quickCall on average. To
 // time one takes about a hundredth of that. A worker is quick from the 4th quick batch on,
-// until two batches of about 8 are not. A single one does not count, because it happens
-// whenever the system lets another process run.
+// until two of its next eight batches or so are not. A single one does not count, because
+// it happens whenever the system lets another process run.
 const (
 	quickCall     = 20 * time.Microsecond
 	quickWorker   = 4  // quickness of a worker that is quick
@@ -85,7 +85,7 @@ const (
 
 func (w *worker) quick() bool { return w.quickness >= quickWorker }
 
-// worked notes how long the calls of a batch took.
+// worked notes how long the calls of a batch that place samples took.
 func (w *worker) worked(took time.Duration) {
 	switch {
 	case w.placing == 0: // others had placed all samples

@@ -223,6 +223,7 @@ func (w *worker) waitedForMemory(took time.Duration) {
 		}
 	}()
 	w.at.Store(nil)
+	w.begins(time.Now()) // the last batch began before the wait
 	w.enter(observing)
 	err = called(func() { w.l.cfg.trace.MemoryWaited(w.id, took) })
 }

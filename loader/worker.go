@@ -25,7 +25,7 @@ type worker struct {
 	ahead  readAhead
 	yields bool // whether it is to let other goroutines run once its rows are counted
 	draw   *slots.Draw
-	spans  []StageSpan // of the current sample, for SampleDone
+	spans  []StageSpan // of the current sample, for SampleDone and SampleSlow
 	cells  []slots.Cell
 	rows   rowSlots
 	dst    []slots.Values // of a batch after a step of Collate
@@ -41,6 +41,7 @@ type worker struct {
 
 	busy    atomic.Int64  // nanoseconds; never falls
 	gave    time.Duration // given away by the current build, which is not busy
+	sealing time.Duration // time of the current build after the last samples of batches
 	placing int           // calls of the current build that place samples
 
 	quickness  int          // how many of its last batches were quick, weighed

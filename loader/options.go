@@ -101,10 +101,11 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // loop places the samples itself, so only its wait for a kept batch is limited.
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call
-// of the dataset, the sampler or a hook. A worker whose call lasts longer keeps its
-// Reader and its slab until the call returns. In the next loop, another worker with
-// a Reader of its own takes its place. [Loader.Close] waits for such calls, for at
-// most the Timeout again.
+// of the dataset, the sampler or a hook. Where samples take less than 20 µs on
+// average, calls count from when the worker began with the batch. A worker whose call
+// lasts longer keeps its Reader and its slab until the call returns. In the next loop,
+// another worker with a Reader of its own takes its place. [Loader.Close] waits for
+// such calls, for at most the Timeout again.
 //
 // Without a Timeout, loops wait until the calls return. A Reader that watches its
 // context returns soon.
@@ -150,9 +151,9 @@ func Memory(a Allocator) Option { return Option{func(c *config) { c.memory = a }
 // comes this many batches later. The default is 1, and 0 turns it off. With [Auto] and
 // without ReadAhead, the distance follows the time of a read. The dataset is not told while
 // its stage "read" takes less than 0.2 ms on average, because then the data is in memory
-// already. Nor is it told for 64 batches after being told a sample took half as long as
-// reading one. A [dataset.Foreseer] is also told the whole epoch, for any value of ReadAhead.
-// Where it uses the epoch, it ignores this advice.
+// already. If telling it takes longer than half a read per sample (and 0.2 ms), it is not
+// told of the next 64 batches. A [dataset.Foreseer] is also told the whole epoch, for any
+// value of ReadAhead. Where it uses the epoch, it ignores this advice.
 func ReadAhead(batches int) Option {
 	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
 }

@@ -73,11 +73,11 @@ func (t *telling) share(n int) int {
 	case t.silent > 0:
 		t.silent--
 		return 0
-	case t.asking:
+	case t.asking || n == 0:
 		return 0
 	}
 	t.asking = true
-	return min(1, n)
+	return 1
 }
 
 // took notes whether a call was cheap.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // An advised dataset remembers the samples that it was told.
@@ -94,3 +96,33 @@ func TestReadAheadEndsWhereItTakesAsLongAsReading(t *testing.T) {
 
 // silence is the number of batches after which a dataset is asked again.
 const silence = 64
+
+// A batchesOf is a batch sampler with the batches of every epoch.
+type batchesOf []fixedBatches
+
+func (b batchesOf) Epoch(epoch int) sampler.Batches { return b[epoch] }
+
+// TestReadAheadOutlivesAnEmptyBatch: an empty batch ends the loop with an error, and there is
+// nothing to tell of it. The next loop goes on.
+func TestReadAheadOutlivesAnEmptyBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := &advised{fake: throttled()}
+		ds.n = 4
+		l := newLoader(t, ds, loader.Workers(1), loader.BatchSampler(batchesOf{{{0}, {}, {1}}, {{0}, {1}, {2}, {3}}}))
+		var last error
+		for _, err := range l.Epoch(t.Context(), 0) {
+			last = err
+		}
+		if last == nil || !strings.Contains(last.Error(), "empty batch") {
+			t.Fatalf("got %v, want the error of an empty batch", last)
+		}
+		for _, err := range l.Epoch(t.Context(), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []int{1, 2, 3}; !slices.Equal(ds.told, want) {
+			t.Errorf("told of %v, want %v", ds.told, want)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"runtime"
 	"testing"
+	"time"
 
 	"gorgonia.org/tensor"
 
@@ -44,7 +45,10 @@ func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for e == 0 && b.Number() == 0 && l.Stats().Ready < 8 { // until all slabs are in use
+				for begun := time.Now(); e == 0 && b.Number() == 0 && l.Stats().Ready < 8; { // until all slabs are in use
+					if time.Since(begun) > 10*time.Second {
+						t.Fatalf("%d batches are ready after 10 s, want 8", l.Stats().Ready)
+					}
 					runtime.Gosched()
 				}
 				if ends := b.Offsets("x"); padded && ends[b.Len()] < 100*small {

@@ -185,6 +185,8 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a addres
 	begun := time.Now()
 	s.counts.inFlight.Add(1)
 	defer s.counts.inFlight.Add(-1)
+	// HTTP/2 ends a request at the deadline even if nothing is being written.
+	http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	m, done, err := s.lanes.get(r.Context(), of, a)
 	if err != nil {
 		status = statusOf(r.Context(), err)

@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,42 +203,63 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 
 func TestAnswersThatTakeLongerThanStallAreSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
-	ctx, cancel := context.WithCancel(t.Context())
-	s := newServer(t, &source{n: 400, fails: func(i int) error {
-		if i >= 200 && i%4 == 0 {
-			time.Sleep(2 * stall) // a slow sample
-		}
-		if i == 208 {
-			return errors.New("no good")
-		}
-		return nil
-	}}, serve.Loader(loader.BatchSize(4), loader.Workers(3)), serve.Stall(stall))
-	address, ended := make(chan net.Addr, 1), make(chan error, 1)
-	go func() {
-		ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Listening(func(a net.Addr) { address <- a }))
-	}()
-	url := "http://" + (<-address).String() + "/v1/" + s.Plan() + "/0/0-1/"
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
-	var group sync.WaitGroup
-	for path, want := range map[string]int{"GET 50": 200, "HEAD 51": 200, "GET 52": 500} {
-		group.Go(func() {
-			method, number, _ := strings.Cut(path, " ")
-			r, _ := http.NewRequest(method, url+number, nil)
-			resp, err := client.Do(r)
-			if err != nil {
-				t.Errorf("%s: %v", path, err)
-				return
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		s := newServer(t, &source{n: 400, fails: func(i int) error {
+			if i >= 200 && i%4 == 0 {
+				time.Sleep(2 * stall) // a slow sample
 			}
-			defer resp.Body.Close()
-			if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want {
-				t.Errorf("%s: status %d, %v, want %d", path, resp.StatusCode, err, want)
+			if i == 208 {
+				return errors.New("no good")
 			}
-		})
+			return nil
+		}}, serve.Loader(loader.BatchSize(4), loader.Workers(3)), serve.Stall(stall))
+		server := httptest.NewUnstartedServer(s)
+		server.EnableHTTP2 = protocol == "HTTP/2.0"
+		server.StartTLS()
+		url, client := server.URL+"/v1/"+s.Plan()+"/0/0-1/", server.Client()
+		var group sync.WaitGroup
+		for path, want := range map[string]int{"GET 50": 200, "HEAD 51": 200, "GET 52": 500} {
+			group.Go(func() {
+				method, number, _ := strings.Cut(path, " ")
+				r, _ := http.NewRequest(method, url+number, nil)
+				resp, err := client.Do(r)
+				if err != nil {
+					t.Errorf("%s %s: %v", protocol, path, err)
+					return
+				}
+				defer resp.Body.Close()
+				if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Proto != protocol {
+					t.Errorf("%s: %s, status %d, %v, want %s and %d", path, resp.Proto, resp.StatusCode, err, protocol, want)
+				}
+			})
+		}
+		group.Wait()
+		server.Close()
 	}
-	group.Wait()
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// TestABatchThatIsNotReadIsGivenUp: the client takes the header and none of the 32 MB, which
+// are more than connections buffer.
+func TestABatchThatIsNotReadIsGivenUp(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		s := newServer(t, &source{n: 8, pixels: 8 << 20}, serve.Loader(loader.BatchSize(4), loader.Workers(1)), serve.Stall(100*time.Millisecond))
+		ended := make(chan struct{})
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(ended)
+			s.ServeHTTP(w, r)
+		}))
+		server.EnableHTTP2 = http2
+		server.StartTLS()
+		resp, err := server.Client().Get(server.URL + "/v1/" + s.Plan() + "/0/0-1/0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			t.Errorf("HTTP/2 %v: the request still runs after a minute", http2)
+		}
+		resp.Body.Close()
+		server.Close()
 	}
 }

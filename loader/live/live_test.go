@@ -324,6 +324,31 @@ func TestTheHistoryIsBounded(t *testing.T) {
 	})
 }
 
+// TestTheHistoryHasNoGapWhereBatchesBecomeSlow: batches of 10 ms already count as slow ones.
+func TestTheHistoryHasNoGapWhereBatchesBecomeSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var view live.View
+		took := func(i int) time.Duration {
+			if i < 200 {
+				return 10 * time.Millisecond
+			}
+			return 10 * time.Second
+		}
+		l := newLoader(t, fake{make([]string, 220), took}, loader.Workers(1), loader.Observe(view.Trace("")))
+		for range l.Epoch(t.Context(), 0) {
+		}
+		all := reports(t, &view)[0].History
+		for i := range all[1:] {
+			if gap := all[i].Ago - all[i+1].Ago; gap > 11 {
+				t.Errorf("there is no moment from %.0f s ago on, for %.0f s", all[i].Ago, gap)
+			}
+		}
+		if len(all) < 20 {
+			t.Errorf("got %d moments, want one for every slow batch", len(all))
+		}
+	})
+}
+
 func TestTheViewMayBeAskedAtAnyTime(t *testing.T) {
 	var view live.View
 	over := make(chan struct{})

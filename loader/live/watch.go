@@ -17,6 +17,7 @@ type watch struct {
 	since atomic.Int64 // when the last point was added, in nanoseconds since 1970
 	skip  atomic.Int64 // batches to be delivered before the clock is read again
 	read  atomic.Int64 // when it was read last, in nanoseconds since 1970
+	every atomic.Int64 // batches from then to the next time
 
 	mu     sync.Mutex
 	l      *loader.Loader // nil after it is closed
@@ -81,10 +82,12 @@ func (w *watch) delivered(loader.BatchInfo, time.Duration) {
 	if w.skip.Add(-1) >= 0 {
 		return
 	}
-	now := time.Now()
-	if now.UnixNano()-w.read.Swap(now.UnixNano()) < int64(skipped*time.Millisecond) {
-		w.skip.Store(skipped)
+	now, next := time.Now(), int64(0)
+	if took := now.UnixNano() - w.read.Swap(now.UnixNano()); took < w.every.Load()*int64(time.Millisecond) {
+		next = skipped
 	}
+	w.skip.Store(next)
+	w.every.Store(next + 1)
 	since := w.since.Load()
 	if now.UnixNano()-since < int64(spacing) || !w.since.CompareAndSwap(since, now.UnixNano()) {
 		return

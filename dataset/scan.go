@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -96,19 +95,10 @@ type folder struct {
 	entries int
 }
 
-// place is the path of at. It begins with the root if fsys is an os.DirFS, which is
-// a string.
-func place(fsys fs.FS, at string) string {
-	if root := reflect.ValueOf(fsys); root.Kind() == reflect.String {
-		return path.Join(root.String(), at)
-	}
-	return at
-}
-
 func readFolder(fsys fs.FS, at string, types []string) (folder, error) {
 	entries, err := fs.ReadDir(fsys, at) // sorted by name
 	if err != nil {
-		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", place(fsys, at), files.Cause(err))
+		return folder{}, fmt.Errorf("dataset: image folder: read %s: %w", files.Place(fsys, at), files.Cause(err))
 	}
 	f := folder{path: at, entries: len(entries)}
 	for _, e := range entries {

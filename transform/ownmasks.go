@@ -70,7 +70,7 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 		}
 		mask.pix, mask.w, mask.h = mask.own[0].Bytes(), w, h
 		if n := len(mask.pix) / mask.size; n != mask.n*w*h {
-			return fmt.Errorf("mask %q has %d numbers, want %d of %d×%d pixels (height×width)", at.MaskField.field, n, mask.n, h, w)
+			return fmt.Errorf("mask %q has %d numbers, want %d×%d×%d: a step that changes the size makes its masks with NewMask", at.MaskField.field, n, mask.n, h, w)
 		}
 		if err := checkNumbers(mask.pix, at.dtype); err != nil {
 			return fmt.Errorf("mask %q: %w", at.MaskField.field, err)

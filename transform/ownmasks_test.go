@@ -222,15 +222,15 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 			dataset.Row[int64](s.Fields, 0)[1] = 0
 			return nil
 		}, "mask"),
-		`step of "planes": mask "planes" has 15 numbers, want 2 of 2×4 pixels (height×width)`: own(func(s *transform.Sample, _ *rand.Rand) error {
+		`step of "planes": mask "planes" has 15 numbers, want 2×2×4: a step`: own(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Grow[uint8](s.Fields, 0, 15)
 			return nil
 		}, "planes"),
-		`step of "mask": mask "mask" has 6 numbers, want 1 of 2×4 pixels (height×width)`: own(func(s *transform.Sample, _ *rand.Rand) error {
+		`step of "mask": mask "mask" has 6 numbers, want 1×2×4: a step`: own(func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 0, 3, 2)
 			return nil
 		}, "mask"),
-		`step of "mask" of "planes" of "boxes": mask "mask" has 8 numbers, want 1 of 1×2 pixels`:  withMasks(transform.ApplySample(halver{halved}, all...)),
+		`step of "mask" of "planes" of "boxes": mask "mask" has 8 numbers, want 1×1×2: a step`:    withMasks(transform.ApplySample(halver{halved}, all...)),
 		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`: withMasks(transform.ApplySample(halver{halved}, "boxes")),
 	} {
 		x, err := transform.Images(numbered(1), list...)

@@ -73,7 +73,7 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 		"transform: Pad(-1): want widths of 0 or more",
 		"transform: ToTensor(): want only one of ToTensor and PILToTensor",
 		"transform: Resize(3): must come before ToTensor and PILToTensor",
-		"transform: Normalize([1 2], [1]): want 3 means and standard deviations, one per channel, or one for all",
+		"transform: Normalize([1 2], [1]): want one mean and standard deviation for all channels, or one for each: the image has 3 channels",
 		"transform: Normalize([1], [0]): want finite standard deviations other than 0",
 	}
 	if diff := cmp.Diff(strings.Join(want, "\n"), fmt.Sprint(err)); diff != "" {

@@ -16,7 +16,8 @@ import (
 // fields. Its random numbers are those of a [Transform].
 //
 // If it has a method Size(w, h int) (int, int), it may change the size: Size is the
-// size after it, for an image of that width and height, or 0, 0 if that varies.
+// size after it, for an image of that width and height, or 0, 0 if that varies. Where the
+// size before it varies, the size after it varies, too: put a Resize before it.
 type SampleTransform interface {
 	ApplySample(s *Sample, r *rand.Rand) error
 }
@@ -233,7 +234,7 @@ func (s *sampling) finish(e *engine, want image.Point, varies bool) error {
 		return errors.New("want the sample's Image, or one that New has made")
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
-		return fmt.Errorf("made %d×%d pixels (%d bytes), want %d×%d", m.Width, m.Height, len(m.Pix), want.X, want.Y)
+		return fmt.Errorf("made %d×%d pixels (%d bytes), want %d×%d: a step that changes the size has a method Size", m.Width, m.Height, len(m.Pix), want.X, want.Y)
 	}
 	if m == &e.spare {
 		e.swap()

@@ -167,8 +167,8 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
-		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (24 bytes), want 6×4"},
-		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (96 bytes), want 3×2"},
+		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (24 bytes), want 6×4: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (96 bytes), want 3×2: a step that changes the size has a method Size"},
 		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil

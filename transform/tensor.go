@@ -9,6 +9,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/steps"
 )
 
@@ -202,7 +203,7 @@ func Normalize(mean, std []float32) Step {
 		case p.output.dtype != tensor.Float32:
 			return errors.New("want it before ToDtype")
 		case len(mean) != 1 && len(mean) != n || len(std) != 1 && len(std) != n:
-			return fmt.Errorf("want %d means and standard deviations, one per channel, or one for all", n)
+			return fmt.Errorf("want one mean and standard deviation for all channels, or one for each: the image has %s", figures.Count(n, "channel", "channels"))
 		}
 		for _, v := range mean {
 			if v-v != 0 {

@@ -152,7 +152,11 @@ func find(fsys fs.FS, what, suffix string, extensions []string) (map[string]stri
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("masks: find %s: %w", what, err)
+		at := "."
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			at = e.Path
+		}
+		return nil, fmt.Errorf("masks: find %s: read %s: %w", what, files.Place(fsys, at), files.Cause(err))
 	}
 	if len(errs) > 0 {
 		return nil, files.Join(errs)

@@ -2,6 +2,8 @@ package masks_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,5 +113,14 @@ func TestErrorsNameTheFile(t *testing.T) {
 		if _, err := dataset.At(t.Context(), ds, i); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+func TestAMissingFolderIsNamed(t *testing.T) {
+	root := t.TempDir()
+	missing := filepath.Join(root, "none")
+	_, err := masks.Folder(os.DirFS(missing), os.DirFS(root))
+	if want := "masks: find images: read " + missing + ": "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
 	}
 }

@@ -152,7 +152,7 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 
 	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
 		float64(s.Samples)/took.Seconds(), s.Workers, s.Wait.First.Round(time.Microsecond), s)
-	leftOut(os.Stdout, s)
+	leftOut(os.Stdout, s, dir == "")
 	if timeline != "" {
 		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", timeline, slow)
 	}
@@ -170,8 +170,8 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 }
 
 // leftOut prints the first error of every image that could not be loaded, and in
-// how many epochs it was left out.
-func leftOut(w io.Writer, s loader.Stats) {
+// how many epochs it was left out. One of the project's own images is damaged.
+func leftOut(w io.Writer, s loader.Stats, own bool) {
 	atLeast := ""
 	if s.Dropped > int64(len(s.Failures)) {
 		atLeast = "at least " // Failures has only the first ones
@@ -186,7 +186,7 @@ func leftOut(w io.Writer, s loader.Stats) {
 			times[failure.Index] = 0
 		}
 	}
-	if len(s.Failures) > 0 {
-		fmt.Fprintln(w, "(of the project's own images, tiles/truncated.jpg is damaged on purpose)")
+	if own && len(s.Failures) > 0 {
+		fmt.Fprintln(w, "(tiles/truncated.jpg is damaged on purpose)")
 	}
 }

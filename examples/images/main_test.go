@@ -134,7 +134,7 @@ func TestFailuresThatAreNotListedAreNotDenied(t *testing.T) {
 	for dropped, want := range map[int64]string{2: "left out 2×: ", 3: "left out at least 2×: "} {
 		s.Dropped = dropped
 		var text strings.Builder
-		leftOut(&text, s)
+		leftOut(&text, s, false)
 		if !strings.HasPrefix(text.String(), want) || strings.Count(text.String(), "left out") != 1 {
 			t.Errorf("%d dropped: %swant it to begin with %q, once", dropped, &text, want)
 		}

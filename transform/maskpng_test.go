@@ -88,7 +88,7 @@ func TestMaskFilesThatAreNoMasksAreErrors(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"the file is empty":                      {},
 		"a JPEG file: want PNG":                  []byte("\xff\xd8\xff\xe0"),
-		"PNG: png: header: unexpected EOF":       good[:20],
+		"PNG: png: unexpected EOF":               good[:20],
 		"a checksum is wrong":                    append(slices.Clone(good[:20]), append([]byte{9}, good[21:]...)...),
 		"PNG: in colour, want a palette or grey": header(func(b []byte) { b[8], b[9] = 8, 2 }),
 		"16 bits per sample with colour type 3":  header(func(b []byte) { b[8], b[9] = 16, 3 }),

@@ -70,7 +70,7 @@ type Decoder struct {
 func (d *Decoder) Header(data []byte) (w, h int, err error) {
 	d.data, d.done = nil, -1
 	if err := d.header(data); err != nil {
-		return 0, 0, fmt.Errorf("png: header: %w", err)
+		return 0, 0, fmt.Errorf("png: %w", err)
 	}
 	return d.w, d.h, nil
 }
@@ -93,22 +93,23 @@ func (d *Decoder) header(data []byte) error {
 	rest := data[len(Signature):]
 	var shaped, colours, transparent bool // what has been read
 	for {
+		at := len(data) - len(rest)
 		c, next, err := chunkOf(rest)
 		switch name := string(c.name); {
 		case err != nil:
-			return err
+			return cut(err, at)
 		case name == "IHDR" && shaped, !shaped && (name == "PLTE" || name == "tRNS" || name == "IDAT"):
 			return errOrder
 		case name == "IDAT" && d.colour == Palette && !colours:
 			return errors.New("there is no palette")
 		case name == "IDAT":
-			if err := whole(rest); err != nil {
-				return err
+			if at, err := whole(rest); err != nil {
+				return cut(err, len(data)-at)
 			}
 			d.data = rest
 			return nil
 		case !c.intact():
-			return errChecksum
+			return fmt.Errorf("%w: that of the chunk %q at byte %d", errChecksum, c.name, at)
 		case name == "IHDR":
 			shaped = true
 			err = d.shape(c.body, len(data))
@@ -157,15 +158,20 @@ func (c chunk) intact() bool {
 	return crc32.Update(crc32.ChecksumIEEE(c.name), crc32.IEEETable, c.body) == c.sum
 }
 
-// whole checks that the chunks go on to the last one.
-func whole(rest []byte) error {
+// whole checks that the chunks go on to the last one. With an error, so many bytes are left.
+func whole(rest []byte) (left int, err error) {
 	for {
 		c, next, err := chunkOf(rest)
 		if err != nil || string(c.name) == "IEND" {
-			return err
+			return len(rest), err
 		}
 		rest = next
 	}
+}
+
+// cut is the error of a file that ends before the end of the chunk at that byte.
+func cut(err error, at int) error {
+	return fmt.Errorf("%w: there is no whole chunk at byte %d", err, at)
 }
 
 // shape reads the chunk IHDR of a file of so many bytes.

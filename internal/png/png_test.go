@@ -401,15 +401,15 @@ func TestWrongCallsAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, err := range map[string]error{
-		"png: decode: destination is too small for the window":                     d.Decode(make([]byte, 9), 36, image.Rect(0, 0, 9, 7)),
-		"png: decode: window (0,0)-(10,7) exceeds the image's 9×7":                 d.Decode(nil, 40, image.Rect(0, 0, 10, 7)),
-		"png: decode: window (0,0)-(9,8) exceeds the image's 9×7":                  d.DecodeNumbers(nil, 8),
-		"png: decode: destination is too small for the window ":                    fmt.Errorf("%w ", d.DecodeSamples(nil, image.Rect(0, 0, 1, 1))),
-		"png: header: unexpected EOF: 45 bytes are too few for 60000×60000 pixels": headerOf(60000, 60000, 8, png.RGB),
+		"png: decode: destination is too small for the window":             d.Decode(make([]byte, 9), 36, image.Rect(0, 0, 9, 7)),
+		"png: decode: window (0,0)-(10,7) exceeds the image's 9×7":         d.Decode(nil, 40, image.Rect(0, 0, 10, 7)),
+		"png: decode: window (0,0)-(9,8) exceeds the image's 9×7":          d.DecodeNumbers(nil, 8),
+		"png: decode: destination is too small for the window ":            fmt.Errorf("%w ", d.DecodeSamples(nil, image.Rect(0, 0, 1, 1))),
+		"png: unexpected EOF: 45 bytes are too few for 60000×60000 pixels": headerOf(60000, 60000, 8, png.RGB),
 		// 2⁶⁴ + 18794 bytes of rows:
-		"png: header: unexpected EOF: 45 bytes are too few for 1074056383×2146854714 pixels": headerOf(1074056383, 2146854714, 16, png.RGBAlpha),
-		"png: header: 2147483688×30 pixels, but a side has 1 to 2147483647":                  headerOf(2147483688, 30, 8, png.RGB),
-		"png: header: 30×0 pixels, but a side has 1 to 2147483647":                           headerOf(30, 0, 8, png.RGB),
+		"png: unexpected EOF: 45 bytes are too few for 1074056383×2146854714 pixels": headerOf(1074056383, 2146854714, 16, png.RGBAlpha),
+		"png: 2147483688×30 pixels, but a side has 1 to 2147483647":                  headerOf(2147483688, 30, 8, png.RGB),
+		"png: 30×0 pixels, but a side has 1 to 2147483647":                           headerOf(30, 0, 8, png.RGB),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

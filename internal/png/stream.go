@@ -136,7 +136,7 @@ func (d *idat) Read(b []byte) (int, error) {
 		case string(c.name) != "IDAT":
 			return 0, io.EOF
 		case !c.intact():
-			return 0, errChecksum
+			return 0, fmt.Errorf("%w: that of a chunk of image data", errChecksum)
 		}
 		d.left, d.rest = c.body, rest
 	}

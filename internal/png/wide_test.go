@@ -64,7 +64,7 @@ func TestRowsMayHaveMoreBitsThanAnIntCounts(t *testing.T) {
 	if err := d.Decode(make([]byte, 4), 4, image.Rect(0, 0, 1, 1)); err == nil || err.Error() != "png: decode: unexpected EOF" {
 		t.Errorf("got error %v, want that the row is not there", err)
 	}
-	want := "png: header: rows of 536870912 pixels are too long for an int of 32 bits"
+	want := "png: rows of 536870912 pixels are too long for an int of 32 bits"
 	if _, _, err := d.Header(wide(1<<29, 1, png.Grey, false, 0, 1<<17)); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

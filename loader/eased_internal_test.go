@@ -68,3 +68,19 @@ func TestATunerGoesBackWhereReadsTookLongOnlyAtFirst(t *testing.T) {
 		t.Errorf("%d workers, want one per processor: %s", u.workers, u.reason)
 	}
 }
+
+// TestATunerLeapsWhereStorageBecomesSlow although the speed has often changed before, so that
+// it has become patient.
+func TestATunerLeapsWhereStorageBecomesSlow(t *testing.T) {
+	u := newTuner(2)
+	const took = 250 * time.Millisecond
+	u.patience, u.settles, u.leaps = 64, false, false
+	fast := window{took: took, samples: 1000, batches: 100, waited: took, reads: 1000, reading: took / 100, known: 2 * took, other: 2 * took}
+	slow := window{took: 2 * took, samples: 16, batches: 2, waited: 2 * took, reads: 16, reading: 4 * took, other: 8 * time.Millisecond}
+	for _, w := range []window{fast, fast, fast, fast, slow, slow, slow} {
+		u.decide(&w)
+	}
+	if u.workers < 32 {
+		t.Errorf("%d workers after three windows, want 32 at least: %s", u.workers, u.reason)
+	}
+}

@@ -44,7 +44,8 @@ func (t *tuner) steady(w window) bool {
 		t.noise += (differs - t.noise) / 8
 	}
 	if t.windows >= 2 && (rate > change*t.rate || rate*change < t.rate) {
-		if t.odd++; t.odd < t.patience {
+		stalled := w.waiting() && 4*rate < t.rate // there is no doubt, and no search that takes long
+		if t.odd++; t.odd < t.patience && !(stalled && t.odd > 1) {
 			return false
 		}
 		switch { // so that a load that changes all the time does not keep it busy

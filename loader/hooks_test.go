@@ -207,7 +207,7 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 	var got journal
 	observer := func(name string) loader.Option {
 		return loader.Observe(loader.Trace{
-			LoaderMade:     func(*loader.Loader) { got.note("%s made", name) },
+			LoaderMade:     func(*loader.Loader) error { got.note("%s made", name); return nil },
 			LoaderClosed:   func() error { got.note("%s closed", name); return errors.New(name) },
 			BatchBegun:     func(loader.BatchInfo) { got.note("%s begun", name) },
 			BatchCollated:  func(loader.BatchInfo, time.Duration) { got.note("%s collated", name) },
@@ -238,15 +238,40 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestLoaderIsNotMadeIfItsHookPanics(t *testing.T) {
-	memory := new(checked)
-	closed := 0
-	_, err := loader.New(&fake{n: 8}, loader.Memory(memory), loader.Observe(loader.Trace{
-		LoaderMade:   func(*loader.Loader) { panic("broken") },
-		LoaderClosed: func() error { closed++; panic("too") },
-	}))
-	if err == nil || !strings.Contains(err.Error(), "loader: hook LoaderMade: panic: broken") || len(memory.out) != 0 || closed != 1 {
-		t.Errorf("got %v, %d slabs are not freed, closed %d times", err, len(memory.out), closed)
+func TestLoaderIsNotMadeIfItsHookFails(t *testing.T) {
+	for want, made := range map[string]func() error{
+		"loader: hook LoaderMade: panic: broken": func() error { panic("broken") },
+		"loader: Observe: it has another\nfirst": func() error { return errors.New("it has another") },
+	} {
+		var got journal
+		memory := new(checked)
+		closes := func(name string) func() error {
+			return func() error { got.note("%s closed", name); return errors.New(name) }
+		}
+		_, err := loader.New(&fake{n: 8}, loader.Memory(memory),
+			loader.Observe(loader.Trace{LoaderClosed: closes("first")}),
+			loader.Observe(loader.Trace{LoaderMade: func(*loader.Loader) error { return made() }, LoaderClosed: closes("second")}),
+			loader.Observe(loader.Trace{LoaderMade: func(*loader.Loader) error { got.note("third made"); return nil }, LoaderClosed: closes("third")}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if len(memory.out) != 0 || !slices.Equal(got.lines, []string{"first closed"}) {
+			t.Errorf("%s: %d slabs are not freed, got %q", want, len(memory.out), got.lines)
+		}
+	}
+}
+
+// TestObserversAreClosedIfAnEarlierOnePanics: a file that is not ended would be lost.
+func TestObserversAreClosedIfAnEarlierOnePanics(t *testing.T) {
+	closed := false
+	l, err := loader.New(&fake{n: 8},
+		loader.Observe(loader.Trace{LoaderClosed: func() error { panic("broken") }}),
+		loader.Observe(loader.Trace{LoaderClosed: func() error { closed = true; return nil }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err == nil || !strings.Contains(err.Error(), "panic: broken") || !closed {
+		t.Errorf("Close: %v, closed %v", err, closed)
 	}
 }
 

@@ -78,7 +78,7 @@ type Loader struct {
 	telling   telling
 	counts    counts
 	advised   sync.Once
-	announced bool // whether the hook LoaderMade was called, or would have been
+	announced int // number of observers whose LoaderMade has succeeded
 
 	mu      sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
 	workers []*worker  // with Workers(0) one, for the loop's own goroutine

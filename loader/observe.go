@@ -9,16 +9,26 @@ import (
 
 // Observe sets hooks that the loader calls while it works. It may be given several times:
 // then the hooks of all options are called, in the order of the options. If one panics,
-// those after it are not called.
+// those after it are not called. LoaderClosed is an exception: one that panics or returns
+// an error does not keep the others from being called.
 func Observe(t Trace) Option {
-	return Option{func(c *config) { c.trace = c.trace.and(t) }}
+	return Option{func(c *config) {
+		c.trace = c.trace.and(t)
+		c.observers = append(c.observers, observer{t.LoaderMade, t.LoaderClosed})
+	}}
 }
 
-// and is a trace that calls the hooks of t and then those of next.
+// An observer is the hooks of a Trace that belong together: a loader that LoaderMade has
+// refused is not closed for it.
+type observer struct {
+	made   func(*Loader) error
+	closed func() error
+}
+
+// and is a trace that calls the hooks of t and then those of next, without those of an
+// observer.
 func (t Trace) and(next Trace) Trace {
 	return Trace{
-		LoaderMade:     both(t.LoaderMade, next.LoaderMade),
-		LoaderClosed:   bothFail(t.LoaderClosed, next.LoaderClosed),
 		BatchBegun:     both(t.BatchBegun, next.BatchBegun),
 		BatchCollated:  bothTimed(t.BatchCollated, next.BatchCollated),
 		BatchReady:     bothTimed(t.BatchReady, next.BatchReady),
@@ -50,16 +60,6 @@ func bothTimed[T any](f, g func(T, time.Duration)) func(T, time.Duration) {
 		return f
 	}
 	return func(v T, d time.Duration) { f(v, d); g(v, d) }
-}
-
-func bothFail(f, g func() error) func() error {
-	switch {
-	case f == nil:
-		return g
-	case g == nil:
-		return f
-	}
-	return func() error { return errors.Join(f(), g()) }
 }
 
 func (j *job) info() BatchInfo {
@@ -132,35 +132,53 @@ func called(hook func()) (err error) {
 	return nil
 }
 
-// announce calls the hook LoaderMade.
-func (l *Loader) announce() error {
-	l.announced = true
-	hook := l.cfg.trace.LoaderMade
-	if hook == nil {
-		return nil
-	}
+// announce calls the hooks LoaderMade. If one fails, the loader is closed.
+func (l *Loader) announce() (err error) {
 	made := false
 	defer func() {
-		if !made { // the hook has panicked or called runtime.Goexit
-			l.Close()
+		if !made { // also if a hook has called runtime.Goexit
+			err = errors.Join(err, l.Close())
 		}
 	}()
-	err := called(func() { hook(l) })
-	if err != nil {
-		return fmt.Errorf("loader: hook LoaderMade: %w", err)
+	for _, o := range l.cfg.observers {
+		if err := o.announce(l); err != nil {
+			return err
+		}
+		l.announced++
 	}
 	made = true
 	return nil
 }
 
-// farewell calls the hook LoaderClosed.
-func (l *Loader) farewell() (err error) {
-	hook := l.cfg.trace.LoaderClosed
-	if hook == nil || !l.announced {
+func (o observer) announce(l *Loader) error {
+	if o.made == nil {
+		return nil
+	}
+	var refused error
+	if err := called(func() { refused = o.made(l) }); err != nil {
+		return fmt.Errorf("loader: hook LoaderMade: %w", err)
+	}
+	if refused != nil {
+		return fmt.Errorf("loader: Observe: %w", refused)
+	}
+	return nil
+}
+
+// farewell calls the hooks LoaderClosed of the observers that know the loader.
+func (l *Loader) farewell() error {
+	var errs []error
+	for _, o := range l.cfg.observers[:l.announced] {
+		errs = append(errs, o.farewell())
+	}
+	return errors.Join(errs...)
+}
+
+func (o observer) farewell() (err error) {
+	if o.closed == nil {
 		return nil
 	}
 	defer recovered(&err)
-	return hook()
+	return o.closed()
 }
 
 // told reports whether hooks are to know of the worker's next attempt to place rows. It

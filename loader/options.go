@@ -180,7 +180,8 @@ type config struct {
 	memory       Allocator
 	readAhead    int
 	collate      []dataset.BatchStep
-	trace        Trace
+	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
+	observers    []observer
 	logger       *slog.Logger
 
 	slice  time.Duration              // between two looks of the tuner

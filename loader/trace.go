@@ -17,12 +17,13 @@ import (
 // so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
 // return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
-	// LoaderMade is called by [New] when the loader is ready. If it panics, New returns
-	// that as an error.
-	LoaderMade func(l *Loader)
+	// LoaderMade is called by [New] when the loader is ready. If it returns an error or
+	// panics, there is no loader: New returns the error. Hooks that keep something for one
+	// loader refuse a second one so.
+	LoaderMade func(l *Loader) error
 	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns
-	// its error too. With a [Timeout], workers that Close did not wait for may still call
-	// hooks.
+	// its error too. It is not called if LoaderMade of the same Trace has failed. With a
+	// [Timeout], workers that Close did not wait for may still call hooks.
 	LoaderClosed func() error
 
 	// BatchBegun is called by the worker that begins a batch.

@@ -18,6 +18,7 @@
 package live
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -37,6 +38,8 @@ type View struct {
 
 // Trace gives the hooks by which the view shows a loader, under that name. After the
 // loader is closed, its last numbers are shown until another one of the same name is made.
+// Loaders that are open at the same time need a Trace each, even with the same name:
+// [loader.New] returns an error otherwise.
 //
 // The hooks time every sample and its stages where samples take 20 µs or more on average.
 // Where they take less, the view costs less than 1 % of processor time, but it may miss a
@@ -44,9 +47,12 @@ type View struct {
 func (v *View) Trace(name string) loader.Trace {
 	w := &watch{name: name, slow: trace.Slowest(slowest)}
 	return loader.Trace{
-		LoaderMade: func(l *loader.Loader) {
-			w.begin(l)
+		LoaderMade: func(l *loader.Loader) error {
+			if !w.begin(l) {
+				return fmt.Errorf("live: Trace(%q): it belongs to a loader that is not closed, and every loader needs one of its own", name)
+			}
 			v.add(w)
+			return nil
 		},
 		LoaderClosed:   w.end,
 		BatchDelivered: w.delivered,

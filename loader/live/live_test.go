@@ -275,6 +275,25 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	}
 }
 
+func TestATraceIsForOneLoaderAtATime(t *testing.T) {
+	var view live.View
+	hooks := loader.Observe(view.Trace("train"))
+	ds := fake{make([]string, 8), steady(0)}
+	l := newLoader(t, ds, hooks)
+	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: Observe: live: Trace("train"): it belongs to a loader that is not closed`) {
+		t.Errorf("got %v", err)
+	}
+	for range l.Epoch(t.Context(), 0) {
+	}
+	if got := reports(t, &view); len(got) != 1 || got[0].Samples != 8 || got[0].Closed {
+		t.Errorf("got %+v, want the first loader", got)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newLoader(t, ds, hooks)
+}
+
 func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
 	var view live.View
 	l := newLoader(t, fake{make([]string, 8), steady(0)}, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))

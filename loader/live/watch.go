@@ -44,14 +44,19 @@ const (
 	recently = 10 * time.Second
 )
 
-func (w *watch) begin(l *loader.Loader) {
+// begin follows l. It reports false if it still follows another loader.
+func (w *watch) begin(l *loader.Loader) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.l != nil {
+		return false
+	}
 	l.Working() // from the first one, calls are timed
 	w.l, w.made, w.ended = l, time.Now(), time.Time{}
 	w.points = []point{{at: w.made, stats: loader.Stats{Workers: l.Stats().Workers}}}
 	w.since.Store(w.made.UnixNano())
 	w.slow.Reset()
+	return true
 }
 
 func (w *watch) open() bool {

@@ -49,13 +49,16 @@ func with(attributes ...attribute.KeyValue) metric.MeasurementOption {
 }
 
 // register is a hook. From now on the loader is observed.
-func (m *meter) register(l *loader.Loader) {
+func (m *meter) register(l *loader.Loader) error {
+	if !m.claim(l) {
+		return errors.New("otel: Trace: it belongs to a loader that is not closed, and every loader needs one of its own")
+	}
 	set := instruments{meter: m.provider.Meter(scope)}
 	wait, err := set.meter.Float64Histogram("penstock.loader.wait.duration", metric.WithUnit("s"),
 		metric.WithDescription("Waits of the loop for a batch."), boundaries)
 	set.err = errors.Join(set.err, err)
 	m.mu.Lock()
-	m.l, m.wait = l, wait
+	m.wait = wait
 	m.mu.Unlock()
 	m.observe(&set, m.loader(&set))
 	for _, s := range m.sources {
@@ -64,6 +67,18 @@ func (m *meter) register(l *loader.Loader) {
 	if set.err != nil {
 		otel.Handle(set.err)
 	}
+	return nil
+}
+
+// claim reports whether there was no loader yet.
+func (m *meter) claim(l *loader.Loader) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.l != nil {
+		return false
+	}
+	m.l = l
+	return true
 }
 
 // observe registers a callback for the instruments that were made since the last call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,23 @@ func TestAClosedLoaderIsNotObserved(t *testing.T) {
 	if len(got) != 2 || got[wait+" count"] != 8 {
 		t.Errorf("got %v, want the 8 waits alone", got)
 	}
+}
+
+func TestATraceIsForOneLoaderAtATime(t *testing.T) {
+	provider, collect := metrics(t)
+	hooks := loader.Observe(otel.Trace(otel.MeterProvider(provider)))
+	l := newLoader(t, fake{n: 8}, hooks)
+	if _, err := loader.New(fake{n: 8}, hooks); err == nil || !strings.Contains(err.Error(), "loader: Observe: otel: Trace: it belongs to a loader that is not closed") {
+		t.Errorf("got %v", err)
+	}
+	epoch(t, t.Context(), l, 0)
+	if got := collect()["penstock.loader.samples.deliveredpenstock.loader.name=loader"]; got != 8 {
+		t.Errorf("got %v samples, want those of the first loader", got)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newLoader(t, fake{n: 8}, hooks)
 }
 
 func TestCachesAreObserved(t *testing.T) {

@@ -28,6 +28,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,14 +85,13 @@ type recorder struct {
 	origin   time.Time
 	shortest int64 // nanoseconds
 
-	inUse   bool // whether a loader has it
-	refused int  // further loaders that are not closed
-	loop    track
-	crew    []*track // of workers
-	body    int64    // when the loop body began
-	epoch   int      // of the last batch that was delivered
-	ready   map[int64]bool
-	inSlab  int // batches that have a slab
+	inUse  bool // whether a loader has it, or had
+	loop   track
+	crew   []*track // of workers
+	body   int64    // when the loop body began
+	epoch  int      // of the last batch that was delivered
+	ready  map[int64]bool
+	inSlab int // batches that have a slab
 }
 
 // loopTrack is the number of the loop's track. The next ones are those of the workers.
@@ -102,18 +102,21 @@ func (r *recorder) at(t time.Time) int64 { return int64(t.Sub(r.origin)) }
 
 func (r *recorder) now() int64 { return int64(time.Since(r.origin)) }
 
-func (r *recorder) made(l *loader.Loader) {
+func (r *recorder) made(l *loader.Loader) error {
+	if r.out.w == nil {
+		return errors.New("trace: File: the writer is nil")
+	}
 	r.out.mu.Lock()
 	defer r.out.mu.Unlock()
 	if r.inUse {
-		r.refused++
-		panic("trace: a File is given to a second loader")
+		return errors.New("trace: File: it already belongs to a loader, and every loader needs one of its own")
 	}
 	r.inUse = true
 	r.loop.tid = loopTrack
 	r.out.add(&event{phase: 'M', tid: loopTrack, name: "process_name", args: []arg{{key: "name", text: fmt.Sprintf("penstock loader of %v", l.Spec())}}})
 	r.out.add(&event{phase: 'M', tid: loopTrack, name: "process_labels", args: []arg{{key: "labels", text: "since " + r.origin.Format(time.RFC3339Nano)}}})
 	r.name(&r.loop, "loop")
+	return nil
 }
 
 // name gives a track a name, and its place among the others.
@@ -133,23 +136,15 @@ func (r *recorder) worker(id int) *track {
 }
 
 func (r *recorder) closed() error {
-	if !r.ends() {
-		return nil
-	}
+	r.ends()
 	return r.out.close()
 }
 
-// ends draws what is not drawn yet. It reports false if the loader that is closed is not
-// the one of the file.
-func (r *recorder) ends() bool {
+// ends draws what is not drawn yet.
+func (r *recorder) ends() {
 	r.out.mu.Lock()
 	defer r.out.mu.Unlock()
-	if r.refused > 0 {
-		r.refused--
-		return false
-	}
 	for _, t := range r.crew {
 		t.endGroup(r.out)
 	}
-	return true
 }

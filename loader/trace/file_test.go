@@ -328,7 +328,7 @@ func TestFileIsForOneLoader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil || !strings.Contains(err.Error(), "trace: a File is given to a second loader") {
+	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil || !strings.Contains(err.Error(), "loader: Observe: trace: File: it already belongs to a loader") {
 		t.Errorf("got %v", err)
 	}
 	for range l.Epoch(t.Context(), 0) {
@@ -338,6 +338,16 @@ func TestFileIsForOneLoader(t *testing.T) {
 	}
 	if got := len(read(t, file.Bytes()).lines("loop")); got != 8 {
 		t.Errorf("%d slices of the loop, want 8", got)
+	}
+	// The file has ended.
+	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil {
+		t.Error("a closed loader's File is taken again")
+	}
+}
+
+func TestFileNeedsAWriter(t *testing.T) {
+	if _, err := loader.New(photosWithoutTime(4), loader.Observe(trace.File(nil))); err == nil || !strings.Contains(err.Error(), "trace: File: the writer is nil") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestAutoHasFewWorkersWithForesight(t *testing.T) {
 func counted(most *int) loader.Option {
 	var l *loader.Loader
 	return loader.Observe(loader.Trace{
-		LoaderMade: func(made *loader.Loader) { l = made },
+		LoaderMade: func(made *loader.Loader) error { l = made; return nil },
 		BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
 			if b.Batch > 78 {
 				*most = max(*most, l.Stats().Workers)

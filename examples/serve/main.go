@@ -12,6 +12,13 @@
 // the folder kubernetes has a Deployment.
 //
 // The token comes from the file of -token-file or from the variable PENSTOCK_TOKEN.
+//
+// With -cert and -key the service serves HTTPS. If a certificate authority of one's own has
+// issued the certificate, trainers need -ca with the authority's. With -ca the service accepts
+// only clients that have a certificate of it, which trainers give with -cert and -key:
+//
+//	go run ./examples/serve -cert service.pem -key service.key -ca ca.pem
+//	go run ./examples/serve -read https://localhost:8080 -cert trainer.pem -key trainer.key -ca ca.pem
 package main
 
 import (
@@ -42,6 +49,7 @@ type options struct {
 	seed        uint64
 	listen      string
 	cert, key   string
+	ca          string
 	insecure    bool
 	batches     int
 	drain       time.Duration
@@ -60,8 +68,9 @@ func main() {
 	flag.IntVar(&o.batch, "batch", 16, "images per batch")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order and the augmentations")
 	flag.StringVar(&o.listen, "listen", "localhost:8080", "address of the service")
-	flag.StringVar(&o.cert, "cert", "", "certificate of the service, for HTTPS")
+	flag.StringVar(&o.cert, "cert", "", "certificate for HTTPS: the service's, or the trainer's for a service with -ca")
 	flag.StringVar(&o.key, "key", "", "key of the certificate")
+	flag.StringVar(&o.ca, "ca", "", "certificates of the authorities of which the other side needs a certificate")
 	flag.BoolVar(&o.insecure, "insecure", false, "be reachable from other machines without HTTPS and a token")
 	flag.IntVar(&o.batches, "batches", 48, "batches that the service may have in memory")
 	flag.DurationVar(&o.drain, "drain", 0, "time that the service still takes requests after SIGTERM, so that balancers notice")

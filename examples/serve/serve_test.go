@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/examples/internal/shapes"
+	"github.com/penstock-go/penstock/internal/authority"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -258,6 +259,31 @@ func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 		if !ok || !strings.Contains(string(exit.Stderr), want) || len(out) > 0 {
 			t.Errorf("%v: got %q, %v, want %q", args, out, err, want)
 		}
+	}
+}
+
+func TestTrainersReadOverTLSOfAPrivateAuthority(t *testing.T) {
+	ca := authority.New(t)
+	cert, key := ca.Issue(t, "service")
+	small := []string{"-size", "32"}
+	r := &replica{address: "127.0.0.1:0", args: append(small, "-cert", cert, "-key", key, "-ca", ca.File())}
+	if err := r.start(t); err != nil {
+		t.Fatal(err)
+	}
+	defer r.kill()
+	want, err := program(t, append(small, "-local")...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = ca.Issue(t, "trainer")
+	got, err := program(t, "-read", "https://"+r.address, "-cert", cert, "-key", key, "-ca", ca.File()).Output()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	stranger := program(t, "-read", "https://"+r.address, "-ca", ca.File())
+	stranger.Stderr = nil
+	if got, err := stranger.Output(); err == nil {
+		t.Errorf("without a certificate: got %q", got)
 	}
 }
 

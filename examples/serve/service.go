@@ -39,6 +39,9 @@ func provide(ctx context.Context, o options, token string) error {
 	if o.cert != "" || o.key != "" {
 		listening = append(listening, serve.TLS(o.cert, o.key))
 	}
+	if o.ca != "" {
+		listening = append(listening, serve.ClientCA(o.ca))
+	}
 	if o.insecure {
 		listening = append(listening, serve.Insecure())
 	}

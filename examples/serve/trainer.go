@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,11 +28,41 @@ func train(ctx context.Context, o options, token string) error {
 	if o.insecure {
 		options = append(options, remote.Insecure())
 	}
+	if o.ca != "" || o.cert != "" || o.key != "" {
+		secure, err := secured(o)
+		if err != nil {
+			return err
+		}
+		options = append(options, remote.TLS(secure))
+	}
 	l, err := remote.Open(ctx, strings.Split(o.read, ","), options...)
 	if err != nil {
 		return err
 	}
 	return consume(ctx, l, o.epochs)
+}
+
+// secured is how the service is reached over HTTPS.
+func secured(o options) (*tls.Config, error) {
+	secure := new(tls.Config)
+	if o.ca != "" {
+		text, err := os.ReadFile(o.ca)
+		if err != nil {
+			return nil, fmt.Errorf("-ca: %w", err)
+		}
+		secure.RootCAs = x509.NewCertPool()
+		if !secure.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("-ca: %s has no certificate in PEM", o.ca)
+		}
+	}
+	if o.cert != "" || o.key != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return nil, fmt.Errorf("-cert and -key: %w", err)
+		}
+		secure.Certificates = []tls.Certificate{pair}
+	}
+	return secure, nil
 }
 
 // trainLocally reads the same batches from the files. Only the line that makes the loader

@@ -48,6 +48,8 @@ func newClient(replicas []string, cfg config) (*client, error) {
 			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica: want http://host:port", r))
 		case cfg.token != "" && !cfg.insecure && u.Scheme != "https" && !loopback(u.Hostname()):
 			err = errors.Join(err, fmt.Errorf("remote: Open: %s: a Token needs https, or Insecure", u.Redacted()))
+		case cfg.secured && u.Scheme != "https":
+			err = errors.Join(err, fmt.Errorf("remote: Open: %s: TLS needs https", u.Redacted()))
 		default:
 			c.route.replicas = append(c.route.replicas, &replica{url: u.String()})
 		}
@@ -61,6 +63,7 @@ func newClient(replicas []string, cfg config) (*client, error) {
 		c.own = &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSClientConfig:     cfg.tls,
 			TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConnsPerHost: 2 * atOnce,
 			IdleConnTimeout:     90 * time.Second,

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -41,7 +42,17 @@ func Plan(hash string) Option { return Option{func(c *config) { c.plan = hash }}
 
 // HTTPClient sends the requests through client. Its Timeout should be 0: [Silence] finds
 // requests that hang. The default is a client of HTTP/1.1 that keeps its connections.
-func HTTPClient(client *http.Client) Option { return Option{func(c *config) { c.http = client }} }
+func HTTPClient(client *http.Client) Option {
+	return Option{func(c *config) { c.http, c.client = client, true }}
+}
+
+// TLS sets how replicas are reached over HTTPS, such as the certificate authority that has
+// issued their certificates (RootCAs) and the certificate of the client (Certificates). The
+// default is the system's authorities and no certificate. All replicas need https then. It
+// cannot be combined with [HTTPClient], whose Transport has its own. secure is copied.
+func TLS(secure *tls.Config) Option {
+	return Option{func(c *config) { c.tls, c.secured = secure.Clone(), true }}
+}
 
 // Retries sets how often all replicas are asked again before a batch fails. The default is 20:
 // by then 70 s have passed on average, in addition to the time of the requests.
@@ -57,7 +68,7 @@ func OpenWithin(d time.Duration) Option { return Option{func(c *config) { c.with
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }} }
 
 // Silence sets the time without a byte after which a request counts as broken. It must be
-// longer than the service needs to make a batch. The default is a minute.
+// longer than the service needs to make a batch, and than its sampler needs to plan an epoch. The default is a minute.
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 
 // Hedge sets how many second requests may be sent to the next replica for slow ones, as a
@@ -77,6 +88,9 @@ type config struct {
 	tokenErr    error // what is wrong with the token
 	insecure    bool
 	http        *http.Client
+	client      bool        // whether HTTPClient was given
+	tls         *tls.Config // may be nil
+	secured     bool        // whether TLS was given
 	retries     int
 	silence     time.Duration
 	hedge       float64
@@ -107,6 +121,9 @@ func (c *config) validate() error {
 	}
 	wrong(c.world < 1 || c.rank < 0 || c.rank >= c.world, "Rank(%d, %d): want a rank from 0 to world-1", c.rank, c.world)
 	wrong(c.tokenErr != nil, "Token: %w", c.tokenErr)
+	wrong(c.client && c.http == nil, "HTTPClient(nil): want a client")
+	wrong(c.secured && c.tls == nil, "TLS(nil): want a *tls.Config")
+	wrong(c.secured && c.client, "TLS: cannot be given together with HTTPClient, whose Transport has a TLSClientConfig")
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
 	wrong(!(c.hedge >= 0 && c.hedge <= 1), "Hedge(%v): want 0 to 1", c.hedge)

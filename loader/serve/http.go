@@ -46,6 +46,12 @@ func (s *Server) expect(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.stall)) // a recorder has no deadline
 }
 
+// takesTime lets the client wait until expect is called. HTTP/2 ends a request at the deadline
+// even if nothing is being written.
+func (s *Server) takesTime(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Time{})
+}
+
 // allowed checks the token.
 func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +123,9 @@ func (s *Server) place(w http.ResponseWriter, r *http.Request) (of share, a addr
 		s.refuse(w, http.StatusBadRequest, errors.New("want /v1/{plan}/{epoch}/{rank}-{world}[/{number}][?draw=D] with decimal numbers and a rank below world"))
 		return
 	}
+	s.takesTime(w) // a sampler may plan for long
 	rest, err := s.rests.of(of, a.epoch, a.draw)
+	s.expect(w)
 	if err != nil {
 		s.refuse(w, http.StatusNotFound, err)
 		return
@@ -185,8 +193,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a addres
 	begun := time.Now()
 	s.counts.inFlight.Add(1)
 	defer s.counts.inFlight.Add(-1)
-	// HTTP/2 ends a request at the deadline even if nothing is being written.
-	http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	s.takesTime(w)
 	m, done, err := s.lanes.get(r.Context(), of, a)
 	if err != nil {
 		status = statusOf(r.Context(), err)

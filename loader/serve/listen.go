@@ -3,11 +3,13 @@ package serve
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 )
@@ -18,6 +20,13 @@ type ListenOption struct{ set func(*listening) }
 // TLS serves HTTPS with the certificate and the key in these files.
 func TLS(certificate, key string) ListenOption {
 	return ListenOption{func(l *listening) { l.certificate, l.key = certificate, key }}
+}
+
+// ClientCA accepts only clients that have a certificate of a certificate authority in this
+// file, in the format PEM. It needs [TLS], and replaces a [Token]. Probes need a certificate
+// too.
+func ClientCA(file string) ListenOption {
+	return ListenOption{func(l *listening) { l.clientCA, l.identified = file, true }}
 }
 
 // Insecure allows listening beyond the loopback interface without TLS or without a token:
@@ -46,6 +55,8 @@ func Listening(f func(net.Addr)) ListenOption {
 
 type listening struct {
 	certificate, key string
+	clientCA         string
+	identified       bool // whether clients need a certificate
 	insecure         bool
 	connections      int
 	drain, end       time.Duration
@@ -55,7 +66,7 @@ type listening struct {
 
 // ListenAndServe serves s at a TCP address until ctx is done. Then it ends gracefully and
 // returns nil. It closes s in any case, also after an error. If the address is not one of
-// the loopback interface, it refuses to serve without [TLS] and a [Token], unless
+// the loopback interface, it refuses to serve without [TLS] and a [Token] or [ClientCA], unless
 // [Insecure] allows it.
 //
 // A connection that sends no whole request in 10 s is closed.
@@ -66,7 +77,13 @@ func ListenAndServe(ctx context.Context, address string, s *Server, options ...L
 			o.set(&l)
 		}
 	}
-	if err := l.check(address, s); err != nil {
+	err := l.check(address, s)
+	secure := &tls.Config{MinVersion: tls.VersionTLS12}
+	if err == nil && l.identified {
+		secure.ClientAuth = tls.RequireAndVerifyClientCert
+		secure.ClientCAs, err = authorities(l.clientCA)
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -76,7 +93,7 @@ func ListenAndServe(ctx context.Context, address string, s *Server, options ...L
 	if l.listening != nil {
 		l.listening(listener.Addr())
 	}
-	if err := l.serve(ctx, listener, s); err != nil {
+	if err := l.serve(ctx, listener, secure, s); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
@@ -91,7 +108,9 @@ func (l *listening) check(address string, s *Server) error {
 		return fmt.Errorf("Grace(%v, %v): want 0 or more", l.drain, l.end)
 	case (l.certificate == "") != (l.key == ""):
 		return errors.New("TLS: want both a certificate and a key")
-	case l.insecure || l.certificate != "" && s.cfg.token:
+	case l.identified && l.certificate == "":
+		return errors.New("ClientCA: want TLS too")
+	case l.insecure || l.certificate != "" && (s.cfg.token || l.identified):
 		return nil
 	}
 	to, err := net.ResolveTCPAddr("tcp", address)
@@ -99,19 +118,32 @@ func (l *listening) check(address string, s *Server) error {
 		return err
 	}
 	if !to.IP.IsLoopback() {
-		return fmt.Errorf("%s can be reached from other machines: want TLS and a Token, or Insecure", address)
+		return fmt.Errorf("%s can be reached from other machines: want TLS and a Token or ClientCA, or Insecure", address)
 	}
 	return nil
 }
 
-func (l *listening) serve(ctx context.Context, listener net.Listener, s *Server) error {
+// authorities reads certificates of certificate authorities.
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("ClientCA: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("ClientCA: %s has no certificate in PEM", file)
+	}
+	return pool, nil
+}
+
+func (l *listening) serve(ctx context.Context, listener net.Listener, secure *tls.Config, s *Server) error {
 	server := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		Protocols:         new(http.Protocols), // HTTP/2 would copy every batch
-		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSConfig:         secure,
 		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
 	}
 	server.Protocols.SetHTTP1(true)

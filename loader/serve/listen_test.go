@@ -2,15 +2,9 @@ package serve_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,10 +13,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/authority"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 func TestTheServiceRefusesToBeReachedByAnybody(t *testing.T) {
@@ -39,6 +36,7 @@ func TestTheServiceRefusesToBeReachedByAnybody(t *testing.T) {
 		{"0.0.0.0:0", "secret", nil, true},
 		{"[::]:0", "", nil, true},
 		{":0", "", []serve.ListenOption{certificate(t)}, true},
+		{":0", "", []serve.ListenOption{certificate(t), serve.ClientCA(authority.New(t).File())}, false},
 		{":0", "secret", []serve.ListenOption{certificate(t)}, false},
 		{":0", "", []serve.ListenOption{serve.Insecure()}, false},
 	} {
@@ -59,26 +57,55 @@ func TestTheServiceRefusesToBeReachedByAnybody(t *testing.T) {
 // certificate makes a certificate for localhost.
 func certificate(t *testing.T) serve.ListenOption {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
+	return serve.TLS(authority.New(t).Issue(t, "service"))
+}
+
+func TestOnlyClientsOfTheAuthorityAreServed(t *testing.T) {
+	ours, others := authority.New(t), authority.New(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	address := make(chan net.Addr, 1)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.ListenAndServe(ctx, "localhost:0", newServer(t, samples(9)), serve.TLS(ours.Issue(t, "service")),
+			serve.ClientCA(ours.File()), serve.Listening(func(a net.Addr) { address <- a }))
+	}()
+	at := <-address
+	for name, c := range map[string]struct {
+		certificates []tls.Certificate
+		served       bool
+	}{
+		"ours":   {[]tls.Certificate{ours.Pair(t, "trainer")}, true},
+		"others": {[]tls.Certificate{others.Pair(t, "trainer")}, false},
+		"none":   {nil, false},
+	} {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ours.Pool(), Certificates: c.certificates}}
+		resp, err := (&http.Client{Transport: transport}).Get("https://" + at.String() + "/healthz")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if served := err == nil && resp.StatusCode == http.StatusOK; served != c.served {
+			t.Errorf("%s: served %v, %v", name, served, err)
+		}
+		transport.CloseIdleConnections()
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, block := range map[string]*pem.Block{"cert": {Type: "CERTIFICATE", Bytes: der}, "key": {Type: "PRIVATE KEY", Bytes: pkcs}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
+	for want, options := range map[string][]serve.ListenOption{
+		"serve: ClientCA: want TLS too":         {serve.ClientCA(ours.File())},
+		"serve: ClientCA: " + empty + " has no": {certificate(t), serve.ClientCA(empty)},
+		"serve: ClientCA: open missing: ":       {certificate(t), serve.ClientCA("missing")},
+		"serve: ClientCA: open : ":              {certificate(t), serve.ClientCA("")},
+	} {
+		if err := serve.ListenAndServe(t.Context(), ":0", newServer(t, samples(9)), options...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	return serve.TLS(filepath.Join(dir, "cert"), filepath.Join(dir, "key"))
 }
 
 func TestRequestsEndBeforeTheService(t *testing.T) {
@@ -235,6 +262,81 @@ func TestAnswersThatTakeLongerThanStallAreSent(t *testing.T) {
 		}
 		group.Wait()
 		server.Close()
+	}
+}
+
+// A planner is a sampler that takes five minutes for the order of an epoch after the first.
+type planner struct{ sampler.Sampler }
+
+func (p planner) Epoch(epoch int) sampler.Order {
+	if epoch > 0 {
+		time.Sleep(5 * time.Minute)
+	}
+	return p.Sampler.Epoch(epoch)
+}
+
+// A pipe is a listener without a network, for simulated time.
+type pipe struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newPipe() *pipe { return &pipe{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	to, from := net.Pipe()
+	select {
+	case p.conns <- from:
+		return to, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipe) Close() error   { close(p.closed); return nil }
+func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+func TestSamplersThatTakeLongerThanStallAreWaitedFor(t *testing.T) {
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(planner{sampler.Sequential(40)})))
+			var protocols http.Protocols
+			protocols.SetHTTP1(protocol == "HTTP/1.1")
+			protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
+			listener, server := newPipe(), &http.Server{Handler: s, Protocols: &protocols}
+			ended := make(chan error, 1)
+			go func() { ended <- server.Serve(listener) }()
+			transport := &http.Transport{DialContext: listener.Dial, Protocols: &protocols}
+			client := &http.Client{Transport: transport}
+			// The first path needs the order once, and the others twice.
+			for epoch, path := range map[string]string{"1": "", "2": "/3", "3": "/10"} {
+				resp, err := client.Get("http://service/v1/" + s.Plan() + "/" + epoch + "/0-1" + path)
+				if err != nil {
+					t.Errorf("%s, %q: %v", protocol, path, err)
+					continue
+				}
+				want := http.StatusOK
+				if path == "/10" {
+					want = http.StatusNotFound
+				}
+				if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Proto != protocol {
+					t.Errorf("%s, %q: %s, status %d, %v, want %d", protocol, path, resp.Proto, resp.StatusCode, err, want)
+				}
+				resp.Body.Close()
+			}
+			transport.CloseIdleConnections()
+			server.Close()
+			<-ended
+		})
 	}
 }
 

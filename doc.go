@@ -1,0 +1,57 @@
+// Package penstock is the documentation of a parallel DataLoader like PyTorch's. It has no code: programs import the
+// packages in its folders.
+//
+// A dataset says how a sample is read, transforms decode and augment images, and a loader makes batches of the samples
+// with many goroutines. Each sample is written once, into its row of the batch.
+//
+//	photos, err := dataset.ImageFolder(os.DirFS("photos")) // a folder per class
+//	…
+//	ds, err := transform.Images(photos, transform.Train(224))
+//	…
+//	l, err := loader.New(ds, loader.BatchSize(128), loader.Shuffle(true))
+//	…
+//	defer l.Close()
+//	for batch, err := range l.Epochs(ctx, 0, 3) {
+//		if err != nil {
+//			return err // it names the file
+//		}
+//		x, y := batch.Tensor("image"), batch.Tensor("label") // float32 (128, 3, 224, 224), int64 (128)
+//		…
+//	}
+//
+// # What to read first
+//
+//  1. Package [loader]: New and its options, Batch and how long it is valid, Loader.From to resume a run, Stats to see
+//     what makes the loop wait.
+//  2. Package [dataset]: ImageFolder and other datasets, splits, Map, and what a dataset of your own has to do: see
+//     Dataset and Reader.
+//  3. Package [transform]: steps with torchvision's names. Images compiles them for a dataset, and Compile for single
+//     images.
+//  4. Package [sampler]: orders of samples, PyTorch's own among them, and shards for the ranks of distributed training.
+//
+// # Other packages
+//
+//   - Annotated images: dataset/coco, dataset/voc and dataset/masks.
+//   - Arrays, tables and volumes: dataset/npy, dataset/idx, dataset/csv and dataset/volume. The dtypes float16 and
+//     bfloat16 are in dataset/half.
+//   - Preprocessed samples in one file: dataset/packed.
+//   - WebDataset, TFRecord and MosaicML's MDS: dataset/shards. Parquet files: dataset/shards/parquet.
+//   - Web servers and buckets: dataset/objects, with dataset/objects/prefetch, dataset/objects/cache, dataset/objects/s3,
+//     dataset/objects/gcs and dataset/objects/azure.
+//   - Data that is read once, such as a queue: dataset/stream.
+//   - What a loader does: loader/trace draws a timeline, loader/live has a page, and loader/otel exports metrics.
+//   - Batches for others: loader/serve and loader/remote for other machines, loader/share for Python, loader/gomlx for
+//     GoMLX.
+//   - Page-locked memory and CUDA: gpu, gpu/feed and gpu/cuda.
+//
+// The stores s3, gcs and azure, parquet, otel, gomlx and all of gpu are modules of their own, so that the others need few
+// dependencies.
+//
+// The repository has programs in its folder examples. In its folder docs are a list of tasks, PyTorch's names with their
+// counterparts, and which classes of torchvision have the same bits.
+//
+// [loader]: https://pkg.go.dev/github.com/penstock-go/penstock/loader
+// [dataset]: https://pkg.go.dev/github.com/penstock-go/penstock/dataset
+// [transform]: https://pkg.go.dev/github.com/penstock-go/penstock/transform
+// [sampler]: https://pkg.go.dev/github.com/penstock-go/penstock/sampler
+package penstock

@@ -42,7 +42,7 @@ func (l *Loader) slabs(workers, bytes int) int {
 	}
 	n := saturated(c.prefetch, workers) + 1
 	if !c.set.prefetch {
-		if c.help && workers > t.processors { // then workers share batches, and need few
+		if c.help && workers > t.processors && !t.tiny { // then workers share batches, and need few
 			n = min(n, max(2*t.processors+1, fewest+2*((workers+l.rows-1)/l.rows)))
 		}
 		n = int(t.depth * float64(n))

@@ -84,8 +84,10 @@ func (t *tuner) more(w window) int {
 	switch {
 	case t.workers < t.processors:
 		next = min(next, t.processors)
-	case w.work(t.workers) < cheap:
-		return t.workers // there is nothing to wait for
+	case w.work(t.workers) < cheap: // nothing to wait for, except the loop and one another
+		if next = min(next, 2*t.processors); next <= t.workers {
+			return t.workers
+		}
 	case w.computing(t.workers):
 		if t.upper > t.workers+1 {
 			t.upper = t.workers + 1

@@ -34,6 +34,7 @@ type tuner struct {
 	leaps   bool // whether leap may multiply the number of workers
 	leapt   int  // workers before it did; 0 if it did not
 	alone   pace
+	tiny    bool    // whether samples are so cheap that workers do not share batches
 	settles bool    // whether the next window belongs to the time before the last change
 	depth   float64 // slabs for every one that so many workers need
 	eased   int     // workers before some were parked; 0 if none are
@@ -118,6 +119,7 @@ func (t *tuner) step(w window) {
 		t.settles = false
 		return
 	}
+	t.tiny = w.work(t.workers) < cheap
 	if t.workers >= t.eased {
 		t.eased = 0 // from here on, trials decide
 	}

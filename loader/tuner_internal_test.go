@@ -78,6 +78,40 @@ func TestATunerFindsTheBestNumberOfWorkersAndLeavesItAlone(t *testing.T) {
 	}
 }
 
+// TestATunerTriesTwiceTheProcessorsForCheapSamples, but not more: in the loop, in locks and
+// in calls of the scheduler workers wait for one another, and these take longer than a sample.
+func TestATunerTriesTwiceTheProcessorsForCheapSamples(t *testing.T) {
+	for _, c := range []struct {
+		curve
+		want int
+	}{
+		{curve{each: 2.25e6, most: 5.2e6}, 4}, // as measured with CIFAR-100
+		{curve{each: 3.3e6, most: 4.5e6, slower: 0.5}, 2},
+		{curve{each: 1e6, most: 1e9}, 4},
+	} {
+		r := rand.New(rand.NewPCG(5, 1))
+		tuner := newTuner(2)
+		c.follow(tuner, 100, r)
+		if tuner.workers != c.want || !tuner.tiny {
+			t.Errorf("%+v: %d workers, want %d, because %s", c.curve, tuner.workers, c.want, tuner.reason)
+		}
+	}
+}
+
+// TestWorkersShareBatchesUnlessSamplesAreCheap: then every worker has slabs of its own.
+func TestWorkersShareBatchesUnlessSamplesAreCheap(t *testing.T) {
+	for _, c := range []struct {
+		tiny bool
+		want int
+	}{{false, 5}, {true, 9}} {
+		l := &Loader{cfg: config{prefetch: 2, help: true, budget: bound}, rows: 64, tuning: &tuning{tuner: *newTuner(2)}}
+		l.tuning.tiny = c.tiny
+		if got := l.slabs(4, 1000); got != c.want {
+			t.Errorf("cheap samples %v: %d slabs for 4 workers on 2 processors, want %d", c.tiny, got, c.want)
+		}
+	}
+}
+
 // TestATunerKnowsWhetherMoreWorkersThanProcessorsLoadMuchMore of the present load: first
 // processors are the limit, then samples wait, then processors are the limit again.
 func TestATunerKnowsWhetherMoreWorkersThanProcessorsLoadMuchMore(t *testing.T) {

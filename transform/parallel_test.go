@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 // enlarged is a shared photo, or noise, enlarged to w×h pixels, as a sequential JPEG
@@ -141,7 +143,7 @@ func TestParallelTakesNoAllocation(t *testing.T) {
 	for range 2 * cap(c.lanes) {
 		into()
 	}
-	if n := testing.AllocsPerRun(5, into); n != 0 {
+	if n := allocs.PerRun(0, 5, into); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

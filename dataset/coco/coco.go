@@ -251,10 +251,14 @@ func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
 // Foresee passes the future on to the store of an objects.FS, as the files that will be
 // read. Other file systems do not use it.
 func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
-	if fsys, ok := d.fsys.(interface {
-		Foresee(f dataset.Future, files int, path func(i int) string) (stop func())
-	}); ok {
-		return fsys.Foresee(future, d.Len(), d.Path)
-	}
-	return nil
+	return dataset.ForeseeFiles(d.fsys, future, dataset.FileBlocks{
+		Len: d.Len(),
+		At: func(i int, dst []dataset.FilePart) []dataset.FilePart {
+			dst = append(dst, dataset.FilePart{Path: d.Path(i), Len: -1})
+			if d.panoptic {
+				dst = append(dst, dataset.FilePart{Path: d.segmentsPath(i), Len: -1})
+			}
+			return dst
+		},
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 
 	"gorgonia.org/tensor"
@@ -78,6 +79,38 @@ func (d *Dataset) ReadAhead(ctx context.Context, indices []int) {
 			d.maskAdvisor.Advise(d.masks, d.pairs[i].Mask)
 		}
 	}
+}
+
+// Foresee passes the future on to the stores of objects.FS, as the files that will be read.
+// Other file systems do not use it.
+func (d *Dataset) Foresee(future dataset.Future) (stop func()) {
+	image := func(i int, dst []dataset.FilePart) []dataset.FilePart {
+		return append(dst, dataset.FilePart{Path: d.pairs[i].Image, Len: -1})
+	}
+	mask := func(i int, dst []dataset.FilePart) []dataset.FilePart {
+		return append(dst, dataset.FilePart{Path: d.pairs[i].Mask, Len: -1})
+	}
+	if same(d.images, d.masks) { // then they are fetched in the order in which they are needed
+		both := func(i int, dst []dataset.FilePart) []dataset.FilePart { return mask(i, image(i, dst)) }
+		return dataset.ForeseeFiles(d.images, future, dataset.FileBlocks{Len: d.Len(), At: both})
+	}
+	stopImages := dataset.ForeseeFiles(d.images, future, dataset.FileBlocks{Len: d.Len(), At: image})
+	stopMasks := dataset.ForeseeFiles(d.masks, future, dataset.FileBlocks{Len: d.Len(), At: mask})
+	switch {
+	case stopImages == nil:
+		return stopMasks
+	case stopMasks == nil:
+		return stopImages
+	}
+	return func() {
+		defer stopImages()
+		stopMasks()
+	}
+}
+
+// same reports whether a and b are the same file system.
+func same(a, b fs.FS) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // Open makes a Reader. It holds no open file between two samples.

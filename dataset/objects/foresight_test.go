@@ -14,10 +14,13 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/dataset/masks"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/voc"
 	"github.com/penstock-go/penstock/dataset/volume"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
@@ -100,6 +103,7 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 			sizes = append(sizes, write(fmt.Sprintf("patient%d/%s.nrrd", i, of), func(f *bytes.Buffer) error { return volume.WriteNRRD(f, ct, options...) }))
 		}
 	}
+	annotate(t, dir)
 	list := func(n int, format string, args func(i int) []any) (reads []string) {
 		for i := range n {
 			reads = append(reads, fmt.Sprintf(format, args(i)...))
@@ -129,6 +133,22 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 			}
 			return cohort.Slices(t.Context())
 		}, list(4, "patient%d/%s.nrrd 0+%d", func(i int) []any { return []any{i / 2, [...]string{"ct", "pet"}[i%2], sizes[i]} })},
+		{"coco.Open", "image", func(f fs.FS) (dataset.Dataset, error) { return coco.Open(f, "coco.json", coco.Folder("JPEGImages")) },
+			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12"}},
+		{"coco.Panoptic", "segments", func(f fs.FS) (dataset.Dataset, error) {
+			return coco.Open(f, "panoptic.json", coco.Folder("JPEGImages"), coco.Panoptic("SegmentationClass"))
+		}, []string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12", "SegmentationClass/1.png 0+21", "SegmentationClass/2.png 0+22"}},
+		{"voc.Detection", "image", func(f fs.FS) (dataset.Dataset, error) { return voc.Detection(f, "train") },
+			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12"}},
+		{"voc.Segmentation", "mask", func(f fs.FS) (dataset.Dataset, error) { return voc.Segmentation(f, "train") },
+			[]string{"JPEGImages/1.jpg 0+11", "JPEGImages/2.jpg 0+12", "SegmentationClass/1.png 0+21", "SegmentationClass/2.png 0+22"}},
+		{"masks.Pairs of two file systems", "mask", func(f fs.FS) (dataset.Dataset, error) {
+			pairs := []masks.Pair{{Image: "JPEGImages/1.jpg", Mask: "SegmentationClass/2.png"}}
+			if far, ok := f.(*objects.FS); ok {
+				return masks.Pairs(f, far.WithContext(t.Context()), pairs)
+			}
+			return masks.Pairs(f, f, pairs)
+		}, []string{"JPEGImages/1.jpg 0+11", "SegmentationClass/2.png 0+22"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &noting{Store: objects.Folder(dir)}
@@ -164,6 +184,28 @@ func TestFormatsReadWhatTheyForesee(t *testing.T) {
 				t.Error(stats)
 			}
 		})
+	}
+}
+
+// annotate writes two images with masks, and annotations of them in the formats of COCO and VOC.
+// An image has 11 or 12 bytes, and a mask 21 or 22.
+func annotate(t *testing.T, dir string) {
+	t.Helper()
+	files := fstest.MapFS{
+		"coco.json": {Data: []byte(`{"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}], "categories": [], "annotations": []}`)},
+		"panoptic.json": {Data: []byte(`{"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}], "categories": [],
+			"annotations": [{"image_id": 1, "file_name": "1.png"}, {"image_id": 2, "file_name": "2.png"}]}`)},
+	}
+	for _, task := range []string{"Main", "Segmentation"} {
+		files["ImageSets/"+task+"/train.txt"] = &fstest.MapFile{Data: []byte("1\n2\n")}
+	}
+	for i := 1; i <= 2; i++ {
+		files[fmt.Sprintf("JPEGImages/%d.jpg", i)] = &fstest.MapFile{Data: bytes.Repeat([]byte{'i'}, 10+i)}
+		files[fmt.Sprintf("SegmentationClass/%d.png", i)] = &fstest.MapFile{Data: bytes.Repeat([]byte{'m'}, 20+i)}
+		files[fmt.Sprintf("Annotations/%d.xml", i)] = &fstest.MapFile{Data: []byte("<annotation></annotation>")}
+	}
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 

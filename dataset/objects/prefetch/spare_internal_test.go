@@ -3,6 +3,7 @@ package prefetch
 import (
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"unsafe"
 )
@@ -41,6 +42,7 @@ func TestNewMemoryTakesThePlaceOfSpareMemory(t *testing.T) {
 }
 
 func TestMemoryOfEarlierLoopsIsUsedUntilItIsCollected(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it runs when the test says so
 	var s spare
 	first := s.take(1 << 10)
 	s.put(first, 1<<20)

@@ -68,6 +68,9 @@ func (r *replica) start(t *testing.T) error {
 }
 
 func (r *replica) kill() {
+	if r.cmd.Process == nil {
+		return // the test had ended before it could start
+	}
 	r.cmd.Process.Kill()
 	r.cmd.Wait() // its error says that it was killed
 }

@@ -64,7 +64,7 @@ func (j *job) samples(photos *dataset.Folder) (dataset.Dataset, error) {
 }
 
 // shards is the number of shards.
-func (j *job) shards() int { return (j.Images + j.PerShard - 1) / j.PerShard }
+func (j *job) shards() int { return (j.Images-1)/j.PerShard + 1 } // there is an image
 
 // bounds says which images a shard has: those from first up to end, which is not one.
 func (j *job) bounds(shard int) (first, end int) {

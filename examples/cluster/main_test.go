@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -268,6 +269,23 @@ func TestOtherJobIsRefused(t *testing.T) {
 	} {
 		if _, err := flags.prepare(); err == nil {
 			t.Errorf("%+v: no error", flags)
+		}
+	}
+}
+
+func TestEveryImageIsInOneShard(t *testing.T) {
+	for _, perShard := range []int{1, 4, 29, 30, 31, math.MaxInt} {
+		j := job{Images: 30, PerShard: perShard}
+		next := 0
+		for shard := range j.shards() {
+			first, end := j.bounds(shard)
+			if first != next || end <= first {
+				t.Errorf("%d per shard: shard %d has %d up to %d, want the first to be %d", perShard, shard, first, end, next)
+			}
+			next = end
+		}
+		if next != j.Images {
+			t.Errorf("%d per shard: %d images are in shards, want %d", perShard, next, j.Images)
 		}
 	}
 }

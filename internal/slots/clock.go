@@ -10,7 +10,7 @@ import (
 )
 
 // A Clock adds up the time that one worker spends in every stage. Only the worker may
-// call Stage and Stop; any goroutine may call Times, Each, Total and Current.
+// call Stage, Stop, Record and Recorded; any goroutine may call Times, Each, Total and Current.
 //
 // While a stage lasts, the goroutine carries the pprof label "stage", and an
 // execution trace shows it as a region.
@@ -169,7 +169,7 @@ func (c *Clock) Times(to []StageTime) []StageTime {
 	return to
 }
 
-// Each calls f with the times of every stage.
+// Each calls f with the times of every stage. f must not call the clock.
 func (c *Clock) Each(f func(name string, count int64, total time.Duration)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -118,6 +118,7 @@ func (r *run) look() (j *job, over bool, err error) {
 		return nil, true, ended(err)
 	}
 	if j = r.complete(); j != nil {
+		r.wakeAnother() // with a bound on the batches in flight there may be room for one more now
 		return j, false, nil
 	}
 	if len(r.inFlight) == 0 && r.over() {

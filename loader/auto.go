@@ -92,11 +92,11 @@ func (c *config) automatic(processors int) {
 	}
 }
 
-// quarter is a quarter of the memory that is available, or the usual bound where that is
-// not known.
+// quarter is a quarter of the memory that is available, at least a byte, or the usual bound
+// where that is not known.
 func quarter(root fs.FS) int {
 	if room, known := machine.Available(root); known {
-		return int(min(room.Bytes/4, math.MaxInt))
+		return int(min(max(room.Bytes/4, 1), math.MaxInt))
 	}
 	return bound
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"gorgonia.org/tensor"
 
@@ -70,5 +71,42 @@ func TestRaggedBatchesStayWithinTheDefault(t *testing.T) {
 	}
 	if got := l.Stats().Slabs; got != 21 {
 		t.Errorf("%d slabs", got)
+	}
+}
+
+// TestBudgetHoldsWhereProductsOverflow, as they do early where an int has 32 bits.
+func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
+	begun := []*job{new(job), new(job), new(job), new(job)}
+	l := &Loader{ragged: true, jobs: make([]*job, 9), free: make([]*job, 5), run: &run{inFlight: begun}}
+	l.cfg.budget = math.MaxInt / 2
+	l.stocks.slabs.Store(1 << 10)
+	l.stocks.largest.Store(math.MaxInt / 4)
+	if l.fits() {
+		t.Error("there is room for a fifth batch of a quarter of the address space")
+	}
+	l.stocks.largest.Store(1 << 20)
+	if !l.fits() {
+		t.Error("there is no room for a fifth batch of 1 MiB")
+	}
+	l.cfg.workers, l.fixed = 4, 1<<10
+	l.stocks.values.note(600 << 20)
+	if got, want := l.room(), math.MaxInt > math.MaxInt32; got != want {
+		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
+	}
+	l.tuning = &tuning{slabs: 10, tuner: *newTuner(4)}
+	l.free, l.run.cursor.next = nil, new(plan)
+	l.run.l = l
+	l.cfg.budget = math.MaxInt
+	l.stocks.slabs.Store(math.MaxInt - 1<<10)
+	l.rows, l.collation.columns = 1, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{1 << 20}}}
+	if l.run.lacks() {
+		t.Error("there is memory for another slab of 1 MiB")
+	}
+}
+
+func TestBudgetIsNotZeroWhereNoMemoryIsLeft(t *testing.T) {
+	root := fstest.MapFS{"proc/meminfo": &fstest.MapFile{Data: []byte("MemAvailable: 0 kB\n")}}
+	if got := quarter(root); got != 1 {
+		t.Errorf("%d bytes, want 1", got)
 	}
 }

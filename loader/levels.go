@@ -115,7 +115,7 @@ func (r *run) lacks() bool {
 	if t == nil || t.frozen || t.making > 0 || len(l.free) > 0 || len(l.jobs) >= t.slabs || !r.cursor.more() || r.fatal != nil {
 		return false
 	}
-	return len(l.jobs) < l.cfg.least() || int(l.stocks.slabs.Load())+l.slabSize() <= l.cfg.budget
+	return len(l.jobs) < l.cfg.least() || l.slabSize() <= l.cfg.budget-int(l.stocks.slabs.Load())
 }
 
 // addSlab allocates a slab. If the Allocator refuses, there are no more from then on. The

@@ -24,7 +24,7 @@ func (l *Loader) room() bool {
 	}
 	// Taken slabs count with typical bytes at least, because a new batch has not
 	// used its memory yet.
-	return l.fixed+max(l.stocks.used(), taken*typical)+typical <= l.cfg.budget
+	return max(l.stocks.used(), saturated(taken, typical)) <= l.cfg.budget-l.fixed-typical
 }
 
 // fits reports whether the budget has room for another batch as large as the largest so
@@ -47,7 +47,7 @@ func (l *Loader) fits() bool {
 	}
 	largest += largest / 8 // later ones may be a little larger
 	used := int(l.stocks.slabs.Load()) + l.stocks.values.used() + max(l.stocks.padded.used(), l.stocks.padded.typical())
-	return used+saturated(open+1, largest) <= l.cfg.budget
+	return saturated(open+1, largest) <= l.cfg.budget-used
 }
 
 // take takes a free slab. There must be one. The caller holds the mutex.

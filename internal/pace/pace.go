@@ -32,7 +32,7 @@ type Pace struct {
 	counts  [buckets]float64
 	sum     float64       // of counts
 	latest  [recent]int   // steps
-	n       int           // observations
+	n       uint64        // observations
 	delay   time.Duration // after which to hedge; 0 for never
 	ordered [recent]int   // memory for rises
 }

@@ -76,8 +76,10 @@ func (s *Schedule) String() string {
 		parts = append(parts, "the last one only if it is full")
 	}
 	order := s.l.identity()
-	if plan, err := s.l.safePlan(context.Background(), s.l.start(0, s.l.ds.Len())); order == "" && err == nil {
-		order = plan.orders()
+	if order == "" {
+		if plan, err := s.l.safePlan(context.Background(), s.l.start(0, s.l.ds.Len())); err == nil {
+			order = plan.orders()
+		}
 	}
 	parts = append(parts, "order "+order, fmt.Sprintf("seed %d", c.seed))
 	switch c.policy {

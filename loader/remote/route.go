@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
@@ -32,12 +33,7 @@ func (r *route) sort(key string) {
 		sum := sha256.Sum256([]byte(key + " " + of.url))
 		return binary.BigEndian.Uint64(sum[:])
 	}
-	slices.SortStableFunc(r.replicas, func(a, b *replica) int {
-		if weight(a) > weight(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(r.replicas, func(a, b *replica) int { return cmp.Compare(weight(b), weight(a)) })
 }
 
 // order is the replicas in the order in which to ask them now: those that have failed lately

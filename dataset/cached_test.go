@@ -435,7 +435,7 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 		want  string
 	}{
 		{datatest.Pairs(t), -1, "dataset: Cached: limit of -1 bytes: want 0 or more"},
-		{dataset.Func(1, nil, nil), 1, "dataset: spec: no fields"},
+		{dataset.Func(1, nil, never), 1, "dataset: spec: no fields"},
 	} {
 		if _, err := dataset.Cached(c.ds, c.limit); err == nil || err.Error() != c.want {
 			t.Errorf("got error %v, want %s", err, c.want)

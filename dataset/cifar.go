@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"gorgonia.org/tensor"
@@ -121,6 +122,9 @@ func readCIFAR(fsys fs.FS, split Split, set cifarSet, options []CIFAROption) (*I
 		if option.set != nil {
 			option.set(&c)
 		}
+	}
+	if fsys == nil {
+		return nil, fmt.Errorf("dataset: %s: the file system is nil", set.name)
 	}
 	if err := split.check(); err != nil {
 		return nil, err

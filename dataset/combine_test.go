@@ -13,6 +13,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/transform"
 )
 
 // must fails the test if a combination is an error.
@@ -218,6 +219,9 @@ func TestCloseReportsEveryError(t *testing.T) {
 	}
 }
 
+// never is for a dataset.Func whose samples are not placed.
+func never(context.Context, int, dataset.Slot) error { panic("a sample is placed") }
+
 func TestCombinationsSayWhatIsWrong(t *testing.T) {
 	var log []string
 	one, longer := journal{id: 1, n: 2, log: &log}, journal{id: 2, n: 3, log: &log}
@@ -240,7 +244,7 @@ func TestCombinationsSayWhatIsWrong(t *testing.T) {
 		{failure(dataset.Rename(one, map[string]string{"x": "y", "z": "a"})), `dataset: Rename: no field "z": the dataset has x int ()`},
 		{failure(dataset.Rename(one, map[string]string{"x": ""})), "dataset: spec: field 0 has no name"},
 		{failure(dataset.Rename(must(dataset.Zip(one, y(one))), map[string]string{"x": "y"})), `dataset: spec: two fields are named "y"`},
-		{failure(dataset.Zip(dataset.Func(2, nil, nil))), "dataset: spec: no fields"},
+		{failure(dataset.Zip(dataset.Func(2, nil, never))), "dataset: spec: no fields"},
 		{failure(dataset.Zip(one, longer)), "dataset: Zip: dataset 1 has 3 samples, dataset 0 has 2\n" + `dataset: Zip: dataset 1 has another field "x": Rename one of them`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
@@ -343,13 +347,48 @@ func (g gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 	return nil
 }
 
-func TestFuncWithWrongArgumentsDoesNotOpen(t *testing.T) {
-	for _, ds := range []dataset.Dataset{
-		dataset.Func(-1, dataset.Spec{labelField}, nil),
-		dataset.Func(1, nil, nil),
+func TestFuncSaysWhatIsWrong(t *testing.T) {
+	place := func(context.Context, int, dataset.Slot) error { return nil }
+	if _, err := dataset.Func(1, nil, place).Open(); err == nil || err.Error() != "dataset: spec: no fields" {
+		t.Errorf("got %v", err)
+	}
+	for want, use := range map[string]func(){
+		"dataset: Func: n is -1: want 0 or more":       func() { dataset.Func(-1, dataset.Spec{labelField}, place) },
+		"dataset: Func: place is nil: want a function": func() { dataset.Func(1, dataset.Spec{labelField}, nil) },
 	} {
-		if _, err := ds.Open(); err == nil {
-			t.Errorf("Func of %d samples %v opens", ds.Len(), ds.Spec())
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			use()
+		}()
+	}
+}
+
+func TestNilDatasetsAndFileSystemsAreErrors(t *testing.T) {
+	ok := datatest.Pairs(t)
+	for want, made := range map[string]func() error{
+		"dataset: Map: the dataset is nil":             func() error { _, err := dataset.Map(nil, ok.Spec(), double); return err },
+		"dataset: Select: the dataset is nil":          func() error { _, err := dataset.Select(nil, "x"); return err },
+		"dataset: Rename: the dataset is nil":          func() error { _, err := dataset.Rename(nil, nil); return err },
+		"dataset: Subset: the dataset is nil":          func() error { _, err := dataset.Subset(nil, nil); return err },
+		"dataset: Cached: the dataset is nil":          func() error { _, err := dataset.Cached(nil, 1); return err },
+		"dataset: Concat: dataset 1 is nil":            func() error { _, err := dataset.Concat(ok, nil); return err },
+		"dataset: Zip: dataset 0 is nil":               func() error { _, err := dataset.Zip(nil, ok); return err },
+		"dataset: RandomSplit: the dataset is nil":     func() error { _, err := dataset.RandomSplit(nil, []int{1}, 0); return err },
+		"dataset: StratifiedSplit: the dataset is nil": func() error { _, err := dataset.StratifiedSplit(nil, []int{1}, []float64{1}, 0); return err },
+		"dataset: GroupedSplit: the dataset is nil":    func() error { _, err := dataset.GroupedSplit(nil, []int{1}, []float64{1}, 0); return err },
+		"dataset: ImageFolder: the file system is nil": func() error { _, err := dataset.ImageFolder(nil); return err },
+		"dataset: CIFAR-10: the file system is nil":    func() error { _, err := dataset.CIFAR10(nil, dataset.Train); return err },
+		"dataset: CIFAR-100: the file system is nil":   func() error { _, err := dataset.CIFAR100(nil, dataset.Train); return err },
+		"dataset: MNIST: the file system is nil":       func() error { _, err := dataset.MNIST(nil, dataset.Train); return err },
+		"dataset: EMNIST: the file system is nil":      func() error { _, err := dataset.EMNIST(nil, "letters", dataset.Train); return err },
+		"transform: Images: the dataset is nil":        func() error { _, err := transform.Images(nil); return err },
+	} {
+		if err := made(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -14,6 +14,9 @@ func Concat(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Concat of no datasets")
 	}
+	if k := slices.Index(datasets, nil); k >= 0 {
+		return nil, fmt.Errorf("dataset: Concat: dataset %d is nil", k)
+	}
 	c := &concat{children: slices.Clone(datasets)}
 	want := datasets[0].Spec()
 	var errs []error

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -75,6 +76,9 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 		if option.set != nil {
 			option.set(&c)
 		}
+	}
+	if fsys == nil {
+		return nil, errors.New("dataset: ImageFolder: the file system is nil")
 	}
 	if c.max < 1 {
 		return nil, fmt.Errorf("dataset: MaxFileSize(%d): want 1 or more", c.max)

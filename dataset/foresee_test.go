@@ -98,7 +98,7 @@ func (s *foreseen) Foresee(f dataset.Future) (stop func()) {
 
 func TestTransformsPassTheFutureOn(t *testing.T) {
 	spec := dataset.Spec{{Name: "image", Dtype: tensor.Uint8, Ragged: true}}
-	inner := &foreseen{Dataset: dataset.Func(5, spec, nil)}
+	inner := &foreseen{Dataset: dataset.Func(5, spec, never)}
 	ds, err := transform.Images(inner, transform.Resize(8), transform.CenterCrop(8))
 	if err != nil {
 		t.Fatal(err)

@@ -7,10 +7,16 @@ import (
 
 // Func makes a dataset of n samples that the function place writes. All workers
 // share place, so many goroutines call it at once. It follows the rules of
-// [Reader.Place] and only gets indices from 0 to n-1. If n is below 0 or spec
-// is invalid, Open of the dataset returns an error. For state per worker,
-// implement [Dataset] instead.
+// [Reader.Place] and only gets indices from 0 to n-1. Func panics if n is below 0 or
+// place is nil. If spec is invalid, such as one without fields, loaders cannot be made and
+// Open of the dataset returns an error. For state per worker, implement [Dataset] instead.
 func Func(n int, spec Spec, place func(ctx context.Context, i int, dst Slot) error) Dataset {
+	if n < 0 {
+		panic(fmt.Sprintf("dataset: Func: n is %d: want 0 or more", n))
+	}
+	if place == nil {
+		panic("dataset: Func: place is nil: want a function")
+	}
 	return &function{n, spec, place}
 }
 
@@ -20,13 +26,10 @@ type function struct {
 	place func(ctx context.Context, i int, dst Slot) error
 }
 
-func (f *function) Len() int   { return max(f.n, 0) }
+func (f *function) Len() int   { return f.n }
 func (f *function) Spec() Spec { return f.spec }
 
 func (f *function) Open() (Reader, error) {
-	if f.n < 0 {
-		return nil, fmt.Errorf("dataset: Func of %d samples: want 0 or more", f.n)
-	}
 	if err := f.spec.Validate(); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ func Map(ds Dataset, spec Spec, f func(dst, src Slot) error) (Dataset, error) {
 	if f == nil {
 		return nil, errors.New("dataset: Map: no function")
 	}
+	if err := given("Map", ds); err != nil {
+		return nil, err
+	}
 	return newMapped(ds, spec, f)
 }
 

@@ -39,6 +39,9 @@ func EMNIST(fsys fs.FS, variant string, split Split) (*Images, error) {
 // readMNIST reads the files whose names begin with prefix, in fsys or where
 // torchvision puts what it downloads.
 func readMNIST(fsys fs.FS, split Split, folder, prefix string) (*Images, error) {
+	if fsys == nil {
+		return nil, fmt.Errorf("dataset: %s: the file system is nil", folder)
+	}
 	if err := split.check(); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 // that ds does not have is an error. Use it before [Zip] where two datasets
 // have a field of the same name.
 func Rename(ds Dataset, names map[string]string) (Dataset, error) {
+	if err := given("Rename", ds); err != nil {
+		return nil, err
+	}
 	before := ds.Spec()
 	r := &renamed{ds, slices.Clone(before)}
 	var errs []error

@@ -5,6 +5,9 @@ import "fmt"
 // Select is ds with only the named fields, in that order. An unknown name is an
 // error. The other fields are still read, but take no room in a batch.
 func Select(ds Dataset, fields ...string) (Dataset, error) {
+	if err := given("Select", ds); err != nil {
+		return nil, err
+	}
 	all := ds.Spec()
 	spec := make(Spec, len(fields))
 	for k, name := range fields {

@@ -44,8 +44,19 @@ func Await(ctx context.Context, ds Dataset, n int, idle <-chan struct{}) (have i
 // errUnknown is the error of what needs to know the length of a dataset.
 var errUnknown = errors.New("its length is unknown, because it is read from a stream")
 
-// needsLength reports an error if the length of ds is not known.
+// given reports an error if there is no dataset.
+func given(what string, ds Dataset) error {
+	if ds == nil {
+		return fmt.Errorf("dataset: %s: the dataset is nil", what)
+	}
+	return nil
+}
+
+// needsLength reports an error if there is no dataset, or if its length is not known.
 func needsLength(what string, ds Dataset) error {
+	if err := given(what, ds); err != nil {
+		return err
+	}
 	if ds.Len() < 0 {
 		return fmt.Errorf("dataset: %s: %T: %w", what, ds, errUnknown)
 	}

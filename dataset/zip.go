@@ -15,6 +15,9 @@ func Zip(datasets ...Dataset) (Dataset, error) {
 	if len(datasets) == 0 {
 		return nil, errors.New("dataset: Zip of no datasets")
 	}
+	if k := slices.Index(datasets, nil); k >= 0 {
+		return nil, fmt.Errorf("dataset: Zip: dataset %d is nil", k)
+	}
 	z := &zip{children: slices.Clone(datasets), n: datasets[0].Len()}
 	var errs []error
 	for k, ds := range datasets {

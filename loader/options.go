@@ -238,7 +238,11 @@ func (c *config) validate() error {
 	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
 	wrong(c.readAhead < 0, "ReadAhead(%d): want 0 or more", c.readAhead)
 	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
+	wrong(c.limit < NoLimit, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
 	wrong(c.memory == nil, "Memory(nil): want an Allocator")
+	if p, ok := c.memory.(poison); ok {
+		wrong(p.Allocator == nil, "Memory(Poison(nil)): want an Allocator")
+	}
 	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
 	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
 	wrong(c.set.batchSampler && c.batchSampler == nil, "BatchSampler(nil): want a BatchSampler")

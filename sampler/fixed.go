@@ -7,8 +7,9 @@ import "math"
 //
 // Its Batches implement [BatchPart], so the rest of an epoch can continue in
 // batches of another size. If s comes from [Shard], it can also continue on
-// another number of ranks.
+// another number of ranks. It panics if s is nil.
 func Fixed(s Sampler, options ...BatchOption) BatchSampler {
+	mustSampler("Fixed", s)
 	return fixed{s, newBatchConfig("Fixed", options)}
 }
 

@@ -127,6 +127,24 @@ func TestWrongUsePanics(t *testing.T) {
 	}
 }
 
+func TestPanicsNameTheArgument(t *testing.T) {
+	for want, use := range map[string]func(){
+		"sampler: Sequential: n is -1: want 0 or more": func() { sampler.Sequential(-1) },
+		"sampler: Fixed: the sampler is nil":           func() { sampler.Fixed(nil) },
+		"sampler: Subset: the sampler is nil":          func() { sampler.Subset(nil, nil) },
+		"sampler: Repeat: the sampler is nil":          func() { sampler.Repeat(nil, 1) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v, want %s", got, want)
+				}
+			}()
+			use()
+		}()
+	}
+}
+
 func panics(use func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	use()
@@ -146,6 +164,8 @@ func TestWrongDataIsAnError(t *testing.T) {
 		{failure(sampler.Shard(s, 2, 2, sampler.PadToEven)), "sampler: Shard: rank 2 of 2: want one from 0 to 1"},
 		{failure(sampler.Shard(s, 0, 0, sampler.PadToEven)), "sampler: Shard: world size 0: want 1 or more"},
 		{failure(sampler.Shard(s, 0, 1, sampler.Mode(3))), "sampler: Shard: Mode(3): want PadToEven, DropToEven or KeepExact"},
+		{failure(sampler.Shard(nil, 0, 1, sampler.PadToEven)), "sampler: Shard: the sampler is nil"},
+		{failure(sampler.ShardBatches(nil, 0, 1, sampler.PadToEven)), "sampler: ShardBatches: the sampler is nil"},
 		{failure(sampler.ShardBatches(sampler.List{}, 1, 1, sampler.PadToEven)), "sampler: ShardBatches: rank 1 of 1: want one from 0 to 0"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {

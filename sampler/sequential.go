@@ -25,6 +25,12 @@ func mustCount(name, what string, n int) {
 	}
 }
 
+func mustSampler(name string, s Sampler) {
+	if s == nil {
+		panic(fmt.Sprintf("sampler: %s: the sampler is nil", name))
+	}
+}
+
 func mustPlace(k, n int) {
 	if uint(k) >= uint(n) {
 		panic(outside{k, n})

@@ -1,6 +1,9 @@
 package sampler
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Mode says what happens to the last samples if their number does not divide
 // evenly among the ranks.
@@ -37,11 +40,14 @@ func (m Mode) String() string {
 // implement [Part]. All ranks must use the same s with the same seed, so that
 // their global orders are equal.
 //
-// It is an error if world is below 1, if rank is not from 0 to world-1, or if
+// It is an error if s is nil, if world is below 1, if rank is not from 0 to world-1, or if
 // mode is not one of the constants.
 func Shard(s Sampler, rank, world int, mode Mode) (Sampler, error) {
 	if err := checkShare("Shard", rank, world, mode); err != nil {
 		return nil, err
+	}
+	if s == nil {
+		return nil, errors.New("sampler: Shard: the sampler is nil")
 	}
 	return shard{s, share{rank, world, mode}}, nil
 }

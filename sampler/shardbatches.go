@@ -1,6 +1,9 @@
 package sampler
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // ShardBatches gives rank its share of the batches of s: batches rank,
 // rank+world, rank+2·world and so on. Where the number of batches does not divide
@@ -10,6 +13,9 @@ import "math"
 func ShardBatches(s BatchSampler, rank, world int, mode Mode) (BatchSampler, error) {
 	if err := checkShare("ShardBatches", rank, world, mode); err != nil {
 		return nil, err
+	}
+	if s == nil {
+		return nil, errors.New("sampler: ShardBatches: the sampler is nil")
 	}
 	return batchShard{s, share{rank, world, mode}}, nil
 }

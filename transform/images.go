@@ -61,6 +61,9 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	if ds == nil {
+		return nil, errors.New("transform: Images: the dataset is nil")
+	}
 	if p.hands > 0 {
 		return nil, fmt.Errorf("transform: Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
 	}

@@ -3,6 +3,7 @@ package npy_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -437,7 +438,7 @@ func TestArraysPlaceWithoutAllocation(t *testing.T) {
 }
 
 func TestWriteNpyRefusesRaggedFields(t *testing.T) {
-	ds := dataset.Func(1, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, nil)
+	ds := dataset.Func(1, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, func(context.Context, int, dataset.Slot) error { return nil })
 	for got, want := range map[error]string{
 		npy.Write(t.Context(), new(bytes.Buffer), ds, "x"): "npy: field x uint8 (n) is ragged: want a fixed size",
 		npy.Write(t.Context(), new(bytes.Buffer), ds, "y"): `npy: no field "y": the dataset has x uint8 (n)`,

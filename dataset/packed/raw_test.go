@@ -221,7 +221,7 @@ func TestWritersStopAtTheFirstError(t *testing.T) {
 	if err := packed.WriteRaw(t.Context(), &file, ds); !errors.Is(err, bad) || file.Len() != 8 {
 		t.Errorf("got error %v after %d bytes, want %v after 8", err, file.Len(), bad)
 	}
-	ragged := dataset.Func(1, dataset.Spec{wordsField}, nil)
+	ragged := dataset.Func(1, dataset.Spec{wordsField}, func(context.Context, int, dataset.Slot) error { return nil })
 	if err := packed.WriteRaw(t.Context(), &file, ragged); err == nil {
 		t.Error("a ragged field gives no error")
 	}

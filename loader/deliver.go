@@ -19,6 +19,8 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 		if j == nil {
 			if err != nil {
 				yield(nil, err)
+			} else {
+				r.l.vacant(r.vacancy())
 			}
 			return
 		}
@@ -70,6 +72,7 @@ func (r *run) deliver(j *job, at mark, err error, waited time.Duration, begun ti
 	if err != nil {
 		b = nil
 	} else {
+		r.batches++
 		r.l.counts.delivered(j.rows)
 	}
 	goesOn, ended = r.l.cfg.trace.body(j, b, err, begun, yield)

@@ -78,6 +78,7 @@ type Loader struct {
 	telling   telling
 	counts    counts
 	advised   sync.Once
+	warned    sync.Once
 	announced int // number of observers whose LoaderMade has succeeded
 
 	mu      sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it

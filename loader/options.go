@@ -68,7 +68,8 @@ func Shuffle(on bool) Option { return Option{func(c *config) { c.shuffle = on }}
 func Seed(s uint64) Option { return Option{func(c *config) { c.seed = s; c.set.seed = true }} }
 
 // DropLast sets whether to leave out a last batch of fewer than BatchSize samples.
-// The default is false.
+// The default is false. An epoch of fewer samples than that has no batch then, as in PyTorch,
+// and [Stats.NoBatch] says so.
 func DropLast(on bool) Option { return Option{func(c *config) { c.dropLast = on }} }
 
 // Ranks gives the loader one rank's share of the samples, as [sampler.Shard] does, or with
@@ -158,9 +159,9 @@ func ReadAhead(batches int) Option {
 	return Option{func(c *config) { c.readAhead = batches; c.set.readAhead = true }}
 }
 
-// Logger sets where the loader logs. It logs one warning at most: that there are
-// more workers than processors, although samples compute rather than wait. By
-// default nothing is logged.
+// Logger sets where the loader logs. It logs two warnings at most: that there are
+// more workers than processors, although samples compute rather than wait, and that a loop
+// had no batch (see [Stats.NoBatch]). By default nothing is logged.
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.logger = l }} }
 
 type config struct {

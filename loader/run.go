@@ -14,6 +14,7 @@ type run struct {
 	gauge   *gauge // nil without Auto
 	samples int    // in the dataset
 	ahead   []int  // seqs of batches that an earlier run has delivered, ascending
+	resumed bool   // whether it begins within an epoch
 	begun   time.Time
 	ctx     context.Context // cancelled when the loop ends
 	cancel  context.CancelCauseFunc
@@ -40,12 +41,13 @@ type run struct {
 	idling    idleness // of workers that wait for work
 
 	// Only the loop uses these.
-	failed int // samples that failed in batches that the loop has reached
-	ledger ledger
+	failed  int // samples that failed in batches that the loop has reached
+	batches int // delivered
+	ledger  ledger
 }
 
 func newRun(l *Loader, ctx context.Context, from Position, until int) *run {
-	r := &run{l: l, samples: from.Samples, ahead: from.Ahead, begun: time.Now(), arrived: make(chan struct{}, 1)}
+	r := &run{l: l, samples: from.Samples, ahead: from.Ahead, resumed: from.Draw > 0, begun: time.Now(), arrived: make(chan struct{}, 1)}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.work.L, r.parked.L = &l.mu, &l.mu
 	r.idling.at, r.gauge = r.begun, newGauge(l)

@@ -25,6 +25,9 @@ type Stats struct {
 	// Failures lists the first 1,000 of these samples, but none that a service could not
 	// place: its batches say only how many there were.
 	Failures []*SampleError
+	// NoBatch says why the last loop ended without a batch, such as "no batch: 8 samples,
+	// batches of 100, DropLast". It is empty if there was one.
+	NoBatch string
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is
 	// slower than the loop body: add workers, or make samples cheaper. If it hardly
@@ -69,8 +72,8 @@ type Wait struct {
 	First   time.Duration // from the start of the last loop to its first batch, also after Sub
 }
 
-// Sub gives the statistics of the time between earlier and s. Workers, Slabs,
-// SlabBytes, Tuning, Ready and Wait.First are those of s. So is Wait.Longest if it came after
+// Sub gives the statistics of the time between earlier and s. NoBatch, Workers,
+// Slabs, SlabBytes, Tuning, Ready and Wait.First are those of s. So is Wait.Longest if it came after
 // earlier; otherwise the longest wait of that time is not known, and it is 0.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Samples -= earlier.Samples
@@ -171,6 +174,7 @@ type counts struct {
 	empty    int64
 	dropped  int64
 	failures []*SampleError
+	noBatch  string
 	wait     Wait
 	body     time.Duration
 
@@ -207,8 +211,16 @@ func (c *counts) bodyTook(d time.Duration) {
 func (c *counts) delivered(samples int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noBatch = ""
 	c.batches++
 	c.samples += int64(samples)
+}
+
+// vacant notes why a loop had no batch, if it had none.
+func (c *counts) vacant(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noBatch = why
 }
 
 func (c *counts) emptied() {
@@ -314,6 +326,7 @@ func (c *counts) stats() Stats {
 		Emptied:  c.empty,
 		Dropped:  c.dropped,
 		Failures: slices.Clone(c.failures),
+		NoBatch:  c.noBatch,
 		Wait:     c.wait,
 		Body:     c.body,
 	}

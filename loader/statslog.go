@@ -28,6 +28,9 @@ func (s Stats) LogValue() slog.Value {
 		slog.Int64("slab_bytes", s.SlabBytes),
 		slog.Int("ready", s.Ready),
 	}
+	if s.NoBatch != "" {
+		attrs = append(attrs, slog.String("no_batch", s.NoBatch))
+	}
 	if s.Tuning.Reason != "" {
 		attrs = append(attrs, slog.String("tuning", s.Tuning.String()))
 	}

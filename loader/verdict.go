@@ -10,7 +10,8 @@ import (
 )
 
 // Verdict says in one sentence what limits the loop, and what would help. It is the
-// last line of [Stats.String]. It is empty before the first batch.
+// last line of [Stats.String]. It is empty before the first batch. Where the last loop had no
+// batch, it is [Stats.NoBatch].
 //
 // Where the loop waits less than a tenth of its time, the loop body is the limit. Otherwise
 // the limit is the first of these that applies: a single wait, such as that for the first
@@ -21,6 +22,9 @@ import (
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
+	if s.NoBatch != "" {
+		return s.NoBatch
+	}
 	loop := s.Wait.Total + s.Body
 	if s.Wait.Count == 0 || loop <= 0 {
 		return ""

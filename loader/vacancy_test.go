@@ -1,0 +1,93 @@
+package loader_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+func TestALoopWithoutABatchSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		ds   dataset.Dataset
+		with []loader.Option
+		want string
+	}{
+		{&fake{n: 8}, []loader.Option{loader.BatchSize(100), loader.DropLast(true)},
+			"no batch: 8 samples, batches of 100, DropLast: a smaller BatchSize helps, or DropLast(false)"},
+		{&fake{n: 8}, []loader.Option{loader.BatchSize(5), loader.DropLast(true), loader.Ranks(1, 2, sampler.PadToEven)},
+			"no batch: 4 samples for rank 1 of 2, batches of 5, DropLast: a smaller BatchSize helps, or DropLast(false)"},
+		{&fake{n: 3}, []loader.Option{loader.Ranks(1, 4, sampler.DropToEven)}, "no batch: the Sampler gives no samples for rank 1 of 4"},
+		{&fake{n: 3}, []loader.Option{loader.Sampler(sampler.Sequential(0))}, "no batch: the Sampler gives no samples"},
+		{&fake{n: 3}, []loader.Option{loader.BatchSampler(sampler.List{})}, "no batch: the BatchSampler gives none"},
+		{&fake{n: 0}, []loader.Option{loader.BatchSize(5)}, "no batch: the dataset has no samples"},
+		{failing(6, func(int) bool { return true }), []loader.Option{loader.BatchSize(2), loader.OnError(loader.Skip, loader.NoLimit)},
+			"no batch: 12 samples failed, and Skip left them out: look at Failures"},
+		{newArriving(3, 1), []loader.Option{loader.BatchSize(5), loader.DropLast(true)},
+			"no batch: 3 samples, batches of 5, DropLast: a smaller BatchSize helps, or DropLast(false)"},
+		{newArriving(0, 1), nil, "no batch: the dataset had no samples"},
+		{&fake{n: 8}, []loader.Option{loader.BatchSize(8), loader.DropLast(true)}, ""},
+		{failing(2, func(int) bool { return true }), []loader.Option{loader.Timeout(1 << 40)}, ""}, // an error is no loop without a batch
+	} {
+		for _, workers := range []int{0, 2} {
+			var log bytes.Buffer
+			l := newLoader(t, c.ds, append(c.with, loader.Workers(workers), loader.Logger(slog.New(slog.NewTextHandler(&log, nil))))...)
+			for range 2 {
+				for _, err := range l.Epochs(t.Context(), 0, 2) {
+					if err != nil && c.want != "" {
+						t.Fatal(err)
+					}
+				}
+			}
+			s := l.Stats()
+			if c.want == "" {
+				if s.NoBatch != "" || log.Len() > 0 {
+					t.Errorf("got %q and the log %s, want none", s.NoBatch, &log)
+				}
+				continue
+			}
+			if s.NoBatch != c.want || s.Verdict() != c.want || !strings.HasSuffix(s.String(), "\n\n"+c.want+"\n") {
+				t.Errorf("%d workers: got %q, the verdict %q, want %q", workers, s.NoBatch, s.Verdict(), c.want)
+			}
+			if got := strings.Count(log.String(), "no batch"); got != 1 {
+				t.Errorf("%d lines in the log, want 1:\n%s", got, &log)
+			}
+		}
+	}
+}
+
+func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
+	l := newLoader(t, &fake{n: 8}, loader.BatchSampler(later{}))
+	for epoch, want := range []string{"no batch: the BatchSampler gives none", ""} {
+		for range l.Epoch(t.Context(), epoch) {
+		}
+		if got := l.Stats().NoBatch; got != want {
+			t.Errorf("epoch %d: got %q, want %q", epoch, got, want)
+		}
+	}
+	// What is left of an epoch may be nothing.
+	end := loader.Position{}
+	for b := range l.Epoch(t.Context(), 1) {
+		end = b.Position()
+	}
+	for range l.From(t.Context(), end, 2) {
+		t.Error("a batch after the last one")
+	}
+	if got := l.Stats().NoBatch; got != "" {
+		t.Errorf("after the end of an epoch: got %q", got)
+	}
+}
+
+// later has a batch from epoch 1 on.
+type later struct{}
+
+func (later) Epoch(epoch int) sampler.Batches {
+	if epoch == 0 {
+		return sampler.List{}.Epoch(0)
+	}
+	return sampler.List{{0, 1}}.Epoch(0)
+}

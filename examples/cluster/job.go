@@ -25,10 +25,10 @@ type job struct {
 // shards: the list of images and what becomes of them.
 func (j *job) identify(photos *dataset.Folder) (string, error) {
 	if j.Format != "packed" && j.Format != "tar" {
-		return "", fmt.Errorf("-format %s: want packed or tar", j.Format)
+		return "", wrongf("-format %s: want packed or tar", j.Format)
 	}
 	if j.Size < 1 || j.PerShard < 1 {
-		return "", fmt.Errorf("-size %d -samples-per-shard %d: want 1 or more", j.Size, j.PerShard)
+		return "", wrongf("-size %d -samples-per-shard %d: want 1 or more", j.Size, j.PerShard)
 	}
 	samples, err := j.samples(photos)
 	if err != nil {

@@ -3,7 +3,10 @@
 //
 //	go run ./examples/cluster -in DIR -out DIR [-format packed|tar] [-size N] [-samples-per-shard N] [-skip]
 //
-// DIR has a folder per class. Which images a shard has depends on their sorted list alone.
+// It writes the shards and shards.json, their list, into the folder -out. A shard takes a
+// second or more (README.md, What it costs).
+//
+// -in has a folder per class. Which images a shard has depends on their sorted list alone.
 // So the shards are the same byte for byte on one machine and on many, and after a worker
 // was killed and another one has done its work again.
 //
@@ -52,7 +55,7 @@ func main() {
 	flag.Parse()
 
 	if flag.NArg() > 0 {
-		fail(fmt.Errorf("%q is not a flag; the folders are given as -in and -out", flag.Arg(0)))
+		fail(wrongf("%q is not a flag; the folders are given as -in and -out", flag.Arg(0)))
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -73,12 +76,20 @@ func main() {
 	}
 }
 
-// fail ends the program with an error. Package log would not print it, because Beam makes
+// fail ends the program with an error, and exit status 2 if the command line is wrong. Package log would not print it, because Beam makes
 // it a record of level info.
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
+	if errors.As(err, new(wrong)) {
+		os.Exit(2)
+	}
 	os.Exit(1)
 }
+
+// wrong is an error of the command line.
+type wrong struct{ error }
+
+func wrongf(format string, args ...any) error { return wrong{fmt.Errorf(format, args...)} }
 
 // initBeam begins Beam, which then logs what has at least this level.
 func initBeam(level string) {
@@ -99,7 +110,7 @@ func run(ctx context.Context, j job, part string, check bool, bundles int) error
 	}
 	switch {
 	case check && part != "":
-		return errors.New("-check and -shards: want one of them")
+		return wrongf("-check and -shards: want one of them")
 	case check:
 	case part != "":
 		return j.makePart(ctx, photos, part)
@@ -124,7 +135,10 @@ func run(ctx context.Context, j job, part string, check bool, bundles int) error
 // prepare completes the job by its list of images.
 func (j *job) prepare() (*dataset.Folder, error) {
 	if j.In == "" || j.Out == "" {
-		return nil, errors.New("-in and -out: want two folders")
+		return nil, wrongf("-in and -out: want two folders")
+	}
+	if _, err := os.ReadDir(j.In); err != nil {
+		return nil, wrongf("-in: %w", err)
 	}
 	var errs [2]error
 	j.In, errs[0] = filepath.Abs(j.In) // workers have folders of their own

@@ -23,11 +23,12 @@ func program(temp string, flags ...string) *exec.Cmd {
 	return c
 }
 
-// wantError fails unless a program has failed with one line on stderr that has this text.
-func wantError(t *testing.T, stderr, want string, err error) {
+// wantError fails unless a program has failed with this exit status, and one line on stderr
+// that has this text.
+func wantError(t *testing.T, stderr, want string, err error, status int) {
 	t.Helper()
-	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 1 {
-		t.Errorf("%v, want exit status 1", err)
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != status {
+		t.Errorf("%v, want exit status %d", err, status)
 	}
 	if !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("stderr is\n%swant one line with %q", stderr, want)
@@ -36,19 +37,20 @@ func wantError(t *testing.T, stderr, want string, err error) {
 
 func TestErrorsAreOneLineThatSaysWhatToDo(t *testing.T) {
 	for name, c := range map[string]struct {
-		flags []string
-		want  string
-		made  bool // whether there is a folder -out then
+		flags  []string
+		want   string
+		made   bool // whether there is a folder -out then
+		status int
 	}{
-		"nothing given":   {nil, "-in and -out: want two folders", false},
-		"no folder":       {[]string{"-in", "nonexist", "-out", "OUT"}, "nonexist", false},
-		"no such format":  {[]string{"-in", photos, "-out", "OUT", "-format", "zip"}, "-format zip: want packed or tar", false},
-		"no such part":    {[]string{"-in", photos, "-out", "OUT", "-shards", "3/3"}, "-shards 3/3: want i/n", false},
-		"missing shards":  {[]string{"-in", photos, "-out", "OUT", "-check"}, "1 of 1 shards are missing", false},
-		"a word too many": {[]string{"-in", photos, "-out", "OUT", "-skip", "true", "-size", "64"}, `"true" is not a flag`, false},
-		"damaged image":   {[]string{"-in", photos, "-out", "OUT", "-size", "28"}, damaged, true},
-		"what to do":      {[]string{"-in", photos, "-out", "OUT", "-size", "28"}, "unexpected EOF; -skip leaves out such images", true},
-		"without Beam":    {[]string{"-in", photos, "-out", "OUT", "-size", "28", "-shards", "0/1"}, "unexpected EOF; -skip leaves out such images", true},
+		"nothing given":   {nil, "-in and -out: want two folders", false, 2},
+		"no folder":       {[]string{"-in", "nonexist", "-out", "OUT"}, "nonexist", false, 2},
+		"no such format":  {[]string{"-in", photos, "-out", "OUT", "-format", "zip"}, "-format zip: want packed or tar", false, 2},
+		"no such part":    {[]string{"-in", photos, "-out", "OUT", "-shards", "3/3"}, "-shards 3/3: want i/n", false, 2},
+		"missing shards":  {[]string{"-in", photos, "-out", "OUT", "-check"}, "1 of 1 shards are missing", false, 1},
+		"a word too many": {[]string{"-in", photos, "-out", "OUT", "-skip", "true", "-size", "64"}, `"true" is not a flag`, false, 2},
+		"damaged image":   {[]string{"-in", photos, "-out", "OUT", "-size", "28"}, damaged, true, 1},
+		"what to do":      {[]string{"-in", photos, "-out", "OUT", "-size", "28"}, "unexpected EOF; -skip leaves out such images", true, 1},
+		"without Beam":    {[]string{"-in", photos, "-out", "OUT", "-size", "28", "-shards", "0/1"}, "unexpected EOF; -skip leaves out such images", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, temp := filepath.Join(t.TempDir(), "out"), t.TempDir()
@@ -61,7 +63,7 @@ func TestErrorsAreOneLineThatSaysWhatToDo(t *testing.T) {
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			err := cmd.Run()
-			wantError(t, stderr.String(), c.want, err)
+			wantError(t, stderr.String(), c.want, err, c.status)
 			if _, err := os.Stat(out); errors.Is(err, fs.ErrNotExist) == c.made {
 				t.Errorf("-out: %v, want it made: %t", err, c.made)
 			}
@@ -123,6 +125,6 @@ func TestInterruptedProgramSaysHowToGoOn(t *testing.T) {
 			said += lines.Text() + "\n"
 		}
 	}
-	wantError(t, said, want, cmd.Wait())
+	wantError(t, said, want, cmd.Wait(), 1)
 	wantEmpty(t, temp)
 }

@@ -1,5 +1,6 @@
-// Detection loads images with boxes, augmented as torchvision's references train SSD, and
-// draws a batch. Images and boxes are of different sizes and numbers in a batch.
+// Detection loads images with boxes, augmented as torchvision's references train SSD. Images
+// and boxes are of different sizes and numbers in a batch. It draws a batch in detection.png,
+// in less than a second.
 //
 //	go run ./examples/detection [-sheet FILE]
 //
@@ -9,7 +10,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
 
@@ -22,10 +22,11 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	file := flag.String("sheet", "detection.png", "where to draw the first batch")
+	var file string
+	usage.Output(&file, "sheet", "detection.png", "PNG `file`: where to draw the first batch", ".png")
 	usage.Parse("Detection loads images with boxes, and draws a batch.")
-	if err := run(*file); err != nil {
-		log.Fatal(err)
+	if err := run(file); err != nil {
+		usage.Fatal(err)
 	}
 }
 

@@ -5,13 +5,13 @@
 //
 // DIR has a folder per class. Without it, the program draws images of seven
 // shapes and keeps them in the user's cache. A fifth of the images is held out
-// for validation. README.md says how to run it on XLA.
+// for validation. It prints the accuracy, and writes nothing else. 16 epochs take about a
+// minute on two processors. README.md says how to run it on XLA.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -43,20 +43,20 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "", "folder of images, with a folder per class; drawn shapes by default")
-	flag.IntVar(&o.images, "images", 2100, "how many shapes to draw, without -dir")
-	flag.IntVar(&o.epochs, "epochs", 16, "epochs to train")
-	flag.IntVar(&o.batch, "batch", 32, "images per step")
+	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; drawn shapes by default")
+	usage.Int(&o.images, "images", 2100, 2*len(shapes.Names), "how many `shapes` to draw, without -dir")
+	usage.Int(&o.epochs, "epochs", 16, 1, "`epochs` to train")
+	usage.Int(&o.batch, "batch", 32, 1, "`images` per step")
 	usage.Parse("Gomlx trains a small convolutional net with GoMLX.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	backend, err := newBackend()
 	if err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 	defer backend.Finalize()
 	if _, err := run(ctx, backend, o); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 

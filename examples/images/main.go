@@ -1,5 +1,6 @@
 // Images loads a folder of images as batches for a model, and shows how fast that is
-// and where the time goes. It draws the first batch.
+// and where the time goes. It draws the first batch in batch.png. With its own images it
+// takes less than a second.
 //
 //	go run ./examples/images [-dir DIR] [-workers N|auto] [-batch N] [-epochs N] [-train] [-sheet FILE] [-trace FILE] [-live] [-http ADDRESS]
 //
@@ -9,7 +10,7 @@
 // DIR has a folder per class. Without it, the images are the project's own; one
 // of them is damaged on purpose, to show that it is left out and named.
 //
-// With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
+// With -sheet "" nothing is drawn. With -trace it writes a timeline, to be opened in https://ui.perfetto.dev, and lists
 // the slowest images. With -live the terminal shows what every worker does, and with
 // -http 127.0.0.1:8080 a page does. -epochs 20000 leaves time to look at them.
 package main
@@ -33,82 +34,80 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
 	"github.com/penstock-go/penstock/transform"
 )
 
+// options are what the flags say.
+type options struct {
+	dir             string
+	workers         count
+	batch, epochs   int
+	train           bool
+	sheet, timeline string
+	terminal        bool
+	address         string
+}
+
 func main() {
 	log.SetFlags(0)
-	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
-	workers := count(runtime.GOMAXPROCS(0))
-	flag.Var(&workers, "workers", "goroutines that assemble batches, or auto: the loader finds their number")
-	batch := flag.Int("batch", 16, "images per batch")
-	epochs := flag.Int("epochs", 3, "how many times to load all images")
-	train := flag.Bool("train", false, "the training preset: random crops and flips")
-	sheet := flag.String("sheet", "batch.png", "PNG file for a drawing of the first batch; none if empty")
-	timeline := flag.String("trace", "", "where to write a timeline for https://ui.perfetto.dev; nowhere if empty")
-	terminal := flag.Bool("live", false, "show in the terminal what the loader does, instead of the progress bar")
-	address := flag.String("http", "", "address of a page that shows what the loader does, such as 127.0.0.1:0; none if empty")
+	o := options{workers: count(runtime.GOMAXPROCS(0))}
+	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
+	flag.Var(&o.workers, "workers", "`goroutines` that assemble batches, or auto: the loader finds their number")
+	usage.Int(&o.batch, "batch", 16, 1, "`images` per batch")
+	usage.Int(&o.epochs, "epochs", 3, 1, "how many `times` to load all images")
+	flag.BoolVar(&o.train, "train", false, "the training preset: random crops and flips")
+	usage.Output(&o.sheet, "sheet", "batch.png", "PNG `file` for a drawing of the first batch; none if empty", ".png", "")
+	usage.Output(&o.timeline, "trace", "", "`file` for a timeline for https://ui.perfetto.dev; none by default")
+	flag.BoolVar(&o.terminal, "live", false, "show in the terminal what the loader does, instead of the progress bar")
+	flag.Func("http", "`address` of a page that shows what the loader does, such as 127.0.0.1:0; none by default", o.setAddress)
 	usage.Parse("Images loads a folder of images as batches for a model, and shows how fast that is and where the time goes.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if *epochs < 1 {
-		log.Fatalf("-epochs %d: want 1 or more", *epochs)
-	}
-	if err := run(ctx, *dir, int(workers), *batch, *epochs, *train, *sheet, *timeline, *terminal, *address); err != nil {
-		log.Fatal(err)
+	if err := run(ctx, o); err != nil {
+		usage.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, dir string, workers, batchSize, epochs int, train bool, sheet, timeline string, terminal bool, address string) (err error) {
-	if err := checkSheet(sheet); err != nil {
-		return err
-	}
-	var view live.View
-	stopPage, err := showPage(&view, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopPage()) }()
-
+func run(ctx context.Context, o options) (err error) {
 	files := fs.FS(photos.Files)
-	if dir != "" {
-		files = os.DirFS(dir)
+	if o.dir != "" {
+		files = os.DirFS(o.dir)
 	}
 	photos, err := dataset.ImageFolder(files)
 	if err != nil {
 		return err
 	}
 	preset := transform.Eval(224)
-	if train {
+	if o.train {
 		preset = transform.Train(224)
 	}
 	ds, err := transform.Images(photos, preset)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d images in %d classes\n%v\n\n", photos.Len(), len(photos.Classes()), ds)
-
 	options := []loader.Option{
-		loader.Workers(workers), loader.BatchSize(batchSize),
+		loader.Workers(int(o.workers)), loader.BatchSize(o.batch),
 		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit),
 	}
-	if workers != loader.Auto {
-		options = append(options, loader.InFlight(2*max(workers, 0)+2)) // the usual ones, and room for the batch that the sheet keeps
+	if o.workers != loader.Auto {
+		options = append(options, loader.InFlight(2*int(o.workers)+2)) // the usual ones, and room for the batch that the sheet keeps
 	}
 	slow := trace.Slowest(5)
-	if timeline != "" {
-		f, err := os.Create(timeline)
+	if o.timeline != "" {
+		f, err := os.Create(o.timeline)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		options = append(options, loader.Observe(trace.File(f)), loader.Observe(slow.Trace()))
 	}
-	if terminal || address != "" {
+	var view live.View
+	if o.terminal || o.address != "" {
 		options = append(options, loader.Observe(view.Trace("images")))
 	}
 	l, err := loader.New(ds, options...)
@@ -116,19 +115,25 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }() // which ends the timeline
+	stopPage, err := showPage(&view, o.address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopPage()) }()
+	fmt.Printf("%s in %s\n%v\n\n", figures.Count(photos.Len(), "image", "images"), figures.Count(len(photos.Classes()), "class", "classes"), ds)
 
 	bars, stopTerminal := io.Writer(os.Stderr), func() {}
-	if terminal {
+	if o.terminal {
 		bars, stopTerminal = io.Discard, view.Terminal(os.Stderr, 500*time.Millisecond)
 	}
 	defer stopTerminal()
 	progress := mpb.New(mpb.WithOutput(bars))
-	bar := progress.AddBar(int64(epochs*photos.Len()),
+	bar := progress.AddBar(int64(o.epochs*photos.Len()),
 		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
 		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
 	var first *loader.Batch
 	begun := time.Now()
-	for batch, err := range l.Epochs(ctx, 0, epochs) {
+	for batch, err := range l.Epochs(ctx, 0, o.epochs) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -150,22 +155,22 @@ func run(ctx context.Context, dir string, workers, batchSize, epochs int, train 
 	progress.Wait()
 	stopTerminal() // or it would draw over what follows
 
-	fmt.Printf("%.0f images/s with %d workers, first batch after %v\n\n%v",
-		float64(s.Samples)/took.Seconds(), s.Workers, s.Wait.First.Round(time.Microsecond), s)
-	leftOut(os.Stdout, s, dir == "")
-	if timeline != "" {
-		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", timeline, slow)
+	fmt.Printf("%.0f images/s with %s, first batch after %v\n\n%v",
+		float64(s.Samples)/took.Seconds(), figures.Count(s.Workers, "worker", "workers"), s.Wait.First.Round(time.Microsecond), s)
+	leftOut(os.Stdout, s, o.dir == "")
+	if o.timeline != "" {
+		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", o.timeline, slow)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, epochs*photos.Len())
+		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, o.epochs*photos.Len())
 	}
-	if sheet == "" || first == nil {
+	if o.sheet == "" || first == nil {
 		return nil
 	}
-	if err := drawSheet(sheet, first, photos.Classes()); err != nil {
+	if err := drawSheet(o.sheet, first, photos.Classes()); err != nil {
 		return err
 	}
-	fmt.Println("the first batch is drawn in", sheet)
+	fmt.Println("the first batch is drawn in", o.sheet)
 	return nil
 }
 

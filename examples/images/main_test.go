@@ -90,17 +90,30 @@ func TestWrongFlagsFailBeforeTheWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for _, c := range []struct{ flag, value, want string }{
-		{"-sheet", filepath.Join("missing", "x.png"), "missing"},
-		{"-sheet", "x.jpg", "want a name that ends in .png"},
-		{"-http", taken.Addr().String(), taken.Addr().String()},
-		{"-workers", "many", "want a number from 0 on, or auto"},
+	for _, c := range []struct {
+		flag, value, want string
+		status            int
+	}{
+		{"-sheet", filepath.Join("missing", "x.png"), "want a file to write: ", 2},
+		{"-sheet", "x.jpg", "want a name that ends in .png", 2},
+		{"-trace", filepath.Join("missing", "x.json"), "want a file to write: ", 2},
+		{"-http", "localhost", "missing port", 2},
+		{"-http", taken.Addr().String(), taken.Addr().String(), 1},
+		{"-workers", "many", "want a number from 0 on, or auto", 2},
+		{"-batch", "0", "want a number from 1 on", 2},
+		{"-dir", "missing", "want a folder: ", 2},
+		{"-folder", "photos", "not defined", 2},
 	} {
 		cmd := program(t, c.flag, c.value)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
-			t.Errorf("%s %s: %v, stderr %q, stdout %q; want only an error with %q", c.flag, c.value, err, stderr.String(), stdout.String(), c.want)
+		err := cmd.Run()
+		line := stderr.String()
+		if !strings.Contains(line, c.want) || !strings.Contains(line, c.flag) || strings.Count(line, "\n") != 1 || stdout.Len() > 0 {
+			t.Errorf("%s %s: %v, stderr %q, stdout %q; want only one line with %s and %q", c.flag, c.value, err, line, stdout.String(), c.flag, c.want)
+		}
+		if got := cmd.ProcessState.ExitCode(); got != c.status {
+			t.Errorf("%s %s: exit status %d, want %d", c.flag, c.value, got, c.status)
 		}
 		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
 			t.Errorf("%s %s: left %v, %v; want no files", c.flag, c.value, left, err)
@@ -112,19 +125,6 @@ func TestAutoSaysWhatItHasChosen(t *testing.T) {
 	text, err := program(t, "-workers", "auto", "-epochs", "2").Output()
 	if err != nil || !regexp.MustCompile(`with \d+ workers`).Match(text) || !bytes.Contains(text, []byte("\ntuning ")) {
 		t.Errorf("%v: %s\nwant the number of workers, and why", err, text)
-	}
-}
-
-func TestSheetThatIsThereStaysUntilItIsDrawn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "SHEET.PNG")
-	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkSheet(path); err != nil {
-		t.Error(err)
-	}
-	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
-		t.Errorf("the file has become %q, %v", got, err)
 	}
 }
 

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
@@ -19,27 +14,6 @@ import (
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
-
-// checkSheet checks the path of a sheet, if it is not empty, and that a file can be written
-// there. A file that is there stays as it is.
-func checkSheet(path string) error {
-	if path == "" {
-		return nil
-	}
-	if !strings.EqualFold(filepath.Ext(path), ".png") {
-		return fmt.Errorf("-sheet %s: want a name that ends in .png", path)
-	}
-	_, missing := os.Stat(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return fmt.Errorf("-sheet: %w", err)
-	}
-	err = f.Close()
-	if missing != nil {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return err
-}
 
 // drawSheet draws the images of a batch as a contact sheet, with their classes.
 func drawSheet(path string, batch *loader.Batch, classes []string) error {

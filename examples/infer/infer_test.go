@@ -224,7 +224,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no checkpoint": {options{batch: 1, checkpoint: filepath.Join(dir, "absent")},
 			[]string{"absent: no such file", "go run ./examples/train -checkpoint " + filepath.Join(dir, "absent")}},
 		"ends too early": {options{batch: 1, checkpoint: half}, []string{"half.safetensors: tensor ", "ends too early"}},
-		"batch":          {options{}, []string{"-batch 0"}},
 		"empty":          {options{batch: 1, dir: dir}, []string{dir + ": no images"}},
 		"no folder":      {options{batch: 1, dir: filepath.Join(dir, "absent")}, []string{"absent"}},
 	} {

@@ -1,5 +1,6 @@
 // Infer classifies the images of a folder with a net from the example train, and
-// writes a table.
+// writes a table, infer.csv: an image per row, with its class and probability. With its own
+// images it takes a second.
 //
 //	go run ./examples/infer [-checkpoint FILE] [-dir DIR] [-out FILE] [-device auto|cpu|cuda] …
 //
@@ -27,6 +28,7 @@ import (
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
 	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // own is a checkpoint made by go run ./examples/train.
@@ -50,13 +52,13 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.checkpoint, "checkpoint", "", "file that the example train has written; the example's own by default")
-	flag.StringVar(&o.dir, "dir", "", "folder of images, at any depth; drawn shapes by default")
-	flag.StringVar(&o.out, "out", "infer.csv", "the table")
-	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.batch, "batch", 32, "images per batch")
+	flag.StringVar(&o.checkpoint, "checkpoint", "", "`file` that the example train has written; the example's own by default")
+	usage.Folder(&o.dir, "dir", "`folder` of images, at any depth; drawn shapes by default")
+	usage.Output(&o.out, "out", "infer.csv", "`file` for the table, as CSV")
+	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
+	usage.Int(&o.batch, "batch", 32, 1, "`images` per batch")
 	flag.BoolVar(&o.all, "all", false, "write the probability of every class, a column each")
-	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
+	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag", "auto", "cpu", "cuda")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	usage.Parse("Infer classifies the images of a folder with a net from the example train, and writes a table.")
 
@@ -64,14 +66,11 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
 	if err := run(ctx, o); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, o options) error {
-	if o.batch < 1 {
-		return fmt.Errorf("-batch %d: want 1 or more", o.batch)
-	}
 	model, err := open(o.checkpoint)
 	if err != nil {
 		return err
@@ -88,8 +87,8 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("-dir %s: %w", dir, err)
 	}
 	o.batch = min(o.batch, photos.Len())
-	fmt.Printf("%d images; a net of %d weights for %d×%d pixels and %d classes\n",
-		photos.Len(), model.Parameters(), model.Size, model.Size, len(model.Classes))
+	fmt.Printf("%s; a net of %d weights for %d×%d pixels and %d classes\n",
+		figures.Count(photos.Len(), "image", "images"), model.Parameters(), model.Size, model.Size, len(model.Classes))
 
 	f, err := os.Create(o.out)
 	if err != nil {
@@ -135,7 +134,7 @@ func open(checkpoint string) (*net.Model, error) {
 	}
 	c, err := net.Read(checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; this makes one:\n\tgo run ./examples/train -checkpoint %s", err, checkpoint)
+		return nil, usage.Errorf("-checkpoint: %w; this makes one:\n\tgo run ./examples/train -checkpoint %s", err, checkpoint)
 	}
 	if err != nil {
 		return nil, err

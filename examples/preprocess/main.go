@@ -1,5 +1,6 @@
 // Preprocess turns a folder of images into one file of tensors, or of whole photos
-// that decode faster, and shows how much faster that loads.
+// that decode faster, and shows how much faster that loads. With its own images it makes
+// images.packed, in a second.
 //
 //	go run ./examples/preprocess [-dir DIR] [-out FILE] [-size N] [-dtype uint8|float32]
 //	                             [-photos fast|small] [-workers N] [-skip]
@@ -33,18 +34,21 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 const batch = 32 // images
 
 func main() {
 	log.SetFlags(0)
-	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
-	out := flag.String("out", "images.packed", "file to make")
-	size := flag.Int("size", 224, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
-	dtype := flag.String("dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large")
-	whole := flag.String("photos", "", "fast or small: pack whole photos without loss, instead of tensors; fast decodes faster, small takes about as many bytes as JPEG files")
-	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "goroutines that decode or pack images")
+	var dir, out, dtype, whole string
+	var size, workers int
+	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
+	flag.StringVar(&out, "out", "images.packed", "`file` to make")
+	usage.Int(&size, "size", 224, 1, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
+	usage.Choice(&dtype, "dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large", "uint8", "float32")
+	usage.Choice(&whole, "photos", "", "fast or small: pack whole photos without loss, instead of tensors; fast decodes faster, small takes about as many bytes as JPEG files", "fast", "small")
+	usage.Int(&workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that decode or pack images")
 	skip := flag.Bool("skip", false, "leave damaged images out, instead of stopping at the first; always on without -dir")
 	check := flag.Bool("verify", false, "only read the file of -out and compare all checksums")
 	usage.Parse("Preprocess turns a folder of images into one file of tensors, or of whole photos that decode faster, and shows how much faster that loads.")
@@ -53,16 +57,19 @@ func main() {
 	defer stop()
 	var err error
 	if *check {
-		err = verify(ctx, *out, *workers, batch)
+		if _, err := os.Stat(out); err != nil {
+			usage.Fatal(usage.Errorf("-out: %w", err))
+		}
+		err = verify(ctx, out, workers, batch)
 	} else {
-		j := job{files: os.DirFS(*dir), out: *out, size: *size, dtype: *dtype, photos: *whole, workers: *workers, batch: batch, skip: *skip}
-		if *dir == "" {
+		j := job{files: os.DirFS(dir), out: out, size: size, dtype: dtype, photos: whole, workers: workers, batch: batch, skip: *skip}
+		if dir == "" {
 			j.files, j.skip = photos.Files, true
 		}
 		err = run(ctx, j)
 	}
 	if err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
@@ -115,11 +122,11 @@ func produce(ctx context.Context, j job, photos *dataset.Folder) (float64, error
 	progress.Wait()
 	if err != nil {
 		if result.packed > 0 {
-			err = fmt.Errorf("%w\n%d images are saved: the same command continues after them", err, result.packed)
+			err = fmt.Errorf("%w\nsaved: %s; the same command continues after that", err, figures.Count(result.packed, "image", "images"))
 		}
 		return 0, err
 	}
-	fmt.Printf("%d images in %s", result.packed, j.out)
+	fmt.Printf("%s in %s", figures.Count(result.packed, "image", "images"), j.out)
 	if from > 0 {
 		fmt.Printf(", the first %d of the folder from an earlier run", from)
 	}

@@ -1,6 +1,6 @@
-// Ragged loads sentences of different lengths. A ragged batch has all words one
-// after the other, and offsets that say where each sentence begins. A padded
-// batch is a rectangle.
+// Ragged loads sentences of different lengths. A ragged batch has all words one after the
+// other, and offsets that say where each sentence begins. A padded batch is a rectangle. It
+// prints both, writes nothing, and takes less than a second.
 //
 //	go run ./examples/ragged
 package main
@@ -34,7 +34,7 @@ func main() {
 	log.SetFlags(0)
 	usage.Parse("Ragged loads sentences of different lengths in batches with and without padding.")
 	if err := run(); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 

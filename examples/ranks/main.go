@@ -5,7 +5,8 @@
 //	go run ./examples/ranks
 //
 // starts four processes of its own, kills them in the middle of the epoch, goes on with
-// three, and checks that every sample was loaded exactly once. The same with a launcher
+// three, and checks that every sample was loaded exactly once. It takes a second, and removes
+// the temporary folder that it writes to. The same with a launcher
 // (docs/launchers.md shows all of them):
 //
 //	mpirun -n 4 ranks -out first                  # and kill it
@@ -14,7 +15,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"log"
 	"time"
@@ -30,23 +30,24 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("out", "", "folder in which every rank records what it has loaded")
-	after := flag.String("after", "", "folder of a run that was killed: go on where it ended")
+	out := flag.String("out", "", "`folder` in which every rank records what it has loaded")
+	var after string
+	usage.Folder(&after, "after", "`folder` of a run that was killed: go on where it ended")
 	check := flag.Bool("check", false, "check that -after and -out together hold every sample once")
 	step := flag.Duration("step", 5*time.Millisecond, "time that a training step takes")
 	usage.Parse("Ranks loads an epoch in several processes, each with its share. Without -out it starts them itself.")
 	var err error
 	switch {
-	case *out == "" && (*check || *after != ""):
-		err = errors.New("-after and -check: want -out, too")
+	case *out == "" && (*check || after != ""):
+		err = usage.Errorf("-after and -check: want -out, too")
 	case *out == "":
 		err = launch(*step)
 	case *check:
-		err = checkOnce(*out, *after)
+		err = checkOnce(*out, after)
 	default:
-		err = work(*out, *after, *step)
+		err = work(*out, after, *step)
 	}
 	if err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }

@@ -1,18 +1,19 @@
-// Resume shows how a run that was killed resumes exactly where it stopped: a file
-// holds the position after the last finished batch.
+// Resume shows how a run that was killed resumes exactly where it stopped.
 //
 //	go run ./examples/resume -kill 5   # dies in the middle of its sixth batch
 //	go run ./examples/resume           # resumes with that batch
 //
-// The second run may use other -workers. Every line ends in a checksum of the
-// batch, random noise included, to compare with a run that was never killed.
+// The second run may use other -workers. Every line ends in a checksum of the batch, random
+// noise included, to compare with a run that was never killed.
+//
+// The file resume.json holds the position after the last finished batch; a run that is complete
+// removes it. A run takes less than a second.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -28,12 +29,14 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	state := flag.String("state", "resume.json", "file that holds the position")
-	kill := flag.Int("kill", -1, "number of batches after which to die, in the middle of the next one; never if negative")
-	workers := flag.Int("workers", 2, "goroutines that assemble batches")
+	var state string
+	var kill, workers int
+	usage.Output(&state, "state", "resume.json", "`file` that holds the position")
+	usage.Int(&kill, "kill", -1, -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
+	usage.Int(&workers, "workers", 2, 0, "`goroutines` that assemble batches")
 	usage.Parse("Resume shows how a run that was killed resumes exactly where it stopped.")
-	if err := run(*state, *kill, *workers); err != nil {
-		log.Fatal(err)
+	if err := run(state, kill, workers); err != nil {
+		usage.Fatal(err)
 	}
 }
 

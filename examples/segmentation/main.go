@@ -1,5 +1,5 @@
 // Segmentation loads images with a class number per pixel, augmented as torchvision's
-// references train DeepLab, and draws a batch.
+// references train DeepLab. It draws a batch in segmentation.png, in less than a second.
 //
 //	go run ./examples/segmentation [-sheet FILE]
 //
@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
 
@@ -24,10 +23,11 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	file := flag.String("sheet", "segmentation.png", "where to draw the first batch")
+	var file string
+	usage.Output(&file, "sheet", "segmentation.png", "PNG `file`: where to draw the first batch", ".png")
 	usage.Parse("Segmentation loads images with a class number per pixel, and draws a batch.")
-	if err := run(*file); err != nil {
-		log.Fatal(err)
+	if err := run(file); err != nil {
+		usage.Fatal(err)
 	}
 }
 

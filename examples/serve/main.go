@@ -6,10 +6,12 @@
 //	python torch_reader.py http://localhost:8080             # a trainer in PyTorch
 //
 // Trainers print how many images could not be read, and were left out, and the SHA-256 of all
-// others. With -local the same plan is
-// loaded without a service: the hash is the same. Any number of replicas may run; give
-// the trainer all their addresses, separated by commas. docs/service.md says more, and
-// the folder kubernetes has a Deployment.
+// others. With -local the same plan is loaded without a service: the hash is the same. Any
+// number of replicas may run; give the trainer all their addresses, separated by commas.
+// docs/service.md says more, and the folder kubernetes has a Deployment.
+//
+// The service runs until it gets SIGINT or SIGTERM. A trainer of the project's own images takes
+// less than a second. Nothing is written to the disk.
 //
 // The token comes from the file of -token-file or from the variable PENSTOCK_TOKEN.
 //
@@ -25,9 +27,10 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io/fs"
 	"log"
+	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -63,38 +66,51 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "", "folder of images, with a folder per class; the project's own by default")
-	flag.IntVar(&o.size, "size", 224, "width and height of the images in a batch")
-	flag.IntVar(&o.batch, "batch", 16, "images per batch")
+	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
+	usage.Int(&o.size, "size", 224, 1, "width and height of the images in a batch")
+	usage.Int(&o.batch, "batch", 16, 1, "`images` per batch")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order and the augmentations")
 	flag.StringVar(&o.listen, "listen", "localhost:8080", "address of the service")
 	flag.StringVar(&o.cert, "cert", "", "certificate for HTTPS: the service's, or the trainer's for a service with -ca")
 	flag.StringVar(&o.key, "key", "", "key of the certificate")
 	flag.StringVar(&o.ca, "ca", "", "certificates of the authorities of which the other side needs a certificate")
 	flag.BoolVar(&o.insecure, "insecure", false, "be reachable from other machines without HTTPS and a token")
-	flag.IntVar(&o.batches, "batches", 48, "batches that the service may have in memory")
+	usage.Int(&o.batches, "batches", 48, 1, "`batches` that the service may have in memory")
 	flag.DurationVar(&o.drain, "drain", 0, "time that the service still takes requests after SIGTERM, so that balancers notice")
 	flag.StringVar(&o.tokenFile, "token-file", "", "file with the token of the service")
 	flag.StringVar(&o.read, "read", "", "read from the replicas at these URLs, separated by commas, instead of serving")
 	flag.BoolVar(&o.local, "local", false, "load the same batches without a service")
-	flag.IntVar(&o.rank, "rank", 0, "rank to read for")
-	flag.IntVar(&o.world, "world", 1, "number of ranks")
-	flag.IntVar(&o.epochs, "epochs", 1, "number of epochs to read")
+	usage.Int(&o.rank, "rank", 0, 0, "`rank` to read for")
+	usage.Int(&o.world, "world", 1, 1, "number of `ranks`")
+	usage.Int(&o.epochs, "epochs", 1, 1, "number of `epochs` to read")
 	usage.Parse("Serve gives batches of images to trainers on other machines, and reads them as a trainer does.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal does not wait
 	if err := run(ctx, o); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, o options) error {
 	switch {
-	case o.epochs < 1:
-		return fmt.Errorf("-epochs %d: want 1 or more", o.epochs)
 	case o.local && o.read != "":
-		return errors.New("-local and -read: want one of them")
+		return usage.Errorf("-local and -read: want one of them")
+	case o.read != "":
+		for replica := range strings.SplitSeq(o.read, ",") {
+			if u, err := url.Parse(replica); err != nil || u.Host == "" {
+				return usage.Errorf("-read %s: want URLs such as http://localhost:8080", replica)
+			}
+		}
+	}
+	switch {
+	case o.rank >= o.world:
+		return usage.Errorf("-rank %d, -world %d: want a rank from 0 to %d", o.rank, o.world, o.world-1)
+	case (o.cert == "") != (o.key == ""):
+		return usage.Errorf("-cert and -key: want both or none")
+	}
+	if _, err := net.ResolveTCPAddr("tcp", o.listen); err != nil {
+		return usage.Errorf("-listen %s: %w", o.listen, err)
 	}
 	token, err := readToken(o.tokenFile)
 	if err != nil {
@@ -116,7 +132,7 @@ func readToken(file string) (string, error) {
 	if file != "" {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return "", err
+			return "", usage.Errorf("-token-file: %w", err)
 		}
 		text, from = string(b), file
 	}

@@ -250,16 +250,20 @@ func TestTheTokenComesFromAFileOrTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestFlagsThatDoNothingAreRefused(t *testing.T) {
+func TestWrongFlagsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"-epochs 0: want 1 or more":          {"-local", "-epochs", "0"},
+		"flag -epochs: want a number from 1": {"-local", "-epochs", "0"},
+		"want a rank from 0 to 1":            {"-local", "-rank", "2", "-world", "2"},
+		"-read localhost:1: want URLs":       {"-read", "http://localhost:1,localhost:1"},
+		"-cert and -key: want both":          {"-cert", "cert.pem"},
+		"-listen here: address here: ":       {"-listen", "here"},
 		"-local and -read: want one of them": {"-local", "-read", "http://localhost:1"},
 	} {
 		cmd := program(t, args...)
 		cmd.Stderr = nil // Output keeps it
 		out, err := cmd.Output()
 		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || !strings.Contains(string(exit.Stderr), want) || len(out) > 0 {
+		if !ok || exit.ExitCode() != 2 || !strings.Contains(string(exit.Stderr), want) || len(out) > 0 {
 			t.Errorf("%v: got %q, %v, want %q", args, out, err, want)
 		}
 	}

@@ -1,10 +1,11 @@
 // Shards trains a classifier from tar shards on a web server, with a cache on the local
 // disk, and goes on after a kill.
 //
-//	go run ./examples/shards -kill 70   # packs pictures into shards, and dies after 70 steps
+//	go run ./examples/shards -kill 70   # packs images into shards, and dies after 70 steps
 //	go run ./examples/shards            # goes on with the next step
 //
-// The server is in this program, and answers as late as one that is far away. The weights
+// It writes into the folder shards-example (-dir), and takes a few seconds. Remove the folder to
+// start anew. The server is in this program, and answers as late as one that is far away. The weights
 // are the same bit for bit as without the kill, and for any number of -workers.
 package main
 
@@ -42,17 +43,17 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "shards-example", "folder for the shards, the cache and the state of the training")
-	flag.IntVar(&o.images, "images", 2100, "how many pictures to draw")
-	flag.IntVar(&o.epochs, "epochs", 3, "epochs in all")
-	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.kill, "kill", 0, "number of steps after which to die; never if 0")
+	flag.StringVar(&o.dir, "dir", "shards-example", "`folder` for the shards, the cache and the state of the training")
+	usage.Int(&o.images, "images", 2100, len(shapes.Names), "how many `images` to draw")
+	usage.Int(&o.epochs, "epochs", 3, 1, "`epochs` in all")
+	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
+	usage.Int(&o.kill, "kill", 0, 0, "number of `steps` after which to die; never if 0")
 	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers")
 	usage.Parse("Shards trains a classifier from tar shards on a web server, and goes on after a kill.")
 	if _, err := run(context.Background(), o); errors.Is(err, errKilled) {
 		fmt.Println("killed; run again without -kill")
 	} else if err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
@@ -60,8 +61,8 @@ var errKilled = errors.New("killed")
 
 // run packs, serves and trains, and returns the trained weights.
 func run(ctx context.Context, o options) (*model, error) {
-	if least := len(shapes.Names); o.images < least || o.epochs < 1 || o.latency < 0 {
-		return nil, fmt.Errorf("-images %d, -epochs %d, -latency %v: want %d, 1 and 0s, or more", o.images, o.epochs, o.latency, least)
+	if o.latency < 0 {
+		return nil, usage.Errorf("-latency %v: want 0s or more", o.latency)
 	}
 	web := filepath.Join(o.dir, "web")
 	if err := pack(ctx, web, o.images); err != nil {
@@ -86,7 +87,7 @@ func run(ctx context.Context, o options) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	pictures, err := transform.Images(ds, transform.Resize(side, side), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
+	images, err := transform.Images(ds, transform.Resize(side, side), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func run(ctx context.Context, o options) (*model, error) {
 	// batch tells than one of a whole shuffle, if labels do not depend on the block.
 	order := sampler.Grouped(ds.Ends(), 7, sampler.Together(8))
 	fmt.Printf("design effect of a batch: %.2f at an intraclass correlation of 0.01\n", order.DesignEffect(batchSize, 0.01))
-	l, err := loader.New(pictures, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
+	l, err := loader.New(images, loader.Workers(o.workers), loader.BatchSize(batchSize), loader.Sampler(order))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func run(ctx context.Context, o options) (*model, error) {
 	return m, err
 }
 
-// pack draws pictures and packs them into shards, unless that is done. It goes on where an
+// pack draws images and packs them into shards, unless that is done. It goes on where an
 // earlier run was killed.
 func pack(ctx context.Context, web string, images int) error {
 	done := filepath.Join(web, "index.txt")
@@ -115,14 +116,14 @@ func pack(ctx context.Context, web string, images int) error {
 	if err != nil {
 		return err
 	}
-	pictures, err := dataset.ImageFolder(os.DirFS(folder))
+	drawn, err := dataset.ImageFolder(os.DirFS(folder))
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(web, 0o777); err != nil {
 		return err
 	}
-	order, err := dataset.Subset(pictures, shuffled(pictures.Len()))
+	order, err := dataset.Subset(drawn, shuffled(drawn.Len()))
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func pack(ctx context.Context, web string, images int) error {
 	return writeList(done, web)
 }
 
-// shuffled is a random order, so that a block has pictures of all classes.
+// shuffled is a random order, so that a block has images of all classes.
 func shuffled(n int) []int {
 	order := sampler.Shuffle(n, 3).Epoch(0)
 	list := make([]int, n)

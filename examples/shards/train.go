@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	side      = 16 // of the pictures that the model sees, in pixels
+	side      = 16 // of the images that the model sees, in pixels
 	features  = 3*side*side + 1
 	batchSize = 32
 	rate      = 0.003
@@ -69,7 +69,7 @@ func train(ctx context.Context, l *loader.Loader, o options) (*model, error) {
 }
 
 func (m *model) report(epoch int) {
-	fmt.Printf("epoch %d: loss %.3f, %.0f %% right, of %d pictures\n", epoch, m.Loss/float64(m.Seen), 100*float64(m.Right)/float64(m.Seen), m.Seen)
+	fmt.Printf("epoch %d: loss %.3f, %.0f %% right, of %d images\n", epoch, m.Loss/float64(m.Seen), 100*float64(m.Right)/float64(m.Seen), m.Seen)
 	m.Loss, m.Right, m.Seen = 0, 0, 0
 }
 

@@ -1,5 +1,5 @@
-// Simclr loads two views of every image, as contrastive learning needs them, and draws
-// a batch: an image a column, its views one below the other.
+// Simclr loads two views of every image, as contrastive learning needs them. It draws a batch
+// in simclr.png, in less than a second: an image per column, its views one below the other.
 //
 //	go run ./examples/simclr [-dir DIR] [-sheet FILE]
 //
@@ -8,11 +8,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"log"
-
 	"io/fs"
+	"log"
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -25,11 +23,12 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	dir := flag.String("dir", "", "folder of images, with a folder per class; the project's own by default")
-	file := flag.String("sheet", "simclr.png", "where to draw the first batch")
+	var dir, file string
+	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
+	usage.Output(&file, "sheet", "simclr.png", "PNG `file`: where to draw the first batch", ".png")
 	usage.Parse("Simclr loads two views of every image, and draws a batch.")
-	if err := run(*dir, *file); err != nil {
-		log.Fatal(err)
+	if err := run(dir, file); err != nil {
+		usage.Fatal(err)
 	}
 }
 

@@ -3,7 +3,8 @@
 //	go run ./examples/stream -kill 20   # dies in the middle of its 21st batch
 //	go run ./examples/stream            # goes on with that batch
 //
-// A producer appends lines of JSON to a log. The loop reads them in batches, shuffled in
+// It writes into the folder stream-example (-dir), and takes a second. Remove the folder to start
+// anew. A producer appends lines of JSON to a log. The loop reads them in batches, shuffled in
 // windows. The weights at the end are the same bit for bit as without the kill, and for
 // any number of -workers.
 package main
@@ -39,17 +40,17 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "stream-example", "folder for the log, the spool and the state of the training")
-	flag.IntVar(&o.lines, "lines", 5000, "number of lines that the producer writes in all")
-	flag.IntVar(&o.workers, "workers", 2, "goroutines that assemble batches")
-	flag.IntVar(&o.kill, "kill", -1, "number of batches after which to die, in the middle of the next one; never if negative")
+	flag.StringVar(&o.dir, "dir", "stream-example", "`folder` for the log, the spool and the state of the training")
+	usage.Int(&o.lines, "lines", 5000, 1, "number of `lines` that the producer writes in all")
+	usage.Int(&o.workers, "workers", 2, 0, "`goroutines` that assemble batches")
+	usage.Int(&o.kill, "kill", -1, -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
 	usage.Parse("Stream trains on a stream while it comes in, and goes on exactly after a kill.")
 	o.die = func() {
 		fmt.Println("killed; run again without -kill")
 		os.Exit(0) // nothing is closed
 	}
 	if _, err := run(context.Background(), o); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
@@ -62,9 +63,6 @@ type state struct {
 }
 
 func run(ctx context.Context, o options) (weights [2]float64, err error) {
-	if o.lines < 1 {
-		return weights, fmt.Errorf("-lines %d: want 1 or more", o.lines)
-	}
 	follow, err := produce(ctx, filepath.Join(o.dir, "log.jsonl"), o.lines)
 	if err != nil {
 		return weights, err

@@ -4,9 +4,10 @@
 //
 //	go run ./examples/train [-epochs N] [-dir DIR] [-batch N] [-lr RATE] [-device auto|cpu|cuda] …
 //
-// DIR has a folder per class. Without it, the program draws images of seven
-// shapes and keeps them in the user's cache. A fifth of the images is
-// for validation.
+// DIR has a folder per class. Without it, the program draws 5,000 images of seven
+// shapes and keeps them in the user's cache. A fifth of the images is for validation.
+// It writes train.safetensors, the checkpoint, and train.png, the curves. 16 epochs take
+// half a minute on two processors.
 //
 // A run that was interrupted or killed resumes from its checkpoint when the same
 // command is given again. It ends with the same weights bit for bit, for any number
@@ -53,19 +54,19 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "", "folder of images, with a folder per class; drawn shapes by default")
-	flag.IntVar(&o.images, "images", 5000, "how many shapes to draw, without -dir")
+	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; drawn shapes by default")
+	usage.Int(&o.images, "images", 5000, 2*len(shapes.Names), "how many `shapes` to draw, without -dir")
 	flag.IntVar(&o.size, "size", 32, "side of the images that the net sees, in pixels")
-	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.batch, "batch", 32, "images per step")
-	flag.IntVar(&o.epochs, "epochs", 16, "epochs in all, those of earlier runs included")
+	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
+	usage.Int(&o.batch, "batch", 32, 1, "`images` per step")
+	usage.Int(&o.epochs, "epochs", 16, 1, "`epochs` in all, those of earlier runs included")
 	flag.Float64Var(&o.rate, "lr", 0.008, "learning rate of Adam in the first epoch; in epoch n it is divided by √n")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the shapes, the split, the weights, the order and the augmentation")
-	flag.StringVar(&o.checkpoint, "checkpoint", "train.safetensors", "file to resume from, and to save to")
-	flag.IntVar(&o.every, "every", 100, "steps between checkpoints")
+	usage.Output(&o.checkpoint, "checkpoint", "train.safetensors", "`file` to resume from, and to save to")
+	usage.Int(&o.every, "every", 100, 1, "`steps` between checkpoints")
 	flag.BoolVar(&o.fresh, "fresh", false, "start a new run, even if there is a checkpoint")
-	flag.StringVar(&o.plot, "plot", "train.png", "where to draw the curves; nowhere if empty")
-	flag.StringVar(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag")
+	usage.Output(&o.plot, "plot", "train.png", "`file` for a drawing of the curves; none if empty", ".png", ".svg", ".pdf", "")
+	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag", "auto", "cpu", "cuda")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	usage.Parse("Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.")
 
@@ -77,7 +78,7 @@ func main() {
 		log.Fatalf("interrupted; to resume:\n\t%s", again(flag.CommandLine))
 	}
 	if err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 	fmt.Printf("to train for more epochs:\n\t%s -epochs %d\n", again(flag.CommandLine, "epochs"), 2*max(o.epochs, epochs))
 }
@@ -97,26 +98,14 @@ func again(flags *flag.FlagSet, leave ...string) string {
 	return command
 }
 
-// validate reports everything that is wrong with the options.
+// validate reports what flags alone do not see.
 func (o options) validate() error {
 	var errs []error
-	atLeast := func(name string, got, want int) {
-		if got < want {
-			errs = append(errs, fmt.Errorf("-%s %d: want %d or more", name, got, want))
-		}
-	}
-	atLeast("images", o.images, 2*len(shapes.Names))
-	atLeast("batch", o.batch, 1)
-	atLeast("epochs", o.epochs, 1)
-	atLeast("every", o.every, 1)
 	if o.size < net.MinSize || o.size > net.MaxSize {
-		errs = append(errs, fmt.Errorf("-size %d: want %d to %d", o.size, net.MinSize, net.MaxSize))
+		errs = append(errs, usage.Errorf("-size %d: want %d to %d", o.size, net.MinSize, net.MaxSize))
 	}
 	if !(o.rate > 0) || math.IsInf(o.rate, 1) {
-		errs = append(errs, fmt.Errorf("-lr %v: want more than 0, and finite", o.rate))
-	}
-	if o.checkpoint == "" {
-		errs = append(errs, errors.New("-checkpoint is empty"))
+		errs = append(errs, usage.Errorf("-lr %v: want more than 0, and finite", o.rate))
 	}
 	return errors.Join(errs...)
 }

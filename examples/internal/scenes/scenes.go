@@ -1,4 +1,4 @@
-// Package scenes paints pictures of discs, squares and triangles, with their boxes and
+// Package scenes paints images of discs, squares and triangles, with their boxes and
 // masks, so that examples of detection and segmentation need no download.
 package scenes
 
@@ -20,14 +20,14 @@ import (
 // Classes are the names of the class numbers. 0 is the background.
 var Classes = []string{"background", "disc", "square", "triangle"}
 
-// A scene is an encoded picture and what is in it.
+// A scene is an encoded image and what is in it.
 type scene struct {
 	photo, mask []byte    // JPEG, and PNG with a palette
 	boxes       []float32 // left, top, right, bottom of each object
 	labels      []int64
 }
 
-// New paints n pictures of different sizes. The fields of a sample are "image" (a JPEG
+// New paints n images of different sizes. The fields of a sample are "image" (a JPEG
 // file), "mask" (a PNG file with a class number per pixel), "boxes" (XYXY) and "label"
 // (a class number per box).
 func New(n int) (dataset.Dataset, error) {

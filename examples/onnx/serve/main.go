@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Serve names what is on images that it gets over HTTP. Requests that arrive
-// together share one run of the net.
+// together share one run of the net. It runs until it is interrupted, and writes nothing.
 //
 //	examples/onnx/install
 //	go run ./examples/onnx/serve
@@ -60,8 +60,9 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag", flag.Arg(0))
+	if err := o.check(flag.Args()); err != nil {
+		log.Print(err)
+		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -71,13 +72,24 @@ func main() {
 	}
 }
 
+// check reports what is wrong in the command line.
+func (o options) check(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is not a flag", args[0])
+	}
+	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.sending <= 0 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
+		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -sending %v, -max-pixels %d, -top %d, -threads %d: want more than 0, and 0 or more for the last one",
+			o.batch, o.queue, o.maxBytes, o.sending, o.pixels, o.top, o.threads)
+	}
+	if _, err := net.ResolveTCPAddr("tcp", o.addr); err != nil {
+		return fmt.Errorf("-addr %s: %w", o.addr, err)
+	}
+	return nil
+}
+
 // run serves until ctx ends, and then until the requests under way are answered. It
 // calls ready when it listens.
 func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
-	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.sending <= 0 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
-		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -sending %v, -max-pixels %d, -top %d, -threads %d: want more than 0, and 0 for the last one",
-			o.batch, o.queue, o.maxBytes, o.sending, o.pixels, o.top, o.threads)
-	}
 	files, err := model.Find(o.model)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"log"
 	"os"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
 	"github.com/penstock-go/penstock/sampler"
@@ -63,19 +63,16 @@ func main() {
 	flag.StringVar(&s.uneven, "uneven", "pad", "if images do not divide evenly among processes: pad with repeated ones, drop the last ones, or keep")
 	flag.StringVar(&s.onError, "on_error", "stop", "what to do about damaged images: stop, skip or replace")
 	flag.IntVar(&s.errorsAllowed, "max_errors", loader.NoLimit, "how many are skipped or replaced per loop; -1: any number")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		log.Fatalf("%q is not a flag", flag.Arg(0))
-	}
+	usage.Parse("Images gives the photos of a folder, batch by batch, to the Python package penstock, which starts it.")
 	if err := s.serve(context.Background()); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 
 // serve gives the images to the process that has started this one.
 func (s *settings) serve(ctx context.Context) error {
 	if info, err := os.Stat(s.root); err != nil || !info.IsDir() {
-		return fmt.Errorf("root %q: want a folder of images", s.root)
+		return usage.Errorf("root %q: want a folder of images", s.root)
 	}
 	images, err := dataset.ImageFolder(os.DirFS(s.root))
 	if err != nil {
@@ -111,7 +108,7 @@ func (s *settings) steps() ([]transform.Step, error) {
 	dtype, ok := dtypes[s.dtype]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
+		return nil, usage.Errorf("dtype %q: want float32, float16, bfloat16 or uint8", s.dtype)
 	case dtype != tensor.Uint8 && s.train:
 		return []transform.Step{transform.Train(s.size), transform.ToDtype(dtype)}, nil
 	case dtype != tensor.Uint8:
@@ -130,7 +127,7 @@ func (s *settings) options(n int) ([]loader.Option, error) {
 	}
 	policy, ok := map[string]loader.Policy{"stop": loader.Stop, "skip": loader.Skip, "replace": loader.Replace}[s.onError]
 	if !ok {
-		return nil, fmt.Errorf("on_error %q: want stop, skip or replace", s.onError)
+		return nil, usage.Errorf("on_error %q: want stop, skip or replace", s.onError)
 	}
 	options := []loader.Option{
 		loader.BatchSize(s.batch), loader.Workers(s.workers), loader.Sampler(order), loader.Seed(s.seed), loader.DropLast(s.dropLast),
@@ -153,7 +150,7 @@ func (s *settings) order(n int) (sampler.Sampler, error) {
 	mode, ok := map[string]sampler.Mode{"pad": sampler.PadToEven, "drop": sampler.DropToEven, "keep": sampler.KeepExact}[s.uneven]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("uneven %q: want pad, drop or keep", s.uneven)
+		return nil, usage.Errorf("uneven %q: want pad, drop or keep", s.uneven)
 	case s.world == 1 && s.rank == 0:
 		return order, nil
 	}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,9 @@ func (c *Client) Identity() string {
 	}
 	return ""
 }
+
+// String is the identity, or the type of a remote that has none.
+func (c *Client) String() string { return cmp.Or(c.Identity(), fmt.Sprintf("%T", c.remote)) }
 
 // ReadAt reads len(p) bytes of o, from byte off on.
 func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {

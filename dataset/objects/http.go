@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,6 +200,12 @@ func (s *Server) Identity() string {
 	}
 	return s.base.Scheme + "://" + s.base.Host + s.base.EscapedPath()
 }
+
+// String is the identity. It shows no credentials.
+func (s *Server) String() string { return cmp.Or(s.Identity(), "URLs made by Sign") }
+
+// GoString is String, because other fields may be credentials.
+func (s *Server) GoString() string { return s.String() }
 
 // CloseIdleConnections closes connections that no request uses. Reads open new ones.
 func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }

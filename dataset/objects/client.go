@@ -204,8 +204,6 @@ func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
 		case errors.Is(err, errPart) && n > 0:
 			failed = 0
 			continue
-		case errors.Is(err, ErrExpired):
-			return passingError{err}
 		case response.Final(err):
 			return err
 		case n >= progress:

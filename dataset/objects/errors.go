@@ -12,6 +12,9 @@ var (
 	ErrExpired = response.ErrExpired
 	// ErrReplaced is the error if the object is not the version that was listed or
 	// read before.
+	//
+	// It and ErrExpired end a loop of a loader that skips damaged samples, too (see
+	// dataset.MayPass): otherwise the batches would depend on the time.
 	ErrReplaced = response.ErrReplaced
 )
 

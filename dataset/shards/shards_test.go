@@ -230,7 +230,8 @@ func TestFailuresOfTheStoreAreTriedAgainLater(t *testing.T) {
 	place(t, r, slot, 3)
 }
 
-// TestSkippingLeavesOutDamageOnly has a damaged block, and then a store that is down.
+// TestSkippingLeavesOutDamageOnly has a damaged block, and then a store that is down, or whose
+// objects were replaced, or whose credentials have expired.
 func TestSkippingLeavesOutDamageOnly(t *testing.T) {
 	s, index := numbered(t)
 	s.objects["s0.tar"][5120+600] ^= 1
@@ -251,22 +252,24 @@ func TestSkippingLeavesOutDamageOnly(t *testing.T) {
 		t.Errorf("samples %v, want %v", got, want)
 	}
 
-	s, index = numbered(t)
-	s.before = func(_ context.Context, name string, _ int64) error {
-		if name == "s1.tar" {
-			return context.DeadlineExceeded
+	for _, failure := range []error{context.DeadlineExceeded, objects.ErrReplaced, fmt.Errorf("forbidden: %w", objects.ErrExpired)} {
+		s, index = numbered(t)
+		s.before = func(_ context.Context, name string, _ int64) error {
+			if name == "s1.tar" {
+				return failure
+			}
+			return nil
 		}
-		return nil
-	}
-	l, err = loader.New(numberedDataset(t, s, index), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, err = range l.Epoch(t.Context(), 0) {
-	}
-	if e, ok := errors.AsType[*loader.SampleError](err); !ok || e.Index != 10 {
-		t.Errorf("error %v, want that of sample 10", err)
+		l, err = loader.New(numberedDataset(t, s, index), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for _, err = range l.Epoch(t.Context(), 0) {
+		}
+		if e, ok := errors.AsType[*loader.SampleError](err); !ok || e.Index != 10 || !errors.Is(err, failure) {
+			t.Errorf("error %v, want %v of sample 10", err, failure)
+		}
 	}
 }
 

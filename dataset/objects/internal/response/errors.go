@@ -11,10 +11,17 @@ import (
 
 var (
 	// ErrExpired is objects.ErrExpired.
-	ErrExpired = errors.New("expired")
+	ErrExpired error = &outdated{"expired"}
 	// ErrReplaced is objects.ErrReplaced.
-	ErrReplaced = errors.New("replaced by another version")
+	ErrReplaced error = &outdated{"replaced by another version"}
 )
+
+// An outdated error is of what the program knows of an object, not of its bytes: it may not
+// come again in another run. See dataset.MayPass.
+type outdated struct{ text string }
+
+func (e *outdated) Error() string   { return e.text }
+func (e *outdated) Temporary() bool { return true }
 
 // Permanent is err as an error after which nobody tries again.
 func Permanent(err error) error {

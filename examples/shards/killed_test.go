@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// asProgram makes a copy of the test program the program itself.
+const asProgram = "SHARDS_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	m.Run()
+}
+
+// TestKilledProcessesGoOnWithTheSameWeights kills processes that would train for ever, each
+// after it has saved some steps. The cache and the shards are in use then.
+func TestKilledProcessesGoOnWithTheSameWeights(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	path := filepath.Join(dir, "model.json")
+	for k := range 4 {
+		child := exec.CommandContext(t.Context(), os.Args[0], "-dir", dir, "-images", "210", "-epochs", "1000000", "-workers", strconv.Itoa(1+k), "-latency", "3ms")
+		child.Env = append(os.Environ(), asProgram+"=1")
+		before := modified(t, path)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- child.Wait() }()
+		for steps := 0; steps < 1+3*k; {
+			select {
+			case err := <-ended:
+				t.Fatalf("the program ended: %v", err)
+			case <-time.After(time.Millisecond):
+			}
+			if now := modified(t, path); now != before {
+				before = now
+				steps++
+			}
+		}
+		if err := child.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		<-ended // its error says that it was killed
+	}
+	m, err := loadModel(path)
+	if err != nil || m.Position == nil {
+		t.Fatalf("no position was saved: %v", err)
+	}
+	o := options{dir: dir, images: 210, epochs: m.Position.Epoch + 1, workers: 2}
+	got, err := run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.dir = t.TempDir()
+	want, err := run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Weights, want.Weights) {
+		t.Errorf("other weights after %d epochs than without the kills", o.epochs)
+	}
+}
+
+// modified is when a file was written, or the zero time if it is not there.
+func modified(t *testing.T, path string) time.Time {
+	t.Helper()
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}

@@ -141,7 +141,7 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		"must come once, before all steps":                            {transform.Resize(9, 9), boxes},
 		"Pad(1).Mode(edge): not with Boxes or KeyPoints":              {boxes, transform.Pad(1).Mode(transform.Edge)},
 		"RandomCrop(9).Padding(1).Mode(reflect): not with Boxes":      {points, transform.RandomCrop(9).Padding(1).Mode(transform.Reflect)},
-		"ExifTranspose: not with Boxes, Mask, Masks or KeyPoints":     {mask, transform.ExifTranspose()},
+		"ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints":   {mask, transform.ExifTranspose()},
 		"not with Boxes, Mask, Masks or KeyPoints, which":             {boxes, transform.RandAugment(2, 9)},
 		"RandomIoUCrop().Scale(0, 1): want a Scale":                   {boxes, transform.RandomApply(0.5, transform.RandomIoUCrop().Scale(0, 1))},
 		"MinSize and a MinArea of 1 or more":                          {boxes, transform.SanitizeBoundingBoxes().MinSize(0)},

@@ -33,15 +33,23 @@ type Compiled struct {
 // those of [Images], bit for bit. The steps must give all images the same size.
 // The error joins everything that is wrong with the steps.
 func Compile(list ...Step) (*Compiled, error) {
+	c, err := compiledOf(list)
+	if err != nil {
+		return nil, within("transform", err)
+	}
+	return c, nil
+}
+
+func compiledOf(list []Step) (*Compiled, error) {
 	p, err := compile(list)
 	if err != nil {
 		return nil, err
 	}
 	if len(p.views) > 0 && p.crops.n == 0 {
-		return nil, errors.New("transform: Views: only for Images and CompileSamples: here an image has one result")
+		return nil, errors.New("Views: only for Images and CompileSamples: here an image has one result")
 	}
 	if p.annotated.any() {
-		return nil, fmt.Errorf("transform: %s: only for Images and CompileSamples: here the image is alone", strings.Join(p.annotated.names(), ", "))
+		return nil, fmt.Errorf("%s: only for Images and CompileSamples: here the image is alone", strings.Join(p.annotated.calls(), ", "))
 	}
 	if err := p.findFields(nil); err != nil {
 		return nil, err

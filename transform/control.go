@@ -111,6 +111,16 @@ func (s control) String() string {
 	return steps.Call(s.name, steps.Anys(texts)...)
 }
 
+func (s control) brief() string {
+	switch {
+	case len(s.branches) == 0 || len(s.branches[0]) == 0:
+		return s.String()
+	case s.name == "RandomApply":
+		return steps.Call(s.name, s.p, "…")
+	}
+	return s.name + "(…)"
+}
+
 func (s control) add(p *program) error {
 	if err := errors.Join(p.beforeTensor(), steps.CheckProbability(s.p)); err != nil {
 		return err
@@ -120,18 +130,20 @@ func (s control) add(p *program) error {
 	}
 	op := &controlling{control: s, ops: make([][]operation, len(s.branches))}
 	lazy, how := true, crops
-	var errs []error
+	wrong := false
 	for i, b := range s.branches {
 		inner := &program{nested: true, output: p.output, annotated: p.annotated, deep: p.deep}
 		inner.addAll(b)
-		errs = append(errs, inner.errs...)
+		if err := within(s.brief(), errors.Join(inner.errs...)); err != nil {
+			p.errs, wrong = append(p.errs, err), true
+		}
 		op.ops[i] = inner.ops
 		p.samplings = append(p.samplings, inner.samplings...)
 		lazy = lazy && !inner.pixels
 		how = max(how, inner.how)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+	if wrong {
+		return nil
 	}
 	if lazy {
 		p.join(s.String(), how)

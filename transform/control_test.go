@@ -51,15 +51,15 @@ func TestRandomStepsHaveStepsThatChangeTheImage(t *testing.T) {
 		"transform: RandomApply(0.5): want at least one step",
 		"transform: RandomChoice(): want at least one step",
 		"transform: RandomOrder(): want at least one step",
-		"transform: RandomApply(2, RandomInvert(1)): want a probability from 0 to 1",
+		"transform: RandomApply(2, …): want a probability from 0 to 1",
 		"transform: RandomChoice(RandomInvert(1)).Weights(1, 2): want a weight per step, not 2 for 1",
 		"transform: RandomChoice(RandomInvert(1)).Weights(-1): want finite weights, 0 or more",
 		"transform: RandomChoice(RandomInvert(1)).Weights(0): want weights with a finite sum above 0",
-		"transform: RandomApply(0.5, ToTensor()): transform: ToTensor(): must not be part of a random step",
-		"transform: Grayscale(1): must not be part of a random step",
-		"transform: a step is nil",
-		"transform: PadTo(3, 3): must not be part of a random step",
-		"transform: RandomErasing(0.5): must not be part of a random step",
+		"transform: RandomApply(0.5, …): ToTensor(): must not be part of a random step",
+		"transform: RandomOrder(…): Grayscale(1): must not be part of a random step",
+		"transform: RandomOrder(…): a step is nil",
+		"transform: RandomOrder(…): PadTo(3, 3): must not be part of a random step",
+		"transform: RandomOrder(…): RandomErasing(0.5): must not be part of a random step",
 	}
 	for _, w := range want {
 		if err == nil || !strings.Contains(err.Error(), w) {

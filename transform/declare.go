@@ -73,13 +73,28 @@ func (a *annotated) names() []string {
 	return names
 }
 
+// calls are the steps that have declared them.
+func (a *annotated) calls() []string {
+	var calls []string
+	for _, b := range a.boxes {
+		calls = append(calls, b.String())
+	}
+	for _, m := range a.masks {
+		calls = append(calls, m.String())
+	}
+	for _, k := range a.points {
+		calls = append(calls, k.String())
+	}
+	return calls
+}
+
 // annotate finds the fields in the spec of the dataset, and returns how to read
 // and store them, with the spec of the results.
 func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Spec, error) {
 	l := layout{boxes: -1}
 	var errs []error
 	wrong := func(s fmt.Stringer, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("transform: %v: %s", s, fmt.Sprintf(format, args...)))
+		errs = append(errs, fmt.Errorf("%v: %s", s, fmt.Sprintf(format, args...)))
 	}
 	find := func(s fmt.Stringer, field string) int {
 		f := spec.Index(field)

@@ -141,7 +141,7 @@ func (d *deepPlan) takes(g geometry) error {
 // check is the error of settings that do not work with Depth16.
 func (d *deepPlan) check(p *program) error {
 	if d != nil && p.upright {
-		return errors.New("transform: ExifTranspose: not with Depth16")
+		return errors.New("ExifTranspose(): not with Depth16")
 	}
 	return nil
 }

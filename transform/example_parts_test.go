@@ -92,12 +92,11 @@ func ExampleFiveCrop() {
 	fmt.Println(ds)
 	// Output:
 	// image float32 (5, 3, 64, 64)
-	// image uint8 (100, 200, 3)
-	//   decode    pixels to RGB, once, only the window in which all views are
+	// image uint8 (100, 200, 3) → image float32 (5, 3, 64, 64)
+	//   decode    pixels to RGB, only the window that the steps need
 	//   resample  Resize(80)
 	//   crops     FiveCrop(64), each of which the following steps change
-	//   views     image float32 (5, 3, 64, 64)
-	//     store     ToTensor(), float32 CHW
+	//   store     ToTensor(), float32 CHW
 }
 
 func ExampleTenCrop() {

@@ -92,12 +92,15 @@ func (p *program) splitCrops() error {
 	if p.crops.n == 0 {
 		return nil
 	}
-	if len(p.views) > 0 || p.ragged || p.sizes != "" {
-		return fmt.Errorf("transform: %v: not with Ragged and Sizes, and with Views only among their steps", p.crops)
+	switch {
+	case len(p.views) > 0:
+		return nil // which is a mistake that compileViews has found
+	case p.ragged || p.sizes != "":
+		return fmt.Errorf("%v: not with Ragged and Sizes: all crops have one size", p.crops)
 	}
 	inner := &program{field: p.field, limit: p.limit, pillow: p.pillow, cut: p.cut, output: p.output, deep: p.deep, ops: p.ops[p.cropsAt:]}
 	p.ops = p.ops[:p.cropsAt:p.cropsAt]
-	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, program: inner}}
+	p.views = []views{{ViewGroup: ViewGroup{n: p.crops.n, field: p.field}, crops: true, program: inner}}
 	return nil
 }
 

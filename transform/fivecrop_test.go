@@ -181,18 +181,18 @@ func TestCropsDecodeOnce(t *testing.T) {
 
 func TestCropsThatCannotBeAreErrors(t *testing.T) {
 	for want, list := range map[string][]Step{
-		"FiveCrop(): want a size":                      {FiveCrop()},
-		"TenCrop(0): want a positive size":             {TenCrop(0)},
-		"must come only once":                          {FiveCrop(9), TenCrop(8)},
-		"FiveCrop(9): must come before ToTensor":       {ToTensor(), FiveCrop(9)},
-		"must not be part of a random step":            {RandomApply(0.5, FiveCrop(9))},
-		"KeyPoints, which torchvision's does not crop": {Mask("image"), FiveCrop(9)},
-		"torchvision's does not crop either":           {Mask("image"), Views(2, FiveCrop(9))},
-		"FiveCrop(9): not with Ragged and Sizes":       {FiveCrop(9), Ragged()},
-		"TenCrop(9).VerticalFlip(): not with Ragged":   {TenCrop(9).VerticalFlip(), Sizes("size")},
-		"and with Views only among their steps":        {Views(2, CenterCrop(9)), FiveCrop(9)},
-		"FiveCrop(9): not with Ragged and":             {Views(2, FiveCrop(9), Ragged())},
-		"the size varies from image to image after R":  {FiveCrop(20), RandomResize(5, 9)},
+		"FiveCrop(): want a size":                       {FiveCrop()},
+		"TenCrop(0): want a positive size":              {TenCrop(0)},
+		"must come only once":                           {FiveCrop(9), TenCrop(8)},
+		"FiveCrop(9): must come before ToTensor":        {ToTensor(), FiveCrop(9)},
+		"must not be part of a random step":             {RandomApply(0.5, FiveCrop(9))},
+		"KeyPoints, which torchvision's does not crop":  {Mask("image"), FiveCrop(9)},
+		"torchvision's does not crop either":            {Mask("image"), Views(2, FiveCrop(9))},
+		"FiveCrop(9): not with Ragged and Sizes":        {FiveCrop(9), Ragged()},
+		"TenCrop(9).VerticalFlip(): not with Ragged":    {TenCrop(9).VerticalFlip(), Sizes("size")},
+		"FiveCrop(9): must be among the steps of Views": {Views(2, CenterCrop(9)), FiveCrop(9)},
+		"Ragged(): not with Views, whose results all":   {Views(2, FiveCrop(9), Ragged())},
+		"the size varies from image to image after R":   {FiveCrop(20), RandomResize(5, 9)},
 	} {
 		if _, err := Images(imageOf(t, 40, 30, pixels(40, 30)), list...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", list, err, want)

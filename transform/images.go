@@ -57,6 +57,14 @@ type Pipeline struct {
 //
 // The error of Images itself joins everything that is wrong with the steps.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
+	x, err := pipelineOf(ds, steps)
+	if err != nil {
+		return nil, within("transform", err)
+	}
+	return x, nil
+}
+
+func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
 	p, err := compile(steps)
 	if err != nil {
 		return nil, err
@@ -65,12 +73,12 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 		return nil, errors.New("transform: Images: the dataset is nil")
 	}
 	if p.hands > 0 {
-		return nil, fmt.Errorf("transform: Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
+		return nil, fmt.Errorf("Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)
 	}
 	spec := slices.Clone(ds.Spec())
 	x := &Pipeline{inner: ds, spec: spec, field: spec.Index(p.field), program: p}
 	if x.field < 0 {
-		return nil, fmt.Errorf("transform: the dataset has no field %q, only %v", p.field, spec)
+		return nil, fmt.Errorf("the dataset has no field %q, only %v", p.field, spec)
 	}
 	f := spec[x.field]
 	if f.Ragged {
@@ -83,7 +91,7 @@ func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 		x.raw, err = rawOf(f)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("transform: field %v: %w", f, err)
+		return nil, fmt.Errorf("field %v: %w", f, err)
 	}
 	if err := p.findFields(spec); err != nil {
 		return nil, err
@@ -135,14 +143,14 @@ func (x *Pipeline) Await(ctx context.Context, n int, idle <-chan struct{}) (have
 func (x *Pipeline) String() string {
 	in := x.inner.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
-	from, window := "to RGB", "only the window that the steps need"
+	from, window, views := "to RGB", "only the window that the steps need", len(x.views) > 0 && x.crops.n == 0
 	if !in.Ragged {
 		from = "pixels to RGB"
 	}
 	if x.deep != nil {
 		from = x.deep.String()
 	}
-	if len(x.views) > 0 {
+	if views {
 		text, window = in.String()+"\n", "once, only the window in which all views are"
 	}
 	text += "  decode    " + from + ", " + window + "\n"

@@ -70,7 +70,7 @@ func (o *output) beforeOwn() error {
 // checkOwn is the error of a result that ApplyPlanes does not take.
 func (o *output) checkOwn() error {
 	if len(o.own) > 0 && (!o.planar() || o.dtype != tensor.Float32) {
-		return fmt.Errorf("transform: %v: wants a result of float32 and CHW", o.own[0])
+		return fmt.Errorf("%v: wants a result of float32 and CHW", o.own[0])
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (d editing) do(e *engine, r *rand.Rand) error {
 	return d.edit(&e.img, r, &e.scratch)
 }
 
-// compile checks all steps, and joins their errors.
+// compile checks all steps, and joins their errors, which do not name the package yet.
 func compile(steps []Step) (*program, error) {
 	p := &program{field: "image", limit: defaultMaxPixels, pillow: 12}
 	return p, p.finish(steps)
@@ -103,9 +103,9 @@ func (p *program) finish(steps []Step) error {
 	p.endRun()
 	p.errs = append(p.errs, p.output.check()...)
 	if p.upright && p.annotated.any() {
-		p.errs = append(p.errs, errors.New("transform: ExifTranspose: not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
+		p.errs = append(p.errs, errors.New("ExifTranspose(): not with Boxes, Mask, Masks or KeyPoints, which belong to the pixels of the file"))
 	}
-	p.errs = append(p.errs, p.compileViews()...)
+	p.errs = append(p.errs, p.compileViews(steps)...)
 	if err := p.splitCrops(); err != nil {
 		p.errs = append(p.errs, err)
 	}
@@ -116,11 +116,11 @@ func (p *program) finish(steps []Step) error {
 func (p *program) addAll(steps []Step) {
 	for _, s := range steps {
 		if s == nil {
-			p.errs = append(p.errs, errors.New("transform: a step is nil"))
+			p.errs = append(p.errs, errors.New("a step is nil"))
 			continue
 		}
 		if err := s.add(p); err != nil {
-			p.errs = append(p.errs, fmt.Errorf("transform: %v: %w", s, err))
+			p.errs = append(p.errs, within(nameOf(s), err))
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (p *program) editAlone(ed editor) error {
 // touch ends the run, because a step needs pixels of 8 bits. The plan's line ends with the step.
 func (p *program) touch(line string) {
 	if p.deep != nil {
-		p.errs = append(p.errs, fmt.Errorf("transform: %s: %w", strings.TrimSpace(line[len("augment"):]), errColours))
+		p.errs = append(p.errs, fmt.Errorf("%s: %w", strings.TrimSpace(line[len("augment"):]), errColours))
 	}
 	p.pause(line)
 }
@@ -249,7 +249,7 @@ func (p *program) fieldOf(w, h int) (dataset.Field, error) {
 	}
 	w, h = p.sized(w, h)
 	if w == 0 || h == 0 {
-		return dataset.Field{}, fmt.Errorf("transform: the size varies from image to image after %s: "+
+		return dataset.Field{}, fmt.Errorf("the size varies from image to image after %s: "+
 			"add CenterCrop(n), RandomCrop(n), RandomResizedCrop(n) or Resize(h, w), or after all steps PadTo(h, w) or Ragged()", p.varying)
 	}
 	shape := tensor.Shape{h, w, p.output.channels}

@@ -46,11 +46,11 @@ func Sizes(field string) Step {
 func (p *program) withSizes(spec dataset.Spec) (dataset.Spec, error) {
 	switch {
 	case p.sizes != "" && spec.Index(p.sizes) >= 0:
-		return nil, fmt.Errorf("transform: Sizes(%q): the dataset has a field of that name", p.sizes)
+		return nil, fmt.Errorf("Sizes(%q): the dataset has a field of that name", p.sizes)
 	case p.sizes != "":
 		spec = append(spec, dataset.Field{Name: p.sizes, Dtype: tensor.Int64, Shape: tensor.Shape{2}})
 	case p.ragged:
-		return nil, errors.New("transform: Ragged(): want Sizes too, so that the shapes are known")
+		return nil, errors.New("Ragged(): want Sizes too, so that the shapes are known")
 	}
 	return spec, nil
 }

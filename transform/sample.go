@@ -143,7 +143,11 @@ func (p *program) findFields(spec dataset.Spec) error {
 		errs = append(errs, s.find(p, spec))
 	}
 	for _, v := range p.views {
-		errs = append(errs, v.program.findFields(spec))
+		err := v.program.findFields(spec)
+		if !v.crops {
+			err = within(v.place, err)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -152,13 +156,13 @@ func (s *sampling) find(p *program, spec dataset.Spec) error {
 	for _, name := range s.fields {
 		at := spec.Index(name)
 		if spec == nil {
-			return fmt.Errorf("transform: %v: a single image has no other fields", s)
+			return fmt.Errorf("%v: a single image has no other fields", s)
 		}
 		if at < 0 {
-			return fmt.Errorf("transform: %v: the dataset has no field %q, only %v", s, name, spec)
+			return fmt.Errorf("%v: the dataset has no field %q, only %v", s, name, spec)
 		}
 		if name == p.field {
-			return fmt.Errorf("transform: %v: that is the field of the images", s)
+			return fmt.Errorf("%v: that is the field of the images", s)
 		}
 		mask := slices.IndexFunc(p.annotated.masks, func(m MaskField) bool { return m.field == name })
 		s.at, s.masks = append(s.at, at), append(s.masks, mask)

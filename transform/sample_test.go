@@ -104,8 +104,8 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for want, inner := range map[string]transform.Step{
-		`transform: step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
-		`want settings outside`:                                plainDecoder,
+		`transform: Views(2, …): step of "x": the dataset has no field "x"`: transform.ApplySample(paint, "x"),
+		`must be next to Views, not among its steps`:                        plainDecoder,
 	} {
 		if _, err := transform.Images(boxedImage(), transform.Views(2, inner, transform.Crop(0, 0, 1, 2))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -87,7 +87,7 @@ func (o *output) check() []error {
 		return []error{err}
 	}
 	if !o.float && len(o.erasings) > 0 {
-		return []error{errors.New("transform: RandomErasing: must come after ToTensor")}
+		return []error{errors.New("RandomErasing: must come after ToTensor")}
 	}
 	return nil
 }

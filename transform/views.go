@@ -57,6 +57,14 @@ func (s ViewGroup) String() string {
 	return text
 }
 
+func (s ViewGroup) brief() string {
+	text := steps.Call("Views", s.n, "…")
+	if s.field != "" {
+		text += fmt.Sprintf(".As(%q)", s.field)
+	}
+	return text
+}
+
 // maxViews is the limit of views in a group.
 const maxViews = 1024
 
@@ -77,6 +85,8 @@ func (s ViewGroup) add(p *program) error {
 // views are the results of a ViewGroup.
 type views struct {
 	ViewGroup
+	crops   bool   // the steps after FiveCrop or TenCrop, not those of Views
+	place   string // of their mistakes
 	program *program
 	at      int // of the field in the results
 	layout
@@ -84,30 +94,88 @@ type views struct {
 	parts []viewPart
 }
 
-// compileViews compiles the steps of all groups with the settings of p.
-func (p *program) compileViews() []error {
+// compileViews compiles the steps of all groups with the settings of p, which the given steps
+// have made.
+func (p *program) compileViews(given []Step) (errs []error) {
 	if len(p.views) == 0 {
 		return nil
 	}
-	var errs []error
-	if len(p.ops) > 0 || p.output.tensor || p.output.axes != 0 || p.ragged || p.sizes != "" || p.hands > 0 {
-		errs = append(errs, errors.New("transform: Views: want all steps that change the image or the result among those of Views, without Ragged and Sizes"))
+	for _, s := range flat(given) {
+		if err := p.besideViews(s); err != nil {
+			errs = append(errs, within(nameOf(s), err))
+		}
 	}
+	seen := map[string]string{}
 	for i := range p.views {
 		v := &p.views[i]
+		v.place = v.brief()
 		if v.field == "" {
 			v.field = p.field
 		}
-		inner := p.inner(v.field)
-		if err := inner.finish(v.several); err != nil {
-			errs = append(errs, fmt.Errorf("transform: %v: %w", v.ViewGroup, err))
+		if before, ok := seen[v.field]; ok {
+			errs = append(errs, fmt.Errorf("%s: want As with another field than that of %s", v.place, before))
 		}
-		if p.sets(inner, v.field) {
-			errs = append(errs, fmt.Errorf("transform: %v: %s: want settings outside, and no Ragged, Sizes, Boxes, Mask, Masks, KeyPoints and Views in it", v.ViewGroup, steps.Join(p.outside(v))))
+		seen[v.field] = v.place
+		var list []Step
+		for _, s := range flat(v.several) {
+			if err := p.amongViews(s, v.field); err != nil {
+				errs = append(errs, within(v.place, within(nameOf(s), err)))
+			} else {
+				list = append(list, s)
+			}
 		}
-		v.program = inner
+		v.program = p.inner(v.field)
+		errs = append(errs, within(v.place, v.program.finish(list)))
 	}
 	return errs
+}
+
+// flat are the steps, with those of Compose in its place.
+func flat(several []Step) (all []Step) {
+	for _, s := range several {
+		if l, ok := s.(list); ok {
+			all = append(all, flat(l)...)
+		} else if s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+var errOneSize = errors.New("not with Views, whose results all have one size")
+
+// besideViews is the error of a step that cannot be next to Views.
+func (p *program) besideViews(s Step) error {
+	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
+		q := p.inner(p.field)
+		q.output.tensor, q.output.float, q.output.channels, q.output.dtype = late, late, 3, tensor.Float32
+		if p.deep != nil {
+			q.output.channels, q.output.deep = p.deep.channels, true
+		}
+		s.add(q) // other mistakes have been reported
+		switch {
+		case q.ragged || q.sizes != "":
+			return errOneSize
+		case len(q.ops) > 0 || q.output.tensor != late || q.output.axes != 0 || len(q.output.calls) > 0:
+			return errors.New("must be among the steps of Views")
+		}
+	}
+	return nil
+}
+
+// amongViews is the error of a step that cannot be among those of views.
+func (p *program) amongViews(s Step, field string) error {
+	q := p.inner(field)
+	s.add(q) // other mistakes are reported later
+	switch {
+	case q.ragged || q.sizes != "":
+		return errOneSize
+	case len(q.views) > 0:
+		return errors.New("not within Views: several Views stand next to each other")
+	case p.sets(q, field):
+		return errors.New("must be next to Views, not among its steps")
+	}
+	return nil
 }
 
 // inner is the program of views before their steps.
@@ -118,20 +186,7 @@ func (p *program) inner(field string) *program {
 // sets reports whether the program of views has what belongs outside of them.
 func (p *program) sets(inner *program, field string) bool {
 	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-		inner.ragged || inner.sizes != "" || inner.hands > 0 || len(inner.names()) > len(p.names()) ||
-		len(inner.views) > 0 && inner.crops.n == 0 || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
-}
-
-// outside lists the steps of the views that belong outside.
-func (p *program) outside(v *views) (found []Step) {
-	for _, s := range v.several {
-		inner := p.inner(v.field)
-		inner.addAll([]Step{s})
-		if p.sets(inner, v.field) {
-			found = append(found, s)
-		}
-	}
-	return found
+		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the
@@ -142,8 +197,14 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 	for i := range p.views {
 		v := &p.views[i]
 		f, err := v.program.resultOf(w, h)
+		if v.field != p.field && given.Index(v.field) >= 0 {
+			err = errors.New("the dataset has a field of that name")
+		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%v: %w", v.ViewGroup, err))
+			if !v.crops {
+				err = within(v.place, err)
+			}
+			errs = append(errs, err)
 			continue
 		}
 		f.Shape = append(tensor.Shape{v.n}, f.Shape...)
@@ -153,7 +214,7 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 		}
 		spec[v.at] = f
 		if spec, err = v.withParts(spec, given, p.field, i == 0); err != nil {
-			errs = append(errs, fmt.Errorf("%v: %w", v.ViewGroup, err))
+			return spec, errors.Join(append(errs, err)...) // of fields, and so of all groups
 		}
 	}
 	errs = append(errs, spec.Validate())
@@ -164,6 +225,9 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 func (p *program) viewLines(spec dataset.Spec) string {
 	var text strings.Builder
 	for _, v := range p.views {
+		if v.crops {
+			return "  store     " + v.program.output.String()
+		}
 		fmt.Fprintf(&text, "  views     %v\n", spec[v.at])
 		for _, part := range v.parts {
 			fmt.Fprintf(&text, "    part      %v\n", spec[part.to])

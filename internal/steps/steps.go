@@ -30,7 +30,10 @@ func Anys[T any](values []T) []any {
 func Join[T fmt.Stringer](list []T) string {
 	texts := make([]string, len(list))
 	for i, s := range list {
-		texts[i] = s.String()
+		texts[i] = "nil"
+		if any(s) != nil {
+			texts[i] = s.String()
+		}
 	}
 	return strings.Join(texts, ", ")
 }

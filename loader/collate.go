@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -124,11 +125,25 @@ func (w *worker) steps(j *job) error {
 		w.src = j.slab.show(&c.views[k], j.rows, w.src[:0])
 		w.dst = j.slab.show(&c.views[k+1], j.rows, w.dst[:0])
 		dst, src := slots.NewColumns(w.dst, j.rows, w.draw), slots.NewColumns(w.src, j.rows, w.draw)
-		if err := apply(dataset.Columns(dst), dataset.Columns(src)); err != nil {
+		if err := w.apply(k, apply, dataset.Columns(dst), dataset.Columns(src)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// apply calls step k. The error of a panic names the step.
+func (w *worker) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			name := ""
+			if s, ok := w.l.cfg.collate[k].(fmt.Stringer); ok {
+				name = fmt.Sprintf(" (%v)", s)
+			}
+			err = fmt.Errorf("Collate: step %d%s: %w", k, name, &PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	return apply(dst, src)
 }
 
 // batchSeed is "collate\0" in ASCII.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 var (
@@ -38,19 +40,9 @@ func (e *SampleError) Error() string {
 func (e *SampleError) Unwrap() error { return e.Err }
 
 // A PanicError is the error that a panic of user code becomes: of a dataset, a
-// transform, a sampler, an [Allocator] or a hook.
-type PanicError struct {
-	Value any    // the argument of panic
-	Stack []byte // of the panicking goroutine, as debug.Stack prints it
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
-
-// Unwrap is the argument of panic if it was an error, otherwise nil.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// transform, a sampler, an [Allocator] or a hook. It prints with its stack. In
+// [Stats.Failures] only the first of several panics at one place does.
+type PanicError = dataset.PanicError
 
 // A LimitError ends a loop in which more samples failed than [OnError] allows.
 type LimitError struct {

@@ -6,6 +6,7 @@ import (
 	"image"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"unsafe"
 
@@ -143,7 +144,7 @@ func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 	s = <-c.lanes
 	returns := false
 	defer func() {
-		if !returns { // a panic or runtime.Goexit in a user's Transform or image
+		if !returns { // runtime.Goexit in a user's Transform or image
 			c.release(nil)
 		}
 	}()
@@ -174,7 +175,7 @@ func (c *Compiled) run(from Source, dst []byte) (s *single, err error) {
 func (c *Compiled) store(s *single, dst []byte) error {
 	returns := false
 	defer func() {
-		if !returns { // a panic or runtime.Goexit in a user's PlanesTransform
+		if !returns { // runtime.Goexit in a user's PlanesTransform
 			c.release(nil)
 		}
 	}()
@@ -198,12 +199,18 @@ func (s *single) begin(from Source) error {
 	switch {
 	case from.image != nil:
 		s.image = decoded{from.image}
-		w, h, src = from.image.Bounds().Dx(), from.image.Bounds().Dy(), &s.image
+		if err := s.image.size(&w, &h); err != nil {
+			return err
+		}
+		src = &s.image
 	case from.raw.pix != nil:
 		s.raw = from.raw
 		w, h, src = s.raw.w, s.raw.h, &s.raw
-		if w < 1 || h > len(s.raw.pix)/3/w || 3*w*h != len(s.raw.pix) {
-			return fmt.Errorf("transform: into: %d bytes of RGB for %d×%d pixels", len(s.raw.pix), w, h)
+		if w < 1 || h < 1 {
+			return fmt.Errorf("transform: into: RGB of %d×%d pixels (width×height): want 1 or more", w, h)
+		}
+		if h > len(s.raw.pix)/3/w || 3*w*h != len(s.raw.pix) {
+			return fmt.Errorf("transform: into: %d bytes of RGB for %d×%d pixels (width×height): want %d, 3 for each", len(s.raw.pix), w, h, 3*w*h)
 		}
 	default:
 		return s.lane.file(encodedFile{data: from.file}, s.slot)
@@ -248,7 +255,21 @@ func (s Source) Seed(seed uint64) Source {
 // decoded is an image of the standard library as a source.
 type decoded struct{ image.Image }
 
-func (d *decoded) decode(dst []byte, stride int, window image.Rectangle) error {
+func (d *decoded) size(w, h *int) (err error) {
+	defer d.guarded(&err)
+	*w, *h = d.Bounds().Dx(), d.Bounds().Dy()
+	return nil
+}
+
+// guarded is deferred where methods of the image are called, and makes an error of a panic.
+func (d *decoded) guarded(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("transform: Decoded(%T): %w", d.Image, &dataset.PanicError{Value: v, Stack: debug.Stack()})
+	}
+}
+
+func (d *decoded) decode(dst []byte, stride int, window image.Rectangle) (err error) {
+	defer d.guarded(&err)
 	convert(dst, stride, d.Image, window.Add(d.Bounds().Min))
 	return nil
 }

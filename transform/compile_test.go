@@ -114,15 +114,15 @@ func TestSingleImageSaysWhatIsWrong(t *testing.T) {
 	data := readAll(t, "rgb.jpg")[0]
 	_, varies := Compile(Resize(8))
 	for want, err := range map[string]error{
-		"the size varies from image to image after Resize(8)": varies,
-		"5 values for image float32 (3, 8, 8): want 192":      floats.Into(make([]float32, 5), File(data)),
-		"192 bytes for image float32 (3, 8, 8): want 768":     floats.IntoBytes(make([]byte, 192), File(data)),
-		"the steps make uint8: use IntoBytes":                 bytes8.Into(nil, File(data)),
-		"the file is empty":                                   bytes8.IntoBytes(make([]uint8, 192), Source{}),
-		"7 bytes of RGB for 2×1 pixels":                       bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),
-		"12 bytes of RGB for 2×-2 pixels":                     bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 12), 2, -2)),
-		"more than the limit of 9 (see MaxPixels)":            compiled(t, MaxPixels(9), Crop(0, 0, 2, 2)).IntoBytes(make([]uint8, 12), RGB(make([]uint8, 60), 4, 5)),
-		"would become 0×0 pixels":                             bytes8.IntoBytes(make([]uint8, 192), Decoded(image.NewGray(image.Rectangle{}))),
+		"the size varies from image to image after Resize(8)":  varies,
+		"5 values for image float32 (3, 8, 8): want 192":       floats.Into(make([]float32, 5), File(data)),
+		"192 bytes for image float32 (3, 8, 8): want 768":      floats.IntoBytes(make([]byte, 192), File(data)),
+		"the steps make uint8: use IntoBytes":                  bytes8.Into(nil, File(data)),
+		"the file is empty":                                    bytes8.IntoBytes(make([]uint8, 192), Source{}),
+		"7 bytes of RGB for 2×1 pixels (width×height): want 6": bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),
+		"RGB of 2×-2 pixels (width×height): want 1 or more":    bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 12), 2, -2)),
+		"more than the limit of 9 (see MaxPixels)":             compiled(t, MaxPixels(9), Crop(0, 0, 2, 2)).IntoBytes(make([]uint8, 12), RGB(make([]uint8, 60), 4, 5)),
+		"would become 0×0 pixels":                              bytes8.IntoBytes(make([]uint8, 192), Decoded(image.NewGray(image.Rectangle{}))),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "transform: ") {
 			t.Errorf("got error %v, want %s", err, want)
@@ -193,14 +193,9 @@ func TestPanicOfATransformLeavesTheOthersTheirMemory(t *testing.T) {
 	})), CenterCrop(4))
 	dst := make([]uint8, 4*4*3)
 	for range cap(c.lanes) + 1 {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic was lost")
-				}
-			}()
-			c.IntoBytes(dst, RGB(make([]uint8, 3*13*5), 13, 5))
-		}()
+		if err := c.IntoBytes(dst, RGB(make([]uint8, 3*13*5), 13, 5)); err == nil || !strings.Contains(err.Error(), "panic: unlucky") {
+			t.Errorf("got %v, want the panic", err)
+		}
 	}
 	if err := c.IntoBytes(dst, RGB(make([]uint8, 3*5*5), 5, 5)); err != nil {
 		t.Error(err)

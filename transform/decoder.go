@@ -43,10 +43,10 @@ type ownFormat struct {
 }
 
 // formatsOf makes the formats of a lane, which keep their files.
-func formatsOf(own []ownFormat) []format {
+func formatsOf(own []ownFormat, field string) []format {
 	var all []format
 	for _, o := range own {
-		d := &ownDecoder{ownFormat: o}
+		d := &ownDecoder{ownFormat: o, field: field}
 		all = append(all, format{o.name, []string{o.magic}, func(*files) decoder { return d }})
 	}
 	return all
@@ -55,6 +55,7 @@ func formatsOf(own []ownFormat) []format {
 // An ownDecoder decodes the files of an ownFormat.
 type ownDecoder struct {
 	ownFormat
+	field  string // of the images
 	data   []byte
 	reader bytes.Reader
 	size   image.Point
@@ -62,7 +63,7 @@ type ownDecoder struct {
 }
 
 func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
-	defer recovered(&err)
+	defer guarded(d.field, &err)
 	d.data, d.img = data, nil
 	d.reader.Reset(data)
 	c, err := d.config(&d.reader)
@@ -71,7 +72,7 @@ func (d *ownDecoder) Header(data []byte) (w, h int, err error) {
 }
 
 func (d *ownDecoder) Decode(dst []byte, stride int, window image.Rectangle) (err error) {
-	defer recovered(&err)
+	defer guarded(d.field, &err)
 	img, err := d.whole()
 	if err != nil {
 		return err

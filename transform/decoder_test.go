@@ -91,6 +91,12 @@ func TestOwnDecoderReadsItsFormat(t *testing.T) {
 	}
 }
 
+// firstLine is an error without the stack of a panic.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
 func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 	one, err := transform.Compile(plainDecoder, transform.MaxPixels(20), transform.Resize(1, 1))
 	if err != nil {
@@ -101,7 +107,7 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 		want string
 	}{
 		{plain(1, 1), "transform: decode: plain: too few pixels"},
-		{plain(1, 1, 66, 66, 66), "transform: decode: plain: the decoder failed: 66"},
+		{plain(1, 1, 66, 66, 66), `transform: decode: plain: field "image": panic: 66`},
 		{plain(1, 1, 77, 77, 77), "transform: decode: plain: the decoder returned no image"},
 		{plain(2, 1, 88, 88, 88), "transform: decode: plain: the decoder made 1×1 pixels of an image of 2×1"},
 		{plain(0, 1), "transform: decode: plain: 0×1 pixels"},
@@ -109,7 +115,7 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 		{plain(5, 5)[:7], "transform: decode: plain: unexpected EOF"},
 	} {
 		err := one.IntoBytes(make([]byte, 3), transform.File(c.file))
-		if err == nil || err.Error() != c.want {
+		if err == nil || firstLine(err) != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 		if strings.HasSuffix(c.want, errPlain.Error()) && !errors.Is(err, errPlain) {

@@ -4,18 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"image"
+
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // NewPlanes is New for images of [Depth16]: planes of w×h pixels, with the channels and the dtype of
-// the sample's Planes.
+// the sample's Planes. It panics without Depth16.
 func (s *Sample) NewPlanes(w, h int) *Planes {
-	if w < 1 || h < 1 {
-		panic(fmt.Sprintf("transform: NewPlanes(%d, %d): want 1 or more", w, h))
-	}
 	d := s.engine.deep
 	if d == nil {
-		panic("transform: NewPlanes: want Depth16")
+		panic("transform: NewPlanes: only with Depth16: without it the image is Sample.Image, and Sample.New makes another")
 	}
+	s.mustHold("NewPlanes", w, h)
 	d.spare.resize(d.channels, w, h)
 	d.spare.Dtype = d.dtype
 	return &d.spare
@@ -26,13 +27,14 @@ func (s *Sample) NewPlanes(w, h int) *Planes {
 func (s *sampling) finishDeep(e *engine, want image.Point, varies bool) error {
 	d, m := e.deep, e.sample.Planes
 	if m != &d.img && m != &d.spare {
-		return errors.New("want the sample's Planes, or those that NewPlanes has made")
+		return errors.New("set Sample.Planes to planes of its own: want the Planes that were there, or those that Sample.NewPlanes has made")
 	}
 	if err := m.check(); err != nil {
 		return err
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != d.channels || m.Dtype != d.dtype {
-		return fmt.Errorf("made %d channels of %d×%d pixels, want %d of %d×%d, and the same dtype", m.Channels, m.Width, m.Height, d.channels, want.X, want.Y)
+		return fmt.Errorf("made %s, want %s of %d×%d pixels (width×height) of %s: a step that changes the size has a method Size",
+			m.describe(), figures.Count(d.channels, "channel", "channels"), want.X, want.Y, dense.Name(d.dtype))
 	}
 	depthOf(d.dtype).settle(m.Pix)
 	if m == &d.spare {

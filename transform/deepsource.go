@@ -62,7 +62,7 @@ func (f *files) decodeDeep(dst []float32, window image.Rectangle) error {
 
 // decodeSamples writes a window of the image that load has decoded, and gives the image away.
 func (d *ownDecoder) decodeSamples(dst []float32, window image.Rectangle) (err error) {
-	defer recovered(&err)
+	defer guarded(d.field, &err)
 	img := d.img
 	d.img = nil
 	convertDeep(dst, img, window.Add(img.Bounds().Min))
@@ -74,7 +74,7 @@ func (d *ownDecoder) load() (err error) {
 	if d.img != nil {
 		return nil
 	}
-	defer recovered(&err)
+	defer guarded(d.field, &err)
 	img, err := d.whole()
 	if err != nil {
 		return err
@@ -98,7 +98,8 @@ func (d *decoded) samples() (int, tensor.Dtype, error) {
 	return n, dtype, nil
 }
 
-func (d *decoded) decodeDeep(dst []float32, window image.Rectangle) error {
+func (d *decoded) decodeDeep(dst []float32, window image.Rectangle) (err error) {
+	defer d.guarded(&err)
 	convertDeep(dst, d.Image, window.Add(d.Bounds().Min))
 	return nil
 }

@@ -51,6 +51,7 @@ type engine struct {
 
 // scratch is memory that steps share.
 type scratch struct {
+	of           string // the field of the images
 	cache        resize.Cache
 	window, wide []byte
 	row          []byte

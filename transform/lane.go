@@ -20,7 +20,8 @@ type lane struct {
 
 func newLane(p *program) *lane {
 	l := &lane{program: p, output: p.output}
-	l.files.own = formatsOf(p.formats)
+	l.files.own = formatsOf(p.formats, p.field)
+	l.engine.of = p.field
 	l.files.limit, l.engine.limit, l.engine.pillow = p.limit, p.limit, p.pillow
 	l.files.jpeg.AllowTruncated = p.cut
 	l.files.tiff.Stored = p.deep != nil

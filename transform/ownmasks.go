@@ -2,6 +2,7 @@ package transform
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gorgonia.org/tensor"
@@ -16,14 +17,26 @@ import (
 // take the place of those in Fields when ApplySample returns. Another call for the same field in
 // the same step reuses the memory.
 //
-// It panics if the field is not one of [Mask] or [Masks], if T is not its dtype, or if w or h is
-// below 1.
+// It panics if Fields has no field k, if that is not one of [Mask] or [Masks], if T is not its
+// dtype, if w or h is below 1, or if the masks would have more pixels than [MaxPixels] allows. In a
+// step, a panic is an error of the sample.
 func NewMask[T uint8 | uint16 | int32 | int64](s *Sample, k, w, h int) []T {
-	m := s.step.masks[k]
-	if m < 0 || w < 1 || h < 1 {
-		panic(fmt.Sprintf("transform: NewMask(%d, %d, %d): want a field of Mask or Masks, and 1 or more pixels", k, w, h))
+	if k < 0 || k >= len(s.step.masks) {
+		panic(fmt.Sprintf("transform: NewMask: got field %d, want the index of one of the fields that ApplySample names: %q", k, s.step.fields))
 	}
-	mask := &s.engine.annotations.masks[m]
+	m := s.step.masks[k]
+	if m < 0 {
+		panic(fmt.Sprintf("transform: NewMask: got field %d, which is %q, want a field of Mask or Masks", k, s.step.fields[k]))
+	}
+	a := s.engine.annotations
+	if got, want := reflect.TypeFor[T](), a.layout.masks[m].dtype.Type; got != want {
+		panic(fmt.Sprintf("transform: NewMask: got NewMask[%v] for mask %q, want NewMask[%v], as the result has", got, s.step.fields[k], want))
+	}
+	s.mustHold("NewMask", w, h)
+	mask := &a.masks[m]
+	if err := a.checkPlanes(mask.n, w*h); err != nil {
+		panic(err)
+	}
 	mask.made = true
 	return dataset.Grow[T](s.Fields.With(mask.own[1:]), 0, mask.n*w*h)
 }
@@ -70,7 +83,8 @@ func (s *sampling) finishMasks(a *annotations, w, h int) error {
 		}
 		mask.pix, mask.w, mask.h = mask.own[0].Bytes(), w, h
 		if n := len(mask.pix) / mask.size; n != mask.n*w*h {
-			return fmt.Errorf("mask %q has %d numbers, want %d×%d×%d: a step that changes the size makes its masks with NewMask", at.MaskField.field, n, mask.n, h, w)
+			return fmt.Errorf("left mask %q with %d numbers, want %d: %d×%d×%d (masks×height×width). A step that changes the size makes its masks with NewMask",
+				at.MaskField.field, n, mask.n*w*h, mask.n, h, w)
 		}
 		if err := checkNumbers(mask.pix, at.dtype); err != nil {
 			return fmt.Errorf("mask %q: %w", at.MaskField.field, err)

@@ -222,16 +222,16 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 			dataset.Row[int64](s.Fields, 0)[1] = 0
 			return nil
 		}, "mask"),
-		`step of "planes": mask "planes" has 15 numbers, want 2×2×4: a step`: own(func(s *transform.Sample, _ *rand.Rand) error {
+		`step of "planes": left mask "planes" with 15 numbers, want 16: 2×2×4 (masks×height×width). A step`: own(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Grow[uint8](s.Fields, 0, 15)
 			return nil
 		}, "planes"),
-		`step of "mask": mask "mask" has 6 numbers, want 1×2×4: a step`: own(func(s *transform.Sample, _ *rand.Rand) error {
+		`step of "mask": left mask "mask" with 6 numbers, want 8: 1×2×4 (masks×height×width). A step`: own(func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 0, 3, 2)
 			return nil
 		}, "mask"),
-		`step of "mask" of "planes" of "boxes": mask "mask" has 8 numbers, want 1×1×2: a step`:    withMasks(transform.ApplySample(halver{halved}, all...)),
-		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`: withMasks(transform.ApplySample(halver{halved}, "boxes")),
+		`step of "mask" of "planes" of "boxes": left mask "mask" with 8 numbers, want 2: 1×1×2 (masks×height×width). A step`: withMasks(transform.ApplySample(halver{halved}, all...)),
+		`changes the size: name the fields ["mask" "planes"] of Boxes, Mask, Masks and KeyPoints`:                            withMasks(transform.ApplySample(halver{halved}, "boxes")),
 	} {
 		x, err := transform.Images(numbered(1), list...)
 		if err == nil {
@@ -242,15 +242,39 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]step{
-		"want a field of Mask or Masks, and 1 or more pixels": func(s *transform.Sample, _ *rand.Rand) error {
+		`NewMask: got field 2, want the index of one of the fields that ApplySample names: ["mask" "boxes"]`: func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[int64](s, 2, 4, 2)
+			return nil
+		},
+		"NewMask: got 1099511627776×2 pixels (width×height), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
+			transform.NewMask[int64](s, 0, 1<<40, 2)
+			return nil
+		},
+		"New: got a width of 3 and a height of -1, want 1 or more": func(s *transform.Sample, _ *rand.Rand) error {
+			s.New(3, -1)
+			return nil
+		},
+		"New: got 99999×99999 pixels (width×height), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
+			s.New(99999, 99999)
+			return nil
+		},
+		"NewPlanes: only with Depth16": func(s *transform.Sample, _ *rand.Rand) error {
+			s.NewPlanes(3, 3)
+			return nil
+		},
+		"Plane(3): want 0 to 2: the image has 3 channels": func(*transform.Sample, *rand.Rand) error {
+			(&transform.Planes{Channels: 3}).Plane(3)
+			return nil
+		},
+		`NewMask: got field 1, which is "boxes", want a field of Mask or Masks`: func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 1, 4, 2)
 			return nil
 		},
-		"NewMask(0, 0, 2): want": func(s *transform.Sample, _ *rand.Rand) error {
+		"NewMask: got a width of 0 and a height of 2, want 1 or more": func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 0, 0, 2)
 			return nil
 		},
-		`field "mask" holds int64, not uint8`: func(s *transform.Sample, _ *rand.Rand) error {
+		`NewMask: got NewMask[uint8] for mask "mask", want NewMask[int64]`: func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[uint8](s, 0, 4, 2)
 			return nil
 		},
@@ -259,13 +283,8 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		func() {
-			defer func() {
-				if text, _ := recover().(string); !strings.Contains(text, want) {
-					t.Errorf("panic %q, want %q", text, want)
-				}
-			}()
-			dataset.At(t.Context(), x, 0)
-		}()
+		if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), "panic: transform: "+want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }

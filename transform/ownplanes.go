@@ -82,21 +82,20 @@ func (s planar) do(e *engine, r *rand.Rand) error {
 	}
 	e.slot.Stage(dataset.StageAugment)
 	d := e.deep
-	if err := s.apply(&d.img, r); err != nil {
+	if err := s.apply(e.of, &d.img, r); err != nil {
 		return err
 	}
 	depthOf(d.dtype).settle(d.img.Pix)
 	return nil
 }
 
-func (s planar) apply(m *Planes, r *rand.Rand) error {
+func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 	before := *m
-	if err := s.t.ApplyPlanes(m, r); err != nil {
+	if err := guard(field, func() error { return s.t.ApplyPlanes(m, r) }); err != nil {
 		return fmt.Errorf("transform: %v: %w", s, err)
 	}
 	if m.Width != before.Width || m.Height != before.Height || m.Channels != before.Channels || len(m.Pix) != len(before.Pix) || m.Dtype != before.Dtype {
-		return fmt.Errorf("transform: %v: made %d channels of %d×%d pixels (%d values) from %d of %d×%d: want the same, and the same dtype",
-			s, m.Channels, m.Width, m.Height, len(m.Pix), before.Channels, before.Width, before.Height)
+		return fmt.Errorf("transform: %v: made %s, want %s", s, m.describe(), before.describe())
 	}
 	return nil
 }
@@ -107,7 +106,7 @@ func (l *lane) applyOwn(out []byte, r *rand.Rand) error {
 	for _, s := range o.own {
 		values := dense.Values[float32](out)
 		l.planes = Planes{Pix: values, Channels: o.channels, Width: o.w, Height: o.h, Dtype: tensor.Float32}
-		if err := s.apply(&l.planes, r); err != nil {
+		if err := s.apply(l.engine.of, &l.planes, r); err != nil {
 			return err
 		}
 		if len(l.planes.Pix) > 0 && &l.planes.Pix[0] != &values[0] {

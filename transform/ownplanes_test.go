@@ -98,7 +98,7 @@ func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 	wrong := errors.New("wrong")
 	for want, f := range map[string]planes{
 		"planes: wrong": func(*transform.Planes, *rand.Rand) error { return wrong },
-		"from 3 of 8×8": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
+		"want 3 channels of 8×8 pixels (width×height) in 192 values of float32": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
 	} {
 		c, err := transform.Compile(resize, transform.ToTensor(), transform.ApplyPlanes(f))
 		if err != nil {

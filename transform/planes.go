@@ -7,6 +7,9 @@ import (
 	"math"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Planes is an image with any number of channels, as float32 values: one plane after the
@@ -25,7 +28,11 @@ type Planes struct {
 }
 
 // Plane is the plane of channel c, row by row.
+// It panics if there is no such channel.
 func (m *Planes) Plane(c int) []float32 {
+	if c < 0 || c >= m.Channels {
+		panic(fmt.Sprintf("transform: Plane(%d): want 0 to %d: the image has %s", c, m.Channels-1, figures.Count(m.Channels, "channel", "channels")))
+	}
 	n := m.Width * m.Height
 	return m.Pix[c*n : (c+1)*n : (c+1)*n]
 }
@@ -74,6 +81,12 @@ func (m *Planes) check() error {
 		return nil
 	}
 	return fmt.Errorf("%d values for %d channels of %d×%d pixels", len(m.Pix), m.Channels, m.Width, m.Height)
+}
+
+// describe is what steps must keep.
+func (m *Planes) describe() string {
+	return fmt.Sprintf("%s of %d×%d pixels (width×height) in %d values of %s",
+		figures.Count(m.Channels, "channel", "channels"), m.Width, m.Height, len(m.Pix), dense.Name(m.Dtype))
 }
 
 // resize gives the image memory for w×h pixels, with undefined content.

@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strings"
 
@@ -111,11 +110,4 @@ func rawProfile(text []byte) []byte {
 		return nil
 	}
 	return data
-}
-
-// recovered turns a decoder's panic on a damaged file into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the decoder failed: %v", p)
-	}
 }

@@ -13,7 +13,8 @@ import (
 
 // A SampleTransform edits an image together with other fields of its sample, or gives
 // it another size. All workers call it at the same time, so it must not change its own
-// fields. Its random numbers are those of a [Transform].
+// fields. Its random numbers are those of a [Transform]. Its errors and panics are errors of the
+// sample: see [dataset.PanicError].
 //
 // If it has a method Size(w, h int) (int, int), it may change the size: Size is the
 // size after it, for an image of that width and height, or 0, 0 if that varies. Where the
@@ -46,13 +47,22 @@ type Sample struct {
 }
 
 // New makes an image of w×h pixels with undefined content, in memory of the worker.
-// Another call in the same step reuses it. It panics if w or h is below 1.
+// Another call in the same step reuses it. It panics if w or h is below 1, or if the image
+// would have more pixels than [MaxPixels] allows.
 func (s *Sample) New(w, h int) *Image {
-	if w < 1 || h < 1 {
-		panic(fmt.Sprintf("transform: New(%d, %d): want 1 or more", w, h))
-	}
+	s.mustHold("New", w, h)
 	s.engine.spare.resize(w, h)
 	return &s.engine.spare
+}
+
+// mustHold panics if a step asks for an image of w×h pixels that cannot be.
+func (s *Sample) mustHold(call string, w, h int) {
+	switch limit := s.engine.limit; {
+	case w < 1 || h < 1:
+		panic(fmt.Sprintf("transform: %s: got a width of %d and a height of %d, want 1 or more", call, w, h))
+	case w > limit/h:
+		panic(fmt.Sprintf("transform: %s: got %d×%d pixels (width×height), want at most %d (see MaxPixels)", call, w, h, limit))
+	}
 }
 
 // ApplySample makes a step from your own [SampleTransform], which gets the named fields. It
@@ -205,14 +215,17 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		want = image.Pt(e.deep.img.Width, e.deep.img.Height)
 	}
 	if s.size != nil {
-		want.X, want.Y = s.size.Size(want.X, want.Y)
+		before := want
+		if err := guard(e.of, func() error { want.X, want.Y = s.size.Size(before.X, before.Y); return nil }); err != nil {
+			return err
+		}
 	}
-	if err := s.t.ApplySample(v, r); err != nil {
+	if err := guard(e.of, func() error { return s.t.ApplySample(v, r) }); err != nil {
 		return err
 	}
 	for k, c := range v.cells {
 		if n := len(c.Bytes()); n != v.sizes[k] && s.masks[k] < 0 {
-			return fmt.Errorf("changed field %q from %d to %d bytes", s.fields[k], v.sizes[k], n)
+			return fmt.Errorf("changed field %q from %d to %d bytes: want as many as before", s.fields[k], v.sizes[k], n)
 		}
 	}
 	varies := s.size != nil && want == image.Point{}
@@ -235,10 +248,10 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 func (s *sampling) finish(e *engine, want image.Point, varies bool) error {
 	m := e.sample.Image
 	if m != &e.img && m != &e.spare {
-		return errors.New("want the sample's Image, or one that New has made")
+		return errors.New("set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made")
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Width < 1 || m.Height < 1 || len(m.Pix) != 4*m.Width*m.Height {
-		return fmt.Errorf("made %d×%d pixels (%d bytes), want %d×%d: a step that changes the size has a method Size", m.Width, m.Height, len(m.Pix), want.X, want.Y)
+		return fmt.Errorf("made %s, want %s: a step that changes the size has a method Size", sizeOf(m.Width, m.Height, len(m.Pix)), sizeOf(want.X, want.Y, 4*want.X*want.Y))
 	}
 	if m == &e.spare {
 		e.swap()

@@ -167,16 +167,16 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
-		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (24 bytes), want 6×4: a step that changes the size has a method Size"},
-		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (96 bytes), want 3×2: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (width×height) in 24 bytes, want 6×4 pixels (width×height) in 96 bytes: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (width×height) in 96 bytes, want 3×2 pixels (width×height) in 24 bytes: a step that changes the size has a method Size"},
 		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil
-		}))}, "transform: step: want the sample's Image, or one that New has made"},
+		}))}, "transform: step: set Sample.Image to an image of its own: want the Image that was there, or one that Sample.New has made"},
 		{[]transform.Step{boxes, transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			dataset.Grow[float32](s.Fields, 0, 3)
 			return nil
-		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes`},
+		}), "boxes")}, `transform: step of "boxes": changed field "boxes" from 32 to 48 bytes: want as many as before`},
 		{[]transform.Step{transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return bad }))}, "transform: step: bad sample"},
 	} {
 		images, err := transform.Images(boxedImage(), c.steps...)

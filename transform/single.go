@@ -62,7 +62,7 @@ func (c *CompiledSamples) Into(dst, from dataset.Slot, seed uint64) error {
 	r := <-c.readers
 	returns := false
 	defer func() {
-		if !returns { // a panic or runtime.Goexit in a user's step
+		if !returns { // runtime.Goexit in a user's step
 			r = nil
 		}
 		c.readers <- r

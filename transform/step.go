@@ -27,7 +27,8 @@ type Transform interface {
 
 // Apply makes a step from your own Transform. It runs at its place in the list:
 // it sees the image after all steps before it. It must keep the image's size,
-// otherwise the sample is an error. The step prints as the Transform does.
+// otherwise the sample is an error. So is an error or a panic of the Transform: see
+// [dataset.PanicError]. The step prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
 
 type custom struct{ t Transform }
@@ -41,16 +42,21 @@ func (c custom) add(p *program) error {
 	return p.edit(c)
 }
 
-func (c custom) edit(img *Image, r *rand.Rand, _ *scratch) error {
+func (c custom) edit(img *Image, r *rand.Rand, s *scratch) error {
 	w, h := img.Width, img.Height
-	if err := c.t.Apply(img, r); err != nil {
+	if err := guard(s.of, func() error { return c.t.Apply(img, r) }); err != nil {
 		return fmt.Errorf("transform: %v: %w", c, err)
 	}
 	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {
-		return fmt.Errorf("transform: %v: made %d×%d pixels (%d bytes) from %d×%d: want the same size",
-			c, img.Width, img.Height, len(img.Pix), w, h)
+		return fmt.Errorf("transform: %v: made %s, want %s: only ApplySample may change the size",
+			c, sizeOf(img.Width, img.Height, len(img.Pix)), sizeOf(w, h, 4*w*h))
 	}
 	return nil
+}
+
+// sizeOf describes an image's memory.
+func sizeOf(w, h, bytes int) string {
+	return fmt.Sprintf("%d×%d pixels (width×height) in %d bytes", w, h, bytes)
 }
 
 // Compose combines several steps into one, as torchvision's Compose does. Use it

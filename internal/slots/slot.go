@@ -38,6 +38,9 @@ func (s Slot) Draw() *Draw { return s.draw }
 
 // Row is the row of field f. It panics if T is not the field's dtype.
 func Row[T dense.Element](s Slot, f int) []T {
+	if uint(f) >= uint(len(s.cells)) {
+		panic(noField(s, f))
+	}
 	c := &s.cells[f]
 	if c.field.dtype != reflect.TypeFor[T]() {
 		panic(wrongType[T](s, f))
@@ -51,6 +54,9 @@ func Row[T dense.Element](s Slot, f int) []T {
 // Grow makes the row of the ragged field f n elements long. It panics if the field is
 // not ragged or T is not its dtype.
 func Grow[T dense.Element](s Slot, f, n int) []T {
+	if uint(f) >= uint(len(s.cells)) {
+		panic(noField(s, f))
+	}
 	c := &s.cells[f]
 	if c.field.dtype != reflect.TypeFor[T]() {
 		panic(wrongType[T](s, f))
@@ -59,6 +65,14 @@ func Grow[T dense.Element](s Slot, f, n int) []T {
 		panic(fmt.Sprintf("dataset: Grow of field %s, which is not ragged", nameOf(s, f)))
 	}
 	return dense.Values[T](c.ragged.Grow(n * c.field.bytes))
+}
+
+// noField is the message of an index that no cell has.
+func noField(s Slot, f int) string {
+	if len(s.cells) == 0 {
+		return fmt.Sprintf("dataset: field %d: the slot has no fields", f)
+	}
+	return fmt.Sprintf("dataset: field %d: want an index from 0 to %d", f, len(s.cells)-1)
 }
 
 func wrongType[T dense.Element](s Slot, f int) string {

@@ -1,0 +1,184 @@
+package transform_test
+
+import (
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// unlucky is code of the user in all forms. It panics for images whose first value is 2.
+type unlucky struct{}
+
+func unluckyAt(first int) {
+	if first == 2 {
+		panic("unlucky")
+	}
+}
+
+func (unlucky) Apply(m *transform.Image, _ *rand.Rand) error {
+	unluckyAt(int(m.Pix[0]))
+	return nil
+}
+
+func (unlucky) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	unluckyAt(int(s.Image.Pix[0]))
+	return nil
+}
+
+func (unlucky) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
+	unluckyAt(int(m.Pix[0] * 255))
+	return nil
+}
+
+// unluckySize is a SampleTransform whose Size panics once images come.
+type unluckySize struct {
+	unlucky
+	asked int
+}
+
+func (u *unluckySize) Size(w, h int) (int, int) {
+	u.asked++
+	unluckyAt(u.asked - 2) // images 0 and 1 are well
+	return w, h
+}
+
+// twoFields are four samples: "photo" of 2×2 pixels, all of which are the index, and "caption".
+func twoFields() dataset.Dataset {
+	spec := dataset.Spec{{Name: "photo", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 3}}, {Name: "caption", Dtype: tensor.Int64}}
+	return dataset.Func(4, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		for k := range dataset.Row[uint8](dst, 0) {
+			dataset.Row[uint8](dst, 0)[k] = uint8(i)
+		}
+		dataset.Set(dst, 1, int64(i))
+		return nil
+	})
+}
+
+// plainFiles are four files for an own decoder that panics in sample 2.
+func plainFiles() dataset.Dataset {
+	return dataset.Func(4, dataset.Spec{{Name: "photo", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		file := plain(1, 1, 1, 2, byte(i))
+		if i == 2 {
+			file = plain(1, 1, 66, 66, 66)
+		}
+		copy(dataset.Grow[uint8](dst, 0, len(file)), file)
+		return nil
+	})
+}
+
+// TestPanicOfAnOwnStepNamesStepSampleAndField: through a loader, in every kind of own code. The
+// stack is there once, and the other samples are well.
+func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
+	photo := transform.Field("photo")
+	for want, c := range map[string]struct {
+		ds    dataset.Dataset
+		steps []transform.Step
+		panic string
+	}{
+		"transform: transform_test.unlucky: field \"photo\": ": {
+			ds: twoFields(), steps: []transform.Step{transform.Apply(unlucky{}), photo}},
+		"transform: transform_test.unlucky of \"caption\": field \"photo\": ": {
+			ds: twoFields(), steps: []transform.Step{photo, transform.RandomApply(1, transform.ApplySample(unlucky{}, "caption"))}},
+		"transform: transform_test.unluckySize: field \"photo\": ": {
+			ds: twoFields(), steps: []transform.Step{photo, transform.ApplySample(new(unluckySize))}},
+		"transform: transform_test.unlucky: field \"views\": ": {
+			ds: twoFields(), steps: []transform.Step{photo, transform.Views(2, transform.Apply(unlucky{})).As("views")}},
+		"transform: transform_test.unlucky : field \"photo\": ": {
+			ds: twoFields(), steps: []transform.Step{photo, transform.ToTensor(), transform.ApplyPlanes(unlucky{})}},
+		"transform: decode: plain: field \"photo\": ": {
+			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
+		"transform: decode: plain: field \"photo\" : ": {
+			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
+	} {
+		images, err := transform.Images(c.ds, c.steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := loader.New(images, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() != 3 {
+				t.Errorf("%s: %d samples are well, want 3", want, b.Len())
+			}
+		}
+		failures := l.Stats().Failures
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(failures) != 1 {
+			t.Fatalf("%s: %d failures, want 1", want, len(failures))
+		}
+		value := c.panic
+		if value == "" {
+			value = "unlucky"
+		}
+		text := "loader: sample 2, epoch 0, batch 0: " + strings.ReplaceAll(want, " : ", ": ") + "panic: " + value
+		var p *dataset.PanicError
+		if got := failures[0]; firstLine(got) != text || !errors.As(got, &p) || p.Value != value || strings.Count(got.Error(), "\ngoroutine ") != 1 ||
+			!strings.Contains(string(p.Stack), "transform_test.") {
+			t.Errorf("got  %v\nwant %s, and the stack once", got, text)
+		}
+	}
+}
+
+// A broken image panics where its pixels are read, or its size.
+type broken struct{ image.Uniform }
+
+func (b *broken) Bounds() image.Rectangle {
+	if b.Uniform.C == nil {
+		panic("no size")
+	}
+	return image.Rect(0, 0, 2, 2)
+}
+
+func (b *broken) At(int, int) color.Color { panic("no pixels") }
+
+func TestPanicsInCompileAreErrors(t *testing.T) {
+	c, err := transform.Compile(transform.Resize(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, img := range map[string]*broken{
+		"transform: Decoded(*transform_test.broken): panic: no size":   {},
+		"transform: Decoded(*transform_test.broken): panic: no pixels": {image.Uniform{C: color.Black}},
+	} {
+		var p *dataset.PanicError
+		if err := c.IntoBytes(make([]byte, 3), transform.Decoded(img)); err == nil || firstLine(err) != want || !errors.As(err, &p) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Decoder("eof", "EOF", neverDecoded, panickingConfig), transform.Resize(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, from := range map[string]transform.Source{
+		`transform: transform_test.unlucky: field "image": panic: unlucky`: transform.RGB([]uint8{2, 2, 2}, 1, 1),
+		`transform: decode: eof: field "image": panic: EOF`:                transform.File([]byte("EOF")),
+	} {
+		if err := own.IntoBytes(make([]byte, 3), from); err == nil || firstLine(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if strings.HasSuffix(want, "EOF") && !errors.Is(own.IntoBytes(make([]byte, 3), from), io.EOF) {
+			t.Error("an error that is the argument of panic is lost")
+		}
+	}
+}
+
+func neverDecoded(io.Reader) (image.Image, error)     { panic("not reached") }
+func panickingConfig(io.Reader) (image.Config, error) { panic(io.EOF) }

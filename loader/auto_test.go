@@ -263,17 +263,23 @@ func (s swollen) At(k int, dst []int) []int {
 	return dst
 }
 
-// TestAutoStaysWithinTheBudgetIfBatchesGrow: later epochs have larger batches than the
+// TestLoadersStayWithinTheBudgetIfBatchesGrow: later epochs have larger batches than the
 // first one. Slabs beyond the budget go when they become free.
-func TestAutoStaysWithinTheBudgetIfBatchesGrow(t *testing.T) {
+func TestLoadersStayWithinTheBudgetIfBatchesGrow(t *testing.T) {
 	onTwoProcessors(t)
+	for _, workers := range []int{loader.Auto, 16} {
+		staysWithinTheBudget(t, workers)
+	}
+}
+
+func staysWithinTheBudget(t *testing.T, workers int) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, budget = 4000, 20 * 4 * 64
 		ds := &fake{n: n, spec: dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{64}}}, place: func(context.Context, int, dataset.Slot) error {
 			time.Sleep(10 * ms)
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.Budget(budget), loader.BatchSampler(swelling(n)))
+		l := newLoader(t, ds, loader.Workers(workers), loader.Budget(budget), loader.BatchSampler(swelling(n)))
 		for b, err := range l.Epochs(t.Context(), 0, 2) {
 			if err != nil {
 				t.Fatal(err)

@@ -163,9 +163,6 @@ func (l *Loader) newJob(rows int) (j *job, err error) {
 // shrink frees the slabs that are not needed: after a loop, or if batches larger than
 // those of the first epoch have made the slabs grow beyond the budget.
 func (l *Loader) shrink() {
-	if l.tuning == nil {
-		return
-	}
 	for j := l.unneeded(); j != nil; j = l.unneeded() {
 		if err := j.slab.free(); err != nil {
 			l.fails(err)
@@ -176,7 +173,7 @@ func (l *Loader) shrink() {
 // excessive reports whether the slabs exceed the budget, or will when all of them have
 // had the largest batch.
 func (l *Loader) excessive() bool {
-	if l.tuning == nil {
+	if l.tuning == nil && !l.cfg.bounded() {
 		return false
 	}
 	l.mu.Lock()
@@ -188,12 +185,15 @@ func (l *Loader) excessive() bool {
 func (l *Loader) unneeded() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.tuning
-	t.active.Store(int32(t.workers))
-	if !t.frozen {
-		t.slabs = l.slabs(t.workers, l.slabSize())
+	needed := l.slabs(l.cfg.workers, l.slabSize())
+	if t := l.tuning; t != nil {
+		t.active.Store(int32(t.workers))
+		if !t.frozen {
+			t.slabs = l.slabs(t.workers, l.slabSize())
+		}
+		needed = t.slabs
 	}
-	if l.closed || len(l.jobs) <= t.slabs || len(l.free) == 0 {
+	if l.closed || len(l.jobs) <= needed || len(l.free) == 0 {
 		return nil
 	}
 	j := l.take()

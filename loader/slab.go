@@ -154,11 +154,13 @@ func (s *slab) exchange(n int) error {
 	old := s.block
 	s.block = block
 	s.size.Store(int64(len(block)))
-	s.from.slabs.Add(int64(len(block) - len(old)))
+	s.from.slabs.Add(int64(len(block)))
 	if len(old) == 0 {
 		return nil
 	}
-	if err := s.memory.Free(old); err != nil {
+	err := s.memory.Free(old)
+	s.from.slabs.Add(-int64(len(old))) // now another slab may take its place in the budget
+	if err != nil {
 		return fmt.Errorf("free: %w", err)
 	}
 	return nil

@@ -30,9 +30,14 @@ func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 		seed = uint64(begun.UnixNano())
 	}
 	for k := 0; k < n && *stormFor == 0 || time.Since(begun) < *stormFor; k++ {
-		if f(t, rand.New(rand.NewPCG(uint64(k), seed))); t.Failed() {
-			t.Fatalf("storm %d of %d", k, seed)
-		}
+		func() {
+			defer func() { // also if f ends the test
+				if t.Failed() {
+					t.Fatalf("storm %d of %d", k, seed)
+				}
+			}()
+			f(t, rand.New(rand.NewPCG(uint64(k), seed)))
+		}()
 	}
 }
 

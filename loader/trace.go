@@ -43,7 +43,8 @@ type Trace struct {
 	// BatchFreed is called when the slab of a batch is free for another one: after the loop
 	// body, when a kept batch is released, or instead of the delivery, if the loop ends
 	// before it or [Skip] left no samples. There is one call for every batch that was
-	// begun. Any goroutine may make it.
+	// begun. Any goroutine may make it. [Batch.Detach] makes it in the loop body, before
+	// BatchEnded.
 	BatchFreed func(b BatchInfo)
 
 	// SampleDone is called by the worker after every attempt to place a sample, or several

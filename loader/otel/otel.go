@@ -150,6 +150,10 @@ func Trace(options ...Option) loader.Trace {
 	if c.tracers != nil {
 		s := newSpans(&c)
 		t.BatchBegun, t.BatchReady, t.BatchEnded, t.BatchFreed, t.SampleDone = s.begun, s.ready, s.ended, s.freed, s.sample
+		t.LoaderClosed = func() error {
+			s.closed()
+			return m.unregister()
+		}
 		t.BatchDelivered = func(b loader.BatchInfo, waited time.Duration) {
 			m.waits.add(waited)
 			s.delivered(b, waited)

@@ -130,12 +130,27 @@ func (s *spans) ended(info loader.BatchInfo, took time.Duration) {
 	b.span.End(trace.WithTimestamp(end))
 }
 
-// freed is a hook. It ends the spans of batches that were not delivered.
+// freed is a hook. It ends the spans of batches that were not delivered. A batch that was,
+// and has not ended, was detached in its loop body, or the body has panicked.
 func (s *spans) freed(info loader.BatchInfo) {
+	if b := s.of(info); b == nil || !b.delivered.IsZero() {
+		return
+	}
 	if b := s.end(info); b != nil {
 		b.span.SetAttributes(attribute.Bool("penstock.delivered", false))
 		b.span.End()
 	}
+}
+
+// closed is a hook. It ends the spans of batches whose loop bodies have panicked.
+func (s *spans) closed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.batches {
+		b.span.SetStatus(codes.Error, "the loop body has not returned")
+		b.span.End()
+	}
+	clear(s.batches)
 }
 
 // end forgets a batch and returns its span, if it had not been forgotten.

@@ -89,6 +89,52 @@ func TestSpansOfBatchesThatAreNotDeliveredEndToo(t *testing.T) {
 	}
 }
 
+// TestADetachedBatchHasASpanOfItsBody, although its slab is free before the body ends.
+func TestADetachedBatchHasASpanOfItsBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, recorder, observe := traced(trace.AlwaysSample())
+		since := time.Now()
+		l := newLoader(t, fake{n: 2, read: 3 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Detach(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		got := lines(recorder.Ended(), since)
+		want := []string{
+			"batch in : 0s to 1.006s",
+			`assemble in batch: 0s to 6ms; read [{"penstock.stage.calls":2} {"penstock.stage.time":0.006}]`,
+			"wait in batch: 0s to 6ms",
+			"body in batch: 6ms to 1.006s",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestASpanEndsWhenItsLoopBodyPanics(t *testing.T) {
+	_, recorder, observe := traced(trace.AlwaysSample())
+	l := newLoader(t, fake{n: 64}, loader.Workers(2), observe)
+	func() {
+		defer func() { recover() }()
+		for range l.Epoch(t.Context(), 0) {
+			panic("broken")
+		}
+	}()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	started, ended := len(recorder.Started()), len(recorder.Ended())
+	if started != ended || started == 0 {
+		t.Errorf("%d spans have begun, and %d have ended", started, ended)
+	}
+}
+
 func TestSpansNameTheSamplesThatFailed(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
 	l := newLoader(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.OnError(loader.Skip, loader.NoLimit), observe)

@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -220,7 +221,7 @@ func TestImagesPlaceWithoutAllocation(t *testing.T) {
 	}
 	defer r.Close()
 	slot := dataset.NewSlot(train.Spec()...)
-	if got := testing.AllocsPerRun(100, func() {
+	if got := allocs.PerRun(0, 100, func() {
 		if err := r.Place(t.Context(), 9, slot); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -317,13 +318,13 @@ func TestBatchesOfCombinationsArePlacedWithoutAllocation(t *testing.T) {
 		b := r.(dataset.BatchReader)
 		batch, indices, ctx := datatest.NewSlots(4, ds.Spec()), []int{2, 0, 1, 0}, t.Context()
 		var dst dataset.Slots = batch
-		allocs := testing.AllocsPerRun(100, func() {
+		got := allocs.PerRun(0, 100, func() {
 			if err := b.PlaceBatch(ctx, indices, dst); err != nil {
 				t.Fatal(err)
 			}
 		})
-		if allocs != 0 {
-			t.Errorf("%s: %v allocations per batch, want 0", name, allocs)
+		if got != 0 {
+			t.Errorf("%s: %v allocations per batch, want 0", name, got)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -340,12 +341,12 @@ func TestPlaceOfAFolderAllocatesOnlyToOpenTheFile(t *testing.T) {
 	r, _ := f.Open()
 	slot := dataset.NewSlot(f.Spec()...)
 	ctx := t.Context()
-	opening := testing.AllocsPerRun(100, func() {
+	opening := allocs.PerRun(0, 100, func() {
 		file, _ := fsys.Open("cat/a.jpg")
 		file.Stat()
 		file.Close()
 	})
-	placing := testing.AllocsPerRun(100, func() {
+	placing := allocs.PerRun(opening, 100, func() {
 		if err := r.Place(ctx, 0, slot); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -63,15 +64,15 @@ func TestPlacingAllocatesNothing(t *testing.T) {
 	dataset.Grow[int32](slot, 2, 100)
 	slot.Rand()
 	epoch := 0
-	allocs := testing.AllocsPerRun(100, func() {
+	got := allocs.PerRun(0, 100, func() {
 		epoch++
 		datatest.Reset(slot, 1, epoch, 0)
 		dataset.Row[float32](slot, 0)[0] = slot.Rand().Float32()
 		dataset.Set(slot, 1, int64(1))
 		dataset.Grow[int32](slot, 2, epoch%100)
 	})
-	if allocs != 0 {
-		t.Errorf("%v allocations per sample, want 0", allocs)
+	if got != 0 {
+		t.Errorf("%v allocations per sample, want 0", got)
 	}
 }
 

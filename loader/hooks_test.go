@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -284,7 +285,7 @@ func TestHooksOfSamplesDoNotAllocate(t *testing.T) {
 	}}
 	samples := 0
 	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(batch), loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { samples += len(s.Stages) / 2 }}))
-	perEpoch := testing.AllocsPerRun(5, func() {
+	perEpoch := allocs.PerRun(20*n/batch, 5, func() {
 		for range l.Epoch(t.Context(), 0) {
 		}
 	})

@@ -35,10 +35,14 @@ func TestManyWorkersTakeNoMoreHeap(t *testing.T) {
 		runtime.KeepAlive(l)
 		return taken
 	}
-	few, many := heap(2), heap(64)
-	if many-few > 512<<10 {
-		t.Errorf("64 workers take %d bytes of heap, 2 take %d: want at most 512 KiB more", many, few)
+	const most = 512 << 10
+	var few, many int64
+	for range 5 { // what earlier tests have left may be freed meanwhile
+		if few, many = heap(2), heap(64); many-few <= most {
+			return
+		}
 	}
+	t.Errorf("64 workers take %d bytes of heap, 2 take %d: want at most 512 KiB more", many, few)
 }
 
 func live() int64 {

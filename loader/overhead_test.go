@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -45,7 +46,7 @@ func TestBatchesCostFewAllocations(t *testing.T) {
 	const n, batch = 1 << 14, 64
 	for _, workers := range []int{0, 2, loader.Auto} {
 		l := newLoader(t, &fake{n: n}, loader.Workers(workers), loader.BatchSize(batch))
-		perEpoch := testing.AllocsPerRun(5, func() {
+		perEpoch := allocs.PerRun(20*n/batch, 5, func() {
 			for b, err := range l.Epoch(t.Context(), 0) {
 				if err != nil {
 					t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -53,8 +54,8 @@ func TestBatchSamplers(t *testing.T) {
 			t.Errorf("%s: appended to -7: %v, want %v", c.name, got, want)
 		}
 		dst := make([]int, 0, 8)
-		if allocs := testing.AllocsPerRun(10, func() { b.At(0, dst) }); allocs != 0 {
-			t.Errorf("%s: %v allocations per batch", c.name, allocs)
+		if n := allocs.PerRun(0, 10, func() { b.At(0, dst) }); n != 0 {
+			t.Errorf("%s: %v allocations per batch", c.name, n)
 		}
 	}
 }

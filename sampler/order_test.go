@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -79,8 +80,8 @@ func TestAtAllocatesNothing(t *testing.T) {
 	for name, s := range all() {
 		order := s.Epoch(0)
 		k := 0
-		if allocs := testing.AllocsPerRun(100, func() { k = (k + 1) % order.Len(); order.At(k) }); allocs != 0 {
-			t.Errorf("%s: %v allocations", name, allocs)
+		if n := allocs.PerRun(0, 100, func() { k = (k + 1) % order.Len(); order.At(k) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -174,8 +175,8 @@ func TestShuffleEpochTakesNoMemoryThatGrows(t *testing.T) {
 		t.Errorf("an order of 1e8 samples takes %d bytes", bytes)
 	}
 	k := 0
-	if allocs := testing.AllocsPerRun(1000, func() { k += order.At(k)%1000 + 1 }); allocs != 0 {
-		t.Errorf("At allocates %v times", allocs)
+	if n := allocs.PerRun(0, 1000, func() { k += order.At(k)%1000 + 1 }); n != 0 {
+		t.Errorf("At allocates %v times", n)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 func readAll(t testing.TB, names ...string) (files [][]byte) {
@@ -151,7 +153,7 @@ func TestSingleImagesTakeNoAllocation(t *testing.T) {
 	for range 50 { // every lane sees every file
 		all()
 	}
-	if n := testing.AllocsPerRun(50, all); n != 0 {
+	if n := allocs.PerRun(0, 50, all); n != 0 {
 		t.Errorf("%v allocations for %d images", n, len(files)+1)
 	}
 }

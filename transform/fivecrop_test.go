@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -148,7 +149,7 @@ func TestCropsWithoutRandomStepsDrawNothing(t *testing.T) {
 	if got, want := slot.Rand().Uint64(), fresh.Rand().Uint64(); got != want {
 		t.Error("random numbers were drawn")
 	}
-	if n := testing.AllocsPerRun(20, func() {
+	if n := allocs.PerRun(0, 20, func() {
 		if err := r.Place(t.Context(), 0, slot); err != nil {
 			t.Fatal(err)
 		}

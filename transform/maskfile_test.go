@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 // maskFormats are files of other formats than PNG and TIFF, by their paths below internal, and
@@ -81,7 +83,7 @@ func TestMaskFilesAllocateNothing(t *testing.T) {
 	files, _ := maskFormats(t)
 	var f maskFile
 	for _, name := range []string{"gif/interlaced5.gif", "bmp/palette4.bmp", "bmp/runs8-1.bmp", "pnm/bits.pbm", "pnm/gray-65535.pgm", "pnm/plain-100.pgm"} {
-		if n := testing.AllocsPerRun(20, func() {
+		if n := allocs.PerRun(0, 20, func() {
 			if err := f.open(files[name], false, 1<<20); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -131,7 +132,7 @@ func TestMixingAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		perBatch := testing.AllocsPerRun(3, func() {
+		perBatch := allocs.PerRun(4*64, 3, func() {
 			for _, err := range l.Epoch(t.Context(), 0) {
 				if err != nil {
 					t.Fatal(err)

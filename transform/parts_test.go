@@ -18,6 +18,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -130,7 +131,7 @@ func TestLaterEpochsReadOnlyTheRowsOfACrop(t *testing.T) {
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(20, func() {
+		if n := allocs.PerRun(0, 20, func() {
 			if err := r.Place(t.Context(), c.photo, slot); err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -210,7 +211,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 	for range 4 * runtime.GOMAXPROCS(0) { // as many images are prepared at a time
 		run()
 	}
-	if n := testing.AllocsPerRun(20, run); n > 0 {
+	if n := allocs.PerRun(0, 20, run); n > 0 {
 		t.Errorf("%v allocations for %d images, want none", n, len(files))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -213,7 +214,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	slot := dataset.NewSlot(images.Spec()...)
-	if n := testing.AllocsPerRun(100, func() {
+	if n := allocs.PerRun(0, 100, func() {
 		if err := r.Place(t.Context(), 0, slot); err != nil {
 			t.Fatal(err)
 		}

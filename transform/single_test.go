@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -103,7 +104,7 @@ func TestSingleSamplesAllocateNothing(t *testing.T) {
 	for range 20 {
 		apply() // once for every goroutine that may work
 	}
-	if n := testing.AllocsPerRun(50, apply); n > 0 {
+	if n := allocs.PerRun(0, 50, apply); n > 0 {
 		t.Errorf("%v allocations per sample", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -30,7 +31,7 @@ func allocatesNothing(t *testing.T, x *transform.Pipeline) {
 	for range 100 {
 		all()
 	}
-	if n := testing.AllocsPerRun(20, all); n > 0 {
+	if n := allocs.PerRun(0, 20, all); n > 0 {
 		t.Errorf("%v allocations for %d samples", n, x.Len())
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -254,7 +255,7 @@ func TestPlaceAllocatesNothingButTheFile(t *testing.T) {
 	}
 	place()
 	// Opening a file of a MapFS allocates.
-	if n := testing.AllocsPerRun(100, place); n > 12 {
+	if n := allocs.PerRun(12, 100, place); n > 12 {
 		t.Errorf("%v allocations", n)
 	}
 }

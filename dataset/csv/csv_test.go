@@ -12,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/csv"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -215,7 +216,7 @@ func TestTablesPlaceWithoutAllocation(t *testing.T) {
 	slot := dataset.NewSlot(table.Spec()...)
 	dataset.Grow[uint8](slot, 1, 100)
 	i := 0
-	if got := testing.AllocsPerRun(100, func() {
+	if got := allocs.PerRun(0, 100, func() {
 		i++
 		if err := r.Place(t.Context(), i%2, slot); err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 )
 
@@ -425,14 +426,14 @@ func TestArraysPlaceWithoutAllocation(t *testing.T) {
 		defer r.Close()
 		slot := dataset.NewSlot(ds.Spec()...)
 		i := 0
-		allocs := testing.AllocsPerRun(100, func() {
+		got := allocs.PerRun(0, 100, func() {
 			i++
 			if err := r.Place(t.Context(), i%100, slot); err != nil {
 				t.Fatal(err)
 			}
 		})
-		if allocs != 0 {
-			t.Errorf("limit %d: %v allocations per sample, want 0", limit, allocs)
+		if got != 0 {
+			t.Errorf("limit %d: %v allocations per sample, want 0", limit, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 func TestPlaceAllocatesNothing(t *testing.T) {
@@ -28,7 +29,7 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 	for range 100 {
 		place()
 	}
-	if got := testing.AllocsPerRun(100, place); got != 0 {
+	if got := allocs.PerRun(0, 100, place); got != 0 {
 		t.Errorf("%v allocations per sample", got)
 	}
 }

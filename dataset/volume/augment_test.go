@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -191,7 +192,7 @@ func TestSamplesAllocateNothing(t *testing.T) {
 		i++
 	}
 	place()
-	if n := testing.AllocsPerRun(200, place); n != 0 {
+	if n := allocs.PerRun(0, 200, place); n != 0 {
 		t.Errorf("%v allocations per sample", n)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -228,7 +229,7 @@ func TestCutsAllocateNothing(t *testing.T) {
 		for range ds.Len() {
 			place()
 		}
-		if n := testing.AllocsPerRun(100, place); n != 0 {
+		if n := allocs.PerRun(0, 100, place); n != 0 {
 			t.Errorf("%v: %v allocations per sample", ds, n)
 		}
 	}

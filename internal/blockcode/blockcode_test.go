@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/blockcode"
 )
 
@@ -204,7 +205,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		code := encode(t, level, row)
 		for _, code := range [][]byte{code, slices.Clip(code)} {
 			var d blockcode.Decoder
-			if got := testing.AllocsPerRun(20, func() {
+			if got := allocs.PerRun(0, 20, func() {
 				if err := d.Decode(row, last, level, code); err != nil {
 					t.Fatal(err)
 				}

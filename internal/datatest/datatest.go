@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/slots"
 )
 
@@ -142,7 +143,7 @@ func PlacesWithoutAllocation(t *testing.T, ds dataset.Dataset) {
 		}
 	}
 	all()
-	if n := testing.AllocsPerRun(20, all); n > 0 {
+	if n := allocs.PerRun(0, 20, all); n > 0 {
 		t.Errorf("%v allocations for %d samples", n, ds.Len())
 	}
 }

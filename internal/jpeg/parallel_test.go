@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
@@ -173,7 +174,7 @@ func TestGoroutinesTakeNoAllocation(t *testing.T) {
 	data := tallImage(t)
 	var d jpeg.Decoder
 	d.Eager(8)
-	if n := testing.AllocsPerRun(200, func() {
+	if n := allocs.PerRun(0, 200, func() {
 		c, err := d.Header(data)
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,9 @@
 package pillowtest
 
 import (
-	"runtime"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 // Fuzz decodes any bytes, beginning with the files of testdata. The result must be an
@@ -14,12 +15,19 @@ func Fuzz(f *testing.F, open func() Decoder, most func(data []byte, w, h int) in
 		f.Add(file.Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := open()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		pix, w, h, err := decode(d, data, 1<<22)
-		runtime.ReadMemStats(&after)
-		if used, limit := int(after.TotalAlloc-before.TotalAlloc), len(pix)+most(data, w, h)+1<<17; used > limit {
+		var (
+			d    Decoder
+			pix  []byte
+			w, h int
+			err  error
+		)
+		run := func() {
+			d = open()
+			pix, w, h, err = decode(d, data, 1<<22)
+		}
+		run()
+		limit := len(pix) + most(data, w, h) + 1<<17
+		if used := allocs.Bytes(uint64(limit), run); used > uint64(limit) {
 			t.Errorf("%d bytes allocated for %d×%d pixels of %d bytes, want %d at most", used, w, h, len(data), limit)
 		}
 		if err == nil {

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/allocs"
 )
 
 // A Decoder is the decoder under test. Header reads the image's size from a whole file.
@@ -137,7 +139,7 @@ func Still(t *testing.T, d Decoder) {
 			continue
 		}
 		pix := make([]byte, 4*f.W*f.H)
-		n := testing.AllocsPerRun(5, func() {
+		n := allocs.PerRun(0, 5, func() {
 			if _, _, err := d.Header(f.Data); err != nil {
 				t.Errorf("%s: %v", f.Name, err)
 			}

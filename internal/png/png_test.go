@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/png"
 )
 
@@ -437,7 +438,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			continue
 		}
 		data := f.bytes()
-		if n := testing.AllocsPerRun(20, func() {
+		if n := allocs.PerRun(0, 20, func() {
 			d.Header(data)
 			n, _, _ := d.StoredSamples()
 			if err := d.Decode(pix, 4*64, image.Rect(0, 0, 64, 40)); err != nil {

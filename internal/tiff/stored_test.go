@@ -3,12 +3,12 @@ package tiff_test
 import (
 	"encoding/binary"
 	"image"
-	"runtime"
 	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/pillowtest"
 	"github.com/penstock-go/penstock/internal/tiff"
 )
@@ -74,11 +74,8 @@ func TestPromisesOfSamplesTakeNoMemory(t *testing.T) {
 			for _, planar := range []uint32{1, 2} {
 				data := file(99, field{256, 12000}, field{257, 12000}, field{278, 12000}, field{258, 16}, field{277, samples}, field{259, compression}, field{284, planar})
 				d := tiff.Decoder{Stored: true}
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				_, _, err := d.Header(data)
-				runtime.ReadMemStats(&after)
-				if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 1<<16 {
+				var err error
+				if used := allocs.Bytes(1<<16, func() { _, _, err = d.Header(data) }); err == nil || used > 1<<16 {
 					t.Errorf("compression %d, %d samples: %d bytes allocated: %v", compression, samples, used, err)
 				}
 			}

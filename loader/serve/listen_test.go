@@ -231,37 +231,36 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 func TestAnswersThatTakeLongerThanStallAreSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
-		s := newServer(t, &source{n: 400, fails: func(i int) error {
-			if i >= 200 && i%4 == 0 {
-				time.Sleep(2 * stall) // a slow sample
-			}
-			if i == 208 {
-				return errors.New("no good")
-			}
-			return nil
-		}}, serve.Loader(loader.BatchSize(4), loader.Workers(3)), serve.Stall(stall))
-		server := httptest.NewUnstartedServer(s)
-		server.EnableHTTP2 = protocol == "HTTP/2.0"
-		server.StartTLS()
-		url, client := server.URL+"/v1/"+s.Plan()+"/0/0-1/", server.Client()
-		var group sync.WaitGroup
-		for path, want := range map[string]int{"GET 50": 200, "HEAD 51": 200, "GET 52": 500} {
-			group.Go(func() {
-				method, number, _ := strings.Cut(path, " ")
-				r, _ := http.NewRequest(method, url+number, nil)
-				resp, err := client.Do(r)
-				if err != nil {
-					t.Errorf("%s %s: %v", protocol, path, err)
-					return
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, &source{n: 400, fails: func(i int) error {
+				if i >= 200 && i%4 == 0 {
+					time.Sleep(2 * stall) // a slow sample
 				}
-				defer resp.Body.Close()
-				if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Proto != protocol {
-					t.Errorf("%s: %s, status %d, %v, want %s and %d", path, resp.Proto, resp.StatusCode, err, protocol, want)
+				if i == 208 {
+					return errors.New("no good")
 				}
-			})
-		}
-		group.Wait()
-		server.Close()
+				return nil
+			}}, serve.Loader(loader.BatchSize(4), loader.Workers(3)), serve.Stall(stall))
+			client, end := simulated(s, protocol)
+			defer end()
+			var group sync.WaitGroup
+			for path, want := range map[string]int{"GET 50": 200, "HEAD 51": 200, "GET 52": 500} {
+				group.Go(func() {
+					method, number, _ := strings.Cut(path, " ")
+					r, _ := http.NewRequest(method, "http://service/v1/"+s.Plan()+"/0/0-1/"+number, nil)
+					resp, err := client.Do(r)
+					if err != nil {
+						t.Errorf("%s %s: %v", protocol, path, err)
+						return
+					}
+					defer resp.Body.Close()
+					if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Proto != protocol {
+						t.Errorf("%s: %s, status %d, %v, want %s and %d", path, resp.Proto, resp.StatusCode, err, protocol, want)
+					}
+				})
+			}
+			group.Wait()
+		})
 	}
 }
 
@@ -305,18 +304,28 @@ func (p *pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (p *pipe) Close() error   { close(p.closed); return nil }
 func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
+// simulated serves requests in simulated time. It returns a client, and a function that ends both.
+func simulated(h http.Handler, protocol string) (client *http.Client, end func()) {
+	var protocols http.Protocols
+	protocols.SetHTTP1(protocol == "HTTP/1.1")
+	protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
+	listener, server := newPipe(), &http.Server{Handler: h, Protocols: &protocols}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	transport := &http.Transport{DialContext: listener.Dial, Protocols: &protocols}
+	return &http.Client{Transport: transport}, func() {
+		transport.CloseIdleConnections()
+		server.Close()
+		<-ended
+	}
+}
+
 func TestSamplersThatTakeLongerThanStallAreWaitedFor(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(planner{sampler.Sequential(40)})))
-			var protocols http.Protocols
-			protocols.SetHTTP1(protocol == "HTTP/1.1")
-			protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
-			listener, server := newPipe(), &http.Server{Handler: s, Protocols: &protocols}
-			ended := make(chan error, 1)
-			go func() { ended <- server.Serve(listener) }()
-			transport := &http.Transport{DialContext: listener.Dial, Protocols: &protocols}
-			client := &http.Client{Transport: transport}
+			client, end := simulated(s, protocol)
+			defer end()
 			// The first path needs the order once, and the others twice.
 			for epoch, path := range map[string]string{"1": "", "2": "/3", "3": "/10"} {
 				resp, err := client.Get("http://service/v1/" + s.Plan() + "/" + epoch + "/0-1" + path)
@@ -333,9 +342,6 @@ func TestSamplersThatTakeLongerThanStallAreWaitedFor(t *testing.T) {
 				}
 				resp.Body.Close()
 			}
-			transport.CloseIdleConnections()
-			server.Close()
-			<-ended
 		})
 	}
 }

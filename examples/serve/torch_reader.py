@@ -18,13 +18,15 @@ import torch.utils.data
 
 
 class Service(torch.utils.data.IterableDataset):
-    def __init__(self, replicas, rank=0, world=1, epoch=0):
-        self.replicas, self.share, self.epoch = replicas, f"{rank}-{world}", epoch
+    """The batches of a rank, with the number of samples left out. Set epoch before each loop."""
+
+    def __init__(self, replicas, rank=0, world=1):
+        self.replicas, self.share, self.epoch = replicas, f"{rank}-{world}", 0
+        self.plan = get(requests, replicas, "/v1/plan").json()["plan"]  # the same for all workers and epochs
 
     def __iter__(self):
         session, worker = requests.Session(), torch.utils.data.get_worker_info()
-        plan = get(session, self.replicas, "/v1/plan").json()["plan"]
-        path = f"/v1/{plan}/{self.epoch}/{self.share}"
+        path = f"/v1/{self.plan}/{self.epoch}/{self.share}"
         batches = range(get(session, self.replicas, path).json()["batches"])
         for number in batches[worker.id :: worker.num_workers] if worker else batches:
             content = get(session, self.replicas, f"{path}/{number}").content
@@ -40,7 +42,7 @@ def get(session, replicas, path, patience=120):
     for replica in itertools.cycle(replicas):
         try:
             response = session.get(replica + path, headers=headers, timeout=(5, 60))
-            if response.status_code not in (429, 502, 503, 504):
+            if response.status_code not in (409, 429, 502, 503, 504):  # 409: another plan than other replicas
                 response.raise_for_status()
                 return response
             problem = RuntimeError(f"{replica}: {response.text}")
@@ -53,8 +55,8 @@ def get(session, replicas, path, patience=120):
 
 def main(replicas, epochs=1, workers=0):
     digest, batches, samples, left_out = hashlib.sha256(), 0, 0, 0
-    for epoch in range(int(epochs)):
-        service = Service(replicas.split(","), epoch=epoch)
+    service = Service(replicas.split(","))
+    for service.epoch in range(int(epochs)):
         for batch, dropped in torch.utils.data.DataLoader(service, batch_size=None, num_workers=int(workers)):
             left_out += dropped
             if len(batch["indices"]) == 0:

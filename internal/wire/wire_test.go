@@ -75,3 +75,37 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
+
+func TestTheHashCoversEverythingInThePlan(t *testing.T) {
+	p := wire.Plan{Fields: []wire.Field{{Name: "x", Dtype: "float32", Shape: []int{2}}}}
+	base := p.Hash()
+	wantOther := func(of reflect.Value, name string) {
+		old := reflect.New(of.Type()).Elem()
+		old.Set(of)
+		switch of.Kind() {
+		case reflect.String:
+			of.SetString("other")
+		case reflect.Int:
+			of.SetInt(7)
+		case reflect.Uint64:
+			of.SetUint(7)
+		case reflect.Bool:
+			of.SetBool(true)
+		default:
+			of.SetZero()
+		}
+		if same := p.Hash() == base; same != (name == "Plan") {
+			t.Errorf("%s: the hash stays the same: %t", name, same)
+		}
+		of.Set(old)
+	}
+	for v := range 2 { // the plan, and its field
+		of := reflect.ValueOf(&p).Elem()
+		if v == 1 {
+			of = reflect.ValueOf(&p.Fields[0]).Elem()
+		}
+		for i := range of.NumField() {
+			wantOther(of.Field(i), of.Type().Field(i).Name)
+		}
+	}
+}

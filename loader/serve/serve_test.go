@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -33,13 +34,16 @@ func samples(n int) dataset.Dataset { return &source{n: n} }
 
 type source struct {
 	n      int
-	pixels int // bytes of one more field
+	pixels int    // bytes of one more field
+	steps  string // what made the samples
+	named  string // how the names of samples begin
 	placed atomic.Int64
 	fails  func(i int) error
 }
 
 func (s *source) Len() int          { return s.n }
-func (s *source) Name(i int) string { return fmt.Sprint("sample ", i) }
+func (s *source) Name(i int) string { return fmt.Sprint(cmp.Or(s.named, "sample "), i) }
+func (s *source) String() string    { return cmp.Or(s.steps, "samples") }
 func (s *source) Spec() dataset.Spec {
 	spec := dataset.Spec{
 		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
@@ -322,6 +326,10 @@ func TestTheHashCoversThePlan(t *testing.T) {
 		"errors":     newServer(t, samples(43), serve.Loader(plan...), serve.Loader(loader.OnError(loader.Replace, loader.NoLimit))),
 		"mode":       newServer(t, samples(43), serve.Loader(plan...), serve.Mode(sampler.KeepExact)),
 		"identity":   newServer(t, samples(43), serve.Loader(plan...), serve.Identity("v2")),
+		"names":      newServer(t, &source{n: 43, named: "image "}, serve.Loader(plan...)),
+		"fields":     newServer(t, &source{n: 43, pixels: 1}, serve.Loader(plan...)),
+		"shapes":     newServer(t, &source{n: 43, pixels: 2}, serve.Loader(plan...)),
+		"transforms": newServer(t, &source{n: 43, steps: "samples, Resize(256)"}, serve.Loader(plan...)),
 		"content": newServer(t, dataset.Func(43, dataset.Spec{{Name: "label", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, int64(i)+1)
 			return nil
@@ -331,6 +339,11 @@ func TestTheHashCoversThePlan(t *testing.T) {
 			t.Errorf("%s: the hash is that of %s", what, other)
 		}
 		hashes[s.Plan()] = what
+		for _, path := range []string{"/0/0-1", "/0/0-1/0"} {
+			if w := request(s, "GET", "/v1/"+base+path, nil); w.Code != 409 || !strings.Contains(w.Body.String(), s.Plan()) {
+				t.Errorf("%s: status %d for a path of the plan itself, want 409 with %s: %s", what, w.Code, s.Plan(), w.Body)
+			}
+		}
 	}
 }
 

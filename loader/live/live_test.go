@@ -267,6 +267,9 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	if got := reports(t, &view); len(got) != 2 || got[0].Name != "train" || !got[0].Closed || got[0].Samples != 8 || len(got[0].Working) != 0 {
 		t.Errorf("got %+v", got)
 	}
+	if page, _ := get(t, &view, "refresh=0"); strings.Contains(page, "<h3>Now") {
+		t.Errorf("the page has workers of closed loaders:\n%s", page)
+	}
 	for range 3 {
 		run("train")
 	}

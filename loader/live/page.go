@@ -18,7 +18,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"name": plain, "clean": clean, "title": title, "number": number, "percent": percent, "seconds": seconds, "bytes": figures.Bytes,
-	"count": count, "peak": peak, "minutes": minutes, "rateLine": rateLine, "waitLine": waitLine, "shown": shown,
+	"count": count, "noun": noun, "thousands": thousands, "pause": func() string { return pause }, "rest": rest, "peak": peak, "minutes": minutes, "rateLine": rateLine, "waitLine": waitLine, "shown": shown,
 }).Parse(pageText))
 
 // ServeHTTP serves the page, or with ?format=json its numbers. With ?refresh=10 the page
@@ -91,6 +91,18 @@ func line(history []moment, value func(moment) float64) string {
 		b.WriteString(strconv.FormatFloat(x, 'f', 1, 64) + "," + strconv.FormatFloat(y, 'f', 1, 64) + " ")
 	}
 	return b.String()
+}
+
+// rest is the share of the workers' time that is in no stage.
+func rest(stages []stage) float64 {
+	left := 1.0
+	for _, s := range stages {
+		left -= s.Share
+	}
+	if left < 0.005 {
+		return 0
+	}
+	return left
 }
 
 func peak(history []moment) (top float64) {

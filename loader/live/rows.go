@@ -77,8 +77,8 @@ func full(r report, working, slow, columns int) (lines []row) {
 		state = "closed after"
 	}
 	add(rankName, "\x1b[1m%s\x1b[0m  %s %s  %s", plain(r.Name), state, seconds(r.Seconds), spark(r.History))
-	add(rankRate, "%s samples/s  %d samples in %s, %d dropped", number(r.Recent.Samples), r.Samples, count(r.Batches, "batch", "batches"), r.Dropped)
-	add(rankWaits, "loop waits %s  workers busy %s  %d of %d slabs ready", percent(r.Recent.Wait), percent(r.Recent.Busy), r.Ready, r.Slabs)
+	add(rankRate, "%s samples/s  %s in %s, %s dropped", number(r.Recent.Samples), count(r.Samples, "sample", "samples"), count(r.Batches, "batch", "batches"), thousands(r.Dropped))
+	add(rankWaits, "loop waits %s  workers busy %s  %d of %d batches ready", percent(r.Recent.Wait), percent(r.Recent.Busy), r.Ready, r.Slabs)
 	if len(r.Stages) > 0 {
 		var stages []string
 		for _, s := range r.Stages {
@@ -92,9 +92,9 @@ func full(r report, working, slow, columns int) (lines []row) {
 	}
 	switch more := len(r.Working) - working; {
 	case more > 0 && working > 0:
-		add(rankCrowd, "  and %d more; all: %s", more, c.Summary)
+		add(rankCrowd, "  and %d more; %s", more, c.Summary)
 	case more > 0 && c.Summary != "":
-		add(rankCrowd, "  workers: %s", c.Summary)
+		add(rankCrowd, "  %s", c.Summary)
 	}
 	for _, s := range r.Slowest[:min(len(r.Slowest), slow)] {
 		add(rankSlow, "  slow: %s %s %s", plain(title(s.Index, s.Name)), seconds(s.Took), plain(s.Stage))
@@ -139,11 +139,10 @@ func (a activity) String() string {
 	if a.Worker >= 0 {
 		who = fmt.Sprintf("worker %d", a.Worker)
 	}
-	text := fmt.Sprintf("%-10s", who)
 	if a.Doing == "" {
-		return text
+		return fmt.Sprintf("%-10s %8s  %s", who, "", pause)
 	}
-	text += fmt.Sprintf(" %8s  ", seconds(a.For))
+	text := fmt.Sprintf("%-10s %8s  ", who, seconds(a.For))
 	if a.Index < 0 {
 		return text + a.Doing
 	}

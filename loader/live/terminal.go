@@ -85,10 +85,10 @@ func (s *screen) draw(reports []report) {
 
 // short is a report in one line.
 func short(r report) string {
-	text := fmt.Sprintf("%s: %s samples/s, %d samples in %s, the loop waits %s, %d of %d slabs ready",
-		plain(r.Name), number(r.Recent.Samples), r.Samples, count(r.Batches, "batch", "batches"), percent(r.Recent.Wait), r.Ready, r.Slabs)
+	text := fmt.Sprintf("%s: %s samples/s, %s in %s, the loop waits %s, %d of %d batches ready",
+		plain(r.Name), number(r.Recent.Samples), count(r.Samples, "sample", "samples"), count(r.Batches, "batch", "batches"), percent(r.Recent.Wait), r.Ready, r.Slabs)
 	if r.Dropped > 0 {
-		text += fmt.Sprintf(", %d dropped", r.Dropped)
+		text += fmt.Sprintf(", %s dropped", thousands(r.Dropped))
 	}
 	return text + "; " + clean(r.Verdict)
 }

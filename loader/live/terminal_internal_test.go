@@ -26,12 +26,12 @@ func TestTheTerminalIsDrawnOver(t *testing.T) {
 	s := screen{w: &text, terminal: true, size: func() (int, int) { return 24, 80 }}
 	s.draw([]report{made()})
 	const want = "\r\x1b[J\x1b[?7l\x1b[1mtrain\x1b[0m  for 1m2.3s  ▁▅█\n" +
-		"123 samples/s  1280 samples in 10 batches, 2 dropped\n" +
-		"loop waits 25%  workers busy 50%  3 of 5 slabs ready\n" +
+		"123 samples/s  1,280 samples in 10 batches, 2 dropped\n" +
+		"loop waits 25%  workers busy 50%  3 of 5 batches ready\n" +
 		"read 25%  decode 75%\n" +
 		"  loop         12.5ms  running the loop body\n" +
 		"  worker 0      3.1ms  decode  cat.jpg\n" +
-		"  worker 1  \n" +
+		"  worker 1             between samples\n" +
 		"  slow: cat.jpg 200ms decode\n" +
 		"the loop body is the limit\n\x1b[?7h"
 	if got := text.String(); got != want {
@@ -56,7 +56,7 @@ func TestFilesGetALinePerLoader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const line = "train: 123 samples/s, 1280 samples in 10 batches, the loop waits 25%, 3 of 5 slabs ready, 2 dropped; the loop body is the limit\n"
+	const line = "train: 123 samples/s, 1,280 samples in 10 batches, the loop waits 25%, 3 of 5 batches ready, 2 dropped; the loop body is the limit\n"
 	if string(got) != line+line {
 		t.Errorf("got %q, want %q", got, line+line)
 	}
@@ -70,14 +70,72 @@ func TestOfManyWorkersTheLongestCallsAreShown(t *testing.T) {
 	working = append(working, activity{Worker: 201}, activity{Worker: 202})
 	working = append(working, activity{Worker: 200, Doing: "waiting for memory", Index: -1, For: 1000})
 	c := shown(working)
-	if want := "200 read, 2 between calls, 1 waiting for memory"; c.Summary != want {
+	if want := "203 workers: 200 in read, 2 between samples, 1 waiting for memory"; c.Summary != want {
 		t.Errorf("got %q, want %q", c.Summary, want)
 	}
 	if len(c.Rows) != 16 || c.Rows[0].Worker != -1 || c.Rows[1].Worker != 199 || c.Rows[15].Worker != 185 {
 		t.Errorf("got %+v", c.Rows)
 	}
-	if got := texts(full(report{Working: working}, mostWorking, mostSlow, 80)); len(got) > 15 || !slices.Contains(got, "  and 196 more; all: 200 read, 2 between calls, 1 waiting for memory") {
+	if got := texts(full(report{Working: working}, mostWorking, mostSlow, 80)); len(got) > 15 || !slices.Contains(got, "  and 196 more; 203 workers: 200 in read, 2 between samples, 1 waiting for memory") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestOneAndSeveralReadAsThose(t *testing.T) {
+	working := []activity{
+		{Worker: -1, Doing: "running the loop body"}, {Worker: 0, Doing: "placing a sample"}, {Worker: 1, Doing: "placing a sample"},
+		{Worker: 2, Doing: "closing its Reader"}, {Worker: 3, Doing: "closing its Reader"}, {Worker: 4, Doing: "drawing a batch"},
+	}
+	if got, want := shown(working).Summary, "5 workers: 2 placing samples, 2 closing their Readers, 1 drawing a batch"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := shown(working[:2]).Summary, "1 worker: 1 placing a sample"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := shown(working[:1]).Summary; got != "" {
+		t.Errorf("without workers: got %q", got)
+	}
+	for i := range 6 {
+		working = append(working, activity{Worker: 5 + i, Stage: string(rune('a' + i))})
+	}
+	if got, want := shown(working).Summary, "1 drawing a batch, 1 in a, 1 in b, and others"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r := report{Name: "train", Samples: 1, Batches: 1, Dropped: 1, Workers: 1, Working: working[:2]}
+	var text strings.Builder
+	if err := page.Execute(&text, map[string]any{"Reports": []report{r}, "Refresh": 0}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"busy time of 1 worker<", "<b>1</b><span>sample in 1 batch<", "<b>1</b><span>sample dropped<", "1 worker: 1 placing a sample<"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, &text)
+		}
+	}
+	if got := number(7364.2); got != "7,364" {
+		t.Errorf("got %s", got)
+	}
+	for n, want := range map[any]string{0: "0", int64(999): "999", 1000: "1,000", int64(12_811_670): "12,811,670"} {
+		if got := thousands(n); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestStagesOfThePageAddUp(t *testing.T) {
+	for _, c := range []struct {
+		stages []stage
+		want   string
+	}{
+		{[]stage{{"read", 0.25, 0.001}, {"decode", 0.5, 0.003}}, `<td>in none<td><meter min="0" max="1" value="0.25"></meter><td class="n">25%<`},
+		{[]stage{{"read", 0.25, 0.001}, {"decode", 0.75, 0.003}}, ""},
+	} {
+		var text strings.Builder
+		if err := page.Execute(&text, map[string]any{"Reports": []report{{Stages: c.stages}}, "Refresh": 0}); err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" && strings.Contains(text.String(), "in none") || !strings.Contains(text.String(), c.want) {
+			t.Errorf("got\n%s", &text)
+		}
 	}
 }
 
@@ -124,8 +182,8 @@ func TestADrawingFitsTheTerminal(t *testing.T) {
 	}
 	for height, want := range map[int][]string{
 		4: {"train", "123 samples/s", "the loop body is the limit"},
-		8: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  workers: 1 decode, 1 between calls", "the loop body is the limit", "Auto: 2 workers"},
-		9: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  loop ", "  and 2 more; all: 1 decode", "the loop body is the limit", "Auto: 2 workers"},
+		8: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  2 workers: 1 in decode, 1 between samples", "the loop body is the limit", "Auto: 2 workers"},
+		9: {"train", "123 samples/s", "loop waits 25%", "read 25%", "  loop ", "  and 2 more; 2 workers: 1 in decode", "the loop body is the limit", "Auto: 2 workers"},
 	} {
 		got := texts(fitting([]report{r}, height-1, 79))
 		for i, begin := range want {

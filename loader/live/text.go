@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A name of more characters than longestName loses its middle. This many of its last ones
@@ -44,7 +42,7 @@ func plain(name string) string {
 func number(x float64) string {
 	switch {
 	case x >= 99.95 || x == 0:
-		return strconv.FormatFloat(math.Round(x), 'f', -1, 64)
+		return thousands(strconv.FormatFloat(math.Round(x), 'f', -1, 64))
 	case x >= 9.995:
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
@@ -63,48 +61,82 @@ func seconds(s float64) string {
 	return d.Round(unit).String()
 }
 
-func count(n any, one, several string) string {
-	if i, ok := n.(int); ok {
-		return figures.Count(i, one, several)
+// thousands is a whole number with a comma between every three digits.
+func thousands(n any) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	return figures.Count(n.(int64), one, several)
+	return digits
 }
 
-// A crowd is what goroutines do: a summary of all of them, and some.
+// noun is one if n is 1, and several otherwise.
+func noun(n any, one, several string) string {
+	if fmt.Sprint(n) == "1" {
+		return one
+	}
+	return several
+}
+
+// count is n and a noun.
+func count(n any, one, several string) string { return thousands(n) + " " + noun(n, one, several) }
+
+// A crowd is what goroutines do: a summary of all workers, and some goroutines.
 type crowd struct {
 	Summary string
 	Rows    []activity
 }
 
+// pause is what a worker does that has no call at the moment.
+const pause = "between samples"
+
+// several is what more than one worker does.
+var several = strings.NewReplacer(" a sample", " samples", " a batch", " batches", " a failure", " failures", " a hook", " hooks",
+	" a slab", " slabs", " its Reader", " their Readers")
+
+// doing says what n workers do.
+func (a activity) doing(n int) string {
+	switch {
+	case a.Stage != "":
+		return fmt.Sprintf("%d in %s", n, plain(a.Stage))
+	case n > 1:
+		return fmt.Sprintf("%d %s", n, several.Replace(cmp.Or(a.Doing, pause)))
+	}
+	return fmt.Sprintf("%d %s", n, cmp.Or(a.Doing, pause))
+}
+
 // rows is the number of goroutines that are shown.
 const rows = 16
+
+// kind is what the goroutine does, without the sample.
+func (a activity) kind() string { return cmp.Or(a.Stage, a.Doing) }
 
 // shown selects what is shown of what goroutines do: everything, or the calls that last
 // longest.
 func shown(working []activity) crowd {
 	var c crowd
-	counts := map[string]int{}
-	var doings []string
+	workers, counts := 0, map[string]int{}
+	var kinds []activity // one for each
 	for _, a := range working {
 		if a.Worker < 0 {
 			continue
 		}
-		doing := cmp.Or(a.Stage, a.Doing, "between calls")
-		if counts[doing] == 0 {
-			doings = append(doings, doing)
+		workers++
+		if counts[a.kind()] == 0 {
+			kinds = append(kinds, a)
 		}
-		counts[doing]++
+		counts[a.kind()]++
 	}
-	slices.SortStableFunc(doings, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	for i, doing := range doings {
-		if i == 5 {
-			c.Summary += ", …"
-			break
-		}
-		if i > 0 {
-			c.Summary += ", "
-		}
-		c.Summary += fmt.Sprintf("%d %s", counts[doing], plain(doing))
+	slices.SortStableFunc(kinds, func(a, b activity) int { return cmp.Compare(counts[b.kind()], counts[a.kind()]) })
+	var texts []string
+	for _, a := range kinds {
+		texts = append(texts, a.doing(counts[a.kind()]))
+	}
+	if len(texts) > 5 {
+		texts = append(texts[:5], "and others")
+	}
+	if workers > 0 {
+		c.Summary = count(workers, "worker", "workers") + ": " + strings.Join(texts, ", ")
 	}
 	c.Rows = slices.Clone(working)
 	if len(c.Rows) > rows {

@@ -22,8 +22,11 @@ func (l *Loader) advise() {
 			rest += stage.Total
 		}
 	}
-	const enough = time.Second // of evidence
-	if computing < enough || computing < 3*rest {
+	const evidence = time.Second
+	if computing < evidence || computing < 3*rest {
+		return
+	}
+	if _, unoccupied := s.unoccupied(processors); unoccupied {
 		return
 	}
 	l.advised.Do(func() {

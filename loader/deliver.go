@@ -14,6 +14,8 @@ func (r *run) loop(yield func(*Batch, error) bool) {
 	since := r.begun // the first wait includes the start
 	r.l.counts.loops(since)
 	defer r.l.counts.loops(time.Time{})
+	r.l.meter.begin()
+	defer r.l.meter.end()
 	for {
 		j, err := r.take()
 		if j == nil {

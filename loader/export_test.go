@@ -15,6 +15,12 @@ func Restless(n int, random func(n int) int) Option {
 	}}
 }
 
+// ProcessTime sets where the loader reads the processor time of the process. Simulated time
+// passes without any.
+func ProcessTime(read func() (used time.Duration, known bool)) Option {
+	return Option{func(c *config) { c.processTime = read }}
+}
+
 // Options are several options as one.
 func Options(options ...Option) Option {
 	return Option{func(c *config) {

@@ -77,6 +77,7 @@ type Loader struct {
 
 	telling   telling
 	counts    counts
+	meter     meter
 	advised   sync.Once
 	warned    sync.Once
 	announced int // number of observers whose LoaderMade has succeeded
@@ -144,6 +145,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	}
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now()}
+	l.meter.read = cfg.processTime
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -139,13 +140,13 @@ func TestStatsAreAGroupInLogs(t *testing.T) {
 	s := loader.Stats{
 		Samples: 1280, Batches: 10, Emptied: 1, Dropped: 130,
 		Wait: loader.Wait{Count: 10, Total: time.Second, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
-		Busy: 2 * time.Second, Drawing: time.Millisecond, Workers: 2, Slabs: 5, SlabBytes: 1 << 20, Ready: 1,
+		Busy: 2 * time.Second, Drawing: time.Millisecond, ProcessorTime: 3 * time.Second, Workers: 2, Slabs: 5, SlabBytes: 1 << 20, Ready: 1,
 		Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}},
 	}
 	slog.New(slog.NewTextHandler(&text, nil)).Info("epoch", "loader", s)
 	want := "loader.samples=1280 loader.batches=10 loader.emptied=1 loader.dropped=130" +
 		" loader.wait.total=1s loader.wait.longest=153ms loader.wait.first=83ms loader.body=0s loader.workers=2 loader.busy=2s" +
-		" loader.drawing=1ms loader.memory_wait=0s loader.stages.read=200ms loader.slabs=5 loader.slab_bytes=1048576 loader.ready=1\n"
+		" loader.drawing=1ms loader.memory_wait=0s loader.processor_time=3s loader.stages.read=200ms loader.slabs=5 loader.slab_bytes=1048576 loader.ready=1\n"
 	if got := text.String(); !strings.HasSuffix(got, want) {
 		t.Errorf("got %swant %s", got, want)
 	}
@@ -266,24 +267,67 @@ func TestStagesBelongToTheirBatchInExecutionTraces(t *testing.T) {
 }
 
 func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for stage, want := range map[string]int{dataset.StageDecode: 1, dataset.StageRead: 0} {
+	processors := float64(runtime.GOMAXPROCS(0))
+	for _, c := range []struct {
+		stage string
+		busy  float64 // processors
+		want  int
+	}{
+		{dataset.StageDecode, processors, 1},
+		{dataset.StageDecode, processors / 2, 0}, // the workers wait for something
+		{dataset.StageRead, processors, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
 			var text bytes.Buffer
 			ds := &fake{n: 20, place: func(_ context.Context, i int, dst dataset.Slot) error {
-				dst.Stage(stage)
+				dst.Stage(c.stage)
 				time.Sleep(time.Second)
 				return nil
 			}}
-			l := newLoader(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))))
+			l := newLoader(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))), occupies(c.busy))
 			for range 2 {
 				for range l.Epoch(t.Context(), 0) {
 				}
 			}
-			if got := strings.Count(text.String(), "more workers than processors"); got != want {
-				t.Errorf("stage %s: %d lines of advice, want %d:\n%s", stage, got, want, &text)
+			if got := strings.Count(text.String(), "more workers than processors"); got != c.want {
+				t.Errorf("stage %s, %v processors busy: %d lines of advice, want %d:\n%s", c.stage, c.busy, got, c.want, &text)
 			}
+		})
+	}
+}
+
+// TestProcessorTimeIsThatOfLoops computes until the system has counted it.
+func TestProcessorTimeIsThatOfLoops(t *testing.T) {
+	begun, known := machine.ProcessTime()
+	if !known {
+		t.Skip("SKIPPED: the system does not tell the processor time of a process")
+	}
+	const step = 50 * time.Millisecond
+	spin := func() {
+		begun, _ := machine.ProcessTime()
+		for now := begun; now < begun+step; now, _ = machine.ProcessTime() {
 		}
-	})
+	}
+	l := newLoader(t, &fake{n: 2, place: func(context.Context, int, dataset.Slot) error { spin(); return nil }})
+	var before loader.Stats
+	for range 2 {
+		for range l.Epoch(t.Context(), 0) {
+		}
+		spent := l.Stats()
+		spin() // between loops, which does not count
+		s := l.Stats()
+		if got := s.Sub(before).ProcessorTime; got < 50*time.Millisecond {
+			t.Errorf("got %v, want 50ms at least", got)
+		}
+		if s.ProcessorTime != spent.ProcessorTime {
+			t.Errorf("got %v, and %v before time between loops", s.ProcessorTime, spent.ProcessorTime)
+		}
+		before = s
+	}
+	ended, _ := machine.ProcessTime()
+	if got := before.ProcessorTime; got > ended-begun-2*step {
+		t.Errorf("got %v of %v, of which 100ms were between loops", got, ended-begun)
+	}
 }
 
 // A spent allocator has a limited number of bytes.

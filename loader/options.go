@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -185,6 +186,8 @@ type config struct {
 	observers    []observer
 	logger       *slog.Logger
 
+	processTime func() (used time.Duration, known bool)
+
 	slice  time.Duration              // between two looks of the tuner
 	decide func(*tuner, *window) bool // its decision
 	auto   bool                       // whether workers is only the number to begin with
@@ -206,8 +209,11 @@ func newConfig(options []Option) config {
 		memory:    Heap{},
 		readAhead: 1,
 		budget:    bound,
-		slice:     usualSlice,
-		decide:    (*tuner).decide,
+
+		processTime: machine.ProcessTime,
+
+		slice:  usualSlice,
+		decide: (*tuner).decide,
 	}
 	for _, option := range options {
 		if option.set != nil {

@@ -52,6 +52,11 @@ type Stats struct {
 	// format.
 	Stages []StageTime
 
+	// ProcessorTime is the time that the whole program has used processors while loops ran,
+	// the garbage collector and the loop body included. It is 0 where the system does not tell
+	// it. Go does not tell it for a stage or a worker.
+	ProcessorTime time.Duration
+
 	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
 	Slabs     int   // number of slabs, each the memory of one batch
 	SlabBytes int64 // bytes of all slabs and ragged fields
@@ -90,6 +95,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Busy -= earlier.Busy
 	s.Drawing -= earlier.Drawing
 	s.MemoryWait -= earlier.MemoryWait
+	s.ProcessorTime -= earlier.ProcessorTime
 	s.Stages = slices.Clone(s.Stages)
 	for i := range s.Stages {
 		for _, e := range earlier.Stages {
@@ -283,6 +289,7 @@ func (l *Loader) Stats() Stats {
 	s.Workers, s.Slabs, s.Tuning = l.settings()
 	done, ready := l.effort()
 	s.Busy, s.Drawing, s.MemoryWait, s.Stages, s.Ready = done.busy, done.drawing, done.memoryWait, done.stages, ready
+	s.ProcessorTime = l.meter.used()
 	s.SlabBytes = l.slabBytes()
 	return s
 }

@@ -18,7 +18,9 @@ import (
 // batch, if it was more than half of all waiting; the number of batches in flight, if workers
 // waited for memory for a quarter of the loop's time; drawing batches, if that took longer than
 // placing their samples; what workers spend most time on. Whether that is waiting or computing,
-// only the dataset's stages and the trials of [Auto] tell.
+// the dataset's stages and the trials of [Auto] tell. Stages that are known to compute, such as
+// decode, may still wait for a lock, or for processors that other programs have: if the program
+// had less than 70 % of the processor time that they would take, the sentence says so.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
@@ -66,11 +68,12 @@ func (s Stats) work(processors int, waits string) string {
 		stage.Total = s.Busy
 	}
 	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(stage.Total, s.Busy), s.crew(), waits)
+	had, unoccupied := s.unoccupied(processors)
 	switch {
 	case staged && stage.Name == dataset.StageRead:
 		return fmt.Sprintf("storage is the limit: %s: %s", text,
 			s.choice("more workers help, also more than processors", s.found("packed or cached data helps")))
-	case s.Workers < processors && s.Tuning.Reason == "":
+	case s.Workers < processors && s.Tuning.Reason == "" && (s.Workers == 1 || !unoccupied):
 		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d", text, processors)
 	case s.Tuning.gained > processors && (!staged || !computes(stage.Name) || s.Tuning.gained > 4*processors):
 		return fmt.Sprintf("samples wait rather than compute, because more workers than the %s load more: %s: faster storage helps, or cached data",
@@ -82,6 +85,10 @@ func (s Stats) work(processors int, waits string) string {
 	if !computes(stage.Name) {
 		return fmt.Sprintf("it is not known whether %s waits or computes: it %s: %s", name,
 			text[len(name)+1:], s.choice("call it StageRead if it waits for storage, or let Auto find the workers", s.found("call it StageRead if it waits for storage")))
+	}
+	if unoccupied {
+		return fmt.Sprintf("it is not known whether %s computes or waits: it %s, but the program had only %.0f%% of the processor time for that: look for a lock in it, or for other programs that take the processors",
+			name, text[len(name)+1:], 100*had)
 	}
 	cheaper := "data that was preprocessed"
 	switch {

@@ -60,6 +60,23 @@ func oneByOne(n int, took time.Duration) *fake {
 	return ds
 }
 
+// behindALock is oneByOne in the stage decode.
+func behindALock(n int, took time.Duration) *fake {
+	ds := oneByOne(n, took)
+	place := ds.place
+	ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageDecode)
+		return place(ctx, i, dst)
+	}
+	return ds
+}
+
+// occupies is the processor time of a process that keeps so many processors busy, from now on.
+func occupies(processors float64) loader.Option {
+	begun := time.Now()
+	return loader.ProcessTime(func() (time.Duration, bool) { return time.Duration(processors * float64(time.Since(begun))), true })
+}
+
 // slowCollate is a step of Collate that takes that time.
 func slowCollate(took time.Duration) dataset.BatchStep {
 	return dataset.BatchFunc(func(dst, src dataset.Columns) error { time.Sleep(took); return nil })
@@ -163,6 +180,13 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			time.Sleep(18 * ms)
 			return nil
 		}}, ms, nil, "processors are the limit: the stage store takes 90% of the work of 4 workers, and the loop waits 99% of its time: more processors help, or samples of fewer bytes"},
+		{"a lock in a stage that computes", behindALock(640, 5*ms), ms, []loader.Option{occupies(1)},
+			"it is not known whether the stage decode computes or waits: it takes 100% of the work of 4 workers, and the loop waits 95% of its time, but the program had only 26% of the processor time for that: look for a lock in it"},
+		{"a lock, with fewer workers than processors", behindALock(640, 5*ms), ms, []loader.Option{occupies(1), loader.Workers(3)}, "it is not known whether the stage decode computes or waits"},
+		{"one worker cannot wait for a lock of its own", behindALock(640, 5*ms), ms, []loader.Option{occupies(0.3), loader.Workers(1)}, "workers are the limit"},
+		{"processors that other programs take", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(2)}, "it is not known whether the stage decode computes or waits"},
+		{"a processor time that is not known", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(0)}, "processors are the limit"},
+		{"too little to tell", staged(8, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(1)}, "processors are the limit"},
 		{"samples behind a lock", oneByOne(640, 5*ms), ms, nil, "it is not known whether samples wait or compute"},
 		{"files of which a quarter is not in memory", staged(6400, func(i int) time.Duration {
 			if i < 1600 {
@@ -177,7 +201,7 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				options := append([]loader.Option{loader.Workers(processors), loader.BatchSize(16)}, c.with...)
+				options := append([]loader.Option{loader.Workers(processors), loader.BatchSize(16), occupies(processors)}, c.with...)
 				l := newLoader(t, c.ds, options...)
 				if got := l.Stats().Verdict(); got != "" {
 					t.Errorf("before the first batch: %q", got)
@@ -300,7 +324,7 @@ func TestVerdictFollowsTheSlowerSide(t *testing.T) {
 						want = "processors are the limit: the stage decode takes 90%"
 					}
 					synctest.Test(t, func(t *testing.T) {
-						l := newLoader(t, staged(150*batch, steady(read), steady(sample-read)), loader.Workers(workers), loader.BatchSize(batch))
+						l := newLoader(t, staged(150*batch, steady(read), steady(sample-read)), loader.Workers(workers), loader.BatchSize(batch), occupies(processors))
 						for _, err := range l.Epoch(t.Context(), 0) {
 							if err != nil {
 								t.Fatal(err)

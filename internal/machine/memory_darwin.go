@@ -1,4 +1,5 @@
-// Package machine finds out how much memory this program may use.
+// Package machine finds out how much memory this program may use, and how much processor time
+// it has used.
 package machine
 
 import (

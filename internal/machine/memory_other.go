@@ -1,6 +1,7 @@
 //go:build !linux && !darwin
 
-// Package machine finds out how much memory this program may use.
+// Package machine finds out how much memory this program may use, and how much processor time
+// it has used.
 package machine
 
 import "math"

@@ -156,7 +156,7 @@ func (p *program) besideViews(s Step) error {
 		switch {
 		case q.ragged || q.sizes != "":
 			return errOneSize
-		case len(q.ops) > 0 || q.output.tensor != late || q.output.axes != 0 || len(q.output.calls) > 0:
+		case len(q.ops) > 0 || q.output.tensor != late || q.output.axes != 0 || q.output.cast || len(q.output.calls) > 0:
 			return errors.New("must be among the steps of Views")
 		}
 	}

@@ -104,6 +104,8 @@ func TestViewsThatCannotBeAreErrors(t *testing.T) {
 		`Views(3, …).As("label"): the dataset has a field of that name`: {transform.Views(2, ok...), transform.Views(3, ok...).As("label")},
 		"Resize(20): must be among the steps of Views":                  {transform.Resize(20), transform.Views(2, ok...)},
 		"ToTensor(): must be among the steps of Views":                  {transform.Views(2, ok...), transform.ToTensor()},
+		"BGR(): must be among the steps of Views":                       {transform.BGR(), transform.Views(2, ok...)},
+		"ToDtype(int32): must be among the steps of Views":              {transform.Depth16(3), transform.ToDtype(tensor.Int32), transform.Views(2, transform.CenterCrop(8))},
 		"Sizes(\"size\"): not with Views":                               {transform.Sizes("size"), transform.Views(2, ok...)},
 		`the dataset has no field "masks"`:                              {transform.Mask("masks"), transform.Views(2, ok...)},
 		`that is the field of the images`:                               {transform.Mask("image"), transform.Views(2, ok...).As("other")},

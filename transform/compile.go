@@ -66,8 +66,8 @@ func compiledOf(list []Step) (*Compiled, error) {
 	return c, nil
 }
 
-// Spec describes the result of the steps: one field with its name, dtype (float32,
-// float16, bfloat16 or uint8) and shape.
+// Spec describes the result of the steps: one field with its name, dtype and shape. The dtype is
+// float32, float16, bfloat16 or uint8, and with [Depth16] also uint16 or int32.
 func (c *Compiled) Spec() dataset.Spec { return dataset.Spec{c.field} }
 
 // String describes the compiled steps: what is done to an image and what is

@@ -19,6 +19,7 @@ func (s *Sample) NewPlanes(w, h int) *Planes {
 	s.mustHold("NewPlanes", w, h)
 	d.spare.resize(d.channels, w, h)
 	d.spare.Dtype = d.dtype
+	s.values[1] = d.spare.Pix
 	return &d.spare
 }
 

@@ -3,6 +3,7 @@ package transform
 import (
 	"image"
 	"image/color"
+	"unsafe"
 )
 
 // An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits
@@ -47,6 +48,15 @@ func (m *Image) Set(x, y int, c color.Color) {
 func (m *Image) resize(w, h int) {
 	m.Width, m.Height = w, h
 	m.Pix = grow(m.Pix, 4*w*h)
+}
+
+// inOwn returns the values in mem, the memory that they had before a user's step. The step may have
+// given the image other memory, which must not be reused for the next image.
+func inOwn[T uint8 | float32](mem, values []T) []T {
+	if unsafe.SliceData(mem) == unsafe.SliceData(values) {
+		return values
+	}
+	return append(mem[:0], values...)
 }
 
 // grow makes b n bytes long. Kernels may read past its end, up to its capacity.

@@ -91,7 +91,9 @@ func (s planar) do(e *engine, r *rand.Rand) error {
 
 func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 	before := *m
-	if err := guard(field, func() error { return s.t.ApplyPlanes(m, r) }); err != nil {
+	err := guard(field, func() error { return s.t.ApplyPlanes(m, r) })
+	m.Pix = inOwn(before.Pix, m.Pix)
+	if err != nil {
 		return fmt.Errorf("transform: %v: %w", s, err)
 	}
 	if m.Width != before.Width || m.Height != before.Height || m.Channels != before.Channels || len(m.Pix) != len(before.Pix) || m.Dtype != before.Dtype {
@@ -104,13 +106,9 @@ func (s planar) apply(field string, m *Planes, r *rand.Rand) error {
 func (l *lane) applyOwn(out []byte, r *rand.Rand) error {
 	o := &l.output
 	for _, s := range o.own {
-		values := dense.Values[float32](out)
-		l.planes = Planes{Pix: values, Channels: o.channels, Width: o.w, Height: o.h, Dtype: tensor.Float32}
+		l.planes = Planes{Pix: dense.Values[float32](out), Channels: o.channels, Width: o.w, Height: o.h, Dtype: tensor.Float32}
 		if err := s.apply(l.engine.of, &l.planes, r); err != nil {
 			return err
-		}
-		if len(l.planes.Pix) > 0 && &l.planes.Pix[0] != &values[0] {
-			copy(values, l.planes.Pix)
 		}
 	}
 	l.planes.Pix = nil

@@ -3,6 +3,7 @@ package transform_test
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 9 { // more than there are lanes
+		for range 1 + runtime.GOMAXPROCS(0) { // more than there are lanes
 			err = c.Into(make([]float32, 3*64), transform.RGB(make([]uint8, 3), 1, 1))
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Fatalf("got %v, want %q", err, want)
@@ -164,3 +165,67 @@ func TestOwnStepsSeeDeepImagesWithOtherFields(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestNaNBecomes0InIntegers(t *testing.T) {
+	nan := planes(func(m *transform.Planes, _ *rand.Rand) error {
+		for i := range m.Pix {
+			m.Pix[i] /= m.Pix[0]
+		}
+		return nil
+	})
+	for _, dt := range []tensor.Dtype{tensor.Uint16, tensor.Int32} {
+		ds := arrays(t, tensor.Int16, tensor.Shape{1, 2}, dense.Bytes([]int16{0, -7}))
+		if dt == tensor.Uint16 {
+			ds = arrays(t, dt, tensor.Shape{1, 2}, dense.Bytes([]uint16{0, 7}))
+		}
+		x := images(t, ds, transform.Depth16(1), transform.ApplyPlanes(nan), transform.ToDtype(dt))
+		slot := slotsOf(t, x)[0]
+		if dt == tensor.Uint16 {
+			if got := dataset.Row[uint16](slot, 0); got[0] != 0 {
+				t.Errorf("%v", got)
+			}
+		} else if got := dataset.Row[int32](slot, 0); got[0] != 0 || got[1] != 0 {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+// TestMemoryThatOwnStepsPutIntoImagesStaysTheirs lets steps return memory that they keep, and the next images
+// be rendered.
+func TestMemoryThatOwnStepsPutIntoImagesStaysTheirs(t *testing.T) {
+	const w, h = 6, 5
+	bytes, floats := slices.Repeat([]uint8{9}, 4*w*h), slices.Repeat([]float32{9}, w*h)
+	nothing := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }))
+	more := []transform.Step{transform.Crop(0, 0, 4, 4), nothing, transform.Crop(0, 0, 3, 3), nothing}
+	for name, list := range map[string][]transform.Step{
+		"Apply":       {transform.Apply(bytewise(func(m *transform.Image) { m.Pix = bytes }))},
+		"ApplySample": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { s.Image.Pix = bytes; return nil }))},
+		"New": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			s.Image = s.New(w, h)
+			s.Image.Pix = bytes
+			return nil
+		}))},
+		"ApplyPlanes": {transform.Depth16(1), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error { m.Pix = floats; return nil }))},
+		"Planes":      {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { s.Planes.Pix = floats; return nil }))},
+		"NewPlanes": {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			s.Planes = s.NewPlanes(w, h)
+			s.Planes.Pix = floats
+			return nil
+		}))},
+	} {
+		ds := arrays(t, tensor.Uint8, tensor.Shape{h, w}, make([]uint8, 5*w*h))
+		for i, slot := range slotsOf(t, images(t, ds, slices.Concat(list, more)...)) {
+			if got := dataset.Row[uint8](slot, 0); slices.Min(got) != 9 || slices.Max(got) != 9 {
+				t.Errorf("%s: sample %d: got %v, want only 9", name, i, got)
+			}
+		}
+		if slices.Min(bytes) != 9 || slices.Max(bytes) != 9 || slices.Min(floats) != 9 || slices.Max(floats) != 9 {
+			t.Fatalf("%s: memory of the step was changed", name)
+		}
+	}
+}
+
+// bytewise is a Transform of a function.
+type bytewise func(m *transform.Image)
+
+func (f bytewise) Apply(m *transform.Image, _ *rand.Rand) error { f(m); return nil }

@@ -129,15 +129,19 @@ func isDeep(dt tensor.Dtype) bool {
 }
 
 // settle converts computed values to values of the dtype. Integers are rounded, halves to
-// even, and clamped to the range.
+// even, and clamped to the range; NaN becomes 0.
 func (d depth) settle(values []float32) {
 	if !d.whole {
 		return
 	}
 	for i, v := range values {
 		v = roundEven(v)
-		if v < d.least {
-			v = d.least
+		if !(v >= d.least) {
+			if v != v {
+				v = 0
+			} else {
+				v = d.least
+			}
 		} else if v > d.most {
 			v = d.most
 		}

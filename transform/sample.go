@@ -44,6 +44,9 @@ type Sample struct {
 	step   *sampling
 	cells  []dataset.Cell
 	sizes  []int // bytes of the cells before
+
+	pix    [2][]uint8   // the engine's memory of Image and of what New has made
+	values [2][]float32 // that of Planes and NewPlanes
 }
 
 // New makes an image of w×h pixels with undefined content, in memory of the worker.
@@ -52,6 +55,7 @@ type Sample struct {
 func (s *Sample) New(w, h int) *Image {
 	s.mustHold("New", w, h)
 	s.engine.spare.resize(w, h)
+	s.pix[1] = s.engine.spare.Pix
 	return &s.engine.spare
 }
 
@@ -69,6 +73,9 @@ func (s *Sample) mustHold(call string, w, h int) {
 // runs at its place in the list. A transform with a method Size moves the fields of [Boxes],
 // [Mask], [Masks] and [KeyPoints] itself: all of them must be named, and [NewMask] gives masks
 // their new size. ApplySample with fields cannot be used in [Compile].
+//
+// Among the steps of [Views] it runs once for every view. What moves with the image is that of the
+// view, and other fields are those of the sample, which all views see and change.
 //
 // Masks are moved last, in one pass. A step that names one of them needs a further pass for all
 // masks of the sample.
@@ -210,8 +217,10 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 	}
 	v.Fields = e.slot.With(v.cells)
 	want := image.Pt(e.img.Width, e.img.Height)
+	v.pix = [2][]uint8{e.img.Pix, e.spare.Pix}
 	if e.deep != nil {
 		v.Image, v.Planes = nil, &e.deep.img
+		v.values = [2][]float32{e.deep.img.Pix, e.deep.spare.Pix}
 		want = image.Pt(e.deep.img.Width, e.deep.img.Height)
 	}
 	if s.size != nil {
@@ -220,7 +229,9 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 			return err
 		}
 	}
-	if err := guard(e.of, func() error { return s.t.ApplySample(v, r) }); err != nil {
+	err := guard(e.of, func() error { return s.t.ApplySample(v, r) })
+	v.takeBack()
+	if err != nil {
 		return err
 	}
 	for k, c := range v.cells {
@@ -241,6 +252,15 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 		return s.finishMasks(a, a.w, a.h)
 	}
 	return nil
+}
+
+// takeBack gives the engine's images their own memory again.
+func (s *Sample) takeBack() {
+	e := s.engine
+	e.img.Pix, e.spare.Pix = inOwn(s.pix[0], e.img.Pix), inOwn(s.pix[1], e.spare.Pix)
+	if d := e.deep; d != nil {
+		d.img.Pix, d.spare.Pix = inOwn(s.values[0], d.img.Pix), inOwn(s.values[1], d.spare.Pix)
+	}
 }
 
 // finish makes the sample's Image the current one. Want is its size, or (0, 0) if that

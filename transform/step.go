@@ -43,8 +43,10 @@ func (c custom) add(p *program) error {
 }
 
 func (c custom) edit(img *Image, r *rand.Rand, s *scratch) error {
-	w, h := img.Width, img.Height
-	if err := guard(s.of, func() error { return c.t.Apply(img, r) }); err != nil {
+	w, h, before := img.Width, img.Height, img.Pix
+	err := guard(s.of, func() error { return c.t.Apply(img, r) })
+	img.Pix = inOwn(before, img.Pix)
+	if err != nil {
 		return fmt.Errorf("transform: %v: %w", c, err)
 	}
 	if img.Width != w || img.Height != h || len(img.Pix) != 4*w*h {

@@ -3,6 +3,7 @@ package transform_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -101,8 +102,8 @@ func TestSingleSamplesAllocateNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 20 {
-		apply() // once for every goroutine that may work
+	for range 2 * runtime.GOMAXPROCS(0) {
+		apply() // twice for every goroutine that may work
 	}
 	if n := allocs.PerRun(0, 50, apply); n > 0 {
 		t.Errorf("%v allocations per sample", n)
@@ -144,7 +145,7 @@ func TestWrongSingleSamplesAreErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 40 {
+	for range 1 + runtime.GOMAXPROCS(0) { // more than there are readers
 		one, out := dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 2, 3}}), dataset.NewSlot(panics.Spec()...)
 		if err := panics.Into(out, one, 0); err == nil || !strings.Contains(err.Error(), "panic: own") {
 			t.Errorf("got %v, want the panic", err)

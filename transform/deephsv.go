@@ -41,7 +41,7 @@ func (d depth) turnHue(m *Planes, by float64) {
 	}
 	red, green, blue := m.Plane(0), m.Plane(1), m.Plane(2)
 	for i := range red {
-		h, s, v := deepHSV(red[i]*in, green[i]*in, blue[i]*in)
+		h, s, v := deepHSV(float32(red[i]*in), float32(green[i]*in), float32(blue[i]*in))
 		h += float32(by)
 		switch {
 		case h >= 1:
@@ -95,7 +95,7 @@ func deepHSV(r, g, b float32) (h, s, v float32) {
 
 // deepRGB converts back. All but the greatest of the three is clamped to 0 and 1.
 func deepRGB(h, s, v float32) (r, g, b float32) {
-	sixths := h * 6
+	sixths := float32(h * 6)
 	sector := float32(math.Floor(float64(sixths)))
 	sf, rest := float32(s*(sixths-sector)), 1-s
 	unit := func(v float32) float32 { return min(max(v, 0), 1) }

@@ -107,7 +107,7 @@ func (f *field) draw(w, h int, alpha, sigma float64, r *rand.Rand) {
 		}
 		f.blur(*v, w, h)
 		for i := range *v {
-			(*v)[i] *= float32(alpha / 2) // torchvision's unit is half of the side
+			(*v)[i] = float32((*v)[i] * float32(alpha/2)) // torchvision's unit is half of the side
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (f *field) blur(v []float32, w, h int) {
 				k /= 2 // the middle is added twice
 			}
 			for x := range row {
-				row[x] += k * (above[x] + below[x])
+				row[x] += float32(k * (above[x] + below[x]))
 			}
 		}
 	}
@@ -156,14 +156,14 @@ func (f *field) blur(v []float32, w, h int) {
 	for y := range h {
 		row, out := pass[w*y:][:w], v[w*y:][:w]
 		for x := range out {
-			sum := f.kernel[0] * row[x]
+			sum := float32(f.kernel[0] * row[x])
 			if x >= n && x+n < w {
 				for i := 1; i <= n; i++ {
-					sum += f.kernel[i] * (row[x-i] + row[x+i])
+					sum += float32(f.kernel[i] * (row[x-i] + row[x+i]))
 				}
 			} else {
 				for i := 1; i <= n; i++ {
-					sum += f.kernel[i] * (row[Reflect.index(x-i, w)] + row[Reflect.index(x+i, w)])
+					sum += float32(f.kernel[i] * (row[Reflect.index(x-i, w)] + row[Reflect.index(x+i, w)]))
 				}
 			}
 			out[x] = sum
@@ -215,12 +215,12 @@ func (m *Image) blended(out []uint8, u, v float64, fill [3]uint8) {
 		inside += weight
 		p := m.Pix[4*(py*m.Width+px):][:3]
 		for c := range sum {
-			sum[c] += weight * float64(p[c])
+			sum[c] += float64(weight * float64(p[c]))
 		}
 	}
 	for c, s := range sum {
 		back := float64(fill[c])
-		out[c] = uint8(math.RoundToEven(inside*(s-back) + back))
+		out[c] = uint8(math.RoundToEven(float64(inside*(s-back)) + back))
 	}
 }
 
@@ -245,7 +245,7 @@ func (m *Image) blendedCubic(out []uint8, u, v float64, fill [3]uint8) {
 			if px < 0 || px >= m.Width || py < 0 || py >= m.Height {
 				continue
 			}
-			weight := kx * ky
+			weight := float64(kx * ky)
 			inside += weight
 			p := m.Pix[4*(py*m.Width+px):][:3]
 			for c := range sum {

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"fmt"
 	"image"
 
 	"github.com/penstock-go/penstock/dataset"
@@ -78,7 +79,7 @@ func (e *engine) resample(w, h int, f resize.Filter) error {
 		return nil
 	}
 	if w < 1 || h < 1 || w > maxResampled || h > maxResampled {
-		return checkSize(min(w, maxResampled), min(h, maxResampled), 1)
+		return impossible{e.view.canvas, image.Pt(w, h)}
 	}
 	if !e.view.canResample() {
 		if err := e.render(); err != nil {
@@ -93,6 +94,13 @@ func (e *engine) resample(w, h int, f resize.Filter) error {
 // maxResampled is the limit of a resized image's side. The limit of pixels does
 // not apply to it, because often only a part of it is computed.
 const maxResampled = 1 << 30
+
+// impossible is the error of a resize to a size that no image has.
+type impossible struct{ from, to image.Point }
+
+func (i impossible) Error() string {
+	return fmt.Sprintf("%d×%d pixels would become %d×%d (height×width), want 1 to %d", i.from.Y, i.from.X, i.to.Y, i.to.X, maxResampled)
+}
 
 // crop adds cutting out r to the view. R may reach beyond the image.
 func (e *engine) crop(r image.Rectangle, fill [3]uint8) error {

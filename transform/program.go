@@ -70,7 +70,13 @@ type sizing interface {
 
 type moving struct{ geometry }
 
-func (m moving) do(e *engine, r *rand.Rand) error { return m.move(e, r) }
+func (m moving) do(e *engine, r *rand.Rand) error {
+	err := m.move(e, r)
+	if size, ok := err.(impossible); ok {
+		return fmt.Errorf("transform: %v: %w", m.geometry, size)
+	}
+	return err
+}
 
 type editing struct{ editor }
 

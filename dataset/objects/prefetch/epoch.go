@@ -1,6 +1,7 @@
 package prefetch
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 
@@ -27,6 +28,7 @@ type epoch struct {
 	p      *Prefetcher
 	number int // in the order in which epochs were foreseen
 	future dataset.Future
+	loop   any // equal for all epochs of the same batches, such as those of two datasets that are concatenated
 	of     objects.Blocks
 	seen   []uint64       // a bit per block, with Once: whether it was met
 	ahead  sync.WaitGroup // the goroutine that looks ahead
@@ -45,6 +47,7 @@ type epoch struct {
 	met     []*block // that it has claimed, in the same order
 	claimed int      // number of blocks so far
 	bytes   int64
+	at      int  // batch that it looks at
 	allMet  bool // whether it has looked at all batches
 	stopped bool
 }
@@ -52,6 +55,10 @@ type epoch struct {
 // Foresee begins to fetch the blocks of the samples of f, in the order of their batches.
 func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) {
 	e := &epoch{p: p, future: f, of: of}
+	e.loop = e
+	if whole := wholeOf(f); reflect.ValueOf(whole).Comparable() {
+		e.loop = whole
+	}
 	if of.Once {
 		e.seen = make([]uint64, (max(of.Len, 0)+63)/64)
 	}
@@ -65,6 +72,17 @@ func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) 
 		e.ahead.Go(func() { e.lookAhead(true) })
 	}
 	return e.stop
+}
+
+// wholeOf is the future that the loader has told, of which f may be a part.
+func wholeOf(f dataset.Future) dataset.Future {
+	for {
+		part, ok := f.(interface{ Underlying() dataset.Future })
+		if !ok {
+			return f
+		}
+		f = part.Underlying()
+	}
 }
 
 // stop ends the requests that only this epoch needs, and frees its memory.
@@ -185,6 +203,10 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 	p := e.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if e.at < e.batch {
+		e.at = e.batch
+		p.change.Broadcast() // others of the loop may wait for that
+	}
 	for !e.stopped {
 		done := e.future.Done()
 		e.forget(done)
@@ -214,10 +236,15 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 	return false, true
 }
 
-// mayFetch reports whether n more bytes may be fetched. An epoch that has not begun waits
-// until all blocks of earlier ones, and of those that have begun, are under way. The caller
-// holds the mutex.
+// mayFetch reports whether n more bytes may be fetched. Epochs of one loop wait for each other
+// with every batch. An epoch that has not begun waits until all blocks of earlier ones, and of
+// those that have begun, are under way. The caller holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
+	for _, other := range e.p.epochs {
+		if other.loop == e.loop && other.at < e.batch && !other.allMet && !other.stopped {
+			return false
+		}
+	}
 	room := max(e.p.room, n) // a large block alone
 	if e.bytes+n > room {
 		return false
@@ -226,7 +253,7 @@ func (e *epoch) mayFetch(begun int, n int64) bool {
 		return true
 	}
 	for _, other := range e.p.epochs {
-		if other != e && !other.allMet && !other.stopped && (other.number < e.number || other.future.Begun() > 0) {
+		if other.loop != e.loop && !other.allMet && !other.stopped && (other.number < e.number || other.future.Begun() > 0) {
 			return false
 		}
 	}

@@ -37,8 +37,9 @@ type block struct {
 type claim struct {
 	epoch *epoch
 	order int // in which the epoch needs its blocks
-	reads int // that are expected
+	first int // batch that reads it
 	last  int // batch that reads it
+	reads int // that are expected
 }
 
 // claim notes that a batch of an epoch reads the block. The caller holds the mutex.
@@ -58,7 +59,7 @@ func (b *block) claim(e *epoch, batch int) {
 			b.claims[0].epoch.bytes -= b.name.Len
 		}
 	}
-	b.claims = slices.Insert(b.claims, at, claim{e, e.claimed, 1, batch})
+	b.claims = slices.Insert(b.claims, at, claim{e, e.claimed, batch, batch, 1})
 	e.claimed++
 	e.met = append(e.met, b)
 }
@@ -76,16 +77,43 @@ func (b *block) of(e *epoch) *claim {
 // start sends requests, as many as are allowed. The caller holds the mutex.
 func (p *Prefetcher) start() {
 	for _, e := range p.epochs {
-		for len(p.running) < p.allowed && len(e.waiting) > 0 && !e.stopped {
-			b := e.waiting[0]
-			e.waiting[0] = nil
-			e.waiting = e.waiting[1:]
-			if b.gone {
-				continue
+		for len(p.running) < p.allowed {
+			next := p.earliest(e.loop)
+			if next == nil {
+				break
 			}
-			p.request(b, e)
+			b := next.waiting[0]
+			next.waiting[0] = nil
+			next.waiting = next.waiting[1:]
+			p.request(b, next)
 		}
 	}
+}
+
+// earliest is the epoch of a loop whose next block is needed first, or nil if no block waits.
+// The caller holds the mutex.
+func (p *Prefetcher) earliest(loop any) (found *epoch) {
+	least := 0
+	for _, e := range p.epochs {
+		if e.loop != loop || e.stopped {
+			continue
+		}
+		for len(e.waiting) > 0 && e.waiting[0].gone {
+			e.waiting[0] = nil
+			e.waiting = e.waiting[1:]
+		}
+		if len(e.waiting) == 0 {
+			continue
+		}
+		batch := -1 // if the epoch does not need it any more
+		if c := e.waiting[0].of(e); c != nil {
+			batch = c.first
+		}
+		if found == nil || batch < least {
+			found, least = e, batch
+		}
+	}
+	return found
 }
 
 // request sends a request for a block. The caller holds the mutex.

@@ -24,6 +24,7 @@ func ExampleRandAugment() {
 	//   resample  RandomResizedCrop(176), RandomHorizontalFlip(0.5)
 	//   augment   RandAugment(2, 9).Filter(bilinear).Fill(124, 116, 104)
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), RandomErasing(0.1), float32 CHW
+	//   pass on   label int64 ()
 }
 
 func ExampleRandAugmenting_Bins() {
@@ -68,6 +69,7 @@ func ExampleRandomApply() {
 	//   augment   RandomApply(0.8, ColorJitter(0.4, 0.4, 0.4, 0.1))
 	//   augment   RandomGrayscale(0.2)
 	//   store     uint8 HWC
+	//   pass on   label int64 ()
 }
 
 // Half of the images are resized, and the others cropped and made grey.

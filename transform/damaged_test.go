@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,11 @@ func TestAnnotationsThatDoNotFitTheirImageAreErrors(t *testing.T) {
 		`mask "mask": it has 1×1 pixels, the image 10×20`:  {object{mask: onePixel}, []transform.Step{mask}},
 		"3 masks of 10000 pixels have more than the limit": {object{planes: 600}, []transform.Step{transform.MaxPixels(20000), masks, transform.Resize(100, 100)}},
 	} {
+		for _, field := range []string{"boxes", "mask"} {
+			if !strings.Contains(fmt.Sprint(test.steps), `"`+field+`"`) {
+				test.steps = append(test.steps, transform.PassThrough(field))
+			}
+		}
 		x, err := transform.Images(test.dataset(), append(test.steps, transform.CenterCrop(100))...)
 		if err != nil {
 			t.Fatal(err)
@@ -96,10 +102,11 @@ func TestBoxesThatAreNoNumbersPassAllSteps(t *testing.T) {
 func TestMasksHaveTheirFillAndDtype(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		mask, planes := transform.Mask("mask").Fill(255).Dtype(tensor.Int64), transform.Masks("planes").Fill(7).Dtype(tensor.Int64)
-		list := []transform.Step{mask, transform.Crop(-1, -1, 2, 3)}
+		list := []transform.Step{mask, transform.PassThrough("boxes"), transform.Crop(-1, -1, 2, 3)}
 		name, want := "mask", []int64{255, 255, 255, 255, 0, 255}
 		o := object{mask: onePixel}
 		if several {
+			list[1] = transform.PassThrough("boxes", "mask")
 			name, list[0], want, o = "planes", planes, []int64{7, 7, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0}, object{planes: 400}
 		}
 		x, err := transform.Images(o.image(several), list...)

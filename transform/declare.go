@@ -19,7 +19,8 @@ type annotated struct {
 	masks  []MaskField
 	points []PointField
 
-	removes bool // SanitizeKeyPoints was there
+	removes bool     // SanitizeKeyPoints was there
+	passed  []string // fields that PassThrough names
 }
 
 func (a *annotated) any() bool { return len(a.boxes)+len(a.masks)+len(a.points) > 0 }
@@ -177,7 +178,7 @@ func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Sp
 
 // unnamed are the ragged fields of the dataset that no step names.
 func (p *program) unnamed(spec dataset.Spec, b BoxField, images string) (names []string) {
-	named := slices.Concat(p.names(), b.rows, b.apart)
+	named := slices.Concat(p.names(), b.rows, b.apart, p.passed)
 	for _, k := range p.annotated.points {
 		named = append(named, k.rows...)
 	}

@@ -71,6 +71,10 @@ func (d depth) trunc(v float32) float32 {
 
 // deepHSV is the hue from 0 to 1, the saturation and the value of a colour, in the order of
 // torchvision's operations. It is defined for all finite numbers.
+//
+// It has no code in common with toHSV, because no formula has the bits of both: Pillow computes
+// hues with three roundings to float64 and stores the circle in 256 steps, and torchvision stays in
+// float32 throughout, so nearly every intermediate number differs.
 func deepHSV(r, g, b float32) (h, s, v float32) {
 	most, least := max(r, g, b), min(r, g, b)
 	if most == least {

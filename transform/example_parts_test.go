@@ -45,7 +45,7 @@ func ExampleBoxes() {
 }
 
 func ExampleViews() {
-	ds, err := transform.Images(detections(),
+	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), // not used here
 		transform.Views(2, transform.RandomResizedCrop(224).Scale(0.4, 1), transform.ToTensor()).As("global"),
 		transform.Views(8, transform.RandomResizedCrop(96).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
 	if err != nil {
@@ -61,6 +61,7 @@ func ExampleViews() {
 	//   views     local float32 (8, 3, 96, 96)
 	//     resample  RandomResizedCrop(96).Scale(0.05, 0.4)
 	//     store     ToTensor(), float32 CHW
+	//   pass on   boxes float32 (n, 4), label int64 (n)
 }
 
 // Two views of an image with their boxes: a crop, and the image mirrored.
@@ -84,7 +85,7 @@ func ExampleViews_boxes() {
 }
 
 func ExampleFiveCrop() {
-	ds, err := transform.Images(detections(), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
+	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.Resize(80), transform.FiveCrop(64), transform.ToTensor())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,10 +98,11 @@ func ExampleFiveCrop() {
 	//   resample  Resize(80)
 	//   crops     FiveCrop(64), each of which the following steps change
 	//   store     ToTensor(), float32 CHW
+	//   pass on   boxes float32 (n, 4), label int64 (n)
 }
 
 func ExampleTenCrop() {
-	ds, err := transform.Images(detections(), transform.TenCrop(64, 96).VerticalFlip())
+	ds, err := transform.Images(detections(), transform.PassThrough("boxes"), transform.TenCrop(64, 96).VerticalFlip())
 	if err != nil {
 		log.Fatal(err)
 	}

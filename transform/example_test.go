@@ -64,6 +64,7 @@ func ExampleImages() {
 	//   decode    pixels to RGB, only the window that the steps need
 	//   resample  Resize(3), CenterCrop(3)
 	//   store     ToTensor(), Normalize([0.485 0.456 0.406], [0.229 0.224 0.225]), float32 CHW
+	//   pass on   label int64 ()
 	// 1 image float32 (3, 3, 3), label int64 ()
 }
 

@@ -136,7 +136,7 @@ func TestMasksFollowTheirImages(t *testing.T) {
 		{RandomHorizontalFlip(1), RandomCrop(30, 36), RandomRotation(30, 30), ElasticTransform(60, 3).Filter(Nearest), Crop(2, 3, 25, 20)},
 		{RandomRotation(30, 30), RandomRotation(-30, -30), RandomVerticalFlip(1)},
 	} {
-		x, err := Images(grey(c), append([]Step{Mask("mask")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
+		x, err := Images(grey(c), append([]Step{Mask("mask"), PassThrough("boxes")}, append(slices.Clone(list), Ragged(), Sizes("size"))...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,8 @@ type Pipeline struct {
 
 // Images returns ds with the steps applied to its field "image", or to the field
 // that [Field] names. [Boxes], [Mask], [Masks] and [KeyPoints] name fields that move with
-// it, and [Views] makes several results. All other fields stay as they are.
+// it, and [Views] makes several results. All other fields stay as they are. It is an error if
+// one of them surely belongs to the image and a step moves that: see [PassThrough].
 //
 // The field holds either files or pixels. Files are ragged uint8: JPEG, PNG, GIF,
 // WebP, BMP, TIFF or PNM, and packed photos (package packed), recognised by their
@@ -58,6 +59,9 @@ type Pipeline struct {
 // The error of Images itself joins everything that is wrong with the steps.
 func Images(ds dataset.Dataset, steps ...Step) (*Pipeline, error) {
 	x, err := pipelineOf(ds, steps)
+	if err == nil {
+		err = x.checkPassing(ds.Spec(), x.raw.w, x.raw.h)
+	}
 	if err != nil {
 		return nil, within("transform", err)
 	}
@@ -138,8 +142,8 @@ func (x *Pipeline) Await(ctx context.Context, n int, idle <-chan struct{}) (have
 	return dataset.Await(ctx, x.inner, n, idle)
 }
 
-// String describes the compiled steps: what is read, what is done to it and what
-// is stored.
+// String describes the compiled steps: what is read, what is done to it, what is
+// stored, and which other fields are passed on as they are.
 func (x *Pipeline) String() string {
 	in := x.inner.Spec()[x.field]
 	text := fmt.Sprintf("%v → %v\n", in, x.spec[x.field])
@@ -158,9 +162,11 @@ func (x *Pipeline) String() string {
 		text += "  " + line + "\n"
 	}
 	if len(x.views) > 0 {
-		return text + x.viewLines(x.spec)
+		text += x.viewLines(x.spec)
+	} else {
+		text += "  store     " + x.output.String()
 	}
-	return text + "  store     " + x.output.String()
+	return text + x.passLine(x.inner.Spec())
 }
 
 // Open makes a Reader for one goroutine. Readers share no memory.
@@ -169,7 +175,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program)}
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.inner.Spec())}
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
 	if len(x.views) > 0 {
@@ -194,6 +200,7 @@ type reader struct {
 	raw    raw
 	lane   *lane
 	viewer *viewer // nil without Views
+	unsaid []int   // fields that must not hold image files
 }
 
 // Close closes the underlying reader.
@@ -205,6 +212,9 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := r.checkFiles(dst); err != nil {
 		return err
 	}
 	if r.isDirect() {

@@ -32,7 +32,7 @@ func (f planes) ApplyPlanes(m *transform.Planes, r *rand.Rand) error { return f(
 func (f planes) String() string                                      { return "planes" }
 
 func TestOwnStepsSeeTheTensor(t *testing.T) {
-	ds := scenes(t, 3)
+	ds := photosOf(t, 3)
 	list := []transform.Step{transform.Resize(20, 24), transform.ToTensor(), transform.Normalize(transform.ImageNetMean, transform.ImageNetStd)}
 	own := append(slices.Clone(list), transform.ApplyPlanes(negative{}), transform.ApplyPlanes(planes(func(m *transform.Planes, _ *rand.Rand) error {
 		if m.Channels != 3 || m.Width != 24 || m.Height != 20 || m.Dtype != tensor.Float32 {
@@ -79,7 +79,7 @@ func TestOwnStepsSeeStoredValues(t *testing.T) {
 }
 
 func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
-	ds := scenes(t, 1)
+	ds := photosOf(t, 1)
 	resize, own := transform.Resize(8, 8), transform.ApplyPlanes(negative{})
 	for _, test := range []struct {
 		list []transform.Step

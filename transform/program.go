@@ -41,6 +41,7 @@ type program struct {
 	nested  bool      // it is part of a random step: only the image may change
 	how     effect    // the greatest of the effects so far
 	pixels  bool      // some step needs pixels
+	mover   string    // the first step that moves pixels; empty if none does
 }
 
 // An operation is one step of a program.
@@ -146,6 +147,7 @@ func (p *program) geometry(g geometry, how effect) error {
 		return err
 	}
 	p.join(g.String(), how)
+	p.moves(g)
 	p.ops = append(p.ops, moving{g})
 	return nil
 }
@@ -175,6 +177,7 @@ func (p *program) editAlone(ed editor) error {
 	if err := errors.Join(p.annotated.still(), p.deep.warps(ed), p.greyOrRGB()); err != nil {
 		return err
 	}
+	p.moves(ed)
 	return p.edit(ed)
 }
 
@@ -202,6 +205,7 @@ func (p *program) warpBy(s Step, op operation) error {
 		return err
 	}
 	p.pause("warp      " + s.String())
+	p.moves(s)
 	p.ops = append(p.ops, op)
 	return nil
 }

@@ -64,7 +64,7 @@ func TestOwnStepSeesFieldsAsEarlierStepsLeaveThem(t *testing.T) {
 		label[0]++
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
+	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY), transform.Crop(1, 0, 2, 6), transform.RandomHorizontalFlip(1),
 		transform.ApplySample(paint, "boxes", "label"), transform.RandomHorizontalFlip(1))
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0])
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.Views(2, transform.ApplySample(halver{halved}), transform.ApplySample(paint, "label"), transform.Crop(0, 0, 1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestOwnStepsAreAmongThoseOfViews(t *testing.T) {
 }
 
 func TestOwnStepMayChangeTheSize(t *testing.T) {
-	images, err := transform.Images(boxedImage(), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.RandomHorizontalFlip(1), transform.ApplySample(halver{halved}), transform.Crop(1, 0, 1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func TestOwnStepMayChangeTheSize(t *testing.T) {
 }
 
 func TestOwnStepOfVaryingSizeNeedsRagged(t *testing.T) {
-	_, err := transform.Images(boxedImage(), transform.ApplySample(anySize{halved}))
+	_, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(anySize{halved}))
 	if err == nil {
 		t.Error("no error without Ragged")
 	}
-	images, err := transform.Images(boxedImage(), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(anySize{halved}), transform.Ragged(), transform.Sizes("size"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
 		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (width×height) in 24 bytes, want 6×4 pixels (width×height) in 96 bytes: a step that changes the size has a method Size"},
-		{[]transform.Step{transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (width×height) in 96 bytes, want 3×2 pixels (width×height) in 24 bytes: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (width×height) in 96 bytes, want 3×2 pixels (width×height) in 24 bytes: a step that changes the size has a method Size"},
 		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil
@@ -205,7 +205,7 @@ func TestOwnStepsAllocateNothing(t *testing.T) {
 		s.Image.Pix[0] = uint8(dataset.Row[int64](s.Fields, 0)[0]) + uint8(r.IntN(2))
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"), transform.ApplySample(touch, "label"), transform.ApplySample(halver{halved}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestOwnStepsAreAmongThoseOfRandomSteps(t *testing.T) {
 			return nil
 		}), "label")
 	}
-	images, err := transform.Images(boxedImage(),
+	images, err := transform.Images(boxedImage(), transform.PassThrough("boxes", "mask"),
 		transform.RandomApply(1, transform.RandomOrder(add(1), add(2))), transform.RandomApply(0, add(3)),
 		transform.RandomChoice(transform.ApplySample(halver{halved}), transform.Compose(transform.ApplySample(halver{halved}), add(4))).Weights(0, 1))
 	if err != nil {
@@ -264,7 +264,7 @@ func TestOwnStepThatChangesTheSizeMovesBoxes(t *testing.T) {
 		}
 		return halved(s, r)
 	})
-	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
+	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
 		transform.ApplySample(halver{shrink}, "boxes"), transform.RandomHorizontalFlip(1), transform.Crop(0, 0, 2, 3), transform.SanitizeBoundingBoxes())
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestOwnStepsOfViewsHaveTheBoxesOfTheirView(t *testing.T) {
 		boxes[0]++
 		return nil
 	})
-	images, err := transform.Images(boxedImage(), transform.Boxes("boxes", transform.XYXY),
+	images, err := transform.Images(boxedImage(), transform.PassThrough("mask"), transform.Boxes("boxes", transform.XYXY),
 		transform.Views(2, transform.ApplySample(right, "boxes"), transform.RandomHorizontalFlip(1)))
 	if err != nil {
 		t.Fatal(err)

@@ -186,7 +186,7 @@ func (p *program) inner(field string) *program {
 // sets reports whether the program of views has what belongs outside of them.
 func (p *program) sets(inner *program, field string) bool {
 	return inner.field != field || inner.limit != p.limit || inner.pillow != p.pillow || inner.cut != p.cut || inner.upright ||
-		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
+		inner.hands > 0 || len(inner.names()) > len(p.names()) || len(inner.passed) > len(p.passed) || len(inner.formats) > 0 || inner.deep != nil && p.deep == nil
 }
 
 // withViews puts the fields of the views into the spec. The first takes the place of the

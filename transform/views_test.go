@@ -8,14 +8,25 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
+// photosOf are the images of scenes with their labels.
+func photosOf(t testing.TB, n int) dataset.Dataset {
+	t.Helper()
+	ds, err := dataset.Select(scenes(t, n), "image", "label")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
 func multiCrop(t testing.TB, n int) *transform.Pipeline {
 	t.Helper()
-	x, err := transform.Images(scenes(t, n),
+	x, err := transform.Images(photosOf(t, n),
 		transform.Views(2, transform.RandomResizedCrop(32).Scale(0.4, 1), transform.RandomHorizontalFlip(0.5),
 			transform.ColorJitter(0.4, 0.4, 0.2, 0.1), transform.ToTensor()).As("global"),
 		transform.Views(3, transform.RandomResizedCrop(16, 20).Scale(0.05, 0.4), transform.ToTensor()).As("local"))
@@ -27,11 +38,11 @@ func multiCrop(t testing.TB, n int) *transform.Pipeline {
 
 func TestViewsOfOneStepListAreEqualWithoutDraws(t *testing.T) {
 	list := []transform.Step{transform.Resize(40), transform.CenterCrop(32), transform.ToTensor()}
-	one, err := transform.Images(scenes(t, 6), list...)
+	one, err := transform.Images(photosOf(t, 6), list...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	three, err := transform.Images(scenes(t, 6), transform.Views(3, list...))
+	three, err := transform.Images(photosOf(t, 6), transform.Views(3, list...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +67,13 @@ func TestViewsHaveThePixelsOfTheirCrops(t *testing.T) {
 	left := []transform.Step{transform.Crop(3, 5, 30, 20), transform.Resize(16, 16)}
 	right := []transform.Step{transform.Crop(20, 44, 40, 40), transform.RandomHorizontalFlip(1), transform.Grayscale(3), transform.Resize(24, 16), transform.ToTensor()}
 	beyond := []transform.Step{transform.Crop(-4, 70, 24, 40)}
-	both, err := transform.Images(scenes(t, 5), transform.Views(1, left...).As("left"), transform.Views(2, right...).As("right"),
+	both, err := transform.Images(photosOf(t, 5), transform.Views(1, left...).As("left"), transform.Views(2, right...).As("right"),
 		transform.Views(1, beyond...).As("beyond"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, list := range map[string][]transform.Step{"left": left, "right": right, "beyond": beyond} {
-		alone, err := transform.Images(scenes(t, 5), list...)
+		alone, err := transform.Images(photosOf(t, 5), list...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -104,17 +104,5 @@ func deepRGB(h, s, v float32) (r, g, b float32) {
 	sf, rest := float32(s*(sixths-sector)), 1-s
 	unit := func(v float32) float32 { return min(max(v, 0), 1) }
 	p, q, t := unit(rest*v), unit(float32(1-sf)*v), unit(float32(sf+rest)*v)
-	switch sector {
-	case 1:
-		return q, v, p
-	case 2:
-		return p, v, t
-	case 3:
-		return p, q, v
-	case 4:
-		return t, p, v
-	case 5:
-		return v, p, q
-	}
-	return v, t, p // 6 is 0
+	return inSector(int(sector), v, p, q, t)
 }

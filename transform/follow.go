@@ -9,19 +9,30 @@ import (
 )
 
 // follow moves the annotations as a warp moved the image: m says which point of it every
-// point of the result shows, which has w×h pixels. The box of a warped box is that around
-// its corners. Masks take the pixels that the filter [Nearest] takes.
+// point of the result shows, which has w×h pixels. Masks take the pixels that the filter [Nearest] takes.
 func (a *annotations) follow(m *mapping, w, h int) error {
 	if a == nil {
 		return nil
 	}
 	forward := m.inverted()
+	a.carry(forward.ofPoint, forward.ofPoint, w, h)
+	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
+		warp(to, from, m, painter{filter: Nearest, fill: fill})
+	})
+	a.w, a.h = w, h
+	a.moved.begin()
+	return err
+}
+
+// carry moves the corners of the boxes and the keypoints, in an image that now has w×h pixels. A moved
+// box is that around its corners.
+func (a *annotations) carry(corner, point func(x, y float32) (float32, float32), w, h int) {
 	for b := a.box; len(b) >= 4; b = b[4:] {
 		v := toXYXY([4]float32(b), a.format)
-		x, y := forward.ofPoint(v[0], v[1])
+		x, y := corner(v[0], v[1])
 		around := [4]float32{x, y, x, y}
 		for _, c := range [3][2]float32{{v[2], v[1]}, {v[2], v[3]}, {v[0], v[3]}} {
-			x, y := forward.ofPoint(c[0], c[1])
+			x, y := corner(c[0], c[1])
 			around = [4]float32{min(around[0], x), min(around[1], y), max(around[2], x), max(around[3], y)}
 		}
 		clampBox(&around, w, h)
@@ -30,15 +41,9 @@ func (a *annotations) follow(m *mapping, w, h int) error {
 	}
 	for _, p := range a.points {
 		for k := 0; k+p.step <= len(p.xy); k += p.step {
-			p.xy[k], p.xy[k+1] = forward.ofPoint(p.xy[k], p.xy[k+1])
+			p.xy[k], p.xy[k+1] = point(p.xy[k], p.xy[k+1])
 		}
 	}
-	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
-		warp(to, from, m, painter{filter: Nearest, fill: fill})
-	})
-	a.w, a.h = w, h
-	a.moved.begin()
-	return err
 }
 
 // inverted is the mapping from the input to the output. Its numbers are not finite if there
@@ -116,26 +121,8 @@ func (a *annotations) displace(f *field) error {
 		i, j := min(max(int(x), 0), w-1), min(max(int(y), 0), h-1)
 		return float32(i) - f.x[w*j+i], float32(j) - f.y[w*j+i]
 	}
-	for b := a.box; len(b) >= 4; b = b[4:] {
-		v := toXYXY([4]float32(b), a.format)
-		for k := range v {
-			v[k] = float32(math.Ceil(float64(v[k])))
-		}
-		x, y := at(v[0], v[1])
-		around := [4]float32{x, y, x, y}
-		for _, c := range [3][2]float32{{v[2], v[1]}, {v[2], v[3]}, {v[0], v[3]}} {
-			x, y := at(c[0], c[1])
-			around = [4]float32{min(around[0], x), min(around[1], y), max(around[2], x), max(around[3], y)}
-		}
-		clampBox(&around, w, h)
-		v = fromXYXY(around, a.format)
-		copy(b, v[:])
-	}
-	for _, p := range a.points {
-		for k := 0; k+p.step <= len(p.xy); k += p.step {
-			p.xy[k], p.xy[k+1] = at(p.xy[k], p.xy[k+1])
-		}
-	}
+	ceil := func(v float32) float32 { return float32(math.Ceil(float64(v))) }
+	a.carry(func(x, y float32) (float32, float32) { return at(ceil(x), ceil(y)) }, at, w, h)
 	err := a.warpMasks(w, h, func(to, from *Image, fill [3]uint8) {
 		f.paint(to, from, painter{filter: Nearest, fill: fill})
 	})

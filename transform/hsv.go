@@ -41,9 +41,12 @@ func fromHSV(h, s, v uint8) (r, g, b uint8) {
 	p := toByte(float64(v) * (1 - float64(fs)))
 	q := toByte(float64(v) * (1 - float64(fs*f)))
 	t := toByte(float64(v) * (1 - float64(float64(fs)*(1-float64(f)))))
-	switch sector % 6 {
-	case 0:
-		return v, t, p
+	return inSector(sector, v, p, q, t)
+}
+
+// inSector are the colours of a sixth of the hues, of which v is the greatest and p the least. 6 is 0.
+func inSector[T uint8 | float32](sector int, v, p, q, t T) (r, g, b T) {
+	switch sector {
 	case 1:
 		return q, v, p
 	case 2:
@@ -52,8 +55,10 @@ func fromHSV(h, s, v uint8) (r, g, b uint8) {
 		return p, q, v
 	case 4:
 		return t, p, v
+	case 5:
+		return v, p, q
 	}
-	return v, p, q
+	return v, t, p
 }
 
 // toByte rounds a number from 0 to 255. Halves go up.

@@ -183,10 +183,15 @@ func TestSlowSamplesAreNotStuck(t *testing.T) {
 	})
 }
 
-func TestTimeoutTellsOfOpenAndHooks(t *testing.T) {
+func TestTimeoutTellsOfOpenCloseAndHooks(t *testing.T) {
 	for want, stick := range map[string]func(f *fake, hang func()) loader.Option{
 		"worker 0: opening the dataset for 1s": func(f *fake, hang func()) loader.Option {
 			f.open = func() error { hang(); return nil }
+			return loader.Option{}
+		},
+		"worker 0: closing its Reader for 1s": func(f *fake, hang func()) loader.Option {
+			f.place = func(context.Context, int, dataset.Slot) error { panic("broken") } // so the Reader is closed
+			f.close = func() error { hang(); return nil }
 			return loader.Option{}
 		},
 		"worker 0: drawing a batch for 1s": func(_ *fake, hang func()) loader.Option {

@@ -153,6 +153,8 @@ func (w *worker) close() (err error) {
 		return nil
 	}
 	defer recovered(&err)
+	w.enter(closing)
+	defer w.call.end()
 	reader := w.reader
 	w.reader, w.batch, w.whole = nil, nil, nil
 	return reader.Close()

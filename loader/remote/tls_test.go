@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"slices"
@@ -49,7 +50,7 @@ func TestBatchesComeOverTLSOfAPrivateAuthority(t *testing.T) {
 		}
 	}
 	for want, options := range map[string][]remote.Option{
-		"certificate signed by unknown authority":               {remote.TLS(&tls.Config{Certificates: []tls.Certificate{ca.Pair(t, "trainer")}})},
+		"certificate signed by unknown authority":               {remote.TLS(&tls.Config{RootCAs: x509.NewCertPool(), Certificates: []tls.Certificate{ca.Pair(t, "trainer")}})},
 		"certificate required":                                  {remote.TLS(&tls.Config{RootCAs: ca.Pool()})},
 		"remote: TLS(nil): want a *tls.Config":                  {remote.TLS(nil)},
 		"remote: TLS: cannot be given together with HTTPClient": {remote.TLS(&tls.Config{}), remote.HTTPClient(http.DefaultClient)},

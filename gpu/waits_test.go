@@ -38,7 +38,7 @@ func soon(t testing.TB, what string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		fake.Release()
 		<-done
 		t.Fatalf("%s waited for a stream that stands still", what)

@@ -38,7 +38,7 @@ func TestEveryPanelHasDataInPrometheus(t *testing.T) {
 		<-over
 	}()
 	variables := strings.NewReplacer("$__rate_interval", "3s", "$__range", "1m", "$loader", ".*")
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for _, p := range dashboard(t) {
 		for _, target := range p.Targets {
 			query := variables.Replace(target.Expr)

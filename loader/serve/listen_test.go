@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -349,25 +348,25 @@ func TestSamplersThatTakeLongerThanStallAreWaitedFor(t *testing.T) {
 // TestABatchThatIsNotReadIsGivenUp: the client takes the header and none of the 32 MB, which
 // are more than connections buffer.
 func TestABatchThatIsNotReadIsGivenUp(t *testing.T) {
-	for _, http2 := range []bool{false, true} {
-		s := newServer(t, &source{n: 8, pixels: 8 << 20}, serve.Loader(loader.BatchSize(4), loader.Workers(1)), serve.Stall(100*time.Millisecond))
-		ended := make(chan struct{})
-		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			defer close(ended)
-			s.ServeHTTP(w, r)
-		}))
-		server.EnableHTTP2 = http2
-		server.StartTLS()
-		resp, err := server.Client().Get(server.URL + "/v1/" + s.Plan() + "/0/0-1/0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			t.Errorf("HTTP/2 %v: the request still runs after a minute", http2)
-		}
-		resp.Body.Close()
-		server.Close()
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, &source{n: 8, pixels: 8 << 20}, serve.Loader(loader.BatchSize(4), loader.Workers(1)), serve.Stall(100*time.Millisecond))
+			ended := make(chan struct{})
+			client, end := simulated(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer close(ended)
+				s.ServeHTTP(w, r)
+			}), protocol)
+			defer end()
+			resp, err := client.Get("http://service/v1/" + s.Plan() + "/0/0-1/0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			select {
+			case <-ended:
+			case <-time.After(time.Second):
+				t.Errorf("%s: the request still runs after a second", protocol)
+			}
+		})
 	}
 }

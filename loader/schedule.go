@@ -44,8 +44,8 @@ type Rest struct {
 	End int
 }
 
-// Rest says what remains of an epoch after a position. The errors are those of
-// [Loader.Left].
+// Rest says what remains of an epoch after a position. [Position.Ahead] does not count: what
+// it names remains. The errors are those of [Loader.Left].
 func (s *Schedule) Rest(p Position) (Rest, error) {
 	if err := s.l.check(p); err != nil {
 		return Rest{}, err

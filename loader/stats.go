@@ -118,9 +118,9 @@ func (s Stats) String() string {
 		fmt.Fprintf(w, ", %s emptied by that", figures.Count(s.Emptied, "batch", "batches"))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", round(s.Wait.Total), round(s.Wait.Longest), round(s.Wait.First))
-	fmt.Fprintf(w, "loop body\t%v in all\n", round(s.Body))
-	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, round(s.Busy), round(s.MemoryWait))
+	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", figures.Round(s.Wait.Total), figures.Round(s.Wait.Longest), figures.Round(s.Wait.First))
+	fmt.Fprintf(w, "loop body\t%v in all\n", figures.Round(s.Body))
+	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, figures.Round(s.Busy), figures.Round(s.MemoryWait))
 	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
 	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
 	if s.Tuning.Reason != "" {
@@ -148,9 +148,9 @@ func (s Stats) writeStages(b *strings.Builder) {
 		if stage.Count > 0 {
 			each = stage.Total / time.Duration(stage.Count)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%v\t\n", stage.Name, share(stage.Total, s.Busy), round(stage.Total), stage.Count, round(each))
+		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%v\t\n", stage.Name, share(stage.Total, s.Busy), figures.Round(stage.Total), stage.Count, figures.Round(each))
 	}
-	fmt.Fprintf(w, "other\t%s\t%v\t\t\t\n", share(rest, s.Busy), round(rest))
+	fmt.Fprintf(w, "other\t%s\t%v\t\t\t\n", share(rest, s.Busy), figures.Round(rest))
 }
 
 func share(part, whole time.Duration) string {
@@ -158,15 +158,6 @@ func share(part, whole time.Duration) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
-}
-
-// round rounds a duration to three or four digits.
-func round(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 10000 {
-		unit *= 10
-	}
-	return d.Round(unit)
 }
 
 // maxFailures bounds Stats.Failures.

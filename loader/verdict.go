@@ -39,9 +39,9 @@ func (s Stats) verdict(processors int) string {
 	case s.Workers == 0:
 		return "there are no workers: " + waits + ", in which it does their work itself"
 	case longest && s.Wait.Longest == s.Wait.First:
-		return fmt.Sprintf("the first batch took %v of the %v that the loop waited: longer loops, such as Epochs, wait less", round(s.Wait.First), round(s.Wait.Total))
+		return fmt.Sprintf("the first batch took %v of the %v that the loop waited: longer loops, such as Epochs, wait less", figures.Round(s.Wait.First), figures.Round(s.Wait.Total))
 	case longest:
-		return fmt.Sprintf("a single batch took %v of the %v that the loop waited: look for a slow sample", round(s.Wait.Longest), round(s.Wait.Total))
+		return fmt.Sprintf("a single batch took %v of the %v that the loop waited: look for a slow sample", figures.Round(s.Wait.Longest), figures.Round(s.Wait.Total))
 	case s.MemoryWait > time.Duration(s.Workers)*loop/4:
 		why := "batches or loop bodies take unequal times"
 		if s.Slabs == 1 {
@@ -49,7 +49,7 @@ func (s Stats) verdict(processors int) string {
 		}
 		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: a larger %s helps", waits, why, s.choice("Prefetch or InFlight", "Budget"))
 	case s.Drawing > s.Busy:
-		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the dataset's ReadAhead, the Allocator and the hook BatchBegun", round(s.Drawing), round(s.Busy), waits)
+		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the dataset's ReadAhead, the Allocator and the hook BatchBegun", figures.Round(s.Drawing), figures.Round(s.Busy), waits)
 	}
 	return s.work(processors, waits)
 }

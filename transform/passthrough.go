@@ -16,9 +16,10 @@ import (
 // As in torchvision, all fields that no step names pass through, and the plan lists them
 // ([Pipeline.String]). But some would surely no longer belong to the image: then [Images] returns
 // an error if the field must be named here. These are masks (ragged uint8 named "mask", "masks" or
-// "segments", and arrays of the image's height and width) and, where no
-// step declares masks or keypoints instead, boxes (ragged float32 (n, 4)). A ragged uint8 field that turns out to hold image files makes the sample an error. Fields named by
-// [BoxField.Apart] need not be named here. [Compile] ignores it.
+// "segments", and arrays of the image's height and width) and, where no step declares masks or
+// keypoints instead, boxes (ragged float32 (n, 4)). A ragged uint8 field that turns out to hold
+// image files makes the sample an error. Fields named by [BoxField.Apart] need not be named here.
+// [Compile] ignores it.
 func PassThrough(fields ...string) Step {
 	text := "PassThrough()"
 	if len(fields) > 0 {

@@ -91,3 +91,47 @@ func ExampleApplySample_mask() {
 	fmt.Println(sample["image"].Data(), sample["mask"].Data())
 	// Output: [40 0 0 0 80 70 0 0] [3 0 0 0 3 3 0 0]
 }
+
+// transposed swaps rows and columns of an image and its mask.
+type transposed struct{}
+
+func (transposed) ApplySample(s *transform.Sample, _ *rand.Rand) error {
+	from, w, h := s.Image, s.Image.Width, s.Image.Height
+	s.Image = s.New(h, w)
+	before := dataset.Row[uint8](s.Fields, 0)
+	mask := transform.NewMask[uint8](s, 0, h, w) // takes the place of the mask when the step returns
+	for y := range h {
+		for x := range w {
+			copy(s.Image.Pix[4*(x*h+y):][:4], from.Pix[4*(y*w+x):])
+			mask[x*h+y] = before[y*w+x]
+		}
+	}
+	return nil
+}
+
+// Size is the size of the result, in pixels.
+func (transposed) Size(w, h int) (int, int) { return h, w }
+
+// A step of your own that changes the size of the image makes masks of the same size.
+func ExampleNewMask() {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}},
+		{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}},
+	}
+	ds := dataset.Func(1, spec, func(_ context.Context, _ int, dst dataset.Slot) error {
+		copy(dataset.Row[uint8](dst, 0), []uint8{10, 20, 30, 40, 50, 60})
+		copy(dataset.Row[uint8](dst, 1), []uint8{1, 2, 3, 4, 5, 6})
+		return nil
+	})
+	images, err := transform.Images(ds,
+		transform.Mask("mask"), transform.ApplySample(transposed{}, "mask"), transform.Grayscale(1), transform.PILToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), images, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["image"].Shape(), sample["image"].Data(), sample["mask"].Data())
+	// Output: (1, 3, 2) [10 40 20 50 30 60] [1 4 2 5 3 6]
+}

@@ -1,10 +1,11 @@
-// Package figures formats numbers for people: bytes with a fitting unit, and counts
-// with a noun.
+// Package figures formats numbers for people: bytes with a fitting unit, counts with a
+// noun, and durations of few digits.
 package figures
 
 import (
 	"math"
 	"strconv"
+	"time"
 )
 
 // Bytes formats a number of bytes in the largest binary unit that gives 1 or more, with
@@ -31,4 +32,13 @@ func Count[T int | int64](n T, one, several string) string {
 		word = one
 	}
 	return strconv.FormatInt(int64(n), 10) + " " + word
+}
+
+// Round rounds a duration to four digits at most, for printing: 1.234567s becomes 1.235s.
+func Round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 10000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/penstock-go/penstock/internal/figures"
 )
@@ -24,6 +25,16 @@ func TestOneIsSingular(t *testing.T) {
 	for n, want := range map[int]string{0: "0 misses", 1: "1 miss", 2: "2 misses", -1: "-1 misses"} {
 		if got := figures.Count(n, "miss", "misses"); got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestDurationsHaveFourDigitsAtMost(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 999: "999ns", 9999: "9.999µs", 12345: "12.35µs", 1234567891: "1.235s", 90 * time.Second: "1m30s",
+	} {
+		if got := figures.Round(d).String(); got != want {
+			t.Errorf("%d ns: got %s, want %s", d, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -113,7 +114,7 @@ func (s *Slow) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, sample := range s.Samples() {
-		fmt.Fprintf(w, "%v\t%s\tepoch %d, batch %d\t%s\n", round(sample.Took), sample.title(), sample.Epoch, sample.Batch, sample.stages())
+		fmt.Fprintf(w, "%v\t%s\tepoch %d, batch %d\t%s\n", figures.Round(sample.Took), sample.title(), sample.Epoch, sample.Batch, sample.stages())
 	}
 	w.Flush()
 	return b.String()
@@ -148,19 +149,10 @@ func (s Sample) stages() string {
 	slices.SortStableFunc(sums, func(a, b loader.StageSpan) int { return cmp.Compare(b.Took, a.Took) })
 	var words []string
 	for _, sum := range sums {
-		words = append(words, fmt.Sprintf("%s %v", sum.Name, round(sum.Took)))
+		words = append(words, fmt.Sprintf("%s %v", sum.Name, figures.Round(sum.Took)))
 	}
 	if s.Err != nil {
 		words = append(words, "failed")
 	}
 	return strings.Join(words, ", ")
-}
-
-// round rounds a duration to three or four digits.
-func round(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 10000 {
-		unit *= 10
-	}
-	return d.Round(unit)
 }

@@ -74,7 +74,7 @@ func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
 		return nil, err
 	}
 	if ds == nil {
-		return nil, errors.New("transform: Images: the dataset is nil")
+		return nil, errors.New("Images: the dataset is nil")
 	}
 	if p.hands > 0 {
 		return nil, fmt.Errorf("Parallel(%d): only for Compile: a loader's workers prepare several images at a time", p.hands)

@@ -176,16 +176,20 @@ func TestBatchesOfAnySizeGiveTheSameClasses(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	empty := t.TempDir()
-	for name, test := range map[string]struct {
-		o    options
-		says string
-	}{
-		"not installed": {options{dir: "../images/photos", model: empty, batch: 1, top: 1}, "examples/onnx/install " + empty},
-		"batch":         {options{model: empty, top: 1}, "-batch 0"},
+	err := run(t.Context(), &bytes.Buffer{}, options{dir: "../images/photos", model: empty, batch: 1, top: 1})
+	if want := "examples/onnx/install " + empty; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	for says, o := range map[string]options{
+		"-batch 0":          {dir: empty, top: 1},
+		"-dir: open absent": {dir: "absent", batch: 1, top: 1},
 	} {
-		if err := run(t.Context(), &bytes.Buffer{}, test.o); err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: got %v, want %q", name, err, test.says)
+		if err := o.check(nil); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, want %q", err, says)
 		}
+	}
+	if err := (options{dir: empty, batch: 1, top: 1}).check([]string{"photos"}); err == nil || !strings.Contains(err.Error(), `"photos" is not a flag`) {
+		t.Errorf("got %v", err)
 	}
 	installed(t)
 	for dir, says := range map[string]string{empty: "no images", filepath.Join(empty, "absent"): "no such file"} {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
@@ -443,5 +445,32 @@ func TestStatsAreOneLine(t *testing.T) {
 	dir := t.TempDir()
 	if got := open(t, newSource(1), dir, 1<<20).String(); got != "blocks of source in "+dir+", at most 1 MiB" {
 		t.Error(got)
+	}
+}
+
+// TestManyMayOpenAFolderThatIsNew at the same time. Some write blocks before others have looked for
+// the tag.
+func TestManyMayOpenAFolderThatIsNew(t *testing.T) {
+	s := newSource(2)
+	rounds := 300
+	if testing.Short() {
+		rounds = 30
+	}
+	for range rounds {
+		dir := t.TempDir()
+		var group errgroup.Group
+		for range 8 {
+			group.Go(func() error {
+				c, err := cache.New(s, dir, 8*blockSize, cache.BlockSize(blockSize))
+				if err != nil {
+					return err
+				}
+				p := make([]byte, s.object(0).Size)
+				return errors.Join(c.ReadAt(t.Context(), s.object(0), p, 0), c.Close())
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -93,23 +93,22 @@ func (f *folder) part(k key) string { return f.path(string(k) + "." + f.session 
 
 // claim checks that the folder is a cache, or makes it one if it is empty.
 func (f *folder) claim() error {
-	text, err := os.ReadFile(f.path(tagName))
-	switch {
-	case err == nil && string(text) == tag:
-		return nil
-	case err == nil && !strings.HasPrefix(tag, string(text)): // a prefix is of a process that was killed, or has not finished
-		return fmt.Errorf("%s is of another program or another version", tagName)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return files.Cause(err)
+	if tagged, err := f.tagged(); tagged || err != nil {
+		return err
 	}
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return files.Cause(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != tagName && name != lockName && !isSession.MatchString(name) { // another process may be ahead
-			return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", name, tagName)
+		name := e.Name()
+		if name == tagName || name == lockName || isSession.MatchString(name) { // another process may be ahead
+			continue
 		}
+		if tagged, err := f.tagged(); tagged || err != nil { // far ahead: it tagged the folder before it wrote blocks
+			return err
+		}
+		return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", name, tagName)
 	}
 	file, err := os.OpenFile(f.path(tagName), os.O_WRONLY|os.O_CREATE, 0o600) // without O_TRUNC: others may read it
 	if err != nil {
@@ -117,6 +116,20 @@ func (f *folder) claim() error {
 	}
 	_, err = file.WriteString(tag)
 	return files.Cause(errors.Join(err, file.Close()))
+}
+
+// tagged reports whether the folder has a whole tag. One of something else is an error.
+func (f *folder) tagged() (bool, error) {
+	text, err := os.ReadFile(f.path(tagName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, files.Cause(err)
+	case !strings.HasPrefix(tag, string(text)): // a prefix is of a process that was killed, or has not finished
+		return false, fmt.Errorf("%s is of another program or another version", tagName)
+	}
+	return len(text) == len(tag), nil
 }
 
 // begin makes the file that says that this process lives. The folder is locked.

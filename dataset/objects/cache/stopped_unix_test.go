@@ -29,10 +29,10 @@ func TestSeveralProcessesStayBelowTheLimitTogether(t *testing.T) {
 	for range 20 {
 		work(t, s, c, 2)
 		signal(unix.SIGSTOP) // else files would come and go while they are counted
-		for _, p := range children {
+		for k, p := range children {
 			var status unix.WaitStatus
 			if _, err := unix.Wait4(p.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
-				t.Fatalf("process %d has not stopped: %v, %v", p.Pid, status, err)
+				t.Fatalf("process %d has not stopped: status %d, %v: %s", p.Pid, status, err, kills[k]())
 			}
 		}
 		if _, _, used := tree(t, dir); used > s.room()/3 {

@@ -28,7 +28,7 @@ type epoch struct {
 	p      *Prefetcher
 	number int // in the order in which epochs were foreseen
 	future dataset.Future
-	loop   any // equal for all epochs of the same batches, such as those of two datasets that are concatenated
+	loop   *loop
 	of     objects.Blocks
 	seen   []uint64       // a bit per block, with Once: whether it was met
 	ahead  sync.WaitGroup // the goroutine that looks ahead
@@ -48,16 +48,16 @@ type epoch struct {
 	claimed int      // number of blocks so far
 	bytes   int64
 	at      int  // batch that it looks at
-	allMet  bool // whether it has looked at all batches
+	looking bool // whether there are batches that it has not looked at
 	stopped bool
 }
 
 // Foresee begins to fetch the blocks of the samples of f, in the order of their batches.
 func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) {
-	e := &epoch{p: p, future: f, of: of}
-	e.loop = e
+	e := &epoch{p: p, future: f, of: of, looking: true}
+	var key any = e
 	if whole := wholeOf(f); reflect.ValueOf(whole).Comparable() {
-		e.loop = whole
+		key = whole
 	}
 	if of.Once {
 		e.seen = make([]uint64, (max(of.Len, 0)+63)/64)
@@ -66,6 +66,7 @@ func (p *Prefetcher) Foresee(f dataset.Future, of objects.Blocks) (stop func()) 
 	p.foreseen++
 	e.number = p.foreseen
 	p.epochs = append(p.epochs, e)
+	p.join(e, key)
 	p.mu.Unlock()
 	// The first batch's blocks are requested before Foresee returns.
 	if more := e.lookAhead(false); more {
@@ -90,6 +91,7 @@ func (e *epoch) stop() {
 	p := e.p
 	p.mu.Lock()
 	e.stopped = true
+	e.loop.ended(e)
 	p.change.Broadcast()
 	p.mu.Unlock()
 	e.ahead.Wait()
@@ -98,7 +100,7 @@ func (e *epoch) stop() {
 		p.release(b, e)
 	}
 	e.handOver()
-	p.epochs = slices.DeleteFunc(p.epochs, func(other *epoch) bool { return other == e })
+	p.leave(e)
 	p.start()
 	p.change.Broadcast()
 	p.mu.Unlock()
@@ -189,7 +191,7 @@ func (e *epoch) lookAhead(wait bool) (more bool) {
 	}
 	e.p.mu.Lock()
 	defer e.p.mu.Unlock()
-	e.allMet = true
+	e.loop.ended(e)
 	e.p.change.Broadcast()
 	return false
 }
@@ -203,13 +205,14 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 	p := e.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.at < e.batch {
+	if from := e.at; from < e.batch {
 		e.at = e.batch
+		e.loop.moved(from)
 		p.change.Broadcast() // others of the loop may wait for that
 	}
 	for !e.stopped {
 		done := e.future.Done()
-		e.forget(done)
+		e.loop.forget(done)
 		switch begun := e.future.Begun(); {
 		case done > e.batch:
 			return true, false
@@ -237,27 +240,37 @@ func (e *epoch) meet(name objects.Block, local, wait bool) (met, stopped bool) {
 }
 
 // mayFetch reports whether n more bytes may be fetched. Epochs of one loop wait for each other
-// with every batch. An epoch that has not begun waits until all blocks of earlier ones, and of
+// with every batch. A loop that has not begun waits until all blocks of earlier ones, and of
 // those that have begun, are under way. The caller holds the mutex.
 func (e *epoch) mayFetch(begun int, n int64) bool {
-	for _, other := range e.p.epochs {
-		if other.loop == e.loop && other.at < e.batch && !other.allMet && !other.stopped {
-			return false
-		}
+	if e.loop.least < e.batch {
+		return false
 	}
 	room := max(e.p.room, n) // a large block alone
-	if e.bytes+n > room {
+	if begun == 0 && e.p.bytes+n > room {
+		return false
+	}
+	if e.bytes == 0 {
+		room = e.p.memory // blocks of the loop's other epochs do not keep it from its first one
+	}
+	if e.loop.bytes+n > room {
 		return false
 	}
 	if begun > 0 {
 		return true
 	}
-	for _, other := range e.p.epochs {
-		if other.loop != e.loop && !other.allMet && !other.stopped && (other.number < e.number || other.future.Begun() > 0) {
+	for _, other := range e.p.loops {
+		if other != e.loop && other.looking > 0 && (other.number < e.loop.number || other.future.Begun() > 0) {
 			return false
 		}
 	}
-	return e.p.bytes+n <= room
+	return true
+}
+
+// hold counts n more bytes that the epoch holds. The caller holds the mutex.
+func (e *epoch) hold(n int64) {
+	e.bytes += n
+	e.loop.bytes += n
 }
 
 // plan adds a block to those that wait. The caller holds the mutex.

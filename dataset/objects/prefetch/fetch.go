@@ -54,9 +54,9 @@ func (b *block) claim(e *epoch, batch int) {
 		at++
 	}
 	if at == 0 {
-		e.bytes += b.name.Len
+		e.hold(b.name.Len)
 		if len(b.claims) > 0 {
-			b.claims[0].epoch.bytes -= b.name.Len
+			b.claims[0].epoch.hold(-b.name.Len)
 		}
 	}
 	b.claims = slices.Insert(b.claims, at, claim{e, e.claimed, batch, batch, 1})
@@ -76,9 +76,9 @@ func (b *block) of(e *epoch) *claim {
 
 // start sends requests, as many as are allowed. The caller holds the mutex.
 func (p *Prefetcher) start() {
-	for _, e := range p.epochs {
+	for _, l := range p.loops {
 		for len(p.running) < p.allowed {
-			next := p.earliest(e.loop)
+			next := l.earliest()
 			if next == nil {
 				break
 			}
@@ -88,32 +88,6 @@ func (p *Prefetcher) start() {
 			p.request(b, next)
 		}
 	}
-}
-
-// earliest is the epoch of a loop whose next block is needed first, or nil if no block waits.
-// The caller holds the mutex.
-func (p *Prefetcher) earliest(loop any) (found *epoch) {
-	least := 0
-	for _, e := range p.epochs {
-		if e.loop != loop || e.stopped {
-			continue
-		}
-		for len(e.waiting) > 0 && e.waiting[0].gone {
-			e.waiting[0] = nil
-			e.waiting = e.waiting[1:]
-		}
-		if len(e.waiting) == 0 {
-			continue
-		}
-		batch := -1 // if the epoch does not need it any more
-		if c := e.waiting[0].of(e); c != nil {
-			batch = c.first
-		}
-		if found == nil || batch < least {
-			found, least = e, batch
-		}
-	}
-	return found
 }
 
 // request sends a request for a block. The caller holds the mutex.
@@ -168,9 +142,9 @@ func (p *Prefetcher) release(b *block, e *epoch) {
 		}
 		b.claims = append(b.claims[:k], b.claims[k+1:]...)
 		if k == 0 {
-			e.bytes -= b.name.Len
+			e.hold(-b.name.Len)
 			if len(b.claims) > 0 {
-				b.claims[0].epoch.bytes += b.name.Len
+				b.claims[0].epoch.hold(b.name.Len)
 			}
 		}
 		break
@@ -190,7 +164,7 @@ func (p *Prefetcher) drop(b *block) {
 	delete(p.blocks, b.name)
 	p.bytes -= b.name.Len
 	if len(b.claims) > 0 {
-		b.claims[0].epoch.bytes -= b.name.Len
+		b.claims[0].epoch.hold(-b.name.Len)
 		b.claims = nil
 	}
 	if b.state == fetched && b.err == nil && !b.read && b.readers == 0 {

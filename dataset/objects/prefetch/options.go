@@ -17,7 +17,8 @@ func defaults() config { return config{memory: 256 << 20, requests: 128} }
 
 // Memory sets how many bytes may be fetched and not read yet, or being fetched. The default
 // is 256 MiB. Less is used where that is enough: 64 MiB at first, and twice as much whenever
-// a batch has to wait. A larger block is not fetched in advance. If two loops run over one store at
+// a batch has to wait. A larger block is not fetched in advance. The datasets that a loop reads
+// from one store share it, such as those of a concatenation. If two loops run over one store at
 // the same time, such as training and validation, each has as much.
 //
 // It should hold what is consumed in the time of a slow request. Blocks of different sizes use

@@ -17,10 +17,10 @@
 //
 // Blocks are fetched as far ahead as memory allows: 64 MiB at first, and twice as much
 // whenever a later batch than the first has to wait, up to [Memory]. When a block is read
-// its memory is free, and the next one is requested. So in the long run there are as many requests at
-// once as Little's law says: blocks per second times seconds per request. At the start, and
-// after a delay, there are more, to fill the memory; [Requests] bounds them. The first
-// requests are few, so that the first batch need not share the network with later ones.
+// its memory is free, and the next one is requested. So in the long run there are as many
+// requests at once as Little's law says: blocks per second times seconds per request. At the
+// start, and after a delay, there are more, to fill the memory; [Requests] bounds them. The
+// first requests are few, so that the first batch need not share the network with later ones.
 //
 // A request that takes twenty times as long as others delays no batch, as long as the
 // memory holds what is consumed in that time.
@@ -48,6 +48,7 @@ type Prefetcher struct {
 	change   sync.Cond // tells epochs that there may be room
 	foreseen int       // number of epochs so far
 	epochs   []*epoch  // that have not ended, in the order in which they were foreseen
+	loops    []*loop   // of these epochs, in the same order
 	blocks   map[objects.Block]*block
 	bytes    int64               // of blocks
 	room     int64               // for bytes, which grows up to the option Memory

@@ -2,8 +2,8 @@
 //
 // Go counts the allocations of the whole process: those of other goroutines and of the
 // runtime, too, and those that follow when the garbage collector empties a pool. Such
-// allocations are rare, while those of the function come with every call. So the functions here measure
-// several times and return the least.
+// allocations are rare, while those of the function come with every call. So the functions
+// here measure several times and return the least.
 package allocs
 
 import (
@@ -23,7 +23,8 @@ func PerRun(most float64, runs int, f func()) float64 {
 
 // Bytes returns how many bytes of memory a call of f takes, also if they are freed
 // meanwhile. It calls f until it takes at most most bytes, up to ten times, and returns the
-// least. So f must do the same work in every call.
+// least. So f must do the same work in every call, and must not keep memory from one call to
+// the next if the first call is what counts.
 func Bytes(most uint64, f func()) uint64 {
 	return least(most, func() uint64 {
 		var before, after runtime.MemStats

@@ -55,12 +55,14 @@ func TestChild(t *testing.T) {
 	case !errors.Is(err, fs.ErrNotExist):
 		t.Fatal(err)
 	}
-	out, err := os.OpenFile(filepath.Join(dir, "batches"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
+	path := filepath.Join(dir, "batches")
+	// A batch that was noted in part comes again, because its position was not saved. Windows
+	// does not truncate a file that is open for appending.
+	if err := os.Truncate(path, int64(len(wholeLines(t, path)))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	// A batch that was noted in part comes again, because its position was not saved.
-	if err := out.Truncate(int64(len(wholeLines(t, out.Name())))); err != nil {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	ds := open(t, seeking{&numbers{n: -1}}, filepath.Join(dir, "spool"), options...)

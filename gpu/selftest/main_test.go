@@ -102,7 +102,7 @@ func TestEveryDefectIsCaught(t *testing.T) {
 		{"download", "copies", "copies of 1 bytes, page-locked: "},
 		{"kernel", "copies", ": the sum on the device is"},
 		{"upload", "stage", "batch 0: Download returns other data"},
-		{"early", "stage", "batch "}, // the first one may be slow to be looked at
+		{"early", "stage", ": Download returns other data"}, // the first one may be slow to be looked at
 		{"kernel", "stage", ": the sum on the device is"},
 		{"serial", "overlap", "want 50 % or more"},
 		{"kernel", "training", ": the loss is "},

@@ -16,7 +16,8 @@ import (
 // generator.
 //
 // All epochs of s must be as long as its epoch 0. An order keeps ⌈draws/n⌉ orders
-// of s. It is an error if s is empty and draws is not 0. A negative draws panics, and so does a nil s.
+// of s. It is an error if s is empty and draws is not 0. A negative draws panics,
+// and so does a nil s.
 func Repeat(s Sampler, draws int) (Sampler, error) {
 	mustSampler("Repeat", s)
 	mustCount("Repeat", "draws", draws)

@@ -2,11 +2,13 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -202,5 +204,8 @@ func release(drop []*made) {
 	}
 }
 
-// passing reports whether another attempt may succeed.
-func (m *made) passing() bool { return m.err != nil && dataset.MayPass(m.err) }
+// passing reports whether another attempt of this service may succeed. The versions of its
+// objects are those that it listed when it began: one that was replaced stays an error.
+func (m *made) passing() bool {
+	return m.err != nil && dataset.MayPass(m.err) && !errors.Is(m.err, objects.ErrReplaced)
+}

@@ -59,6 +59,18 @@ func certificate(t *testing.T) serve.ListenOption {
 	return serve.TLS(authority.New(t).Issue(t, "service"))
 }
 
+// listens waits until a service listens, and returns its address.
+func listens(t *testing.T, address <-chan net.Addr, ended <-chan error) string {
+	t.Helper()
+	select {
+	case a := <-address:
+		return a.String()
+	case err := <-ended:
+		t.Fatalf("the service ended before it listened: %v", err)
+		return ""
+	}
+}
+
 func TestOnlyClientsOfTheAuthorityAreServed(t *testing.T) {
 	ours, others := authority.New(t), authority.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,7 +80,7 @@ func TestOnlyClientsOfTheAuthorityAreServed(t *testing.T) {
 		ended <- serve.ListenAndServe(ctx, "localhost:0", newServer(t, samples(9)), serve.TLS(ours.Issue(t, "service")),
 			serve.ClientCA(ours.File()), serve.Listening(func(a net.Addr) { address <- a }))
 	}()
-	at := <-address
+	at := listens(t, address, ended)
 	for name, c := range map[string]struct {
 		certificates []tls.Certificate
 		served       bool
@@ -78,7 +90,7 @@ func TestOnlyClientsOfTheAuthorityAreServed(t *testing.T) {
 		"none":   {nil, false},
 	} {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ours.Pool(), Certificates: c.certificates}}
-		resp, err := (&http.Client{Transport: transport}).Get("https://" + at.String() + "/healthz")
+		resp, err := (&http.Client{Transport: transport}).Get("https://" + at + "/healthz")
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -125,7 +137,7 @@ func TestRequestsEndBeforeTheService(t *testing.T) {
 	}()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
-	url := "https://" + (<-address).String()
+	url := "https://" + listens(t, address, ended)
 	got := make(chan string, 1)
 	go func() {
 		r, _ := http.NewRequest("GET", url+"/v1/"+s.Plan()+"/0/0-1/200", nil)
@@ -168,7 +180,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	go func() {
 		ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Connections(1), serve.Listening(func(a net.Addr) { address <- a }))
 	}()
-	to := (<-address).String()
+	to := listens(t, address, ended)
 	first, err := net.Dial("tcp", to)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +219,7 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 		go func() {
 			ended <- serve.ListenAndServe(ctx, "localhost:0", s, serve.Listening(func(a net.Addr) { address <- a }))
 		}()
-		c, err := net.Dial("tcp", (<-address).String())
+		c, err := net.Dial("tcp", listens(t, address, ended))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,8 @@
 //	401  the token is wrong
 //	404  the epoch has no such batch
 //	409  the service serves another plan, which "plan" names
-//	500  the batch cannot be made, on any replica; "name" and "index" say which sample failed
+//	500  the batch cannot be made, on any replica; "name" and "index" say which sample failed.
+//	     So it is after an object was replaced that the service has listed: start it again
 //	503  the service has too much to do, or ends, or data cannot be read now: try again
 //	     after Retry-After seconds, or another replica at once
 package serve

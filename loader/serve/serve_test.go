@@ -21,6 +21,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -473,6 +474,27 @@ func TestAnErrorThatMayPassIsTriedAgain(t *testing.T) {
 	// The loop of the plan's first batch, and another one that begins again after an error.
 	if text := request(s, "GET", "/metrics", nil).Body.String(); !strings.Contains(text, "penstock_loops_total 2\n") {
 		t.Errorf("more than two loops have memory of their own:\n%s", text)
+	}
+}
+
+// TestAnObjectThatWasReplacedIsNotReadAgain: the service knows its version from a listing that
+// no request repeats.
+func TestAnObjectThatWasReplacedIsNotReadAgain(t *testing.T) {
+	var reads atomic.Int32
+	s := newServer(t, &source{n: 80, fails: func(i int) error {
+		if i == 60 {
+			reads.Add(1)
+			return fmt.Errorf("read: %w", objects.ErrReplaced)
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.Workers(1))) // one worker does not read as far ahead
+	for range 10 {
+		if w := get(s, "0/0-1/15"); w.Code != 500 || w.Header().Get("Retry-After") != "" {
+			t.Errorf("status %d, want 500: %s", w.Code, w.Body)
+		}
+	}
+	if n := reads.Load(); n != 1 {
+		t.Errorf("the object was read %d times, want once", n)
 	}
 }
 

@@ -49,9 +49,15 @@ func HTTPClient(client *http.Client) Option {
 // TLS sets how replicas are reached over HTTPS, such as the certificate authority that has
 // issued their certificates (RootCAs) and the certificate of the client (Certificates). The
 // default is the system's authorities and no certificate. All replicas need https then. It
-// cannot be combined with [HTTPClient], whose Transport has its own. secure is copied.
+// cannot be combined with [HTTPClient], whose Transport has its own. secure is copied. Its
+// NextProtos do not matter: the client speaks HTTP/1.1.
 func TLS(secure *tls.Config) Option {
-	return Option{func(c *config) { c.tls, c.secured = secure.Clone(), true }}
+	return Option{func(c *config) {
+		c.tls, c.secured = secure.Clone(), true
+		if c.tls != nil {
+			c.tls.NextProtos = []string{"http/1.1"} // with others, the Transport would take HTTP/2 for HTTP/1.1
+		}
+	}}
 }
 
 // Retries sets how often all replicas are asked again before a batch fails. The default is 20:
@@ -68,8 +74,7 @@ func OpenWithin(d time.Duration) Option { return Option{func(c *config) { c.with
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }} }
 
 // Silence sets the time without a byte after which a request counts as broken. It must be
-// longer than the service needs to make a batch, and than its sampler needs to plan an epoch.
-// The default is a minute.
+// longer than the service needs to make a batch, and than its sampler needs to plan an epoch. The default is a minute.
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 
 // Hedge sets how many second requests may be sent to the next replica for slow ones, as a

@@ -25,7 +25,7 @@ type spans struct {
 // A batchSpan is a batch's span, and what is known for its children.
 type batchSpan struct {
 	span             trace.Span
-	begun, delivered time.Time
+	begun, delivered time.Time // spans.mu guards delivered until the loop body runs; zero before
 
 	mu     sync.Mutex
 	stages []loader.StageTime
@@ -108,13 +108,30 @@ func (s *spans) ready(info loader.BatchInfo, took time.Duration) {
 	span.End(trace.WithTimestamp(end))
 }
 
+// deliver notes that a batch is delivered, and returns its span, if it has one. The loop body
+// of an earlier batch that has not ended has panicked: there is one loop body at a time.
+func (s *spans) deliver(info loader.BatchInfo) *batchSpan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, earlier := range s.batches {
+		if !earlier.delivered.IsZero() {
+			earlier.giveUp()
+			delete(s.batches, id)
+		}
+	}
+	b := s.batches[info.ID]
+	if b != nil {
+		b.delivered = time.Now()
+	}
+	return b
+}
+
 // delivered is a hook.
 func (s *spans) delivered(info loader.BatchInfo, waited time.Duration) {
-	b := s.of(info)
+	b := s.deliver(info)
 	if b == nil {
 		return
 	}
-	b.delivered = time.Now()
 	b.span.SetAttributes(attribute.Int("penstock.samples", info.Samples))
 	s.child(b, "wait", b.delivered.Add(-waited)).End(trace.WithTimestamp(b.delivered))
 }
@@ -137,20 +154,29 @@ func (s *spans) freed(info loader.BatchInfo) {
 		return
 	}
 	if b := s.end(info); b != nil {
-		b.span.SetAttributes(attribute.Bool("penstock.delivered", false))
-		b.span.End()
+		b.giveUp()
 	}
 }
 
-// closed is a hook. It ends the spans of batches whose loop bodies have panicked.
+// closed is a hook. It ends the span of the batch whose loop body runs or has panicked, and
+// those of batches that workers hold whose calls have not returned.
 func (s *spans) closed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.batches {
-		b.span.SetStatus(codes.Error, "the loop body has not returned")
-		b.span.End()
+		b.giveUp()
 	}
 	clear(s.batches)
+}
+
+// giveUp ends the span of a batch whose loop body has not begun or has not returned.
+func (b *batchSpan) giveUp() {
+	if b.delivered.IsZero() {
+		b.span.SetAttributes(attribute.Bool("penstock.delivered", false))
+	} else {
+		b.span.SetStatus(codes.Error, "the loop body has not returned")
+	}
+	b.span.End()
 }
 
 // end forgets a batch and returns its span, if it had not been forgotten.

@@ -16,7 +16,8 @@ import (
 // Calls of user code may still run after their loop has ended. With a [Timeout],
 // Close waits no longer than that for them. If some have not returned by then, it
 // returns a [TimeoutError]. The memory that they use is freed when they return, so
-// the [Allocator] must outlive them.
+// the [Allocator] must outlive them. Close itself calls Close of the other Readers, and
+// waits for that as long as it takes.
 func (l *Loader) Close() error {
 	r, ok := l.close()
 	if !ok {

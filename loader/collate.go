@@ -3,7 +3,6 @@ package loader
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -132,18 +131,20 @@ func (w *worker) steps(j *job) error {
 	return nil
 }
 
-// apply calls step k. The error of a panic names the step.
-func (w *worker) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			name := ""
-			if s, ok := w.l.cfg.collate[k].(fmt.Stringer); ok {
-				name = fmt.Sprintf(" (%v)", s)
-			}
-			err = fmt.Errorf("Collate: step %d%s: %w", k, name, &PanicError{Value: v, Stack: debug.Stack()})
-		}
+// apply calls step k. Its error names the step.
+func (w *worker) apply(k int, apply dataset.BatchApply, dst, src dataset.Columns) error {
+	err := func() (err error) {
+		defer recovered(&err)
+		return apply(dst, src)
 	}()
-	return apply(dst, src)
+	if err == nil {
+		return nil
+	}
+	name := ""
+	if s, ok := w.l.cfg.collate[k].(fmt.Stringer); ok {
+		name = fmt.Sprintf(" (%v)", s)
+	}
+	return fmt.Errorf("Collate: step %d%s: %w", k, name, err)
 }
 
 // batchSeed is "collate\0" in ASCII.

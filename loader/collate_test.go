@@ -217,8 +217,8 @@ func TestFieldsThatStepsMakeBeginAsZeros(t *testing.T) {
 
 func TestErrorOfStepNamesItsBatchUnderAnyPolicy(t *testing.T) {
 	for name, fails := range map[string]func() error{
-		"wrong labels":                 func() error { return errors.New("wrong labels") },
-		"Collate: step 0: panic: oops": func() error { panic("oops") },
+		"Collate: step 0: wrong labels": func() error { return errors.New("wrong labels") },
+		"Collate: step 0: panic: oops":  func() error { panic("oops") },
 		"runtime.Goexit was called": func() error {
 			runtime.Goexit()
 			return nil

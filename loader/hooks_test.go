@@ -241,8 +241,8 @@ func TestObserversAreCalledInTheirOrder(t *testing.T) {
 
 func TestLoaderIsNotMadeIfItsHookFails(t *testing.T) {
 	for want, made := range map[string]func() error{
-		"loader: hook LoaderMade: panic: broken": func() error { panic("broken") },
-		"loader: Observe: it has another\nfirst": func() error { return errors.New("it has another") },
+		"loader: hook LoaderMade: panic: broken":         func() error { panic("broken") },
+		"loader: hook LoaderMade: it has another\nfirst": func() error { return errors.New("it has another") },
 	} {
 		var got journal
 		memory := new(checked)
@@ -259,6 +259,22 @@ func TestLoaderIsNotMadeIfItsHookFails(t *testing.T) {
 		if len(memory.out) != 0 || !slices.Equal(got.lines, []string{"first closed"}) {
 			t.Errorf("%s: %d slabs are not freed, got %q", want, len(memory.out), got.lines)
 		}
+	}
+}
+
+func TestALoaderThatItsHookClosesIsNotMade(t *testing.T) {
+	var got journal
+	memory := new(checked)
+	closes := func(name string) func() error { return func() error { got.note("%s closed", name); return nil } }
+	_, err := loader.New(&fake{n: 8}, loader.Memory(memory),
+		loader.Observe(loader.Trace{LoaderClosed: closes("first")}),
+		loader.Observe(loader.Trace{LoaderMade: func(l *loader.Loader) error { return l.Close() }, LoaderClosed: closes("second")}),
+		loader.Observe(loader.Trace{LoaderMade: func(*loader.Loader) error { got.note("third made"); return nil }, LoaderClosed: closes("third")}))
+	if !errors.Is(err, loader.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	if want := []string{"first closed", "second closed"}; len(memory.out) != 0 || !slices.Equal(got.lines, want) {
+		t.Errorf("%d slabs are not freed, got %q, want %q", len(memory.out), got.lines, want)
 	}
 }
 

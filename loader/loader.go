@@ -75,20 +75,20 @@ type Loader struct {
 	tuning *tuning // nil without Auto
 	stocks stocks  // memory for ragged fields
 
-	telling   telling
-	counts    counts
-	meter     meter
-	advised   sync.Once
-	warned    sync.Once
-	announced int // number of observers whose LoaderMade has succeeded
+	telling telling
+	counts  counts
+	meter   meter
+	advised sync.Once
+	warned  sync.Once
 
-	mu      sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
-	workers []*worker  // with Workers(0) one, for the loop's own goroutine
-	free    []*job     // jobs without a batch
-	run     *run       // the loop that runs, or nil
-	begun   int64      // number of batches that were begun
-	closed  bool
-	late    error // errors of freeing slabs and closing Readers, for Close to return
+	mu        sync.Mutex // guards the fields below, and those of runs, jobs and workers that say so; no user code runs under it
+	workers   []*worker  // with Workers(0) one, for the loop's own goroutine
+	free      []*job     // jobs without a batch
+	run       *run       // the loop that runs, or nil
+	begun     int64      // number of batches that were begun
+	closed    bool
+	announced int   // number of observers whose LoaderMade has succeeded
+	late      error // errors of freeing slabs and closing Readers, for Close to return
 
 	// Goroutines that may outlive a loop:
 	outside   crew // counts strays and plannings

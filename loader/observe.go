@@ -132,7 +132,8 @@ func called(hook func()) (err error) {
 	return nil
 }
 
-// announce calls the hooks LoaderMade. If one fails, the loader is closed.
+// announce calls the hooks LoaderMade. If one fails, the loader is closed. If it is closed
+// meanwhile, the error is ErrClosed.
 func (l *Loader) announce() (err error) {
 	made := false
 	defer func() {
@@ -144,10 +145,24 @@ func (l *Loader) announce() (err error) {
 		if err := o.announce(l); err != nil {
 			return err
 		}
-		l.announced++
+		if !l.knows() {
+			return errors.Join(ErrClosed, o.farewell())
+		}
 	}
 	made = true
 	return nil
+}
+
+// knows counts an observer whose LoaderMade has succeeded. It reports false if the loader was
+// closed meanwhile, which has not called that observer's LoaderClosed.
+func (l *Loader) knows() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.announced++
+	return true
 }
 
 func (o observer) announce(l *Loader) error {
@@ -155,19 +170,23 @@ func (o observer) announce(l *Loader) error {
 		return nil
 	}
 	var refused error
-	if err := called(func() { refused = o.made(l) }); err != nil {
-		return fmt.Errorf("loader: hook LoaderMade: %w", err)
+	err := called(func() { refused = o.made(l) })
+	if err == nil {
+		err = refused
 	}
-	if refused != nil {
-		return fmt.Errorf("loader: Observe: %w", refused)
+	if err != nil {
+		return fmt.Errorf("loader: hook LoaderMade: %w", err)
 	}
 	return nil
 }
 
 // farewell calls the hooks LoaderClosed of the observers that know the loader.
 func (l *Loader) farewell() error {
+	l.mu.Lock()
+	announced := l.announced
+	l.mu.Unlock()
 	var errs []error
-	for _, o := range l.cfg.observers[:l.announced] {
+	for _, o := range l.cfg.observers[:announced] {
 		errs = append(errs, o.farewell())
 	}
 	return errors.Join(errs...)

@@ -26,6 +26,9 @@ func (c *counts) listed(e *SampleError) *SampleError {
 		return e
 	}
 	place := placeOf(p.Stack)
+	if place == "" {
+		return e // of user code, with a stack of another form
+	}
 	if !c.panicked[place] {
 		if c.panicked == nil {
 			c.panicked = map[string]bool{}

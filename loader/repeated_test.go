@@ -52,19 +52,45 @@ func TestPanicsAtOnePlacePrintOneStack(t *testing.T) {
 	}
 }
 
-// A named step of Collate panics.
-type named struct{}
-
-func (named) String() string { return "Named(3)" }
-func (named) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
-	return before, func(dst, src dataset.Columns) error { panic("broken") }, nil
+// TestStacksOfAnotherFormArePrinted: those of a dataset that recovers panics itself.
+func TestStacksOfAnotherFormArePrinted(t *testing.T) {
+	ds := &fake{n: 4, place: func(_ context.Context, i int, _ dataset.Slot) error {
+		return &loader.PanicError{Value: i, Stack: fmt.Appendf(nil, "decoder.c:%d", i)}
+	}}
+	l := newLoader(t, ds, loader.OnError(loader.Skip, loader.NoLimit))
+	for _, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	failures := l.Stats().Failures
+	if len(failures) != 4 {
+		t.Errorf("got %d failures, want 4", len(failures))
+	}
+	for _, f := range failures {
+		if want := fmt.Sprintf("\n\ndecoder.c:%d", f.Index); !strings.HasSuffix(f.Error(), want) {
+			t.Errorf("sample %d: got %s, want %q at its end", f.Index, f, want)
+		}
+	}
 }
 
-func TestPanicInCollateNamesTheStep(t *testing.T) {
+// A named step of Collate fails.
+type named struct{ apply dataset.BatchApply }
+
+func (named) String() string { return "Named(3)" }
+func (n named) Bind(before dataset.Spec) (dataset.Spec, dataset.BatchApply, error) {
+	return before, n.apply, nil
+}
+
+func TestErrorsOfCollateNameTheStep(t *testing.T) {
 	nothing := dataset.BatchFunc(func(dst, src dataset.Columns) error { return nil })
+	panics := func(dst, src dataset.Columns) error { panic("broken") }
+	fails := func(dst, src dataset.Columns) error { return errors.New("broken") }
 	for want, step := range map[string]dataset.BatchStep{
-		"error: loader: epoch 0, batch 0: Collate: step 1 (Named(3)): panic: broken": named{},
-		"error: loader: epoch 0, batch 0: Collate: step 1: panic: broken":            dataset.BatchFunc(func(dst, src dataset.Columns) error { panic("broken") }),
+		"error: loader: epoch 0, batch 0: Collate: step 1 (Named(3)): panic: broken": named{panics},
+		"error: loader: epoch 0, batch 0: Collate: step 1: panic: broken":            dataset.BatchFunc(panics),
+		"error: loader: epoch 0, batch 0: Collate: step 1 (Named(3)): broken":        named{fails},
+		"error: loader: epoch 0, batch 0: Collate: step 1: broken":                   dataset.BatchFunc(fails),
 	} {
 		ds := &fake{n: 4, place: func(context.Context, int, dataset.Slot) error { return nil }}
 		got := outcome(t, newLoader(t, ds, loader.BatchSize(2), loader.Collate(nothing, step)))

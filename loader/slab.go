@@ -158,9 +158,8 @@ func (s *slab) exchange(n int) error {
 	if len(old) == 0 {
 		return nil
 	}
-	err := s.memory.Free(old)
-	s.from.slabs.Add(-int64(len(old))) // now another slab may take its place in the budget
-	if err != nil {
+	defer s.from.slabs.Add(-int64(len(old))) // another slab may take its place in the budget, even if Free panics
+	if err := s.memory.Free(old); err != nil {
 		return fmt.Errorf("free: %w", err)
 	}
 	return nil

@@ -26,7 +26,8 @@ type Stats struct {
 	// place: its batches say only how many there were.
 	Failures []*SampleError
 	// NoBatch says why the last loop ended without a batch, such as "no batch: 8 samples,
-	// batches of 100, DropLast". It is empty if there was one.
+	// batches of 100, DropLast". It is empty if there was one, while a loop runs, and if the
+	// last loop ended with an error or early.
 	NoBatch string
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is
@@ -185,6 +186,9 @@ func (c *counts) loops(begun time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since, c.inBody = begun, false
+	if !begun.IsZero() {
+		c.noBatch = ""
+	}
 }
 
 func (c *counts) waited(d time.Duration, first bool) {
@@ -209,7 +213,6 @@ func (c *counts) bodyTook(d time.Duration) {
 func (c *counts) delivered(samples int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.noBatch = ""
 	c.batches++
 	c.samples += int64(samples)
 }

@@ -18,7 +18,8 @@ import (
 // return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
 	// LoaderMade is called by [New] when the loader is ready. If it returns an error or
-	// panics, there is no loader: New returns the error. Hooks that keep something for one
+	// panics, there is no loader: New returns the error, and [ErrClosed] if the loader was
+	// closed meanwhile. Hooks that keep something for one
 	// loader refuse a second one so.
 	LoaderMade func(l *Loader) error
 	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns

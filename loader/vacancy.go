@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // vacancy says why the run, which has ended by itself, had no batch. It is empty if the run
@@ -34,6 +35,12 @@ func (c *config) vacancy(p *plan) string {
 		return "no batch: the service has none for this rank"
 	case p.batches != nil:
 		return "no batch: the BatchSampler gives none" + of
+	case e.left == 0 && p.samples > 0 && c.ranks != nil && !c.set.sampler:
+		equal := ""
+		if c.ranks.mode == sampler.DropToEven {
+			equal = ", which DropToEven makes equal"
+		}
+		return fmt.Sprintf("no batch: %s too few for %d ranks%s", figures.Count(p.samples, "sample is", "samples are"), c.ranks.world, equal)
 	case e.left == 0 && p.samples > 0:
 		return "no batch: the Sampler gives no samples" + of
 	case e.left < c.batchSize && c.dropLast:

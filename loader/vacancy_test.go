@@ -2,6 +2,7 @@ package loader_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
@@ -21,7 +22,9 @@ func TestALoopWithoutABatchSaysWhy(t *testing.T) {
 			"no batch: 8 samples, batches of 100, DropLast: a smaller BatchSize helps, or DropLast(false)"},
 		{&fake{n: 8}, []loader.Option{loader.BatchSize(5), loader.DropLast(true), loader.Ranks(1, 2, sampler.PadToEven)},
 			"no batch: 4 samples for rank 1 of 2, batches of 5, DropLast: a smaller BatchSize helps, or DropLast(false)"},
-		{&fake{n: 3}, []loader.Option{loader.Ranks(1, 4, sampler.DropToEven)}, "no batch: the Sampler gives no samples for rank 1 of 4"},
+		{&fake{n: 3}, []loader.Option{loader.Ranks(1, 4, sampler.DropToEven)}, "no batch: 3 samples are too few for 4 ranks, which DropToEven makes equal"},
+		{&fake{n: 1}, []loader.Option{loader.Ranks(1, 4, sampler.KeepExact)}, "no batch: 1 sample is too few for 4 ranks"},
+		{&fake{n: 3}, []loader.Option{loader.Ranks(1, 4, sampler.DropToEven), loader.Sampler(sampler.Sequential(3))}, "no batch: the Sampler gives no samples for rank 1 of 4"},
 		{&fake{n: 3}, []loader.Option{loader.Sampler(sampler.Sequential(0))}, "no batch: the Sampler gives no samples"},
 		{&fake{n: 3}, []loader.Option{loader.BatchSampler(sampler.List{})}, "no batch: the BatchSampler gives none"},
 		{&fake{n: 0}, []loader.Option{loader.BatchSize(5)}, "no batch: the dataset has no samples"},
@@ -79,6 +82,25 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
 	}
 	if got := l.Stats().NoBatch; got != "" {
 		t.Errorf("after the end of an epoch: got %q", got)
+	}
+}
+
+func TestWhyThereWasNoBatchIsForgottenWithTheNextLoop(t *testing.T) {
+	l := newLoader(t, &fake{n: 8}, loader.BatchSampler(later{}))
+	for range l.Epoch(t.Context(), 0) {
+	}
+	if l.Stats().NoBatch == "" {
+		t.Error("no reason after a loop without a batch")
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range l.Epoch(cancelled, 1) {
+		if err == nil {
+			t.Error("a batch in a loop that was cancelled")
+		}
+	}
+	if s := l.Stats(); s.NoBatch != "" || s.Verdict() != "" {
+		t.Errorf("after a loop that was cancelled: got %q, the verdict %q, want none", s.NoBatch, s.Verdict())
 	}
 }
 

@@ -283,7 +283,7 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	hooks := loader.Observe(view.Trace("train"))
 	ds := fake{make([]string, 8), steady(0)}
 	l := newLoader(t, ds, hooks)
-	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: Observe: live: Trace("train"): it belongs to a loader that is not closed`) {
+	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: hook LoaderMade: live: Trace("train"): it belongs to a loader that is not closed`) {
 		t.Errorf("got %v", err)
 	}
 	for range l.Epoch(t.Context(), 0) {

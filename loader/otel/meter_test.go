@@ -162,7 +162,7 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	provider, collect := metrics(t)
 	hooks := loader.Observe(otel.Trace(otel.MeterProvider(provider)))
 	l := newLoader(t, fake{n: 8}, hooks)
-	if _, err := loader.New(fake{n: 8}, hooks); err == nil || !strings.Contains(err.Error(), "loader: Observe: otel: Trace: it belongs to a loader that is not closed") {
+	if _, err := loader.New(fake{n: 8}, hooks); err == nil || !strings.Contains(err.Error(), "loader: hook LoaderMade: otel: Trace: it belongs to a loader that is not closed") {
 		t.Errorf("got %v", err)
 	}
 	epoch(t, t.Context(), l, 0)

@@ -328,7 +328,7 @@ func TestFileIsForOneLoader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil || !strings.Contains(err.Error(), "loader: Observe: trace: File: it already belongs to a loader") {
+	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil || !strings.Contains(err.Error(), "loader: hook LoaderMade: trace: File: it already belongs to a loader") {
 		t.Errorf("got %v", err)
 	}
 	for range l.Epoch(t.Context(), 0) {

@@ -63,8 +63,8 @@ func readAugmentGolden(t *testing.T) (g augmentGolden) {
 	return g
 }
 
-// picture is the image of augment.py.
-func picture(w, h, k int) *Image {
+// sampleImage is the image of augment.py.
+func sampleImage(w, h, k int) *Image {
 	img := &Image{}
 	img.resize(w, h)
 	for i, v := range pixels(w, h) {
@@ -147,7 +147,7 @@ func TestAugmentationsAreTorchvisions(t *testing.T) {
 	var s scratch
 	wrong := map[string]int{}
 	for _, c := range readAugmentGolden(t).Cases {
-		img := picture(c.w, c.h, c.k)
+		img := sampleImage(c.w, c.h, c.k)
 		c.run(img, &s)
 		if got := sum(rgb(img))[:6]; got != c.sum {
 			wrong[c.op]++
@@ -168,7 +168,7 @@ func TestBlurAndElasticAreWithinOneLevelOfTorchvisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		img := picture(c.w, c.h, c.k)
+		img := sampleImage(c.w, c.h, c.k)
 		c.run(img, &s)
 		for i, v := range rgb(img) {
 			if d := int(v) - int(want[i]); d < -1 || d > 1 {

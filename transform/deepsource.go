@@ -88,13 +88,14 @@ func (d *ownDecoder) load() (err error) {
 	return nil
 }
 
-func (d *decoded) samples() (int, tensor.Dtype, error) {
+func (d *decoded) samples() (n int, dtype tensor.Dtype, err error) {
+	defer d.guarded(&err)
 	if m, ok := d.Image.(*Planes); ok {
 		if err := m.check(); err != nil {
 			return 0, tensor.Dtype{}, err
 		}
 	}
-	n, dtype := samplesOf(d.Image)
+	n, dtype = samplesOf(d.Image)
 	return n, dtype, nil
 }
 

@@ -175,7 +175,7 @@ func (x *Pipeline) Open() (dataset.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.inner.Spec())}
+	r := &reader{Pipeline: x, inner: inner, raw: x.raw, lane: newLane(x.program), unsaid: x.bytesPassing(x.inner.Spec(), x.raw.pixel == 0)}
 	r.cells = make([]dataset.Cell, len(x.inner.Spec()))
 	r.input = dataset.NewCell(x.inner.Spec()[x.field])
 	if len(x.views) > 0 {

@@ -181,7 +181,7 @@ func TestNaNBecomes0InIntegers(t *testing.T) {
 		x := images(t, ds, transform.Depth16(1), transform.ApplyPlanes(nan), transform.ToDtype(dt))
 		slot := slotsOf(t, x)[0]
 		if dt == tensor.Uint16 {
-			if got := dataset.Row[uint16](slot, 0); got[0] != 0 {
+			if got := dataset.Row[uint16](slot, 0); got[0] != 0 || got[1] != 0 {
 				t.Errorf("%v", got)
 			}
 		} else if got := dataset.Row[int32](slot, 0); got[0] != 0 || got[1] != 0 {
@@ -229,3 +229,58 @@ func TestMemoryThatOwnStepsPutIntoImagesStaysTheirs(t *testing.T) {
 type bytewise func(m *transform.Image)
 
 func (f bytewise) Apply(m *transform.Image, _ *rand.Rand) error { f(m); return nil }
+
+// TestStepsMayExchangeMemoryOfImages lets steps give the image's memory to what New makes.
+func TestStepsMayExchangeMemoryOfImages(t *testing.T) {
+	const w, h = 6, 5
+	fill := func(s *transform.Sample, v uint8) {
+		for i := range s.Image.Pix {
+			s.Image.Pix[i] = v
+		}
+	}
+	foreign := slices.Repeat([]uint8{7}, 4*w*h)
+	for name, list := range map[string][]transform.Step{
+		"Image, the new one": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			fill(s, 9)
+			m := s.New(w, h)
+			clear(m.Pix)
+			m.Pix, s.Image.Pix = s.Image.Pix, m.Pix
+			s.Image = m
+			return nil
+		}))},
+		"Image, the old one": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			fill(s, 0)
+			m := s.New(w, h)
+			for i := range m.Pix {
+				m.Pix[i] = 9
+			}
+			m.Pix, s.Image.Pix = s.Image.Pix, m.Pix
+			return nil
+		}))},
+		"Image, and other memory": {transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			fill(s, 9)
+			m := s.New(w, h)
+			m.Pix, s.Image.Pix = s.Image.Pix, foreign
+			s.Image = m
+			return nil
+		}))},
+		"Planes": {transform.Depth16(1), transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
+			for i := range s.Planes.Pix {
+				s.Planes.Pix[i] = 9
+			}
+			m := s.NewPlanes(w, h)
+			clear(m.Pix)
+			m.Pix, s.Planes.Pix = s.Planes.Pix, m.Pix
+			s.Planes = m
+			return nil
+		}))},
+	} {
+		ds := arrays(t, tensor.Uint8, tensor.Shape{h, w}, make([]uint8, 5*w*h))
+		list = append(list, transform.Crop(0, 0, 4, 4))
+		for i, slot := range slotsOf(t, images(t, ds, list...)) {
+			if got := dataset.Row[uint8](slot, 0); slices.Min(got) != 9 || slices.Max(got) != 9 {
+				t.Errorf("%s: sample %d: got %v, want only 9", name, i, got)
+			}
+		}
+	}
+}

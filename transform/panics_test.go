@@ -41,15 +41,13 @@ func (unlucky) ApplyPlanes(m *transform.Planes, _ *rand.Rand) error {
 	return nil
 }
 
-// unluckySize is a SampleTransform whose Size panics once images come.
-type unluckySize struct {
-	unlucky
-	asked int
-}
+// unluckySize is a SampleTransform whose Size panics if the step before it has seen a 2.
+type unluckySize struct{ seen *int }
 
-func (u *unluckySize) Size(w, h int) (int, int) {
-	u.asked++
-	unluckyAt(u.asked - 2) // images 0 and 1 are well
+func (unluckySize) ApplySample(*transform.Sample, *rand.Rand) error { return nil }
+
+func (u unluckySize) Size(w, h int) (int, int) {
+	unluckyAt(*u.seen)
 	return w, h
 }
 
@@ -80,25 +78,27 @@ func plainFiles() dataset.Dataset {
 // TestPanicOfAnOwnStepNamesStepSampleAndField: through a loader, in every kind of own code. The
 // stack is there once, and the other samples are well.
 func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
-	photo := transform.Field("photo")
-	for want, c := range map[string]struct {
+	photo, seen := transform.Field("photo"), new(int)
+	see := transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error { *seen = int(s.Image.Pix[0]); return nil }))
+	for _, c := range []struct {
+		want  string
 		ds    dataset.Dataset
 		steps []transform.Step
 		panic string
 	}{
-		"transform: transform_test.unlucky: field \"photo\": ": {
+		{want: "transform: transform_test.unlucky: field \"photo\": ",
 			ds: twoFields(), steps: []transform.Step{transform.Apply(unlucky{}), photo}},
-		"transform: transform_test.unlucky of \"caption\": field \"photo\": ": {
+		{want: "transform: transform_test.unlucky of \"caption\": field \"photo\": ",
 			ds: twoFields(), steps: []transform.Step{photo, transform.RandomApply(1, transform.ApplySample(unlucky{}, "caption"))}},
-		"transform: transform_test.unluckySize: field \"photo\": ": {
-			ds: twoFields(), steps: []transform.Step{photo, transform.ApplySample(new(unluckySize))}},
-		"transform: transform_test.unlucky: field \"views\": ": {
+		{want: "transform: transform_test.unluckySize: field \"photo\": ",
+			ds: twoFields(), steps: []transform.Step{photo, see, transform.ApplySample(unluckySize{seen})}},
+		{want: "transform: transform_test.unlucky: field \"views\": ",
 			ds: twoFields(), steps: []transform.Step{photo, transform.Views(2, transform.Apply(unlucky{})).As("views")}},
-		"transform: transform_test.unlucky : field \"photo\": ": {
+		{want: "transform: transform_test.unlucky: field \"photo\": ",
 			ds: twoFields(), steps: []transform.Step{photo, transform.ToTensor(), transform.ApplyPlanes(unlucky{})}},
-		"transform: decode: plain: field \"photo\": ": {
+		{want: "transform: decode: plain: field \"photo\": ",
 			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.CenterCrop(1)}, panic: "66"},
-		"transform: decode: plain: field \"photo\" : ": {
+		{want: "transform: decode: plain: field \"photo\": ",
 			ds: plainFiles(), steps: []transform.Step{photo, plainDecoder, transform.Depth16(4), transform.CenterCrop(1)}, panic: "66"},
 	} {
 		images, err := transform.Images(c.ds, c.steps...)
@@ -114,7 +114,7 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 				t.Fatal(err)
 			}
 			if b.Len() != 3 {
-				t.Errorf("%s: %d samples are well, want 3", want, b.Len())
+				t.Errorf("%s: %d samples are well, want 3", c.want, b.Len())
 			}
 		}
 		failures := l.Stats().Failures
@@ -122,13 +122,13 @@ func TestPanicOfAnOwnStepNamesStepSampleAndField(t *testing.T) {
 			t.Error(err)
 		}
 		if len(failures) != 1 {
-			t.Fatalf("%s: %d failures, want 1", want, len(failures))
+			t.Fatalf("%s: %d failures, want 1", c.want, len(failures))
 		}
 		value := c.panic
 		if value == "" {
 			value = "unlucky"
 		}
-		text := "loader: sample 2, epoch 0, batch 0: " + strings.ReplaceAll(want, " : ", ": ") + "panic: " + value
+		text := "loader: sample 2, epoch 0, batch 0: " + c.want + "panic: " + value
 		var p *dataset.PanicError
 		if got := failures[0]; firstLine(got) != text || !errors.As(got, &p) || p.Value != value || strings.Count(got.Error(), "\ngoroutine ") != 1 ||
 			!strings.Contains(string(p.Stack), "transform_test.") {
@@ -162,6 +162,15 @@ func TestPanicsInCompileAreErrors(t *testing.T) {
 		if err := c.IntoBytes(make([]byte, 3), transform.Decoded(img)); err == nil || firstLine(err) != want || !errors.As(err, &p) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+	deep, err := transform.Compile(transform.Depth16(3), transform.Resize(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &image.RGBA{Rect: image.Rect(0, 0, 2, 2), Stride: 8} // its method Opaque panics
+	var p *dataset.PanicError
+	if err := deep.IntoBytes(make([]byte, 6), transform.Decoded(short)); !errors.As(err, &p) {
+		t.Errorf("got %v, want the panic of an image without pixels", err)
 	}
 	own, err := transform.Compile(transform.Apply(unlucky{}), transform.Decoder("eof", "EOF", neverDecoded, panickingConfig), transform.Resize(1, 1))
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // PassThrough names fields that stay as they are although steps move the image: a thumbnail, or the
@@ -15,11 +17,14 @@ import (
 //
 // As in torchvision, all fields that no step names pass through, and the plan lists them
 // ([Pipeline.String]). But some would surely no longer belong to the image: then [Images] returns
-// an error if the field must be named here. These are masks (ragged uint8 named "mask", "masks" or
-// "segments", and arrays of the image's height and width) and, where no step declares masks or
-// keypoints instead, boxes (ragged float32 (n, 4)). A ragged uint8 field that turns out to hold
-// image files makes the sample an error. Fields named by [BoxField.Apart] need not be named here.
-// [Compile] ignores it.
+// an error if the field must be named here. These are masks and, where no step declares masks or
+// keypoints instead, boxes (ragged float32 (n, 4)). Masks are fields named "mask", "masks" or
+// "segments", if they are ragged uint8 or of shape (h, w). Where images are arrays, all arrays of their
+// height and width are masks too. Fields named by [BoxField.Apart] need not be named here.
+//
+// Whether another ragged uint8 field holds image files is known only once a sample is read. Then
+// the sample's error ends the loop, also where the loader skips samples that fail: see
+// [dataset.MayPass]. [Compile] ignores PassThrough.
 func PassThrough(fields ...string) Step {
 	text := "PassThrough()"
 	if len(fields) > 0 {
@@ -41,12 +46,16 @@ func (p *program) moves(s Step) {
 	}
 }
 
-// movedBy is the first step that moves pixels, or empty.
-func (p *program) movedBy() string {
+// movedBy is the first step that moves pixels of images, which are files or arrays. It is empty if
+// there is none.
+func (p *program) movedBy(files bool) string {
+	if p.upright && files {
+		return "ExifTranspose()" // comes before all others, and leaves arrays as they are
+	}
 	mover := p.mover
 	for _, v := range p.views {
 		if mover == "" {
-			mover = v.program.movedBy()
+			mover = v.program.movedBy(files)
 		}
 	}
 	return mover
@@ -96,7 +105,7 @@ func (p *program) checkPassing(spec dataset.Spec, w, h int) error {
 			errs = append(errs, fmt.Errorf("%s: another step names that field", call))
 		}
 	}
-	mover := p.movedBy()
+	mover := p.movedBy(w == 0)
 	for _, f := range p.passing(spec) {
 		if mover == "" || p.passes(f.Name) || f.Ragged && len(p.boxes) > 0 { // of which Boxes has an error
 			continue
@@ -123,25 +132,32 @@ func (a *annotated) passes(name string) bool {
 // may have nothing to do with them.
 func (p *program) belongs(f dataset.Field, w, h int) string {
 	file := f.Ragged && f.Dtype == tensor.Uint8 && f.Elements() == 1
-	switch {
+	named := f.Name == "mask" || f.Name == "masks" || f.Name == "segments"
+	boxes := f.Ragged && f.Dtype == tensor.Float32 && slices.Equal(f.Shape, tensor.Shape{4}) && !p.annotated.any()
+	sized := w > 0 && slices.Equal(f.Shape, tensor.Shape{h, w})
+	switch array := !f.Ragged && (sized || named && len(f.Shape) == 2); {
+	case !boxes && !array && !(file && named):
+		return ""
+	case p.upright && w == 0:
+		return "files that are upright already, without ExifTranspose()"
+	case boxes:
+		return fieldCall("Boxes", f.Name, "XYXY") + " or another format"
 	case file && f.Name == "masks":
 		return fieldCall("Masks", f.Name)
-	case file && (f.Name == "mask" || f.Name == "segments"):
+	case file:
 		return fieldCall("Mask", f.Name)
-	case f.Ragged && f.Dtype == tensor.Float32 && slices.Equal(f.Shape, tensor.Shape{4}) && !p.annotated.any():
-		return fieldCall("Boxes", f.Name, "XYXY") + " or another format"
-	case f.Ragged || w == 0 || !slices.Equal(f.Shape, tensor.Shape{h, w}):
-		return ""
+	case w > 0 && !sized, dense.IsFloat(f.Dtype), f.Dtype == half.Float16Dtype, f.Dtype == half.BFloat16Dtype:
+		return fmt.Sprintf("ApplySample(…, %q)", f.Name)
 	case f.Dtype == tensor.Uint8 || f.Dtype == tensor.Uint16:
 		return fieldCall("Mask", f.Name)
 	}
 	return fieldCall("Mask", f.Name) + " of uint8 or uint16"
 }
 
-// bytesPassing are the fields of bytes that pass through while the image moves, without a step that says
-// so. They must not be image files.
-func (p *program) bytesPassing(spec dataset.Spec) (fields []int) {
-	if p.movedBy() == "" {
+// bytesPassing are the fields of bytes that pass through while the image, a file or an array, moves,
+// without a step that says so. They must not be image files.
+func (p *program) bytesPassing(spec dataset.Spec, files bool) (fields []int) {
+	if p.movedBy(files) == "" {
 		return nil
 	}
 	for _, f := range p.passing(spec) {
@@ -152,6 +168,16 @@ func (p *program) bytesPassing(spec dataset.Spec) (fields []int) {
 	return fields
 }
 
+// An unsaidFile is the error of an image file that would pass through. The steps are wrong, and not
+// the sample: with other steps it can be read. So a loader does not skip all samples by it.
+type unsaidFile struct{ error }
+
+// Temporary makes it an error after dataset.MayPass.
+func (unsaidFile) Temporary() bool { return true }
+
+// readsMasks are the names of the formats that Mask reads.
+var readsMasks = []string{"PNG", "GIF", "BMP", "TIFF", "PNM"}
+
 // checkFiles is the error of image files that would pass through.
 func (r *reader) checkFiles(dst dataset.Slot) error {
 	for _, f := range r.unsaid {
@@ -160,8 +186,12 @@ func (r *reader) checkFiles(dst dataset.Slot) error {
 			if !certain(&formats[i], data) {
 				continue
 			}
-			return fmt.Errorf("transform: field %q holds a %s file, which would stay as it is while %s moves the image: want %s if it is a mask, or %s if it has nothing to do with the image",
-				name, formats[i].name, r.program.movedBy(), fieldCall("Mask", name), namesCall("PassThrough", []string{name}))
+			files, want := r.raw.pixel == 0, ""
+			if slices.Contains(readsMasks, formats[i].name) && !(r.program.upright && files) {
+				want = fieldCall("Mask", name) + " if it is a mask, or "
+			}
+			return unsaidFile{fmt.Errorf("transform: field %q holds a %s file, which would stay as it is while %s moves the image: want %s%s if it has nothing to do with the image",
+				name, formats[i].name, r.program.movedBy(files), want, namesCall("PassThrough", []string{name}))}
 		}
 	}
 	return nil

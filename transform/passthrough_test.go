@@ -32,13 +32,16 @@ func fieldOfBytes(name string) dataset.Field {
 	return dataset.Field{Name: name, Dtype: tensor.Uint8, Ragged: true}
 }
 
-// TestForgottenFieldsAreErrors: what surely belongs to the image does not stay behind in silence.
+// TestForgottenFieldsAreErrors: what surely belongs to the image is not left as it is in silence.
 func TestForgottenFieldsAreErrors(t *testing.T) {
 	crop := transform.CenterCrop(2)
 	own := transform.ApplySample(step(func(*transform.Sample, *rand.Rand) error { return nil }), "mask")
 	mask := fieldOfBytes("mask")
 	array := dataset.Field{Name: "target", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}}
 	wide := dataset.Field{Name: "target", Dtype: tensor.Int64, Shape: tensor.Shape{4, 6}}
+	fixed := dataset.Field{Name: "mask", Dtype: tensor.Uint8, Shape: tensor.Shape{4, 6}}
+	small := dataset.Field{Name: "segments", Dtype: tensor.Uint8, Shape: tensor.Shape{2, 3}}
+	depth := dataset.Field{Name: "depth", Dtype: tensor.Float32, Shape: tensor.Shape{4, 6}}
 	boxes := dataset.Field{Name: "objects", Dtype: tensor.Float32, Shape: tensor.Shape{4}, Ragged: true}
 	const left = "transform: field %v would stay as it is while %s moves the image: want %s, or PassThrough(%q) if it has nothing to do with the image"
 	for _, c := range []struct {
@@ -54,6 +57,8 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 		{mask, []transform.Step{transform.RandAugment(2, 9)}, fmt.Sprintf(left, mask, "RandAugment(2, 9)", `Mask("mask")`, "mask")},
 		{array, []transform.Step{crop}, fmt.Sprintf(left, array, "CenterCrop(2)", `Mask("target")`, "target")},
 		{wide, []transform.Step{crop}, fmt.Sprintf(left, wide, "CenterCrop(2)", `Mask("target") of uint8 or uint16`, "target")},
+		{small, []transform.Step{crop}, fmt.Sprintf(left, small, "CenterCrop(2)", `ApplySample(…, "segments")`, "segments")},
+		{depth, []transform.Step{crop}, fmt.Sprintf(left, depth, "CenterCrop(2)", `ApplySample(…, "depth")`, "depth")},
 		{boxes, []transform.Step{crop}, fmt.Sprintf(left, boxes, "CenterCrop(2)", `Boxes("objects", XYXY) or another format`, "objects")},
 		{mask, []transform.Step{transform.PassThrough("masq"), transform.ToTensor()}, `transform: PassThrough("masq"): the dataset has no field "masq", only ` + fmt.Sprint(withField(mask, nil).Spec())},
 		{mask, []transform.Step{transform.PassThrough("image"), transform.ToTensor()}, `transform: PassThrough("image"): that is the field of the images`},
@@ -61,6 +66,7 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 		{mask, []transform.Step{transform.PassThrough(), transform.ToTensor()}, `transform: PassThrough(): want the names of fields`},
 		{mask, []transform.Step{transform.Views(2, transform.PassThrough("mask"), crop), transform.PassThrough("mask")}, `transform: Views(2, …): PassThrough("mask"): must be next to Views, not among its steps`},
 
+		{mask, []transform.Step{transform.ExifTranspose(), transform.ToTensor()}, "<nil>"}, // arrays have no Exif data
 		{mask, []transform.Step{transform.ColorJitter(0.1, 0.1, 0.1, 0.1), transform.ToTensor()}, "<nil>"},
 		{mask, []transform.Step{transform.Mask("mask"), crop}, "<nil>"},
 		{mask, []transform.Step{transform.PassThrough("mask"), crop}, "<nil>"},
@@ -76,19 +82,44 @@ func TestForgottenFieldsAreErrors(t *testing.T) {
 			t.Errorf("%v, %v: want -, got +\n%s", c.field, c.steps, diff)
 		}
 	}
+
+	const upright = "files that are upright already, without ExifTranspose()"
+	for _, c := range []struct {
+		field dataset.Field
+		steps []transform.Step
+		want  string
+	}{
+		{mask, []transform.Step{transform.ExifTranspose(), transform.Ragged(), transform.Sizes("sizes")}, fmt.Sprintf(left, mask, "ExifTranspose()", upright, "mask")},
+		{fixed, []transform.Step{transform.ExifTranspose(), crop}, fmt.Sprintf(left, fixed, "ExifTranspose()", upright, "mask")},
+		{boxes, []transform.Step{transform.ExifTranspose(), crop}, fmt.Sprintf(left, boxes, "ExifTranspose()", upright, "objects")},
+		{fixed, []transform.Step{crop}, fmt.Sprintf(left, fixed, "CenterCrop(2)", `Mask("mask")`, "mask")},
+		{fixed, []transform.Step{transform.ExifTranspose(), transform.PassThrough("mask"), crop}, "<nil>"},
+		{fixed, []transform.Step{transform.Ragged(), transform.Sizes("sizes")}, "<nil>"},
+		{array, []transform.Step{crop}, "<nil>"}, // the sizes of files are not known
+	} {
+		files := dataset.Func(0, dataset.Spec{fieldOfBytes("image"), c.field}, func(context.Context, int, dataset.Slot) error { return nil })
+		_, err := transform.Images(files, c.steps...)
+		if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
+			t.Errorf("files, %v, %v: want -, got +\n%s", c.field, c.steps, diff)
+		}
+	}
 }
 
 // TestImageFilesDoNotPassThroughUnsaid: a field is known to hold image files once there are some.
 func TestImageFilesDoNotPassThroughUnsaid(t *testing.T) {
 	crop := transform.RandomCrop(2)
-	const left = ` file, which would stay as it is while RandomCrop(2) moves the image: want Mask("extra") if it is a mask, or PassThrough("extra") if it has nothing to do with the image`
+	const (
+		moves = ` file, which would stay as it is while RandomCrop(2) moves the image: want `
+		apart = `PassThrough("extra") if it has nothing to do with the image`
+		left  = moves + `Mask("extra") if it is a mask, or ` + apart
+	)
 	for _, c := range []struct {
 		content string
 		steps   []transform.Step
 		want    string
 	}{
 		{"\x89PNG\r\n\x1a\n…", []transform.Step{crop}, `dataset: sample 0: transform: field "extra" holds a PNG` + left},
-		{"\xff\xd8\xff\xe0…", []transform.Step{crop}, `dataset: sample 0: transform: field "extra" holds a JPEG` + left},
+		{"\xff\xd8\xff\xe0…", []transform.Step{crop}, `dataset: sample 0: transform: field "extra" holds a JPEG` + moves + apart},
 		{"II*\x00…", []transform.Step{transform.Views(2, crop)}, `dataset: sample 0: transform: field "extra" holds a TIFF` + left},
 		{"\x89PNG\r\n\x1a\n…", []transform.Step{transform.PassThrough("extra"), crop}, "<nil>"},
 		{"\x89PNG\r\n\x1a\n…", []transform.Step{transform.ToTensor()}, "<nil>"},
@@ -103,6 +134,9 @@ func TestImageFilesDoNotPassThroughUnsaid(t *testing.T) {
 		s, err := dataset.At(t.Context(), x, 0)
 		if fmt.Sprint(err) != c.want {
 			t.Errorf("%q, %v:\ngot  %v\nwant %s", c.content, c.steps, err, c.want)
+		}
+		if dataset.MayPass(err) != (err != nil) {
+			t.Errorf("%v: a loader would skip all samples by it", err)
 		}
 		if err == nil && c.content != "" && !bytes.Equal(s["extra"].Data().([]uint8), []byte(c.content)) {
 			t.Errorf("%q became %q", c.content, s["extra"].Data())

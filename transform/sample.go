@@ -257,10 +257,9 @@ func (s *sampling) apply(e *engine, r *rand.Rand) error {
 
 // takeBack gives the engine's images their own memory again.
 func (s *Sample) takeBack() {
-	e := s.engine
-	e.img.Pix, e.spare.Pix = inOwn(s.pix[0], e.img.Pix), inOwn(s.pix[1], e.spare.Pix)
-	if d := e.deep; d != nil {
-		d.img.Pix, d.spare.Pix = inOwn(s.values[0], d.img.Pix), inOwn(s.values[1], d.spare.Pix)
+	bothOwn(s.pix, &s.engine.img.Pix, &s.engine.spare.Pix)
+	if d := s.engine.deep; d != nil {
+		bothOwn(s.values, &d.img.Pix, &d.spare.Pix)
 	}
 }
 

@@ -101,7 +101,7 @@ func (p *program) compileViews(given []Step) (errs []error) {
 		return nil
 	}
 	for _, s := range flat(given) {
-		if err := p.besideViews(s); err != nil {
+		if err := p.nextToViews(s); err != nil {
 			errs = append(errs, within(nameOf(s), err))
 		}
 	}
@@ -144,8 +144,8 @@ func flat(several []Step) (all []Step) {
 
 var errOneSize = errors.New("not with Views, whose results all have one size")
 
-// besideViews is the error of a step that cannot be next to Views.
-func (p *program) besideViews(s Step) error {
+// nextToViews is the error of a step that cannot be next to Views.
+func (p *program) nextToViews(s Step) error {
 	for _, late := range []bool{false, true} { // some steps must come before ToTensor, others after it
 		q := p.inner(p.field)
 		q.output.tensor, q.output.float, q.output.channels, q.output.dtype = late, late, 3, tensor.Float32
@@ -198,7 +198,7 @@ func (p *program) withViews(spec dataset.Spec, field, w, h int) (dataset.Spec, e
 		v := &p.views[i]
 		f, err := v.program.resultOf(w, h)
 		if v.field != p.field && given.Index(v.field) >= 0 {
-			err = errors.New("the dataset has a field of that name")
+			err = errors.Join(err, errors.New("the dataset has a field of that name"))
 		}
 		if err != nil {
 			if !v.crops {

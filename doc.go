@@ -15,7 +15,8 @@
 //		if err != nil {
 //			return err // it names the file
 //		}
-//		x, y := batch.Tensor("image"), batch.Tensor("label") // float32 (128, 3, 224, 224), int64 (128)
+//		// float32 (128, 3, 224, 224) and int64 (128); the last batch of an epoch may be smaller
+//		x, y := batch.Tensor("image"), batch.Tensor("label")
 //		…
 //	}
 //

@@ -22,7 +22,7 @@ func Example() {
 	for batch, err := range l.Epochs(context.Background(), 0, 3) {
 		check(err)
 		x, y := batch.Tensor("image"), batch.Tensor("label") // tensors over the batch's memory, no copy
-		fmt.Println(x.Shape(), y.Shape())                    // (128, 3, 224, 224) (128): train here
+		fmt.Println(x.Shape(), y.Shape())                    // (128, 3, 224, 224) (128), or fewer at the end: train here
 	}
 }
 

@@ -25,12 +25,15 @@ func TestLinksOfPagesLeadToFilesAndHeadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := fs.Glob(os.DirFS("."), "docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, pattern := range []string{"docs/*.md", "bench/README.md", "bench/*/README.md", "examples/*/README.md"} {
+		more, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, more...)
 	}
 	link := regexp.MustCompile(`\]\(([^()\s"]+)\)`)
-	for _, page := range append(pages, more...) {
+	for _, page := range pages {
 		for _, found := range link.FindAllStringSubmatch(withoutCode(read(t, page)), -1) {
 			if strings.Contains(found[1], "://") {
 				continue
@@ -63,6 +66,7 @@ func withoutCode(markdown string) string {
 // headings are the anchors of a page's headings, as GitHub names them.
 func headings(markdown string) map[string]bool {
 	anchors := map[string]bool{}
+	markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // comments in code begin with # too
 	for _, line := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(markdown, -1) {
 		kept := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(line[1]), "")
 		anchors[strings.ReplaceAll(kept, " ", "-")] = true

@@ -81,7 +81,7 @@ func TestClassOutOfRangeIsAnErrorOfItsBatch(t *testing.T) {
 	defer l.Close()
 	for _, err = range l.Epoch(t.Context(), 0) {
 	}
-	if want := "loader: epoch 0, batch 1: transform: CutMix: row 3 has class 9: want 0 to 8"; err == nil || err.Error() != want {
+	if want := "loader: epoch 0, batch 1: Collate: step 0 (CutMix(1, 9)): transform: CutMix: row 3 has class 9: want 0 to 8"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

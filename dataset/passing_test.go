@@ -1,30 +1,29 @@
 package dataset_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
+	"os"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
 )
 
-func TestErrorThatMayPassIsFoundAmongOthers(t *testing.T) {
+func TestErrorsOfTheSampleAndOfTheMomentAreToldApart(t *testing.T) {
 	for _, c := range []struct {
-		err  error
-		want bool
+		err               error
+		mayPass, persists bool
 	}{
-		{nil, false},
-		{fs.ErrNotExist, false},
-		{fmt.Errorf("read: %w", syscall.ENOENT), false},
-		{fmt.Errorf("read: %w", context.DeadlineExceeded), true},
-		{errors.Join(syscall.ENOENT, context.DeadlineExceeded), true},
-		{errors.Join(syscall.ENOENT, fs.ErrClosed), false},
+		{nil, false, false},
+		{errors.New("cut at byte 7"), false, false},
+		{os.ErrDeadlineExceeded, true, false},
+		{objects.ErrExpired, true, false},
+		{objects.ErrReplaced, true, true},
+		{fmt.Errorf("shard 3: %w", errors.Join(errors.New("close"), fmt.Errorf("read: %w", objects.ErrReplaced))), true, true},
 	} {
-		if got := dataset.MayPass(c.err); got != c.want {
-			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		if mayPass, persists := dataset.MayPass(c.err), dataset.Persists(c.err); mayPass != c.mayPass || persists != c.persists {
+			t.Errorf("%v: may pass %v, persists %v; want %v, %v", c.err, mayPass, persists, c.mayPass, c.persists)
 		}
 	}
 }

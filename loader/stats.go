@@ -27,7 +27,7 @@ type Stats struct {
 	Failures []*SampleError
 	// NoBatch says why the last loop ended without a batch, such as "no batch: 8 samples,
 	// batches of 100, DropLast". It is empty if there was one, while a loop runs, and if the
-	// last loop ended with an error or early.
+	// last loop that began ended with an error or early.
 	NoBatch string
 
 	// Wait is the time that the loop waited for batches. If it grows, the loader is

@@ -22,9 +22,10 @@ import (
 // "segments", if they are ragged uint8 or of shape (h, w). Where images are arrays, all arrays of their
 // height and width are masks too. Fields named by [BoxField.Apart] need not be named here.
 //
-// Whether another ragged uint8 field holds image files is known only once a sample is read. Then
-// the sample's error ends the loop, also where the loader skips samples that fail: see
-// [dataset.MayPass]. [Compile] ignores PassThrough.
+// Whether another ragged uint8 field holds image files is known only once a sample is read, and
+// not for PNM files, whose beginning is too short to be sure. Then the sample's error ends the
+// loop, also where the loader skips samples that fail: see [dataset.MayPass]. [Compile] ignores
+// PassThrough.
 func PassThrough(fields ...string) Step {
 	text := "PassThrough()"
 	if len(fields) > 0 {
@@ -172,11 +173,12 @@ func (p *program) bytesPassing(spec dataset.Spec, files bool) (fields []int) {
 // the sample: with other steps it can be read. So a loader does not skip all samples by it.
 type unsaidFile struct{ error }
 
-// Temporary makes it an error after dataset.MayPass.
-func (unsaidFile) Temporary() bool { return true }
+// Temporary makes it an error after dataset.MayPass, Persistent one after dataset.Persists.
+func (unsaidFile) Temporary() bool  { return true }
+func (unsaidFile) Persistent() bool { return true }
 
 // readsMasks are the names of the formats that Mask reads.
-var readsMasks = []string{"PNG", "GIF", "BMP", "TIFF", "PNM"}
+var readsMasks = []string{"PNG", "GIF", "BMP", "TIFF"}
 
 // checkFiles is the error of image files that would pass through.
 func (r *reader) checkFiles(dst dataset.Slot) error {

@@ -135,7 +135,7 @@ func TestImageFilesDoNotPassThroughUnsaid(t *testing.T) {
 		if fmt.Sprint(err) != c.want {
 			t.Errorf("%q, %v:\ngot  %v\nwant %s", c.content, c.steps, err, c.want)
 		}
-		if dataset.MayPass(err) != (err != nil) {
+		if dataset.MayPass(err) != (err != nil) || dataset.Persists(err) != (err != nil) {
 			t.Errorf("%v: a loader would skip all samples by it", err)
 		}
 		if err == nil && c.content != "" && !bytes.Equal(s["extra"].Data().([]uint8), []byte(c.content)) {

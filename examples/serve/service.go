@@ -48,15 +48,20 @@ func provide(ctx context.Context, o options, token string) error {
 	return serve.ListenAndServe(ctx, o.listen, s, listening...)
 }
 
-// leftOut logs every image that cannot be read, the first time.
+// leftOut logs every image that cannot be read, the first time. Those whose batch is tried again
+// are not logged.
 func leftOut(logger *slog.Logger) loader.Trace {
 	var seen sync.Map
 	return loader.Trace{SampleFailed: func(e *loader.SampleError) {
-		if dataset.MayPass(e) {
-			return // the batch is tried again
+		what := "an image is left out"
+		switch {
+		case dataset.Persists(e):
+			what = "a batch cannot be made until the service is started again"
+		case dataset.MayPass(e):
+			return
 		}
 		if _, again := seen.LoadOrStore(e.Index, true); !again {
-			logger.Warn("an image is left out", "image", e.Name, "err", e.Err)
+			logger.Warn(what, "image", e.Name, "err", e.Err)
 		}
 	}}
 }

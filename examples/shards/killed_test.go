@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestKilledProcessesGoOnWithTheSameWeights kills processes, each after it has saved some steps.
-// The cache and the shards are in use then. Each of them may train for two epochs more, and has
+// The cache and the shards are in use then. Each of them may train for at least two epochs more, and has
 // ended before it is killed if the machine is too busy to look at its steps.
 func TestKilledProcessesGoOnWithTheSameWeights(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

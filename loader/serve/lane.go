@@ -2,13 +2,11 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -204,8 +202,8 @@ func release(drop []*made) {
 	}
 }
 
-// passing reports whether another attempt of this service may succeed. The versions of its
-// objects are those that it listed when it began: one that was replaced stays an error.
+// passing reports whether another attempt of this service may succeed. An object that was
+// replaced stays an error: the service knows its version from the listing with which it began.
 func (m *made) passing() bool {
-	return m.err != nil && dataset.MayPass(m.err) && !errors.Is(m.err, objects.ErrReplaced)
+	return m.err != nil && dataset.MayPass(m.err) && !dataset.Persists(m.err)
 }

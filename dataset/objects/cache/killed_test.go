@@ -75,6 +75,10 @@ func child(t *testing.T, dir string) (cmd *exec.Cmd, kill func() string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // if the test has ended before
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
 	return cmd, func() string {
 		lines := bufio.NewReader(out)
 		if rand.IntN(4) > 0 { // else perhaps while it opens the folder

@@ -16,8 +16,8 @@ type config struct {
 func defaults() config { return config{memory: 256 << 20, requests: 128} }
 
 // Memory sets how many bytes may be fetched and not read yet, or being fetched. The default
-// is 256 MiB. Less is used where that is enough: 64 MiB at first, and twice as much whenever
-// a batch has to wait. A larger block is not fetched in advance. The datasets that a loop reads
+// is 256 MiB. Less is used where that is enough: 64 MiB and a block of every dataset at first, and
+// twice as much whenever a batch has to wait. A larger block is not fetched in advance. The datasets that a loop reads
 // from one store share it, such as those of a concatenation. If two loops run over one store at
 // the same time, such as training and validation, each has as much.
 //

@@ -15,8 +15,8 @@
 //
 // # How much at once
 //
-// Blocks are fetched as far ahead as memory allows: 64 MiB at first, and twice as much
-// whenever a later batch than the first has to wait, up to [Memory]. When a block is read
+// Blocks are fetched as far ahead as memory allows: 64 MiB and a block of every dataset at
+// first, and twice as much whenever a later batch than the first has to wait, up to [Memory]. When a block is read
 // its memory is free, and the next one is requested. So in the long run there are as many
 // requests at once as Little's law says: blocks per second times seconds per request. At the
 // start, and after a delay, there are more, to fill the memory; [Requests] bounds them. The

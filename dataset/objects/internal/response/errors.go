@@ -11,17 +11,21 @@ import (
 
 var (
 	// ErrExpired is objects.ErrExpired.
-	ErrExpired error = &outdated{"expired"}
+	ErrExpired error = &outdated{text: "expired"}
 	// ErrReplaced is objects.ErrReplaced.
-	ErrReplaced error = &outdated{"replaced by another version"}
+	ErrReplaced error = &outdated{text: "replaced by another version", persists: true}
 )
 
 // An outdated error is of what the program knows of an object, not of its bytes: it may not
-// come again in another run. See dataset.MayPass.
-type outdated struct{ text string }
+// come again in another run. See dataset.MayPass and dataset.Persists.
+type outdated struct {
+	text     string
+	persists bool // for those who know the object from one listing
+}
 
-func (e *outdated) Error() string   { return e.text }
-func (e *outdated) Temporary() bool { return true }
+func (e *outdated) Error() string    { return e.text }
+func (e *outdated) Temporary() bool  { return true }
+func (e *outdated) Persistent() bool { return e.persists }
 
 // Permanent is err as an error after which nobody tries again.
 func Permanent(err error) error {

@@ -1,0 +1,200 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/bits"
+	"runtime"
+	"time"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/machine"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+type config struct {
+	workers, batchSize, prefetch, inFlight int
+
+	sampler      sampler.Sampler
+	batchSampler sampler.BatchSampler
+	shuffle      bool
+	seed         uint64
+	dropLast     bool
+	ranks        *ranks // nil for all samples
+	unordered    bool
+	help         bool
+	timeout      time.Duration
+	policy       Policy
+	limit        int
+	memory       Allocator
+	readAhead    int
+	collate      []dataset.BatchStep
+	trace        Trace // the hooks of all observers, without LoaderMade and LoaderClosed
+	observers    []observer
+	logger       *slog.Logger
+
+	processTime func() (used time.Duration, known bool)
+
+	slice  time.Duration              // between two looks of the tuner
+	decide func(*tuner, *window) bool // its decision
+	auto   bool                       // whether workers is only the number to begin with
+	budget int                        // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
+
+	set struct {
+		batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler, seed bool
+
+		otherBatches bool // whether BatchSampler was given before too
+	}
+}
+
+func newConfig(options []Option) config {
+	c := config{
+		workers:   runtime.GOMAXPROCS(0),
+		batchSize: 1,
+		prefetch:  2,
+		help:      true,
+		memory:    Heap{},
+		readAhead: 1,
+		budget:    bound,
+
+		processTime: machine.ProcessTime,
+
+		slice:  usualSlice,
+		decide: (*tuner).decide,
+	}
+	for _, option := range options {
+		if option.set != nil {
+			option.set(&c)
+		}
+	}
+	c.automatic(runtime.GOMAXPROCS(0))
+	return c
+}
+
+// validate reports everything that is wrong with the options.
+func (c *config) validate() error {
+	var errs []error
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("loader: "+format, args...))
+		}
+	}
+	wrong(c.workers < 0, "Workers(%d): want 0 or more", c.workers)
+	wrong(c.batchSize < 1, "BatchSize(%d): want 1 or more", c.batchSize)
+	wrong(c.batchSize > math.MaxInt32, "BatchSize(%d): want %d at most", c.batchSize, math.MaxInt32)
+	wrong(c.prefetch < 1, "Prefetch(%d): want 1 or more", c.prefetch)
+	wrong(c.prefetch > math.MaxInt32, "Prefetch(%d): want %d at most", c.prefetch, math.MaxInt32)
+	wrong(c.set.prefetch && c.workers == 0, "Prefetch(%d): nothing is prefetched with Workers(0)", c.prefetch)
+	wrong(c.set.inFlight && c.inFlight < 1, "InFlight(%d): want 1 or more", c.inFlight)
+	wrong(c.inFlight > math.MaxInt32, "InFlight(%d): want %d at most", c.inFlight, math.MaxInt32)
+	wrong(c.set.inFlight && c.set.prefetch, "InFlight(%d): replaces Prefetch(%d), give one of them", c.inFlight, c.prefetch)
+	wrong(c.budget < 1, "Budget(%d): want 1 or more", c.budget)
+	wrong(c.timeout < 0, "Timeout(%v): want 0 or more", c.timeout)
+	wrong(c.readAhead < 0, "ReadAhead(%d): want 0 or more", c.readAhead)
+	wrong(c.policy < Stop || c.policy > Replace, "OnError(%d): want Stop, Skip or Replace", c.policy)
+	wrong(c.limit < NoLimit, "OnError with the limit %d: want 0 or more, or NoLimit", c.limit)
+	wrong(c.memory == nil, "Memory(nil): want an Allocator")
+	if p, ok := c.memory.(poison); ok {
+		wrong(p.Allocator == nil, "Memory(Poison(nil)): want an Allocator")
+	}
+	wrong(c.set.sampler && c.sampler == nil, "Sampler(nil): want a Sampler")
+	wrong(c.set.sampler && c.shuffle, "Shuffle(true): cannot be given together with Sampler, which sets the order")
+	wrong(c.set.batchSampler && c.batchSampler == nil, "BatchSampler(nil): want a BatchSampler")
+	if r := c.ranks; r != nil {
+		_, err := sampler.Shard(sampler.Sequential(0), r.rank, r.world, r.mode)
+		wrong(err != nil, "Ranks(%d, %d, %v): %w", r.rank, r.world, r.mode, err)
+	}
+	switch {
+	case c.service() != nil:
+		c.checkService(wrong)
+	case c.set.batchSampler:
+		const batches = "cannot be given together with BatchSampler, which sets the batches"
+		wrong(c.set.batchSize, "BatchSize(%d): "+batches, c.batchSize)
+		wrong(c.set.sampler, "Sampler: "+batches)
+		wrong(c.shuffle, "Shuffle(true): "+batches)
+		wrong(c.dropLast, "DropLast(true): "+batches)
+	}
+	return errors.Join(errs...)
+}
+
+// fewest is the smallest number of slabs if neither Prefetch nor InFlight is given:
+// one for the loop body, one that is complete and one that is assembled.
+const fewest = 3
+
+// bound is the number of bytes of all slabs if nothing else is given.
+const bound = min(2<<30, math.MaxInt)
+
+// least is the number of slabs that there are even if they exceed the budget. A slab
+// that exceeds a budget that is given is an error.
+func (c *config) least() int {
+	if c.set.budget {
+		return 1
+	}
+	return fewest
+}
+
+// slabs is the number of slabs, if one has that many bytes.
+func (c *config) slabs(bytes int) int {
+	switch {
+	case c.set.inFlight:
+		return c.inFlight
+	case c.workers == 0:
+		return 1
+	case c.set.prefetch:
+		return c.prefetch*c.workers + 1
+	}
+	return min(c.prefetch*c.workers+1, max(c.least(), c.budget/max(bytes, 1)))
+}
+
+// bounded reports whether the number of slabs depends on their size.
+func (c *config) bounded() bool { return !c.set.inFlight && !c.set.prefetch && c.workers > 0 }
+
+// affordable reports an error if the machine cannot hold the slabs. Go ends a
+// program that allocates them.
+func (c *config) affordable(slabs, bytes int) error {
+	if all := saturated(slabs, bytes); c.set.budget && all > c.budget {
+		return fmt.Errorf("loader: Budget(%d): too little for %s of %s", c.budget, figures.Count(slabs, "slab", "slabs"), figures.Bytes(int64(bytes)))
+	}
+	if _, heap := c.memory.(Heap); !heap || checkMachine(bytes) != nil { // otherwise the Allocator reports it
+		return nil
+	}
+	if err := checkMachine(saturated(slabs, bytes)); err != nil {
+		return fmt.Errorf("loader: %d slabs of %s are %w", slabs, figures.Bytes(int64(bytes)), err)
+	}
+	return nil
+}
+
+// saturated is the product of two numbers that are not negative, or the largest int
+// if the product overflows.
+func saturated(a, b int) int {
+	if high, low := bits.Mul(uint(a), uint(b)); high == 0 && low <= math.MaxInt {
+		return int(low)
+	}
+	return math.MaxInt
+}
+
+// chosen fills in the sampler that the other options imply.
+func (c *config) chosen(ds dataset.Dataset) {
+	switch {
+	case c.sampler != nil || c.batchSampler != nil:
+	case ds.Len() == dataset.Unknown:
+		c.sampler = sampler.Endless()
+	case c.shuffle:
+		c.sampler = sampler.Shuffle(ds.Len(), c.seed)
+	default:
+		c.sampler = sampler.Sequential(ds.Len())
+	}
+	if s := c.service(); s != nil {
+		c.seed = s.Seed()
+	}
+	switch r := c.ranks; {
+	case r == nil:
+	case c.batchSampler != nil:
+		c.batchSampler, _ = sampler.ShardBatches(c.batchSampler, r.rank, r.world, r.mode) // validate has checked the ranks
+	default:
+		c.sampler, _ = sampler.Shard(c.sampler, r.rank, r.world, r.mode)
+	}
+}

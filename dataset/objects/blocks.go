@@ -27,6 +27,15 @@ type Blocks struct {
 	// Once says that the dataset keeps a block in memory for all of its samples, so that it
 	// reads its ranges once per epoch. Otherwise it reads them for every sample.
 	Once bool
+	// Summed says that the dataset compares checksums of whole ranges, so that an [Exchanger]
+	// computes them as soon as a range has come, while it is in the processor's caches.
+	Summed bool
+}
+
+// A Sum is the CRC-32C (RFC 3720, section 12.1) of some bytes, if Known.
+type Sum struct {
+	CRC32C uint32
+	Known  bool
 }
 
 // A Foreseer is a [Store] that fetches blocks in advance, when it knows which samples will
@@ -39,10 +48,17 @@ type Foreseer interface {
 // An Exchanger is a [Store] that has bytes in memory, and can give that memory away instead of
 // copying it.
 type Exchanger interface {
-	// Exchange returns n bytes of o from byte off on, in memory that belongs to the caller. The
-	// memory of dst, which may be nil, belongs to the store from then on, unless it is that of
-	// the returned bytes. After an error nobody may use it.
-	Exchange(ctx context.Context, o Object, dst []byte, off, n int64) ([]byte, error)
+	// Exchange returns n bytes of o from byte off on, in memory that belongs to the caller, and
+	// their checksum if the store has computed it. The memory of dst, which may be nil, belongs
+	// to the store from then on, unless it is that of the returned bytes. After an error nobody
+	// may use it.
+	Exchange(ctx context.Context, o Object, dst []byte, off, n int64) ([]byte, Sum, error)
+}
+
+// A Summer is a [Store] that computes checksums as bytes come.
+type Summer interface {
+	// ReadSummed is ReadAt, and returns the CRC-32C of the bytes.
+	ReadSummed(ctx context.Context, o Object, p []byte, off int64) (uint32, error)
 }
 
 // A Holder is a [Store] that has some bytes nearby, such as one with a cache on the local

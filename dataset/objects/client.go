@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"iter"
 	"math/rand/v2"
@@ -72,6 +73,19 @@ func (c *Client) String() string { return cmp.Or(c.Identity(), fmt.Sprintf("%T",
 
 // ReadAt reads len(p) bytes of o, from byte off on.
 func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) error {
+	return c.readAt(ctx, o, p, off, func([]byte) {})
+}
+
+// ReadSummed is ReadAt, and returns the CRC-32C of the bytes. It is computed as they come, when
+// they are in the processor's caches.
+func (c *Client) ReadSummed(ctx context.Context, o Object, p []byte, off int64) (sum uint32, err error) {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	err = c.readAt(ctx, o, p, off, func(p []byte) { sum = crc32.Update(sum, table, p) })
+	return sum, err
+}
+
+// readAt is ReadAt, and calls got with bytes as they come.
+func (c *Client) readAt(ctx context.Context, o Object, p []byte, off int64, got func([]byte)) error {
 	if err := checkRange(o, len(p), off); err != nil {
 		return named("read", o.Name, err)
 	}
@@ -79,7 +93,7 @@ func (c *Client) ReadAt(ctx context.Context, o Object, p []byte, off int64) erro
 		if len(p) == 0 {
 			return 0, nil
 		}
-		n, err := c.read(ctx, c.known(o), p, off)
+		n, err := c.read(ctx, c.known(o), p, off, got)
 		p, off = p[n:], off+int64(n)
 		return n, err
 	}))
@@ -175,15 +189,15 @@ func (c *Client) remember(o, got Object) error {
 	return nil
 }
 
-// read sends one request, or two if the first is slow. It returns how many bytes of p
-// it has read.
-func (c *Client) read(ctx context.Context, o Object, p []byte, off int64) (int, error) {
+// read sends one request, or two if the first is slow. It calls got with bytes of p as they
+// come, and returns how many these were.
+func (c *Client) read(ctx context.Context, o Object, p []byte, off int64, got func([]byte)) (int, error) {
 	s, err := c.begin(ctx, o, off, int64(len(p)))
 	if err != nil {
 		return 0, err
 	}
 	defer s.close()
-	n, err := s.fill(p)
+	n, err := s.fill(p, got)
 	c.count.bytes.Add(int64(n))
 	return n, err
 }

@@ -83,12 +83,15 @@ func (c *Client) receive(s *stream, o Object, off, n int64) error {
 	return err
 }
 
-// fill reads len(p) bytes, and returns how many it has read if the body ends early.
-func (s *stream) fill(p []byte) (int, error) {
+// fill reads len(p) bytes, and calls got with them as they come. If the body ends early, it
+// returns how many these were.
+func (s *stream) fill(p []byte, got func([]byte)) (int, error) {
 	n := copy(p, s.first[:s.n])
+	got(p[:n])
 	for n < len(p) {
 		s.heard()
 		k, err := s.body.Read(p[n:])
+		got(p[n : n+k])
 		n += k
 		if err != nil && n < len(p) {
 			return n, s.cause(unexpected(err))

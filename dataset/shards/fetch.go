@@ -24,6 +24,13 @@ func (d *damage) Unwrap() error { return d.error }
 // fetch appends n bytes of an object from byte off on, at most part bytes at once. It uses
 // the memory of to, if that is large enough, or that of the store.
 func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, error) {
+	to, _, err := fetchSummed(ctx, s, o, off, n, part, to)
+	return to, err
+}
+
+// fetchSummed is fetch. The checksum of the bytes that it has appended is known if the store
+// has computed it.
+func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, objects.Sum, error) {
 	first := len(to)
 	if x, ok := s.(objects.Exchanger); ok && first == 0 && n > 0 && n <= min(part, atOnce) {
 		return x.Exchange(ctx, o, to, off, n)
@@ -39,10 +46,10 @@ func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part 
 		}
 		to = to[:begin+part]
 		if err := s.ReadAt(ctx, o, to[begin:], off+done); err != nil {
-			return nil, err
+			return nil, objects.Sum{}, err
 		}
 	}
-	return to, nil
+	return to, objects.Sum{}, nil
 }
 
 // load reads a block, compares its checksum, decompresses it and finds its samples.
@@ -79,11 +86,18 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts i
 	} else {
 		h.data = nil // after an error the store may not be done with it
 	}
-	var err error
-	var memory [4]Range
-	for _, r := range b.ranges(memory[:0]) {
-		if to, err = fetch(ctx, d.store, d.object(h.block), r.Off, r.Len, (r.Len+parts-1)/parts, to); err != nil {
+	var (
+		err    error
+		sum    objects.Sum // of the first range, to which the index's belongs
+		memory [4]Range
+	)
+	for k, r := range b.ranges(memory[:0]) {
+		var of objects.Sum
+		if to, of, err = fetchSummed(ctx, d.store, d.object(h.block), r.Off, r.Len, (r.Len+parts-1)/parts, to); err != nil {
 			return err
+		}
+		if k == 0 {
+			sum = of
 		}
 	}
 	if c == Plain {
@@ -92,8 +106,11 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts i
 		defer d.memory.giveStored(to)
 	}
 	if b.Summed {
-		if sum := crc32.Checksum(to[:b.Len], castagnoli()); sum != b.Sum {
-			return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum, b.Sum)}
+		if !sum.Known {
+			sum.CRC32C = crc32.Checksum(to[:b.Len], castagnoli())
+		}
+		if sum.CRC32C != b.Sum {
+			return &damage{fmt.Errorf("%d bytes with the CRC-32C %08x, want %08x: the shard is damaged, or not that of the index", b.Len, sum.CRC32C, b.Sum)}
 		}
 	}
 	switch c {

@@ -1,6 +1,8 @@
 package shards
 
 import (
+	"slices"
+
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 )
@@ -38,6 +40,7 @@ func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 			}
 			return dst
 		},
-		Once: true,
+		Once:   true,
+		Summed: slices.ContainsFunc(d.index.blocks, func(b indexedBlock) bool { return b.Summed }),
 	})
 }

@@ -89,3 +89,41 @@ func TestStoreThatForeseesNothingIsNotTold(t *testing.T) {
 		t.Error("want nil for a store that is no Foreseer")
 	}
 }
+
+// TestDamageOfAForeseenBlockIsReadAgain damages the first read of a block, whose checksum the
+// prefetcher has computed.
+func TestDamageOfAForeseenBlockIsReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, index := numbered(t)
+		p, err := prefetch.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := numberedDataset(t, p, index)
+		damaged := 0
+		s.damage = func(name string, off int64, p []byte) {
+			if name == "s0.tar" && off == 5120 && len(p) == 5120 {
+				p[700] ^= 1
+				damaged++
+			}
+		}
+		l, err := loader.New(ds, loader.BatchSize(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for b, err := range l.Epoch(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += b.Len()
+		}
+		if n != ds.Len() || damaged != 1 {
+			t.Errorf("%d of %d samples, %d damaged reads of the block", n, ds.Len(), damaged)
+		}
+		want := []string{"s0.tar 5120 2560", "s0.tar 7680 2560"}
+		if got := s.take(); !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
+			t.Errorf("reads %q, want also %q", got, want)
+		}
+	})
+}

@@ -275,7 +275,7 @@ func (e *epoch) hold(n int64) {
 
 // plan adds a block to those that wait. The caller holds the mutex.
 func (e *epoch) plan(name objects.Block) {
-	b := &block{name: name, done: make(chan struct{})}
+	b := &block{name: name, summed: e.of.Summed, done: make(chan struct{})}
 	e.p.blocks[name] = b
 	e.p.bytes += name.Len
 	b.claim(e, e.batch)

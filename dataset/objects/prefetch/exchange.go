@@ -8,12 +8,13 @@ import (
 
 // Exchange is ReadAt without a copy: it returns n bytes of o from byte off on in the memory
 // into which they were fetched, if no other read of them is expected. The memory of dst, which
-// may be nil, is used for a later block.
-func (p *Prefetcher) Exchange(ctx context.Context, o objects.Object, dst []byte, off, n int64) ([]byte, error) {
+// may be nil, is used for a later block. The checksum is known if the block was foreseen by a
+// dataset that compares it (see [objects.Blocks]).
+func (p *Prefetcher) Exchange(ctx context.Context, o objects.Object, dst []byte, off, n int64) ([]byte, objects.Sum, error) {
 	b := p.take(objects.Block{Object: o, Off: off, Len: n})
 	if b == nil {
 		dst = sized(dst, n)
-		return dst, p.store.ReadAt(ctx, o, dst, off)
+		return dst, objects.Sum{}, p.store.ReadAt(ctx, o, dst, off)
 	}
 	given := false
 	defer func() {
@@ -22,20 +23,20 @@ func (p *Prefetcher) Exchange(ctx context.Context, o objects.Object, dst []byte,
 		}
 	}()
 	if err := p.await(ctx, b); err != nil {
-		return nil, err
+		return nil, objects.Sum{}, err
 	}
 	if b.err != nil {
 		p.count.direct.Add(1)
 		dst = sized(dst, n)
-		return dst, p.store.ReadAt(ctx, o, dst, off)
+		return dst, objects.Sum{}, p.store.ReadAt(ctx, o, dst, off)
 	}
 	var data []byte
 	if data, given = p.giveAway(b, dst); given {
-		return data, nil
+		return data, b.sum, nil
 	}
 	dst = sized(dst, n)
 	copy(dst, b.data)
-	return dst, nil
+	return dst, b.sum, nil
 }
 
 // sized is memory of n bytes: that of p if it has room.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/crc32"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,7 @@ func TestExchangeGivesMemoryAwayOnceNobodyElseNeedsIt(t *testing.T) {
 		p := x.(*prefetch.Prefetcher)
 		exchange := func(i int, dst []byte) []byte {
 			t.Helper()
-			got, err := x.Exchange(t.Context(), s.object(i), dst, 0, size)
+			got, _, err := x.Exchange(t.Context(), s.object(i), dst, 0, size)
 			if err != nil || !bytes.Equal(got, contents(t, s, s.object(i))) {
 				t.Fatalf("object %d: %d bytes, other ones or %v", i, len(got), err)
 			}
@@ -80,7 +81,7 @@ func TestExchangeOfABlockForTwoLoopsCopiesItForTheFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		var kept [][]byte
 		for range 2 {
-			got, err := p.Exchange(t.Context(), s.object(5), nil, 0, 1024)
+			got, _, err := p.Exchange(t.Context(), s.object(5), nil, 0, 1024)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,15 +102,51 @@ func TestExchangeFailsAndSendsAgainLikeReadAt(t *testing.T) {
 		stop := p.Foresee(future{{2, 3}}, filesOf(s))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := p.Exchange(ctx, s.object(3), nil, 0, 1024); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := p.Exchange(ctx, s.object(3), nil, 0, 1024); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got error %v", err)
 		}
-		if got, err := p.Exchange(t.Context(), s.object(2), nil, 0, 1024); err != nil || !bytes.Equal(got, contents(t, s, s.object(2))) {
+		if got, _, err := p.Exchange(t.Context(), s.object(2), nil, 0, 1024); err != nil || !bytes.Equal(got, contents(t, s, s.object(2))) {
 			t.Errorf("after a failed request: %v", err)
 		}
 		stop()
 		if got := p.Stats(); got.Held != 0 {
 			t.Error(got)
+		}
+	})
+}
+
+// summing is a store that computes checksums as bytes come, wrong ones to tell them apart.
+type summing struct{ *far }
+
+func (s summing) ReadSummed(ctx context.Context, o objects.Object, p []byte, off int64) (uint32, error) {
+	return 7, s.ReadAt(ctx, o, p, off)
+}
+
+func TestExchangeKnowsTheChecksumOfBlocksWhoseDatasetComparesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFar(8, 1024)
+		for _, c := range []struct {
+			name   string
+			store  objects.Store
+			summed bool
+			want   objects.Sum
+		}{
+			{"not compared", s, false, objects.Sum{}},
+			{"compared", s, true, objects.Sum{CRC32C: crc32.Checksum(contents(t, s, s.object(5)), crc32.MakeTable(crc32.Castagnoli)), Known: true}},
+			{"computed by the store", summing{s}, true, objects.Sum{CRC32C: 7, Known: true}},
+			{"computed by the store, not compared", summing{s}, false, objects.Sum{}},
+		} {
+			p := newPrefetcher(t, c.store)
+			of := filesOf(s)
+			of.Summed = c.summed
+			stop := p.Foresee(future{{5}}, of)
+			if _, got, err := p.Exchange(t.Context(), s.object(5), nil, 0, 1024); err != nil || got != c.want {
+				t.Errorf("%s: got %+v and error %v, want %+v", c.name, got, err, c.want)
+			}
+			if _, got, err := p.Exchange(t.Context(), s.object(6), nil, 0, 1024); err != nil || got.Known {
+				t.Errorf("%s: got %+v and error %v for a block that was not foreseen", c.name, got, err)
+			}
+			stop()
 		}
 	})
 }

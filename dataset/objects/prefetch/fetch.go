@@ -2,6 +2,7 @@ package prefetch
 
 import (
 	"context"
+	"hash/crc32"
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset/objects"
@@ -21,10 +22,12 @@ type block struct {
 
 	// Written before done is closed.
 	data []byte
+	sum  objects.Sum // of data
 	err  error
 
 	// The Prefetcher's mutex guards these.
 	state   int
+	summed  bool    // whether a dataset compares its checksum
 	claims  []claim // of the epochs that will read it, in their order; the first one's memory it takes
 	cancel  func()  // ends the request under way
 	owner   *epoch  // that waits for its end: one with a claim, as long as there is one
@@ -130,7 +133,17 @@ func (p *Prefetcher) fetch(ctx context.Context, b *block) {
 		p.start()
 		p.change.Broadcast()
 	}()
-	err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off)
+	if !b.summed {
+		err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off)
+		return
+	}
+	var sum uint32
+	if s, ok := p.store.(objects.Summer); ok {
+		sum, err = s.ReadSummed(ctx, b.name.Object, b.data, b.name.Off)
+	} else if err = p.store.ReadAt(ctx, b.name.Object, b.data, b.name.Off); err == nil {
+		sum = crc32.Checksum(b.data, crc32.MakeTable(crc32.Castagnoli))
+	}
+	b.sum = objects.Sum{CRC32C: sum, Known: err == nil}
 }
 
 // release ends the claim of an epoch on a block. The memory is the next epoch's then. The

@@ -36,6 +36,20 @@ func ExampleImageFolder() {
 	// dog/2020/goofy.png 1
 }
 
+// Images to be classified have no labels.
+func ExampleNoClasses() {
+	fsys := fstest.MapFS{
+		"1.jpg":      {Data: []byte("\xff\xd8 cat?")},
+		"more/2.jpg": {Data: []byte("\xff\xd8 dog?")},
+	}
+	photos, err := dataset.ImageFolder(fsys, dataset.NoClasses())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(photos, photos.Spec(), photos.Path(1))
+	// Output: 2 images image uint8 (n) more/2.jpg
+}
+
 func ExampleTensors() {
 	images := tensor.New(tensor.WithShape(2, 1, 2), tensor.WithBacking([]float32{.1, .2, .3, .4}))
 	ds, err := dataset.Tensors(
@@ -110,6 +124,21 @@ func ExampleSubset() {
 	}
 	fmt.Println(spell(ds))
 	// Output: e a a
+}
+
+// Labels of the training part, for a sampler that balances classes.
+func ExampleIndices() {
+	labels := []int{0, 0, 1, 0, 1}
+	parts, err := dataset.RandomSplit(letters("x", "aabab"), []int{3, 2}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var own []int
+	for _, i := range dataset.Indices(parts[0]) {
+		own = append(own, labels[i])
+	}
+	fmt.Println(spell(parts[0]), own)
+	// Output: a b b [0 1 1]
 }
 
 func ExampleConcat() {

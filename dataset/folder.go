@@ -21,11 +21,13 @@ import (
 //
 // A sample has two fields: "image", ragged uint8, holds the encoded file, and
 // "label", int64, the class. The images of a class have consecutive indices.
+// With [NoClasses] there is no label.
 type Folder struct {
 	fsys    fs.FS
-	classes []folderClass
-	ends    []int // of every class, in samples
-	max     int64 // bytes of a file
+	flat    bool          // one class without a name, and no label
+	classes []folderClass // at least one
+	ends    []int         // of every class, in samples
+	max     int64         // bytes of a file
 	advisor files.Advisor
 	skipped map[string]int
 }
@@ -42,6 +44,7 @@ type FolderOption struct{ set func(*folderConfig) }
 type folderConfig struct {
 	max   int64
 	types []string
+	flat  bool
 }
 
 // MaxFileSize sets how many bytes an image file may have. A larger file is an
@@ -57,11 +60,18 @@ func Extensions(extensions ...string) FolderOption {
 	return FolderOption{func(c *folderConfig) { c.types = slices.Concat(c.types, extensions) }}
 }
 
+// NoClasses takes all images, at any depth, and no labels: for a folder of images to be
+// classified. A sample has the field "image" alone. Files at the top come first, then those of
+// the folders, sorted by path.
+func NoClasses() FolderOption {
+	return FolderOption{func(c *folderConfig) { c.flat = true }}
+}
+
 // ImageFolder makes a dataset of the images in fsys, usually an [os.DirFS], as
 // PyTorch's ImageFolder does. Every folder at the top is a class. The classes
 // are sorted by name, and the index of a class is its label. Within a class,
 // files at the top come first, then those of its folders, sorted by path. Files
-// of one folder are sorted by name.
+// of one folder are sorted by name. With [NoClasses] folders are no classes.
 //
 // Images are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
 // .ppm, .pgm, .pbm or .pnm, in lower or upper case, or as [Extensions] says.
@@ -88,8 +98,12 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 			return nil, fmt.Errorf("dataset: Extensions(%q): want a dot and letters", ext)
 		}
 	}
-	f := &Folder{fsys: files.AnyName(fsys), max: c.max}
-	classes, err := scanClasses(f.fsys, c.types)
+	f := &Folder{fsys: files.AnyName(fsys), flat: c.flat, max: c.max}
+	scan := scanClasses
+	if f.flat {
+		scan = scanFlat
+	}
+	classes, err := scan(f.fsys, c.types)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +124,21 @@ func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {
 func (f *Folder) Len() int { return f.ends[len(f.ends)-1] }
 
 // Spec is "image", ragged uint8, the encoded file, and "label", int64, the
-// class.
+// class. With [NoClasses] it is "image" alone.
 func (f *Folder) Spec() Spec {
-	return Spec{
-		{Name: "image", Dtype: tensor.Uint8, Ragged: true},
-		{Name: "label", Dtype: tensor.Int64},
+	image := Field{Name: "image", Dtype: tensor.Uint8, Ragged: true}
+	if f.flat {
+		return Spec{image}
 	}
+	return Spec{image, {Name: "label", Dtype: tensor.Int64}}
 }
 
-// Classes are the names of the classes, sorted; a label is an index into them.
+// Classes are the names of the classes, sorted; a label is an index into them. They are nil
+// with [NoClasses].
 func (f *Folder) Classes() []string {
+	if f.flat {
+		return nil
+	}
 	names := make([]string, len(f.classes))
 	for i, c := range f.classes {
 		names[i] = c.name
@@ -136,10 +155,14 @@ func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
 // String says how many images and classes there are, and what was skipped:
 // "334 images of 10 classes, skipped 12 .heic".
 func (f *Folder) String() string {
-	return fmt.Sprintf("%d images of %d classes", f.Len(), len(f.classes)) + skippedText(f.skipped)
+	text := fmt.Sprintf("%d images", f.Len())
+	if !f.flat {
+		text += fmt.Sprintf(" of %d classes", len(f.classes))
+	}
+	return text + skippedText(f.skipped)
 }
 
-// Label is the class of image i, which must be from 0 to Len()-1.
+// Label is the class of image i, which must be from 0 to Len()-1. It is 0 with [NoClasses].
 func (f *Folder) Label(i int) int { return sort.SearchInts(f.ends, i+1) }
 
 // Path is the path of image i in fsys, separated by slashes. i must be from 0
@@ -159,8 +182,11 @@ func (f *Folder) Name(i int) string {
 }
 
 // Labels are the classes of all images, in the order of the images, for
-// [StratifiedSplit] and samplers that balance classes.
+// [StratifiedSplit] and samplers that balance classes. They are nil with [NoClasses].
 func (f *Folder) Labels() []int {
+	if f.flat {
+		return nil
+	}
 	labels := make([]int, 0, f.Len())
 	for label, c := range f.classes {
 		for range c.files.Len() {
@@ -212,7 +238,9 @@ func (r folderReader) Place(ctx context.Context, i int, dst Slot) error {
 	if err := files.ReadSample(files.In(ctx, r.fsys), r.Path(i), slots.Cell(dst.Cell(0)), r.max); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
-	Set(dst, 1, int64(r.Label(i)))
+	if !r.flat {
+		Set(dst, 1, int64(r.Label(i)))
+	}
 	return nil
 }
 

@@ -65,6 +65,27 @@ func TestImageFolderHasTorchvisionsOrder(t *testing.T) {
 	}
 }
 
+func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
+	fsys := fstest.MapFS{"!first/e.png": {Data: []byte("e")}, "empty/notes.txt": {}}
+	maps.Copy(fsys, pets)
+	f := imageFolder(t, fsys, dataset.NoClasses())
+	want := []string{"top.jpg", "!first/e.png", "Zebra/z.tif", "cat/a.JPEG", "cat/b.jpg", "cat/2020/d.webp", "cat/2020-b/c.Png", "cat/2020/z/old.gif"}
+	if got := list(f); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got, want := f.String(), "8 images"; got != want || f.Classes() != nil || f.Labels() != nil || f.Label(7) != 0 {
+		t.Errorf("got %q, %v, %v, %d; want %q and no class", got, f.Classes(), f.Labels(), f.Label(7), want)
+	}
+	s, err := dataset.At(t.Context(), f, 1)
+	if err != nil || len(s) != 1 || string(s["image"].Data().([]uint8)) != "e" {
+		t.Errorf("got %v, %v; want the file alone", s, err)
+	}
+	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
+	if err == nil || !strings.HasPrefix(err.Error(), "dataset: image folder: no image (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 func TestImageFolderPlacesFileAndLabel(t *testing.T) {
 	f := imageFolder(t, pets)
 	r, err := f.Open()
@@ -93,7 +114,7 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 		fsys fs.FS
 		want string
 	}{
-		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 files and no folder"},
+		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 files and no folder (NoClasses takes images without classes)"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
 			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
 				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},

@@ -35,7 +35,7 @@ func scanClasses(fsys fs.FS, types []string) ([]folderClass, error) {
 		return nil, err
 	}
 	if len(top.folders) == 0 {
-		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %d files and no folder", top.entries)
+		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %d files and no folder (NoClasses takes images without classes)", top.entries)
 	}
 	classes := make([]folderClass, len(top.folders))
 	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {
@@ -44,6 +44,13 @@ func scanClasses(fsys fs.FS, types []string) ([]folderClass, error) {
 	})
 }
 
+// scanFlat makes one class of all images.
+func scanFlat(fsys fs.FS, types []string) ([]folderClass, error) {
+	all, err := scanClass(fsys, ".", types)
+	return []folderClass{all}, err
+}
+
+// scanClass finds the images of a class in the folder of that name, which is "." for all images.
 func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 	var (
 		folders []folder
@@ -72,12 +79,18 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 		pending = append(pending, f.folders...)
 	}
 	if len(errs) == 0 && found == 0 {
-		errs = append(errs, fmt.Errorf("dataset: image folder: class %s: no image (%s)%s", name, strings.Join(types, " "), skippedText(skipped)))
+		where := "class " + name + ": "
+		if name == "." {
+			where = ""
+		}
+		errs = append(errs, fmt.Errorf("dataset: image folder: %sno image (%s)%s", where, strings.Join(types, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)
 	}
-	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(folders, func(a, b folder) int { // no other folder begins with a dot
+		return strings.Compare(strings.TrimPrefix(a.path, "."), strings.TrimPrefix(b.path, "."))
+	})
 	images := make([]string, 0, found)
 	for _, f := range folders {
 		images = append(images, f.images...)

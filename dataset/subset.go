@@ -21,6 +21,16 @@ func Subset(ds Dataset, indices []int) (Dataset, error) {
 	return &subset{ds, slices.Clone(indices)}, nil
 }
 
+// Indices are the indices in the underlying dataset of the samples of ds, if [Subset] or one of
+// the splits made it, as PyTorch's Subset.indices: for the weights or labels of a part.
+// Otherwise they are nil. The slice is a copy.
+func Indices(ds Dataset) []int {
+	if s, ok := ds.(*subset); ok {
+		return slices.Clone(s.indices)
+	}
+	return nil
+}
+
 type subset struct {
 	inner   Dataset
 	indices []int

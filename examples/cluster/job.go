@@ -21,15 +21,9 @@ type job struct {
 	ID       string // what identify returns
 }
 
-// identify checks the flags, and returns a checksum of all that decides the bytes of the
-// shards: the list of images and what becomes of them.
+// identify returns a checksum of all that decides the bytes of the shards: the list of images
+// and what becomes of them.
 func (j *job) identify(photos *dataset.Folder) (string, error) {
-	if j.Format != "packed" && j.Format != "tar" {
-		return "", wrongf("-format %s: want packed or tar", j.Format)
-	}
-	if j.Size < 1 || j.PerShard < 1 {
-		return "", wrongf("-size %d -samples-per-shard %d: want 1 or more", j.Size, j.PerShard)
-	}
 	samples, err := j.samples(photos)
 	if err != nil {
 		return "", err

@@ -33,63 +33,43 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 func main() {
 	var j job
-	flag.StringVar(&j.In, "in", "", "folder of images, with a folder per class")
-	flag.StringVar(&j.Out, "out", "", "folder of the shards; made if it does not exist")
-	flag.StringVar(&j.Format, "format", "packed", "packed: files for package packed; tar: shards for WebDataset")
-	flag.IntVar(&j.Size, "size", 256, "height and width of a sample in pixels: the shorter side of an image is resized to it, and the middle is kept")
-	flag.IntVar(&j.PerShard, "samples-per-shard", 1000, "images of a shard; of 256 pixels, a thousand take 197 MB")
+	var level string
+	var bundles int
+	usage.Folder(&j.In, "in", "`folder` of images, with a folder per class")
+	usage.NewFolder(&j.Out, "out", "", "`folder` of the shards; made if it does not exist")
+	usage.Choice(&j.Format, "format", "packed", "packed: files for package packed; tar: shards for WebDataset", "packed", "tar")
+	usage.Int(&j.Size, "size", 256, 1, "height and width of a sample in `pixels`: the shorter side of an image is resized to it, and the middle is kept")
+	usage.Int(&j.PerShard, "samples-per-shard", 1000, 1, "`images` of a shard; of 256 pixels, a thousand take 197 MB")
 	flag.BoolVar(&j.Skip, "skip", false, "leave damaged images out, instead of stopping at the first")
-	bundles := flag.Int("bundles", 0, "collections that the shards are dealt to; 0: one for each processor with Prism, which works on a collection in sequence, and 1 with other runners")
-	part := flag.String("shards", "", "i/n: make only the shards i, i+n, i+2n and so on, here and without Beam")
+	usage.Int(&bundles, "bundles", 0, 0, "`collections` that the shards are dealt to; 0: one for each processor with Prism, which works on a collection in sequence, and 1 with other runners")
+	part := flag.String("shards", "", "`i/n`: make only the shards i, i+n, i+2n and so on, here and without Beam")
 	check := flag.Bool("check", false, "make no shards: only check that all are there, and list them in "+manifestName)
-	level := flag.String("log", "none", "least level of what Beam logs: debug, info, warn, error or none; an error is printed anyway")
+	usage.Choice(&level, "log", "none", "least level of what Beam logs; an error is printed anyway", "debug", "info", "warn", "error", "none")
 	provision := flag.String("provision_endpoint", "", "given by a runner that starts this program as a worker")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Cluster preprocesses a folder of images into shards, on one machine or on many.\n\nREADME.md explains those of Beam that matter. All flags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-
-	if flag.NArg() > 0 {
-		fail(wrongf("%q is not a flag; the folders are given as -in and -out", flag.Arg(0)))
-	}
+	usage.Parse("Cluster preprocesses a folder of images into shards, on one machine or on many. README.md explains those of Beam's flags that matter.")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	registerFunctions()
 	if *provision != "" {
 		if err := becomeWorker(ctx, *provision); err != nil {
-			fail(err)
+			usage.Fatal(err)
 		}
 	}
-	initBeam(*level) // does not return in a worker
-	err := run(ctx, j, *part, *check, *bundles)
+	initBeam(level) // does not return in a worker
+	err := run(ctx, j, *part, *check, bundles)
 	if ctx.Err() != nil {
 		err = errors.New("interrupted; complete shards stay: run the same command again to make the others")
 	}
 	if err != nil {
-		fail(err)
+		usage.Fatal(err)
 	}
 }
-
-// fail ends the program with an error, and exit status 2 if the command line is wrong. Package log would not print it, because Beam makes
-// it a record of level info.
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	if errors.As(err, new(wrong)) {
-		os.Exit(2)
-	}
-	os.Exit(1)
-}
-
-// wrong is an error of the command line.
-type wrong struct{ error }
-
-func wrongf(format string, args ...any) error { return wrong{fmt.Errorf(format, args...)} }
 
 // initBeam begins Beam, which then logs what has at least this level.
 func initBeam(level string) {
@@ -110,7 +90,7 @@ func run(ctx context.Context, j job, part string, check bool, bundles int) error
 	}
 	switch {
 	case check && part != "":
-		return wrongf("-check and -shards: want one of them")
+		return usage.Errorf("-check and -shards: want one of them")
 	case check:
 	case part != "":
 		return j.makePart(ctx, photos, part)
@@ -135,10 +115,7 @@ func run(ctx context.Context, j job, part string, check bool, bundles int) error
 // prepare completes the job by its list of images.
 func (j *job) prepare() (*dataset.Folder, error) {
 	if j.In == "" || j.Out == "" {
-		return nil, wrongf("-in and -out: want two folders")
-	}
-	if _, err := os.ReadDir(j.In); err != nil {
-		return nil, wrongf("-in: %w", err)
+		return nil, usage.Errorf("-in and -out: want two folders")
 	}
 	var errs [2]error
 	j.In, errs[0] = filepath.Abs(j.In) // workers have folders of their own

@@ -261,9 +261,6 @@ func TestOtherJobIsRefused(t *testing.T) {
 		t.Error("a worker with other images: no error")
 	}
 	for _, flags := range []job{
-		{In: photos, Out: j.Out, Format: "zip", Size: 1, PerShard: 1},
-		{In: photos, Out: j.Out, Format: "tar", PerShard: 1},
-		{In: photos, Out: j.Out, Format: "tar", Size: 1},
 		{In: photos},
 		{Out: j.Out},
 	} {

@@ -43,8 +43,10 @@ func TestErrorsAreOneLineThatSaysWhatToDo(t *testing.T) {
 		status int
 	}{
 		"nothing given":   {nil, "-in and -out: want two folders", false, 2},
-		"no folder":       {[]string{"-in", "nonexist", "-out", "OUT"}, "nonexist", false, 2},
-		"no such format":  {[]string{"-in", photos, "-out", "OUT", "-format", "zip"}, "-format zip: want packed or tar", false, 2},
+		"no folder":       {[]string{"-in", "nonexist", "-out", "OUT"}, `"nonexist" for flag -in: want a folder`, false, 2},
+		"no such format":  {[]string{"-in", photos, "-out", "OUT", "-format", "zip"}, "-format: want packed or tar", false, 2},
+		"no pixels":       {[]string{"-in", photos, "-out", "OUT", "-size", "0"}, "-size: want a number from 1", false, 2},
+		"no such flag":    {[]string{"-in", photos, "-outs", "OUT"}, "not defined: -outs", false, 2},
 		"no such part":    {[]string{"-in", photos, "-out", "OUT", "-shards", "3/3"}, "-shards 3/3: want i/n", false, 2},
 		"missing shards":  {[]string{"-in", photos, "-out", "OUT", "-check"}, "1 of 1 shards are missing", false, 1},
 		"a word too many": {[]string{"-in", photos, "-out", "OUT", "-skip", "true", "-size", "64"}, `"true" is not a flag`, false, 2},

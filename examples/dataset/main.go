@@ -8,13 +8,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"math"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -61,7 +60,6 @@ func (r reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 func (r reader) Close() error { return nil }
 
 func main() {
-	log.SetFlags(0)
 	usage.Parse("Dataset shows how to write your own dataset: points of two spirals, computed when they are loaded.")
 	if err := run(); err != nil {
 		usage.Fatal(err)

@@ -11,17 +11,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
 func main() {
-	log.SetFlags(0)
 	var file string
 	usage.Output(&file, "sheet", "detection.png", "PNG `file`: where to draw the first batch", ".png")
 	usage.Parse("Detection loads images with boxes, and draws a batch.")

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"os/signal"
 	"time"
@@ -29,7 +28,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 	"github.com/penstock-go/penstock/transform"
@@ -41,7 +40,6 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
 	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; drawn shapes by default")
 	usage.Int(&o.images, "images", 2100, 2*len(shapes.Names), "how many `shapes` to draw, without -dir")
@@ -55,7 +53,11 @@ func main() {
 		usage.Fatal(err)
 	}
 	defer backend.Finalize()
-	if _, err := run(ctx, backend, o); err != nil {
+	_, err = run(ctx, backend, o)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; nothing was saved")
+	}
+	if err != nil {
 		usage.Fatal(err)
 	}
 }

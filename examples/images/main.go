@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -33,8 +32,8 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
@@ -53,7 +52,6 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	o := options{workers: count(runtime.GOMAXPROCS(0))}
 	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
 	flag.Var(&o.workers, "workers", "`goroutines` that assemble batches, or auto: the loader finds their number")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -24,13 +25,13 @@ type report struct {
 
 // infer writes the classes of all images to out. After every batch it calls step with
 // the number of images so far. If ctx ends, out holds the rows up to there.
-func infer(ctx context.Context, m *net.Model, photos *imageFiles, out io.Writer, o options, step func(int)) (r *report, err error) {
+func infer(ctx context.Context, m *net.Model, photos *dataset.Folder, out io.Writer, o options, step func(int)) (r *report, err error) {
 	ds, err := transform.Images(photos, net.Plain(m.Size))
 	if err != nil {
 		return nil, err
 	}
 	r = &report{}
-	if r.table, err = newTable(out, photos.names, m.Classes, o.all); err != nil {
+	if r.table, err = newTable(out, photos, m.Classes, o.all); err != nil {
 		return nil, err
 	}
 	on, err := net.Open(o.device, o.kernels)
@@ -83,7 +84,7 @@ func (r *report) print(w io.Writer) {
 	inNet := r.took - s.Wait.Total - r.writing
 	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / max(r.took.Seconds(), 1e-9) }
 	if r.classified == 0 {
-		fmt.Fprintf(w, "none of the %d images can be read (the column error of the table says why)\n", len(r.table.names))
+		fmt.Fprintf(w, "none of the %d images can be read (the column error of the table says why)\n", r.table.photos.Len())
 		return
 	}
 	fmt.Fprintf(w, "%d images in %.2f s, %.0f images/s; first batch loaded after %v, classified after %v\n",

@@ -16,7 +16,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,10 +24,11 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // own is a checkpoint made by go run ./examples/train.
@@ -50,7 +50,6 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.checkpoint, "checkpoint", "", "`file` that the example train has written; the example's own by default")
 	usage.Folder(&o.dir, "dir", "`folder` of images, at any depth; drawn shapes by default")
@@ -65,7 +64,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted before the table was complete")
+	}
+	if err != nil {
 		usage.Fatal(err)
 	}
 }
@@ -82,7 +85,7 @@ func run(ctx context.Context, o options) error {
 		}
 		defer os.RemoveAll(dir)
 	}
-	photos, err := openImages(os.DirFS(dir))
+	photos, err := dataset.ImageFolder(os.DirFS(dir), dataset.NoClasses())
 	if err != nil {
 		return fmt.Errorf("-dir %s: %w", dir, err)
 	}

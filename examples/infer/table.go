@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -15,7 +16,7 @@ import (
 // A table is the result as CSV: one row per image, in order, also for images that
 // cannot be read.
 type table struct {
-	names   []string // of all images
+	photos  *dataset.Folder
 	classes []string
 	all     bool // a column per class
 	csv     *csv.Writer
@@ -29,8 +30,8 @@ type table struct {
 	named, agreed int // images in folders named like a class, and those of them given that class
 }
 
-func newTable(w io.Writer, names, classes []string, all bool) (*table, error) {
-	t := &table{names: names, classes: classes, all: all, failed: map[int]error{}, csv: csv.NewWriter(w)}
+func newTable(w io.Writer, photos *dataset.Folder, classes []string, all bool) (*table, error) {
+	t := &table{photos: photos, classes: classes, all: all, failed: map[int]error{}, csv: csv.NewWriter(w)}
 	header := []string{"file", "class", "probability", "error"}
 	if all {
 		header = append(header, classes...)
@@ -52,7 +53,7 @@ func (t *table) classified(image int, logs []float32) error {
 	}
 	t.next++
 	best := net.Best(logs)
-	name := t.names[image]
+	name := t.photos.Name(image)
 	t.row = append(t.row[:0], name, t.classes[best], probability(logs[best]), "")
 	if t.all {
 		for _, l := range logs {
@@ -82,7 +83,7 @@ func (t *table) catchUp(before int) error {
 			delete(t.failed, t.next)
 		}
 		t.failures++
-		t.row = append(t.row[:0], t.names[t.next], "", "", why)
+		t.row = append(t.row[:0], t.photos.Name(t.next), "", "", why)
 		if t.all {
 			t.row = append(t.row, make([]string, len(t.classes))...)
 		}

@@ -13,7 +13,6 @@ import (
 	"image/color"
 	"image/draw"
 	"io/fs"
-	"log"
 	"os"
 
 	"golang.org/x/image/font"
@@ -23,7 +22,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	sheets "github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -31,7 +30,6 @@ import (
 const size, perBatch, batches = 128, 6, 6
 
 func main() {
-	log.SetFlags(0)
 	var dir, file string
 	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
 	usage.Output(&file, "sheet", "mixup.png", "PNG `file`: where to draw the first batches", ".png")

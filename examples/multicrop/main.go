@@ -11,19 +11,17 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"log"
 	"os"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
 func main() {
-	log.SetFlags(0)
 	var dir, file string
 	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
 	usage.Output(&file, "sheet", "multicrop.png", "PNG `file`: where to draw the first batch", ".png")

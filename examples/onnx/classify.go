@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
 	"github.com/penstock-go/penstock/loader"
@@ -24,7 +25,7 @@ type report struct {
 
 // classify calls use with every image's logits, in the order of the images. Those
 // that cannot be read are left out, and listed in the report.
-func classify(ctx context.Context, photos *images, session *ort.Session, o options, use func(name string, logits []float32)) (r *report, err error) {
+func classify(ctx context.Context, photos *dataset.Folder, session *ort.Session, o options, use func(name string, logits []float32)) (r *report, err error) {
 	ds, err := transform.Images(photos, model.Steps()...)
 	if err != nil {
 		return nil, err

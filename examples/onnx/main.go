@@ -14,13 +14,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"os/signal"
 	"runtime"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // options are what the flags say.
@@ -34,43 +35,24 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
-	var o options
-	flag.StringVar(&o.dir, "dir", "examples/images/photos", "folder of images, at any depth; this project's own, seen from its root, by default")
-	flag.StringVar(&o.model, "model", model.Folder(), "folder that examples/onnx/install filled")
-	flag.IntVar(&o.batch, "batch", 32, "images that the net sees at once")
-	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "goroutines that assemble batches")
-	flag.IntVar(&o.threads, "threads", 0, "threads of the net; 0 is one for each processor")
-	flag.IntVar(&o.top, "top", 5, "classes to print of each image")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Onnx names what is on images with EfficientNet-Lite0 in ONNX Runtime.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if err := o.check(flag.Args()); err != nil {
-		log.Print(err)
-		os.Exit(2)
-	}
+	o := options{dir: "examples/images/photos"} // of this project, seen from its root
+	usage.Folder(&o.dir, "dir", "`folder` of images, at any depth")
+	flag.StringVar(&o.model, "model", model.Folder(), "`folder` that examples/onnx/install filled")
+	usage.Int(&o.batch, "batch", 32, 1, "`images` that the net sees at once")
+	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
+	usage.Int(&o.threads, "threads", 0, 0, "`threads` of the net; 0 is one for each processor")
+	usage.Int(&o.top, "top", 5, 1, "`classes` to print of each image")
+	usage.Parse("Onnx names what is on images with EfficientNet-Lite0 in ONNX Runtime.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
-	if err := run(ctx, os.Stdout, o); err != nil {
-		log.Fatal(err)
+	err := run(ctx, os.Stdout, o)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; the images after the last line have no class")
 	}
-}
-
-// check reports what is wrong in the command line.
-func (o options) check(args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is not a flag; a folder of images is given as -dir", args[0])
+	if err != nil {
+		usage.Fatal(err)
 	}
-	if o.batch < 1 || o.top < 1 || o.threads < 0 || o.workers < 0 {
-		return fmt.Errorf("-batch %d, -top %d, -threads %d, -workers %d: want at least 1, 1, 0 and 0", o.batch, o.top, o.threads, o.workers)
-	}
-	if _, err := os.ReadDir(o.dir); err != nil {
-		return fmt.Errorf("-dir: %w", err)
-	}
-	return nil
 }
 
 func run(ctx context.Context, out io.Writer, o options) (err error) {
@@ -78,9 +60,9 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	photos, err := openImages(os.DirFS(o.dir))
+	photos, err := dataset.ImageFolder(os.DirFS(o.dir), dataset.NoClasses())
 	if err != nil {
-		return fmt.Errorf("-dir %s: %w", o.dir, err)
+		return usage.Errorf("-dir %s: %w", o.dir, err)
 	}
 	o.batch = min(o.batch, photos.Len())
 	stop, err := ort.Start(files.Library)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
 )
@@ -90,7 +91,7 @@ func readGolden(t *testing.T) []golden {
 // PIL, see testdata/golden.py.
 func TestClassesArePyTorchs(t *testing.T) {
 	const dir = "../../../shared/photos"
-	photos, err := openImages(os.DirFS(dir))
+	photos, err := dataset.ImageFolder(os.DirFS(dir), dataset.NoClasses())
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("../shared, next to the repository, is missing: it holds the photos")
 	}
@@ -149,7 +150,7 @@ func TestTheProgramNamesWhatItSeesAndSaysWhereTheTimeGoes(t *testing.T) {
 
 func TestBatchesOfAnySizeGiveTheSameClasses(t *testing.T) {
 	session := started(t)
-	photos, err := openImages(os.DirFS("../images/photos/hills"))
+	photos, err := dataset.ImageFolder(os.DirFS("../images/photos/hills"), dataset.NoClasses())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,19 +181,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if want := "examples/onnx/install " + empty; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
-	for says, o := range map[string]options{
-		"-batch 0":          {dir: empty, top: 1},
-		"-dir: open absent": {dir: "absent", batch: 1, top: 1},
-	} {
-		if err := o.check(nil); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("got %v, want %q", err, says)
-		}
-	}
-	if err := (options{dir: empty, batch: 1, top: 1}).check([]string{"photos"}); err == nil || !strings.Contains(err.Error(), `"photos" is not a flag`) {
-		t.Errorf("got %v", err)
-	}
 	installed(t)
-	for dir, says := range map[string]string{empty: "no images", filepath.Join(empty, "absent"): "no such file"} {
+	for dir, says := range map[string]string{empty: "no image", filepath.Join(empty, "absent"): "no such file"} {
 		err := run(t.Context(), &bytes.Buffer{}, options{dir: dir, model: model.Folder(), batch: 1, top: 1})
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("got %v, want %q", err, says)

@@ -22,7 +22,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -33,18 +32,17 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
-	"github.com/penstock-go/penstock/examples/internal/usage"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 const batch = 32 // images
 
 func main() {
-	log.SetFlags(0)
 	var dir, out, dtype, whole string
 	var size, workers int
 	usage.Folder(&dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
-	flag.StringVar(&out, "out", "images.packed", "`file` to make")
+	usage.NewFile(&out, "out", "images.packed", "`file` to make, in a folder that exists")
 	usage.Int(&size, "size", 224, 1, "height and width of a tensor in pixels; the shorter side of an image is first resized to 8/7 of it")
 	usage.Choice(&dtype, "dtype", "uint8", "uint8: pixels, which are normalised when they are loaded; float32: normalised values, four times as large", "uint8", "float32")
 	usage.Choice(&whole, "photos", "", "fast or small: pack whole photos without loss, instead of tensors; fast decodes faster, small takes about as many bytes as JPEG files", "fast", "small")
@@ -67,6 +65,9 @@ func main() {
 			j.files, j.skip = photos.Files, true
 		}
 		err = run(ctx, j)
+	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; the same command continues, because what is packed is saved")
 	}
 	if err != nil {
 		usage.Fatal(err)

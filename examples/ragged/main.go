@@ -8,13 +8,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"strings"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -31,7 +30,6 @@ var sentences = []string{
 }
 
 func main() {
-	log.SetFlags(0)
 	usage.Parse("Ragged loads sentences of different lengths in batches with and without padding.")
 	if err := run(); err != nil {
 		usage.Fatal(err)

@@ -50,13 +50,15 @@ func launch(step time.Duration) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return errInterrupted
 	}
 	if failed != nil {
 		return failed
 	}
 	return checkOnce(second, first)
 }
+
+var errInterrupted = errors.New("interrupted; the next run begins anew")
 
 // startRanks starts this program once for each rank, with the variables that torchrun sets.
 // The ranks are killed when ctx is done.
@@ -86,7 +88,7 @@ func startRanks(ctx context.Context, world int, args ...string) ([]*exec.Cmd, er
 func waitForSamples(ctx context.Context, dir string, want int) error {
 	for begin := time.Now(); time.Since(begin) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return errInterrupted
 		}
 		ranks, err := readRecords(dir)
 		if err != nil {

@@ -16,10 +16,9 @@ package main
 
 import (
 	"flag"
-	"log"
 	"time"
 
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // samples is the size of the dataset, batch is the batch size of every rank.
@@ -29,23 +28,22 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("out", "", "`folder` in which every rank records what it has loaded")
-	var after string
+	var out, after string
+	usage.NewFolder(&out, "out", "", "`folder` in which every rank records what it has loaded; without it the program starts the ranks itself")
 	usage.Folder(&after, "after", "`folder` of a run that was killed: go on where it ended")
 	check := flag.Bool("check", false, "check that -after and -out together hold every sample once")
 	step := flag.Duration("step", 5*time.Millisecond, "time that a training step takes")
-	usage.Parse("Ranks loads an epoch in several processes, each with its share. Without -out it starts them itself.")
+	usage.Parse("Ranks loads an epoch in several processes, each with its share.")
 	var err error
 	switch {
-	case *out == "" && (*check || after != ""):
+	case out == "" && (*check || after != ""):
 		err = usage.Errorf("-after and -check: want -out, too")
-	case *out == "":
+	case out == "":
 		err = launch(*step)
 	case *check:
-		err = checkOnce(*out, after)
+		err = checkOnce(out, after)
 	default:
-		err = work(*out, after, *step)
+		err = work(out, after, *step)
 	}
 	if err != nil {
 		usage.Fatal(err)

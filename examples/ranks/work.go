@@ -22,16 +22,13 @@ func work(out, after string, step time.Duration) error {
 	if err != nil {
 		return err
 	}
-	shard, err := sampler.Shard(sampler.Shuffle(samples, 1), rank, world, sampler.KeepExact)
-	if err != nil {
-		return err
-	}
 	ds := dataset.Func(samples, dataset.Spec{{Name: "x", Dtype: tensor.Int64}},
 		func(_ context.Context, i int, dst dataset.Slot) error {
 			dataset.Set(dst, 0, int64(i))
 			return nil
 		})
-	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(batch), loader.Sampler(shard))
+	l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(batch), loader.Shuffle(true), loader.Seed(1),
+		loader.Ranks(rank, world, sampler.KeepExact)) // every rank has the same seed
 	if err != nil {
 		return err
 	}

@@ -17,18 +17,16 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"log"
 	"os"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
 func main() {
-	log.SetFlags(0)
 	var state string
 	var kill, workers int
 	usage.Output(&state, "state", "resume.json", "`file` that holds the position")

@@ -10,19 +10,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/examples/internal/scenes"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
 
 func main() {
-	log.SetFlags(0)
 	var file string
 	usage.Output(&file, "sheet", "segmentation.png", "PNG `file`: where to draw the first batch", ".png")
 	usage.Parse("Segmentation loads images with a class number per pixel, and draws a batch.")

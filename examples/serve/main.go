@@ -25,10 +25,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io/fs"
-	"log"
 	"net"
 	"net/url"
 	"os"
@@ -39,7 +37,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -64,21 +62,20 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
 	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; the project's own by default")
 	usage.Int(&o.size, "size", 224, 1, "width and height of the images in a batch")
 	usage.Int(&o.batch, "batch", 16, 1, "`images` per batch")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order and the augmentations")
-	flag.StringVar(&o.listen, "listen", "localhost:8080", "address of the service")
-	flag.StringVar(&o.cert, "cert", "", "certificate for HTTPS: the service's, or the trainer's for a service with -ca")
-	flag.StringVar(&o.key, "key", "", "key of the certificate")
-	flag.StringVar(&o.ca, "ca", "", "certificates of the authorities of which the other side needs a certificate")
+	flag.StringVar(&o.listen, "listen", "localhost:8080", "`address` of the service")
+	usage.File(&o.cert, "cert", "`file` with the certificate for HTTPS: the service's, or the trainer's for a service with -ca")
+	usage.File(&o.key, "key", "`file` with the key of the certificate")
+	usage.File(&o.ca, "ca", "`file` with the certificates of the authorities of which the other side needs a certificate")
 	flag.BoolVar(&o.insecure, "insecure", false, "be reachable from other machines without HTTPS and a token")
 	usage.Int(&o.batches, "batches", 48, 1, "`batches` that the service may have in memory")
 	flag.DurationVar(&o.drain, "drain", 0, "time that the service still takes requests after SIGTERM, so that balancers notice")
-	flag.StringVar(&o.tokenFile, "token-file", "", "file with the token of the service")
-	flag.StringVar(&o.read, "read", "", "read from the replicas at these URLs, separated by commas, instead of serving")
+	usage.File(&o.tokenFile, "token-file", "`file` with the token of the service")
+	flag.StringVar(&o.read, "read", "", "read from the replicas at these `URLs`, separated by commas, instead of serving")
 	flag.BoolVar(&o.local, "local", false, "load the same batches without a service")
 	usage.Int(&o.rank, "rank", 0, 0, "`rank` to read for")
 	usage.Int(&o.world, "world", 1, 1, "number of `ranks`")
@@ -106,6 +103,8 @@ func run(ctx context.Context, o options) error {
 	switch {
 	case o.rank >= o.world:
 		return usage.Errorf("-rank %d, -world %d: want a rank from 0 to %d", o.rank, o.world, o.world-1)
+	case o.drain < 0:
+		return usage.Errorf("-drain %v: want 0s or more", o.drain)
 	case (o.cert == "") != (o.key == ""):
 		return usage.Errorf("-cert and -key: want both or none")
 	}
@@ -116,9 +115,13 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	secure, err := secured(o)
+	if err != nil {
+		return err
+	}
 	switch {
 	case o.read != "":
-		return train(ctx, o, token)
+		return train(ctx, o, token, secure)
 	case o.local:
 		return trainLocally(ctx, o)
 	}
@@ -138,7 +141,7 @@ func readToken(file string) (string, error) {
 	}
 	token := strings.TrimSpace(text)
 	if token == "" && (file != "" || text != "") {
-		return "", errors.New(from + " is empty: want a token")
+		return "", usage.Errorf("%s is empty: want a token", from)
 	}
 	return token, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -28,7 +27,6 @@ import (
 // This test's program is also the replicas and the trainers.
 func TestMain(m *testing.M) {
 	if os.Getenv("SERVE_AS_PROGRAM") != "" {
-		log.SetFlags(0)
 		main()
 		return
 	}
@@ -277,7 +275,11 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		"flag -epochs: want a number from 1": {"-local", "-epochs", "0"},
 		"want a rank from 0 to 1":            {"-local", "-rank", "2", "-world", "2"},
 		"-read localhost:1: want URLs":       {"-read", "http://localhost:1,localhost:1"},
-		"-cert and -key: want both":          {"-cert", "cert.pem"},
+		"-cert and -key: want both":          {"-cert", "main.go"},
+		"-cert and -key: tls: ":              {"-cert", "main.go", "-key", "main.go"},
+		"-drain -1s: want 0s or more":        {"-drain", "-1s"},
+		"flag -ca: want a file: ":            {"-ca", "missing.pem"},
+		"-ca main.go: want certificates":     {"-ca", "main.go"},
 		"-listen here: address here: ":       {"-listen", "here"},
 		"-local and -read: want one of them": {"-local", "-read", "http://localhost:1"},
 	} {

@@ -12,12 +12,13 @@ import (
 	"os"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 )
 
 // train reads from the service.
-func train(ctx context.Context, o options, token string) error {
+func train(ctx context.Context, o options, token string, secure *tls.Config) error {
 	options := []remote.Option{
 		remote.Rank(o.rank, o.world),
 		remote.Logger(slog.New(slog.NewTextHandler(os.Stderr, nil))),
@@ -28,11 +29,7 @@ func train(ctx context.Context, o options, token string) error {
 	if o.insecure {
 		options = append(options, remote.Insecure())
 	}
-	if o.ca != "" || o.cert != "" || o.key != "" {
-		secure, err := secured(o)
-		if err != nil {
-			return err
-		}
+	if secure != nil {
 		options = append(options, remote.TLS(secure))
 	}
 	l, err := remote.Open(ctx, strings.Split(o.read, ","), options...)
@@ -42,23 +39,26 @@ func train(ctx context.Context, o options, token string) error {
 	return consume(ctx, l, o.epochs)
 }
 
-// secured is how the service is reached over HTTPS.
+// secured is how the service is reached over HTTPS, or nil if no file says so.
 func secured(o options) (*tls.Config, error) {
+	if o.ca == "" && o.cert == "" {
+		return nil, nil
+	}
 	secure := new(tls.Config)
 	if o.ca != "" {
 		text, err := os.ReadFile(o.ca)
 		if err != nil {
-			return nil, fmt.Errorf("-ca: %w", err)
+			return nil, usage.Errorf("-ca: %w", err)
 		}
 		secure.RootCAs = x509.NewCertPool()
 		if !secure.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("-ca: %s has no certificate in PEM", o.ca)
+			return nil, usage.Errorf("-ca %s: want certificates in PEM", o.ca)
 		}
 	}
-	if o.cert != "" || o.key != "" {
+	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
-			return nil, fmt.Errorf("-cert and -key: %w", err)
+			return nil, usage.Errorf("-cert and -key: %w", err)
 		}
 		secure.Certificates = []tls.Certificate{pair}
 	}
@@ -85,6 +85,9 @@ func consume(ctx context.Context, l *loader.Loader, epochs int) (err error) {
 	sum := sha256.New()
 	batches, samples := 0, 0
 	for b, err := range l.Epochs(ctx, 0, epochs) {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted after %d batches", batches)
+		}
 		if err != nil {
 			return err
 		}

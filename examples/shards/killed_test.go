@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -92,4 +95,36 @@ func modified(t *testing.T, path string) time.Time {
 		t.Fatal(err)
 	}
 	return info.ModTime()
+}
+
+// TestAnInterruptSaysHowToGoOn interrupts a training that would take hours.
+func TestAnInterruptSaysHowToGoOn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signal for this")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	child := exec.CommandContext(t.Context(), os.Args[0], "-dir", t.TempDir(), "-images", "70", "-epochs", "1000000", "-latency", "0s")
+	child.Env = append(os.Environ(), asProgram+"=1")
+	var stderr bytes.Buffer
+	child.Stderr = &stderr
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Scan() // the index: packing is done
+	if err := child.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		// the program does not wait for a reader
+	}
+	err = child.Wait()
+	const want = "interrupted; the same command goes on with the next step\n"
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || stderr.String() != want {
+		t.Errorf("got %v and %q, want exit status 1 and %q", err, stderr.String(), want)
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -24,7 +24,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 	"github.com/penstock-go/penstock/transform"
@@ -41,18 +41,23 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "shards-example", "`folder` for the shards, the cache and the state of the training")
+	usage.NewFolder(&o.dir, "dir", "shards-example", "`folder` for the shards, the cache and the state of the training")
 	usage.Int(&o.images, "images", 2100, len(shapes.Names), "how many `images` to draw")
 	usage.Int(&o.epochs, "epochs", 3, 1, "`epochs` in all")
 	usage.Int(&o.workers, "workers", runtime.GOMAXPROCS(0), 0, "`goroutines` that assemble batches")
 	usage.Int(&o.kill, "kill", 0, 0, "number of `steps` after which to die; never if 0")
 	flag.DurationVar(&o.latency, "latency", 30*time.Millisecond, "median time until the server answers")
 	usage.Parse("Shards trains a classifier from tar shards on a web server, and goes on after a kill.")
-	if _, err := run(context.Background(), o); errors.Is(err, errKilled) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	_, err := run(ctx, o)
+	switch {
+	case errors.Is(err, errKilled):
 		fmt.Println("killed; run again without -kill")
-	} else if err != nil {
+	case ctx.Err() != nil:
+		usage.Fatal(errors.New("interrupted; the same command goes on with the next step"))
+	case err != nil:
 		usage.Fatal(err)
 	}
 }

@@ -13,18 +13,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
-	"log"
 	"os"
+	"os/signal"
 	"path/filepath"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -38,9 +37,8 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.dir, "dir", "stream-example", "`folder` for the log, the spool and the state of the training")
+	usage.NewFolder(&o.dir, "dir", "stream-example", "`folder` for the log, the spool and the state of the training")
 	usage.Int(&o.lines, "lines", 5000, 1, "number of `lines` that the producer writes in all")
 	usage.Int(&o.workers, "workers", 2, 0, "`goroutines` that assemble batches")
 	usage.Int(&o.kill, "kill", -1, -1, "number of `batches` after which to die, in the middle of the next one; never if -1")
@@ -49,7 +47,13 @@ func main() {
 		fmt.Println("killed; run again without -kill")
 		os.Exit(0) // nothing is closed
 	}
-	if _, err := run(context.Background(), o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	_, err := run(ctx, o)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; the same command goes on with the next batch")
+	}
+	if err != nil {
 		usage.Fatal(err)
 	}
 }

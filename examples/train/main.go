@@ -19,7 +19,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 	"os"
 	"os/signal"
@@ -29,7 +28,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/internal/net"
 	"github.com/penstock-go/penstock/examples/internal/shapes"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // options are what the flags say.
@@ -52,7 +51,6 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
 	usage.Folder(&o.dir, "dir", "`folder` of images, with a folder per class; drawn shapes by default")
 	usage.Int(&o.images, "images", 5000, 2*len(shapes.Names), "how many `shapes` to draw, without -dir")
@@ -75,7 +73,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
 	epochs, err := run(ctx, o)
 	if errors.Is(err, context.Canceled) {
-		log.Fatalf("interrupted; to resume:\n\t%s", again(flag.CommandLine))
+		err = fmt.Errorf("interrupted; to resume:\n\t%s", again(flag.CommandLine))
 	}
 	if err != nil {
 		usage.Fatal(err)

@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"log"
 	"math"
 	"math/rand/v2"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/examples/internal/sheet"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -46,7 +45,6 @@ func (edges) Apply(img *transform.Image, r *rand.Rand) error {
 func distance(a, b uint8) float64 { return math.Abs(float64(a) - float64(b)) }
 
 func main() {
-	log.SetFlags(0)
 	usage.Parse("Transform shows how to write your own transform: it darkens an image except for its edges. The program draws a batch to edges.png.")
 	if err := run(context.Background(), "edges.png"); err != nil {
 		usage.Fatal(err)

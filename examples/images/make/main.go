@@ -7,15 +7,15 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
-	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // Sizes of the images of every class, in pixels. Loaders meet both
@@ -35,10 +35,11 @@ var classes = map[string]painter{
 }
 
 func main() {
-	out := flag.String("out", filepath.FromSlash("examples/images/photos"), "folder for the class folders")
-	flag.Parse()
-	if err := makeAll(*out); err != nil {
-		log.Fatal(err)
+	var out string
+	usage.NewFolder(&out, "out", filepath.FromSlash("examples/images/photos"), "`folder` for the class folders")
+	usage.Parse("Make paints the images of the examples.")
+	if err := makeAll(out); err != nil {
+		usage.Fatal(err)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Convert writes EfficientNet-Lite0 as an ONNX file, with the weights of a PyTorch
 // file, of which it executes nothing, and the names of the classes as lines.
 //
-//	convert WEIGHTS.pth NAMES.json DIR
+//	convert -weights WEIGHTS.pth -names NAMES.json -out DIR
 //
 // The script install next to this folder calls it.
 package main
@@ -9,25 +9,28 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/penstock-go/penstock/examples/onnx/nets"
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 func main() {
-	log.SetFlags(0)
-	if len(os.Args) != 4 {
-		log.Fatal("usage: convert WEIGHTS.pth NAMES.json DIR")
+	var weights, names, dir string
+	usage.File(&weights, "weights", "`file` of PyTorch with the weights")
+	usage.File(&names, "names", "`file` with the names of the classes, a list in JSON")
+	usage.Folder(&dir, "out", "`folder` for efficientnet-lite0.onnx and classes.txt")
+	usage.Parse("Convert writes EfficientNet-Lite0 as an ONNX file.")
+	if weights == "" || names == "" || dir == "" {
+		usage.Fatal(usage.Errorf("want -weights, -names and -out"))
 	}
-	weights, names, dir := os.Args[1], os.Args[2], os.Args[3]
 	if err := convertNet(weights, filepath.Join(dir, "efficientnet-lite0.onnx")); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 	if err := convertNames(names, filepath.Join(dir, "classes.txt")); err != nil {
-		log.Fatal(err)
+		usage.Fatal(err)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"os"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/penstock-go/penstock/examples/onnx/model"
 	"github.com/penstock-go/penstock/examples/onnx/ort"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -33,7 +33,7 @@ type options struct {
 	batch    int
 	wait     time.Duration
 	queue    int
-	maxBytes int64
+	maxBytes int
 	sending  time.Duration
 	pixels   int
 	threads  int
@@ -42,54 +42,36 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var o options
-	flag.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address to listen on")
-	flag.StringVar(&o.model, "model", model.Folder(), "folder that examples/onnx/install filled")
-	flag.IntVar(&o.batch, "batch", 4, "images that the net sees at once, at most; larger batches pay on devices, not on processors")
+	flag.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`address` to listen on")
+	flag.StringVar(&o.model, "model", model.Folder(), "`folder` that examples/onnx/install filled")
+	usage.Int(&o.batch, "batch", 4, 1, "`images` that the net sees at once, at most; larger batches pay on devices, not on processors")
 	flag.DurationVar(&o.wait, "wait", 5*time.Millisecond, "how long a batch takes further images while the net is free")
-	flag.IntVar(&o.queue, "queue", 64, "requests that wait for the net; a further one gets 503")
-	flag.Int64Var(&o.maxBytes, "max-bytes", 8<<20, "bytes of an image")
+	usage.Int(&o.queue, "queue", 64, 1, "`requests` that wait for the net; a further one gets 503")
+	usage.Int(&o.maxBytes, "max-bytes", 8<<20, 1, "`bytes` of an image")
 	flag.DurationVar(&o.sending, "sending", 20*time.Second, "how long a client may take to send an image")
-	flag.IntVar(&o.pixels, "max-pixels", 50_000_000, "pixels of an image")
-	flag.IntVar(&o.threads, "threads", 0, "threads of the net; 0 is one for each processor")
-	flag.IntVar(&o.top, "top", 5, "classes in an answer")
+	usage.Int(&o.pixels, "max-pixels", 50_000_000, 1, "`pixels` of an image")
+	usage.Int(&o.threads, "threads", 0, 0, "`threads` of the net; 0 is one for each processor")
+	usage.Int(&o.top, "top", 5, 1, "`classes` in an answer")
 	flag.DurationVar(&o.drain, "drain", 10*time.Second, "how long an interrupt waits for requests that are under way")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Serve names what is on images that it gets by POST /classify.\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if err := o.check(flag.Args()); err != nil {
-		log.Print(err)
-		os.Exit(2)
-	}
+	usage.Parse("Serve names what is on images that it gets by POST /classify.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt does not wait
-	if err := run(ctx, o, func(addr net.Addr) { log.Printf("listening on http://%v/classify", addr) }); err != nil {
-		log.Fatal(err)
+	if err := run(ctx, o, func(addr net.Addr) { fmt.Printf("listening on http://%v/classify\n", addr) }); err != nil {
+		usage.Fatal(err)
 	}
-}
-
-// check reports what is wrong in the command line.
-func (o options) check(args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is not a flag", args[0])
-	}
-	if o.batch < 1 || o.queue < 1 || o.maxBytes < 1 || o.sending <= 0 || o.pixels < 1 || o.top < 1 || o.threads < 0 {
-		return fmt.Errorf("-batch %d, -queue %d, -max-bytes %d, -sending %v, -max-pixels %d, -top %d, -threads %d: want more than 0, and 0 or more for the last one",
-			o.batch, o.queue, o.maxBytes, o.sending, o.pixels, o.top, o.threads)
-	}
-	if _, err := net.ResolveTCPAddr("tcp", o.addr); err != nil {
-		return fmt.Errorf("-addr %s: %w", o.addr, err)
-	}
-	return nil
 }
 
 // run serves until ctx ends, and then until the requests under way are answered. It
 // calls ready when it listens.
 func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
+	if o.sending <= 0 {
+		return usage.Errorf("-sending %v: want more than 0s", o.sending)
+	}
+	if _, err := net.ResolveTCPAddr("tcp", o.addr); err != nil {
+		return usage.Errorf("-addr %s: %w", o.addr, err)
+	}
 	files, err := model.Find(o.model)
 	if err != nil {
 		return err
@@ -110,7 +92,7 @@ func run(ctx context.Context, o options, ready func(net.Addr)) (err error) {
 	}
 	b := newBatcher(batcherConfig{net: session.Run, size: o.batch, values: session.Values(), classes: session.Classes(), wait: o.wait})
 	defer b.close()
-	return listen(ctx, o, newServer(&server{steps: steps, batcher: b, names: files.Classes, maxBytes: o.maxBytes, sending: o.sending, top: o.top}, o.queue), ready)
+	return listen(ctx, o, newServer(&server{steps: steps, batcher: b, names: files.Classes, maxBytes: int64(o.maxBytes), sending: o.sending, top: o.top}, o.queue), ready)
 }
 
 // listen serves HTTP. The timeouts end requests of clients that send or read too

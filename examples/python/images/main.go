@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"flag"
-	"log"
 	"os"
 	"runtime"
 	"time"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
-	"github.com/penstock-go/penstock/examples/internal/usage"
+	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/share"
 	"github.com/penstock-go/penstock/sampler"
@@ -44,7 +43,6 @@ type settings struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var s settings
 	flag.StringVar(&s.root, "root", "", "folder of images, with a folder per class")
 	flag.BoolVar(&s.train, "train", false, "RandomResizedCrop and RandomHorizontalFlip, in place of Resize and CenterCrop")

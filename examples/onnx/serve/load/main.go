@@ -1,14 +1,17 @@
 // Load measures servers of POST /classify: how long requests take, by the number of
 // clients that each send one image after another. Servers take turns.
 //
-//	go run ./examples/onnx/serve/load -dir PHOTOS penstock=http://127.0.0.1:8080/classify …
+//	go run ./examples/onnx/serve/load -dir PHOTOS -server penstock=http://127.0.0.1:8080/classify …
+//
+// PHOTOS has a folder of JPEG files per class, and -server may be given several times. It prints
+// a table, and writes nothing. It takes 72 seconds per server, unless flags change that.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/penstock-go/penstock/internal/usage"
 )
 
 // options are what the flags say.
@@ -32,45 +37,52 @@ type options struct {
 type target struct{ name, url string }
 
 func main() {
-	log.SetFlags(0)
-	var o options
-	var clients string
-	flag.StringVar(&o.dir, "dir", "", "folder of photos, in folders of their own")
-	flag.StringVar(&clients, "clients", "1,2,4,8,16,32", "numbers of clients")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds, whose medians are shown")
+	o := options{clients: []int{1, 2, 4, 8, 16, 32}}
+	usage.Folder(&o.dir, "dir", "`folder` of photos, with a folder of JPEG files per class")
+	flag.Func("server", "`NAME=URL` of a server; may be given several times", o.addServer)
+	flag.Func("clients", "`numbers` of clients (default 1,2,4,8,16,32)", o.setClients)
+	usage.Int(&o.rounds, "rounds", 3, 1, "`rounds`, whose medians are shown")
 	flag.DurationVar(&o.time, "time", 4*time.Second, "how long clients send, in every measurement")
-	flag.IntVar(&o.limit, "limit", 2000, "requests of a measurement at most")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: load -dir PHOTOS [flags] NAME=URL…\n\nFlags:")
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	for _, text := range strings.Split(clients, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			log.Fatalf("-clients %s: want numbers of clients", clients)
-		}
-		o.clients = append(o.clients, n)
-	}
-	for _, text := range flag.Args() {
-		name, url, ok := strings.Cut(text, "=")
-		if !ok {
-			log.Fatalf("%q: want NAME=URL", text)
-		}
-		o.servers = append(o.servers, target{name, url})
-	}
-	if len(o.servers) == 0 || o.rounds < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
+	usage.Int(&o.limit, "limit", 2000, 1, "`requests` of a measurement at most")
+	usage.Parse("Load measures how long servers of POST /classify take, by the number of clients.")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o); err != nil {
-		log.Fatal(err)
+	err := run(ctx, o)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted before the table was complete")
+	}
+	if err != nil {
+		usage.Fatal(err)
 	}
 }
 
+// addServer adds a server, given as NAME=URL.
+func (o *options) addServer(text string) error {
+	name, url, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("want NAME=URL")
+	}
+	o.servers = append(o.servers, target{name, url})
+	return nil
+}
+
+// setClients sets the numbers of clients, which are separated by commas.
+func (o *options) setClients(text string) error {
+	o.clients = nil
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return errors.New("want numbers from 1 on, separated by commas")
+		}
+		o.clients = append(o.clients, n)
+	}
+	return nil
+}
+
 func run(ctx context.Context, o options) error {
+	if o.dir == "" || len(o.servers) == 0 || o.time <= 0 {
+		return usage.Errorf("-dir, -server and -time: want a folder, a server and a time above 0s")
+	}
 	photos, err := read(o.dir)
 	if err != nil {
 		return err
@@ -109,7 +121,7 @@ func read(dir string) ([][]byte, error) {
 		photos = append(photos, data)
 	}
 	if len(photos) == 0 {
-		return nil, fmt.Errorf("-dir %s: no JPEG files in its folders", dir)
+		return nil, usage.Errorf("-dir %s: no JPEG files in its folders", dir)
 	}
 	return photos, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,38 @@ func Folder(p *string, name, text string) {
 	flag.Var(&checked{p, isFolder}, name, text)
 }
 
+// NewFolder declares a flag that is a folder, which the program makes if it does not exist.
+func NewFolder(p *string, name, value, text string) {
+	*p = value
+	flag.Var(&checked{p, isNewFolder}, name, text)
+}
+
+func isNewFolder(path string) error {
+	if path == "" {
+		return errors.New("want a folder")
+	}
+	if err := isFolder(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// File declares a flag that is an existing file. It is empty by default.
+func File(p *string, name, text string) {
+	flag.Var(&checked{p, isFile}, name, text)
+}
+
+func isFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a folder")
+	}
+	if err != nil {
+		return fmt.Errorf("want a file: %w", cause(err))
+	}
+	return nil
+}
+
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
@@ -50,6 +83,21 @@ func isFolder(path string) error {
 		return fmt.Errorf("want a folder: %w", cause(err))
 	}
 	return nil
+}
+
+// NewFile declares a flag that is a file, which the program makes if it does not exist, in a
+// folder that exists. Unlike [Output] it may be a file that can only be read.
+func NewFile(p *string, name, value, text string) {
+	*p = value
+	flag.Var(&checked{p, isNewFile}, name, text)
+}
+
+func isNewFile(path string) error {
+	err := isFile(path)
+	if errors.Is(err, fs.ErrNotExist) && path != "" {
+		return isFolder(filepath.Dir(path))
+	}
+	return err
 }
 
 // Output declares a flag that is a file to write. Its name must end in one of the extensions,

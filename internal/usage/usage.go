@@ -1,4 +1,4 @@
-// Package usage reads the command line of an example. What is wrong in it ends the program
+// Package usage reads the command line of a program. What is wrong in it ends the program
 // before it begins, with one line that names the flag, and exit status 2.
 package usage
 
@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 )
 
@@ -26,7 +25,7 @@ func Parse(about string) {
 // Fatal prints an error and ends the program: with exit status 2 if it is one of the command
 // line (see Errorf), and otherwise with 1.
 func Fatal(err error) {
-	log.Print(err)
+	fmt.Fprintln(os.Stderr, err)
 	os.Exit(status(err))
 }
 

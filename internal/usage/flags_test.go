@@ -23,6 +23,18 @@ func TestFlagsSayWhatTheyWant(t *testing.T) {
 		{"dir", dir, ""},
 		{"dir", missing, "want a folder: "},
 		{"dir", file, "want a folder: it is a file"},
+		{"new", dir, ""},
+		{"new", missing, ""},
+		{"new", file, "want a folder: it is a file"},
+		{"new", "", "want a folder"},
+		{"make", file, ""},
+		{"make", filepath.Join(dir, "new"), ""},
+		{"make", filepath.Join(missing, "new"), "want a folder: "},
+		{"make", dir, "want a file: it is a folder"},
+		{"make", "", "want a file: "},
+		{"in", file, ""},
+		{"in", missing, "want a file: "},
+		{"in", dir, "want a file: it is a folder"},
 		{"out", file, ""},
 		{"out", filepath.Join(dir, "NEW.PNG"), ""},
 		{"out", filepath.Join(missing, "new.png"), "want a file to write: "},
@@ -44,6 +56,9 @@ func TestFlagsSayWhatTheyWant(t *testing.T) {
 			var text string
 			Int(&n, "n", 5, 3, "a number")
 			Folder(&text, "dir", "a folder")
+			NewFolder(&text, "new", "made", "a folder")
+			NewFile(&text, "make", "made", "a file")
+			File(&text, "in", "a file")
 			Output(&text, "out", "out.png", "an image", ".png")
 			Output(&text, "maybe", "", "an image", ".png", ".svg", "")
 			Output(&text, "any", "", "a file")

@@ -6,7 +6,6 @@ require (
 	github.com/penstock-go/penstock v0.0.0
 	github.com/yalue/onnxruntime_go v1.36.0
 	google.golang.org/protobuf v1.36.11
-	gorgonia.org/tensor v0.9.24
 )
 
 require (
@@ -25,6 +24,7 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	gonum.org/v1/gonum v0.8.2 // indirect
+	gorgonia.org/tensor v0.9.24 // indirect
 	gorgonia.org/vecf32 v0.9.0 // indirect
 	gorgonia.org/vecf64 v0.9.0 // indirect
 )

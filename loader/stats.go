@@ -1,14 +1,8 @@
 package loader
 
 import (
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
-	"text/tabwriter"
 	"time"
-
-	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // Stats says what a loader has done since it was made, and where the time went. For
@@ -109,172 +103,12 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// String is a table of the statistics and the [Stats.Verdict], for people.
-func (s Stats) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	samples, batches := figures.Count(s.Samples, "sample", "samples"), figures.Count(s.Batches, "batch", "batches")
-	fmt.Fprintf(w, "delivered\t%s in %s, %s dropped", samples, batches, figures.Count(s.Dropped, "sample", "samples"))
-	if s.Emptied > 0 {
-		fmt.Fprintf(w, ", %s emptied by that", figures.Count(s.Emptied, "batch", "batches"))
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "loop waited\t%v in all, longest %v, first batch %v\n", figures.Round(s.Wait.Total), figures.Round(s.Wait.Longest), figures.Round(s.Wait.First))
-	fmt.Fprintf(w, "loop body\t%v in all\n", figures.Round(s.Body))
-	fmt.Fprintf(w, "workers\t%d, busy %v, waited for memory %v\n", s.Workers, figures.Round(s.Busy), figures.Round(s.MemoryWait))
-	each := figures.Bytes(s.SlabBytes / int64(max(s.Slabs, 1)))
-	fmt.Fprintf(w, "memory\t%s of %s, %d ready\n", figures.Count(s.Slabs, "slab", "slabs"), each, s.Ready)
-	if s.Tuning.Reason != "" {
-		fmt.Fprintf(w, "tuning\t%v\n", s.Tuning)
-	}
-	w.Flush()
-	if len(s.Stages) > 0 {
-		b.WriteString("\n")
-		s.writeStages(&b)
-	}
-	if verdict := s.Verdict(); verdict != "" {
-		fmt.Fprintf(&b, "\n%s\n", verdict)
-	}
-	return b.String()
-}
-
-func (s Stats) writeStages(b *strings.Builder) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	defer w.Flush()
-	fmt.Fprintf(w, "stage\tshare\ttotal\tcalls\tper call\t\n")
-	rest := s.Busy
-	for _, stage := range s.Stages {
-		rest -= stage.Total
-		each := time.Duration(0)
-		if stage.Count > 0 {
-			each = stage.Total / time.Duration(stage.Count)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%v\t\n", stage.Name, share(stage.Total, s.Busy), figures.Round(stage.Total), stage.Count, figures.Round(each))
-	}
-	fmt.Fprintf(w, "other\t%s\t%v\t\t\t\n", share(rest, s.Busy), figures.Round(rest))
-}
-
-func share(part, whole time.Duration) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
-}
-
-// maxFailures bounds Stats.Failures.
-const maxFailures = 1000
-
-// counts holds the part of Stats that the loop writes.
-type counts struct {
-	mu       sync.Mutex
-	samples  int64
-	batches  int64
-	empty    int64
-	dropped  int64
-	failures []*SampleError
-	noBatch  string
-	panicked map[string]bool // where listed failures panicked
-	wait     Wait
-	body     time.Duration
-
-	since  time.Time // when the loop began to wait or entered its body; zero if no loop runs
-	inBody bool
-}
-
-// loops notes that a loop runs and waits since begun, or that it has ended if begun is zero.
-func (c *counts) loops(begun time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since, c.inBody = begun, false
-	if !begun.IsZero() {
-		c.noBatch = ""
-	}
-}
-
-func (c *counts) waited(d time.Duration, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since, c.inBody = c.since.Add(d), true
-	c.wait.Count++
-	c.wait.Total += d
-	c.wait.Longest = max(c.wait.Longest, d)
-	if first {
-		c.wait.First = d
-	}
-}
-
-func (c *counts) bodyTook(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.body += d
-	c.since, c.inBody = c.since.Add(d), false
-}
-
-func (c *counts) delivered(samples int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.batches++
-	c.samples += int64(samples)
-}
-
-// vacant notes why a loop had no batch, if it had none.
-func (c *counts) vacant(why string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.noBatch = why
-}
-
-func (c *counts) emptied() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.empty++
-}
-
-// failed counts samples that could not be placed here, or by a service.
-func (c *counts) failed(failed []failure, dropped int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dropped += int64(len(failed) + dropped)
-	for _, f := range failed {
-		if len(c.failures) < maxFailures {
-			c.failures = append(c.failures, c.listed(f.err))
-		}
-	}
-}
-
 // A StageTime is the time that one stage of placing samples has taken so far, all
 // workers together.
 type StageTime struct {
 	Name  string        // as given to [dataset.Slot.Stage]
 	Count int64         // how often the stage was entered
 	Total time.Duration // in the stage
-}
-
-// effort is the work that workers have done.
-type effort struct {
-	busy, drawing, memoryWait time.Duration
-	stages                    []StageTime
-}
-
-func (sum *effort) add(w *worker) {
-	staged := time.Duration(0)
-	times := w.clock.Times(nil)
-	for _, t := range times {
-		staged += t.Total
-	}
-	// The time of a batch is known when it is complete, that of a stage before.
-	sum.busy += max(time.Duration(w.busy.Load()), staged)
-	sum.drawing += time.Duration(w.drawing.Load())
-	sum.memoryWait += time.Duration(w.memoryWait.Load())
-	for _, t := range times {
-		i := slices.IndexFunc(sum.stages, func(s StageTime) bool { return s.Name == t.Name })
-		if i < 0 {
-			sum.stages = append(sum.stages, StageTime(t))
-			continue
-		}
-		sum.stages[i].Count += t.Count
-		sum.stages[i].Total += t.Total
-	}
 }
 
 // Stats reports what the loader has done so far. It may be called while a loop runs.
@@ -296,40 +130,4 @@ func (l *Loader) slabBytes() int64 {
 		bytes += j.slab.size.Load()
 	}
 	return bytes
-}
-
-// effort is the work of all workers, and the number of batches that are complete but
-// not delivered.
-func (l *Loader) effort() (done effort, ready int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	done = l.past
-	done.stages = slices.Clone(done.stages)
-	for _, w := range slices.Concat(l.workers, l.strays) {
-		done.add(w)
-	}
-	if l.run == nil {
-		return done, 0
-	}
-	for _, j := range l.run.inFlight {
-		if j.complete {
-			ready++
-		}
-	}
-	return done, ready
-}
-
-func (c *counts) stats() Stats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return Stats{
-		Samples:  c.samples,
-		Batches:  c.batches,
-		Emptied:  c.empty,
-		Dropped:  c.dropped,
-		Failures: slices.Clone(c.failures),
-		NoBatch:  c.noBatch,
-		Wait:     c.wait,
-		Body:     c.body,
-	}
 }

@@ -2,7 +2,7 @@ package loader
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 )
 
 // Close ends the loop that runs, if any, and waits for its workers. Then it frees
@@ -14,10 +14,10 @@ import (
 //
 // Close waits for the samples that are being placed, so Place must not call it.
 // Calls of user code may still run after their loop has ended. With a [Timeout],
-// Close waits no longer than that for them. If some have not returned by then, it
-// returns a [TimeoutError]. The memory that they use is freed when they return, so
-// the [Allocator] must outlive them. Close itself calls Close of the other Readers, and
-// waits for that as long as it takes.
+// Close waits no longer than that for them, and then no longer than that again for the
+// Close of all other Readers, which it calls at the same time. If some of these calls
+// have not returned by then, it returns a [TimeoutError]. The memory that they use is
+// freed when they return, so the [Allocator] must outlive them.
 func (l *Loader) Close() error {
 	r, ok := l.close()
 	if !ok {
@@ -27,15 +27,7 @@ func (l *Loader) Close() error {
 		r.halt(ErrClosed)
 		r.join()
 	}
-	errs := []error{l.waitOutside()}
-	l.mu.Lock()
-	workers := l.workers
-	l.mu.Unlock()
-	for _, w := range workers {
-		if err := w.close(); err != nil {
-			errs = append(errs, fmt.Errorf("loader: close dataset: %w", err))
-		}
-	}
+	errs := []error{l.waitOutside(), l.closeReaders()}
 	for j := l.drain(); j != nil; j = l.drain() {
 		errs = append(errs, j.slab.free())
 	}
@@ -55,6 +47,39 @@ func (l *Loader) close() (r *run, ok bool) {
 	}
 	l.closed = true
 	return l.run, true
+}
+
+// closeReaders closes the Readers of all workers at the same time. It waits for that, at
+// most for the Timeout if there is one. Its error lists the calls that have not returned.
+// Those that return give their errors to late.
+func (l *Loader) closeReaders() error {
+	l.mu.Lock()
+	closing := new(crew)
+	var workers []*worker
+	for id, w := range l.workers {
+		if w.reader == nil {
+			continue
+		}
+		// As with a stray, so that a loop that still ends does not take it for one of its own.
+		l.workers[id] = newWorker(l, id)
+		l.strays = append(l.strays, w)
+		workers = append(workers, w)
+		closing.enter()
+		go func() {
+			defer l.leaveCrew(closing)
+			w.goroutine.Store(goroutineID())
+			l.retire(w)
+		}()
+	}
+	gone := closing.wait()
+	l.mu.Unlock()
+	if l.waitFor(gone) {
+		return nil
+	}
+	l.mu.Lock()
+	left := slices.DeleteFunc(workers, func(w *worker) bool { return !slices.Contains(l.strays, w) })
+	l.mu.Unlock()
+	return l.closeTimedOut(left, nil)
 }
 
 // drain takes a free slab. It returns nil after the last one.

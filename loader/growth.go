@@ -135,18 +135,8 @@ func (r *run) awaitGrowth() {
 	r.l.mu.Lock()
 	done := r.growth.done
 	r.l.mu.Unlock()
-	if done == nil {
-		return
-	}
-	var timeout <-chan time.Time
-	if r.l.cfg.timeout > 0 {
-		timer := time.NewTimer(r.l.cfg.timeout)
-		defer timer.Stop()
-		timeout = timer.C
-	}
-	select {
-	case <-done:
-	case <-timeout:
+	if done != nil {
+		r.l.waitFor(done)
 	}
 }
 

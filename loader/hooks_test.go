@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -30,14 +31,7 @@ func (j *journal) note(format string, args ...any) {
 
 // twoStages is a fake whose samples take 3 ms in stage read and 5 ms in stage decode.
 func twoStages(n int) *fake {
-	return &fake{n: n, place: func(_ context.Context, i int, dst dataset.Slot) error {
-		dst.Stage(dataset.StageRead)
-		time.Sleep(3 * time.Millisecond)
-		dst.Stage(dataset.StageDecode)
-		time.Sleep(5 * time.Millisecond)
-		dataset.Set(dst, 0, int64(i))
-		return nil
-	}}
+	return staged(n, always(3*time.Millisecond), always(5*time.Millisecond))
 }
 
 func TestSampleDoneSeesEverySampleAndItsStages(t *testing.T) {
@@ -84,6 +78,30 @@ func TestSampleDoneSeesCallsForSeveralSamples(t *testing.T) {
 	collect(t, l, 0, 1)
 	if want := []string{"8 rows from 0, sample 0", "4 rows from 0, sample 8"}; !slices.Equal(got.lines, want) {
 		t.Errorf("got %q, want %q", got.lines, want)
+	}
+}
+
+// TestSampleDoneSeesWhatRuntimeGoexitEnds, sample by sample and in calls for several.
+func TestSampleDoneSeesWhatRuntimeGoexitEnds(t *testing.T) {
+	ends := func() *fake {
+		return failing(3, func(i int) bool {
+			if i == 1 {
+				runtime.Goexit()
+			}
+			return false
+		})
+	}
+	one := []string{"0: false", "1: true", "2: false"}
+	for _, c := range []struct {
+		ds   dataset.Dataset
+		want []string
+	}{{ends(), one}, {&gatherer{fake: ends()}, append([]string{"0: true"}, one...)}} {
+		var got journal
+		l := newLoader(t, c.ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, 1),
+			loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { got.note("%d: %t", s.Index, errors.Is(s.Err, loader.ErrGoexit)) }}))
+		if seen := outcome(t, l); !slices.Equal(seen, []string{"[0 2] [0 2]"}) || !slices.Equal(got.lines, c.want) {
+			t.Errorf("%T: the batches are %q, and the hook has seen %q, want %q", c.ds, seen, got.lines, c.want)
+		}
 	}
 }
 

@@ -87,7 +87,8 @@ type Loader struct {
 	run       *run       // the loop that runs, or nil
 	begun     int64      // number of batches that were begun
 	closed    bool
-	announced int   // number of observers whose LoaderMade has succeeded
+	announced int   // number of observers whose LoaderMade has succeeded before parted was set
+	parted    bool  // whether Close calls, or has called, LoaderClosed of those
 	late      error // errors of freeing slabs and closing Readers, for Close to return
 
 	// Goroutines that may outlive a loop:
@@ -179,19 +180,18 @@ func (l *Loader) allocate() error {
 	var group errgroup.Group
 	group.SetLimit(len(l.workers))
 	for range count {
-		s, err := newSlab(l.collation.columns, rows, &l.stocks)
+		j, err := l.newJob(rows)
 		if err != nil {
 			group.Wait()
 			return errors.Join(fmt.Errorf("loader: %w", err), l.Close())
 		}
-		j := &job{slab: s}
 		l.jobs = append(l.jobs, j)
 		l.free = append(l.free, j)
 		if _, poisoned := l.cfg.memory.(poison); poisoned {
 			continue // Poison has touched the memory
 		}
 		group.Go(func() error {
-			touch(s.block)
+			touch(j.slab.block)
 			return nil
 		})
 	}

@@ -104,3 +104,19 @@ func TestRaggedMemoryGrowsAndIsFreed(t *testing.T) {
 		t.Errorf("%d pieces of memory are not freed", len(memory.out))
 	}
 }
+
+func TestNewFreesWhatItCouldNotUse(t *testing.T) {
+	for want, refuse := range map[string]func() error{
+		"loader: slab of 64 bytes: no memory left": func() error { return errors.New("no memory left") },
+		"loader: panic: no memory left":            func() error { panic("no memory left") },
+	} {
+		memory := &refusing{refuse: refuse, left: 3}
+		_, err := loader.New(&fake{n: 8}, loader.Workers(2), loader.BatchSize(8), loader.Memory(memory))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if len(memory.out) != 0 {
+			t.Errorf("%s: %d slabs are not freed", want, len(memory.out))
+		}
+	}
+}

@@ -142,27 +142,32 @@ func (l *Loader) announce() (err error) {
 		}
 	}()
 	for _, o := range l.cfg.observers {
-		if err := o.announce(l); err != nil {
+		err := o.announce(l)
+		if err := errors.Join(err, l.meets(o, err == nil)); err != nil {
 			return err
-		}
-		if !l.knows() {
-			return errors.Join(ErrClosed, o.farewell())
 		}
 	}
 	made = true
 	return nil
 }
 
-// knows counts an observer whose LoaderMade has succeeded. It reports false if the loader was
-// closed meanwhile, which has not called that observer's LoaderClosed.
-func (l *Loader) knows() bool {
+// meets notes an observer whose LoaderMade was called, and whether it has succeeded. The
+// error is ErrClosed if the loader was closed meanwhile. LoaderClosed of an observer that
+// the closing has not known is called here then.
+func (l *Loader) meets(o observer, succeeded bool) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return false
+	closed, parted := l.closed, l.parted
+	if succeeded && !parted {
+		l.announced++
 	}
-	l.announced++
-	return true
+	l.mu.Unlock()
+	switch {
+	case !closed:
+		return nil
+	case succeeded && parted:
+		return errors.Join(ErrClosed, o.farewell())
+	}
+	return ErrClosed
 }
 
 func (o observer) announce(l *Loader) error {
@@ -184,6 +189,7 @@ func (o observer) announce(l *Loader) error {
 func (l *Loader) farewell() error {
 	l.mu.Lock()
 	announced := l.announced
+	l.parted = true
 	l.mu.Unlock()
 	var errs []error
 	for _, o := range l.cfg.observers[:announced] {
@@ -215,11 +221,19 @@ func (t *Trace) toldBelow() int {
 	return 0
 }
 
-// tried calls the hooks SampleDone and SampleSlow after place, which is an attempt to place
-// rows. It returns the error of place, or those of the hooks.
+// tried calls place, which is an attempt to place rows, and then the hooks SampleDone and
+// SampleSlow, also if place calls runtime.Goexit. It returns the error of place, or those of
+// the hooks.
 func (w *worker) tried(j *job, row, rows, index int, place func() error) (err error) {
 	w.clock.Record()
-	err = place()
+	err = ErrGoexit // unless place returns
+	defer func() { err = w.sampleDone(j, row, rows, index, err) }()
+	return place()
+}
+
+// sampleDone calls the hooks for an attempt to place rows that has ended with err, since the
+// worker's clock records. It returns err, or those of the hooks.
+func (w *worker) sampleDone(j *job, row, rows, index int, err error) error {
 	s := SampleInfo{
 		Batch: j.info(), Worker: w.id, Row: row, Rows: rows, Index: index, Err: err,
 		l: w.l, samples: j.plan.samples,

@@ -3,7 +3,6 @@ package loader_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -27,14 +26,7 @@ import (
 
 func TestStatsSayWhereTheTimeWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ds := &fake{n: 32, place: func(_ context.Context, i int, dst dataset.Slot) error {
-			dst.Stage(dataset.StageRead)
-			time.Sleep(3 * time.Millisecond)
-			dst.Stage(dataset.StageDecode)
-			time.Sleep(5 * time.Millisecond)
-			return nil
-		}}
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(8))
+		l := newLoader(t, twoStages(32), loader.Workers(1), loader.BatchSize(8))
 		since := time.Now()
 		for range l.Epoch(t.Context(), 0) {
 		}
@@ -327,30 +319,6 @@ func TestProcessorTimeIsThatOfLoops(t *testing.T) {
 	ended, _ := machine.ProcessTime()
 	if got := before.ProcessorTime; got > ended-begun-2*step {
 		t.Errorf("got %v of %v, of which 100ms were between loops", got, ended-begun)
-	}
-}
-
-// A spent allocator has a limited number of bytes.
-type spent struct {
-	checked
-	left int
-}
-
-func (s *spent) Alloc(n int) ([]byte, error) {
-	if s.left -= n; s.left < 0 {
-		return nil, errors.New("no memory left")
-	}
-	return s.checked.Alloc(n)
-}
-
-func TestNewFreesWhatItCouldNotUse(t *testing.T) {
-	memory := &spent{left: 300}
-	_, err := loader.New(&fake{n: 8}, loader.Workers(2), loader.BatchSize(8), loader.Memory(memory))
-	if err == nil || !strings.Contains(err.Error(), "loader: slab of 64 bytes: no memory left") {
-		t.Errorf("got %v", err)
-	}
-	if len(memory.out) != 0 {
-		t.Errorf("%d slabs are not freed", len(memory.out))
 	}
 }
 

@@ -99,8 +99,8 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // average, calls count from when the worker began with the batch. A worker whose call
 // lasts longer keeps its Reader and its slab until the call returns. In the next loop,
 // another worker with a Reader of its own takes its place. [Loader.Close] waits for
-// such calls, for at most the Timeout again. The calls of Reader.Close that it makes
-// itself have no limit.
+// such calls, for at most the Timeout again, and as long for those of Reader.Close that
+// it makes itself.
 //
 // Without a Timeout, loops wait until the calls return. A Reader that watches its
 // context returns soon.

@@ -69,11 +69,19 @@ func (l *Loader) leave(w *worker, r *run) {
 	if l.leaves(w, r) {
 		return
 	}
-	defer l.leaveOutside()
-	err := w.close()
-	if j := l.returned(w, err); j != nil {
-		l.release(j)
-	}
+	defer l.leaveCrew(&l.outside)
+	l.retire(w)
+}
+
+// retire closes the Reader of a stray, whose last call has returned, and gives back its slab.
+func (l *Loader) retire(w *worker) {
+	err := ErrGoexit // unless the Reader's Close returns
+	defer func() {
+		if j := l.returned(w, err); j != nil {
+			l.release(j)
+		}
+	}()
+	err = w.close()
 }
 
 // leaves removes a worker from its run. It reports false for a stray, which has been
@@ -108,10 +116,10 @@ func (l *Loader) returned(w *worker, err error) *job {
 	return j
 }
 
-func (l *Loader) leaveOutside() {
+func (l *Loader) leaveCrew(c *crew) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.outside.leave()
+	c.leave()
 }
 
 // waitOutside waits for strays and plannings, at most for the Timeout if there is
@@ -120,6 +128,18 @@ func (l *Loader) waitOutside() error {
 	l.mu.Lock()
 	gone := l.outside.wait()
 	l.mu.Unlock()
+	if l.waitFor(gone) {
+		return nil
+	}
+	l.mu.Lock()
+	strays, plannings := slices.Clone(l.strays), slices.Clone(l.plannings)
+	l.mu.Unlock()
+	return l.closeTimedOut(strays, plannings)
+}
+
+// waitFor waits until gone is closed, at most for the Timeout if there is one. It reports
+// whether gone is closed.
+func (l *Loader) waitFor(gone <-chan struct{}) bool {
 	var timeout <-chan time.Time
 	if l.cfg.timeout > 0 {
 		timer := time.NewTimer(l.cfg.timeout)
@@ -128,11 +148,17 @@ func (l *Loader) waitOutside() error {
 	}
 	select {
 	case <-gone:
-		return nil
+		return true
 	case <-timeout:
-		l.mu.Lock()
-		strays, plannings := slices.Clone(l.strays), slices.Clone(l.plannings)
-		l.mu.Unlock()
-		return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: stuck(strays, plannings)}
+		return false
 	}
+}
+
+// closeTimedOut is the error of a Close that does not wait any longer. It is nil if nothing
+// is left to wait for.
+func (l *Loader) closeTimedOut(workers []*worker, plannings []*planning) error {
+	if len(workers)+len(plannings) == 0 {
+		return nil
+	}
+	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: stuck(workers, plannings)}
 }

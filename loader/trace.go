@@ -17,14 +17,17 @@ import (
 // so, it ends the loop with an error. The error of BatchFreed is for [Loader.Close] to
 // return. Panics of BatchDelivered and BatchEnded go on in the loop's goroutine.
 type Trace struct {
-	// LoaderMade is called by [New] when the loader is ready. If it returns an error or
-	// panics, there is no loader: New returns the error, and [ErrClosed] if the loader was
-	// closed meanwhile. Hooks that keep something for one
-	// loader refuse a second one so.
+	// LoaderMade is called by [New] when the loader is ready. Hooks that keep something for
+	// one loader refuse a second one by an error. If LoaderMade returns an error or panics,
+	// there is no loader, and New returns the error. If the loader was closed meanwhile, by
+	// LoaderMade or by another goroutine, there is no loader either, and the error of New is
+	// also [ErrClosed].
 	LoaderMade func(l *Loader) error
 	// LoaderClosed is called once by [Loader.Close], after everything else. Close returns
-	// its error too. It is not called if LoaderMade of the same Trace has failed. With a
-	// [Timeout], workers that Close did not wait for may still call hooks.
+	// its error too. It is not called if LoaderMade of the same Trace has failed. If Close
+	// has ended before LoaderMade has returned, New calls it. Hooks may still be called after
+	// it: for batches that a loop body uses or that are kept, and, with a [Timeout], by
+	// workers that Close did not wait for.
 	LoaderClosed func() error
 
 	// BatchBegun is called by the worker that begins a batch.

@@ -33,8 +33,6 @@ func unstaged(n int, took time.Duration) *fake {
 	return &fake{n: n, place: func(context.Context, int, dataset.Slot) error { time.Sleep(took); return nil }}
 }
 
-func steady(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
-
 // tail is a millisecond, but much more for one sample of every so many.
 func tail(every int, d time.Duration) func(int) time.Duration {
 	return func(i int) time.Duration {
@@ -138,12 +136,12 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 		with []loader.Option
 		want string
 	}{
-		{"a slow loop body", staged(640, steady(ms), steady(ms)), 200 * ms, nil, "the loop body is the limit"},
-		{"a body that is barely slower", staged(640, steady(ms), steady(ms)), 20 * ms, nil, "the loop body is the limit"},
-		{"a slow disk", staged(640, steady(80*ms), steady(5*ms)), 10 * ms, nil, "storage is the limit: the stage read takes 94% of the work"},
-		{"slow decoding on all processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, nil, "processors are the limit: the stage decode takes 95%"},
-		{"one worker where there are more processors", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode"},
-		{"no workers", staged(64, steady(ms), steady(ms)), 10 * ms, []loader.Option{loader.Workers(0)}, "there are no workers"},
+		{"a slow loop body", staged(640, always(ms), always(ms)), 200 * ms, nil, "the loop body is the limit"},
+		{"a body that is barely slower", staged(640, always(ms), always(ms)), 20 * ms, nil, "the loop body is the limit"},
+		{"a slow disk", staged(640, always(80*ms), always(5*ms)), 10 * ms, nil, "storage is the limit: the stage read takes 94% of the work"},
+		{"slow decoding on all processors", staged(640, always(ms), always(20*ms)), 10 * ms, nil, "processors are the limit: the stage decode takes 95%"},
+		{"one worker where there are more processors", staged(640, always(ms), always(20*ms)), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode"},
+		{"no workers", staged(64, always(ms), always(ms)), 10 * ms, []loader.Option{loader.Workers(0)}, "there are no workers"},
 		{"no stages", unstaged(640, 20*ms), 10 * ms, nil, "it is not known whether samples wait or compute, because the dataset reports no stage for 100% of the work of 4 workers"},
 		{"no stages, and more workers than processors", unstaged(2560, 20*ms), 0, []loader.Option{loader.Workers(64)}, "it is not known whether samples wait or compute, because the dataset reports no stage for 100% of the work of 64 workers"},
 		{"a stage of a small part", &fake{n: 640, place: func(_ context.Context, _ int, dst dataset.Slot) error {
@@ -153,25 +151,25 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			return nil
 		}}, 10 * ms, nil, "it is not known whether samples wait or compute, because the dataset reports no stage for 95% of the work"},
 		{"no stages, and fewer workers than processors", unstaged(640, 20*ms), 10 * ms, []loader.Option{loader.Workers(1)}, "workers are the limit: placing samples takes 100% of the work of 1 worker,"},
-		{"one slow sample", staged(640, tail(640, 20*time.Second), steady(ms)), 5 * ms, nil, "a single batch took 20s of"},
+		{"one slow sample", staged(640, tail(640, 20*time.Second), always(ms)), 5 * ms, nil, "a single batch took 20s of"},
 		{"a slow start", staged(160, tail(1, 0), func(i int) time.Duration {
 			if i < 16 {
 				return 3 * time.Second
 			}
 			return 0
 		}), 500 * ms, []loader.Option{loader.Shuffle(false)}, "the first batch took"},
-		{"batches of unequal times", staged(1600, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the number of batches in flight is the limit"},
-		{"memory for one batch", staged(1600, steady(ms), steady(9*ms)), 40 * ms, []loader.Option{loader.InFlight(1)},
+		{"batches of unequal times", staged(1600, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.Prefetch(1)}, "the number of batches in flight is the limit"},
+		{"memory for one batch", staged(1600, always(ms), always(9*ms)), 40 * ms, []loader.Option{loader.InFlight(1)},
 			"the number of batches in flight is the limit: the loop waits 50% of its time, and at other times workers wait for memory, because there is memory for one batch"},
-		{"a loop body that pauses for long", staged(6400, steady(ms), steady(9*ms)), -80 * ms, []loader.Option{loader.Prefetch(1)},
+		{"a loop body that pauses for long", staged(6400, always(ms), always(9*ms)), -80 * ms, []loader.Option{loader.Prefetch(1)},
 			"the number of batches in flight is the limit: the loop waits 32% of its time, and at other times workers wait for memory, because batches or loop bodies take unequal times"},
-		{"a loop body in short bursts", staged(1600, steady(ms), steady(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
-		{"a slow sampler", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
+		{"a loop body in short bursts", staged(1600, always(ms), always(20*ms)), -6 * ms, nil, "processors are the limit: the stage decode"},
+		{"a slow sampler", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(drawnSlowly(640))},
 			"drawing batches is the limit: it took 3.2s, placing their samples 640ms, and the loop waits 96% of its time: look at the sampler, the dataset's ReadAhead, the Allocator and the hook BatchBegun"},
-		{"a sampler that plans for long", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Sampler(plannedSlowly(640))}, "the first batch took 1m0s of"},
-		{"all time in Collate", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Collate(slowCollate(100 * ms))},
+		{"a sampler that plans for long", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Sampler(plannedSlowly(640))}, "the first batch took 1m0s of"},
+		{"all time in Collate", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Collate(slowCollate(100 * ms))},
 			"processors are the limit: the stage collate takes 86% of the work of 4 workers, and the loop waits 97% of its time: more processors help, or a cheaper Collate"},
-		{"all time in Collate of one worker", staged(640, steady(0), steady(ms)), ms, []loader.Option{loader.Workers(1), loader.Collate(slowCollate(100 * ms))},
+		{"all time in Collate of one worker", staged(640, always(0), always(ms)), ms, []loader.Option{loader.Workers(1), loader.Collate(slowCollate(100 * ms))},
 			"workers are the limit: the stage collate takes 86%"},
 		{"memory that is slow to write", &fake{n: 640, place: func(_ context.Context, _ int, dst dataset.Slot) error {
 			dst.Stage(dataset.StageDecode)
@@ -184,20 +182,20 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 			"it is not known whether the stage decode computes or waits: it takes 100% of the work of 4 workers, and the loop waits 95% of its time, but the program had only 26% of the processor time for that: look for a lock in it"},
 		{"a lock, with fewer workers than processors", behindALock(640, 5*ms), ms, []loader.Option{occupies(1), loader.Workers(3)}, "it is not known whether the stage decode computes or waits"},
 		{"one worker cannot wait for a lock of its own", behindALock(640, 5*ms), ms, []loader.Option{occupies(0.3), loader.Workers(1)}, "workers are the limit"},
-		{"processors that other programs take", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(2)}, "it is not known whether the stage decode computes or waits"},
-		{"a processor time that is not known", staged(640, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(0)}, "processors are the limit"},
-		{"too little to tell", staged(8, steady(ms), steady(20*ms)), 10 * ms, []loader.Option{occupies(1)}, "processors are the limit"},
+		{"processors that other programs take", staged(640, always(ms), always(20*ms)), 10 * ms, []loader.Option{occupies(2)}, "it is not known whether the stage decode computes or waits"},
+		{"a processor time that is not known", staged(640, always(ms), always(20*ms)), 10 * ms, []loader.Option{occupies(0)}, "processors are the limit"},
+		{"too little to tell", staged(8, always(ms), always(20*ms)), 10 * ms, []loader.Option{occupies(1)}, "processors are the limit"},
 		{"samples behind a lock", oneByOne(640, 5*ms), ms, nil, "it is not known whether samples wait or compute"},
 		{"files of which a quarter is not in memory", staged(6400, func(i int) time.Duration {
 			if i < 1600 {
 				return 40 * ms
 			}
 			return 0
-		}, steady(2*ms)), 9 * ms, []loader.Option{loader.Shuffle(false)}, "storage is the limit: the stage read takes 83%"},
-		{"batches of unequal times, unordered", staged(3200, tail(80, time.Second), steady(ms)), ms, []loader.Option{loader.Unordered(true), loader.Prefetch(1)}, "storage is the limit"},
-		{"many tiny samples", staged(64_000, steady(0), steady(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 100%"},
-		{"one batch", staged(16, steady(80*ms), steady(9*ms)), ms, nil, "storage is the limit"},
-		{"one sample", staged(1, steady(ms), steady(80*ms)), ms, nil, "processors are the limit"},
+		}, always(2*ms)), 9 * ms, []loader.Option{loader.Shuffle(false)}, "storage is the limit: the stage read takes 83%"},
+		{"batches of unequal times, unordered", staged(3200, tail(80, time.Second), always(ms)), ms, []loader.Option{loader.Unordered(true), loader.Prefetch(1)}, "storage is the limit"},
+		{"many tiny samples", staged(64_000, always(0), always(time.Microsecond)), 0, []loader.Option{loader.Workers(1)}, "workers are the limit: the stage decode takes 100%"},
+		{"one batch", staged(16, always(80*ms), always(9*ms)), ms, nil, "storage is the limit"},
+		{"one sample", staged(1, always(ms), always(80*ms)), ms, nil, "processors are the limit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -238,7 +236,7 @@ func TestVerdictAgreesWithAuto(t *testing.T) {
 	const ms = time.Millisecond
 	for text, ds := range map[string]*fake{
 		"placing samples takes 100%": unstaged(1_000_000, 20*ms),
-		"the stage decode takes 75%": staged(1_000_000, steady(5*ms), steady(15*ms)),
+		"the stage decode takes 75%": staged(1_000_000, always(5*ms), always(15*ms)),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16))
@@ -273,7 +271,7 @@ func TestVerdictBeforeAutoHasTriedAnythingIsNotKnown(t *testing.T) {
 // body or steady waits.
 func TestVerdictOfAnIntervalLeavesOutEarlierWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ds := staged(40, steady(0), func(i int) time.Duration {
+		ds := staged(40, always(0), func(i int) time.Duration {
 			if i == 0 {
 				return 3 * time.Second
 			}
@@ -324,7 +322,7 @@ func TestVerdictFollowsTheSlowerSide(t *testing.T) {
 						want = "processors are the limit: the stage decode takes 90%"
 					}
 					synctest.Test(t, func(t *testing.T) {
-						l := newLoader(t, staged(150*batch, steady(read), steady(sample-read)), loader.Workers(workers), loader.BatchSize(batch), occupies(processors))
+						l := newLoader(t, staged(150*batch, always(read), always(sample-read)), loader.Workers(workers), loader.BatchSize(batch), occupies(processors))
 						for _, err := range l.Epoch(t.Context(), 0) {
 							if err != nil {
 								t.Fatal(err)

@@ -26,6 +26,8 @@ const (
 	closing
 	allocating
 	fetching
+	naming
+	replacing
 )
 
 // doing is the purpose of a call, in words.
@@ -47,6 +49,10 @@ func doing(what int64) string {
 		return "allocating a slab"
 	case fetching:
 		return "fetching a batch"
+	case naming:
+		return "naming a sample"
+	case replacing:
+		return "choosing another sample"
 	}
 	return "placing a sample"
 }
@@ -128,10 +134,16 @@ func (w *worker) stuck() (s Stuck, ok bool) {
 	return s, true
 }
 
-// stackOf is the stack of a goroutine as text, or "" if it is not found.
+// stackOf is the stack of a goroutine as text, or "" if it is not found in the first 64 MiB
+// of the stacks of all goroutines.
 func stackOf(goroutine int64) string {
 	all := make([]byte, 1<<20)
-	all = all[:runtime.Stack(all, true)]
+	n := runtime.Stack(all, true)
+	for n == len(all) && n < 64<<20 {
+		all = make([]byte, 2*len(all))
+		n = runtime.Stack(all, true)
+	}
+	all = all[:n]
 	header := fmt.Appendf(nil, "goroutine %d ", goroutine)
 	for block := range bytes.SplitSeq(all, []byte("\n\n")) {
 		if bytes.HasPrefix(block, header) {

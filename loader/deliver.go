@@ -107,9 +107,18 @@ func (r *run) take() (*job, error) {
 			r.tune()
 		case <-r.ctx.Done():
 		case <-timeout:
-			return nil, r.timedOut()
+			return r.expired()
 		}
 	}
+}
+
+// expired is the end of a wait that has taken as long as the Timeout. The batch may have come
+// just then, as it may if the system lets this goroutine run late.
+func (r *run) expired() (*job, error) {
+	if j, over, err := r.look(); j != nil || over || err != nil {
+		return j, err
+	}
+	return nil, r.timedOut()
 }
 
 // look takes the batch to be delivered if it is complete, or reports that the loop is

@@ -101,4 +101,11 @@ func (s *rowSlots) begin(w *worker, j *job, from, to int) {
 
 func (s *rowSlots) Len() int { return s.to - s.from }
 
-func (s *rowSlots) At(k int) dataset.Slot { return s.w.slot(s.j, s.from+k, &s.draws[k]) }
+// At panics if there is no slot k. A row beyond the range is another worker's, or in other
+// memory.
+func (s *rowSlots) At(k int) dataset.Slot {
+	if uint(k) >= uint(s.Len()) {
+		panic(fmt.Sprintf("loader: Slots.At(%d): want an index from 0 to %d", k, s.Len()-1))
+	}
+	return s.w.slot(s.j, s.from+k, &s.draws[k])
+}

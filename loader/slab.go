@@ -152,7 +152,7 @@ func (s *slab) exchange(n int) error {
 		}
 	}
 	old := s.block
-	s.block = block
+	s.block, s.rows = block, 0 // until the columns are laid, which does not happen if Free fails
 	s.size.Store(int64(len(block)))
 	s.from.slabs.Add(int64(len(block)))
 	if len(old) == 0 {
@@ -183,6 +183,5 @@ func (s *slab) vacate() (err error) {
 
 // free gives all memory back.
 func (s *slab) free() error {
-	s.rows = 0
 	return errors.Join(s.vacate(), s.exchange(0))
 }

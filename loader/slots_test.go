@@ -3,6 +3,7 @@ package loader_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -57,6 +58,35 @@ func TestSlotsThatAreAskedForAgainKeepTheirRaggedFields(t *testing.T) {
 				t.Errorf("%v: field %s holds %q, want %q", batch, text, got, want)
 			}
 		}
+	}
+}
+
+// A reaching dataset asks for one slot too many in every batch, after the first.
+type reaching struct{ *gatherer }
+
+func (r reaching) Open() (dataset.Reader, error) {
+	return reachingReader{gatherReader{fakeReader{r.fake}, r.gatherer}}, nil
+}
+
+type reachingReader struct{ gatherReader }
+
+func (r reachingReader) PlaceBatch(ctx context.Context, indices []int, dst dataset.Slots) error {
+	if r.g.calls.Load() > 0 {
+		dst.At(dst.Len())
+	}
+	return r.gatherReader.PlaceBatch(ctx, indices, dst)
+}
+
+// TestASlotBeyondTheLastIsAnError also in a batch that is shorter than the one before.
+func TestASlotBeyondTheLastIsAnError(t *testing.T) {
+	l := newLoader(t, reaching{&gatherer{fake: &fake{n: 12}}}, loader.Workers(0), loader.BatchSize(8),
+		loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
+			if want := "panic: loader: Slots.At(4): want an index from 0 to 3"; s.Rows == 4 && (s.Err == nil || !strings.HasPrefix(s.Err.Error(), want)) {
+				t.Errorf("got %v, want %s", s.Err, want)
+			}
+		}}))
+	if got := outcome(t, l); len(got) != 2 || got[1] != "[8 9 10 11] [8 9 10 11]" {
+		t.Errorf("got %q, want a second batch that is placed one by one", got)
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *stock) noted() bool {
 func (s *stock) typical() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int(min(s.mean*9/8, math.MaxInt32))
+	return int(min(s.mean*9/8, math.MaxInt/2))
 }
 
 // used is the number of bytes that are handed out.

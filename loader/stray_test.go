@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // deaf is a fake whose sample stuck takes until hang is closed. It does not watch its
@@ -234,6 +235,81 @@ func TestTimeoutTellsOfOpenCloseAndHooks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A muttering dataset takes long to name a sample.
+type muttering struct {
+	*fake
+	name func()
+}
+
+func (m muttering) Name(int) string { m.name(); return "" }
+
+// A rereading sampler calls again when a sample is drawn once more.
+type rereading struct {
+	drawn *atomic.Int32
+	again func()
+}
+
+func (r rereading) Epoch(int) sampler.Order { return r }
+func (r rereading) Len() int                { return 1 }
+
+func (r rereading) At(k int) int {
+	if r.drawn.Add(1) > 1 {
+		r.again()
+	}
+	return k
+}
+
+// TestTimeoutHoldsAfterASampleHasFailed too: the dataset is asked for its name, and the
+// sampler for another sample.
+func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
+	for want, load := range map[string]func(hang func()) (dataset.Dataset, loader.Option){
+		"worker 0: naming a sample for 1s": func(hang func()) (dataset.Dataset, loader.Option) {
+			return muttering{failing(1, func(int) bool { return true }), hang}, loader.Option{}
+		},
+		"worker 0: choosing another sample for 1s": func(hang func()) (dataset.Dataset, loader.Option) {
+			order := loader.Sampler(rereading{new(atomic.Int32), hang})
+			return failing(1, func(int) bool { return true }), loader.Options(order, loader.OnError(loader.Replace, loader.NoLimit))
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			hang := make(chan struct{})
+			ds, option := load(func() { <-hang })
+			l := newLoader(t, ds, option, loader.Workers(1), loader.Timeout(time.Second))
+			begun := time.Now()
+			var last error
+			for _, err := range l.Epoch(t.Context(), 0) {
+				last = err
+			}
+			if took := time.Since(begun); last == nil || !strings.Contains(last.Error(), want) || took != time.Second {
+				t.Errorf("got %v after %v, want %s", last, took, want)
+			}
+			close(hang)
+		})
+	}
+}
+
+//go:noinline
+func parks(c <-chan struct{}) { <-c }
+
+// TestTimeoutShowsTheStackAmongThousandsOfGoroutines, as a server has.
+func TestTimeoutShowsTheStackAmongThousandsOfGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		for range 6000 {
+			go parks(hang)
+		}
+		synctest.Wait()
+		l := newLoader(t, deaf(1, 0, hang), loader.Workers(1), loader.Timeout(time.Second))
+		var e *loader.TimeoutError
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if !errors.As(err, &e) || !strings.Contains(e.Stuck[0].Stack, "deaf") {
+				t.Errorf("the stack of the sample is missing in %v", err)
+			}
+		}
+		close(hang)
+	})
 }
 
 // TestHookThatHangsIsNamed: a worker in a hook that does not return becomes a stray.

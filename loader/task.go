@@ -152,6 +152,8 @@ func (t *task) report(name string) failure {
 func (w *worker) name(t *task) (name string) {
 	if !t.naming {
 		t.naming = true
+		w.enter(naming)
+		defer w.call.end()
 		name = w.l.name(t.index, t.j.plan.samples)
 	}
 	t.naming = false
@@ -181,6 +183,8 @@ func (w *worker) report(e *SampleError) {
 // replacement picks the sample for another attempt at a row.
 func (w *worker) replacement(j *job, row, attempt int) (index int, err error) {
 	defer recovered(&err)
+	w.enter(replacing)
+	defer w.call.end()
 	w.reset(w.draw, j, row, attempt)
 	return j.plan.replacement(j.k, w.draw.Rand().IntN), nil
 }

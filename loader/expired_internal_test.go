@@ -1,0 +1,42 @@
+package loader
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered: on a busy machine, the loop may come
+// to the end of its Timeout late.
+func TestABatchThatIsCompleteWhenTheTimeoutCountsIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ds := dataset.Func(4, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(context.Context, int, dataset.Slot) error { return nil })
+		l, err := New(ds, Workers(1), Timeout(time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := l.start(0, 4)
+		r, err := l.begin(t.Context(), from, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.start(from)
+		synctest.Wait()
+		j, err := r.expired()
+		if err != nil || j == nil || j.k != 0 {
+			t.Errorf("got %v, want batch 0", err)
+		}
+		if j != nil {
+			l.release(j)
+		}
+		l.end(r)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -46,9 +46,10 @@ const Auto = math.MinInt32
 // the system, and the container if there is one, have available when the loader is made.
 //
 // It bounds the number of slabs. Ragged fields count with the size of the largest batch so
-// far. So a larger batch may exceed the budget by the difference. With any budget, one
-// batch can be assembled while another is in the loop body. It is an error if the slabs of
-// [InFlight] or [Prefetch], or a single slab, take more than the budget.
+// far. So a larger batch may exceed the budget by the difference. A budget for one slab only
+// makes workers wait while a batch is in the loop body. With one for more slabs, a batch can
+// always be assembled meanwhile, however large ragged fields are. It is an error if the slabs
+// of [InFlight] or [Prefetch], or a single slab, take more than the budget.
 func Budget(bytes int) Option {
 	return Option{func(c *config) { c.budget = bytes; c.set.budget = true }}
 }

@@ -201,6 +201,31 @@ func (r *refusing) Alloc(n int) ([]byte, error) {
 	return r.checked.Alloc(n)
 }
 
+// TestAWorkerThatAllocatesASlabWorksOnNoBatch.
+func TestAWorkerThatAllocatesASlabWorksOnNoBatch(t *testing.T) {
+	onTwoProcessors(t)
+	synctest.Test(t, func(t *testing.T) {
+		var l *loader.Loader
+		seen := 0
+		memory := &refusing{left: 2*runtime.GOMAXPROCS(0) + 1, refuse: func() error { // is called for every further slab
+			for _, a := range l.Working() {
+				if a.Doing != "allocating a slab" {
+					continue
+				}
+				if seen++; a.Epoch != -1 || a.Batch != -1 {
+					t.Errorf("got %+v, want no batch", a)
+				}
+			}
+			return nil
+		}}
+		l = newLoader(t, throttled(), loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
+		forTime(t, l, 20*time.Second, nil)
+		if seen == 0 {
+			t.Error("no slab was allocated")
+		}
+	})
+}
+
 // TestAutoFreesSlabsOnlyBetweenLoops.
 func TestAutoFreesSlabsOnlyBetweenLoops(t *testing.T) {
 	onTwoProcessors(t)
@@ -212,7 +237,7 @@ func TestAutoFreesSlabsOnlyBetweenLoops(t *testing.T) {
 			return len(memory.out)
 		}
 		var slow atomic.Bool
-		s := simulation{compute: ms / 10, stages: true, read: func(time.Duration) time.Duration {
+		s := simulation{compute: ms / 10, stages: true, read: func(time.Duration, int) time.Duration {
 			if slow.Load() {
 				return 80 * ms
 			}

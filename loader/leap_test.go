@@ -13,21 +13,22 @@ import (
 	"github.com/penstock-go/penstock/loader"
 )
 
+// chance is random numbers of every sample. They do not depend on the order in which workers
+// place the samples, which is not the same in every run, not even in simulated time.
+func chance(seed uint64, i int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(i))) }
+
 // varied are reads that take d on average, and differ by up to half of that.
-func varied(d time.Duration, r *rand.Rand) func(time.Duration) time.Duration {
-	var mu sync.Mutex
-	return func(time.Duration) time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return d/2 + time.Duration(r.Float64()*float64(d))
+func varied(d time.Duration, seed uint64) func(time.Duration, int) time.Duration {
+	return func(_ time.Duration, i int) time.Duration {
+		return d/2 + time.Duration(chance(seed, i).Float64()*float64(d))
 	}
 }
 
 // served are reads from a storage that serves n at once. Others wait.
-func served(n int, d time.Duration) func(time.Duration) time.Duration {
+func served(n int, d time.Duration) func(time.Duration, int) time.Duration {
 	var mu sync.Mutex
 	free := make([]time.Duration, n) // from when each of them is
-	return func(at time.Duration) time.Duration {
+	return func(at time.Duration, _ int) time.Duration {
 		mu.Lock()
 		defer mu.Unlock()
 		k := slices.Index(free, slices.Min(free))
@@ -52,7 +53,7 @@ func TestAutoFindsTheWorkersForSlowReadsWithinTwoSeconds(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		compute := time.Duration(between(0.1e6, 3e6, r))
 		read := time.Duration(between(10*float64(compute), 300e6, r))
-		s := simulation{batch: []int{1, 4, 8, 32}[r.IntN(4)], read: varied(read, r), compute: compute, stages: true}
+		s := simulation{batch: []int{1, 4, 8, 32}[r.IntN(4)], read: varied(read, seed), compute: compute, stages: true}
 		if seed%3 == 0 {
 			s.opens = read
 		}
@@ -92,12 +93,9 @@ func TestAutoGivesBackWhatStorageDoesNotServe(t *testing.T) {
 }
 
 // straggling are reads of which one in a hundred takes fifty times as long.
-func straggling(d time.Duration, r *rand.Rand) func(time.Duration) time.Duration {
-	var mu sync.Mutex
-	return func(time.Duration) time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.IntN(100) == 0 {
+func straggling(d time.Duration, seed uint64) func(time.Duration, int) time.Duration {
+	return func(_ time.Duration, i int) time.Duration {
+		if chance(seed, i).IntN(100) == 0 {
 			return 50 * d
 		}
 		return d
@@ -115,7 +113,7 @@ func TestAutoIsFastWithAFewVerySlowReads(t *testing.T) {
 				break // it takes long with the race detector
 			}
 			load := func() simulation {
-				return simulation{batch: batch, read: straggling(20*ms, rand.New(rand.NewPCG(seed, 12))), compute: ms, stages: seed%2 == 0}
+				return simulation{batch: batch, read: straggling(20*ms, seed), compute: ms, stages: seed%2 == 0}
 			}
 			if seed == 0 {
 				best = load().run(t, 5*time.Second, 30*time.Second, loader.Workers(256), loader.Budget(1<<30)).settled

@@ -132,6 +132,7 @@ func (r *run) addSlab(w *worker) {
 			l.release(j)
 		}
 	}()
+	w.at.Store(nil) // it works on no batch
 	w.enter(allocating)
 	j, err = l.newJob(rows)
 }

@@ -21,7 +21,7 @@ import (
 // keeps one of the processors busy, of which there are as many as Go uses.
 type simulation struct {
 	batch   int
-	read    func(at time.Duration) time.Duration // at is the time since the start
+	read    func(at time.Duration, i int) time.Duration // of sample i, at that time since the start
 	compute time.Duration
 	cached  bool          // whether reads compute, because the data is in memory
 	stages  bool          // whether the dataset reports its stages
@@ -39,8 +39,8 @@ func onTwoProcessors(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-func reads(d time.Duration) func(time.Duration) time.Duration {
-	return func(time.Duration) time.Duration { return d }
+func reads(d time.Duration) func(time.Duration, int) time.Duration {
+	return func(time.Duration, int) time.Duration { return d }
 }
 
 func (s simulation) dataset() *fake {
@@ -55,7 +55,7 @@ func (s simulation) dataset() *fake {
 			dst.Stage(dataset.StageRead)
 		}
 		if s.read != nil {
-			time.Sleep(s.read(time.Since(begun)))
+			time.Sleep(s.read(time.Since(begun), i))
 		}
 		if s.stages && !s.cached {
 			dst.Stage(dataset.StageDecode)
@@ -190,7 +190,7 @@ func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
 				t.Skip("takes long with the race detector")
 			}
 			settles, until, most := cmp.Or(s.settles, 10*time.Second), time.Minute, 256
-			if s.read == nil || s.read(0) < ms { // many events
+			if s.read == nil || s.read(0, 0) < ms { // many events
 				until = 20 * time.Second
 				most = 8
 			}
@@ -231,7 +231,7 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 		t.Skip("takes long with the race detector")
 	}
 	onTwoProcessors(t)
-	phase := func(at time.Duration) time.Duration { // of the reads
+	phase := func(at time.Duration, _ int) time.Duration { // of the reads
 		if at > 30*time.Second && at < 60*time.Second {
 			return 80 * ms
 		}
@@ -243,7 +243,7 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 		from, to time.Duration
 		most     int // workers at the end
 	}{{10 * time.Second, 30 * time.Second, 50}, {40 * time.Second, 60 * time.Second, 256}, {70 * time.Second, 90 * time.Second, 50}} {
-		best := min(processors/s.compute.Seconds(), 256/(phase(c.from)+s.compute).Seconds())
+		best := min(processors/s.compute.Seconds(), 256/(phase(c.from, 0)+s.compute).Seconds())
 		got := s.run(t, c.from, c.to, loader.Workers(loader.Auto), loader.Budget(1<<30))
 		if got.settled < 0.95*best {
 			t.Errorf("from %v to %v: %.0f samples/s, want 95 %% of %.0f at least", c.from, c.to, got.settled, best)

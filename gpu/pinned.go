@@ -60,16 +60,20 @@ func (p *Pinned) Alloc(n int) ([]byte, error) {
 	}
 	var base *byte
 	err := p.device.waits.do(func() error {
-		return p.device.lib.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&base)), uintptr(n), hostAllocPortable)
+		err := p.device.lib.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&base)), uintptr(n), hostAllocPortable)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.taking--
+		if err != nil {
+			p.bytes -= int64(n)
+			return err
+		}
+		p.slabs[base] = &block{bytes: n}
+		return nil
 	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.taking--
 	if err != nil {
-		p.bytes -= int64(n)
 		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory: %w", n, err)
 	}
-	p.slabs[base] = &block{bytes: n}
 	return unsafe.Slice(base, n), nil
 }
 
@@ -126,19 +130,21 @@ func (p *Pinned) Free(slab []byte) error {
 	return nil
 }
 
-// free frees a block. The caller has set its field freeing.
+// free frees a block. The caller has set its field freeing. The device's thread makes the
+// call and forgets the address before it does anything else, because the driver may give
+// the same address to the next call of Alloc.
 func (p *Pinned) free(base *byte, b *block) error {
-	err := p.device.waits.do(func() error {
-		return p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
+	return p.device.waits.do(func() error {
+		err := p.device.lib.call(cuMemFreeHost, uintptr(unsafe.Pointer(base)))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		b.freeing = false
+		if gone(err) {
+			delete(p.slabs, base)
+			p.bytes -= int64(b.bytes)
+		}
+		return err
 	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b.freeing = false
-	if gone(err) {
-		delete(p.slabs, base)
-		p.bytes -= int64(b.bytes)
-	}
-	return err
 }
 
 // Bytes is the number of bytes of page-locked memory that are taken.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -169,6 +170,41 @@ func TestPinnedServesManyGoroutines(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestAnAddressThatTheDriverGivesAgainIsNotForgotten: a goroutine that frees a slab may go on
+// later than another one that has got the same address since. Goroutines that ask for Bytes
+// make this likely, because they delay both.
+func TestAnAddressThatTheDriverGivesAgainIsNotForgotten(t *testing.T) {
+	p := pinned(t, open(t, gpu.Limit(1<<20)))
+	fake.Reuse(true)
+	var users, others sync.WaitGroup
+	var ended atomic.Bool
+	for range 4 {
+		users.Go(func() {
+			for range 2000 {
+				slab, err := p.Alloc(64)
+				if err == nil {
+					err = p.Free(slab)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		others.Go(func() {
+			for !ended.Load() {
+				p.Bytes()
+			}
+		})
+	}
+	users.Wait()
+	ended.Store(true)
+	others.Wait()
+	if p.Bytes() != 0 {
+		t.Errorf("%d bytes counted after Free", p.Bytes())
+	}
 }
 
 func TestAutoTakesWhatThereIs(t *testing.T) {

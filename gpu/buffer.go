@@ -68,7 +68,7 @@ func (b *buffer) reserve(i, n int) error {
 		return nil
 	}
 	s, size := b.stage, n
-	if m.size > 0 {
+	if m.size > 0 && s.fields[i].Ragged {
 		size += n / 4 // a ragged column that grows will grow again
 	}
 	switch {

@@ -45,8 +45,8 @@ type Stage struct {
 
 // NewStage makes a stage over a loader, and reports all wrong options at once. The
 // first batch shows how much device memory a buffer needs: the stage then allocates
-// all its buffers. It allocates more only for a batch whose ragged fields are larger
-// than all before. Close frees the memory.
+// all its buffers. It allocates more only for a larger batch: one with larger ragged
+// fields, or a full one after a first batch that was short. Close frees the memory.
 //
 // If the device has memory pools (drivers of CUDA 11.2 and later), allocating takes
 // place in the order of the stage's stream. Otherwise the driver may first wait for all
@@ -129,8 +129,8 @@ func (s *Stage) From(ctx context.Context, p loader.Position, until int) iter.Seq
 }
 
 // reserve makes room for a batch in a buffer. With the first batch it makes room in
-// all buffers, so that batches without ragged fields need no more memory later. It
-// runs on the thread for calls that wait.
+// all buffers, so that batches of its size need no more memory later. It runs on the
+// thread for calls that wait.
 func (s *Stage) reserve(buf *buffer, tensors []*tensor.Dense) error {
 	buffers := []*buffer{buf}
 	if !s.reserved {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/gpu"
+	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -163,6 +164,37 @@ func TestRaggedFieldsAreUploadedWithTheirOffsets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFullBatchesAfterAShortOneTakeTheirOwnSize: a loop that resumes at the last batch of an
+// epoch begins with a short one. What is not ragged grows once, so nothing is kept in reserve.
+func TestFullBatchesAfterAShortOneTakeTheirOwnSize(t *testing.T) {
+	const buffers = 3
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(41), buffers, loader.BatchSize(4))
+	var last loader.Position
+	for b, err := range s.Epoch(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Number() == 9 {
+			last = b.Position()
+			break
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = staged(t, d, pinned(t, d), numbers(41), buffers, loader.BatchSize(4))
+	for b, err := range s.From(t.Context(), last, 3) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, b)
+	}
+	if got, want := fake.Live(driver.DeviceBytes), int64(buffers*4*width*8); got != want {
+		t.Errorf("%d bytes of device memory are taken, want %d", got, want)
 	}
 }
 

@@ -71,22 +71,12 @@ var ErrShort = errors.New("short batch: choose Pad or Drop")
 // A Feed runs a VM over batches. It knows which field belongs to which input node, and
 // what to do with short batches.
 type Feed struct {
+	config
 	vm      gorgonia.VM
-	inputs  []input
-	rows    int // of every input
-	short   policy
-	mask    *gorgonia.Node
+	rows    int           // of every input
 	weights *tensor.Dense // the mask's value
 	busy    atomic.Bool
 }
-
-type policy int
-
-const (
-	fail policy = iota
-	pad
-	drop
-)
 
 // An input is a node that a field is bound to.
 type input struct {
@@ -103,10 +93,15 @@ func New(vm gorgonia.VM, options ...Option) (*Feed, error) {
 	f := &Feed{vm: vm}
 	for _, o := range options {
 		if o.set != nil {
-			o.set(f)
+			o.set(&f.config)
 		}
 	}
-	if err := f.validate(); err != nil {
+	var err error
+	f.rows, err = f.validate()
+	if vm == nil {
+		err = errors.Join(errors.New("feed: New: the VM is nil"), err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for i := range f.inputs {

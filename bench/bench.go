@@ -9,9 +9,10 @@
 //
 // Configurations that are compared take turns in every round, so that a change of the
 // machine's speed affects all of them. A benchmark reports the median over rounds, and as
-// spread-% the difference between the least and the greatest round. The first batch's wait
-// is reported separately. The median, the 99th percentile and the longest wait are those of
-// the later batches; with fewer than a hundred waits the 99th percentile is the longest one.
+// spread-% the difference between the least and the greatest round, in percent of the median.
+// The first batch's wait is reported separately. The median, the 99th percentile and the
+// longest wait are those of the later batches; with fewer than a hundred waits the 99th
+// percentile is the longest one.
 package bench
 
 import (

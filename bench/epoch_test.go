@@ -222,6 +222,13 @@ func TestOnlyConfigurationsThatAreAskedForAreMeasured(t *testing.T) {
 	}
 }
 
+// TestSpreadIsThatOfAllRounds: the median's confidence interval leaves out single rounds.
+func TestSpreadIsThatOfAllRounds(t *testing.T) {
+	if got := spread([]float64{100, 100, 100, 101, 100, 100, 100, 99, 100, 150}); got != 51 {
+		t.Errorf("got %v %%, want 51", got)
+	}
+}
+
 // The committed results show this in nine of ten rounds.
 func TestKeptWaitsHavePeaksWithoutHelpAlone(t *testing.T) {
 	records, err := result.ReadFile("results/throttled.jsonl")

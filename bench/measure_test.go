@@ -106,21 +106,29 @@ func measure(b *testing.B, cells []cell) {
 }
 
 // show reports the median of a quantity over rounds.
-func show(b *testing.B, rounds []result.Measured, unit string, of func(m result.Measured) float64) analysis.Figure {
+func show(b *testing.B, rounds []result.Measured, unit string, of func(m result.Measured) float64) {
+	b.ReportMetric(analysis.NewFigure(each(rounds, of)...).Median, unit)
+}
+
+func each(rounds []result.Measured, of func(m result.Measured) float64) []float64 {
 	values := make([]float64, len(rounds))
 	for i, m := range rounds {
 		values[i] = of(m)
 	}
-	f := analysis.NewFigure(values...)
-	b.ReportMetric(f.Median, unit)
-	return f
+	return values
+}
+
+// spread is the difference between the least and the greatest value, in percent of the median.
+func spread(values []float64) float64 {
+	return 100 * (slices.Max(values) - slices.Min(values)) / analysis.NewFigure(values...).Median
 }
 
 // report reports the quantities that all studies have in common.
 func report(b *testing.B, rounds []result.Measured) {
 	b.ReportMetric(0, "ns/op") // removes it from the output
-	rate := show(b, rounds, "samples/s", func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds })
-	b.ReportMetric(100*(rate.High-rate.Low)/rate.Median, "spread-%")
+	rate := func(m result.Measured) float64 { return float64(m.Samples) / m.Seconds }
+	show(b, rounds, "samples/s", rate)
+	b.ReportMetric(spread(each(rounds, rate)), "spread-%")
 	if len(rounds[0].Waits) == 0 {
 		return
 	}

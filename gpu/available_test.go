@@ -1,28 +1,18 @@
 package gpu
 
 import (
-	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-// files is a system's / with these contents.
-func files(contents map[string]string) fstest.MapFS {
-	root := fstest.MapFS{}
-	for name, text := range contents {
-		root[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return root
-}
-
 func TestMoreThanIsAvailableIsRefusedWithTheAmounts(t *testing.T) {
-	group := map[string]string{
-		"proc/self/cgroup":             "0::/\n",
-		"sys/fs/cgroup/memory.max":     "5000\n",
-		"sys/fs/cgroup/memory.current": "1500\n",
+	root := fstest.MapFS{ // the system's /
+		"proc/self/cgroup":             {Data: []byte("0::/\n")},
+		"sys/fs/cgroup/memory.max":     {Data: []byte("5000\n")},
+		"sys/fs/cgroup/memory.current": {Data: []byte("1500\n")},
 	}
-	p := &Pinned{root: files(group), bytes: 700}
+	p := &Pinned{root: root, bytes: 700}
 	if err := p.check(3500); err != nil {
 		t.Errorf("what there is was refused: %v", err)
 	}
@@ -30,9 +20,7 @@ func TestMoreThanIsAvailableIsRefusedWithTheAmounts(t *testing.T) {
 	if err := p.check(3501); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
-	whole := maps.Clone(group)
-	whole["proc/meminfo"] = "MemAvailable: 1 kB\n"
-	p.root = files(whole)
+	root["proc/meminfo"] = &fstest.MapFile{Data: []byte("MemAvailable: 1 kB\n")}
 	if err := p.check(1025); err == nil || !strings.HasSuffix(err.Error(), "1024 are available: MemAvailable of /proc/meminfo") {
 		t.Errorf("got %v", err)
 	}

@@ -5,10 +5,14 @@ package gpu_test
 import (
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
 	"github.com/penstock-go/penstock/gpu"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/sampler"
 )
 
 // A consumer is a stream that is not the Stage's. Its kernels sum up batches long after
@@ -95,3 +99,59 @@ func TestBuffersThatAStreamReadsAreNotOverwritten(t *testing.T) {
 }
 
 func contains(err error, text string) bool { return strings.Contains(err.Error(), text) }
+
+func shuffled(size int) []loader.Option {
+	return []loader.Option{loader.BatchSize(size), loader.Workers(3), loader.Shuffle(true)}
+}
+
+// TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing: on three devices,
+// each with a third of the samples, and streams that read on after the loop body.
+func TestTenThousandBatchesAtRandomSpeedLoseRepeatAndCorruptNothing(t *testing.T) {
+	const size, devices = 2, 3
+	batches := 10_000
+	if testing.Short() {
+		batches = 1000
+	}
+	needFake(t)
+	fake.Devices(devices)
+	fake.Speed(0, 30_000, 1000)
+	seen := make([]atomic.Int32, batches*size)
+	var group sync.WaitGroup
+	for rank := range devices {
+		d := another(t, rank)
+		order := share(t, sampler.Shuffle(batches*size, 1), rank, devices)
+		s := staged(t, d, pinned(t, d), numbers(batches*size), 2+rank, loader.BatchSize(size), loader.Workers(2), loader.Sampler(order))
+		c := newConsumer(t, int32(rank), batches)
+		group.Go(func() {
+			defer c.check(t)
+			for b, err := range s.Epoch(t.Context(), 0) {
+				if err == nil {
+					err = c.use(b, repeated(b.Indices()), int64(b.Number()%3)*10_000)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, i := range b.Indices() {
+					seen[i].Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for i := range seen {
+		if n := seen[i].Load(); n != 1 {
+			t.Fatalf("sample %d came %d times", i, n)
+		}
+	}
+}
+
+// share is a rank's share of s; no sample is left out or repeated.
+func share(t testing.TB, s sampler.Sampler, rank, world int) sampler.Sampler {
+	t.Helper()
+	part, err := sampler.Shard(s, rank, world, sampler.KeepExact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return part
+}

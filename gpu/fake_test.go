@@ -78,3 +78,14 @@ func closed(t testing.TB, c interface{ Close() error }) {
 		}
 	})
 }
+
+// another is a device of a fake driver that was reset before.
+func another(t testing.TB, ordinal int) *gpu.Device {
+	t.Helper()
+	d, err := gpu.Open(gpu.Library(fake.File), gpu.Ordinal(ordinal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, d)
+	return d
+}

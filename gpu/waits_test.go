@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/penstock-go/penstock/gpu"
 	driver "github.com/penstock-go/penstock/gpu/internal/fake"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -207,31 +206,6 @@ func TestDownloadWaitsForNoOtherStream(t *testing.T) {
 	}
 }
 
-func TestStreamsThatAreNotTheDevicesAreRefused(t *testing.T) {
-	d := open(t)
-	s := staged(t, d, pinned(t, d), numbers(8), 2, loader.BatchSize(4))
-	elsewhere := fake.Context(0)
-	defer fake.EndContext(elsewhere)
-	for b, err := range s.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for stream, want := range map[uintptr]string{
-			2:                             "want a stream that was created, or 0 for the legacy default stream",
-			fake.Stream(elsewhere, false): "is the stream of the device's context? cuEventRecord: CUDA_ERROR_INVALID_HANDLE",
-		} {
-			if err := b.UsedBy(stream); err == nil || !contains(err, want) {
-				t.Errorf("UsedBy(%#x): got %v, want %q", stream, err, want)
-			}
-		}
-		for _, stream := range []uintptr{0, 1} { // the legacy default stream
-			if err := b.UsedBy(stream); err != nil {
-				t.Errorf("UsedBy(%d): %v", stream, err)
-			}
-		}
-	}
-}
-
 // TestAnotherThreadMayCaptureAGraph from before the device is opened until it is
 // closed: no call breaks the capture, or fails because of it.
 func TestAnotherThreadMayCaptureAGraph(t *testing.T) {
@@ -243,66 +217,5 @@ func TestAnotherThreadMayCaptureAGraph(t *testing.T) {
 	fake.Pools(false)
 	if errs := live(t); len(errs) > 0 {
 		t.Error(errs)
-	}
-}
-
-// TestALostContextIsReportedOnceAndDropped: a kernel of another library has failed. The next
-// call of the loop reports it, every Close drops what it cannot free, and a second Close has
-// nothing left to do.
-func TestALostContextIsReportedOnceAndDropped(t *testing.T) {
-	for _, pools := range []bool{true, false} {
-		needFake(t)
-		fake.Pools(pools)
-		d, err := gpu.Open(gpu.Library(fake.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := d.Pinned()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := loader.New(numbers(400), loader.Memory(p), loader.BatchSize(4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := gpu.NewStage(d, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := newConsumer(t, 0, 100)
-		var last error
-		for b, err := range s.Epoch(t.Context(), 0) {
-			if last = err; err != nil {
-				continue
-			}
-			err := c.use(b, repeated(b.Indices()), 0)
-			if b.Number() == 4 {
-				fake.Poison(driver.IllegalAddress, 1)
-			}
-			if err != nil && !errors.Is(err, gpu.ErrLost) {
-				t.Error(err)
-			}
-		}
-		const said = "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered; the context is lost, perhaps by earlier work: restart the process"
-		if !errors.Is(last, gpu.ErrLost) || !contains(last, said) {
-			t.Errorf("got %v, want ErrLost with %q", last, said)
-		}
-		for _, err := range s.Epoch(t.Context(), 1) {
-			if !errors.Is(err, gpu.ErrLost) {
-				t.Errorf("the next loop: got %v", err)
-			}
-		}
-		for _, end := range []interface{ Close() error }{s, l, p, d} {
-			if err := end.Close(); err != nil && (!errors.Is(err, gpu.ErrLost) || len(calls(err)) == 0) {
-				t.Errorf("%T: Close: got %v", end, err)
-			}
-			if err := end.Close(); err != nil {
-				t.Errorf("%T: Close again: got %v", end, err)
-			}
-		}
-		if _, err := d.Pinned(); !errors.Is(err, gpu.ErrClosed) {
-			t.Errorf("got %v, want ErrClosed", err)
-		}
-		fake.Abandon()
 	}
 }

@@ -1,0 +1,85 @@
+package penstock_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestArchitectureSaysWhatPackagesImport(t *testing.T) {
+	if _, err := os.Stat("examples/go.mod"); err != nil {
+		t.Skipf("not the whole repository: %v", err) // but the module of the library alone
+	}
+	imports := publicImports(t)
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|[^|]*\\| ([^|]*) \\|$").FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
+		told := map[string]bool{}
+		for _, name := range quoted(row[2]) {
+			told[name] = true
+		}
+		for _, name := range quoted(row[1]) {
+			if got, ok := imports[name]; !ok || !maps.Equal(got, told) {
+				t.Errorf("%s imports %v, ARCHITECTURE.md says %v", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(told)))
+			}
+			delete(imports, name)
+		}
+	}
+	for name := range imports {
+		t.Errorf("%s is not in ARCHITECTURE.md", name)
+	}
+}
+
+// quoted are the folders that a cell of a table names.
+func quoted(cell string) (names []string) {
+	for _, found := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
+		names = append(names, strings.TrimSuffix(found[1], "/"))
+	}
+	return names
+}
+
+// publicImports are the public packages by their folders, and the public packages that they import.
+func publicImports(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	const library = "github.com/penstock-go/penstock/"
+	all := map[string]map[string]bool{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") ||
+			slices.Contains([]string{"internal", "testdata", "bench", "examples", "tools"}, d.Name())):
+			return fs.SkipDir
+		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil || file.Name.Name == "main" {
+			return err
+		}
+		folder := path.Dir(name)
+		if all[folder] == nil {
+			all[folder] = map[string]bool{}
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if other, ok := strings.CutPrefix(imported, library); ok && !slices.Contains(strings.Split(other, "/"), "internal") {
+				all[folder][other] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,9 +16,6 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/dataset/objects"
-	"github.com/penstock-go/penstock/dataset/packed"
-	"github.com/penstock-go/penstock/dataset/shards"
 )
 
 const (
@@ -223,170 +218,4 @@ func TestRepeatedWorkChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantSame(t, filesOf(t, j.Out), want)
-}
-
-func TestOtherJobIsRefused(t *testing.T) {
-	j := small("packed", t.TempDir())
-	folder, err := j.prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.makeShard(t.Context(), folder, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	refused := func(name, want string, err error) {
-		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one with %q", name, err, want)
-		}
-	}
-	other := small("packed", j.Out)
-	other.Size = 30
-	refused("another size", "is of a job with other images or flags", run(t.Context(), other, "0/1", false, 0))
-	other = small("packed", j.Out)
-	other.Skip = false
-	refused("damaged images not left out", "is of a job with other images or flags", run(t.Context(), other, "0/1", false, 0))
-	if err := run(t.Context(), j, "0/1", false, 0); err != nil {
-		t.Fatal(err)
-	}
-	other = small("packed", j.Out)
-	other.PerShard = 10
-	if err := run(t.Context(), other, "0/1", false, 0); err != nil {
-		t.Fatal(err)
-	}
-	refused("shards of another number", "00000-of-00008.json is not of this job", run(t.Context(), other, "", true, 0))
-
-	j.In = "../images" // as on a worker that sees another folder
-	if _, err := j.open(); err == nil {
-		t.Error("a worker with other images: no error")
-	}
-	for _, flags := range []job{
-		{In: photos},
-		{Out: j.Out},
-	} {
-		if _, err := flags.prepare(); err == nil {
-			t.Errorf("%+v: no error", flags)
-		}
-	}
-}
-
-func TestEveryImageIsInOneShard(t *testing.T) {
-	for _, perShard := range []int{1, 4, 29, 30, 31, math.MaxInt} {
-		j := job{Images: 30, PerShard: perShard}
-		next := 0
-		for shard := range j.shards() {
-			first, end := j.bounds(shard)
-			if first != next || end <= first {
-				t.Errorf("%d per shard: shard %d has %d up to %d, want the first to be %d", perShard, shard, first, end, next)
-			}
-			next = end
-		}
-		if next != j.Images {
-			t.Errorf("%d per shard: %d images are in shards, want %d", perShard, next, j.Images)
-		}
-	}
-}
-
-func TestTruncatedShardIsNoticed(t *testing.T) {
-	j := small("packed", t.TempDir())
-	if err := run(t.Context(), j, "0/1", false, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(j.Out, "00004-of-00008.packed"), 100); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), j, "", true, 0); err == nil || !strings.Contains(err.Error(), "00004-of-00008.packed has 100 bytes, want") {
-		t.Errorf("check: error %v, want one about 00004-of-00008.packed", err)
-	}
-}
-
-func TestDamagedImageStopsTheWorkUnlessSkipped(t *testing.T) {
-	for _, part := range []string{"", "0/1"} {
-		j := small("tar", t.TempDir())
-		j.Skip = false
-		if err := run(t.Context(), j, part, false, 2); err == nil || !strings.Contains(err.Error(), damaged) {
-			t.Errorf("-shards %q: error %v, want one about %s", part, err, damaged)
-		}
-		if _, err := os.Stat(filepath.Join(j.Out, "00007-of-00008.tar")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("-shards %q: the shard of %s is there: %v", part, damaged, err)
-		}
-	}
-	j := small("tar", t.TempDir())
-	folder, err := j.prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.makeShard(t.Context(), folder, 7, 2); err != nil {
-		t.Fatal(err)
-	}
-	r, err := j.readRecord(7)
-	if err != nil || r.Samples != 1 || len(r.Skipped) != 1 || r.Skipped[0].Image != damaged || !strings.HasSuffix(r.Skipped[0].Reason, "unexpected EOF") {
-		t.Errorf("record %+v, %v; want one sample, and %s left out", r, err, damaged)
-	}
-}
-
-func TestShardsHaveThePixelsOfTheImages(t *testing.T) {
-	loads := map[string]func(j job) (dataset.Dataset, error){
-		"packed": func(j job) (dataset.Dataset, error) { return openPacked(j.Out) },
-		"tar": func(j job) (dataset.Dataset, error) {
-			store := objects.Folder(j.Out)
-			index, err := shards.Scan(t.Context(), store, shards.WebDataset(), []string{"*.tar"})
-			if err != nil {
-				return nil, err
-			}
-			return shards.Open(store, index, []shards.Field{shards.Array[uint8]("image", []int{3, 28, 28}, "npy"), shards.Scalar[int64]("label", "cls")})
-		},
-	}
-	for format, load := range loads {
-		j := small(format, t.TempDir())
-		if err := run(t.Context(), j, "", false, 3); err != nil {
-			t.Fatal(err)
-		}
-		got, err := load(j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		folder, err := j.prepare()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := j.samples(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Len() != 29 {
-			t.Fatalf("%s: %d samples, want 29", format, got.Len())
-		}
-		for i := range got.Len() { // the damaged image is the last one
-			g, err := dataset.At(t.Context(), got, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := dataset.At(t.Context(), want, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(g["image"].Data().([]uint8), w["image"].Data().([]uint8)) || g["label"].Data() != w["label"].Data() {
-				t.Errorf("%s: sample %d differs from %s", format, i, folder.Path(i))
-			}
-		}
-	}
-}
-
-// openPacked opens all packed shards of a folder as one dataset.
-func openPacked(dir string) (dataset.Dataset, error) {
-	fsys := os.DirFS(dir)
-	names, err := fs.Glob(fsys, "*.packed")
-	if err != nil {
-		return nil, err
-	}
-	var all []dataset.Dataset
-	for _, name := range names { // sorted, so in the order of the images
-		file, err := packed.Open(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, file)
-	}
-	return dataset.Concat(all...)
 }

@@ -45,11 +45,10 @@ func TestTheProgramsOfThePageTrain(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", service, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	images, err := shapes.Folder(50, 1)
-	if err != nil {
+	images := t.TempDir()
+	if err := shapes.Write(images, 50, 1); err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(images)
 	var addresses []string
 	for range 2 {
 		s := exec.CommandContext(t.Context(), service, images, "127.0.0.1:0")

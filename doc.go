@@ -48,8 +48,9 @@
 // The stores s3, gcs and azure, parquet, otel, gomlx and all of gpu are modules of their own, so that the others need few
 // dependencies.
 //
-// The repository has programs in its folder examples. In its folder docs are a list of tasks, PyTorch's names with their
-// counterparts, and which classes of torchvision have the same bits.
+// The repository has programs in its folder examples. In its folder docs, training.md has a training program with
+// validation that resumes, tasks.md a list of tasks, pytorch.md PyTorch's names with their counterparts, and
+// transforms.md the classes of torchvision that have the same bits.
 //
 // [loader]: https://pkg.go.dev/github.com/penstock-go/penstock/loader
 // [dataset]: https://pkg.go.dev/github.com/penstock-go/penstock/dataset

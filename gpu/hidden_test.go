@@ -3,6 +3,7 @@
 package gpu_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -71,5 +72,28 @@ func TestUploadsOfIdleLoopsAreNotHidden(t *testing.T) {
 		return got.HiddenShare() <= 0.5 && got.Wait >= got.Upload/2
 	}) {
 		t.Errorf("%v of %v hidden, %v waited", got.Hidden, got.Upload, got.Wait)
+	}
+}
+
+// TestOnlyDeliveredBatchesAreEarly: a cancel comes in the place of a batch that is ready.
+func TestOnlyDeliveredBatchesAreEarly(t *testing.T) {
+	d := open(t)
+	s := staged(t, d, pinned(t, d), numbers(400), 2, loader.BatchSize(4))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var got gpu.Stats
+	for b, err := range s.Epoch(ctx, 0) {
+		if err != nil {
+			break
+		}
+		for s.Stats().Uploads < int64(b.Number()+2) {
+			runtime.Gosched()
+		}
+		if got = s.Stats(); b.Number() == 3 {
+			cancel()
+		}
+	}
+	if after := s.Stats(); after.Batches != got.Batches || after.Early != got.Early {
+		t.Errorf("%d of %d batches were early, and %d of %d after the cancel", got.Early, got.Batches, after.Early, after.Batches)
 	}
 }

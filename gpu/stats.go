@@ -37,19 +37,25 @@ type counts struct {
 	batches, uploads, bytes, early, wait atomic.Int64
 }
 
-// receive takes the next item, and counts whether the loop had to wait for it.
+// receive takes the next item, and measures how long the loop has to wait for it.
 func (c *counts) receive(ready <-chan item) (it item, ok bool) {
 	select {
 	case it, ok = <-ready:
-		if ok && it.err == nil {
-			c.early.Add(1)
-		}
+		it.early = true
 	default:
 		start := time.Now()
 		it, ok = <-ready
 		c.wait.Add(int64(time.Since(start)))
 	}
 	return it, ok
+}
+
+// delivered counts a batch that the loop body receives.
+func (c *counts) delivered(it item) {
+	c.batches.Add(1)
+	if it.early {
+		c.early.Add(1)
+	}
 }
 
 // Stats returns the counts so far. Any goroutine may call it at any time.

@@ -34,6 +34,7 @@ type item struct {
 	buffer  *buffer
 	begun   reading // when the copy was enqueued
 	release func()  // returns the slab to the loader
+	early   bool    // it was ready before the loop asked for it
 	err     error
 }
 
@@ -67,7 +68,7 @@ func (s *Stage) run(ctx context.Context, p loader.Position, until int, yield fun
 // deliver runs the loop body and reports whether the loop goes on.
 func (u *upload) deliver(it item, yield func(*Batch, error) bool) bool {
 	if it.err == nil {
-		u.stage.counts.batches.Add(1)
+		u.stage.counts.delivered(it)
 		defer it.batch.end()
 	}
 	u.stage.meter.enter()

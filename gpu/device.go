@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/penstock-go/penstock/internal/figures"
 )
 
 // A Device is a CUDA device and a context on it. The context is the device's primary
@@ -86,7 +88,7 @@ func (d *Device) take() error {
 		return ErrNoDevice
 	}
 	if d.cfg.ordinal >= int(count) {
-		return fmt.Errorf("Ordinal(%d): there are only %d devices", d.cfg.ordinal, count)
+		return fmt.Errorf("Ordinal(%d): the driver has %s, counted from 0", d.cfg.ordinal, figures.Count(int(count), "device", "devices"))
 	}
 	if err := d.lib.call(cuDeviceGet, uintptr(unsafe.Pointer(&d.handle)), uintptr(d.cfg.ordinal)); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -167,7 +168,7 @@ func (p *Pinned) Close() error {
 		return nil
 	}
 	if len(p.slabs) > 0 || p.taking > 0 {
-		return fmt.Errorf("gpu: close page-locked memory: %d slabs of %d bytes are in use", len(p.slabs)+p.taking, p.bytes)
+		return fmt.Errorf("gpu: close page-locked memory: %s in use, %d bytes in all", figures.Count(len(p.slabs)+p.taking, "slab", "slabs"), p.bytes)
 	}
 	p.closed = true
 	p.device.leave()

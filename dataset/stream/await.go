@@ -22,7 +22,7 @@ func (s *spool) await(ctx context.Context, n int, idle <-chan struct{}) (have in
 		need = n - rest + min(s.cfg.window, math.MaxInt-n+rest)
 	}
 	s.enter(need)
-	defer s.leave(need)
+	defer func() { s.leave(need, err) }()
 	for waits := true; ; {
 		have, ended, changed, err := s.look(n, need, !waits)
 		if changed == nil || err != nil {
@@ -56,8 +56,7 @@ func (s *spool) look(n, need int, starved bool) (have int, ended bool, changed <
 	case n <= have || s.ended:
 		return have, s.ended, nil, nil
 	case s.failure != nil:
-		err, s.failure = s.failure, nil // changed is closed when await returns
-		return 0, false, nil, err
+		return 0, false, nil, s.failure
 	case s.full && (starved || !s.helps(need)):
 		return 0, false, nil, s.errFull(need)
 	}
@@ -115,10 +114,14 @@ func (s *spool) enter(need int) {
 	s.change()
 }
 
-// leave notes that a loop waits no longer.
-func (s *spool) leave(need int) {
+// leave notes that a loop waits no longer, and has been told err. The source is read again
+// only after both: so a failure that follows is not that of this loop.
+func (s *spool) leave(need int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil && err == s.failure {
+		s.failure = nil
+	}
 	k := slices.Index(s.wants, need)
 	s.wants = slices.Delete(s.wants, k, k+1)
 	s.change()

@@ -8,8 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-
-	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // A block is a file of consecutive records:
@@ -86,24 +84,6 @@ func (d *draft) tail() []byte {
 		tail = binary.LittleEndian.AppendUint32(tail, uint32(n))
 	}
 	return binary.LittleEndian.AppendUint32(tail, crc32.Checksum(tail, castagnoli))
-}
-
-// write writes the block to a file.
-func (d *draft) write(path string, sync bool) (err error) {
-	f, err := shared.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	for _, part := range [][]byte{d.records, d.tail()} {
-		if _, err := f.Write(part); err != nil {
-			return err
-		}
-	}
-	if sync {
-		return f.Sync()
-	}
-	return nil
 }
 
 // contents is what a block has besides the records.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sort"
 )
 
@@ -83,14 +84,22 @@ func (s *spool) commit(draw int) error {
 	s.gather.Lock()
 	defer s.gather.Unlock()
 	blocks, err := s.unneeded(draw)
-	for _, b := range blocks { // in ascending order: no gap is left if the process is killed
+	for k, b := range blocks { // in ascending order: no gap is left if the process is killed
 		s.handles.drop(b.first)
 		if err := s.remove(b); err != nil {
+			s.keep(blocks[k:])
 			return err
 		}
 		s.freed(b.size)
 	}
 	return err
+}
+
+// keep puts blocks that could not be removed back on the list. The next Commit tries again.
+func (s *spool) keep(blocks []block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blocks = slices.Concat(blocks, s.blocks)
 }
 
 // unneeded takes the blocks before the window of a draw off the list, except the last one.

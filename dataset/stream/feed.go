@@ -46,7 +46,7 @@ func (f *feeder) protected(ctx context.Context) (err error) {
 		defer close(done)
 		defer func() {
 			if v := recover(); v != nil {
-				err = fmt.Errorf("record %d: panic: %v\n\n%s", f.spool.upTo(), v, debug.Stack())
+				err = fmt.Errorf("record %d: %w", f.spool.upTo(), &dataset.PanicError{Value: v, Stack: debug.Stack()})
 			}
 		}()
 		err = errGoexit

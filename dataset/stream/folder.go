@@ -177,7 +177,7 @@ func (f *folder) save(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	return f.appear(name, func(path string) error { return os.WriteFile(path, append(text, '\n'), 0o600) })
+	return f.appear(name, func(path string) error { return f.write(path, text, []byte("\n")) })
 }
 
 // appear writes a file under another name, and gives it its own when it is whole.
@@ -190,6 +190,24 @@ func (f *folder) appear(name string, write func(path string) error) error {
 	if err != nil {
 		_ = shared.Remove(part) // else the next process does it
 		return fmt.Errorf("write %s: %w", name, files.Cause(err))
+	}
+	return nil
+}
+
+// write writes a file of these parts, through to the device with Sync.
+func (f *folder) write(path string, parts ...[]byte) (err error) {
+	file, err := shared.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for _, part := range parts {
+		if _, err := file.Write(part); err != nil {
+			return err
+		}
+	}
+	if f.sync {
+		return file.Sync()
 	}
 	return nil
 }

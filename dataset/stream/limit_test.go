@@ -146,6 +146,32 @@ func TestCommitKeepsTheWindowOfTheDraw(t *testing.T) {
 	}
 }
 
+// A block that cannot be removed stays in the spool, and the next Commit removes it.
+func TestCommitRemovesLaterWhatItCouldNotRemove(t *testing.T) {
+	const n = 200
+	dir := t.TempDir()
+	ds := open(t, &numbers{n: n}, dir, stream.BlockSize(300))
+	l := newLoader(t, ds, loader.BatchSize(10))
+	collect(t, l, l.Position(0), -1)
+	path := blocks(t, dir)[1]
+	if err := errors.Join(os.Rename(path, path+".moved"), os.MkdirAll(filepath.Join(path, "in", "the", "way"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := ds.Commit(n); err == nil || !strings.Contains(err.Error(), filepath.Base(path)) {
+		t.Fatalf("got %v", err)
+	}
+	if err := errors.Join(os.RemoveAll(path), os.Rename(path+".moved", path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := ds.Commit(n); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.block"))
+	if got := ds.Stats(); err != nil || len(left) != 1 || got.Blocks != 1 || got.Used != used(t, dir) {
+		t.Errorf("%v, %d files of %d bytes, %v", got, len(left), used(t, dir), err)
+	}
+}
+
 // A loop gets a record when it is sealed, long before a block is large, and the last
 // window when the source ends.
 func TestALoopDoesNotWaitForMoreThanItNeeds(t *testing.T) {

@@ -124,7 +124,7 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 		return false, nil
 	}
 	b := block{first: s.draft.first, count: s.draft.count, size: size}
-	err = s.appear(blockName(b.first), func(path string) error { return s.draft.write(path, s.cfg.sync) })
+	err = s.appear(blockName(b.first), func(path string) error { return s.write(path, s.draft.records, s.draft.tail()) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -246,11 +246,13 @@ func (s *spool) upTo() int {
 }
 
 // lastMark is the mark after the last record of an earlier process, or the one of a
-// checkpoint. known is false if there is neither.
+// checkpoint. known is false at the source's own beginning, whose mark may not have been asked
+// for yet.
 func (s *spool) lastMark() (mark []byte, known bool) {
 	s.gather.Lock()
 	defer s.gather.Unlock()
-	return slices.Clone(s.draft.after), s.cfg.resume != nil || s.draft.first > 0
+	at := s.cfg.resume
+	return slices.Clone(s.draft.after), s.draft.first > 0 || at != nil && at.Mark != nil
 }
 
 // startAt sets the mark before the first record.

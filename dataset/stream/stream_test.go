@@ -118,6 +118,19 @@ func TestANewSpoolBeginsAtACheckpoint(t *testing.T) {
 	}
 }
 
+// A program may save a checkpoint before its first loop, when the source has not been asked for
+// its mark.
+func TestACheckpointBeforeTheFirstRecordIsTheBeginning(t *testing.T) {
+	at, err := open(t, seeking{&numbers{n: 20}}, t.TempDir()).Checkpoint(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLoader(t, open(t, seeking{&numbers{n: 20}}, t.TempDir(), stream.Resume(at)), loader.BatchSize(8))
+	if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, order(20, 1, 0)) {
+		t.Errorf("from %+v: got %v", at, got)
+	}
+}
+
 // Positions of one rank of three, and of all, are places in one and the same order.
 func TestRanksShareAStream(t *testing.T) {
 	const n, window, world = 200, 30, 3
@@ -167,7 +180,7 @@ func TestAPanicOfTheSourceIsAnError(t *testing.T) {
 	source := stream.Channel(make(chan int), numbersSpec, func(int, dataset.Slot) error { return nil })
 	l := newLoader(t, open(t, panicking{source}, t.TempDir()))
 	for _, err := range l.Epoch(t.Context(), 0) {
-		if err == nil || !strings.Contains(err.Error(), "record 0: panic: no network") {
+		if panicked := (*dataset.PanicError)(nil); !errors.As(err, &panicked) || panicked.Value != "no network" || !strings.Contains(err.Error(), "record 0: panic: no network") {
 			t.Errorf("got %v", err)
 		}
 	}

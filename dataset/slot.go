@@ -79,8 +79,14 @@ const (
 func Row[T Element](s Slot, f int) []T { return slots.Row[T](slots.Slot(s), f) }
 
 // Set writes the value of a scalar field f, such as a label. It panics if T is
-// not the field's dtype.
-func Set[T Element](s Slot, f int, value T) { Row[T](s, f)[0] = value }
+// not the field's dtype, or if the field has not exactly one value.
+func Set[T Element](s Slot, f int, value T) {
+	row := Row[T](s, f)
+	if len(row) != 1 {
+		panic(slots.NotScalar(slots.Slot(s), f, len(row)))
+	}
+	row[0] = value
+}
 
 // Grow makes the sample's ragged field f n elements long and returns its values,
 // to be written: n times [Field.Elements]. What the field held before is kept up

@@ -35,6 +35,8 @@ func TestWrongElementTypePanics(t *testing.T) {
 		{`dataset: field "image" holds float32, not int64`, func() { dataset.Set(slot, 0, int64(1)) }},
 		{`dataset: field "words" holds int32, not uint8`, func() { dataset.Grow[uint8](slot, 2, 5) }},
 		{`dataset: field 3 holds int16, not uint16`, func() { dataset.Row[uint16](slot, 3) }},
+		{`dataset: Set of field "image", which has 6 values, not 1: want Row or Grow`, func() { dataset.Set(slot, 0, float32(1)) }},
+		{`dataset: Set of field "words", which has 0 values, not 1: want Row or Grow`, func() { dataset.Set(slot, 2, int32(1)) }},
 		{`dataset: Grow of field "label", which is not ragged`, func() { dataset.Grow[int64](slot, 1, 2) }},
 	} {
 		if got := panicOf(c.use); got != c.want {

@@ -166,6 +166,9 @@ func (b *Batch) release() error {
 }
 
 func (b *Batch) check() {
+	if b == nil {
+		panic("loader: the batch is nil, because the loop ended with an error: look at the error before the batch")
+	}
 	if b.holders.Load() < 1 {
 		panic(fmt.Sprintf("loader: batch %d of epoch %d is used after its loop body without Keep", b.Number(), b.Epoch()))
 	}

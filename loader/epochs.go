@@ -10,7 +10,8 @@ import (
 // A batch, with its tensors and slices, belongs to the loop body. After that its
 // memory is reused, unless [Batch.Keep] or [Batch.Detach] was called.
 //
-// An error comes with a nil batch and ends the loop. It comes in the place of its
+// An error comes with a nil batch and ends the loop. A loop that asks for the batch
+// alone, for batch := range, does not see it. It comes in the place of its
 // batch, after all earlier batches. A sample that cannot be placed gives a
 // [SampleError], unless [OnError] says otherwise. If ctx is done, the loop ends with
 // an error that wraps the cause, even after the last batch.

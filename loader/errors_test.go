@@ -48,6 +48,27 @@ func TestErrorFollowsEarlierBatches(t *testing.T) {
 	}
 }
 
+// As in a loop for batch := range, which does not look at the error.
+func TestABatchInPlaceOfAnErrorSaysSo(t *testing.T) {
+	l := newLoader(t, failing(4, func(int) bool { return true }))
+	for batch := range l.Epoch(t.Context(), 0) {
+		for name, use := range map[string]func(){
+			"Tensor": func() { batch.Tensor("x") },
+			"Values": func() { loader.Values[float32](batch, "x") },
+			"Keep":   func() { batch.Keep() },
+		} {
+			func() {
+				defer func() {
+					if got := fmt.Sprint(recover()); !strings.Contains(got, "the loop ended with an error") {
+						t.Errorf("%s: panic %v", name, got)
+					}
+				}()
+				use()
+			}()
+		}
+	}
+}
+
 func TestSampleErrorSaysWhichSample(t *testing.T) {
 	l := newLoader(t, failing(8, func(i int) bool { return i == 6 }), loader.Workers(2), loader.BatchSize(2))
 	for _, err := range l.Epoch(t.Context(), 0) {

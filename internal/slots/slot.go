@@ -79,6 +79,11 @@ func wrongType[T dense.Element](s Slot, f int) string {
 	return fmt.Sprintf("dataset: field %s holds %v, not %v", nameOf(s, f), s.cells[f].field.dtype, reflect.TypeFor[T]())
 }
 
+// NotScalar is the text of a panic if a row that should have one value has another number.
+func NotScalar(s Slot, f, values int) string {
+	return fmt.Sprintf("dataset: Set of field %s, which has %d values, not 1: want Row or Grow", nameOf(s, f), values)
+}
+
 // nameOf is the name of field f in quotes, or its index if it has none.
 func nameOf(s Slot, f int) string {
 	if name := s.cells[f].field.name; name != "" {

@@ -4,11 +4,12 @@ import "slices"
 
 // MayPass reports whether err says nothing about the sample: it, or an error that it wraps, has
 // a method Temporary that returns true. The same read may succeed later, in another run, or with
-// other steps. Such are errors of package objects after which it has given up, those that an
-// object was replaced or a credential has expired, an exceeded deadline, those of the operating
-// system if too many files are open, and steps of package transform that turn out to be wrong
-// only once a sample is read (see transform.PassThrough). [Persists] tells those that come again
-// until the program is started anew.
+// other steps. Such are all errors of an objects.Client except that an object is missing: also
+// that access is forbidden, that an object was replaced, or that a bucket is missing. So are an
+// exceeded deadline, errors of the operating system if too many files are open, and steps of
+// package transform that turn out to be wrong only once a sample is read (see
+// transform.PassThrough). [Persists] tells those that come again until the program is started
+// anew.
 //
 // A loader ends with such an error even if it skips or replaces samples that fail: which
 // samples it delivers must not depend on the time.

@@ -219,7 +219,7 @@ func (c *Client) retry(ctx context.Context, attempt func() (int, error)) error {
 			failed = 0
 			continue
 		case response.Final(err):
-			return err
+			return final(err)
 		case n >= progress:
 			failed = 0
 		}

@@ -1,7 +1,9 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
@@ -12,9 +14,6 @@ var (
 	ErrExpired = response.ErrExpired
 	// ErrReplaced is the error if the object is not the version that was listed or
 	// read before.
-	//
-	// It and ErrExpired end a loop of a loader that skips damaged samples, too (see
-	// dataset.MayPass): otherwise the batches would depend on the time.
 	ErrReplaced = response.ErrReplaced
 )
 
@@ -50,6 +49,15 @@ type passingError struct{ error }
 
 func (e passingError) Unwrap() error   { return e.error }
 func (e passingError) Temporary() bool { return true }
+
+// final is err of a service, which answers the same again. Only a missing object counts as a
+// damaged sample: anything else is an error of access, of the service or of the connection.
+func final(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return passingError{err}
+}
 
 // cause is err without the object's name, for an [fs.PathError], which has the name.
 func cause(err error) error {

@@ -3,10 +3,12 @@ package objects_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -293,17 +295,59 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	}
 }
 
-// TestFailuresThatMayPassSaySo has statuses that remain after all retries. 412 is that of an object
-// that was replaced: another run lists the new one.
-func TestFailuresThatMayPassSaySo(t *testing.T) {
-	for code, want := range map[int]bool{503: true, 429: true, 412: true, 404: false, 403: false} {
+// TestOnlyAMissingObjectCountsAsADamagedSample has statuses that remain after all retries.
+func TestOnlyAMissingObjectCountsAsADamagedSample(t *testing.T) {
+	mayPass := func(h *host, want bool, options ...objects.HTTPOption) {
+		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			h := letters()
-			h.always = status(code)
-			err := store(t, h).ReadAt(t.Context(), object, make([]byte, 1), 0)
-			if got := dataset.MayPass(fmt.Errorf("wrapped: %w", err)); err == nil || got != want {
-				t.Errorf("%v may pass: %v, want %v", err, got, want)
+			s := store(t, h, options...)
+			err := s.ReadAt(t.Context(), object, make([]byte, 1), 0)
+			_, err2 := s.Stat(t.Context(), object.Name)
+			for _, err := range []error{err, err2} {
+				if got := dataset.MayPass(fmt.Errorf("wrapped: %w", err)); err == nil || got != want {
+					t.Errorf("%v may pass: %v, want %v", err, got, want)
+				}
 			}
 		})
 	}
+	for code, want := range map[int]bool{503: true, 429: true, 412: true, 404: false, 410: false, 401: true, 403: true, 409: true, 400: true, 304: true} {
+		h := letters()
+		h.always = status(code)
+		mayPass(h, want)
+	}
+	sign := func(err error) objects.HTTPOption {
+		return objects.Sign(func(context.Context, string) (string, error) { return "", err })
+	}
+	mayPass(letters(), true, sign(errors.New("no token")))
+	mayPass(letters(), false, sign(fmt.Errorf("not in the catalog: %w", fs.ErrNotExist)))
 }
+
+// TestAnUnknownHostEndsALoop because it says nothing about the sample.
+func TestAnUnknownHostEndsALoop(t *testing.T) {
+	for name, cause := range map[string]error{
+		"name service":       &net.DNSError{Err: "no such host", Name: "data", IsNotFound: true},
+		"certificate":        &tls.CertificateVerificationError{Err: errors.New("expired")},
+		"token file missing": &fs.PathError{Op: "open", Path: "/run/token", Err: fs.ErrNotExist},
+	} {
+		server, err := objects.HTTP("http://data/", objects.HTTPClient(&http.Client{Transport: fails{cause}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := objects.NewClient(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.ReadAt(t.Context(), object, make([]byte, 1), 0)
+		if !dataset.MayPass(err) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), cause.Error()) {
+			t.Errorf("%s: %v: may pass: %v, missing: %v", name, err, dataset.MayPass(err), errors.Is(err, fs.ErrNotExist))
+		}
+		if n := s.Stats().Requests; n != 1 {
+			t.Errorf("%s: %d requests, want 1", name, n)
+		}
+	}
+}
+
+// fails is a transport of requests that fail.
+type fails struct{ error }
+
+func (f fails) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.error }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
 )
 
 // A Server is a [Remote] over HTTP or HTTPS, made by [HTTP].
@@ -71,7 +73,8 @@ func Names(names ...string) HTTPOption {
 // Sign sets the function that makes the URL of an object, such as a presigned one. It
 // is called before every request, by several goroutines at once, so that no URL
 // expires before it is used. If it returns an error, the request is not tried again, and
-// the error of the read has the text of that error.
+// the error of the read wraps that error. One that satisfies [errors.Is] for
+// [fs.ErrNotExist] means that the object is missing.
 func Sign(url func(ctx context.Context, name string) (string, error)) HTTPOption {
 	return HTTPOption{func(c *httpConfig) { c.sign = url }}
 }
@@ -158,14 +161,8 @@ func (s *Server) newClient() *http.Client {
 	client := http.Client{}
 	if s.given != nil {
 		client = *s.given
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = t.Clone()
-		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-		t.DisableCompression = true
-		// With HTTP/2 all requests share a connection, and stall together.
-		t.Protocols = new(http.Protocols)
-		t.Protocols.SetHTTP1(true)
-		client.Transport = t
+	} else {
+		client.Transport = connections.New()
 	}
 	further := client.CheckRedirect
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {

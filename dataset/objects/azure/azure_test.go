@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
 )
 
 const secret = "c2VjcmV0"
@@ -318,4 +319,16 @@ func TestIdentityNamesServiceAndContainerWithoutCredentials(t *testing.T) {
 	if got := client(t, "photos", ConnectionString("AccountName=myaccount;AccountKey="+secret)).Identity(); got != "az://myaccount.blob.core.windows.net/photos" {
 		t.Errorf("with a connection string: %q", got)
 	}
+}
+
+func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
+	server := conformance.HTTP2(t)
+	c, err := Open(server.URL+"/account/photos", Anonymous())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want the service's answer", err)
+	}
+	server.Want(t, "HTTP/1.1")
 }

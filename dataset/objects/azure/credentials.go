@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
 )
 
 // An Option changes what [Open] makes. The zero Option sets nothing.
@@ -92,7 +94,7 @@ func usual(location string, o *container.ClientOptions) (*container.Client, erro
 
 func (s *settings) open(location string) (*container.Client, error) {
 	o := &container.ClientOptions{}
-	o.Transport = connections()
+	o.Transport = transport()
 	o.Retry = policy.RetryOptions{MaxRetries: -1} // one request per call
 	for _, change := range s.client {
 		change(o)
@@ -132,14 +134,10 @@ func checkURL(location string) error {
 	return nil
 }
 
-// connections keeps as many connections as there are reads at once. A redirect is an
-// error, because the next server would be told the query with the signature.
-func connections() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-	t.Protocols = new(http.Protocols)
-	t.Protocols.SetHTTP1(true)
-	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// transport sends requests. A redirect is an error, because the next server would be told the
+// query with the signature.
+func transport() *http.Client {
+	return &http.Client{Transport: connections.New(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // uncompressed asks for the bytes of a blob as they are stored. Otherwise package net/http

@@ -21,7 +21,7 @@ func refused(err error) error {
 		return noToken(e)
 	}
 	if errors.Is(err, storage.ErrBucketNotExist) {
-		return response.Refused(http.StatusNotFound, nil, "no such bucket", "")
+		return response.Refused(http.StatusNotFound, nil, response.NoBucket, "")
 	}
 	if errors.Is(err, storage.ErrObjectNotExist) {
 		return response.Refused(http.StatusNotFound, nil, "", "")

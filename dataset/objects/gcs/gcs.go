@@ -30,6 +30,7 @@ import (
 	transport "google.golang.org/api/transport/http"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
@@ -95,11 +96,7 @@ func (s *settings) open(ctx context.Context) (*storage.Client, error) {
 	}
 	base := s.transport
 	if base == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-		t.Protocols = new(http.Protocols)
-		t.Protocols.SetHTTP1(true)
-		base = t
+		base = connections.New()
 	}
 	authorized, err := transport.NewTransport(ctx, base, credentials...)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"google.golang.org/api/option"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
 )
@@ -106,6 +107,7 @@ func TestErrorsSayWhatTheServiceMeans(t *testing.T) {
 		{400, nil, code("ExpiredToken", ""), objects.ErrExpired, "expired: HTTP 400 ExpiredToken"},
 		{412, nil, code("PreconditionFailed", ""), objects.ErrReplaced, "replaced by another version: HTTP 412 PreconditionFailed"},
 		{416, nil, code("InvalidRange", ""), objects.ErrReplaced, "replaced by another version: HTTP 416 InvalidRange"},
+		{403, nil, code("UserRateLimitExceeded", ""), nil, "gave up after 1 failures in a row: HTTP 403 UserRateLimitExceeded"},
 		{429, nil, code("RateLimitExceeded", ""), nil, "gave up after 1 failures in a row: HTTP 429 RateLimitExceeded"},
 		{503, nil, "", nil, "gave up after 1 failures in a row: HTTP 503 Service Unavailable"},
 		{206, http.Header{"Content-Range": {"bytes 3-7/36"}, "X-Goog-Generation": {"1"}}, "34567", nil, "the response begins at byte 3, want 2"},
@@ -140,6 +142,7 @@ func TestRefusedTokensAreFinalAndNotShown(t *testing.T) {
 	}{
 		{refusal(401), "objects: stat x: no credentials: the service that gives tokens answers HTTP 401"},
 		{refusal(503), "objects: stat x: gave up after 1 failures in a row: no credentials: the service that gives tokens answers HTTP 503"},
+		{&fs.PathError{Op: "open", Path: "/run/token", Err: fs.ErrNotExist}, "objects: stat x: open /run/token: file does not exist"},
 		{&url.Error{Op: "Post", URL: "https://tokens/?token=" + secret, Err: errors.New("connection refused")}, "objects: stat x: gave up after 1 failures in a row: connection refused"},
 	} {
 		b, err := Open(t.Context(), "b", Client(option.WithoutAuthentication()), Transport(failing{c.err}))
@@ -152,6 +155,9 @@ func TestRefusedTokensAreFinalAndNotShown(t *testing.T) {
 		}
 		if _, err = client.Stat(t.Context(), "x"); fmt.Sprint(err) != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+		if errors.Is(err, fs.ErrNotExist) || !dataset.MayPass(err) {
+			t.Errorf("%v: the object counts as missing", err)
 		}
 	}
 }
@@ -172,4 +178,17 @@ func TestIdentityNamesTheBucket(t *testing.T) {
 	if got := b.Identity(); got != "gs://photos" {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
+	server := conformance.HTTP2(t)
+	b, err := Open(t.Context(), "b", Client(option.WithoutAuthentication(), option.WithEndpoint(server.URL)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, _, err := b.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want the service's answer", err)
+	}
+	server.Want(t, "HTTP/1.1")
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
 	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
@@ -54,7 +55,9 @@ type settings struct {
 	client []func(*s3.Options)
 }
 
-// Config gives the configuration of the SDK, in place of the one that the SDK finds.
+// Config gives the configuration of the SDK, in place of the one that the SDK finds. Its
+// HTTPClient should keep as many connections as there are reads at once: the SDK's own keeps
+// ten.
 func Config(c aws.Config) Option { return Option{func(s *settings) { s.config = &c }} }
 
 // Client changes the SDK's client. Many services with the API of S3 need
@@ -77,7 +80,7 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 		return nil, errors.New("s3: Open: want the name of a bucket")
 	}
 	if s.config == nil {
-		found, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(connections()))
+		found, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport()))
 		if err != nil {
 			return nil, fmt.Errorf("s3: Open(%q): %w", bucket, response.Public(err))
 		}
@@ -102,11 +105,9 @@ func (b *Bucket) Identity() string {
 	return "s3:" + b.name
 }
 
-// connections keeps as many connections as there are reads at once.
-func connections() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-	})
+// transport sends requests.
+func transport() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(connections.Separate)
 }
 
 // single lets the SDK send one request per call. Checksums of whole objects say nothing

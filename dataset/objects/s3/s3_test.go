@@ -22,6 +22,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/internal/conformance"
 )
@@ -206,7 +207,7 @@ func TestMissingCredentialsAreFinal(t *testing.T) {
 	tries := 0
 	c.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		tries++
-		return aws.Credentials{}, errors.New("asked https://user:" + secret + "@sts/?token=" + secret)
+		return aws.Credentials{}, fmt.Errorf("asked https://user:%[1]s@sts/?token=%[1]s with /run/token: %[2]w", secret, fs.ErrNotExist)
 	})
 	b, err := Open(t.Context(), "b", Config(c))
 	if err != nil {
@@ -220,6 +221,23 @@ func TestMissingCredentialsAreFinal(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "objects: stat x: no credentials: asked ") || strings.Contains(err.Error(), secret) || tries != 1 {
 		t.Errorf("after %d tries: %v", tries, err)
 	}
+	if errors.Is(err, fs.ErrNotExist) || !dataset.MayPass(err) {
+		t.Errorf("%v: the object counts as missing", err)
+	}
+}
+
+func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
+	server := conformance.HTTP2(t)
+	c := configured(server.URL, secret)
+	c.HTTPClient = transport().WithTransportOptions(server.Trust)
+	b, err := Open(t.Context(), "b", Config(c), Client(pathStyle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want the service's answer", err)
+	}
+	server.Want(t, "HTTP/1.1")
 }
 
 func TestUnreachableServicesAreNamedWithoutTheirURL(t *testing.T) {

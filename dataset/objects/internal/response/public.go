@@ -3,6 +3,7 @@ package response
 import (
 	"crypto/tls"
 	"errors"
+	"io/fs"
 	"net"
 	"net/url"
 	"regexp"
@@ -12,7 +13,8 @@ import (
 // secret matches the query of a URL, and a user name and password.
 var secret = regexp.MustCompile(`\?[^\s"]*|//[^/\s"]*@`)
 
-// Public is err of package net/http without its URL.
+// Public is err of package net/http without its URL. It says nothing about an object: a file
+// that is missing is one with credentials.
 func Public(err error) error {
 	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
 		err = u.Err // a request for a token may be inside
@@ -27,6 +29,9 @@ func Public(err error) error {
 			return Permanent(errors.New(text))
 		}
 		return errors.New(text)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return Permanent(errors.New(text))
 	}
 	if hopeless(err) {
 		return Permanent(err)

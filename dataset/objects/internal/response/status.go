@@ -17,12 +17,20 @@ func Refused(code int, header http.Header, name, says string) error {
 	status := fmt.Errorf("HTTP %d %.100s", code, cmp.Or(name, http.StatusText(code)))
 	switch code {
 	case http.StatusNotFound, http.StatusGone:
+		if name == NoBucket || name == "NoSuchBucket" || name == "ContainerNotFound" {
+			return noBucketError{&statusError{"missing", status, fs.ErrNotExist}}
+		}
 		return &statusError{"missing", status, fs.ErrNotExist}
 	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable:
 		return &statusError{ErrReplaced.Error(), status, ErrReplaced}
 	case http.StatusConflict: // what Azure says of an archived object, and of a container without public access
 		return &statusError{"forbidden", status, fs.ErrPermission}
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+	case http.StatusForbidden:
+		if throttled(name) {
+			return later(header, status)
+		}
+		fallthrough
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusProxyAuthRequired:
 		if expired(name + says) {
 			return &statusError{ErrExpired.Error(), status, ErrExpired}
 		}
@@ -49,6 +57,22 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.meaning + ": " + e.status.Error() }
 func (e *statusError) Unwrap() error { return e.is }
+
+// NoBucket is the name of the error that a whole bucket is missing, where the service has none.
+const NoBucket = "no such bucket"
+
+// A noBucketError says nothing about the object: see dataset.MayPass.
+type noBucketError struct{ *statusError }
+
+func (noBucketError) Temporary() bool { return true }
+
+// throttled reports whether Google Cloud Storage means that there were too many requests when
+// it says forbidden.
+//
+// Source: https://cloud.google.com/storage/docs/json_api/v1/status-codes#403-forbidden.
+func throttled(name string) bool {
+	return strings.HasSuffix(strings.ToLower(name), "ratelimitexceeded")
+}
 
 // later is a status that may pass, with the wait that the server asks for.
 func later(header http.Header, status error) error {

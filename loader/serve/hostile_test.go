@@ -153,7 +153,7 @@ func attack(t *testing.T, to, plan, other string, r *rand.Rand, look func()) {
 		header = "If-None-Match: \"" + number() + "\"\r\n"
 	}
 	method := []string{"GET", "GET", "GET", "HEAD", "POST", "X", "PRI"}[r.IntN(7)]
-	text := method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + header + "\r\n"
+	text := method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n"
 	switch r.IntN(6) {
 	case 0: // half a request, then nothing
 		io.WriteString(c, text[:r.IntN(len(text))])

@@ -19,6 +19,7 @@ import (
 
 func (s *Server) route() {
 	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("/", s.unknown)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /metrics", s.allowed(s.counts.write))
@@ -27,18 +28,36 @@ func (s *Server) route() {
 	s.mux.HandleFunc("GET /v1/{plan}/{epoch}/{share}/{number}", s.allowed(s.serveBatch))
 }
 
+// unknown answers requests that have no other handler.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.refuse(w, http.StatusMethodNotAllowed, errors.New("want GET"))
+		return
+	}
+	s.refuse(w, http.StatusNotFound, errors.New("no such path"))
+}
+
 // ServeHTTP answers a request: see the protocol of the package.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 {
-		// Nobody waits for what the client sends. Without an error on recorders, this
-		// ends a connection that sends nothing.
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
-		w.Header().Set("Connection", "close")
-		s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
+	if s.refusesBody(w, r) {
 		return
 	}
 	s.expect(w)
 	s.mux.ServeHTTP(w, r)
+}
+
+// refusesBody refuses a request with a body, and reports whether it did.
+func (s *Server) refusesBody(w http.ResponseWriter, r *http.Request) bool {
+	if r.ContentLength == 0 {
+		return false
+	}
+	// Nobody waits for what the client sends. Without an error on recorders, this
+	// ends a connection that sends nothing.
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
+	w.Header().Set("Connection", "close")
+	s.refuse(w, http.StatusBadRequest, errors.New("want a request without a body"))
+	return true
 }
 
 // expect gives the client the time of Stall for what is written next.

@@ -67,7 +67,10 @@ type listening struct {
 // ListenAndServe serves s at a TCP address until ctx is done. Then it ends gracefully and
 // returns nil. It closes s in any case, also after an error. If the address is not one of
 // the loopback interface, it refuses to serve without [TLS] and a [Token] or [ClientCA], unless
-// [Insecure] allows it.
+// [Insecure] allows it. On the loopback interface without any of these, it answers only requests
+// for localhost, for an address of that interface, or for the host of address, with status 403
+// to others: a page in the browser of the same machine must not read the data under the name of
+// another site (DNS rebinding).
 //
 // A connection that sends no whole request in 10 s is closed.
 func ListenAndServe(ctx context.Context, address string, s *Server, options ...ListenOption) error {
@@ -78,10 +81,9 @@ func ListenAndServe(ctx context.Context, address string, s *Server, options ...L
 		}
 	}
 	err := l.check(address, s)
-	secure := &tls.Config{MinVersion: tls.VersionTLS12}
-	if err == nil && l.identified {
-		secure.ClientAuth = tls.RequireAndVerifyClientCert
-		secure.ClientCAs, err = authorities(l.clientCA)
+	var secure *tls.Config
+	if err == nil {
+		secure, err = l.security()
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
@@ -93,7 +95,7 @@ func ListenAndServe(ctx context.Context, address string, s *Server, options ...L
 	if l.listening != nil {
 		l.listening(listener.Addr())
 	}
-	if err := l.serve(ctx, listener, secure, s); err != nil {
+	if err := l.serve(ctx, address, listener, secure, s); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
@@ -123,6 +125,23 @@ func (l *listening) check(address string, s *Server) error {
 	return nil
 }
 
+// security reads the files of TLS and ClientCA. It is nil without TLS.
+func (l *listening) security() (*tls.Config, error) {
+	if l.certificate == "" {
+		return nil, nil
+	}
+	own, err := tls.LoadX509KeyPair(l.certificate, l.key)
+	if err != nil {
+		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}}
+	if l.identified {
+		secure.ClientAuth = tls.RequireAndVerifyClientCert
+		secure.ClientCAs, err = authorities(l.clientCA)
+	}
+	return secure, err
+}
+
 // authorities reads certificates of certificate authorities.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
@@ -136,9 +155,13 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-func (l *listening) serve(ctx context.Context, listener net.Listener, secure *tls.Config, s *Server) error {
+func (l *listening) serve(ctx context.Context, address string, listener net.Listener, secure *tls.Config, s *Server) error {
+	var handler http.Handler = s
+	if l.open(s) {
+		handler = s.named(address)
+	}
 	server := &http.Server{
-		Handler:           s,
+		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
@@ -151,8 +174,8 @@ func (l *listening) serve(ctx context.Context, listener net.Listener, secure *tl
 	ended := make(chan error, 1)
 	var group sync.WaitGroup
 	group.Go(func() {
-		if l.certificate != "" {
-			ended <- server.ServeTLS(limited, l.certificate, l.key)
+		if secure != nil {
+			ended <- server.ServeTLS(limited, "", "")
 		} else {
 			ended <- server.Serve(limited)
 		}
@@ -179,43 +202,4 @@ func (l *listening) shutdown(server *http.Server, s *Server) error {
 		err = fmt.Errorf("requests still ran after %v: %w", l.end, err)
 	}
 	return errors.Join(err, server.Close())
-}
-
-// A limitedListener accepts a connection only if there is room for it.
-type limitedListener struct {
-	net.Listener
-	room   chan struct{} // a token for each connection
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.room <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.room
-		return nil, err
-	}
-	return &limitedConn{Conn: c, room: l.room}, nil
-}
-
-func (l *limitedListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	once sync.Once
-	room chan struct{}
-}
-
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.room })
-	return err
 }

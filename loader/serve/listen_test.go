@@ -112,7 +112,9 @@ func TestOnlyClientsOfTheAuthorityAreServed(t *testing.T) {
 		"serve: ClientCA: " + empty + " has no": {certificate(t), serve.ClientCA(empty)},
 		"serve: ClientCA: open missing: ":       {certificate(t), serve.ClientCA("missing")},
 		"serve: ClientCA: open : ":              {certificate(t), serve.ClientCA("")},
+		"serve: TLS: open missing.pem: ":        {serve.TLS("missing.pem", "missing.key"), serve.Insecure()},
 	} {
+		options = append(options, serve.Listening(func(a net.Addr) { t.Errorf("%s: it listens", want) }))
 		if err := serve.ListenAndServe(t.Context(), ":0", newServer(t, samples(9)), options...); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -185,7 +187,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(first, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	io.WriteString(first, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	if _, err := first.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +195,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	io.WriteString(second, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	second.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	if n, _ := second.Read(make([]byte, 1)); n > 0 {
 		t.Error("a second connection was answered")
@@ -224,7 +226,7 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.SetDeadline(time.Now().Add(time.Minute))
-		requests := strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n", 100)
+		requests := strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 100)
 		for err == nil {
 			_, err = io.WriteString(c, requests)
 		}

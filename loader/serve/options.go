@@ -58,8 +58,8 @@ func Requests(n int) Option { return Option{func(c *config) { c.requests = n }} 
 // default is a minute.
 func Idle(d time.Duration) Option { return Option{func(c *config) { c.idle = d }} }
 
-// Stall sets the time without progress after which a client that reads an answer is
-// disconnected. The default is 30 s.
+// Stall sets how long a client may take for 4 MiB of a batch, and for the rest of it or another
+// answer. Then it is disconnected, so that slow readers do not hold memory. The default is 30 s.
 func Stall(d time.Duration) Option { return Option{func(c *config) { c.stall = d }} }
 
 type config struct {

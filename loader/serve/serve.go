@@ -52,7 +52,9 @@
 //
 //	400  the path or the request is wrong
 //	401  the token is wrong
-//	404  the epoch has no such batch
+//	403  the host is not this machine: see [ListenAndServe]
+//	404  the epoch has no such batch, or there is no such path
+//	405  the method is not GET
 //	409  the service serves another plan, which "plan" names
 //	500  the batch cannot be made, on any replica; "name" and "index" say which sample failed.
 //	     So it is after an object was replaced that the service has listed: start it again

@@ -291,8 +291,13 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 		{"GET", "/", 404},
 		{"GET", "/v2/plan", 404},
 	} {
-		if w := request(s, c.method, c.path, nil); w.Code != c.want {
+		w := request(s, c.method, c.path, nil)
+		if w.Code != c.want {
 			t.Errorf("%s %s: status %d, want %d: %s", c.method, c.path, w.Code, c.want, w.Body)
+		}
+		var text struct{ Error string }
+		if err := json.Unmarshal(w.Body.Bytes(), &text); w.Code != 200 && (err != nil || text.Error == "") {
+			t.Errorf("%s %s: %q is not an error in JSON", c.method, c.path, w.Body)
 		}
 	}
 }

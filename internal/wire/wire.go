@@ -106,7 +106,7 @@ func tensors(f dataset.Field) []string {
 	return []string{f.Name}
 }
 
-// Spec is the spec that fields describe.
+// Spec is the spec that fields describe. It is an error if a batch cannot have such fields.
 func Spec(fields []Field) (dataset.Spec, error) {
 	spec := make(dataset.Spec, len(fields))
 	for i, f := range fields {
@@ -116,7 +116,11 @@ func Spec(fields []Field) (dataset.Spec, error) {
 		}
 		spec[i] = dataset.Field{Name: f.Name, Dtype: dt, Shape: f.Shape, Ragged: f.Ragged}
 	}
-	return spec, spec.Validate()
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	_, err := Fields(spec)
+	return spec, err
 }
 
 var dtypes = []struct {

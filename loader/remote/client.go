@@ -45,13 +45,13 @@ func newClient(replicas []string, cfg config) (*client, error) {
 		u, parseErr := url.Parse(strings.TrimSuffix(r, "/"))
 		switch {
 		case parseErr != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica: want http://host:port", r))
+			err = errors.Join(err, fmt.Errorf("remote: Open: %q is not the URL of a replica: want http://host:port", r[strings.LastIndex(r, "@")+1:])) // without a password
 		case cfg.token != "" && !cfg.insecure && u.Scheme != "https" && !loopback(u.Hostname()):
 			err = errors.Join(err, fmt.Errorf("remote: Open: %s: a Token needs https, or Insecure", u.Redacted()))
 		case cfg.secured && u.Scheme != "https":
 			err = errors.Join(err, fmt.Errorf("remote: Open: %s: TLS needs https", u.Redacted()))
 		default:
-			c.route.replicas = append(c.route.replicas, &replica{url: u.String()})
+			c.route.replicas = append(c.route.replicas, &replica{url: u.String(), name: u.Redacted()})
 		}
 	}
 	if err != nil {
@@ -59,6 +59,11 @@ func newClient(replicas []string, cfg config) (*client, error) {
 	}
 	c.pace.Share = cfg.hedge
 	c.route.sort(fmt.Sprintf("%d-%d", cfg.rank, cfg.world))
+	if c.http != nil && cfg.token != "" && !cfg.insecure {
+		guarded := *c.http
+		guarded.CheckRedirect = staysSecure(c.http.CheckRedirect)
+		c.http = &guarded
+	}
 	if c.http == nil {
 		c.own = &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
@@ -80,6 +85,22 @@ func loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
+// staysSecure refuses redirects from HTTPS to HTTP, because a redirect to another port of the same
+// host takes the token along. Otherwise it is next, or if that is nil, the default.
+func staysSecure(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+	return func(to *http.Request, via []*http.Request) error {
+		switch {
+		case to.URL.Scheme != "https" && !loopback(to.URL.Hostname()):
+			return final{fmt.Errorf("redirected to %s: a Token needs https, or Insecure", to.URL.Redacted())}
+		case next != nil:
+			return next(to, via)
+		case len(via) >= 10:
+			return errors.New("stopped after 10 redirects")
+		}
+		return nil
+	}
+}
+
 // close closes connections that are not in use.
 func (c *client) close() {
 	if c.own != nil {
@@ -87,12 +108,18 @@ func (c *client) close() {
 	}
 }
 
-// fetchJSON requests a path and decodes the answer.
-func (c *client) fetchJSON(ctx context.Context, path string, patience time.Duration, to any) error {
-	return c.fetch(ctx, path, patience, func(r *response) error {
-		const most = 1 << 20
-		return json.NewDecoder(io.LimitReader(r, most)).Decode(to)
+// fetchJSON requests a path and decodes the answer, of which check reports what is wrong with it.
+func fetchJSON[T any](ctx context.Context, c *client, path string, patience time.Duration, check func(*T) error) (*T, error) {
+	const most = 1 << 20
+	var value *T
+	err := c.fetch(ctx, path, patience, func(r *response) error {
+		value = new(T) // an earlier replica's answer may have set some of it
+		if err := json.NewDecoder(io.LimitReader(r, most)).Decode(value); err != nil {
+			return err
+		}
+		return check(value)
 	})
+	return value, err
 }
 
 // A final error comes from every replica.
@@ -100,10 +127,15 @@ type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// An otherPlan is the error of a replica with another plan.
-type otherPlan struct{ has, want string }
+// An unfit error is that of a replica that does not serve what is wanted. Others may, and it may
+// after it was started again.
+type unfit struct{ error }
 
-func (e otherPlan) Error() string { return fmt.Sprintf("it serves plan %.64s, want %s", e.has, e.want) }
+func (u unfit) Unwrap() error { return u.error }
+
+func otherPlan(has, want string) error {
+	return unfit{fmt.Errorf("it serves plan %.64s, want %s", has, want)}
+}
 
 // forever is the patience where Retries sets how often replicas are asked again.
 const forever = time.Duration(math.MaxInt64)
@@ -116,7 +148,7 @@ func (c *client) fetch(ctx context.Context, path string, patience time.Duration,
 	begun := time.Now()
 	for round := 0; ; round++ {
 		errs = errs[:0]
-		others := 0 // replicas with another plan
+		others := 0 // unfit replicas
 		asked := c.route.order(time.Now())
 		for i, r := range asked {
 			err := c.attempt(ctx, r, asked[(i+1)%len(asked)], path, use)
@@ -127,12 +159,12 @@ func (c *client) fetch(ctx context.Context, path string, patience time.Duration,
 				return nil
 			}
 			if _, ok := errors.AsType[final](err); ok || ctx.Err() != nil {
-				return fmt.Errorf("%s: %w", r.url, err)
+				return fmt.Errorf("%s: %w", r.name, err)
 			}
-			if _, ok := errors.AsType[otherPlan](err); ok {
+			if _, ok := errors.AsType[unfit](err); ok {
 				others++
 			}
-			errs = append(errs, fmt.Errorf("%s: %w", r.url, err))
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
 		}
 		if others == len(asked) || patience == forever && round == c.cfg.retries {
 			return errors.Join(errs...)

@@ -24,14 +24,16 @@ func (s courses) From(ctx context.Context, epoch, draw int) (sampler.BatchPart, 
 	if draw > 0 {
 		path += fmt.Sprintf("?draw=%d", draw)
 	}
-	var rest wire.Rest
-	if err := s.c.fetchJSON(ctx, path, forever, &rest); err != nil {
+	rest, err := fetchJSON(ctx, s.c, path, forever, func(r *wire.Rest) error {
+		if r.Epoch != epoch || r.Draw != draw || r.Batches < 0 || r.Step < 1 || r.End < draw {
+			return unfit{fmt.Errorf("it describes the rest of epoch %d after draw %d wrongly: %+v", epoch, draw, *r)}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if rest.Epoch != epoch || rest.Draw != draw || rest.Batches < 0 || rest.Step < 1 || rest.End < draw {
-		return nil, fmt.Errorf("the service describes the rest of epoch %d after draw %d wrongly: %+v", epoch, draw, rest)
-	}
-	return course{s, rest}, nil
+	return course{s, *rest}, nil
 }
 
 // Epoch is From of the beginning. The loader calls From.

@@ -1,15 +1,18 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -62,5 +65,49 @@ func TestABatchThatIsAnErrorHasDroppedNothing(t *testing.T) {
 	}
 	if got := l.Stats().Dropped; last == nil || got != 20 {
 		t.Errorf("%d dropped, then %v; want 20 before an error", got, last)
+	}
+}
+
+func TestABatchWithWrongOffsetsHasDroppedNothing(t *testing.T) {
+	bad := dataset.Func(8, dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Ragged: true}}, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i == 0 {
+			return fmt.Errorf("no good")
+		}
+		dataset.Grow[uint8](dst, 0, 1)
+		return nil
+	})
+	s, err := serve.New(t.Context(), bad, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	url := newReplica(t, bad, func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/0-1/0") {
+			return false
+		}
+		whole := httptest.NewRecorder()
+		s.ServeHTTP(whole, r)
+		body := whole.Body.Bytes()
+		h, err := wire.ReadHeader(bytes.NewReader(body))
+		if err != nil || h.Texts["dropped"] != "1" {
+			t.Errorf("%v, %v, want 1 dropped", h, err)
+			return false
+		}
+		at := len(body) - h.Bytes()
+		for _, tensor := range h.Tensors {
+			if tensor.Name == "x"+wire.Offsets {
+				body[at] = 1 // the first sample begins at element 1
+			}
+			at += tensor.Bytes
+		}
+		w.Write(body)
+		return true
+	}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	l := open(t, []string{url}, remote.Retries(0))
+	var last error
+	for _, last = range l.Epoch(t.Context(), 0) {
+	}
+	if got := l.Stats().Dropped; got != 0 || last == nil || !strings.Contains(last.Error(), "do not divide") {
+		t.Errorf("%d dropped, then %v; want 0 before an error of the offsets", got, last)
 	}
 }

@@ -72,8 +72,11 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 	if n, err := r.Read(end[:]); n > 0 || err != io.EOF { // also lets the connection be used again
 		return fmt.Errorf("the body goes on after the last tensor: %v", err)
 	}
+	if err := f.checkOffsets(); err != nil {
+		return err
+	}
 	b.Dropped(int(dropped))
-	return f.checkOffsets()
+	return nil
 }
 
 func rowsOf(h *wire.Header) int {
@@ -114,7 +117,7 @@ func (c *client) check(h *wire.Header, b whole.Batch) error {
 		}
 	}
 	if h.Texts["plan"] != c.plan.Plan {
-		return otherPlan{h.Texts["plan"], c.plan.Plan}
+		return otherPlan(h.Texts["plan"], c.plan.Plan)
 	}
 	if len(h.Tensors) != len(want) {
 		return fmt.Errorf("header: %d tensors, want %d", len(h.Tensors), len(want))

@@ -36,12 +36,13 @@ func Token(secret string) Option {
 // Insecure allows sending a [Token] over HTTP to other machines.
 func Insecure() Option { return Option{func(c *config) { c.insecure = true }} }
 
-// Plan sets the hash of the plan that the service must have. By default any plan is
-// accepted, and all replicas must have the plan of the one that answers first.
+// Plan sets the hash of the plan that replicas must have; others are left out. By default it is
+// that of the replica that answers first.
 func Plan(hash string) Option { return Option{func(c *config) { c.plan = hash }} }
 
 // HTTPClient sends the requests through client. Its Timeout should be 0: [Silence] finds
-// requests that hang. The default is a client of HTTP/1.1 that keeps its connections.
+// requests that hang. A redirect that would send a [Token] over HTTP is an error. The default is
+// a client of HTTP/1.1 that keeps its connections and follows no redirects.
 func HTTPClient(client *http.Client) Option {
 	return Option{func(c *config) { c.http, c.client = client, true }}
 }

@@ -36,7 +36,7 @@ import (
 // failed, the client waits for a random time of up to 2^k·50 ms, but at most 10 s,
 // before it asks them for the k-th time. A batch depends on nothing but its number, so
 // a batch of another replica is the same. A replica that serves another plan is left
-// out.
+// out, and so is one whose plan this program cannot read, such as that of a later version.
 //
 // If no replica answers, Open gives up after 5 s ([OpenWithin]). ctx applies to Open only. The
 // loader must be closed.
@@ -62,12 +62,24 @@ func (c *client) newLoader(ctx context.Context) (*loader.Loader, error) {
 	return loader.New(batches{c}, append(options, loader.BatchSampler(courses{c}))...)
 }
 
-// describe asks for the plan.
-func (c *client) describe(ctx context.Context) (err error) {
-	if err := c.fetchJSON(ctx, "/v1/plan", c.cfg.within, &c.plan); err != nil {
+// describe asks for the plan. Replicas with a plan that cannot be read are left out.
+func (c *client) describe(ctx context.Context) error {
+	p, err := fetchJSON(ctx, c, "/v1/plan", c.cfg.within, func(p *wire.Plan) error {
+		if err := c.checkPlan(p); err != nil {
+			return unfit{err}
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	p := &c.plan
+	c.plan = *p
+	return c.checkSize()
+}
+
+// checkPlan reports why batches of a plan cannot be read, or are not those that [Plan] wants. It
+// sets the spec.
+func (c *client) checkPlan(p *wire.Plan) (err error) {
 	switch {
 	case p.Version != wire.Version:
 		return fmt.Errorf("the service has version %d of the format, this program reads %d", p.Version, wire.Version)
@@ -78,10 +90,8 @@ func (c *client) describe(ctx context.Context) (err error) {
 	case p.Samples < 1 || p.Rows < 1:
 		return fmt.Errorf("the service has %d samples, and batches of %d: want 1 or more", p.Samples, p.Rows)
 	}
-	if c.spec, err = wire.Spec(p.Fields); err != nil {
-		return err
-	}
-	return c.checkSize()
+	c.spec, err = wire.Spec(p.Fields)
+	return err
 }
 
 // checkSize compares Limit with the memory that a batch takes according to the plan.

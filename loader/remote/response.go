@@ -119,7 +119,7 @@ func refusal(resp *http.Response, plan string) error {
 	}
 	switch resp.StatusCode {
 	case http.StatusConflict:
-		return otherPlan{text.Plan, plan}
+		return otherPlan(text.Plan, plan)
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError:
 		return final{err}
 	}

@@ -18,7 +18,8 @@ type route struct {
 
 // A replica is a process of the service, or a load balancer in front of several.
 type replica struct {
-	url string
+	url  string
+	name string // the URL without a password
 
 	// The route's mutex guards these.
 	failures int       // in a row

@@ -25,7 +25,7 @@ func TestLinksOfPagesLeadToFilesAndHeadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pattern := range []string{"docs/*.md", "bench/README.md", "bench/*/README.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "bench/README.md", "bench/*/README.md", "examples/README.md", "examples/*/README.md"} {
 		more, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +54,19 @@ func TestLinksOfPagesLeadToFilesAndHeadings(t *testing.T) {
 			if heading != "" && !headings(read(t, target))[heading] {
 				t.Errorf("%s: link to %s: %s has no such heading", page, found[1], target)
 			}
+		}
+	}
+}
+
+func TestTheListOfProgramsHasAllExamples(t *testing.T) {
+	folders, err := os.ReadDir("examples")
+	if err != nil {
+		t.Skipf("not the whole repository: %v", err) // but the module of the library alone
+	}
+	list := read(t, "examples/README.md")
+	for _, f := range folders {
+		if f.IsDir() && f.Name() != "internal" && !strings.Contains(list, "["+f.Name()+"]("+f.Name()+")") {
+			t.Errorf("examples/README.md lacks %s", f.Name())
 		}
 	}
 }

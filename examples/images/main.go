@@ -21,23 +21,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
-	"github.com/penstock-go/penstock/dataset"
-	"github.com/penstock-go/penstock/examples/images/photos"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/usage"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 	"github.com/penstock-go/penstock/loader/trace"
-	"github.com/penstock-go/penstock/transform"
 )
 
 // options are what the flags say.
@@ -71,31 +64,13 @@ func main() {
 	}
 }
 
+// run loads the images, shows the loader while it works, and then says where the time went.
 func run(ctx context.Context, o options) (err error) {
-	files := fs.FS(photos.Files)
-	if o.dir != "" {
-		files = os.DirFS(o.dir)
-	}
-	photos, err := dataset.ImageFolder(files)
+	photos, ds, err := open(o.dir, o.train)
 	if err != nil {
 		return err
 	}
-	preset := transform.Eval(224)
-	if o.train {
-		preset = transform.Train(224)
-	}
-	ds, err := transform.Images(photos, preset)
-	if err != nil {
-		return err
-	}
-	options := []loader.Option{
-		loader.Workers(int(o.workers)), loader.BatchSize(o.batch),
-		loader.Shuffle(true), loader.OnError(loader.Skip, loader.NoLimit),
-	}
-	if o.workers != loader.Auto {
-		options = append(options, loader.InFlight(2*int(o.workers)+2)) // the usual ones, and room for the batch that the sheet keeps
-	}
-	slow := trace.Slowest(5)
+	options, slow := o.loading(), trace.Slowest(5)
 	if o.timeline != "" {
 		f, err := os.Create(o.timeline)
 		if err != nil {
@@ -124,42 +99,18 @@ func run(ctx context.Context, o options) (err error) {
 	if o.terminal {
 		bars, stopTerminal = io.Discard, view.Terminal(os.Stderr, 500*time.Millisecond)
 	}
-	defer stopTerminal()
-	progress := mpb.New(mpb.WithOutput(bars))
-	bar := progress.AddBar(int64(o.epochs*photos.Len()),
-		mpb.PrependDecorators(decor.Name("images "), decor.CountersNoUnit("%d / %d")),
-		mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f images/s")))
-	var first *loader.Batch
-	begun := time.Now()
-	for batch, err := range l.Epochs(ctx, 0, o.epochs) {
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if first == nil {
-			first = batch
-			defer batch.Keep()() // its memory is not reused before it is drawn
-		}
-		bar.IncrBy(batch.Len())
-	}
-	took := time.Since(begun)
-	s := l.Stats()
-	bar.IncrInt64(s.Dropped)
-	if ctx.Err() != nil {
-		bar.Abort(false)
-	}
-	progress.Wait()
+	first, release, took, err := load(ctx, l, o.epochs, photos.Len(), bars)
+	defer release()
 	stopTerminal() // or it would draw over what follows
-
-	fmt.Printf("%.0f images/s with %s, first batch after %v\n\n%v",
-		float64(s.Samples)/took.Seconds(), figures.Count(s.Workers, "worker", "workers"), s.Wait.First.Round(time.Microsecond), s)
-	leftOut(os.Stdout, s, o.dir == "")
+	if err != nil {
+		return err
+	}
+	report(os.Stdout, l.Stats(), took, o.dir == "")
 	if o.timeline != "" {
 		fmt.Printf("\nthe timeline is in %s; the slowest images were\n\n%v\n", o.timeline, slow)
 	}
 	if ctx.Err() != nil {
+		s := l.Stats()
 		return fmt.Errorf("interrupted after %d of %d images", s.Samples+s.Dropped, o.epochs*photos.Len())
 	}
 	if o.sheet == "" || first == nil {
@@ -170,26 +121,4 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	fmt.Println("the first batch is drawn in", o.sheet)
 	return nil
-}
-
-// leftOut prints the first error of every image that could not be loaded, and in
-// how many epochs it was left out. One of the project's own images is damaged.
-func leftOut(w io.Writer, s loader.Stats, own bool) {
-	atLeast := ""
-	if s.Dropped > int64(len(s.Failures)) {
-		atLeast = "at least " // Failures has only the first ones
-	}
-	times := map[int]int{}
-	for _, failure := range s.Failures {
-		times[failure.Index]++
-	}
-	for _, failure := range s.Failures {
-		if n := times[failure.Index]; n > 0 {
-			fmt.Fprintf(w, "left out %s%d×: %v\n", atLeast, n, failure)
-			times[failure.Index] = 0
-		}
-	}
-	if own && len(s.Failures) > 0 {
-		fmt.Fprintln(w, "(tiles/truncated.jpg is damaged on purpose)")
-	}
 }

@@ -1,33 +1,20 @@
 package dataset_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
-// An unknown dataset has three samples, and does not say so before it is asked for more.
-type unknown struct{ dataset.Dataset }
-
-func newUnknown() unknown {
-	return unknown{dataset.Func(3, dataset.Spec{{Name: "x", Dtype: tensor.Int64}}, func(_ context.Context, i int, dst dataset.Slot) error {
-		dataset.Set(dst, 0, int64(i))
-		return nil
-	})}
-}
-
-func (unknown) Len() int { return dataset.Unknown }
-
-func (unknown) Await(_ context.Context, n int, _ <-chan struct{}) (have int, ended bool, err error) {
-	return 3, n > 3, nil
+// newUnknown has three samples.
+func newUnknown(t *testing.T) datatest.Unknown {
+	return datatest.Unknown{Dataset: datatest.Tensors(t, dataset.Named("x", []int64{0, 1, 2}))}
 }
 
 func TestAwaitPassesThroughMapSelectAndRename(t *testing.T) {
-	ds := dataset.Dataset(newUnknown())
+	ds := dataset.Dataset(newUnknown(t))
 	mapped, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error { return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -51,18 +38,18 @@ func TestAwaitPassesThroughMapSelectAndRename(t *testing.T) {
 }
 
 func TestAwaitOfAKnownLengthHasEnded(t *testing.T) {
-	have, ended, err := dataset.Await(t.Context(), newUnknown().Dataset, 99, nil)
+	have, ended, err := dataset.Await(t.Context(), newUnknown(t).Dataset, 99, nil)
 	if have != 3 || !ended || err != nil {
 		t.Errorf("got %d, %v, %v, want 3, true", have, ended, err)
 	}
 	type silent struct{ dataset.Dataset }
-	if _, _, err := dataset.Await(t.Context(), silent{newUnknown()}, 1, nil); err == nil {
+	if _, _, err := dataset.Await(t.Context(), silent{newUnknown(t)}, 1, nil); err == nil {
 		t.Error("a dataset of unknown length without Await: no error")
 	}
 }
 
 func TestDatasetsThatNeedALengthRefuseAnUnknownOne(t *testing.T) {
-	ds := newUnknown()
+	ds := newUnknown(t)
 	half := []float64{0.5, 0.5}
 	for name, try := range map[string]func() error{
 		"Concat":          func() error { _, err := dataset.Concat(ds, ds); return err },

@@ -184,6 +184,31 @@ func TestModesHaveNames(t *testing.T) {
 	}
 }
 
+// So all ranks have draws, and random numbers, of their own, and a position of one resumes on
+// another number of ranks.
+func TestSubsetOfAShardIsTheShardOfTheSubset(t *testing.T) {
+	list := []int{17, 3, 99, 4, 12, 80, 7}
+	all := sampler.Shuffle(len(list), 5)
+	for rank := range 3 {
+		got, ok := sampler.Subset(must(sampler.Shard(all, rank, 3, sampler.PadToEven)), list).Epoch(2).(sampler.Part)
+		if !ok {
+			t.Fatal("it is not a Part")
+		}
+		want := must(sampler.Shard(sampler.Subset(all, list), rank, 3, sampler.PadToEven)).Epoch(2).(sampler.Part)
+		for from := range len(list) + 1 {
+			g, w := got.From(from), want.From(from)
+			if !slices.Equal(indices(g), indices(w)) || !slices.Equal(indices(g.Global()), indices(w.Global())) || g.World() != w.World() {
+				t.Errorf("rank %d from %d: got %v of %v, want %v of %v", rank, from, indices(g), indices(g.Global()), indices(w), indices(w.Global()))
+			}
+			for k := range g.Len() {
+				if g.Draw(k) != w.Draw(k) || g.Consumed(k) != w.Consumed(k) {
+					t.Errorf("rank %d from %d, place %d: draw %d and %d consumed, want %d and %d", rank, from, k, g.Draw(k), g.Consumed(k), w.Draw(k), w.Consumed(k))
+				}
+			}
+		}
+	}
+}
+
 func TestSubsetMapsAnOrder(t *testing.T) {
 	list := []int{7, 3, 9, 3}
 	s := sampler.Subset(sampler.Sequential(4), list)

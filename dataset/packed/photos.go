@@ -2,6 +2,7 @@ package packed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gorgonia.org/tensor"
@@ -50,6 +51,9 @@ func Photos(ds dataset.Dataset, level Level) (dataset.Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packed: photos: %w", err)
 	}
+	if ds == nil {
+		return nil, errors.New("packed: photos: the dataset is nil")
+	}
 	spec := ds.Spec()
 	k := spec.Index("image")
 	if k < 0 {
@@ -72,6 +76,11 @@ func (p *photos) Spec() dataset.Spec { return p.inner.Spec() }
 func (p *photos) Name(i int) string  { return dataset.Name(p.inner, i) }
 func (p *photos) ReadAhead(ctx context.Context, indices []int) {
 	dataset.ReadAhead(ctx, p.inner, indices)
+}
+
+// Await waits for samples of the underlying dataset, if its length is unknown.
+func (p *photos) Await(ctx context.Context, n int, idle <-chan struct{}) (have int, ended bool, err error) {
+	return dataset.Await(ctx, p.inner, n, idle)
 }
 
 // Foresee passes the future on to the underlying dataset, if that wants to know it.

@@ -117,11 +117,23 @@ func TestPhotosRefuses(t *testing.T) {
 		want  string
 	}{
 		{photos, 2, "packed: photos: level 2: want Fast or Small"},
+		{nil, packed.Fast, "packed: photos: the dataset is nil"},
 		{datatest.Pairs(t), packed.Fast, `packed: photos: the dataset has no field "image", only pair uint16 (2), label int16 ()`},
 		{datatest.Tensors(t, dataset.Named("image", [][2]uint8{{1, 2}})), packed.Fast, "packed: photos: field image uint8 (2): want files as ragged uint8"},
 	} {
 		if _, err := packed.Photos(c.ds, c.level); fmt.Sprint(err) != c.want {
 			t.Errorf("got error %v\nwant      %s", err, c.want)
 		}
+	}
+}
+
+func TestPhotosOfAStreamAreAwaited(t *testing.T) {
+	photos := fewPhotos(t)
+	ds, err := packed.Photos(datatest.Unknown{Dataset: photos}, packed.Fast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, ended, err := dataset.Await(t.Context(), ds, 99, nil); have != photos.Len() || !ended || err != nil {
+		t.Errorf("got %d, %v, %v", have, ended, err)
 	}
 }

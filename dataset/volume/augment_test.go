@@ -255,6 +255,9 @@ func TestFieldsOfAnyDatasetCanBeNamed(t *testing.T) {
 			t.Errorf("%v: got %v, want %q in it", c.steps, err, c.want)
 		}
 	}
+	if _, err := volume.Augment(nil, volume.Flip()); fmt.Sprint(err) != "volume: Augment: the dataset is nil" {
+		t.Errorf("no dataset: got %v", err)
+	}
 }
 
 // noise adds normal noise to scans.
@@ -296,5 +299,12 @@ func TestSamplesAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 	if load(1) != load(9) {
 		t.Error("1 and 9 workers: other data")
+	}
+}
+
+func TestSamplesOfAStreamAreAwaited(t *testing.T) {
+	ds := samples(t, datatest.Unknown{Dataset: whole(t)}, volume.ScanFields("ct"), volume.MaskFields("mask"), volume.RandomFlip(0.5))
+	if have, ended, err := dataset.Await(t.Context(), ds, 99, nil); have != 3 || !ended || err != nil {
+		t.Errorf("got %d, %v, %v", have, ended, err)
 	}
 }

@@ -85,7 +85,8 @@ func (x Intensity) Nonzero() Intensity {
 }
 
 // Within makes ZScore or MinMax compute its statistics from the voxels whose
-// label in the named mask is not 0. It still changes all voxels.
+// label in the named mask is not 0, in any of its channels. It still changes all
+// voxels. If there are no such voxels, it changes none.
 func (x Intensity) Within(mask string) Intensity {
 	x.within = mask
 	if x.name == "Window" {
@@ -183,21 +184,27 @@ func (x *intensity) apply(vs []*Volume, w *work) error {
 	return nil
 }
 
-// inside marks the voxels whose label is not 0 in the mask's first channel. NaN is not
+// inside marks the voxels whose label is not 0 in one of the mask's channels. NaN is not
 // a label.
 func inside(region []bool, mask *Volume) error {
-	size := int(mask.Dtype.Size())
+	clear(region)
+	n := len(region)
 	if mask.Dtype == tensor.Float32 || mask.Dtype == tensor.Float64 {
 		values, err := mask.Float32()
-		for i := range region {
-			region[i] = err == nil && values[i] != 0 && values[i] == values[i]
+		if err != nil {
+			return err
 		}
-		return err
+		for i, v := range values {
+			if v != 0 && v == v {
+				region[i%n] = true
+			}
+		}
+		return nil
 	}
-	for i := range region {
-		region[i] = false
-		for _, b := range mask.Data[i*size : (i+1)*size] {
-			region[i] = region[i] || b != 0
+	size := int(mask.Dtype.Size())
+	for i, b := range mask.Data {
+		if b != 0 {
+			region[i/size%n] = true
 		}
 	}
 	return nil

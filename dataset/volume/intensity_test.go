@@ -55,3 +55,20 @@ func TestChannelsHaveStatisticsOfTheirOwn(t *testing.T) {
 	}
 	compare(t, "two channels", floats(t, v), []float64{-1, 1, -1, 1}, 1e-6)
 }
+
+// As Positives and NonEmpty do, Within takes a voxel that one of the channels of a mask has.
+func TestWithinTakesTheVoxelsOfAllChannels(t *testing.T) {
+	for _, dtype := range []string{"int16", "float32"} {
+		ct := made("ct", false, []int{1, 4}, []float64{1, 1}, nil)
+		ct.SetFloat32([]float32{0, 10, 20, 1000})
+		mask := made("mask", true, []int{2, 4}, []float64{1, 1}, func(i int) int16 { return []int16{1, 0, 0, 0, 0, 0, 256, 0}[i] })
+		mask.Shape = []int{2, 1, 4}
+		if dtype == "float32" {
+			mask.SetFloat32([]float32{1, 0, 0, float32(math.NaN()), 0, 0, 1, 0})
+		}
+		if err := volume.Run(t.Context(), []*volume.Volume{ct, mask}, volume.MinMax().Within("mask")); err != nil {
+			t.Fatal(err)
+		}
+		compare(t, dtype, floats(t, ct), []float64{0, 0.5, 1, 1}, 1e-6)
+	}
+}

@@ -4,6 +4,7 @@ package datatest
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -37,6 +38,18 @@ func Pairs(t testing.TB) dataset.Dataset {
 	return Tensors(t,
 		dataset.Named("pair", [][2]uint16{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}}),
 		dataset.Named("label", []int16{-1, -2, -3, -4, -5}))
+}
+
+// An Unknown has the samples of its Dataset, and says only how many they are when it is asked
+// for more.
+type Unknown struct{ dataset.Dataset }
+
+// Len is [dataset.Unknown].
+func (u Unknown) Len() int { return dataset.Unknown }
+
+// Await never waits: see [dataset.Awaiter].
+func (u Unknown) Await(_ context.Context, n int, _ <-chan struct{}) (have int, ended bool, err error) {
+	return u.Dataset.Len(), n > u.Dataset.Len(), nil
 }
 
 // Sample reads sample i, which must succeed.

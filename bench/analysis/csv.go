@@ -1,34 +1,29 @@
 package analysis
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/penstock-go/penstock/bench/result"
 )
 
-// A row of a table of times. Its fields are the columns, of any order.
-type row struct {
-	Model   string  `json:"model"`
-	Batch   int     `json:"batch,string"`
-	Workers int     `json:"workers,string"`
-	Seconds float64 `json:"seconds,string"` // for the same work in all rows of a model
-	Round   int     `json:"round,string"`
-	Side    string  `json:"side"`
-	Data    string  `json:"data"`
-	Device  string  `json:"device"`
-}
+// The columns of a table of times.
+var (
+	required = []string{"model", "batch", "workers", "seconds"} // seconds are for the same work in all rows of a model
+	optional = []string{"round", "side", "data", "device"}
+)
 
-// ReadCSV reads times from a table whose first line names its columns: model, batch, workers
-// and seconds, and optionally round, side, data and device. The records belong to the study
-// [result.EndToEnd], with one sample each. ReadCSV skips rows that it cannot read. Its error
-// joins one error for each of them, with the line number.
+// ReadCSV reads times from a table whose first line names its columns, in any order: model,
+// batch, workers and seconds, and optionally round, side, data and device. The records belong
+// to the study [result.EndToEnd], with one sample each. Other columns are an error. ReadCSV
+// skips rows that it cannot read. Its error joins one error for each of them, with the line
+// number.
 func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	in := csv.NewReader(r)
 	in.TrimLeadingSpace = true
@@ -37,6 +32,9 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 		return nil, fmt.Errorf("analysis: %s:1: %w", file, err)
 	}
 	head[0] = strings.TrimPrefix(head[0], "\ufeff") // as some editors begin a file
+	if err := checkColumns(head); err != nil {
+		return nil, fmt.Errorf("analysis: %s:1: %w", file, err)
+	}
 	var records []result.Record
 	var errs []error
 	for {
@@ -61,26 +59,67 @@ func ReadCSV(r io.Reader, file string) ([]result.Record, error) {
 	}
 }
 
-// parse reads a row as a JSON object of strings.
-func parse(head, fields []string) (result.Record, error) {
-	object := map[string]string{}
+// checkColumns reports columns that are missing, unknown or named twice.
+func checkColumns(head []string) error {
+	var errs []error
 	for i, name := range head {
-		object[name] = fields[i]
+		switch {
+		case slices.Contains(head[:i], name):
+			errs = append(errs, fmt.Errorf("column %q is named twice", name))
+		case !slices.Contains(required, name) && !slices.Contains(optional, name):
+			errs = append(errs, fmt.Errorf("column %q: want %v, and optionally %v", name, required, optional))
+		}
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		return result.Record{}, err
+	for _, name := range required {
+		if !slices.Contains(head, name) {
+			errs = append(errs, fmt.Errorf("column %q is missing", name))
+		}
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	w := row{Side: "a table", Data: "a table"}
-	if err := d.Decode(&w); err != nil {
-		return result.Record{}, err
-	}
+	return errors.Join(errs...)
+}
+
+// parse makes a record of a row.
+func parse(head, fields []string) (result.Record, error) {
 	r := result.Record{
-		Study: result.EndToEnd, Side: w.Side, Round: w.Round, Date: time.Unix(0, 0).UTC(), Machine: result.Machine{CPU: "not named", Processors: 1},
-		Config:   result.Config{Model: w.Model, Batch: w.Batch, Workers: w.Workers, Data: w.Data, Device: w.Device},
-		Measured: result.Measured{Samples: 1, Seconds: w.Seconds, EndToEnd: w.Seconds},
+		Study: result.EndToEnd, Side: "a table", Date: time.Unix(0, 0).UTC(), Machine: result.Machine{CPU: "not named", Processors: 1},
+		Config: result.Config{Data: "a table"}, Measured: result.Measured{Samples: 1},
 	}
+	for i, name := range head {
+		if fields[i] == "" && slices.Contains(optional, name) {
+			continue
+		}
+		if err := set(&r, name, fields[i]); err != nil {
+			return result.Record{}, err
+		}
+	}
+	r.Measured.EndToEnd = r.Measured.Seconds
 	return r, r.Check()
+}
+
+// set stores a field of a row in the record.
+func set(r *result.Record, column, text string) (err error) {
+	want := "a whole number"
+	switch column {
+	case "model":
+		r.Config.Model = text
+	case "batch":
+		r.Config.Batch, err = strconv.Atoi(text)
+	case "workers":
+		r.Config.Workers, err = strconv.Atoi(text)
+	case "seconds":
+		want = "a number"
+		r.Measured.Seconds, err = strconv.ParseFloat(text, 64)
+	case "round":
+		r.Round, err = strconv.Atoi(text)
+	case "side":
+		r.Side = text
+	case "data":
+		r.Config.Data = text
+	case "device":
+		r.Config.Device = text
+	}
+	if err != nil {
+		return fmt.Errorf("%s: have %.40q, want %s", column, text, want)
+	}
+	return nil
 }

@@ -211,22 +211,34 @@ func TestABadRowIsNamedAndCostsItselfAlone(t *testing.T) {
 		t.Errorf("an empty file: got %v", err)
 	}
 	const text = "model,batch,workers,seconds\n" +
-		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,0\ncnn,3\"2,1,1\ncnn,32,1,5\n"
+		"cnn,0,1,1\ncnn,32,-1,1\ncnn,32,1,NaN\ncnn,32,1\ncnn,32,1,0\ncnn,3\"2,1,1\ncnn,32,1,5\ncnn,32,many,5\n"
 	records, err := analysis.ReadCSV(strings.NewReader(text), "b.csv")
 	if err == nil || len(records) != 1 || records[0].Measured.EndToEnd != 5 {
 		t.Fatalf("got %v, %v: want the last row and errors", records, err)
 	}
 	for _, want := range []string{
-		"analysis: b.csv:2: config.batch: have 0, want 1 or more", "analysis: b.csv:3: config.workers: have -1, want 0 or more", "analysis: b.csv:4: json: ",
+		"analysis: b.csv:2: config.batch: have 0, want 1 or more", "analysis: b.csv:3: config.workers: have -1, want 0 or more", "analysis: b.csv:4: measured.seconds: have NaN, want more than 0",
 		"analysis: b.csv:5: wrong number of fields", "analysis: b.csv:6: measured.seconds: have 0, want more than 0", `analysis: b.csv:7: bare " in non-quoted-field`,
+		`analysis: b.csv:9: workers: have "many", want a whole number`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s in it", err, want)
 		}
 	}
-	for _, head := range []string{"model,batch,workers", "model,batch,workers,seconds,secs"} {
-		if records, err := analysis.ReadCSV(strings.NewReader(head+"\na,1,1,1,1\na,1,1\n"), "b.csv"); err == nil || len(records) > 0 {
-			t.Errorf("columns %s: got %v, %v", head, records, err)
+}
+
+func TestWrongColumnsAreOneError(t *testing.T) {
+	for head, want := range map[string]string{
+		"model,batch,workers":                    `analysis: b.csv:1: column "seconds" is missing`,
+		"model,batch,workers,seconds,secs":       `analysis: b.csv:1: column "secs": want [model batch workers seconds], and optionally [round side data device]`,
+		"model,batch,batch,workers,seconds":      `analysis: b.csv:1: column "batch" is named twice`,
+		"\ufeffmodel,batch,workers,seconds,side": "",
+	} {
+		records, err := analysis.ReadCSV(strings.NewReader(head+strings.Repeat("\ncnn,1,1,1,", 9)+"\n"), "b.csv")
+		if want == "" && (err != nil || len(records) != 9 || records[0].Side != "a table") {
+			t.Errorf("columns %s: got %d records, %v, want 9", head, len(records), err)
+		} else if want != "" && (err == nil || err.Error() != want || len(records) > 0) {
+			t.Errorf("columns %s: got %d records and %v, want %s", head, len(records), err, want)
 		}
 	}
 }

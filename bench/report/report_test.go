@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/penstock-go/penstock/bench/result"
 )
@@ -114,6 +115,32 @@ func TestAllStudiesAreDrawnForLightAndForDark(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// TestMoreWorkersThanProcessorsAreJudgedByTheirTimes: more of them gain where samples wait.
+func TestMoreWorkersThanProcessorsAreJudgedByTheirTimes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rounds int
+		rate   func(workers int) float64
+		want   []string
+	}{
+		{"as fast", 4, func(workers int) float64 { return float64(min(workers, 2)) }, []string{"No side is clearly faster with more workers than the machine's 2 processors."}},
+		{"faster", 4, func(workers int) float64 { return float64(workers) }, []string{"Clearly faster with more workers than the machine's 2 processors: penstock, photos, batch 8, 4 workers."}},
+		{"too few rounds", 3, func(workers int) float64 { return float64(workers) }, nil},
+	} {
+		var records []result.Record
+		for round := range c.rounds {
+			for _, workers := range []int{1, 2, 4} {
+				records = append(records, result.Record{Study: result.Volumes, Side: base, Round: round, Date: time.Unix(0, 0), Machine: result.Machine{CPU: "x", Processors: 2},
+					Config:   result.Config{Batch: 8, Workers: workers, Data: "photos"},
+					Measured: result.Measured{Samples: 100, Seconds: (100 + float64(round)) / c.rate(workers)}})
+			}
+		}
+		if got := newReport(records, nil).Sections[0].Findings; !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,8 +81,8 @@ func filled(sheet analysis.Sheet) analysis.Sheet {
 	return sheet
 }
 
-// workers adds a table with the fastest number of workers of every configuration, and a
-// warning if there were more workers than processors.
+// workers adds a table with the fastest number of workers of every configuration, and what
+// more workers than processors gain.
 func (s *section) workers(cells []analysis.Cell) {
 	sheet := analysis.Sheet{Head: []string{"data", "batch", "side", "fastest with", "samples/s", "no clear difference"}}
 	type subject struct {
@@ -89,25 +90,55 @@ func (s *section) workers(cells []analysis.Cell) {
 		variant string
 		batch   int
 	}
-	most := 0
-	for _, part := range split(cells, func(c analysis.Cell) subject { return subject{workOf(c), c.Variant(), c.Batch} }) {
+	parts := split(cells, func(c analysis.Cell) subject { return subject{workOf(c), c.Variant(), c.Batch} })
+	for _, part := range parts {
 		if len(part) < 2 {
 			continue
 		}
-		best := slices.MaxFunc(part, func(a, b analysis.Cell) int {
-			if a.Rate().Median > b.Rate().Median {
-				return 1
-			}
-			return -1
-		})
-		most = max(most, part[len(part)-1].Workers)
+		best := fastest(part)
 		sheet.Rows = append(sheet.Rows, []string{workOf(best).String(), fmt.Sprint(best.Batch), best.Variant(),
 			plural(best.Workers, "worker"), best.Rate().String(), notDifferent(part, best, analysis.Cell.Rate, workersOf)})
 	}
 	s.table("The fastest number of workers", sheet)
-	if n := cells[0].Machine.Processors; most > n && cells[0].Simulated == "" {
-		s.find("More workers than the machine's %s help only if they wait for storage.", plural(n, "processor"))
+	if cells[0].Simulated == "" {
+		s.beyondProcessors(parts)
 	}
+}
+
+// beyondProcessors says which sides are clearly faster with more workers than the machine has
+// processors, if there were rounds enough to tell.
+func (s *section) beyondProcessors(parts [][]analysis.Cell) {
+	processors, compared := parts[0][0].Machine.Processors, 0
+	var gain []string
+	for _, part := range parts {
+		with := func(more bool) []analysis.Cell {
+			return slices.DeleteFunc(slices.Clone(part), func(c analysis.Cell) bool { return c.Workers > processors != more })
+		}
+		few, many := with(false), with(true)
+		if len(few) == 0 || len(many) == 0 {
+			continue
+		}
+		a, b := fastest(few), fastest(many)
+		if min(a.Rate().Rounds, b.Rate().Rounds) < analysis.EnoughRounds {
+			continue
+		}
+		compared++
+		if b.Rate().Median > a.Rate().Median && b.Rate().Differs(a.Rate()) {
+			gain = append(gain, fmt.Sprintf("%s, %s, %s", b.Variant(), workOf(b), b.Setting))
+		}
+	}
+	switch {
+	case compared == 0:
+	case len(gain) == 0:
+		s.find("No side is clearly faster with more workers than the machine's %s.", plural(processors, "processor"))
+	default:
+		s.find("Clearly faster with more workers than the machine's %s: %s.", plural(processors, "processor"), strings.Join(gain, "; "))
+	}
+}
+
+// fastest is the cell with the most samples per second.
+func fastest(cells []analysis.Cell) analysis.Cell {
+	return slices.MaxFunc(cells, func(a, b analysis.Cell) int { return cmp.Compare(a.Rate().Median, b.Rate().Median) })
 }
 
 // notDifferent lists the values of the cells that do not differ significantly from the best.

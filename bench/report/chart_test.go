@@ -71,3 +71,20 @@ func TestStagesOfNoTimeAreNotDrawn(t *testing.T) {
 		t.Errorf("the table has %d rows, want all 4", len(rows))
 	}
 }
+
+func TestAChartsFileDoesNotDependOnTheOthers(t *testing.T) {
+	d, err := newDrawer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := &chart{ID: "first", Kind: lines, X: axis{Name: "x"}, Y: axis{Name: "y"},
+		Panels: []*panel{{Series: []*series{{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}}, {Name: "b", Colour: 1, X: []float64{1, 2}, Y: []float64{5, 4}}}}}}
+	first, err := d.svg(ch, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch.ID = "second"
+	if second, err := d.svg(ch, false); err != nil || second != first {
+		t.Errorf("the same chart, drawn later: got %v and another file", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/dop251/goja"
 )
@@ -60,8 +61,24 @@ func (d *drawer) svg(ch *chart, dark bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("report: %s: %w", ch.ID, err)
 	}
-	d.drawn[key] = v.String()
+	d.drawn[key] = renamed(v.String())
 	return d.drawn[key], nil
+}
+
+// drawnName is a name that ECharts gives to a class or a clip path: the number of the drawing, and a
+// number that is counted over all drawings.
+var drawnName = regexp.MustCompile(`zr\d+-(cls-|c)\d+`)
+
+// renamed numbers the names in a drawing from 0. The file of a chart then does not depend on
+// which charts were drawn before.
+func renamed(svg string) string {
+	names := map[string]string{}
+	return drawnName.ReplaceAllStringFunc(svg, func(name string) string {
+		if names[name] == "" {
+			names[name] = fmt.Sprintf("n%d", len(names))
+		}
+		return names[name]
+	})
 }
 
 // write saves a chart into a folder, for light pages and for dark ones.

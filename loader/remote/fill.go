@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
@@ -76,70 +75,6 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 		return err
 	}
 	b.Dropped(int(dropped))
-	return nil
-}
-
-func rowsOf(h *wire.Header) int {
-	for _, t := range h.Tensors {
-		if t.Name == wire.Indices {
-			return t.Bytes / 8
-		}
-	}
-	return -1
-}
-
-// check compares a header with the plan and the request.
-func (c *client) check(h *wire.Header, b whole.Batch) error {
-	rows := rowsOf(h)
-	want := map[string]wire.Tensor{wire.Indices: {Dtype: "I64", Shape: []int{rows}, Bytes: 8 * rows}}
-	bytes := 0 // that the plan does not tell
-	if rows < 0 || rows > max(c.plan.Rows, c.cfg.limit) {
-		return fmt.Errorf("header: %d samples", rows)
-	}
-	for _, f := range c.spec {
-		dtype, err := wire.SafetensorsDtype(f.Dtype)
-		if err != nil {
-			return err
-		}
-		if rows > math.MaxInt/2/f.Bytes() {
-			return fmt.Errorf("header: %d samples of %v", rows, f)
-		}
-		t := wire.Tensor{Dtype: dtype, Shape: append([]int{rows}, f.Shape...), Bytes: rows * f.Bytes()}
-		if f.Ragged {
-			want[f.Name+wire.Offsets] = wire.Tensor{Dtype: "I64", Shape: []int{rows + 1}, Bytes: 8 * (rows + 1)}
-			t.Bytes = -1
-		}
-		want[f.Name] = t
-	}
-	for k, v := range map[string]int{"epoch": b.Epoch(), "draw": b.Draw(), "number": b.Number(), "rank": c.cfg.rank, "world": c.cfg.world, "samples": rows} {
-		if h.Texts[k] != strconv.Itoa(v) {
-			return fmt.Errorf("header: %s is %q, want %d", k, h.Texts[k], v)
-		}
-	}
-	if h.Texts["plan"] != c.plan.Plan {
-		return otherPlan(h.Texts["plan"], c.plan.Plan)
-	}
-	if len(h.Tensors) != len(want) {
-		return fmt.Errorf("header: %d tensors, want %d", len(h.Tensors), len(want))
-	}
-	for _, t := range h.Tensors {
-		w, ok := want[t.Name]
-		delete(want, t.Name)
-		if ok && w.Bytes < 0 { // the values of a ragged field
-			i := c.spec.Index(t.Name)
-			w.Bytes, w.Shape[0] = t.Bytes, t.Bytes/c.spec[i].Bytes()
-			ok = t.Bytes%c.spec[i].Bytes() == 0
-			bytes += min(t.Bytes, c.cfg.limit+1)
-		} else if rows > c.plan.Rows {
-			bytes += min(t.Bytes, c.cfg.limit+1)
-		}
-		if !ok || t.Dtype != w.Dtype || t.Bytes != w.Bytes || !slices.Equal(t.Shape, w.Shape) {
-			return fmt.Errorf("header: tensor %q is %s %v of %d bytes, which does not fit the plan", t.Name, t.Dtype, t.Shape, t.Bytes)
-		}
-		if bytes > c.cfg.limit {
-			return final{fmt.Errorf("the ragged fields of the batch, or its samples beyond %d, have more than the %d bytes that Limit allows", c.plan.Rows, c.cfg.limit)}
-		}
-	}
 	return nil
 }
 

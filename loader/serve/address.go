@@ -4,9 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/penstock-go/penstock/loader"
 )
 
 // A share is a rank of a world.
@@ -38,46 +35,4 @@ const mostNumber = math.MaxInt32 - 1
 func parseNumber(text string, most int) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n <= most && strconv.Itoa(n) == text
-}
-
-// rests remembers what schedules have computed.
-type rests struct {
-	s  *Server
-	mu sync.Mutex
-	m  map[restKey]loader.Rest
-}
-
-type restKey struct {
-	share
-	epoch, draw int
-}
-
-// most is the number of entries that rests keeps.
-const most = 1024
-
-// of is what remains of an epoch after a draw.
-func (r *rests) of(of share, epoch, draw int) (loader.Rest, error) {
-	key := restKey{of, epoch, draw}
-	r.mu.Lock()
-	rest, ok := r.m[key]
-	r.mu.Unlock()
-	if ok {
-		return rest, nil
-	}
-	schedule, err := r.s.schedule(of)
-	if err != nil {
-		return rest, err
-	}
-	p := schedule.Position(epoch)
-	p.Draw = draw
-	if rest, err = schedule.Rest(p); err != nil {
-		return rest, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.m) >= most || r.m == nil {
-		r.m = make(map[restKey]loader.Rest)
-	}
-	r.m[key] = rest
-	return rest, nil
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/penstock-go/penstock/loader"
@@ -18,6 +17,8 @@ func (l *lane) main() {
 		l.fail(err)
 		return
 	}
+	err = loader.ErrGoexit // unless the sampler returns
+	defer func() { l.fail(errors.Join(err, ld.Close())) }()
 	for {
 		ctx, a, ok := l.started()
 		if !ok {
@@ -27,7 +28,7 @@ func (l *lane) main() {
 		l.loop(ctx, ld, a, &losses)
 		l.ended()
 	}
-	l.fail(ld.Close())
+	err = nil
 }
 
 // fail closes the lane.
@@ -80,78 +81,23 @@ func (l *lane) ended() {
 	}
 }
 
-// epochs is how many epochs a loop lasts at most. The next loop begins with a gap.
-const epochs = 64
-
 // loop makes batches from a on.
 func (l *lane) loop(ctx context.Context, ld *loader.Loader, a address, losses *losses) {
-	rest, err := l.p.s.rests.of(l.share, a.epoch, a.draw)
+	rest, err := l.p.s.rests.of(ctx, l.share, a.epoch, a.draw)
 	if err != nil {
 		l.publish(ctx, &made{at: a, err: err}, a, 0)
 		return
 	}
-	from, until := ld.Position(a.epoch), a.epoch+min(epochs, math.MaxInt-a.epoch)
+	r := &run{l: l, ctx: ctx, losses: losses, begun: a, first: rest.Number, next: a, count: rest.Batches,
+		until: a.epoch + min(epochs, math.MaxInt-a.epoch)}
+	from := ld.Position(a.epoch)
 	from.Draw = min(a.draw+a.number*rest.Step, rest.End)
-	first := rest.Number // the loader's number of the batch that the lane counts as 0
-	next, count := a, rest.Batches
-	advance := func() bool {
-		next.number++
-		for next.number >= count {
-			next = address{epoch: next.epoch + 1}
-			if next.epoch >= until {
-				return false
-			}
-			rest, err := l.p.s.rests.of(l.share, next.epoch, 0)
-			if err != nil {
-				return false
-			}
-			count = rest.Batches
-		}
-		return true
-	}
-	// give publishes m as the next batch. It reports whether there is one after it.
-	give := func(m *made) bool {
-		number := next.number
-		if next.epoch == a.epoch {
-			number += first
-		}
-		m.at, m.dropped = next, losses.take(next.epoch, number)
-		more := advance()
-		return l.publish(ctx, m, next, count) && more
-	}
-	place := func(epoch, number int) address {
-		if epoch == a.epoch {
-			return address{epoch, a.draw, number - first}
-		}
-		return address{epoch, 0, number}
-	}
-	for b, err := range ld.From(ctx, from, until) {
-		if ctx.Err() != nil {
-			return
-		}
-		at := next
-		if err == nil {
-			at = place(b.Epoch(), b.Number())
-		} else if e, ok := errors.AsType[*loader.SampleError](err); ok {
-			at = place(e.Epoch, e.Batch)
-		}
-		for next.before(at) { // Skip has left no samples of these
-			if !give(&made{}) {
-				return
-			}
-		}
-		if err == nil && at != next {
-			err = fmt.Errorf("the sampler's orders disagree: %v comes in the place of batch %d of epoch %d", b, next.number, next.epoch)
-		}
-		m := &made{err: err}
-		if err == nil {
-			m.batch, m.drop = b, b.Keep()
-		}
-		if !give(m) || err != nil {
+	for b, err := range ld.From(ctx, from, r.until) {
+		if ctx.Err() != nil || !r.take(b, err) {
 			return
 		}
 	}
-	for ctx.Err() == nil && give(&made{}) { // nor of any that remain
+	for ctx.Err() == nil && r.give(&made{}) { // Skip has left no samples of any that remain
 	}
 }
 

@@ -29,7 +29,7 @@ const recent = 2 * time.Second
 
 // get waits for a batch. The caller calls done when it no longer uses it.
 func (p *pool) get(ctx context.Context, of share, a address) (m *made, done func(), err error) {
-	rest, err := p.s.rests.of(of, a.epoch, a.draw)
+	rest, err := p.s.rests.of(ctx, of, a.epoch, a.draw)
 	if err != nil {
 		return nil, nil, err
 	}

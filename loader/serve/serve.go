@@ -114,6 +114,7 @@ func New(ctx context.Context, ds dataset.Dataset, options ...Option) (*Server, e
 	}
 	s := &Server{ds: ds, cfg: cfg, requests: make(chan struct{}, cfg.requests)}
 	s.lanes.s, s.rests.s = s, s
+	s.rests.turns = make(chan struct{}, planned)
 	if err := s.describe(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("serve: %w", err), s.Close())
 	}
@@ -150,7 +151,7 @@ func (s *Server) describe(ctx context.Context) error {
 		return err
 	}
 	first := address{}
-	rest, err := s.rests.of(share{0, 1}, 0, 0)
+	rest, err := s.rests.of(ctx, share{0, 1}, 0, 0)
 	if err != nil {
 		return err
 	}

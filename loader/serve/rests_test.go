@@ -1,0 +1,84 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/serve"
+	"github.com/penstock-go/penstock/sampler"
+)
+
+// ordered is a sampler that calls before for the order of an epoch after the first.
+type ordered struct {
+	sampler.Sampler
+	before func()
+}
+
+func (o ordered) Epoch(epoch int) sampler.Order {
+	if epoch > 0 {
+		o.before()
+	}
+	return o.Sampler.Epoch(epoch)
+}
+
+func TestFewEpochsArePlannedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, peak atomic.Int64
+		s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(40), func() {
+			n := now.Add(1)
+			for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+			}
+			time.Sleep(time.Second)
+			now.Add(-1)
+		}})))
+		var group sync.WaitGroup
+		for epoch := range 32 {
+			group.Go(func() {
+				path := fmt.Sprintf("/v1/%s/%d/0-1", s.Plan(), epoch)
+				if w := request(s, "GET", path, nil); w.Code != http.StatusOK {
+					t.Errorf("epoch %d: status %d: %s", epoch, w.Code, w.Body)
+				}
+			})
+		}
+		group.Wait()
+		if got := peak.Load(); got < 1 || got > 4+1 { // one more by the loader of the first batch
+			t.Errorf("%d epochs were planned at once, want 5 at most", got)
+		}
+	})
+}
+
+func TestAnEpochThatCannotBePlannedIsNotAMissingBatch(t *testing.T) {
+	s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(40), func() { panic("no order") }})))
+	for path, want := range map[string]int{"0/0-1?draw=41": 404, "1/0-1": 500, "1/0-1/3": 500} {
+		if w := request(s, "GET", "/v1/"+s.Plan()+"/"+path, nil); w.Code != want {
+			t.Errorf("%s: status %d, want %d: %s", path, w.Code, want, w.Body)
+		}
+	}
+}
+
+// The lane plans the second epoch before it publishes the last batch of the first.
+func TestRequestsEndIfTheSamplerEndsTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(8), runtime.Goexit})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/"+s.Plan()+"/0/0-1/1", nil))
+		if w.Code != http.StatusServiceUnavailable && w.Code != http.StatusOK {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+		s.Close() // tells of the sampler
+	})
+}

@@ -27,6 +27,8 @@ func TestMistakesInNestedStepsNameTheirPlace(t *testing.T) {
 		{list(transform.Views(2, transform.CenterCrop(0), transform.RandomHorizontalFlip(2)).As("global")),
 			`Views(2, …).As("global"): CenterCrop(0): want a positive size
 Views(2, …).As("global"): RandomHorizontalFlip(2): want a probability from 0 to 1`},
+		{list(crop, transform.ToTensor(), transform.Apply(blue{})),
+			"transform_test.blue: must come before ToTensor and PILToTensor (ApplyPlanes is for steps of your own after ToTensor)"},
 		{list(transform.Views(2, transform.Resize(20))),
 			"Views(2, …): the size varies from image to image after Resize(20)" + varies},
 		{list(transform.Views(2, transform.RandomApply(0.5, transform.RandomChoice(transform.Pad(-1))), crop)),

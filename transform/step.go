@@ -26,7 +26,8 @@ type Transform interface {
 }
 
 // Apply makes a step from your own Transform. It runs at its place in the list:
-// it sees the image after all steps before it. It must keep the image's size,
+// it sees the image after all steps before it, and must come before ToTensor; after
+// that use [ApplyPlanes]. It must keep the image's size,
 // otherwise the sample is an error. So is an error or a panic of the Transform: see
 // [dataset.PanicError]. The step prints as the Transform does.
 func Apply(t Transform) Step { return custom{t} }
@@ -38,6 +39,9 @@ func (c custom) String() string { return steps.Name(c.t) }
 func (c custom) add(p *program) error {
 	if c.t == nil {
 		return errors.New("want a Transform")
+	}
+	if err := p.beforeTensor(); err != nil {
+		return fmt.Errorf("%w (ApplyPlanes is for steps of your own after ToTensor)", err)
 	}
 	return p.edit(c)
 }

@@ -99,3 +99,22 @@ func ExampleEMNIST() {
 	fmt.Println(train.Len(), train.Spec(), train.Labels())
 	// Output: 3 image uint8 (1, 28, 28), label int64 () [1 26 7]
 }
+
+// A folder as torchvision downloads it, with MNIST/raw in it.
+func ExampleMNIST() {
+	var images, labels bytes.Buffer
+	if err := dataset.WriteMNIST(context.Background(), &images, &labels, colours(3, 1, 28, dataset.Named("label", []int64{5, 0, 4}))); err != nil {
+		log.Fatal(err)
+	}
+	// Usually os.DirFS("data").
+	fsys := fstest.MapFS{
+		"MNIST/raw/train-images-idx3-ubyte": {Data: images.Bytes()},
+		"MNIST/raw/train-labels-idx1-ubyte": {Data: labels.Bytes()},
+	}
+	train, err := dataset.MNIST(fsys, dataset.Train)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(train.Len(), train.Spec(), train.Labels())
+	// Output: 3 image uint8 (1, 28, 28), label int64 () [5 0 4]
+}

@@ -86,3 +86,33 @@ func ExamplePanoptic() {
 	fmt.Println(sample["segments"].Data(), sample["id"].Data(), sample["label"].Data())
 	// Output: [7 300 300] [300 7] [187 18]
 }
+
+// Labels from 0 on, and the keypoints of persons. The third image has no object.
+func ExampleKeyPoints() {
+	fsys := fstest.MapFS{
+		"1.jpg": {}, "2.jpg": {}, "3.jpg": {},
+		"persons.json": {Data: []byte(`{
+			"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}, {"id": 3, "file_name": "3.jpg"}],
+			"categories": [{"id": 1, "name": "person", "keypoints": ["nose", "left eye"]}, {"id": 18, "name": "dog"}],
+			"annotations": [
+				{"id": 5, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "area": 40, "iscrowd": 0, "keypoints": [4, 3, 2, 5, 2, 1]},
+				{"id": 6, "image_id": 2, "category_id": 18, "bbox": [2, 2, 5, 5], "area": 20, "iscrowd": 0}]
+		}`)},
+	}
+	ds, err := coco.Open(fsys, "persons.json", coco.KeyPoints(2), coco.Contiguous(), coco.WithoutEmpty())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Len(), "images,", ds.Objects(), "objects,", ds.Categories()[0].KeyPoints)
+	for i := range ds.Len() {
+		sample, err := dataset.At(context.Background(), ds, i)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(ds.Name(i), sample["label"].Data(), sample["keypoints"].Data())
+	}
+	// Output:
+	// 2 images, 2 objects, [nose left eye]
+	// 1.jpg [0] [4 3 2 5 2 1]
+	// 2.jpg [1] [0 0 0 0 0 0]
+}

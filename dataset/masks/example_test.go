@@ -64,3 +64,19 @@ func ExamplePairs() {
 	fmt.Println(both.Spec())
 	// Output: image float32 (3, 2, 2), mask int64 (2, 2)
 }
+
+// Images and masks lie in one folder, and differ in their extensions. Images without a mask are
+// left out.
+func ExamplePartial() {
+	fsys := fstest.MapFS{"1.jpg": {}, "1.png": {}, "2.jpg": {}, "3.jpg": {}, "3.png": {}}
+	ds, err := masks.Folder(fsys, fsys, masks.ImageExtensions(".jpg"), masks.MaskExtensions(".png"), masks.Partial())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range ds.Len() {
+		fmt.Println(ds.Pair(i))
+	}
+	// Output:
+	// {1.jpg 1.png}
+	// {3.jpg 3.png}
+}

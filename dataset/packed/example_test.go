@@ -2,6 +2,7 @@ package packed_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -131,4 +132,39 @@ func ExampleItems() {
 	}
 	fmt.Println(dataset.Name(cheap, 2), s["x"].Data())
 	// Output: 00000002.raw [5 6]
+}
+
+// Raw records are exchanged with other programs: NumPy's tofile writes such a file, and
+// numpy.fromfile reads it.
+func ExampleOpenRaw() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	points, err := dataset.Tensors(dataset.Named("x", [][]float32{{1, 2}, {3, 4}, {5, 6}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "points.raw"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(packed.WriteRaw(ctx, f, points), f.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	// The file does not say what it holds, so the spec does.
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{2}}}
+	ds, err := packed.OpenRaw(os.DirFS(dir), "points.raw", spec)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := dataset.At(ctx, ds, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Len(), s["x"].Data())
+	// Output: 3 [5 6]
 }

@@ -86,3 +86,25 @@ func ExampleSegmentation() {
 	fmt.Println(sample["mask"].Data())
 	// Output: [12 255 0 0 12 255 0 0 255 255 255 255]
 }
+
+// A data set in VOC's format with classes of its own, and boxes that begin at 0.
+func ExampleClasses() {
+	fsys := fstest.MapFS{
+		"ImageSets/Main/train.txt": {Data: []byte("7\n")},
+		"JPEGImages/7.jpg":         {Data: photo(40, 30)},
+		"Annotations/7.xml": {Data: []byte(`<annotation>
+			<object><name>helmet</name><difficult>0</difficult><bndbox><xmin>0</xmin><ymin>0</ymin><xmax>20</xmax><ymax>10</ymax></bndbox></object>
+			<object><name>head</name><difficult>1</difficult><bndbox><xmin>30</xmin><ymin>5</ymin><xmax>34</xmax><ymax>9</ymax></bndbox></object>
+		</annotation>`)},
+	}
+	ds, err := voc.Detection(fsys, "train", voc.Classes("head", "helmet"), voc.AsInFile(), voc.WithoutDifficult())
+	if err != nil {
+		log.Fatal(err)
+	}
+	sample, err := dataset.At(context.Background(), ds, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample["label"].Data(), sample["boxes"].Data())
+	// Output: [1] [0 0 20 10]
+}

@@ -8,8 +8,9 @@
 //
 // # Which blocks stay
 //
-// A block is the range of an object that one ReadAt names. So a folder of images has a
-// block per file, and package shards has its own blocks.
+// A block is the range of an object that one ReadAt names, or several blocks of at most 64 MiB
+// if it is longer ([BlockSize]). So a folder of images has a block per file, one of large
+// volumes has several, and package shards has its own blocks.
 //
 // Every epoch reads each block once, in a new order. No policy has more hits then than
 // one that keeps the same blocks for ever: the share of the data that fits. A cache that
@@ -35,7 +36,8 @@
 //
 // [New] reports what is wrong with the folder. After that no error of the disk is an
 // error of a read: a full disk or a missing permission leads to reads from the store.
-// [Stats] counts them, and has the latest one.
+// [Stats] counts them, and has the latest one. A read whose context is done does not wait for
+// another process that changes the folder: its bytes are right, and are not stored.
 package cache
 
 import (
@@ -72,7 +74,8 @@ type Cache struct {
 // The file system adds a few per cent if blocks are small.
 //
 // New deletes what killed processes have left, blocks that were not used for the time of
-// [Unused], and those above the limit. It looks at every file for that.
+// [Unused], and those above the limit. It looks at every file for that, and waits while
+// another process does.
 //
 // It is an error that satisfies [errors.Is] for [errors.ErrUnsupported] where Go programs
 // have no file locks, such as on Plan 9 and in browsers.
@@ -99,7 +102,8 @@ func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, e
 	return c, nil
 }
 
-// Close ends the use of the folder. The blocks stay. Later reads are errors.
+// Close ends the use of the folder. The blocks stay. Later reads are errors. What it cannot
+// put away, because another process holds the folder, the next [New] deletes.
 func (c *Cache) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -123,8 +127,9 @@ func (c *Cache) Stat(ctx context.Context, name string) (objects.Object, error) {
 // Identity is that of the underlying store, or the one given as option.
 func (c *Cache) Identity() string { return c.identity }
 
-// ReadAt reads len(p) bytes of o, from byte off on. This range is the block: another
-// range of the same object is another block, also if they overlap.
+// ReadAt reads len(p) bytes of o, from byte off on. This range is the block, or is divided
+// into blocks from its beginning on: another range of the same object is another block, also
+// if they overlap. A divided range is requested block by block, as far as it is not there.
 //
 // If the version of o is unknown, the cache asks the underlying store for it, once per
 // object, because a block of an unknown version is of no use. It saves this request if
@@ -136,7 +141,7 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("cache: read %s: %w", o.Name, err)
 	}
-	if len(p) == 0 || int64(len(p)) > c.blockSize || off < 0 {
+	if len(p) == 0 || off < 0 {
 		return c.pass(ctx, o, p, off)
 	}
 	o, err := c.versioned(ctx, o)
@@ -146,8 +151,28 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 	if o.Version == "" || o.Size >= 0 && int64(len(p)) > o.Size-off {
 		return c.pass(ctx, o, p, off)
 	}
+	for first, n := range c.blocks(off, int64(len(p))) {
+		if err := c.readBlock(ctx, o, p[first-off:][:n:n], first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks yields the offsets and the lengths of the blocks of a range.
+func (c *Cache) blocks(off, n int64) iter.Seq2[int64, int64] {
+	return func(yield func(int64, int64) bool) {
+		for end := off + n; off < end; off += c.blockSize {
+			if !yield(off, min(c.blockSize, end-off)) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Cache) readBlock(ctx context.Context, o objects.Object, p []byte, off int64) error {
 	k := c.keyOf(o, off, int64(len(p)))
-	if c.load(k, p) {
+	if c.load(ctx, k, p) {
 		c.count.hits.Add(1)
 		c.count.hitBytes.Add(int64(len(p)))
 		return nil
@@ -157,7 +182,7 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 		return err
 	}
 	c.count.missBytes.Add(int64(len(p)))
-	c.save(k, p)
+	c.save(ctx, k, p)
 	return nil
 }
 
@@ -186,21 +211,34 @@ func (c *Cache) versioned(ctx context.Context, o objects.Object) (objects.Object
 	return o, nil
 }
 
-// Has reports whether the block of n bytes of o from byte off on is in the folder. It
-// does not look at its checksum.
+// Has reports whether all blocks of n bytes of o from byte off on are in the folder. It
+// does not look at their checksums.
 func (c *Cache) Has(o objects.Object, off, n int64) bool {
 	o = c.remembered(o)
-	return o.Version != "" && !c.closed.Load() && c.folder.has(c.keyOf(o, off, n))
+	if n < 1 || o.Version == "" || c.closed.Load() {
+		return false
+	}
+	for first, n := range c.blocks(off, n) {
+		if !c.folder.has(c.keyOf(o, first, n)) {
+			return false
+		}
+	}
+	return true
 }
 
-// Forget deletes the block of n bytes of o from byte off on, if it is in the folder. It is
+// Forget deletes the blocks of n bytes of o from byte off on that are in the folder. It is
 // for readers that know a checksum of the bytes: they may have been damaged on their way
-// from the store.
+// from the store. If another process holds the folder for more than a second, they stay.
 func (c *Cache) Forget(o objects.Object, off, n int64) {
 	o = c.remembered(o)
-	if k := c.keyOf(o, off, n); o.Version != "" && !c.closed.Load() && c.folder.has(k) {
-		c.count.damaged.Add(1)
-		c.count.failed(c.folder.drop(k))
+	if o.Version == "" || c.closed.Load() {
+		return
+	}
+	for first, n := range c.blocks(off, n) {
+		if k := c.keyOf(o, first, n); c.folder.has(k) {
+			c.count.damaged.Add(1)
+			c.count.failed(c.folder.soon(c.folder.removal(c.folder.block(k))))
+		}
 	}
 }
 
@@ -213,7 +251,7 @@ func (c *Cache) remembered(o objects.Object) objects.Object {
 }
 
 // load reads a block from the folder. It reports false if the block is not there.
-func (c *Cache) load(k key, p []byte) bool {
+func (c *Cache) load(ctx context.Context, k key, p []byte) bool {
 	err := c.folder.load(k, p)
 	switch {
 	case err == nil:
@@ -221,7 +259,7 @@ func (c *Cache) load(k key, p []byte) bool {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errDamaged):
 		c.count.damaged.Add(1)
-		c.count.failed(c.folder.drop(k))
+		c.failed(ctx, c.folder.with(ctx, c.folder.removal(c.folder.block(k))))
 	default:
 		c.count.failed(err)
 	}
@@ -229,16 +267,23 @@ func (c *Cache) load(k key, p []byte) bool {
 }
 
 // save stores a block, if there is room for it.
-func (c *Cache) save(k key, p []byte) {
+func (c *Cache) save(ctx context.Context, k key, p []byte) {
 	if c.count.resting() {
 		return
 	}
-	stored, evicted, err := c.folder.save(k, p)
+	stored, evicted, err := c.folder.save(ctx, k, p)
 	if stored {
 		c.count.stored.Add(1)
 	}
 	c.count.evictions.Add(int64(evicted))
-	c.count.failed(err)
+	c.failed(ctx, err)
+}
+
+// failed counts an error of the disk. That the context was done is none.
+func (c *Cache) failed(ctx context.Context, err error) {
+	if !errors.Is(err, errHeld) || ctx.Err() == nil {
+		c.count.failed(err)
+	}
 }
 
 // String says what is cached where: "blocks of https://data.example.org/ in /var/cache/photos, at most 100 GiB".

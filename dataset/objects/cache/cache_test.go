@@ -167,6 +167,28 @@ func TestRangesAreBlocksOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestLongReadsAreSeveralBlocks(t *testing.T) {
+	s := newSource(3)
+	s.size = 3 * blockSize
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	o := s.object(1)
+	blocks := (o.Size + blockSize - 1) / blockSize
+	for range 3 {
+		s.read(t, c, 1) // compares the bytes
+		if !c.Has(o, 0, o.Size) || c.Has(o, 1, o.Size-1) || c.Has(s.object(2), 0, s.object(2).Size) {
+			t.Error("Has is wrong")
+		}
+	}
+	if got := c.Stats(); got.Misses != blocks || got.Hits != 2*blocks || got.HitBytes != 2*o.Size || got.Passed != 0 || s.reads.Load() != blocks {
+		t.Errorf("%v, and %d reads of the store for %d blocks", got, s.reads.Load(), blocks)
+	}
+	c.Forget(o, 0, o.Size)
+	s.read(t, c, 1)
+	if got := c.Stats(); got.Misses != 2*blocks || got.Damaged != blocks || c.Stats().Used != o.Size+4*blocks {
+		t.Errorf("after Forget: %v", got)
+	}
+}
+
 func TestReplacedObjectsHaveNewBlocks(t *testing.T) {
 	s := newSource(3)
 	c := open(t, s, t.TempDir(), 100*blockSize)

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
@@ -31,11 +31,14 @@ type folder struct {
 	limit   int64
 	session string
 
-	mu      sync.Mutex // is locked before the file lock
-	lock    *os.File   // nil after close
-	alive   *os.File   // the session's file
-	listed  int        // the state's top when victims were listed
-	victims []key      // in ascending order
+	lock *os.File
+	turn chan struct{} // has room for the goroutine that may lock the file
+
+	// Who has the turn uses these.
+	closed  bool
+	alive   *os.File // the session's file
+	listed  int      // the state's top when victims were listed
+	victims []key    // in ascending order
 }
 
 const (
@@ -61,7 +64,7 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 	if err := shared.Supported(); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, limit: limit}
+	f := &folder{dir: dir, limit: limit, turn: make(chan struct{}, 1)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, files.Cause(err)
 	}
@@ -73,7 +76,7 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 		return nil, files.Cause(err)
 	}
 	f.lock = lock
-	err = f.with(func(s *state) error {
+	err = f.with(context.Background(), func(s *state) error {
 		if err := f.begin(); err != nil {
 			return err
 		}
@@ -151,19 +154,22 @@ func (f *folder) begin() error {
 
 // close ends the session. Blocks that are being written are not stored.
 func (f *folder) close() error {
-	err := f.with(func(s *state) error {
+	err := f.soon(func(s *state) error {
 		if f.alive == nil {
 			return nil
 		}
-		return errors.Join(f.bury(s), f.alive.Close())
+		return f.bury(s)
 	})
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.lock != nil {
-		err = errors.Join(err, f.lock.Close())
-		f.lock = nil
+	if errors.Is(err, errHeld) { // then the next process that opens the folder does it
+		err = nil
 	}
-	return err
+	f.turn <- struct{}{}
+	defer func() { <-f.turn }()
+	f.closed = true
+	if f.alive != nil {
+		err = errors.Join(err, f.alive.Close())
+	}
+	return errors.Join(err, f.lock.Close())
 }
 
 // bury deletes what the session has left. The folder is locked.

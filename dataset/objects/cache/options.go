@@ -26,8 +26,8 @@ const leastBlocks = 4
 // without its query, the path of a folder. A store without one needs this option.
 func Identity(text string) Option { return Option{func(c *config) { c.identity = text }} }
 
-// BlockSize sets how many bytes a block may have. Larger reads go to the underlying store
-// every time, and count as passed. The default is 64 MiB.
+// BlockSize sets how many bytes a block may have. A longer read is divided into several
+// blocks. The default is 64 MiB.
 func BlockSize(bytes int64) Option { return Option{func(c *config) { c.blockSize = bytes }} }
 
 // Unused sets after which time without a read [New] deletes a block, so that data of

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -62,15 +63,23 @@ func (f *folder) write(s state) error {
 	return files.Cause(err)
 }
 
-// with calls change while no other process changes the folder. The error is
-// [fs.ErrClosed] if the folder is closed.
-func (f *folder) with(change func(*state) error) (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.lock == nil {
+// errHeld is the error if another goroutine or process has held the folder until the context
+// was done.
+var errHeld = errors.New("the folder is held by another process")
+
+// with calls change while no other process changes the folder. The error is errHeld if ctx is
+// done before that, and [fs.ErrClosed] if the folder is closed.
+func (f *folder) with(ctx context.Context, change func(*state) error) (err error) {
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return errHeld
+	}
+	defer func() { <-f.turn }()
+	if f.closed {
 		return fs.ErrClosed
 	}
-	if err := shared.Lock(f.lock); err != nil {
+	if err := f.acquire(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, shared.Unlock(f.lock)) }()
@@ -86,13 +95,41 @@ func (f *folder) with(change func(*state) error) (err error) {
 	return err
 }
 
-// used is the number of bytes in the folder.
-func (f *folder) used() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.lock == nil {
-		return 0
+// acquire locks the file. Its caller has the turn.
+func (f *folder) acquire(ctx context.Context) error {
+	if ctx.Done() == nil {
+		return shared.Lock(f.lock)
 	}
+	timer := time.NewTimer(0) // no system call waits for a lock and for a context
+	defer timer.Stop()
+	for wait := leastWait; ; wait = min(2*wait, mostWait) {
+		if ok, err := shared.TryLock(f.lock); ok || err != nil {
+			return err
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return errHeld
+		}
+	}
+}
+
+const (
+	leastWait = 100 * time.Microsecond // between two attempts to lock the file: a change takes as long
+	mostWait  = 10 * time.Millisecond
+	patience  = time.Second // of changes that have no context
+)
+
+// soon is with for changes that have no context.
+func (f *folder) soon(change func(*state) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return f.with(ctx, change)
+}
+
+// used is the number of bytes in the folder, or 0 if it is closed.
+func (f *folder) used() int64 {
 	s, _ := f.read()
 	return s.used
 }
@@ -141,10 +178,22 @@ func (f *folder) highest(s *state) (key, error) {
 }
 
 // save stores a block, if there is room for it or a block with a higher key.
-func (f *folder) save(k key, p []byte) (stored bool, evicted int, err error) {
+func (f *folder) save(ctx context.Context, k key, p []byte) (stored bool, evicted int, err error) {
 	n := int64(len(p)) + trailer
-	var part *os.File
-	err = f.with(func(s *state) (err error) {
+	part, evicted, err := f.reserve(ctx, k, n)
+	if part == nil {
+		return false, evicted, err
+	}
+	if err := errors.Join(k.write(part, p), part.Close()); err != nil {
+		return false, evicted, errors.Join(err, f.soon(f.removal(f.part(k))))
+	}
+	stored, err = f.place(ctx, k, n)
+	return stored, evicted, err
+}
+
+// reserve takes room for a block and makes its part, or returns nil if it is not to be stored.
+func (f *folder) reserve(ctx context.Context, k key, n int64) (part *os.File, evicted int, err error) {
+	err = f.with(ctx, func(s *state) (err error) {
 		ok := !f.has(k)
 		if ok {
 			ok, evicted, err = f.makeRoom(s, k, n)
@@ -163,19 +212,23 @@ func (f *folder) save(k key, p []byte) (stored bool, evicted int, err error) {
 		}
 		return err
 	})
-	if part == nil {
-		return false, evicted, err
-	}
-	err = errors.Join(k.write(part, p), part.Close())
-	err = errors.Join(err, f.with(func(s *state) error {
-		if err != nil || f.has(k) {
+	return part, evicted, err
+}
+
+// place makes a block of a part of n bytes.
+func (f *folder) place(ctx context.Context, k key, n int64) (stored bool, err error) {
+	err = f.with(ctx, func(s *state) error {
+		if f.has(k) {
 			return s.remove(f.part(k))
 		}
 		err := f.publish(s, k, n)
 		stored = err == nil
 		return err
-	}))
-	return stored, evicted, err
+	})
+	if errors.Is(err, errHeld) { // if it stays, the part counts until the folder is closed or opened anew
+		err = errors.Join(err, f.soon(f.removal(f.part(k))))
+	}
+	return stored, err
 }
 
 // create makes a file of n bytes. It returns nil if another goroutine of this process
@@ -239,9 +292,9 @@ func (f *folder) has(k key) bool {
 	return err == nil
 }
 
-// drop deletes a block that is damaged.
-func (f *folder) drop(k key) error {
-	return f.with(func(s *state) error { return s.remove(f.block(k)) })
+// removal deletes a file that counts.
+func (f *folder) removal(name string) func(*state) error {
+	return func(s *state) error { return s.remove(name) }
 }
 
 func sizeOf(name string) int64 {

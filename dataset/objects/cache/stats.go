@@ -13,11 +13,11 @@ import (
 
 // Stats is what a [Cache] has done since it was made, in this process.
 type Stats struct {
-	Hits      int64 // reads from the folder
+	Hits      int64 // reads of blocks from the folder
 	HitBytes  int64
-	Misses    int64 // reads from the underlying store
+	Misses    int64 // reads of blocks from the underlying store
 	MissBytes int64
-	Passed    int64 // reads that are not cached: of unknown version, or longer than BlockSize
+	Passed    int64 // reads that are not cached: of unknown version
 	Stored    int64 // blocks written to the folder
 	Evictions int64 // blocks that were deleted to make room for others
 	Damaged   int64 // blocks whose checksum was wrong, or that a reader has found damaged

@@ -54,7 +54,8 @@ func Parallel(n int) ScanOption { return ScanOption{func(c *scanConfig) { c.para
 
 // Scan reads shards once, from beginning to end, and finds their blocks. An index of
 // another program is used in place of that where the format has one: see [TFRecord] and
-// [MDS].
+// [MDS]. A store with a cache does not keep what Scan reads, so a program that is started
+// again should read a saved index ([Index.WriteTo], [ReadIndex]) and not scan again.
 //
 // names are the names of objects. "{0000..0146}" in a name stands for all numbers of
 // that range, and "{a,b}" for each of the texts. A name with * or ? or [ is a pattern
@@ -77,6 +78,7 @@ func Scan(ctx context.Context, s objects.Store, f Format, names []string, option
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	ctx = objects.Once(ctx)
 	all, err := expandAll(ctx, s, names)
 	if err != nil {
 		return nil, err

@@ -130,6 +130,7 @@ func (c *Cache) Identity() string { return c.identity }
 // ReadAt reads len(p) bytes of o, from byte off on. This range is the block, or is divided
 // into blocks from its beginning on: another range of the same object is another block, also
 // if they overlap. A divided range is requested block by block, as far as it is not there.
+// Bytes that will not be read again (see [objects.Once]) come from the underlying store.
 //
 // If the version of o is unknown, the cache asks the underlying store for it, once per
 // object, because a block of an unknown version is of no use. It saves this request if
@@ -141,7 +142,7 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("cache: read %s: %w", o.Name, err)
 	}
-	if len(p) == 0 || off < 0 {
+	if len(p) == 0 || off < 0 || objects.IsOnce(ctx) {
 		return c.pass(ctx, o, p, off)
 	}
 	o, err := c.versioned(ctx, o)

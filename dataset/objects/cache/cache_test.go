@@ -167,6 +167,23 @@ func TestRangesAreBlocksOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestBytesThatAreReadOnceAreNotKept(t *testing.T) {
+	s := newSource(1)
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	o := s.object(0)
+	p := make([]byte, o.Size)
+	for range 2 {
+		ctx, cancel := context.WithCancel(objects.Once(t.Context()))
+		if err := c.ReadAt(ctx, o, p, 0); err != nil || string(p) != string(content("0", "v1", s.size)) {
+			t.Error(err)
+		}
+		cancel()
+	}
+	if got := c.Stats(); got.Passed != 2 || got.Stored != 0 || c.Has(o, 0, o.Size) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestLongReadsAreSeveralBlocks(t *testing.T) {
 	s := newSource(3)
 	s.size = 3 * blockSize

@@ -17,7 +17,7 @@ type Stats struct {
 	HitBytes  int64
 	Misses    int64 // reads of blocks from the underlying store
 	MissBytes int64
-	Passed    int64 // reads that are not cached: of unknown version
+	Passed    int64 // reads that are not cached: of unknown version, or of bytes that are read once (objects.Once)
 	Stored    int64 // blocks written to the folder
 	Evictions int64 // blocks that were deleted to make room for others
 	Damaged   int64 // blocks whose checksum was wrong, or that a reader has found damaged

@@ -92,52 +92,55 @@ func TestAutoGivesBackWhatStorageDoesNotServe(t *testing.T) {
 	}
 }
 
-// straggling are reads of which one in a hundred takes fifty times as long.
+// straggling are reads of which one in a hundred takes fifty times as long. The others differ
+// a little: so hardly two workers wake at the same simulated time, in an order that depends on
+// the machine.
 func straggling(d time.Duration, seed uint64) func(time.Duration, int) time.Duration {
 	return func(_ time.Duration, i int) time.Duration {
-		if chance(seed, i).IntN(100) == 0 {
+		r := chance(seed, i)
+		if r.IntN(100) == 0 {
 			return 50 * d
 		}
-		return d
+		return d + time.Duration(r.Int64N(int64(d/10))) - d/20
 	}
 }
 
 // TestAutoIsFastWithAFewVerySlowReads with many seeds: small batches wait for a slow sample
-// for much of the time, so that more workers help only with more batches in flight.
+// for much of the time, so that more workers help only with more batches in flight. Two
+// processors compute 2000 samples/s. 256 workers with two batches each load 93 % of that in
+// batches of 8, but only 28 % in batches of 1.
 func TestAutoIsFastWithAFewVerySlowReads(t *testing.T) {
 	onTwoProcessors(t)
+	const (
+		best = 2000
+		most = 45 // changes
+	)
 	for _, batch := range []int{1, 8} {
-		best, all, count := 0.0, 0.0, 0.0
+		all, count := 0.0, 0.0
 		for seed := range uint64(12) {
 			if testing.Short() && seed > 1 {
 				break // it takes long with the race detector
 			}
-			load := func() simulation {
-				return simulation{batch: batch, read: straggling(20*ms, seed), compute: ms, stages: seed%2 == 0}
-			}
-			if seed == 0 {
-				best = load().run(t, 5*time.Second, 30*time.Second, loader.Workers(256), loader.Budget(1<<30)).settled
-			}
+			s := simulation{batch: batch, read: straggling(20*ms, seed), compute: ms, stages: seed%2 == 0}
 			auto := func() simulated {
-				return load().run(t, 15*time.Second, 60*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+				return s.run(t, 15*time.Second, 60*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
 			}
-			const most = 45 // changes
 			got := auto()
-			for try := 0; try < 3 && (got.settled < 0.7*best || got.stats.Tuning.Changes > most); try++ {
-				got = auto() // which worker meets a slow sample is not the same every time
+			for try := 0; try < 3 && (got.settled < 0.65*best || got.stats.Tuning.Changes > most); try++ {
+				got = auto() // who helps with a batch depends on who comes first at the same simulated time
 			}
-			if got.settled < 0.7*best {
-				t.Errorf("batches of %d, seed %d: %.3f of %.0f samples/s with 256 workers, want 0.7", batch, seed, got.settled/best, best)
+			if got.settled < 0.65*best {
+				t.Errorf("batches of %d, seed %d: %.3f of %d samples/s, want 0.65", batch, seed, got.settled/best, best)
 			}
 			if n := got.stats.Tuning.Changes; n > most {
 				t.Errorf("batches of %d, seed %d: %d changes, want %d at most", batch, seed, n, most)
 			}
 			all, count = all+got.settled/best, count+1
-			t.Logf("batches of %d, seed %d: %.3f of %.0f, %v", batch, seed, got.settled/best, best, got.stats.Tuning)
+			t.Logf("batches of %d, seed %d: %.3f of %d, %v", batch, seed, got.settled/best, best, got.stats.Tuning)
 			got.tell(t)
 		}
-		if mean := all / count; mean < 0.95 && !testing.Short() {
-			t.Errorf("batches of %d: %.3f of the speed with 256 workers on average, want 0.95", batch, mean)
+		if mean := all / count; mean < 0.85 && !testing.Short() {
+			t.Errorf("batches of %d: %.3f of %d samples/s on average, want 0.85", batch, mean, best)
 		}
 	}
 }

@@ -15,15 +15,16 @@ import (
 // while it runs.
 //
 // It starts with a worker per processor. If the dataset's stages say that nearly all of
-// the work is waiting for reads, it computes how many workers keep the processors or the
-// loop body busy, 256 at most. It goes there at once, by a factor of 16 at most, and
-// further when every worker has read a sample, unless samples take twice as long as with
-// few workers. If reads took long only at first, it goes back. Otherwise, if the loop waits
-// for batches, it tries twice or four times as many workers, and keeps them if they load at
-// least 3 % more samples per second. For samples of less than 20 µs it tries twice the
-// number of processors at most. If the loop body is the limit, it parks the workers that are
-// not needed. Parked workers keep their Readers. It also tries whether fewer workers are as
-// fast. Where the difference is small, it measures the old number once more before it
+// the work is waiting for reads, and the program uses less than half of the processor time,
+// it computes how many workers keep the processors or the loop body busy, 256 at most. It
+// goes there at once, by a factor of 16 at most, and further when every worker has read a
+// sample, unless samples take twice as long as with few workers. If reads took long only at
+// first, it goes back. Otherwise, if the loop waits for batches, it tries twice or four times
+// as many workers, and keeps them if they load at least 3 % more samples per second. For
+// samples of less than 20 µs, and while the program uses 97 % of the processor time, it tries
+// twice the number of processors at most. If the loop body is the limit, it parks the workers
+// that are not needed. Parked workers keep their Readers. It also tries whether fewer workers
+// are as fast. Where the difference is small, it measures the old number once more before it
 // decides. Then it leaves the number alone until the speed changes by a third. It also tries
 // again after half a minute, and then at longer and longer intervals.
 //

@@ -42,6 +42,11 @@ func forTime(t *testing.T, l *loader.Loader, d time.Duration, body func(b *loade
 	}
 }
 
+// simulatedAuto is Auto where the processor time is not known. Simulated time passes without any.
+func simulatedAuto() loader.Option {
+	return loader.Options(loader.Workers(loader.Auto), loader.ProcessTime(func() (time.Duration, bool) { return 0, false }))
+}
+
 // throttled is a dataset without an end whose reads take 80 ms.
 func throttled() *fake {
 	return simulation{read: reads(80 * ms), compute: ms, stages: true}.dataset()
@@ -91,7 +96,7 @@ func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
 			{loader.ReadAhead(2), nil, 2},
 			{loader.ReadAhead(0), nil, 0},
 		} {
-			l := newLoader(t, &advised{fake: throttled()}, loader.Workers(loader.Auto), c.option, loader.BatchSize(16), loader.Budget(1<<20))
+			l := newLoader(t, &advised{fake: throttled()}, simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
 			forTime(t, l, 20*time.Second, nil)
 			got := l.Stats().Tuning
 			if got.Workers < 8 {
@@ -112,7 +117,7 @@ func TestAutoReadsAheadAsFarAsAReadTakes(t *testing.T) {
 	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
 		ds := &advised{fake: throttled()}
-		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16), loader.Budget(1<<20))
+		l := newLoader(t, ds, simulatedAuto(), loader.BatchSize(16), loader.Budget(1<<20))
 		forTime(t, l, 20*time.Second, nil)
 		if s := l.Stats().Tuning; s.ReadAhead < 4 || s.ReadAhead > 8 {
 			t.Errorf("%v", s)
@@ -140,7 +145,7 @@ func TestAutoDoesWithoutWorkersThatCannotOpenTheDataset(t *testing.T) {
 			}
 			return nil
 		}
-		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20))
+		l := newLoader(t, ds, simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20))
 		for range 2 {
 			forTime(t, l, 10*time.Second, nil)
 			got := l.Stats()
@@ -162,7 +167,7 @@ func TestAutoDoesWithTheSlabsThatTheAllocatorGives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				memory := &refusing{refuse: refuse, left: 2*runtime.GOMAXPROCS(0) + 3}
-				l, err := loader.New(throttled(), loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
+				l, err := loader.New(throttled(), simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -218,7 +223,7 @@ func TestAWorkerThatAllocatesASlabWorksOnNoBatch(t *testing.T) {
 			}
 			return nil
 		}}
-		l = newLoader(t, throttled(), loader.Workers(loader.Auto), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
+		l = newLoader(t, throttled(), simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
 		forTime(t, l, 20*time.Second, nil)
 		if seen == 0 {
 			t.Error("no slab was allocated")
@@ -244,7 +249,7 @@ func TestAutoFreesSlabsOnlyBetweenLoops(t *testing.T) {
 			return 0
 		}}
 		slow.Store(true)
-		l, err := loader.New(s.dataset(), loader.Workers(loader.Auto), loader.BatchSize(8), loader.Memory(memory), loader.Budget(1<<20))
+		l, err := loader.New(s.dataset(), simulatedAuto(), loader.BatchSize(8), loader.Memory(memory), loader.Budget(1<<20))
 		if err != nil {
 			t.Fatal(err)
 		}

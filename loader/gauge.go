@@ -45,6 +45,7 @@ type reading struct {
 	reading time.Duration
 	other   time.Duration
 	known   time.Duration
+	used    time.Duration // processor time of the program
 }
 
 // idleness adds up the time of workers without work. The loader's mutex guards it.
@@ -120,9 +121,11 @@ func (r *run) tune() {
 // tuner decides.
 func (r *run) measure(now time.Time) {
 	l, g := r.l, r.gauge
+	used, _ := l.cfg.processTime()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := r.read(now)
+	next.used = used
 	last := g.last
 	g.last = next
 	waited, batches := g.waited, g.batch
@@ -143,6 +146,7 @@ func (r *run) measure(now time.Time) {
 		reading: next.reading - last.reading,
 		other:   next.other - last.other,
 		known:   next.known - last.known,
+		used:    next.used - last.used,
 	})
 	t.processors = runtime.GOMAXPROCS(0)
 	if l.cfg.decide(&t.tuner, &t.window) {

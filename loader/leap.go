@@ -55,6 +55,9 @@ func (t *tuner) leap(w *window) bool {
 	if !t.leaps || w.reads < int64(max(4, t.workers)) || w.bodyBound() {
 		return false
 	}
+	if w.occupied(t.workers, t.processors) > 0.5 { // reads compute, or wait for processors
+		return false
+	}
 	if t.alone.workers >= t.workers { // with as many, a longer time is that of another load
 		t.alone = pace{}
 	}

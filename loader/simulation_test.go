@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -44,9 +45,16 @@ func reads(d time.Duration) func(time.Duration, int) time.Duration {
 }
 
 func (s simulation) dataset() *fake {
+	ds, _ := s.computing()
+	return ds
+}
+
+// computing is the dataset, and the processor time that its samples have taken so far.
+func (s simulation) computing() (ds *fake, used *atomic.Int64) {
+	used = new(atomic.Int64)
 	processors := make(chan bool, runtime.GOMAXPROCS(0))
 	begun := time.Now()
-	ds := &fake{n: 1 << 30}
+	ds = &fake{n: 1 << 30}
 	if s.bytes > 0 {
 		ds.spec = dataset.Spec{{Name: "x", Dtype: tensor.Int64}, {Name: "y", Dtype: tensor.Uint8, Shape: tensor.Shape{s.bytes}}}
 	}
@@ -62,11 +70,12 @@ func (s simulation) dataset() *fake {
 		}
 		processors <- true
 		time.Sleep(s.compute)
+		used.Add(int64(s.compute))
 		<-processors
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	}
-	return ds
+	return ds, used
 }
 
 // told is the dataset as one that is told which samples come, if that takes long.
@@ -92,7 +101,10 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		ds := s.dataset()
+		ds, used := s.computing()
+		options = append(options, loader.BatchSize(s.batch), loader.ProcessTime(func() (time.Duration, bool) {
+			return time.Duration(used.Load()), true
+		}))
 		var l *loader.Loader
 		var most atomic.Int64
 		if place := ds.place; s.bytes > 0 {
@@ -103,7 +115,7 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 				return place(ctx, i, dst)
 			}
 		}
-		l = newLoader(t, s.told(ds), append(options, loader.BatchSize(s.batch))...)
+		l = newLoader(t, s.told(ds), options...)
 		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
 		had := map[int]time.Duration{}
 		for b, err := range l.Epoch(t.Context(), 0) {
@@ -222,6 +234,23 @@ func TestAutoIsNearlyAsFastAsTheBestFixedNumberOfWorkers(t *testing.T) {
 			got.tell(t)
 		})
 	}
+}
+
+// TestAutoTakesFewWorkersForLargeItemsInMemory: their reads take long, and longer the more
+// workers there are, but they compute.
+func TestAutoTakesFewWorkersForLargeItemsInMemory(t *testing.T) {
+	onTwoProcessors(t)
+	s := simulation{batch: 32, compute: ms, cached: true, stages: true}
+	got := s.run(t, 5*time.Second, 30*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+	if best := 2 / s.compute.Seconds(); got.settled < 0.95*best || got.usual > 4 || len(got.log) == 0 {
+		t.Errorf("%.0f samples/s, usually with %d workers, want 95 %% of %.0f with 4 at most", got.settled, got.usual, best)
+	}
+	for _, line := range got.log {
+		if strings.Contains(line, "waiting for reads") {
+			t.Errorf("reads that compute were taken for waiting: %s", line)
+		}
+	}
+	got.tell(t)
 }
 
 // TestAutoFollowsAStorageThatBecomesSlowAndFastAgain gives it ten seconds after each

@@ -15,6 +15,7 @@ type curve struct {
 	slower float64 // by which every worker beyond those needed slows the others down
 	noise  float64 // as a share
 	stages bool
+	memory bool // whether the samples' only stage is reads from memory, on two processors
 }
 
 func (c curve) speed(workers int) float64 {
@@ -35,7 +36,11 @@ func (c curve) window(workers int, r *rand.Rand) window {
 	const took = 250 * time.Millisecond
 	speed := c.speed(workers) * (1 + c.noise*(2*r.Float64()-1))
 	w := window{took: took, samples: max(1, int(speed*took.Seconds())), batches: 2, waited: took}
-	if c.stages {
+	switch {
+	case c.memory:
+		w.reads, w.reading = int64(w.samples), took*time.Duration(workers)
+		w.used = time.Duration(2 * min(1, c.each*float64(workers)/c.most) * float64(took))
+	case c.stages:
 		w.reads, w.reading, w.other = int64(w.samples), took*time.Duration(workers)*9/10, took*time.Duration(workers)/10
 	}
 	return w
@@ -94,6 +99,29 @@ func TestATunerTriesTwiceTheProcessorsForCheapSamples(t *testing.T) {
 		c.follow(tuner, 100, r)
 		if tuner.workers != c.want || !tuner.tiny {
 			t.Errorf("%+v: %d workers, want %d, because %s", c.curve, tuner.workers, c.want, tuner.reason)
+		}
+	}
+}
+
+// TestATunerTakesFewWorkersWhileProcessorsAreBusy with reads from memory, which take longer the
+// more workers wait for a processor. A machine's speed varies, so that more workers seem to load
+// more once in a while.
+func TestATunerTakesFewWorkersWhileProcessorsAreBusy(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		each := math.Exp(math.Log(300) + r.Float64()*math.Log(100)) // 300 to 30 000 samples per second
+		c := curve{each: each, most: 2 * each, noise: []float64{0, 0.05, 0.1, 0.2}[seed%4], memory: true}
+		tuner := newTuner(2)
+		most := 0
+		for range 2400 {
+			w := c.window(tuner.workers, r)
+			if !tuner.leap(&w) {
+				tuner.step(w)
+			}
+			most = max(most, tuner.workers)
+		}
+		if most > 4 {
+			t.Errorf("seed %d, %+v: up to %d workers, want 4 at most", seed, c, most)
 		}
 	}
 }

@@ -18,6 +18,7 @@ type window struct {
 	reading time.Duration // in the stage "read", all workers together
 	other   time.Duration // in other stages
 	known   time.Duration // of other, in stages that are known to compute
+	used    time.Duration // processor time of the program; 0 if it is not known
 	deeper  bool          // whether there may be more slabs
 	room    int           // samples for which there may be slabs; 0 if not known
 	rows    int           // samples of a batch
@@ -37,6 +38,7 @@ func (w *window) add(v window) {
 	w.reading += v.reading
 	w.other += v.other
 	w.known += v.known
+	w.used += v.used
 }
 
 func (w *window) rate() float64 { return float64(w.samples) / w.took.Seconds() }
@@ -51,6 +53,17 @@ func (w *window) sample() time.Duration {
 
 // bodyBound reports whether the loop body is the limit.
 func (w *window) bodyBound() bool { return float64(w.waited) < waits*float64(w.took) }
+
+// occupied is the share of the processor time that the program has used, of what the workers
+// could use. It is 0 if it is not known.
+func (w *window) occupied(workers, processors int) float64 {
+	most := min(time.Duration(processors)*w.took, time.Duration(workers)*w.took-w.idle)
+	return float64(w.used) / float64(max(most, 1))
+}
+
+// busy reports whether the program keeps all processors busy. Then more workers than processors
+// cannot load gain times as much, because every sample takes as much processor time as before.
+func (w *window) busy(workers, processors int) bool { return gain*w.occupied(workers, processors) > 1 }
 
 // waiting reports whether workers wait for storage for most of their time. Reads of data
 // that is in memory are fast.

@@ -3,7 +3,7 @@
 // only kernels and copies can access. Where NVIDIA's documentation allows several
 // behaviours, the fake takes the one that is hardest for its callers:
 //
-//   - No address and no handle is used twice, unless Reuse says so. Memory and handles belong to a context and
+//   - No address and no handle is used twice. Memory and handles belong to a context and
 //     are destroyed with it. A destroyed context stays current on other threads. Use
 //     after destruction returns the error code that the documentation names.
 //   - Allocating or freeing device memory or page-locked memory waits for all streams of

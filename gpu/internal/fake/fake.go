@@ -51,7 +51,6 @@ type Driver struct {
 	Pools   func(on bool)                                    // whether devices have stream-ordered memory
 	Speed   func(latency, jitter, bytesPerMicrosecond int64) // of copies
 	Drains  func(on bool, perMB int64)                       // whether allocating memory waits for all streams, and blocks other calls
-	Reuse   func(on bool)                                    // whether freed page-locked memory is allocated again, at the same address
 	Capture func(on bool)                                    // whether another thread captures a graph
 	Fail    func(call string, n int64, code int32)           // makes the n-th call from now fail; 0 for none
 	Poison  func(code int32, n int64)                        // makes the n-th copy or kernel that runs from now fail
@@ -111,7 +110,7 @@ func Load(file string) (*Driver, error) {
 	d := &Driver{File: file}
 	for name, f := range map[string]any{
 		"reset": &d.Reset, "restart": &d.Restart, "devices": &d.Devices, "pools": &d.Pools, "speed": &d.Speed,
-		"drains": &d.Drains, "reuse": &d.Reuse, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "abandon": &d.Abandon, "live": &d.Live,
+		"drains": &d.Drains, "capture": &d.Capture, "fail": &d.Fail, "poison": &d.Poison, "abandon": &d.Abandon, "live": &d.Live,
 		"faults": &d.Faults, "failures": &d.Failures, "captured": &d.Captured, "uploads": &d.Uploads, "upload": &d.Upload,
 		"calls": &d.Calls, "launches": &d.Launches, "pending": &d.Pending, "context": &d.Context, "primary": &d.Primary, "end_context": &d.EndContext,
 		"current": &d.Current, "stream": &d.Stream, "end_stream": &d.EndStream, "drain": &d.Drain, "hold": &d.Hold,

@@ -178,7 +178,6 @@ void drain_locked(context *c, size_t n) {
 
 void fake_devices_reset(void);
 void fake_pools(int on);
-void fake_reuse(int on);
 
 // fake_reset forgets everything but what lives, and that cuInit was called.
 void fake_reset(void) {
@@ -189,7 +188,6 @@ void fake_reset(void) {
 	leave(0);
 	fake_devices_reset();
 	fake_pools(1);
-	fake_reuse(0);
 }
 
 // fake_restart makes cuInit necessary again.

@@ -1,5 +1,5 @@
-// Page-locked, device and managed memory. No address is used twice, unless fake_reuse
-// says so; beyond the end, and where memory was freed, lie pages that nobody may touch. The host cannot touch
+// Page-locked, device and managed memory. No address is used twice; beyond the end,
+// and where memory was freed, lie pages that nobody may touch. The host cannot touch
 // device memory either: its content lies elsewhere, at alias.
 #define _GNU_SOURCE
 #include "fake.h"
@@ -21,7 +21,6 @@ typedef struct {
 
 static region host, device, managed;
 static size_t used; // of the devices' memory
-static int reuse;   // page-locked memory that was freed is given out again
 
 static uintptr_t reserve(void) {
 	void *p = mmap(NULL, RESERVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -43,35 +42,13 @@ uintptr_t alias(uintptr_t p) {
 
 static size_t pages(size_t n) { return (n + PAGE - 1) / PAGE * PAGE; }
 
-void fake_reuse(int on) {
-	pthread_mutex_lock(&fake_lock);
-	reuse = on;
-	leave(0);
-}
-
-// again is page-locked memory of n bytes that was freed, the newest, or NULL.
-static block *again(size_t n, context *owner, int dev) {
-	for (size_t k = host.count; reuse && k > 0; k--) {
-		block *b = host.blocks[k - 1];
-		if (b->alive || b->n != n) continue;
-		if (mprotect((void *)b->at, pages(n), PROT_READ | PROT_WRITE)) return NULL;
-		b->owner = owner, b->device = dev, b->alive = 1;
-		memset((void *)b->at, 0xA5, n);
-		account(HOST_BYTES, (int64_t)n);
-		return b;
-	}
-	return NULL;
-}
-
 block *take(int kind, size_t n, context *owner, uintptr_t pool, int dev) {
-	block *b = kind == HOST ? again(n, owner, dev) : NULL;
-	if (b) return b;
 	region *r = region_of(kind);
 	if (!r || n == 0 || n > RESERVED / 4 || r->next + pages(n) + PAGE > r->base + RESERVED) return NULL;
 	if (kind != HOST && used + n > TOTAL) return NULL;
 	uintptr_t begin = r->next + r->shadow - r->base;
 	if (mprotect((void *)begin, pages(n), PROT_READ | PROT_WRITE)) return NULL;
-	b = calloc(1, sizeof *b);
+	block *b = calloc(1, sizeof *b);
 	b->n = n, b->kind = kind, b->owner = owner, b->pool = pool, b->device = dev, b->alive = 1;
 	b->at = r->next; // page-locked memory is aligned to a page; what overruns the others meets the next one
 	if (kind != HOST) b->at += pages(n) - (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

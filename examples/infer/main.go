@@ -137,7 +137,7 @@ func open(checkpoint string) (*net.Model, error) {
 	}
 	c, err := net.Read(checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage.Errorf("-checkpoint: %w; this makes one:\n\tgo run ./examples/train -checkpoint %s", err, checkpoint)
+		return nil, usage.Errorf("-checkpoint: %w; this makes one: go run ./examples/train -checkpoint %s", err, checkpoint)
 	}
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func run(list, dir string) error {
 	}
 	listed, err := open(files, rows)
 	if err != nil {
-		return fmt.Errorf("-csv %s: %w", list, err)
+		return usage.Errorf("-csv %s: %w", list, err)
 	}
 	ds, err := transform.Images(listed, transform.Eval(224))
 	if err != nil {

@@ -17,8 +17,8 @@
 // # Adding a format
 //
 // Use [Func] if a function of the index can place a sample. Use [Map] if the
-// fields can be computed from those of another dataset. Otherwise write a
-// package with
+// fields can be computed from those of another dataset. The program examples/list
+// in the repository has a small dataset of files. Otherwise write a package with
 //
 //   - an Open function that finds the number of samples and their [Spec], from
 //     headers alone if it can, and returns a [Dataset]. It returns an

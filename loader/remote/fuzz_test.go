@@ -2,14 +2,12 @@ package remote_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -81,49 +79,4 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestAPlanThatIsNotItsHashIsRefused(t *testing.T) {
-	s, err := serve.New(t.Context(), samples(43), serve.Loader(plan...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest("GET", "/v1/plan", nil))
-	var p map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-		t.Fatal(err)
-	}
-	p["rows"] = 1 << 30
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &http.Client{Transport: answers{plan: text}}
-	if _, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(client), remote.Retries(0)); err == nil || !strings.Contains(err.Error(), "the hash of the plan does not fit the plan") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A service may promise what it likes: memory is not allocated for it.
-func TestAPlanWithBatchesBeyondLimitIsRefused(t *testing.T) {
-	for want, p := range map[string]wire.Plan{
-		"batches of 1073741824 samples of 16 bytes, Limit allows 1073741824":   {Rows: 1 << 30, Fields: []wire.Field{{Name: "x", Dtype: "int64"}}},
-		"batches of 1000 samples of 1073741840 bytes, Limit allows 1073741824": {Rows: 1000, Fields: []wire.Field{{Name: "x", Dtype: "uint8", Shape: []int{1 << 30}}, {Name: "r", Dtype: "uint8", Ragged: true}}},
-	} {
-		p.Version, p.Samples = wire.Version, 1<<30
-		p.Plan = p.Hash()
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := &http.Client{Transport: answers{plan: text}}
-		if l, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(client)); err == nil {
-			l.Close()
-			t.Errorf("no error, want %q", want)
-		} else if !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
 }

@@ -1,14 +1,12 @@
 package serve_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/serve"
 )
@@ -72,33 +70,6 @@ func TestMetricsCountDroppedSamplesOfBatchesThatWereSent(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestATokenThatNoHeaderCanCarryIsAnError(t *testing.T) {
-	for token, want := range map[string]string{
-		"":           "serve: Token: the token is empty",
-		"secret\n":   "serve: Token: the token begins or ends with a space or a line break",
-		" secret":    "serve: Token: the token begins or ends with a space or a line break",
-		"sec\nret":   "serve: Token: the token has a control character",
-		"sec\x7fret": "serve: Token: the token has a control character",
-	} {
-		s, err := serve.New(t.Context(), samples(9), serve.Token(token))
-		if err == nil {
-			s.Close()
-		}
-		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "sec") {
-			t.Errorf("%q: got %v, want %q", token, err, want)
-		}
-	}
-}
-
-func TestARequestForAnotherPlanLearnsWhichIsServed(t *testing.T) {
-	s := newServer(t, samples(43), serve.Loader(plan...))
-	w := request(s, "GET", "/v1/"+strings.Repeat("0", 32)+"/0/0-1/0", nil)
-	var got wire.Error
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 409 || got.Plan != s.Plan() || got.Error == "" {
-		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 }
 

@@ -2,75 +2,19 @@ package trace_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
 )
-
-// named is a dataset of int64 samples with names.
-type named struct {
-	dataset.Dataset
-	name func(i int) string
-}
-
-func (n named) Name(i int) string { return n.name(i) }
-
-// samples is a dataset of n samples, placed by place.
-func samples(n int, place func(i int, dst dataset.Slot) error) named {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
-	ds := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
-		dataset.Set(dst, 0, int64(i))
-		return place(i, dst)
-	})
-	return named{ds, func(i int) string { return fmt.Sprintf("%d.jpg", i) }}
-}
-
-// photos is a dataset whose samples take 3 ms to read and 5 ms to decode.
-func photos(n int) named {
-	return samples(n, func(i int, dst dataset.Slot) error {
-		dst.Stage(dataset.StageRead)
-		time.Sleep(3 * time.Millisecond)
-		dst.Stage(dataset.StageDecode)
-		time.Sleep(5 * time.Millisecond)
-		return nil
-	})
-}
-
-// record loads epochs and returns the file. body is the loop body.
-func record(t *testing.T, ds dataset.Dataset, epochs int, body func(b *loader.Batch) bool, options ...loader.Option) []byte {
-	t.Helper()
-	var file bytes.Buffer
-	l, err := loader.New(ds, append(options, loader.Observe(trace.File(&file)))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b, err := range l.Epochs(t.Context(), 0, epochs) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !body(b) {
-			break
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
-}
 
 func TestFileShowsWhoDidWhatAndWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,54 +139,6 @@ func TestViewersAcceptTheFile(t *testing.T) {
 	}
 }
 
-// A recorder of pieces keeps what a file has after every Write.
-type pieces struct {
-	bytes.Buffer
-	ends  []int
-	count atomic.Int64 // of the ends
-}
-
-func (p *pieces) Write(b []byte) (int, error) {
-	defer func() {
-		p.ends = append(p.ends, p.Len())
-		p.count.Add(1)
-	}()
-	return p.Buffer.Write(b)
-}
-
-func TestFileIsReadableWhereverItEnds(t *testing.T) {
-	file := new(pieces)
-	l, err := loader.New(photosWithoutTime(400), loader.Workers(2), loader.BatchSize(8), loader.Observe(trace.File(file, trace.Shortest(0))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for epoch := range 5 {
-		written := file.count.Load()
-		for range l.Epoch(t.Context(), epoch) {
-		}
-		for file.count.Load() == written { // an epoch has more than a piece must have
-			runtime.Gosched()
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.ends) < 5 {
-		t.Fatalf("the file was written in %d pieces", len(file.ends))
-	}
-	for _, end := range file.ends {
-		parse(t, file.Bytes()[:end])
-	}
-}
-
-func photosWithoutTime(n int) named {
-	return samples(n, func(i int, dst dataset.Slot) error {
-		dst.Stage(dataset.StageRead)
-		dst.Stage(dataset.StageDecode)
-		return nil
-	})
-}
-
 func TestShortSamplesAreCountedInTheirBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := samples(4, func(i int, dst dataset.Slot) error { time.Sleep(time.Duration(i) * 400); return nil })
@@ -258,67 +154,6 @@ func TestShortSamplesAreCountedInTheirBatch(t *testing.T) {
 			t.Errorf("3.jpg is missing: %v", names)
 		}
 	})
-}
-
-// A gate is a writer that waits.
-type gate struct {
-	bytes.Buffer
-	open chan struct{}
-}
-
-func (g *gate) Write(b []byte) (int, error) {
-	<-g.open
-	return g.Buffer.Write(b)
-}
-
-func TestSlowWriterDoesNotHoldUpTheLoader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		file := &gate{open: make(chan struct{})}
-		ds := samples(20_000, func(int, dataset.Slot) error { time.Sleep(time.Microsecond); return nil })
-		ds.name = func(i int) string { return strings.Repeat("x", 900) }
-		l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(100), loader.Observe(trace.File(file, trace.Shortest(0))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range l.Epoch(t.Context(), 0) {
-		}
-		close(file.open)
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if n := file.Len(); n > 10<<20 {
-			t.Errorf("%d bytes waited", n)
-		}
-		line := read(t, file.Bytes())
-		if i := slices.IndexFunc(line.instants, func(e *event) bool { return e.Name == "events are missing" }); i < 0 {
-			t.Error("nothing says that events are missing")
-		}
-	})
-}
-
-type failingWriter func() error
-
-func (f failingWriter) Write([]byte) (int, error) { return 0, f() }
-
-func TestErrorsOfTheWriterAreForClose(t *testing.T) {
-	for want, w := range map[string]io.Writer{
-		"trace: write the file: no space":                  failingWriter(func() error { return errors.New("no space") }),
-		"trace: write the file: panic: broken":             failingWriter(func() error { panic("broken") }),
-		"trace: write the file: runtime.Goexit was called": failingWriter(func() error { runtime.Goexit(); return nil }),
-	} {
-		l, err := loader.New(photosWithoutTime(100), loader.Observe(trace.File(w)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := l.Close(); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
 }
 
 func TestFileIsForOneLoader(t *testing.T) {
@@ -342,12 +177,6 @@ func TestFileIsForOneLoader(t *testing.T) {
 	// The file has ended.
 	if _, err := loader.New(photosWithoutTime(4), loader.Observe(hooks)); err == nil {
 		t.Error("a closed loader's File is taken again")
-	}
-}
-
-func TestFileNeedsAWriter(t *testing.T) {
-	if _, err := loader.New(photosWithoutTime(4), loader.Observe(trace.File(nil))); err == nil || !strings.Contains(err.Error(), "trace: File: the writer is nil") {
-		t.Errorf("got %v", err)
 	}
 }
 

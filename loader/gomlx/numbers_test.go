@@ -1,0 +1,112 @@
+package gomlx_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/train"
+	"go.uber.org/goleak"
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/gomlx"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func goBackend(t testing.TB) compute.Backend {
+	t.Helper()
+	b, err := gobackend.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Finalize)
+	return b
+}
+
+// numbers is a dataset with a name for every sample.
+type numbers struct{ dataset.Dataset }
+
+func (n numbers) Name(i int) string { return fmt.Sprintf("%d.jpg", i) }
+
+// numbered has n samples that are made of their number, one of which may be broken.
+func numbered(n, broken int) dataset.Dataset {
+	spec := dataset.Spec{
+		{Name: "image", Dtype: tensor.Uint8, Shape: tensor.Shape{3, 2, 2}},
+		{Name: "label", Dtype: tensor.Int64},
+		{Name: "truth", Dtype: tensor.Bool},
+		{Name: "half", Dtype: half.Float16Dtype, Shape: tensor.Shape{2}},
+		{Name: "x", Dtype: tensor.Float32, Shape: tensor.Shape{1}},
+		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
+		{Name: "uint", Dtype: tensor.Uint},
+	}
+	return numbers{dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+		if i == broken {
+			return errBroken
+		}
+		for k := range dataset.Row[uint8](dst, 0) {
+			dataset.Row[uint8](dst, 0)[k] = uint8(i + k)
+		}
+		dataset.Row[int64](dst, 1)[0] = int64(i)
+		dataset.Row[bool](dst, 2)[0] = i%2 == 1
+		h := dataset.Row[half.Float16](dst, 3)
+		h[0], h[1] = half.ToFloat16(float32(i)), half.ToFloat16(0.5)
+		dataset.Row[float32](dst, 4)[0] = float32(i)
+		dataset.Grow[uint8](dst, 5, 1)[0] = 'x'
+		dataset.Row[uint](dst, 6)[0] = 0
+		return nil
+	})}
+}
+
+func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
+	t.Helper()
+	l, err := loader.New(ds, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func newDataset(t testing.TB, b compute.Backend, l *loader.Loader, options ...gomlx.Option) *gomlx.Dataset {
+	t.Helper()
+	ds, err := gomlx.New(b, l, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// labels are those of a batch, which it frees.
+func labels(t testing.TB, b train.Batch) []int64 {
+	t.Helper()
+	got, err := tensors.CopyFlatData[int64](b.Labels[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finalize(); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// loop is the labels of one loop, at most some batches of it.
+func loop(t testing.TB, ds *gomlx.Dataset, most int) (got []int64) {
+	t.Helper()
+	for b, err := range ds.Iter() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, labels(t, b)...)
+		if most--; most == 0 {
+			break
+		}
+	}
+	return got
+}

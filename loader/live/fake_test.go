@@ -1,0 +1,121 @@
+package live_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/live"
+)
+
+// A fake is a dataset with names of its own, whose samples take some time to decode.
+type fake struct {
+	names []string
+	took  func(i int) time.Duration
+}
+
+func (f fake) Len() int { return len(f.names) }
+
+func (f fake) Spec() dataset.Spec { return dataset.Spec{{Name: "x", Dtype: tensor.Int64}} }
+
+func (f fake) Name(i int) string { return f.names[i] }
+
+func (f fake) Open() (dataset.Reader, error) { return reader{f}, nil }
+
+type reader struct{ fake }
+
+func (r reader) Place(_ context.Context, i int, dst dataset.Slot) error {
+	dst.Stage(dataset.StageDecode)
+	time.Sleep(r.took(i))
+	if r.names[i] == "bad" {
+		return errors.New("https://bucket/bad?signature=secret")
+	}
+	dataset.Set(dst, 0, int64(i))
+	return nil
+}
+
+func (r reader) Close() error { return nil }
+
+func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
+	t.Helper()
+	l, err := loader.New(ds, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return l
+}
+
+func steady(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
+
+// get asks the view for its page or, by a query, for something else.
+func get(t testing.TB, v *live.View, query string) (body string, resp *http.Response) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	v.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/loader?"+query, nil))
+	return w.Body.String(), w.Result()
+}
+
+// A report is what tests read of the JSON.
+type report struct {
+	Name                      string
+	Closed                    bool
+	Seconds                   float64
+	Verdict                   string
+	Samples, Batches, Dropped int64
+	Recent                    struct {
+		Samples    float64 `json:"samples_per_second"`
+		Batches    float64 `json:"batches_per_second"`
+		Wait, Busy float64
+	}
+	Stages []struct {
+		Name        string
+		Share, Call float64
+	}
+	Working []struct {
+		Worker, Index        int
+		Doing, Sample, Stage string
+		For                  float64
+	}
+	Slowest []struct {
+		Name, Stage string
+		Took        float64
+	}
+	Failed []struct {
+		Name  string
+		Times int
+	}
+	History []struct {
+		Ago     float64
+		Samples float64 `json:"samples_per_second"`
+		Wait    float64
+	}
+}
+
+func reports(t testing.TB, v *live.View) []report {
+	t.Helper()
+	text, resp := get(t, v, "format=json")
+	if got := resp.Header.Get("Content-Type"); got != "application/json" {
+		t.Fatalf("got %s: %s", got, text)
+	}
+	var all struct{ Loaders []report }
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	return all.Loaders
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 0.02*math.Abs(b) }

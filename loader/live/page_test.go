@@ -1,0 +1,75 @@
+package live_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/live"
+)
+
+func TestHostileNamesDoNoHarm(t *testing.T) {
+	var view live.View
+	ds := fake{[]string{`<script>alert(1)</script>"'&`, "\x1b]0;owned\x07\x1b[2J", "\u202egpj.exe", strings.Repeat("a", 5000) + ".jpg", strings.Repeat("ä", 100), "bad"}, steady(0)}
+	l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(6), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(view.Trace("<b>train</b>")))
+	for range l.Epochs(t.Context(), 0, 2) {
+	}
+	var text strings.Builder
+	view.Terminal(&text, time.Hour)()
+	page, resp := get(t, &view, "")
+	numbers, _ := get(t, &view, "format=json")
+	for what, shown := range map[string]string{"page": page, "JSON": numbers, "terminal": text.String()} {
+		for _, harm := range []string{"<script", "\x1b", "\x07", "signature", "secret"} {
+			if strings.Contains(shown, harm) {
+				t.Errorf("the %s has %q", what, harm)
+			}
+		}
+	}
+	for _, harm := range []string{"<b>train", "\u202e", strings.Repeat("a", 100), "src=", "http:", "https:"} {
+		if strings.Contains(page, harm) {
+			t.Errorf("the page has %q", harm)
+		}
+	}
+	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", strings.Repeat("a", 39) + "…" + strings.Repeat("a", 76) + ".jpg", strings.Repeat("ä", 100), "Samples that failed", `<td class="name">bad<`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for key, want := range map[string]string{"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
+		if got := resp.Header.Get(key); got != want {
+			t.Errorf("%s: got %q, want %q", key, got, want)
+		}
+	}
+	if got := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none';") {
+		t.Errorf("got the policy %q", got)
+	}
+	if got := reports(t, &view)[0]; got.Dropped != 2 || len(got.Failed) != 1 || got.Failed[0].Name != "bad" || got.Failed[0].Times != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestThePageOnlyReads(t *testing.T) {
+	var view live.View
+	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "PUT": 405, "DELETE": 405} {
+		w := httptest.NewRecorder()
+		view.ServeHTTP(w, httptest.NewRequest(method, "/", nil))
+		if w.Code != want {
+			t.Errorf("%s: got %d, want %d", method, w.Code, want)
+		}
+	}
+	for query, want := range map[string]int{"": 200, "refresh=0": 200, "refresh=60": 200, "refresh=-1": 400, "refresh=x": 400, "refresh=1e9": 400, "format=xml": 400} {
+		if _, resp := get(t, &view, query); resp.StatusCode != want {
+			t.Errorf("%s: got %d, want %d", query, resp.StatusCode, want)
+		}
+	}
+	page, _ := get(t, &view, "refresh=60")
+	if !strings.Contains(page, `http-equiv="refresh" content="60"`) {
+		t.Errorf("the page does not refresh:\n%s", page)
+	}
+	page, _ = get(t, &view, "refresh=0")
+	if strings.Contains(page, `http-equiv="refresh"`) || !strings.Contains(page, "No loader has been made") {
+		t.Errorf("got\n%s", page)
+	}
+}

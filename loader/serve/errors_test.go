@@ -1,0 +1,155 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/wire"
+	"github.com/penstock-go/penstock/loader"
+	"github.com/penstock-go/penstock/loader/serve"
+)
+
+func TestABatchThatCannotBeMadeIsAnErrorWithItsSample(t *testing.T) {
+	s := newServer(t, &source{n: 40, fails: func(i int) error {
+		if i == 21 {
+			return fmt.Errorf("no good")
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4)))
+	for range 2 {
+		w := get(s, "0/0-1/5")
+		var e wire.Error
+		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != 500 || e.Name != "sample 21" || e.Index == nil || *e.Index != 21 {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+		if w.Header().Get("ETag") != "" || strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+			t.Error("the error may be cached")
+		}
+	}
+	if w := get(s, "0/0-1/6"); w.Code != 200 {
+		t.Errorf("the next batch: status %d: %s", w.Code, w.Body)
+	}
+}
+
+func TestABatchThatLosesAllItsSamplesIsSentWithoutAny(t *testing.T) {
+	s := newServer(t, &source{n: 40, fails: func(i int) error {
+		if i/4 == 5 || i/4 == 9 {
+			return fmt.Errorf("no good")
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	for _, k := range []int{5, 4, 6, 5, 9} {
+		w := get(s, fmt.Sprintf("0/0-1/%d", k))
+		if w.Code != 200 {
+			t.Fatalf("batch %d: status %d: %s", k, w.Code, w.Body)
+		}
+		want := "4"
+		if k == 5 || k == 9 {
+			want = "0"
+		}
+		if _, texts := tensors(t, w.Body.Bytes()); texts["samples"] != want {
+			t.Errorf("batch %d has %s samples, want %s", k, texts["samples"], want)
+		}
+	}
+}
+
+// The loader delivers no batch at all for a rank whose samples are all lost.
+func TestARankThatLosesAllItsSamplesGetsBatchesWithoutAny(t *testing.T) {
+	s := newServer(t, &source{n: 40, fails: func(i int) error {
+		if i%4 == 1 {
+			return fmt.Errorf("no good")
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	for _, path := range []string{"0/1-4/0", "0/1-4/1", "0/1-4/2", "1/1-4/0", "70/1-4/2", "2147483646/1-4/2"} {
+		w := get(s, path)
+		if w.Code != 200 {
+			t.Fatalf("%s: status %d: %s", path, w.Code, w.Body)
+		}
+		want := "4"
+		if strings.HasSuffix(path, "/2") {
+			want = "2"
+		}
+		if _, texts := tensors(t, w.Body.Bytes()); texts["samples"] != "0" || texts["dropped"] != want {
+			t.Errorf("%s: metadata %v, want no samples, %s dropped", path, texts, want)
+		}
+	}
+}
+
+// Batch 3 has lost all its samples, and batch 4 cannot be read now.
+func TestAnErrorTakesThePlaceOfItsOwnBatch(t *testing.T) {
+	var broken atomic.Bool
+	s := newServer(t, &source{n: 80, fails: func(i int) error {
+		switch {
+		case i/4 == 3:
+			return fmt.Errorf("no good")
+		case i/4 == 4 && broken.Load():
+			return passes{}
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit)))
+	broken.Store(true)
+	for number, want := range []int{200, 200, 200, 200, 503} {
+		if w := get(s, fmt.Sprintf("1/0-1/%d", number)); w.Code != want {
+			t.Errorf("batch %d: status %d, want %d: %s", number, w.Code, want, w.Body)
+		}
+	}
+	broken.Store(false)
+	if w := get(s, "1/0-1/4"); w.Code != 200 {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+type passes struct{}
+
+func (passes) Error() string   { return "the storage does not answer" }
+func (passes) Temporary() bool { return true }
+
+func TestAnErrorThatMayPassIsTriedAgain(t *testing.T) {
+	var broken atomic.Bool
+	s := newServer(t, &source{n: 80, fails: func(i int) error {
+		if i >= 60 && broken.Load() {
+			return passes{}
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4)))
+	broken.Store(true)
+	for range 10 {
+		if w := get(s, "0/0-1/15"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+	}
+	broken.Store(false)
+	if w := get(s, "0/0-1/15"); w.Code != 200 {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	// The loop of the plan's first batch, and another one that begins again after an error.
+	if text := request(s, "GET", "/metrics", nil).Body.String(); !strings.Contains(text, "penstock_loops_total 2\n") {
+		t.Errorf("more than two loops have memory of their own:\n%s", text)
+	}
+}
+
+// TestAnObjectThatWasReplacedIsNotReadAgain: the service knows its version from a listing that
+// no request repeats.
+func TestAnObjectThatWasReplacedIsNotReadAgain(t *testing.T) {
+	var reads atomic.Int32
+	s := newServer(t, &source{n: 80, fails: func(i int) error {
+		if i == 60 {
+			reads.Add(1)
+			return fmt.Errorf("read: %w", objects.ErrReplaced)
+		}
+		return nil
+	}}, serve.Loader(loader.BatchSize(4), loader.Workers(1))) // one worker does not read as far ahead
+	for range 10 {
+		if w := get(s, "0/0-1/15"); w.Code != 500 || w.Header().Get("Retry-After") != "" {
+			t.Errorf("status %d, want 500: %s", w.Code, w.Body)
+		}
+	}
+	if n := reads.Load(); n != 1 {
+		t.Errorf("the object was read %d times, want once", n)
+	}
+}

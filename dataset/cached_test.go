@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"gorgonia.org/tensor"
 
@@ -136,43 +133,6 @@ func TestCachedKeepsTheFirstSamplesRead(t *testing.T) {
 	}
 }
 
-func TestCachedReadsASampleOnceForAllWorkers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		reads := 0 // no lock: more than one reader would be a race
-		slow := dataset.Func(1, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
-			reads++
-			<-gate
-			dataset.Set(dst, 0, int64(7))
-			return nil
-		})
-		c := cached(t, slow, 1<<20)
-		ctx, cancel := context.WithCancel(t.Context())
-		impatient := make(chan error, 1)
-		var group sync.WaitGroup
-		for range 8 {
-			group.Go(func() {
-				slot := dataset.NewSlot(labelField)
-				if err := datatest.Open(t, c).Place(t.Context(), 0, slot); err != nil || dataset.Row[int64](slot, 0)[0] != 7 {
-					t.Errorf("placed %v, %v; want 7", dataset.Row[int64](slot, 0), err)
-				}
-			})
-		}
-		synctest.Wait()
-		go func() { impatient <- datatest.Open(t, c).Place(ctx, 0, dataset.NewSlot(labelField)) }()
-		synctest.Wait()
-		cancel()
-		if err := <-impatient; !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled while another worker reads: %v, want %v", err, context.Canceled)
-		}
-		close(gate)
-		group.Wait()
-		if reads != 1 {
-			t.Errorf("%d reads, want 1", reads)
-		}
-	})
-}
-
 func TestCachedDoesNotKeepFailures(t *testing.T) {
 	broken := errors.New("broken")
 	attempt := 0
@@ -213,36 +173,6 @@ func TestCachedDoesNotKeepFailures(t *testing.T) {
 	if got := dataset.Row[int64](slot, 0)[0]; got != 4 {
 		t.Errorf("placed what attempt %d made, want 4", got)
 	}
-}
-
-func TestWaitingWorkersTryAgainAfterAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var reads atomic.Int32
-		ds := dataset.Func(1, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
-			<-gate
-			if reads.Add(1) == 1 {
-				return errors.New("broken")
-			}
-			return nil
-		})
-		c := cached(t, ds, 1<<20)
-		var failures atomic.Int32
-		var group sync.WaitGroup
-		for range 5 {
-			group.Go(func() {
-				if datatest.Open(t, c).Place(t.Context(), 0, dataset.NewSlot(labelField)) != nil {
-					failures.Add(1)
-				}
-			})
-		}
-		synctest.Wait()
-		close(gate)
-		group.Wait()
-		if failures.Load() != 1 || reads.Load() != 2 {
-			t.Errorf("%d failures of 5 after %d reads, want 1 after 2", failures.Load(), reads.Load())
-		}
-	})
 }
 
 func TestCachedRefusesToFreezeRandomNumbers(t *testing.T) {
@@ -361,49 +291,6 @@ func TestSamplesWithoutRoomAreReadAhead(t *testing.T) {
 	}
 }
 
-func TestBatchesWaitForEachOthersSamplesInAnyOrder(t *testing.T) {
-	const n = 64
-	c := cached(t, gather{notes(n, make([]atomic.Int32, n))}, 10_000)
-	var group sync.WaitGroup
-	for w := range 8 {
-		group.Go(func() {
-			r := datatest.Open(t, c).(dataset.BatchReader)
-			indices := rand.New(rand.NewPCG(uint64(w), 0)).Perm(n)
-			batch := datatest.NewSlots(n, c.Spec())
-			if err := r.PlaceBatch(t.Context(), indices, batch); err != nil {
-				t.Error(err)
-			}
-			for k, i := range indices {
-				if got := dataset.Row[int64](batch[k], 1)[0]; got != int64(-i) {
-					t.Errorf("label %d, want %d", got, -i)
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
-func TestFailedBatchGivesItsSamplesUp(t *testing.T) {
-	fail := true
-	ds := dataset.Func(4, dataset.Spec{labelField}, func(_ context.Context, i int, dst dataset.Slot) error {
-		if fail && i == 2 {
-			return errors.New("broken")
-		}
-		return nil
-	})
-	r := datatest.Open(t, cached(t, gather{ds}, 1<<20)).(dataset.BatchReader)
-	batch := datatest.NewSlots(4, ds.Spec())
-	if err := r.PlaceBatch(t.Context(), []int{0, 1, 2, 3}, batch); err == nil {
-		t.Error("no error")
-	}
-	fail = false
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // otherwise a lost claim would wait for ever
-	defer cancel()
-	if err := r.PlaceBatch(ctx, []int{0, 1, 2, 3}, batch); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestCachedServesWithoutAllocation(t *testing.T) {
 	const n = 50
 	c := cached(t, notes(n, make([]atomic.Int32, n)), 1<<20)
@@ -446,67 +333,6 @@ func TestCachedSaysWhatIsWrong(t *testing.T) {
 	for _, i := range []int{-1, 5} {
 		if err := r.Place(t.Context(), i, dataset.NewSlot(datatest.Pairs(t).Spec()...)); err == nil {
 			t.Errorf("sample %d of 5 gives no error", i)
-		}
-	}
-}
-
-// BenchmarkCached places samples in random order in a second epoch. It is compared
-// with a loop that copies rows of one slice in the same order and does nothing else.
-func BenchmarkCached(b *testing.B) {
-	for _, size := range []int{3080, 3 * 224 * 224 * 4} {
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("bytes=%d/workers=%d", size, workers), func(b *testing.B) {
-				n := (256 << 20) / size
-				spec := dataset.Spec{{Name: "x", Dtype: tensor.Uint8, Shape: tensor.Shape{size}}}
-				plain := make([]byte, n*size)
-				for i := range plain {
-					plain[i] = byte(i)
-				}
-				rows := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
-					copy(dataset.Row[uint8](dst, 0), plain[i*size:])
-					return nil
-				})
-				c := cached(b, rows, 1<<30)
-				order := rand.New(rand.NewPCG(1, 2)).Perm(n)
-				round := func(place func(w, k, i int)) time.Duration {
-					begun := time.Now()
-					var group sync.WaitGroup
-					for w := range workers {
-						group.Go(func() {
-							for k := w; k < n; k += workers {
-								place(w, k, order[k])
-							}
-						})
-					}
-					group.Wait()
-					return time.Since(begun)
-				}
-				batch := datatest.NewSlots(64, spec)
-				readers := make([]dataset.Reader, workers)
-				for w := range readers {
-					readers[w] = datatest.Open(b, c)
-				}
-				ctx := b.Context()
-				place := func(w, k, i int) {
-					if err := readers[w].Place(ctx, i, batch[k%64]); err != nil {
-						b.Error(err)
-					}
-				}
-				copied := func(_, k, i int) { copy(batch[k%64].Cell(0).Bytes(), plain[i*size:][:size]) }
-				for i := range n { // in the order in which plain holds them
-					place(0, i, i)
-				}
-				runtime.GC()
-				var took, floor time.Duration
-				b.ReportAllocs()
-				for b.Loop() {
-					took += round(place)
-					floor += round(copied)
-				}
-				b.ReportMetric(float64(b.N*n)/took.Seconds(), "samples/s")
-				b.ReportMetric(float64(b.N*n)/floor.Seconds(), "copies/s")
-				b.ReportMetric(100*floor.Seconds()/took.Seconds(), "%-of-copy")
-			})
 		}
 	}
 }

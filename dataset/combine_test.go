@@ -348,26 +348,6 @@ func (g gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 	return nil
 }
 
-func TestFuncSaysWhatIsWrong(t *testing.T) {
-	place := func(context.Context, int, dataset.Slot) error { return nil }
-	if _, err := dataset.Func(1, nil, place).Open(); err == nil || err.Error() != "dataset: spec: no fields" {
-		t.Errorf("got %v", err)
-	}
-	for want, use := range map[string]func(){
-		"dataset: Func: n is -1: want 0 or more":       func() { dataset.Func(-1, dataset.Spec{labelField}, place) },
-		"dataset: Func: place is nil: want a function": func() { dataset.Func(1, dataset.Spec{labelField}, nil) },
-	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("got %v, want %s", got, want)
-				}
-			}()
-			use()
-		}()
-	}
-}
-
 func TestNilDatasetsAndFileSystemsAreErrors(t *testing.T) {
 	ok := datatest.Pairs(t)
 	for want, made := range map[string]func() error{

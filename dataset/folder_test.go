@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -33,14 +31,6 @@ var pets = fstest.MapFS{
 	"top.jpg":            {Data: []byte("of no class")},
 }
 
-func list(f *dataset.Folder) []string {
-	var got []string
-	for i := range f.Len() {
-		got = append(got, f.Path(i))
-	}
-	return got
-}
-
 func imageFolder(t testing.TB, fsys fs.FS, options ...dataset.FolderOption) *dataset.Folder {
 	t.Helper()
 	f, err := dataset.ImageFolder(fsys, options...)
@@ -48,42 +38,6 @@ func imageFolder(t testing.TB, fsys fs.FS, options ...dataset.FolderOption) *dat
 		t.Fatal(err)
 	}
 	return f
-}
-
-func TestImageFolderHasTorchvisionsOrder(t *testing.T) {
-	f := imageFolder(t, pets)
-	if got, want := f.Classes(), []string{"Zebra", "cat"}; !slices.Equal(got, want) {
-		t.Errorf("classes %q, want %q", got, want)
-	}
-	// torchvision sorts folders by path, so "2020-b" comes before "2020/z".
-	want := []string{"Zebra/z.tif", "cat/a.JPEG", "cat/b.jpg", "cat/2020/d.webp", "cat/2020-b/c.Png", "cat/2020/z/old.gif"}
-	if got := list(f); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if got, want := f.Labels(), []int{0, 1, 1, 1, 1, 1}; !slices.Equal(got, want) {
-		t.Errorf("labels %v, want %v", got, want)
-	}
-}
-
-func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
-	fsys := fstest.MapFS{"!first/e.png": {Data: []byte("e")}, "empty/notes.txt": {}}
-	maps.Copy(fsys, pets)
-	f := imageFolder(t, fsys, dataset.NoClasses())
-	want := []string{"top.jpg", "!first/e.png", "Zebra/z.tif", "cat/a.JPEG", "cat/b.jpg", "cat/2020/d.webp", "cat/2020-b/c.Png", "cat/2020/z/old.gif"}
-	if got := list(f); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if got, want := f.String(), "8 images"; got != want || f.Classes() != nil || f.Labels() != nil || f.Label(7) != 0 {
-		t.Errorf("got %q, %v, %v, %d; want %q and no class", got, f.Classes(), f.Labels(), f.Label(7), want)
-	}
-	s, err := dataset.At(t.Context(), f, 1)
-	if err != nil || len(s) != 1 || string(s["image"].Data().([]uint8)) != "e" {
-		t.Errorf("got %v, %v; want the file alone", s, err)
-	}
-	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
-	if err == nil || !strings.HasPrefix(err.Error(), "dataset: image folder: no image (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic") {
-		t.Errorf("got error %v", err)
-	}
 }
 
 func TestImageFolderPlacesFileAndLabel(t *testing.T) {
@@ -105,146 +59,6 @@ func TestImageFolderPlacesFileAndLabel(t *testing.T) {
 		}
 	}
 }
-
-func TestImageFolderSaysWhatIsWrong(t *testing.T) {
-	_, none := os.Stat("no/such/folder")
-	noFolder := none.(*fs.PathError).Err.Error()
-	for _, c := range []struct {
-		name string
-		fsys fs.FS
-		want string
-	}{
-		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 files and no folder (NoClasses takes images without classes)"},
-		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
-				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
-		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
-		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
-		{"missing root", os.DirFS("no/such/folder"), "dataset: image folder: read no/such/folder: " + noFolder},
-	} {
-		_, err := dataset.ImageFolder(c.fsys)
-		if err == nil {
-			t.Errorf("%s: no error", c.name)
-		} else if err.Error() != c.want {
-			t.Errorf("%s: got error\n%v\nwant\n%s", c.name, err, c.want)
-		}
-	}
-	_, err := dataset.ImageFolder(locked{pets, "cat"})
-	if !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("%v is not fs.ErrPermission", err)
-	}
-}
-
-// locked refuses to read one folder.
-type locked struct {
-	fs.FS
-	name string
-}
-
-func (l locked) ReadDir(name string) ([]fs.DirEntry, error) {
-	if name == l.name {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-	}
-	return fs.ReadDir(l.FS, name)
-}
-
-func TestImageFolderSaysWhichImagesItSkips(t *testing.T) {
-	f := imageFolder(t, fstest.MapFS{
-		"cat/a.jpg": {}, "cat/b.HEIC": {}, "cat/in/c.heic": {}, "cat/notes.txt": {}, "cat/.x.heic": {},
-		"dog/a.avif": {}, "dog/b.png": {}, "dog/c.jfif": {}, "dog/d.heic/e.png": {}, "top.avif": {},
-	})
-	if got, want := f.Skipped(), (map[string]int{".heic": 2, ".avif": 1, ".jfif": 1}); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if got, want := f.String(), "3 images of 2 classes, skipped 1 .avif, 2 .heic, 1 .jfif"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := imageFolder(t, pets).String(), "6 images of 2 classes"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	_, err := dataset.ImageFolder(fstest.MapFS{"cat/a.heic": {}})
-	if err == nil || !strings.HasSuffix(err.Error(), ".pnm), skipped 1 .heic") {
-		t.Errorf("got error %v", err)
-	}
-}
-
-func TestImageFolderReadsNamesThatAreNotUTF8(t *testing.T) {
-	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "caf\xe9"), 0o755); err != nil {
-		t.Skipf("cannot make names that are not UTF-8 here: %v", err)
-	}
-	if entries, err := os.ReadDir(root); err != nil || entries[0].Name() != "caf\xe9" {
-		t.Skipf("cannot make names that are not UTF-8 here: %q, %v", entries, err)
-	}
-	write(t, filepath.Join(root, "caf\xe9", "na\xefve.jpg"), "image")
-	f := imageFolder(t, os.DirFS(root))
-	if got, want := f.Path(0), "caf\xe9/na\xefve.jpg"; got != want {
-		t.Errorf("path %q, want %q", got, want)
-	}
-	s, err := dataset.At(t.Context(), f, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(s["image"].Data().([]byte)); got != "image" {
-		t.Errorf("got %q", got)
-	}
-	f.ReadAhead(t.Context(), []int{0})
-}
-
-func TestImageFolderNamesAtMostTenErrors(t *testing.T) {
-	many := fstest.MapFS{}
-	for _, c := range "abcdefghijkl" {
-		many[string(c)+"/x.txt"] = &fstest.MapFile{}
-	}
-	_, err := dataset.ImageFolder(many)
-	if err == nil || !strings.HasSuffix(err.Error(), "and 2 more errors") || strings.Count(err.Error(), "\n") != 10 {
-		t.Errorf("got error\n%v", err)
-	}
-}
-
-func TestImageFolderFollowsLinksButNotInCircles(t *testing.T) {
-	root := t.TempDir()
-	other := t.TempDir()
-	write(t, filepath.Join(other, "b.jpg"), "b")
-	write(t, filepath.Join(root, "cat", "a.jpg"), "a")
-	write(t, filepath.Join(root, "cat", "kitten", "k.jpg"), "k")
-	for name, target := range map[string]string{
-		"dog":              other, // a class
-		"cat/deep":         other, // a folder in a class
-		"cat/b.jpg":        filepath.Join(other, "b.jpg"),
-		"cat/kitten/loop":  filepath.Join(root, "cat"),
-		"cat/kitten/self":  ".",
-		"cat/round.jpg":    ".",
-		"cat/dangling":     "nowhere",
-		"cat/dangling.jpg": "nowhere",
-	} {
-		if err := os.Symlink(target, filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Skipf("cannot make links here: %v", err)
-		}
-		if _, err := os.Readlink(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Skipf("cannot make links here: %v", err) // in an emulator of Windows
-		}
-	}
-	f := imageFolder(t, os.DirFS(root))
-	want := []string{"cat/a.jpg", "cat/b.jpg", "cat/dangling.jpg", "cat/deep/b.jpg", "cat/kitten/k.jpg", "dog/b.jpg"}
-	if got := list(f); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	_, err := dataset.At(t.Context(), f, 2)
-	if want := "dataset: sample 2 (cat/dangling.jpg): " + syscall.ENOENT.Error(); err == nil || err.Error() != want {
-		t.Errorf("got error %v, want %s", err, want)
-	}
-}
-
-func TestImageFolderGivesUpOnEndlessNesting(t *testing.T) {
-	_, err := dataset.ImageFolder(endless{})
-	if err == nil || !strings.HasSuffix(err.Error(), "more than 64 nested folders") {
-		t.Errorf("got error %v", err)
-	}
-}
-
-// endless is a file system in which every folder holds another one.
-type endless struct{ fs.FS }
 
 func (endless) ReadDir(string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(fstest.MapFS{"in/a.jpg": {}}, ".")
@@ -408,18 +222,5 @@ func write(t testing.TB, name, content string) {
 	}
 	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestExtensionsAddFormats(t *testing.T) {
-	files := fstest.MapFS{"cat/a.HEIC": {}, "cat/b.jpg": {}, "cat/c.avif": {}}
-	f := imageFolder(t, files, dataset.Extensions(".heic", ".x"))
-	if got, want := f.String(), "2 images of 1 classes, skipped 1 .avif"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	for _, wrong := range []string{"", ".", "heic", ".tar.gz"} {
-		if _, err := dataset.ImageFolder(files, dataset.Extensions(wrong)); err == nil {
-			t.Errorf("Extensions(%q) is no error", wrong)
-		}
 	}
 }

@@ -28,13 +28,16 @@ func WriteMNIST(ctx context.Context, images, labels io.Writer, ds Dataset) error
 	}
 	shape := ds.Spec()[image].Shape
 	x, y := bufio.NewWriterSize(images, 64<<10), bufio.NewWriter(labels)
-	for w, shape := range map[*bufio.Writer][]int{x: {ds.Len(), shape[len(shape)-2], shape[len(shape)-1]}, y: {ds.Len()}} {
-		header, err := idx.Header(tensor.Uint8, shape)
-		if err != nil {
-			return fmt.Errorf("dataset: write MNIST: %w", err)
-		}
-		w.Write(header) // Flush returns its error
+	imageHeader, err := idx.Header(tensor.Uint8, []int{ds.Len(), shape[len(shape)-2], shape[len(shape)-1]})
+	if err != nil {
+		return fmt.Errorf("dataset: write MNIST: %w", err)
 	}
+	labelHeader, err := idx.Header(tensor.Uint8, []int{ds.Len()})
+	if err != nil {
+		return fmt.Errorf("dataset: write MNIST: %w", err)
+	}
+	x.Write(imageHeader) // Flush returns its error
+	y.Write(labelHeader)
 	err = Each(ctx, ds, func(i int, s Slot) error {
 		v, err := label(s.Cell(class), 256)
 		if err != nil {

@@ -6,8 +6,26 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/dense"
 )
+
+// A Batch is some samples with the fields of a spec. A batch of package loader is
+// one.
+type Batch interface {
+	// Spec describes the fields.
+	Spec() dataset.Spec
+	// Bytes is a field of all samples, one after the other, in the machine's byte order.
+	Bytes(field string) []byte
+	// Offsets says where the samples of a ragged field begin and end, in elements:
+	// one number more than there are samples.
+	Offsets(field string) []int
+}
+
+// AppendBatch is [Writer.Append] for a batch of a loader. Its fields may be ragged.
+func (p *Writer) AppendBatch(indices []int, b Batch) error {
+	return p.appendColumns(indices, func() ([]column, error) { return p.batchColumns(len(indices), b) })
+}
 
 // A column gives the bytes of one field of a batch, by row.
 type column func(row int) []byte

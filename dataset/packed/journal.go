@@ -49,18 +49,16 @@ func (p *Writer) resume(ctx context.Context) error {
 	}
 	lines := bufio.NewReaderSize(p.journal, maxLine)
 	text, kept, ok := journal.Next(lines, 0)
-	if ok && text != journalName+identity {
-		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to start again")
+	switch {
+	case !ok:
+		err = p.beginsAnew(int64(len(journalName) + len(identity) + 10))
+	case text == journalName+identity:
+		kept, err = p.resumeSamples(ctx, lines, kept)
+	default:
+		ok, kept, err = false, 0, p.replaces(text)
 	}
-	if !ok {
-		if err := p.beginsAnew(int64(len(journalName) + len(identity) + 10)); err != nil {
-			return err
-		}
-	}
-	if ok {
-		if kept, err = p.resumeSamples(ctx, lines, kept); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	end := p.trailer.layout.start(p.Len())
 	if err := errors.Join(journal.Cut(p.journal, kept), journal.Cut(p.part, end)); err != nil {
@@ -85,6 +83,20 @@ func (p *Writer) beginsAnew(line int64) error {
 	}
 	if samples.Size() > 0 || journal.Size() >= line {
 		return errors.New("its .part and .journal exist already, but the journal is not that of a packed file: remove them to start again")
+	}
+	return nil
+}
+
+// replaces refuses to overwrite the work of a Writer with other fields, classes or another source,
+// whose journal begins with that line. There is none if no sample was appended, or if the
+// program was killed between the last two steps of Finish, which leaves the journal alone.
+func (p *Writer) replaces(line string) error {
+	samples, err := p.part.Stat()
+	if err != nil {
+		return err
+	}
+	if samples.Size() > 0 || !strings.HasPrefix(line, journalName) {
+		return errors.New("its .part and .journal exist already, with other fields, classes or another source: remove them to start again")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ type SkippedSample struct {
 // Create begins the file at path, or continues it. To continue, it reads the
 // samples that exist and keeps them up to the first one with a wrong checksum.
 // [Writer.Next] is then the first index to append. It is an error if path.part
-// belongs to another source, fields or classes. A finished file at path stays
+// has samples of another source, fields or classes. A finished file at path stays
 // as it is until [Writer.Finish] replaces it.
 func Create(ctx context.Context, path string, spec dataset.Spec, options ...Option) (*Writer, error) {
 	p := &Writer{path: path, config: configOf(options)}
@@ -132,23 +132,6 @@ func (p *Writer) Skip(index int, reason string) error {
 // samples survive a kill of the program, but not a crash of the machine.
 func (p *Writer) Append(indices []int, fields ...*tensor.Dense) error {
 	return p.appendColumns(indices, func() ([]column, error) { return p.columns(len(indices), fields) })
-}
-
-// A Batch is some samples with the fields of a spec. A batch of package loader is
-// one.
-type Batch interface {
-	// Spec describes the fields.
-	Spec() dataset.Spec
-	// Bytes is a field of all samples, one after the other, in the machine's byte order.
-	Bytes(field string) []byte
-	// Offsets says where the samples of a ragged field begin and end, in elements:
-	// one number more than there are samples.
-	Offsets(field string) []int
-}
-
-// AppendBatch is [Writer.Append] for a batch of a loader. Its fields may be ragged.
-func (p *Writer) AppendBatch(indices []int, b Batch) error {
-	return p.appendColumns(indices, func() ([]column, error) { return p.batchColumns(len(indices), b) })
 }
 
 func (p *Writer) appendColumns(indices []int, columns func() ([]column, error)) error {

@@ -202,6 +202,46 @@ func TestDamageWhileInterruptedIsDoneAgain(t *testing.T) {
 	}
 }
 
+// Nothing is lost if another Writer begins where no sample was appended, or where only the journal
+// of a finished file is left, because the program was killed before it was removed.
+func TestAnotherSourceMayFollowAWriterWithoutSamples(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := newWriter(t, path, packed.Source("first")).Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := newWriter(t, path, packed.Source("second"))
+	pack(t, p, 2, 5)
+	journal, err := os.ReadFile(path + ".journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Finish(), os.WriteFile(path+".journal", journal, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p = newWriter(t, path, packed.Source("third"))
+	if p.Next() != 0 || p.Len() != 0 || len(p.Skipped()) != 0 {
+		t.Errorf("after a finished file, it begins at %d with %d samples", p.Next(), p.Len())
+	}
+	pack(t, p, 2, 5)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p = newWriter(t, path, packed.Source("third"))
+	if p.Next() != 5 || p.Len() != 4 {
+		t.Errorf("resumed at %d with %d samples, want 5 and 4", p.Next(), p.Len())
+	}
+	if err := p.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := packed.Open(os.DirFS(filepath.Dir(path)), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ds.Source() != "third" || ds.Len() != 4 {
+		t.Errorf("got %d samples of %s", ds.Len(), ds.Source())
+	}
+}
+
 func TestWriterRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pairs")

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -156,62 +153,6 @@ func TestCutsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// openCounter counts how often files are opened.
-type openCounter struct {
-	fs.FS
-	mu    sync.Mutex
-	opens map[string]int
-}
-
-func (c *openCounter) Open(name string) (fs.File, error) {
-	c.mu.Lock()
-	c.opens[name]++
-	c.mu.Unlock()
-	return c.FS.Open(name)
-}
-
-func TestVolumesAreDecodedOnce(t *testing.T) {
-	fsys := &openCounter{FS: patients(3), opens: map[string]int{}}
-	cohort := cohortOf(t, fsys)
-	headers := maps.Clone(fsys.opens)
-	_, release, err := cohort.Load(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	release()
-	once := fsys.opens["p0/ct.nrrd"] - headers["p0/ct.nrrd"]
-	if once < 1 {
-		t.Fatal("Load opened nothing")
-	}
-	ds := cut(t)(cohort.Slices(t.Context()))
-	var group sync.WaitGroup
-	for range 9 {
-		r, slot := opened(t, ds)
-		group.Go(func() {
-			for i := range ds.Len() {
-				if err := r.Place(t.Context(), i, slot); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	for p := range 3 {
-		name := fmt.Sprintf("p%d/ct.nrrd", p)
-		if got := fsys.opens[name] - headers[name]; got != once {
-			t.Errorf("%s was opened %d times for its values, want %d", name, got, once)
-		}
-	}
-	got := cohort.Stats()
-	want := volume.CacheStats{Hits: 9*12 - 2, Misses: 3, Patients: 3, Bytes: 3 * 120 * 3, Limit: 2 << 30}
-	if got, line := want.String(), "3 patients in 1.1 KiB, limit 2 GiB, 106 hits, 3 misses, 0 evictions"; got != line {
-		t.Errorf("stats print as %s, want %s", got, line)
-	}
-	if got != want || cohort.Bytes() != got.Bytes {
-		t.Errorf("got %#v, want %#v; the cohort has %d bytes", got, want, cohort.Bytes())
-	}
-}
-
 func TestCutsAllocateNothing(t *testing.T) {
 	cohort := cohortOf(t, patients(2))
 	for _, ds := range []*volume.Cut{
@@ -235,38 +176,6 @@ func TestCutsAllocateNothing(t *testing.T) {
 	}
 }
 
-func TestCanceledPlaceReturns(t *testing.T) {
-	ds := cut(t)(cohortOf(t, patients(1)).Whole())
-	r, slot := opened(t, ds)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := r.Place(ctx, 0, slot); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestCorruptVolumeNamesPatientAndFile(t *testing.T) {
-	fsys := patients(2)
-	file := fsys["p1/ct.nrrd"]
-	file.Data = file.Data[:len(file.Data)-7]
-	ds := cut(t)(cohortOf(t, fsys).Slices(t.Context()))
-	l, err := loader.New(ds, loader.Workers(3), loader.BatchSize(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, err = range l.Epoch(t.Context(), 0) {
-		if err != nil {
-			break
-		}
-	}
-	for _, part := range []string{"p1, axial slice 0", "volume: patient p1, ct (p1/ct.nrrd)"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("got %v, want %q in it", err, part)
-		}
-	}
-}
-
 func TestCohortsPrintTheirPlan(t *testing.T) {
 	cohort := cohortOf(t, patients(2), volume.CacheSize(1<<20), volume.Scan("pet", "{patient}/pet.nrrd", volume.Optional()),
 		volume.Patients(volume.Patient{Name: "p1"}, volume.Patient{Name: "p0", Files: map[string]string{"pet": "p1/ct.nrrd"}}))
@@ -281,52 +190,5 @@ func TestCohortsPrintTheirPlan(t *testing.T) {
   store     ct float32 (1, 2, 3, 4), tumour uint8 (1, 2, 3, 4), pet float32 (1, 2, 3, 4)`
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), fmt.Sprintf("%v", ds)); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
-	}
-}
-
-// halting cancels its context with the third read and counts what follows.
-type halting struct {
-	fs.FS
-	cancel context.CancelFunc
-	reads  int
-}
-
-func (h *halting) Open(name string) (fs.File, error) {
-	f, err := h.FS.Open(name)
-	if err != nil || name == "." {
-		return f, err
-	}
-	return haltingFile{f, h}, nil
-}
-
-type haltingFile struct {
-	fs.File
-	*halting
-}
-
-func (f haltingFile) Read(p []byte) (int, error) {
-	if f.reads++; f.reads == 3 {
-		f.cancel()
-	}
-	return f.File.Read(p[:min(len(p), 1000)])
-}
-
-func (f haltingFile) Open(string) (fs.File, error) { panic("not used") }
-
-func TestDecodingEndsSoonAfterItIsCanceled(t *testing.T) {
-	for _, options := range [][]volume.WriteOption{nil, {volume.Gzip()}} {
-		fsys := &halting{FS: fstest.MapFS{"p.nrrd": nrrdFile(scanOf(0, 20, 50, 50), options...)}, cancel: func() {}}
-		s, err := volume.Open(fsys, volume.Scan("ct", "{patient}.nrrd"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		fsys.cancel, fsys.reads = cancel, 0
-		if _, _, err := s.Load(ctx, 0); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		if fsys.reads != 3 {
-			t.Errorf("%d reads, cancelled at the third", fsys.reads)
-		}
 	}
 }

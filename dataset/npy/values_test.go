@@ -1,0 +1,160 @@
+package npy_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+	"testing/fstest"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/datatest"
+)
+
+// TestFortranOrderIsReadInStripes has more stripes than fit into a chunk.
+func TestFortranOrderIsReadInStripes(t *testing.T) {
+	for _, dtype := range []string{"|u1", "<i2", "<i4", "<i8"} {
+		size := int(dtype[2] - '0')
+		shape := []int{70_001, 3, 5}
+		n := shape[0] * shape[1] * shape[2]
+		if size != 1 && size != 8 && testing.Short() {
+			continue
+		}
+		data := make([]byte, n*size)
+		at := 0
+		for c := range shape[2] {
+			for b := range shape[1] {
+				for a := range shape[0] {
+					data[at] = byte(7*a + 31*b + 101*c)
+					at += size
+				}
+			}
+		}
+		text := fmt.Sprintf("{'descr': '%s', 'fortran_order': True, 'shape': (70001, 3, 5)}", dtype)
+		ds, err := npy.Open(fstest.MapFS{"x.npy": {Data: npyText(text, data)}}, "x.npy", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := datatest.Bytes(t, ds, "x")
+		for i := 0; i < n; i++ {
+			a, b, c := i/15, i/5%3, i%5
+			if got, want := all[i*size], byte(7*a+31*b+101*c); got != want {
+				t.Fatalf("%s: value %d is %d, want %d", dtype, i, got, want)
+			}
+		}
+	}
+}
+
+// TestEveryHalfBecomesTheSameFloat32 tries all of them against the definition.
+func TestEveryHalfBecomesTheSameFloat32(t *testing.T) {
+	data := make([]byte, 2<<16)
+	for h := range 1 << 16 {
+		binary.LittleEndian.PutUint16(data[2*h:], uint16(h))
+	}
+	ds, err := npy.Open(fstest.MapFS{"x.npy": {Data: npyFile("<f2", "1, 65536", data)}}, "x.npy", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := datatest.Sample(t, ds, 0)["x"].Data().([]float32)
+	for h, v := range got {
+		exponent, mantissa := h>>10&31, float64(h&1023)
+		want := math.Ldexp(mantissa, -24)
+		switch {
+		case exponent == 31 && mantissa == 0:
+			want = math.Inf(1)
+		case exponent == 31:
+			if v == v {
+				t.Fatalf("%04x is %v, want NaN", h, v)
+			}
+			continue
+		case exponent > 0:
+			want = math.Ldexp(1024+mantissa, exponent-25)
+		}
+		if h>>15 == 1 {
+			want = -want
+		}
+		if float64(v) != want || math.Signbit(float64(v)) != math.Signbit(want) {
+			t.Fatalf("%04x is %v, want %v", h, v, want)
+		}
+	}
+}
+
+func TestBoolsAreZeroOrOneInMemory(t *testing.T) {
+	ds, err := npy.Open(fstest.MapFS{"x.npy": {Data: npyFile("|b1", "4,", []byte{0, 1, 2, 255})}}, "x.npy", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := datatest.Bytes(t, ds, "x"), []byte{0, 1, 1, 1}; !bytes.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestRecordsThatFollowEachOtherAreReadTogether compares batches with single samples.
+func TestRecordsThatFollowEachOtherAreReadTogether(t *testing.T) {
+	const n = 500
+	data := make([]byte, n*3*2)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	fsys := &datatest.CountedFS{MapFS: fstest.MapFS{"x.npy": {Data: npyFile(">f2", "500, 3", data)}}}
+	ds, err := npy.Open(fsys, "x.npy", "x", npy.MemoryLimit(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := datatest.Bytes(t, ds, "x")
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	indices := []int{3, 4, 5, 6, 100, 99, 98, 0, 1, 499, 7, 7, 8}
+	batch := datatest.NewSlots(len(indices), ds.Spec())
+	fsys.Reads = 0
+	if err := r.(dataset.BatchReader).PlaceBatch(t.Context(), indices, batch); err != nil {
+		t.Fatal(err)
+	}
+	for k, i := range indices {
+		if got, want := batch[k].Cell(0).Bytes(), want[12*i:][:12]; !bytes.Equal(got, want) {
+			t.Errorf("sample %d: % x, want % x", i, got, want)
+		}
+	}
+	if got, want := fsys.Reads, 8; got != want {
+		t.Errorf("%d reads, want %d", got, want)
+	}
+	if err := r.(dataset.BatchReader).PlaceBatch(t.Context(), []int{498, 499, 500}, batch[:3]); err == nil {
+		t.Error("sample 500 of 500 was placed")
+	}
+}
+
+func TestArraysPlaceWithoutAllocation(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/x.npy", npyFile(">f4", "100, 50", make([]byte, 100*200)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int64{1, 1 << 20} {
+		ds, err := npy.Open(os.DirFS(dir), "x.npy", "x", npy.MemoryLimit(limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ds.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		slot := dataset.NewSlot(ds.Spec()...)
+		i := 0
+		got := allocs.PerRun(0, 100, func() {
+			i++
+			if err := r.Place(t.Context(), i%100, slot); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got != 0 {
+			t.Errorf("limit %d: %v allocations per sample, want 0", limit, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -97,9 +98,22 @@ func (d folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 			})
 		}
 		if err != nil && yield != nil {
-			yield(Object{}, named("list", prefix, files.Cause(err)))
+			yield(Object{}, named("list", prefix, d.inside(err)))
 		}
 	}
+}
+
+// inside is the cause of err, with the name of the file or folder if it is not d itself.
+func (d folder) inside(err error) error {
+	at, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	local, err2 := filepath.Rel(string(d), at.Path)
+	if err2 != nil || local == "." {
+		return at.Err
+	}
+	return fmt.Errorf("%s: %w", filepath.ToSlash(local), at.Err)
 }
 
 func (d folder) Stat(ctx context.Context, name string) (Object, error) {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -47,9 +49,26 @@ func TestFolderNoticesReplacedFiles(t *testing.T) {
 			t.Errorf("%q: got %v, want fs.ErrInvalid", name, err)
 		}
 	}
-	for _, err := range objects.Folder(filepath.Join(dir, "none")).List(t.Context(), "") {
-		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("a folder that is missing: %v", err)
+}
+
+func TestListingAFolderSaysWhichFileIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "cat"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "cat", "1.jpg")); err != nil {
+		t.Skip(err)
+	}
+	for missing, want := range map[string]string{dir: "objects: list all objects: cat/1.jpg: ", filepath.Join(dir, "none"): "objects: list all objects: "} {
+		errs := 0
+		for _, err := range objects.Folder(missing).List(t.Context(), "") {
+			if text := want + syscall.ENOENT.Error(); !errors.Is(err, fs.ErrNotExist) || runtime.GOOS != "windows" && err.Error() != text {
+				t.Errorf("got %v, want %s", err, text)
+			}
+			errs++
+		}
+		if errs != 1 {
+			t.Errorf("%s: %d errors, want 1", missing, errs)
 		}
 	}
 }

@@ -87,8 +87,8 @@ func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadClo
 	default:
 		return nil, o, refused(resp)
 	}
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, o, Permanent(fmt.Errorf("the response has Content-Encoding %.40q, want the bytes of the object themselves", encoding))
+	if err := identity(resp.Header); err != nil {
+		return nil, o, err
 	}
 	var err error
 	if found.Version, err = s.version(resp.Header, o.Version); err != nil {
@@ -106,6 +106,14 @@ func (s *Server) accept(resp *http.Response, o Object, off, n int64) (io.ReadClo
 		}
 	}
 	return resp.Body, found, nil
+}
+
+// identity refuses a response that is compressed.
+func identity(h http.Header) error {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return Permanent(fmt.Errorf("the response has Content-Encoding %.40q, want the bytes of the object themselves", encoding))
+	}
+	return nil
 }
 
 // version is the version that a response tells. want is the one that it must be, or

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
 // A Server is a [Remote] over HTTP or HTTPS, made by [HTTP].
@@ -73,8 +74,8 @@ func Names(names ...string) HTTPOption {
 // Sign sets the function that makes the URL of an object, such as a presigned one. It
 // is called before every request, by several goroutines at once, so that no URL
 // expires before it is used. If it returns an error, the request is not tried again, and
-// the error of the read wraps that error. One that satisfies [errors.Is] for
-// [fs.ErrNotExist] means that the object is missing.
+// the error of the read has its text, without URLs' queries and passwords. One that satisfies
+// [errors.Is] for [fs.ErrNotExist] means that the object is missing.
 func Sign(url func(ctx context.Context, name string) (string, error)) HTTPOption {
 	return HTTPOption{func(c *httpConfig) { c.sign = url }}
 }
@@ -207,6 +208,11 @@ func (s *Server) GoString() string { return s.String() }
 // CloseIdleConnections closes connections that no request uses. Reads open new ones.
 func (s *Server) CloseIdleConnections() { s.client.CloseIdleConnections() }
 
+// A missingError is an error of Sign for an object that is missing.
+type missingError struct{ error }
+
+func (missingError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // urlOf is the URL of an object.
 func (s *Server) urlOf(ctx context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || name == "." {
@@ -214,10 +220,15 @@ func (s *Server) urlOf(ctx context.Context, name string) (string, error) {
 	}
 	if s.sign != nil {
 		signed, err := s.sign(ctx, name)
-		if err == nil && !isWeb(signed) {
-			err = errors.New("Sign: " + wantURL)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", missingError{response.Public(err)}
+		case err != nil:
+			return "", Permanent(response.Public(err))
+		case !isWeb(signed):
+			return "", Permanent(errors.New("Sign: " + wantURL))
 		}
-		return signed, Permanent(err)
+		return signed, nil
 	}
 	u := *s.base
 	u.Path, u.RawPath = u.Path+name, ""

@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 )
@@ -182,100 +179,6 @@ func TestRedirectsKeepRangesAndLoseSecrets(t *testing.T) {
 	})
 }
 
-func TestSignMakesTheURLOfEveryRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := letters()
-		n := 0
-		sign := func(_ context.Context, name string) (string, error) {
-			if n++; n > 3 {
-				return "", errors.New("no key")
-			}
-			return fmt.Sprintf("http://host/data/%s?n=%d", name, n), nil
-		}
-		s := client(t, "", []objects.HTTPOption{objects.Sign(sign), objects.HTTPClient(serve(t, h))})
-		h.next(part(2), status(503))
-		if got := read(t.Context(), s, object, 10, 3); got != "abc" {
-			t.Fatal(got)
-		}
-		for i, r := range h.seen {
-			if want := fmt.Sprintf("n=%d", i+1); r.URL.RawQuery != want {
-				t.Errorf("request %d has %s", i, r.URL.RawQuery)
-			}
-		}
-		if got := read(t.Context(), s, object, 10, 3); got != "objects: read a/text: no key" {
-			t.Error(got)
-		}
-	})
-}
-
-func TestOldPresignedURLsAreExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		now := time.Now()
-		at := func(d time.Duration) string { return now.Add(d).UTC().Format("20060102T150405Z") }
-		for query, want := range map[string]error{
-			"X-Amz-Date=" + at(-time.Hour) + "&X-Amz-Expires=3599":                       objects.ErrExpired,
-			"X-Amz-Date=" + at(-time.Hour) + "&X-Amz-Expires=3700":                       fs.ErrPermission,
-			"X-Goog-Date=" + at(-time.Hour) + "&X-Goog-Expires=10":                       objects.ErrExpired,
-			"se=" + now.Add(-time.Second).UTC().Format(time.RFC3339):                     objects.ErrExpired,
-			"se=" + now.Add(time.Minute).UTC().Format(time.RFC3339):                      fs.ErrPermission,
-			fmt.Sprintf("Expires=%d", now.Add(-time.Minute).Unix()):                      objects.ErrExpired,
-			fmt.Sprintf("Expires=%d", now.Add(time.Minute).Unix()):                       fs.ErrPermission,
-			"X-Amz-Date=x&X-Amz-Expires=99999999999999999999&se=y&Expires=z&X-Goog-Date": fs.ErrPermission,
-		} {
-			h := letters()
-			h.always = status(403)
-			s := client(t, "http://host/data?"+query, []objects.HTTPOption{objects.HTTPClient(serve(t, h))})
-			if err := s.ReadAt(t.Context(), object, make([]byte, 1), 0); !errors.Is(err, want) {
-				t.Errorf("%s: got %v, want %v", query, err, want)
-			}
-		}
-	})
-}
-
-func TestIndexListsTheObjects(t *testing.T) {
-	list := func(t *testing.T, index string, faults ...fault) string {
-		h := newHost(fstest.MapFS{"index.txt": {Data: []byte(index)}})
-		s := store(t, h, objects.Index("index.txt"))
-		h.next(faults...)
-		var b strings.Builder
-		for o, err := range s.List(t.Context(), "a/") {
-			if err != nil {
-				return b.String() + err.Error()
-			}
-			fmt.Fprintf(&b, "%s %d %s,", o.Name, o.Size, o.Version)
-		}
-		return b.String()
-	}
-	whole := "./a/b\na/c d\t12\nindex.txt\t9\n\nb/x\na/ä\t0\t\"tag\"\n"
-	const want = `a/b -1 ,a/c d 12 ,a/ä 0 "tag",`
-	cut := func(n int) fault {
-		return func(w http.ResponseWriter, _ *http.Request, data []byte) {
-			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
-			w.Write(data[:n])
-		}
-	}
-	for _, c := range []struct {
-		index  string
-		faults []fault
-		want   string
-	}{
-		{whole, nil, want},
-		{strings.ReplaceAll(whole, "\n", "\r\n"), nil, want},
-		{whole, []fault{status(503), cut(8), cut(14), stall(0)}, want},
-		{"a/b\n../x\n", nil, `a/b -1 ,objects: list a/: index index.txt: line 2: "../x" is not a path`},
-		{"a/b\tx\n", nil, `objects: list a/: index index.txt: line 1: size "x": want a number of bytes`},
-		{"a/b\t-1\n", nil, `objects: list a/: index index.txt: line 1: size "-1": want a number of bytes`},
-		{strings.Repeat("x", 1<<17), nil, "objects: list a/: index index.txt: line 1 has more than 65536 bytes"},
-		{whole, []fault{status(404)}, "objects: list a/: index index.txt: missing: HTTP 404 Not Found"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			if got := list(t, c.index, c.faults...); got != c.want {
-				t.Errorf("%.40q: got  %s\nwant %s", c.index, got, c.want)
-			}
-		})
-	}
-}
-
 func TestWrongArgumentsAreErrors(t *testing.T) {
 	for want, options := range map[string][]objects.HTTPOption{
 		"objects: HTTP: Index and Listing: want one of them": {objects.Index("a"), objects.Names("b")},
@@ -312,93 +215,6 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-}
-
-// An index of which a listing wants little, or that is read again after a broken
-// connection, brings bytes all the time, but no objects.
-func TestListingsThatLeaveOutMuchAreNotSilent(t *testing.T) {
-	const lines = 30 // one a second; the default of Silence is 10 s
-	for _, c := range []struct {
-		prefix string
-		breaks int // the line at which the first connection breaks
-		want   int
-	}{{"val/", lines, 1}, {"", lines - 5, lines + 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			requests := 0
-			s := store(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				requests++
-				w.Header().Set("ETag", `"1"`)
-				for i := range lines {
-					if requests == 1 && i == c.breaks {
-						panic(http.ErrAbortHandler)
-					}
-					fmt.Fprintf(w, "train/%d\t1\n", i)
-					w.(http.Flusher).Flush()
-					select {
-					case <-time.After(time.Second):
-					case <-r.Context().Done():
-						return
-					}
-				}
-				fmt.Fprintln(w, "val/1\t1")
-			}), objects.Index("index.txt"))
-			got := 0
-			for _, err := range s.List(t.Context(), c.prefix) {
-				if err != nil {
-					t.Fatalf("prefix %q: %v", c.prefix, err)
-				}
-				got++
-			}
-			if got != c.want {
-				t.Errorf("prefix %q: %d objects, want %d", c.prefix, got, c.want)
-			}
-		})
-	}
-}
-
-// bodies counts the bodies of responses that are not closed.
-type bodies struct {
-	http.RoundTripper
-	open int
-}
-
-type body struct {
-	io.ReadCloser
-	close func()
-}
-
-func (b *body) Close() error { b.close(); return b.ReadCloser.Close() }
-
-func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		b.open++
-		resp.Body = &body{resp.Body, sync.OnceFunc(func() { b.open-- })}
-	}
-	return resp, err
-}
-
-func TestBodiesOfAllResponsesAreClosed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := letters()
-		c := serve(t, h)
-		counted := &bodies{RoundTripper: c.Transport}
-		s := client(t, "http://host/data/", []objects.HTTPOption{objects.HTTPClient(&http.Client{Transport: counted})})
-		for name, f := range map[string]fault{
-			"empty":  status(416, "Content-Range", "bytes */0", "ETag", `"1"`),
-			"shrunk": status(416, "Content-Range", "bytes */7", "ETag", `"1"`),
-			"gone":   status(410),
-			"zipped": status(206, "Content-Range", "bytes 0-0/9", "ETag", `"1"`, "Content-Encoding", "gzip"),
-			"right":  nil,
-		} {
-			h.next(f)
-			_, _ = s.Stat(t.Context(), "a/text") // right or wrong, it has a response
-			if counted.open != 0 {
-				t.Errorf("%s: the body is not closed", name)
-				counted.open = 0
-			}
-		}
-	})
 }
 
 func TestIdentitiesAreTheSameInLaterRunsAndHoldNoCredentials(t *testing.T) {

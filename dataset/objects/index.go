@@ -72,6 +72,10 @@ func (s *Server) readIndex(ctx context.Context, again bool, yield func(Object, e
 		fail(refused(resp))
 		return
 	}
+	if err := errors.Join(identity(resp.Header), bounded(resp)); err != nil {
+		fail(err)
+		return
+	}
 	switch version, err := s.version(resp.Header, want); {
 	case err != nil && (again || want != ""):
 		fail(err)
@@ -107,6 +111,14 @@ func (s *Server) readIndex(ctx context.Context, again bool, yield func(Object, e
 			return
 		}
 	}
+}
+
+// bounded refuses a response that ends where the connection does, because it may have broken.
+func bounded(resp *http.Response) error {
+	if resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
+		return Permanent(errors.New("the response does not tell where it ends"))
+	}
+	return nil
 }
 
 // parseLine reads a line of an index: a name, and after tabs a size and a version.

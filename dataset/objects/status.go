@@ -12,10 +12,7 @@ import (
 
 // refused is the error of a response without the bytes that are wanted.
 func refused(resp *http.Response) error {
-	var text []byte
-	if resp.StatusCode < 500 {
-		text, _ = io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // also so that the connection can be used again
 	if resp.Request != nil && time.Now().After(expiry(resp.Request.URL.Query())) {
 		text = []byte("expired")
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/dataset/objects"
-	"github.com/penstock-go/penstock/dataset/objects/prefetch"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -247,62 +246,6 @@ func TestWrongColumnsAreErrors(t *testing.T) {
 	}
 }
 
-// TestBlocksOfSeveralRanges reads a row group of two large columns: each block is some
-// pages of both, and all share the pages of the small columns.
-func TestBlocksOfSeveralRanges(t *testing.T) {
-	dir := t.TempDir()
-	ds := photosLike(60, 20_000)
-	if err := parquet.Write(t.Context(), dir+"/%d.parquet", ds, photoColumns); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.ReadFile(dir + "/0.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &memoryStore{objects: map[string][]byte{"0.parquet": file}}
-	index := scan(t, s, parquet.Format(), 256<<10, "0.parquet")
-	s.take()
-	p, err := prefetch.New(s, prefetch.Memory(8<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := open(t, p, index, shards.Bytes("image", "image"), shards.Bytes("mask", "mask"), shards.Scalar[int32]("label", "label"))
-	l, err := loader.New(got, loader.BatchSize(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, from := newSlot(ds), datatest.Open(t, ds)
-	for b, err := range l.Epoch(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for row, i := range b.Indices() {
-			if err := from.Place(t.Context(), i, want); err != nil {
-				t.Fatal(err)
-			}
-			for k, name := range []string{"image", "mask"} {
-				o := b.Offsets(name)
-				if !bytes.Equal(b.Bytes(name)[o[row]:o[row+1]], want.Cell(k).Bytes()) {
-					t.Errorf("sample %d: another %s", i, name)
-				}
-			}
-			if v := loader.Values[int32](b, "label")[row]; v != int32(i%3) {
-				t.Errorf("sample %d: label %d", i, v)
-			}
-		}
-	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
-	reads := s.take()
-	blocks := len(index.Ends())
-	t.Logf("%d blocks, reads %q", blocks, reads)
-	slices.Sort(reads)
-	if blocks < 4 || len(reads) < 2*blocks || len(reads) > 3*blocks || len(slices.Compact(slices.Clone(reads))) < 2*blocks {
-		t.Errorf("%d reads of %d blocks, want two or three each", len(reads), blocks)
-	}
-}
-
 // TestHuggingFaceReadsWrittenShards loads the shards with datasets.
 func TestHuggingFaceReadsWrittenShards(t *testing.T) {
 	python := os.Getenv(peersPython)
@@ -328,5 +271,21 @@ photos/0005.jpg 185 185 2 sample 5: żółw [65530] [[5.0, 4.0], [3.0, 2.0]] -5 
 [] []`
 	if err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("%v: %s\nwant %s", err, out, want)
+	}
+}
+
+// endless is a dataset of unknown length.
+type endless struct{ dataset.Dataset }
+
+func (endless) Len() int { return dataset.Unknown }
+
+func TestADatasetOfUnknownLengthIsNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	err := parquet.Write(t.Context(), filepath.Join(dir, "train-%d.parquet"), endless{photosLike(3, 10)}, []parquet.Column{parquet.Image("image", "image")})
+	if err == nil || !strings.Contains(err.Error(), "the length of parquet_test.endless is unknown") {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files were made: %v, error %v", left, err)
 	}
 }

@@ -113,10 +113,13 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, err
 	}
 	o.names = strings.Split(*list, ",")
-	for _, name := range append(o.names, o.child) {
-		if name != "" && !slices.Contains(names, name) {
-			return o, fmt.Errorf("-checks %s: want some of %v", name, names)
+	for _, name := range o.names {
+		if !slices.Contains(names, name) {
+			return o, fmt.Errorf("-checks: %q: want some of %s", name, strings.Join(names, ","))
 		}
+	}
+	if o.child != "" && !slices.Contains(names, o.child) {
+		return o, fmt.Errorf("-child: %q: want one of %s", o.child, strings.Join(names, ","))
 	}
 	if flags.NArg() > 0 || o.launches < 1 || o.largest < 1<<16 || o.ordinal < 0 || o.limit <= 0 {
 		return o, errors.New("want no arguments, -launches of 1 or more, -largest of 65536 or more, -device of 0 or more, and a -limit above 0")

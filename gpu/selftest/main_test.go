@@ -159,7 +159,7 @@ func TestADriverThatDoesNotWorkIsAFailure(t *testing.T) {
 }
 
 func TestWrongFlagsAreErrors(t *testing.T) {
-	for _, args := range [][]string{{"-checks", "magic"}, {"-launches", "0"}, {"-device", "-1"}, {"argument"}, {"-largest", "1"}, {"-child", "magic"}} {
+	for _, args := range [][]string{{"-checks", "magic"}, {"-checks", ""}, {"-checks", "copies,"}, {"-launches", "0"}, {"-device", "-1"}, {"argument"}, {"-largest", "1"}, {"-child", "magic"}} {
 		if out, errs, code := selftest(t, nil, args...); code != exitFlags || out != "" || !strings.Contains(errs, "want ") {
 			t.Errorf("%v: exit code %d, output %q, standard error %q", args, code, out, errs)
 		}

@@ -122,8 +122,21 @@ func (f *foresight) done() int {
 // them if the run has stopped.
 func (r *run) endForesights() {
 	for f := r.overForesight(); f != nil; f = r.overForesight() {
-		f.end()
+		f.endInTime()
 	}
+}
+
+// endInTime is end, but waits no longer than the Timeout if there is one.
+func (f *foresight) endInTime() {
+	l := f.r.l
+	if l.cfg.timeout == 0 {
+		f.end()
+		return
+	}
+	l.mu.Lock()
+	ended := l.startPlanning(fmt.Sprintf("ending the foresight of epoch %d", f.plan.epoch), f.end)
+	l.mu.Unlock()
+	l.waitFor(ended)
 }
 
 // overForesight removes a foresight that is to end, and returns it or nil.

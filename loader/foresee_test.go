@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -341,4 +344,34 @@ func (breaks) At(k int) int {
 		panic("torn")
 	}
 	return k
+}
+
+// A clinging dataset does not stop when it is told that an epoch is over.
+type clinging struct {
+	*fake
+	hang <-chan struct{}
+}
+
+func (c clinging) Foresee(dataset.Future) (stop func()) { return func() { <-c.hang } }
+
+func TestTimeoutHoldsForTheEndOfAnEpochThatWasForeseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		l, err := loader.New(clinging{&fake{n: 8}, hang}, loader.Workers(1), loader.BatchSize(2), loader.Timeout(time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if got := len(collect(t, l, 0, 1)); got != 4 {
+			t.Errorf("%d batches, want 4", got)
+		}
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("the loop took %v, want the Timeout", took)
+		}
+		err = l.Close()
+		if want := "ending the foresight of epoch 0 for 2s"; !errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Close: %v, want %s", err, want)
+		}
+		close(hang)
+	})
 }

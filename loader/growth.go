@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/sampler"
@@ -14,11 +13,11 @@ import (
 // A run begins one when all batches of its plan that are known have been begun. The
 // loader's mutex guards it.
 type growth struct {
-	plan   *plan         // the plan that waits for its next batch, or nil
-	idle   chan struct{} // closed when the loop has nothing else to wait for
-	closed bool          // whether idle is
-	done   chan struct{} // closed when the wait is over; nil if the loop itself waits
-	err    error         // of the dataset
+	plan   *plan           // the plan that waits for its next batch, or nil
+	idle   chan struct{}   // closed when the loop has nothing else to wait for
+	closed bool            // whether idle is
+	done   <-chan struct{} // closed when the wait is over; nil if the loop itself waits
+	err    error           // of the dataset
 }
 
 // demand begins a growth, unless there is one. Without workers the loop does the waiting
@@ -37,17 +36,8 @@ func (r *run) demand() {
 		r.starve()
 		return
 	}
-	g.done = make(chan struct{})
-	n := g.plan.needs()
-	p := &planning{epoch: g.plan.epoch, begun: time.Now(), awaited: n}
-	r.l.plannings = append(r.l.plannings, p)
-	r.l.outside.enter()
-	go func(plan *plan, idle <-chan struct{}, done chan<- struct{}) {
-		defer close(done)
-		defer r.l.endPlanning(p)
-		p.goroutine.Store(goroutineID())
-		r.grow(plan, n, idle)
-	}(g.plan, g.idle, g.done)
+	n, plan, idle := g.plan.needs(), g.plan, g.idle
+	g.done = r.l.startPlanning(fmt.Sprintf("waiting for %d samples of a dataset of unknown length", n), func() { r.grow(plan, n, idle) })
 }
 
 // starve tells the dataset that the loop waits for its samples and has no batch left. The

@@ -12,12 +12,35 @@ import (
 // A planning is a call of the sampler for an epoch, which may take long. It runs in
 // a goroutine of its own: the next epoch is planned while the current one is
 // loaded. The goroutine belongs to the loader rather than to the run, so that a
-// loop can end before it. Close waits for it. The wait for more samples is one, too.
+// loop can end before it. Close waits for it. The wait for more samples is one, too,
+// and so is the end of a foresight.
 type planning struct {
-	epoch     int
-	awaited   int // number of samples that it waits for, or 0
+	doing     string // what the goroutine does, in words
 	begun     time.Time
 	goroutine atomic.Int64
+}
+
+// startPlanning calls f in a goroutine of its own. ended is closed when f has returned. The
+// caller holds the mutex.
+func (l *Loader) startPlanning(doing string, f func()) (ended <-chan struct{}) {
+	p := &planning{doing: doing, begun: time.Now()}
+	over := make(chan struct{})
+	l.plannings = append(l.plannings, p)
+	l.outside.enter()
+	go func() {
+		defer close(over)
+		defer l.endPlanning(p)
+		p.goroutine.Store(goroutineID())
+		f()
+	}()
+	return over
+}
+
+func (l *Loader) endPlanning(p *planning) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.plannings = slices.DeleteFunc(l.plannings, func(q *planning) bool { return q == p })
+	l.outside.leave()
 }
 
 // planNext starts planning the epoch after the cursor's. The caller holds the mutex.
@@ -34,29 +57,7 @@ func (r *run) planFrom(from Position) {
 	if r.l.cfg.workers == 0 || r.stopped.Load() {
 		return
 	}
-	p := &planning{epoch: from.Epoch, begun: time.Now()}
-	r.l.plannings = append(r.l.plannings, p)
-	r.l.outside.enter()
-	go func() {
-		defer r.l.endPlanning(p)
-		p.goroutine.Store(goroutineID())
-		r.plan(from)
-	}()
-}
-
-// doing is what the goroutine does, in words.
-func (p *planning) doing() string {
-	if p.awaited > 0 {
-		return fmt.Sprintf("waiting for %d samples of a dataset of unknown length", p.awaited)
-	}
-	return fmt.Sprintf("planning epoch %d", p.epoch)
-}
-
-func (l *Loader) endPlanning(p *planning) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.plannings = slices.DeleteFunc(l.plannings, func(q *planning) bool { return q == p })
-	l.outside.leave()
+	r.l.startPlanning(fmt.Sprintf("planning epoch %d", from.Epoch), func() { r.plan(from) })
 }
 
 // plan plans the first epoch with batches, from a position on.

@@ -22,7 +22,7 @@ type TimeoutError struct {
 // Stuck is a call of the dataset, the sampler or a hook that had not returned when
 // the time was up.
 type Stuck struct {
-	Worker int    // the worker's number; -1 for a goroutine that plans an epoch or waits for samples
+	Worker int    // the worker's number; -1 for a goroutine that plans an epoch, waits for samples or ends what Foresee began
 	Doing  string // the purpose of the call, such as "placing a sample"
 	Index  int    // the sample that is placed; -1 if none is
 	Name   string // the dataset's name for the sample; may be empty
@@ -125,7 +125,7 @@ func stuck(workers []*worker, plannings []*planning) []Stuck {
 		}
 	}
 	for _, p := range plannings {
-		s := Stuck{Worker: -1, Index: -1, Doing: p.doing(), For: time.Since(p.begun)}
+		s := Stuck{Worker: -1, Index: -1, Doing: p.doing, For: time.Since(p.begun)}
 		calls = append(calls, call{s, p.goroutine.Load()})
 	}
 	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(b.For, a.For) })

@@ -63,7 +63,7 @@ func (l *Loader) Working() []Activity {
 	}
 	all = append(all, activities...)
 	for _, p := range plannings {
-		all = append(all, Activity{Worker: -1, Doing: p.doing(), Epoch: -1, Batch: -1, Index: -1, For: time.Since(p.begun)})
+		all = append(all, Activity{Worker: -1, Doing: p.doing, Epoch: -1, Batch: -1, Index: -1, For: time.Since(p.begun)})
 	}
 	return all
 }

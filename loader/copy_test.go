@@ -221,3 +221,12 @@ func TestMemoryThatNoMachineHasIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
+	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
+	for b := range l.Epoch(t.Context(), 0) {
+		if got, want := b.String(), "batch 0 of epoch 0: 1 sample of x int64 ()"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -189,12 +189,3 @@ func TestPanicInBatchDeliveredLosesNoSlab(t *testing.T) {
 		t.Errorf("Close: %v, %d slabs are not freed", err, len(memory.out))
 	}
 }
-
-func TestFirstBatchWithoutWorkersIsPlacedByOneCall(t *testing.T) {
-	ds := &gatherer{fake: &fake{n: 16}}
-	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(8))
-	collect(t, l, 0, 1)
-	if got := ds.calls.Load(); got != 2 {
-		t.Errorf("%d calls of PlaceBatch, want one a batch", got)
-	}
-}

@@ -327,3 +327,26 @@ func TestHooksOfSamplesDoNotAllocate(t *testing.T) {
 		t.Errorf("%.1f allocations per batch, want 20 at most; %d samples, want %d", perBatch, samples, 6*n)
 	}
 }
+
+func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
+	var mu sync.Mutex
+	var log []string
+	note := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		log = append(log, fmt.Sprintf(format, args...))
+	}
+	l := newLoader(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
+		loader.Observe(loader.Trace{
+			BatchBegun:     func(b loader.BatchInfo) { note("begun %d", b.Batch) },
+			BatchReady:     func(b loader.BatchInfo, _ time.Duration) { note("ready %d", b.Batch) },
+			BatchDelivered: func(b loader.BatchInfo, _ time.Duration) { note("delivered %d", b.Batch) },
+			SampleFailed:   func(err *loader.SampleError) { note("failed %d", err.Index) },
+		}))
+	outcome(t, l)
+	slices.Sort(log)
+	want := []string{"begun 0", "begun 1", "delivered 0", "delivered 1", "failed 3", "ready 0", "ready 1"}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %v, want %v", log, want)
+	}
+}

@@ -3,18 +3,10 @@ package loader_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"runtime"
-	"runtime/pprof"
-	"runtime/trace"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,141 +145,6 @@ func TestStatsOfFewAndSmallReadAsThose(t *testing.T) {
 	}
 }
 
-func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
-	var mu sync.Mutex
-	var log []string
-	note := func(format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		log = append(log, fmt.Sprintf(format, args...))
-	}
-	l := newLoader(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
-		loader.Observe(loader.Trace{
-			BatchBegun:     func(b loader.BatchInfo) { note("begun %d", b.Batch) },
-			BatchReady:     func(b loader.BatchInfo, _ time.Duration) { note("ready %d", b.Batch) },
-			BatchDelivered: func(b loader.BatchInfo, _ time.Duration) { note("delivered %d", b.Batch) },
-			SampleFailed:   func(err *loader.SampleError) { note("failed %d", err.Index) },
-		}))
-	outcome(t, l)
-	slices.Sort(log)
-	want := []string{"begun 0", "begun 1", "delivered 0", "delivered 1", "failed 3", "ready 0", "ready 1"}
-	if !slices.Equal(log, want) {
-		t.Errorf("got %v, want %v", log, want)
-	}
-}
-
-func TestProfilesShowWorkerAndStage(t *testing.T) {
-	for _, stage := range []string{"", dataset.StageRead} {
-		var profile bytes.Buffer
-		ds := &fake{n: 1, place: func(_ context.Context, i int, dst dataset.Slot) error {
-			if stage != "" {
-				dst.Stage(stage)
-			}
-			return pprof.Lookup("goroutine").WriteTo(&profile, 1)
-		}}
-		want := `"worker":"0"`
-		if stage != "" {
-			want = `"stage":"read", ` + want
-		}
-		collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
-		if !strings.Contains(profile.String(), want) {
-			t.Errorf("stage %q: no goroutine has the labels %s:\n%s", stage, want, &profile)
-		}
-	}
-}
-
-func TestExecutionTracesShowBatchesWaitsAndStages(t *testing.T) {
-	if trace.IsEnabled() {
-		t.Skip("the test itself is being traced")
-	}
-	var events bytes.Buffer
-	if err := trace.Start(&events); err != nil {
-		t.Fatal(err)
-	}
-	ds := &fake{n: 1, place: func(_ context.Context, i int, dst dataset.Slot) error {
-		dst.Stage("thinking")
-		return nil
-	}}
-	collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
-	trace.Stop()
-	for _, name := range []string{"loader.wait", "loader.build", "loader.batch", "epoch 0, batch 0", "loader.draw", "thinking", "loader.finish", "loader.body"} {
-		if !bytes.Contains(events.Bytes(), []byte(name)) {
-			t.Errorf("no task, region or log %q in the trace", name)
-		}
-	}
-}
-
-// TestStagesBelongToTheirBatchInExecutionTraces: also those of a worker that helps.
-func TestStagesBelongToTheirBatchInExecutionTraces(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("SKIPPED: there is no go command, which reads execution traces")
-	}
-	if trace.IsEnabled() {
-		t.Skip("the test itself is being traced")
-	}
-	path := filepath.Join(t.TempDir(), "trace")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := trace.Start(f); err != nil {
-		t.Fatal(err)
-	}
-	ds := &fake{n: 8, place: func(_ context.Context, i int, dst dataset.Slot) error {
-		dst.Stage(fmt.Sprintf("batch-%d", i/4))
-		time.Sleep(time.Millisecond)
-		return nil
-	}}
-	collect(t, newLoader(t, ds, loader.Workers(2), loader.BatchSize(4)), 0, 1)
-	trace.Stop()
-	text, err := exec.CommandContext(t.Context(), goTool, "tool", "trace", "-d=parsed", path).CombinedOutput()
-	if err != nil {
-		t.Skipf("SKIPPED: go tool trace does not work here: %v\n%s", err, text)
-	}
-	for batch := range 2 {
-		logged := regexp.MustCompile(fmt.Sprintf(`Log .*Task=(\d+) .*Message="epoch 0, batch %d"`, batch)).FindSubmatch(text)
-		if logged == nil {
-			t.Fatalf("no task of batch %d in\n%s", batch, text)
-		}
-		stage := regexp.MustCompile(fmt.Sprintf(`RegionBegin .*Task=%s Type="batch-%d"`, logged[1], batch))
-		if got := len(stage.FindAll(text, -1)); got != 4 {
-			t.Errorf("%d stages belong to batch %d, want 4", got, batch)
-		}
-	}
-}
-
-func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
-	processors := float64(runtime.GOMAXPROCS(0))
-	for _, c := range []struct {
-		stage string
-		busy  float64 // processors
-		want  int
-	}{
-		{dataset.StageDecode, processors, 1},
-		{dataset.StageDecode, processors / 2, 0}, // the workers wait for something
-		{dataset.StageRead, processors, 0},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var text bytes.Buffer
-			ds := &fake{n: 20, place: func(_ context.Context, i int, dst dataset.Slot) error {
-				dst.Stage(c.stage)
-				time.Sleep(time.Second)
-				return nil
-			}}
-			l := newLoader(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))), occupies(c.busy))
-			for range 2 {
-				for range l.Epoch(t.Context(), 0) {
-				}
-			}
-			if got := strings.Count(text.String(), "more workers than processors"); got != c.want {
-				t.Errorf("stage %s, %v processors busy: %d lines of advice, want %d:\n%s", c.stage, c.busy, got, c.want, &text)
-			}
-		})
-	}
-}
-
 // TestProcessorTimeIsThatOfLoops computes until the system has counted it.
 func TestProcessorTimeIsThatOfLoops(t *testing.T) {
 	begun, known := machine.ProcessTime()
@@ -319,15 +176,6 @@ func TestProcessorTimeIsThatOfLoops(t *testing.T) {
 	ended, _ := machine.ProcessTime()
 	if got := before.ProcessorTime; got > ended-begun-2*step {
 		t.Errorf("got %v of %v, of which 100ms were between loops", got, ended-begun)
-	}
-}
-
-func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
-	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
-	for b := range l.Epoch(t.Context(), 0) {
-		if got, want := b.String(), "batch 0 of epoch 0: 1 sample of x int64 ()"; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }
 

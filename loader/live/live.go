@@ -14,7 +14,9 @@
 // The page needs no JavaScript and loads nothing from elsewhere. It only reads. It shows
 // names of samples but no texts of errors, because these may contain URLs that grant
 // access. Like the pages of net/http/pprof, it is for people who may see the internals of
-// the program. No handler is registered unless you do it.
+// the program. No handler is registered unless you do it. Pages of other sites can neither read nor
+// embed it, but it does not check under which name it was asked for: where a browser may be led
+// to it by a name that another site controls (DNS rebinding), check the request's Host before.
 package live
 
 import (

@@ -63,7 +63,8 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	w.Write(body.Bytes()) // an error means that the client is gone
+	h.Set("Cross-Origin-Resource-Policy", "same-origin") // pages of other sites cannot embed it
+	w.Write(body.Bytes())                                // an error means that the client is gone
 }
 
 // The size of the lines' boxes.

@@ -50,6 +50,23 @@ func TestHostileNamesDoNoHarm(t *testing.T) {
 	}
 }
 
+func TestPagesOfOtherSitesCannotUseThePage(t *testing.T) {
+	var view live.View
+	for _, query := range []string{"", "format=json"} {
+		_, resp := get(t, &view, query)
+		for header, want := range map[string]string{
+			"Cross-Origin-Resource-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "",
+		} {
+			if got := resp.Header.Get(header); got != want {
+				t.Errorf("%q: %s is %q, want %q", query, header, got, want)
+			}
+		}
+		if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%q: the policy is %q", query, policy)
+		}
+	}
+}
+
 func TestThePageOnlyReads(t *testing.T) {
 	var view live.View
 	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "PUT": 405, "DELETE": 405} {

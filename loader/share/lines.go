@@ -81,10 +81,10 @@ func (s *server) greeting(readers int) any {
 }
 
 // keep is how many batches the reader may hold without copying them, so that it does
-// not slow the loader down: all slabs but one per worker. It is at least two, because the next batch comes before the
-// reader frees the one of its loop body. With ragged fields it is not more than two,
-// because more could fill the memory to which the loader limits itself. One slab is
-// always left for the loader.
+// not slow the loader down: all slabs but one per worker. It is at least two, because the
+// next batch comes before the reader frees the one of its loop body. With ragged fields it
+// is not more than two, because more could fill the memory to which the loader limits
+// itself. One slab is always left for the loader.
 func keep(s loader.Stats, ragged bool) int {
 	n := 2
 	if !ragged {

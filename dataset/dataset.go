@@ -22,8 +22,8 @@
 //
 //   - an Open function that finds the number of samples and their [Spec], from
 //     headers alone if it can, and returns a [Dataset]. It returns an
-//     error for a file whose samples cannot be read later. It compares what a header promises with the size of
-//     the file before it allocates memory;
+//     error for a file whose samples cannot be read later. It compares what a
+//     header promises with the size of the file before it allocates memory;
 //   - a [Reader] per worker, which holds file handles and scratch memory. Its
 //     Place begins with [CheckIndex] and calls [Slot.Stage] with [StageRead]
 //     and [StageDecode]. It writes every element through [Row], [Set] and

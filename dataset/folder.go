@@ -75,8 +75,8 @@ func NoClasses() FolderOption {
 //
 // Images are files named .jpg, .jpeg, .png, .gif, .webp, .bmp, .tif, .tiff,
 // .ppm, .pgm, .pbm or .pnm, in lower or upper case, or as [Extensions] says.
-// Other files are skipped, and so are files and folders whose names begin with a dot. Symbolic links are
-// followed, except a link to a folder that contains it.
+// Other files are skipped, and so are files and folders whose names begin with a
+// dot. Symbolic links are followed, except a link to a folder that contains it.
 //
 // A class without images is an error, and so is a folder that cannot be read.
 // All of these errors are reported together.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -145,26 +144,16 @@ func TestReadAheadAcceptsAnyIndices(t *testing.T) {
 	imageFolder(t, pets).ReadAhead(t.Context(), []int{0})
 }
 
-// opens counts how often files are opened.
-type opens struct {
-	fs.FS
-	n atomic.Int64
-}
-
-func (o *opens) Open(name string) (fs.File, error) {
-	o.n.Add(1)
-	return o.FS.Open(name)
-}
-
 func TestReadAheadOpensFilesOfNoOtherSystemTwice(t *testing.T) {
-	fsys := &opens{FS: pets}
+	fsys := &datatest.OpenedFS{FS: pets}
 	f := imageFolder(t, fsys)
-	before := fsys.n.Load()
+	fsys.Opens() // by the scan
 	for range 3 {
 		f.ReadAhead(t.Context(), []int{0, 1, 2})
 	}
-	if got := fsys.n.Load() - before; got != 1 {
-		t.Errorf("%d files were opened, want 1, which shows of what kind they are", got)
+	opens := fsys.Opens()
+	if first := f.Path(0); len(opens) != 1 || opens[first] != 1 {
+		t.Errorf("files were opened: %v, want %s once, which shows of what kind they are", opens, first)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 // many as [Together] sets, form a pool, and the samples of each pool are shuffled.
 //
 // A group is what is expensive to load, such as a patient's decoded volumes or a
-// block of a record shard, for which package dataset/shards has the ends. If memory has room for the groups of two pools in each
-// lane, each group is loaded once per epoch. The second pool is needed while the
-// loader goes from one pool to the next.
+// block of a record shard. The method Ends of volume.Cut, and package
+// dataset/shards, have their ends. If memory has room for the groups of two pools
+// in each lane, each group is loaded once per epoch. The second pool is needed
+// while the loader goes from one pool to the next.
 //
 // [Lanes] cuts the shuffled groups into equal parts, the lanes. Pools are formed
 // in each lane, and place k of the order is in lane k mod lanes. If the world size

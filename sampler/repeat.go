@@ -15,6 +15,8 @@ import (
 // orders of RandomSampler, which draws all permutations of an epoch from one
 // generator.
 //
+// Put [Shard] around Repeat, not into it: orders of Repeat are no [Part].
+//
 // All epochs of s must be as long as its epoch 0. An order keeps ⌈draws/n⌉ orders
 // of s. It is an error if s is empty and draws is not 0. A negative draws panics,
 // and so does a nil s.

@@ -88,8 +88,9 @@ func (c *Cut) Name(i int) string {
 // Cohort is the cohort that was cut.
 func (c *Cut) Cohort() *Cohort { return c.cohort }
 
-// Ends has, for every patient of the cohort, the index after its last sample. sampler.Grouped takes it to go through a few patients at a time, if
-// the cache cannot hold all.
+// Ends has, for every patient of the cohort, the index after its last sample.
+// sampler.Grouped takes it to go through a few patients at a time, if the cache
+// cannot hold all.
 func (c *Cut) Ends() []int {
 	ends := make([]int, c.cohort.Len())
 	n := c.Len()

@@ -5,40 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 )
 
-// openCounter counts how often files are opened.
-type openCounter struct {
-	fs.FS
-	mu    sync.Mutex
-	opens map[string]int
-}
-
-func (c *openCounter) Open(name string) (fs.File, error) {
-	c.mu.Lock()
-	c.opens[name]++
-	c.mu.Unlock()
-	return c.FS.Open(name)
-}
-
 func TestVolumesAreDecodedOnce(t *testing.T) {
-	fsys := &openCounter{FS: patients(3), opens: map[string]int{}}
+	fsys := &datatest.OpenedFS{FS: patients(3)}
 	cohort := cohortOf(t, fsys)
-	headers := maps.Clone(fsys.opens)
+	fsys.Opens() // of the headers
 	_, release, err := cohort.Load(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	release()
-	once := fsys.opens["p0/ct.nrrd"] - headers["p0/ct.nrrd"]
+	once := fsys.Opens()["p0/ct.nrrd"]
 	if once < 1 {
 		t.Fatal("Load opened nothing")
 	}
@@ -55,10 +41,11 @@ func TestVolumesAreDecodedOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for p := range 3 {
+	opens := fsys.Opens()
+	for p, want := range []int{0, once, once} { // the first patient has been loaded
 		name := fmt.Sprintf("p%d/ct.nrrd", p)
-		if got := fsys.opens[name] - headers[name]; got != once {
-			t.Errorf("%s was opened %d times for its values, want %d", name, got, once)
+		if got := opens[name]; got != want {
+			t.Errorf("%s was opened %d times for its values, want %d", name, got, want)
 		}
 	}
 	got := cohort.Stats()

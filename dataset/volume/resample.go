@@ -18,8 +18,9 @@ import (
 // nearest voxel.
 //
 // The outer edge of the first voxel stays where it is, and n voxels of spacing s
-// become round(n·s/spacing) voxels, at least one. The centre of voxel i of the result is at index (i + ½)·spacing/s - ½ of the
-// old volume, so the origin moves by half the difference of the spacings.
+// become round(n·s/spacing) voxels, at least one. The centre of voxel i of the
+// result is at index (i + ½)·spacing/s - ½ of the old volume, so the origin moves
+// by half the difference of the spacings.
 // Beyond the centres of its outermost voxels, a volume has the values of these
 // voxels. ITK's resample filter gives the same on that grid, and so does SciPy's
 // zoom with grid_mode if n·s/spacing is a whole number. Like both, Resample does

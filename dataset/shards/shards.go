@@ -32,7 +32,8 @@
 // A record that is damaged is an error when it is read, and names the shard and the
 // offset. If a block's checksum is wrong, the block is read a second time; then it is an
 // error of each of its samples. A shard that cannot be divided into samples is an error
-// of [Scan]. No memory is allocated because a header alone promises data.
+// of [Scan]. No memory is allocated because a header alone promises data, except for the window
+// of a zstd frame, of at most 128 MiB.
 package shards
 
 import (

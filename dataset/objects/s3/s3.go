@@ -7,7 +7,8 @@
 //
 // The AWS SDK finds credentials, region and endpoint as in all its programs: in the
 // environment (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL_S3, …), in the files in
-// ~/.aws, or from the machine's role. They are in no error of this package.
+// ~/.aws, or from the machine's role. They are in no error of this package. A bucket that
+// everybody may read needs [Anonymous], and its region.
 //
 // The version of an object is its ETag, and every read is of one version. For the
 // meaning of errors see package objects. [objects.Client] tries again, so the SDK does
@@ -67,8 +68,14 @@ func Client(change func(*s3.Options)) Option {
 	return Option{func(s *settings) { s.client = append(s.client, change) }}
 }
 
+// Anonymous sends requests without credentials, for a bucket that everybody may read.
+func Anonymous() Option {
+	return Client(func(o *s3.Options) { o.Credentials = aws.AnonymousCredentials{} })
+}
+
 // Open finds the configuration, and makes the remote of a bucket. It sends nothing to
-// the bucket.
+// the bucket. It is an error if nothing tells the region, which other services need, too:
+// most accept any.
 func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error) {
 	var s settings
 	for _, option := range options {
@@ -91,6 +98,9 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 		c.Credentials = credentials{c.Credentials}
 	}
 	client := s3.NewFromConfig(c, append([]func(*s3.Options){single}, s.client...)...)
+	if client.Options().Region == "" {
+		return nil, fmt.Errorf("s3: Open(%q): no region: want AWS_REGION, such as us-east-1, or a region in ~/.aws/config", bucket)
+	}
 	return &Bucket{name: bucket, client: client}, nil
 }
 

@@ -226,6 +226,25 @@ func TestMissingCredentialsAreFinal(t *testing.T) {
 	}
 }
 
+func TestPublicBucketsAreReadWithoutCredentials(t *testing.T) {
+	var asked http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Header.Clone()
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	b, err := Open(t.Context(), "b", Config(configured(server.URL, secret)), Client(pathStyle), Anonymous())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Get(t.Context(), objects.Object{Name: "x"}, 0, 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want the service's answer", err)
+	}
+	if asked == nil || asked.Get("Authorization") != "" {
+		t.Errorf("the request has the header %v", asked)
+	}
+}
+
 func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 	server := conformance.HTTP2(t)
 	c := configured(server.URL, secret)
@@ -281,6 +300,11 @@ func TestOpenUsesTheSDKsChain(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), ""); err == nil || err.Error() != "s3: Open: want the name of a bucket" {
 		t.Error(err)
+	}
+	t.Setenv("AWS_REGION", "")
+	t.Setenv("AWS_DEFAULT_REGION", "")
+	if _, err := Open(t.Context(), "other", Client(pathStyle)); err == nil || err.Error() != `s3: Open("other"): no region: want AWS_REGION, such as us-east-1, or a region in ~/.aws/config` {
+		t.Errorf("without a region: %v", err)
 	}
 }
 

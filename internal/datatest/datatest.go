@@ -1,4 +1,4 @@
-// Package datatest holds what the tests of several dataset packages share.
+// Package datatest holds what the tests of several packages of datasets and loaders share.
 package datatest
 
 import (

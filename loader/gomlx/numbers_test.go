@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 )
@@ -30,11 +31,6 @@ func goBackend(t testing.TB) compute.Backend {
 	return b
 }
 
-// numbers is a dataset with a name for every sample.
-type numbers struct{ dataset.Dataset }
-
-func (n numbers) Name(i int) string { return fmt.Sprintf("%d.jpg", i) }
-
 // numbered has n samples that are made of their number, one of which may be broken.
 func numbered(n, broken int) dataset.Dataset {
 	spec := dataset.Spec{
@@ -46,7 +42,7 @@ func numbered(n, broken int) dataset.Dataset {
 		{Name: "text", Dtype: tensor.Uint8, Ragged: true},
 		{Name: "uint", Dtype: tensor.Uint},
 	}
-	return numbers{dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
+	return datatest.Named(dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
 		if i == broken {
 			return errBroken
 		}
@@ -61,7 +57,7 @@ func numbered(n, broken int) dataset.Dataset {
 		dataset.Grow[uint8](dst, 5, 1)[0] = 'x'
 		dataset.Row[uint](dst, 6)[0] = 0
 		return nil
-	})}
+	}), func(i int) string { return fmt.Sprintf("%d.jpg", i) })
 }
 
 func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {

@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -10,40 +9,23 @@ import (
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 )
 
-// A fake is a dataset with names of its own, whose samples take some time to decode.
-type fake struct {
-	names []string
-	took  func(i int) time.Duration
+// fake is a dataset of samples with these names, which take some time to decode.
+func fake(names []string, took func(i int) time.Duration) dataset.Dataset {
+	return datatest.Named(datatest.Numbers(len(names), func(i int, dst dataset.Slot) error {
+		dst.Stage(dataset.StageDecode)
+		time.Sleep(took(i))
+		if names[i] == "bad" {
+			return errors.New("https://bucket/bad?signature=secret")
+		}
+		return nil
+	}), func(i int) string { return names[i] })
 }
-
-func (f fake) Len() int { return len(f.names) }
-
-func (f fake) Spec() dataset.Spec { return dataset.Spec{{Name: "x", Dtype: tensor.Int64}} }
-
-func (f fake) Name(i int) string { return f.names[i] }
-
-func (f fake) Open() (dataset.Reader, error) { return reader{f}, nil }
-
-type reader struct{ fake }
-
-func (r reader) Place(_ context.Context, i int, dst dataset.Slot) error {
-	dst.Stage(dataset.StageDecode)
-	time.Sleep(r.took(i))
-	if r.names[i] == "bad" {
-		return errors.New("https://bucket/bad?signature=secret")
-	}
-	dataset.Set(dst, 0, int64(i))
-	return nil
-}
-
-func (r reader) Close() error { return nil }
 
 func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
 	t.Helper()

@@ -1,13 +1,13 @@
 package live_test
 
 import (
-	"context"
 	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 )
@@ -17,7 +17,7 @@ func TestBusyFollowsAuto(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
-		ds := dataset.Func(50_000, fake{}.Spec(), func(context.Context, int, dataset.Slot) error {
+		ds := datatest.Numbers(50_000, func(int, dataset.Slot) error {
 			time.Sleep(20 * time.Millisecond)
 			return nil
 		})
@@ -40,7 +40,7 @@ func TestBusyFollowsAuto(t *testing.T) {
 func TestTheHistoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
-		l := newLoader(t, fake{make([]string, 1000), steady(time.Second)}, loader.Workers(1), loader.Observe(view.Trace("")))
+		l := newLoader(t, fake(make([]string, 1000), steady(time.Second)), loader.Workers(1), loader.Observe(view.Trace("")))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		r := reports(t, &view)[0]
@@ -60,7 +60,7 @@ func TestTheHistoryHasNoGapWhereBatchesBecomeSlow(t *testing.T) {
 			}
 			return 10 * time.Second
 		}
-		l := newLoader(t, fake{make([]string, 220), took}, loader.Workers(1), loader.Observe(view.Trace("")))
+		l := newLoader(t, fake(make([]string, 220), took), loader.Workers(1), loader.Observe(view.Trace("")))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		all := reports(t, &view)[0].History

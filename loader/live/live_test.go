@@ -13,14 +13,14 @@ import (
 func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
-		ds := fake{make([]string, 400), steady(100 * time.Millisecond)}
-		ds.names[3] = "three"
-		ds.took = func(i int) time.Duration {
+		names := make([]string, 400)
+		names[3] = "three"
+		ds := fake(names, func(i int) time.Duration {
 			if i == 3 {
 				return 200 * time.Millisecond
 			}
 			return 100 * time.Millisecond
-		}
+		})
 		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Observe(view.Trace("train")))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
@@ -54,7 +54,7 @@ func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 func TestTheViewNamesWhatTheLoopWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
-		ds := fake{[]string{"quick.jpg", "slow.jpg"}, func(i int) time.Duration { return time.Duration(i) * time.Minute }}
+		ds := fake([]string{"quick.jpg", "slow.jpg"}, func(i int) time.Duration { return time.Duration(i) * time.Minute })
 		l := newLoader(t, ds, loader.Workers(1), loader.Observe(view.Trace("train")))
 		go func() {
 			time.Sleep(20 * time.Second)
@@ -78,7 +78,7 @@ func TestTheViewNamesWhatTheLoopWaitsFor(t *testing.T) {
 func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	var view live.View
 	run := func(name string) {
-		l := newLoader(t, fake{make([]string, 8), steady(0)}, loader.Observe(view.Trace(name)))
+		l := newLoader(t, fake(make([]string, 8), steady(0)), loader.Observe(view.Trace(name)))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		if err := l.Close(); err != nil {
@@ -104,7 +104,7 @@ func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	var view live.View
 	hooks := loader.Observe(view.Trace("train"))
-	ds := fake{make([]string, 8), steady(0)}
+	ds := fake(make([]string, 8), steady(0))
 	l := newLoader(t, ds, hooks)
 	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: hook LoaderMade: live: Trace("train"): it belongs to a loader that is not closed`) {
 		t.Errorf("got %v", err)
@@ -122,7 +122,7 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 
 func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
 	var view live.View
-	l := newLoader(t, fake{make([]string, 8), steady(0)}, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
+	l := newLoader(t, fake(make([]string, 8), steady(0)), loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
 	for range l.Epoch(t.Context(), 0) {
 	}
 	page, _ := get(t, &view, "")
@@ -142,7 +142,7 @@ func TestTheViewMayBeAskedAtAnyTime(t *testing.T) {
 	}()
 	stop := view.Terminal(new(strings.Builder), time.Millisecond)
 	for range 3 {
-		l := newLoader(t, fake{make([]string, 500), steady(10 * time.Microsecond)}, loader.Workers(4), loader.BatchSize(3), loader.Observe(view.Trace("train")))
+		l := newLoader(t, fake(make([]string, 500), steady(10*time.Microsecond)), loader.Workers(4), loader.BatchSize(3), loader.Observe(view.Trace("train")))
 		for range l.Epochs(t.Context(), 0, 3) {
 		}
 		l.Close()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
 )
@@ -72,7 +73,7 @@ func TestSlowWriterDoesNotHoldUpTheLoader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := &gate{open: make(chan struct{})}
 		ds := samples(20_000, func(int, dataset.Slot) error { time.Sleep(time.Microsecond); return nil })
-		ds.name = func(i int) string { return strings.Repeat("x", 900) }
+		ds = datatest.Named(ds, func(i int) string { return strings.Repeat("x", 900) })
 		l, err := loader.New(ds, loader.Workers(2), loader.BatchSize(100), loader.Observe(trace.File(file, trace.Shortest(0))))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -143,7 +144,7 @@ func made(t *testing.T) (*tally, []byte) {
 		}
 		return nil
 	})
-	ds.name = func(i int) string { return fmt.Sprintf("дир/\"%d\"\\\x01😀.jpg", i) }
+	ds = datatest.Named(ds, func(i int) string { return fmt.Sprintf("дир/\"%d\"\\\x01😀.jpg", i) })
 	file := record(t, ds, 2, func(*loader.Batch) bool { time.Sleep(100 * time.Microsecond); return true },
 		loader.Workers(3), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(did.hooks()))
 	return did, file

@@ -2,38 +2,23 @@ package trace_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"testing"
 	"time"
 
-	"gorgonia.org/tensor"
-
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
 )
 
-// named is a dataset of int64 samples with names.
-type named struct {
-	dataset.Dataset
-	name func(i int) string
-}
-
-func (n named) Name(i int) string { return n.name(i) }
-
-// samples is a dataset of n samples, placed by place.
-func samples(n int, place func(i int, dst dataset.Slot) error) named {
-	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int64}}
-	ds := dataset.Func(n, spec, func(_ context.Context, i int, dst dataset.Slot) error {
-		dataset.Set(dst, 0, int64(i))
-		return place(i, dst)
-	})
-	return named{ds, func(i int) string { return fmt.Sprintf("%d.jpg", i) }}
+// samples has n samples with names, placed by place.
+func samples(n int, place func(i int, dst dataset.Slot) error) dataset.Dataset {
+	return datatest.Named(datatest.Numbers(n, place), func(i int) string { return fmt.Sprintf("%d.jpg", i) })
 }
 
 // photos is a dataset whose samples take 3 ms to read and 5 ms to decode.
-func photos(n int) named {
+func photos(n int) dataset.Dataset {
 	return samples(n, func(i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageRead)
 		time.Sleep(3 * time.Millisecond)
@@ -65,7 +50,7 @@ func record(t *testing.T, ds dataset.Dataset, epochs int, body func(b *loader.Ba
 	return file.Bytes()
 }
 
-func photosWithoutTime(n int) named {
+func photosWithoutTime(n int) dataset.Dataset {
 	return samples(n, func(i int, dst dataset.Slot) error {
 		dst.Stage(dataset.StageRead)
 		dst.Stage(dataset.StageDecode)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/trace"
 )
@@ -81,7 +82,7 @@ func TestSlowestOfNoneIsEmpty(t *testing.T) {
 func TestNamesInTheTableStayInTheirLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := samples(1, func(int, dataset.Slot) error { time.Sleep(time.Millisecond); return nil })
-		ds.name = func(int) string { return "a\nb\tc" }
+		ds = datatest.Named(ds, func(int) string { return "a\nb\tc" })
 		slow := trace.Slowest(1)
 		l, err := loader.New(ds, loader.Workers(1), loader.Observe(slow.Trace()))
 		if err != nil {

@@ -120,7 +120,7 @@ func (w *worker) lasts() time.Duration {
 	return time.Since(w.l.made) - time.Duration(since)
 }
 
-// stuck describes the call that the worker is in, if any.
+// stuck describes the call that the worker is in, if any, without the name of its sample.
 func (w *worker) stuck() (s Stuck, ok bool) {
 	what := w.call.what.Load()
 	if what == 0 {
@@ -129,7 +129,6 @@ func (w *worker) stuck() (s Stuck, ok bool) {
 	s = Stuck{Worker: w.id, Doing: doing(what), Index: -1, Stage: w.clock.Current(), For: w.lasts()}
 	if what > 0 {
 		s.Index = int(what) - 1
-		s.Name = w.l.name(s.Index, w.run.samples)
 	}
 	return s, true
 }

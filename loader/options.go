@@ -92,7 +92,8 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 
 // Timeout sets how long the loop waits for a batch. After that time it gets a
 // [TimeoutError] and ends. The default is 0: there is no limit. With Workers(0) the
-// loop places the samples itself, so only its wait for a kept batch is limited.
+// loop places the samples itself, so only its wait for a kept batch is limited, and
+// [Loader.Close] of another goroutine waits for the sample.
 //
 // When a loop ends, for any reason, it waits no longer than the Timeout for a call
 // of the dataset, the sampler or a hook. Where samples take less than 20 µs on

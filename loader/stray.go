@@ -160,5 +160,5 @@ func (l *Loader) closeTimedOut(workers []*worker, plannings []*planning) error {
 	if len(workers)+len(plannings) == 0 {
 		return nil
 	}
-	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: stuck(workers, plannings)}
+	return &TimeoutError{After: l.cfg.timeout, Epoch: -1, Batch: -1, Stuck: l.stuck(workers, plannings)}
 }

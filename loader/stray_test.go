@@ -290,6 +290,25 @@ func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
 	}
 }
 
+// TestTimeoutDoesNotWaitForANameThatHangsToo: it has to wait for the same lock, say.
+func TestTimeoutDoesNotWaitForANameThatHangsToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		l := newLoader(t, muttering{deaf(1, 0, hang), func() { <-hang }}, loader.Workers(1), loader.Timeout(time.Second))
+		begun := time.Now()
+		var e *loader.TimeoutError
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if !errors.As(err, &e) || len(e.Stuck) != 1 || e.Stuck[0].Index != 0 || e.Stuck[0].Name != "" {
+				t.Errorf("got %v, want the sample without its name", err)
+			}
+		}
+		if took := time.Since(begun); took != 2*time.Second {
+			t.Errorf("the loop ended after %v, want twice the Timeout", took)
+		}
+		close(hang)
+	})
+}
+
 //go:noinline
 func parks(c <-chan struct{}) { <-c }
 

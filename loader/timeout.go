@@ -108,33 +108,68 @@ func (r *run) timedOut() error {
 	}
 	workers := slices.Concat(l.workers, l.strays)
 	l.mu.Unlock()
-	e.Stuck = stuck(workers, plannings)
+	e.Stuck = l.stuck(workers, plannings)
 	return e
 }
 
 // stuck lists the calls that workers and plannings have not returned from.
-func stuck(workers []*worker, plannings []*planning) []Stuck {
+func (l *Loader) stuck(workers []*worker, plannings []*planning) []Stuck {
 	type call struct {
 		Stuck
 		goroutine int64
+		samples   int // in the dataset
 	}
 	var calls []call
 	for _, w := range workers {
 		if s, ok := w.stuck(); ok {
-			calls = append(calls, call{s, w.goroutine.Load()})
+			c := call{s, w.goroutine.Load(), 0}
+			if s.Index >= 0 {
+				c.samples = w.run.samples
+			}
+			calls = append(calls, c)
 		}
 	}
 	for _, p := range plannings {
 		s := Stuck{Worker: -1, Index: -1, Doing: p.doing, For: time.Since(p.begun)}
-		calls = append(calls, call{s, p.goroutine.Load()})
+		calls = append(calls, call{s, p.goroutine.Load(), 0})
 	}
 	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(b.For, a.For) })
 	all := make([]Stuck, len(calls))
+	samples := make([]int, len(calls))
 	for i, c := range calls {
-		all[i] = c.Stuck
+		all[i], samples[i] = c.Stuck, c.samples
 	}
 	if len(all) > 0 {
 		all[0].Stack = stackOf(calls[0].goroutine)
+		l.nameInTime(all, samples)
 	}
 	return all
+}
+
+// nameInTime gives the calls the names of their samples. samples is how many their datasets
+// have. It waits for the dataset no longer than the Timeout, because a name may have to wait for
+// the call that hangs.
+func (l *Loader) nameInTime(calls []Stuck, samples []int) {
+	indices := make([]int, len(calls))
+	for i, c := range calls {
+		indices[i] = c.Index
+	}
+	names := make(chan string, len(calls)) // has room for all
+	l.mu.Lock()
+	l.startPlanning("naming samples", func() {
+		defer close(names)
+		for i, index := range indices {
+			names <- l.name(index, samples[i])
+		}
+	})
+	l.mu.Unlock()
+	timer := time.NewTimer(l.cfg.timeout)
+	defer timer.Stop()
+	for i := range calls {
+		select {
+		case calls[i].Name = <-names: // empty if the dataset has ended the goroutine
+		case <-timer.C:
+			return
+		}
+	}
 }

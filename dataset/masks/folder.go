@@ -22,8 +22,11 @@ type config struct {
 	max         int64
 }
 
-func newConfig(options []Option) (config, error) {
+func newConfig(images, masks fs.FS, options []Option) (config, error) {
 	c := config{max: 256 << 20, imageTypes: types, maskTypes: types}
+	if images == nil || masks == nil {
+		return c, errors.New("masks: the file system is nil")
+	}
 	for _, option := range options {
 		if option.set != nil {
 			option.set(&c)
@@ -90,7 +93,7 @@ var types = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", "
 // whose paths differ in the extension alone. Masks without an image are skipped. All
 // errors are reported together, the first ten in full.
 func Folder(images, masks fs.FS, options ...Option) (*Dataset, error) {
-	c, err := newConfig(options)
+	c, err := newConfig(images, masks, options)
 	if err != nil {
 		return nil, err
 	}

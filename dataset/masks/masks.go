@@ -33,7 +33,7 @@ type Dataset struct {
 // Pairs makes a dataset of pairs of files: images in one file system, masks in another,
 // which may be the same. It checks the paths, and not whether the files exist.
 func Pairs(images, masks fs.FS, pairs []Pair, options ...Option) (*Dataset, error) {
-	c, err := newConfig(options)
+	c, err := newConfig(images, masks, options)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,9 @@ func Tolerance(voxels float64) Option { return Option{func(c *config) { c.tolera
 
 func (c *core) validate() error {
 	var errs []error
+	if c.fsys == nil {
+		errs = append(errs, errors.New("volume: Open: the file system is nil"))
+	}
 	if len(c.sources) == 0 {
 		errs = append(errs, errors.New("volume: want a Scan or a Mask"))
 	}

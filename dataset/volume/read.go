@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A Decoder reads volumes of a format. [Read] chooses one by the name of the
@@ -64,6 +66,9 @@ func ReadHeader(fsys fs.FS, name string) (*Volume, error) {
 
 // decoderOf is the decoder for the name, or nil if no format has such names.
 func decoderOf(fsys fs.FS, name string) Decoder {
+	if fsys == nil {
+		return nil
+	}
 	base := strings.ToLower(name)
 	switch path.Ext(base) {
 	case ".nrrd", ".nhdr":
@@ -85,9 +90,20 @@ func decoderOf(fsys fs.FS, name string) Decoder {
 
 var errFormat = errors.New("want a file named .nrrd, .nhdr, .nii, .nii.gz, .hdr, .img, .mha, .mhd or .dcm, or a folder of a DICOM series")
 
+// readable reports what is missing to read a file.
+func readable(d Decoder, fsys fs.FS) error {
+	switch {
+	case fsys == nil:
+		return bulk.ErrNoFS
+	case d == nil:
+		return errFormat
+	}
+	return nil
+}
+
 func read(d Decoder, fsys fs.FS, name string, limit int64) (*Volume, error) {
-	if d == nil {
-		return nil, errFormat
+	if err := readable(d, fsys); err != nil {
+		return nil, err
 	}
 	v, err := d.Read(fsys, name, limit)
 	if err != nil {
@@ -100,8 +116,8 @@ func read(d Decoder, fsys fs.FS, name string, limit int64) (*Volume, error) {
 }
 
 func readHeader(d Decoder, fsys fs.FS, name string) (*Volume, error) {
-	if d == nil {
-		return nil, errFormat
+	if err := readable(d, fsys); err != nil {
+		return nil, err
 	}
 	v, err := d.ReadHeader(fsys, name)
 	if err != nil {

@@ -18,9 +18,15 @@ type Source struct {
 // ErrIrregular is the error for the name of a folder, a pipe or a device.
 var ErrIrregular = errors.New("not a file")
 
+// ErrNoFS is the error of a nil file system.
+var ErrNoFS = errors.New("the file system is nil")
+
 // Regular returns ErrIrregular if the file is not a regular one. It checks only if the file system is an fs.StatFS. A
 // file that does not exist is left to Open.
 func Regular(fsys fs.FS, name string) error {
+	if fsys == nil {
+		return ErrNoFS
+	}
 	if s, ok := fsys.(fs.StatFS); ok {
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
 			return ErrIrregular

@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // Match returns the sorted names of the files that match pattern (see [fs.Glob]). No
 // file is an error.
 func Match(fsys fs.FS, pattern string) ([]string, error) {
+	if fsys == nil {
+		return nil, bulk.ErrNoFS
+	}
 	names, err := fs.Glob(fsys, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("match %q: %w", pattern, err)

@@ -1,0 +1,43 @@
+package dataset_test
+
+import (
+	"fmt"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/dataset/csv"
+	"github.com/penstock-go/penstock/dataset/idx"
+	"github.com/penstock-go/penstock/dataset/masks"
+	"github.com/penstock-go/penstock/dataset/npy"
+	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/voc"
+	"github.com/penstock-go/penstock/dataset/volume"
+)
+
+// Of all formats.
+func TestNilFileSystemsAreErrors(t *testing.T) {
+	spec := dataset.Spec{{Name: "x", Dtype: tensor.Int8}}
+	for want, open := range map[string]func() error{
+		"npy: read x: the file system is nil":                    func() error { _, err := npy.Open(nil, "x", "x"); return err },
+		"npy: read x.npz: the file system is nil":                func() error { _, err := npy.OpenNpz(nil, "x.npz", nil); return err },
+		"npy: the file system is nil":                            func() error { _, err := npy.Items(nil, "*.npy", "x"); return err },
+		"idx: read x: the file system is nil":                    func() error { _, err := idx.Open(nil, "x", "x"); return err },
+		"csv: read x: the file system is nil":                    func() error { _, err := csv.Open(nil, "x", []csv.Field{csv.Text("a", "b")}); return err },
+		"packed: read x: the file system is nil":                 func() error { _, err := packed.Open(nil, "x"); return err },
+		"packed: read x.raw: the file system is nil":             func() error { _, err := packed.OpenRaw(nil, "x.raw", spec); return err },
+		"packed: the file system is nil":                         func() error { _, err := packed.Items(nil, "*.raw", spec); return err },
+		"coco: read x.json: the file system is nil":              func() error { _, err := coco.Open(nil, "x.json"); return err },
+		"voc: read ImageSets/Main/x.txt: the file system is nil": func() error { _, err := voc.Detection(nil, "x"); return err },
+		"masks: the file system is nil":                          func() error { _, err := masks.Folder(nil, nil); return err },
+		"volume: Open: the file system is nil":                   func() error { _, err := volume.Open(nil, volume.Scan("ct", "{patient}.nrrd")); return err },
+		"volume: read folder: the file system is nil":            func() error { _, err := volume.Read(nil, "folder", 0); return err },
+		"volume: read x.nrrd: the file system is nil":            func() error { _, err := volume.ReadHeader(nil, "x.nrrd"); return err },
+	} {
+		if got := fmt.Sprint(open()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/penstock-go/penstock/internal/wire"
 	"github.com/penstock-go/penstock/loader/remote"
@@ -91,19 +92,23 @@ func TestAPlanWhoseFieldsShareATensorIsRefused(t *testing.T) {
 }
 
 func TestPasswordsOfURLsAreNotShown(t *testing.T) {
-	var log strings.Builder
-	fails := planned("no plan")
-	for _, url := range []string{"http://trainer:secret@service", "trainer:secret@service:80", "http://trainer:secret@ service"} {
-		l, err := remote.Open(t.Context(), []string{url}, remote.HTTPClient(&http.Client{Transport: hosts{"service": fails}}),
-			remote.OpenWithin(1), remote.Logger(slog.New(slog.NewTextHandler(&log, nil))))
-		if err == nil {
-			l.Close()
-			t.Fatal("no error")
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		client := &http.Client{Transport: hosts{"service": planned("no plan")}}
+		for _, url := range []string{"http://trainer:secret@service", "trainer:secret@service:80", "http://trainer:secret@ service"} {
+			l, err := remote.Open(t.Context(), []string{url}, remote.HTTPClient(client), remote.Logger(slog.New(slog.NewTextHandler(&log, nil))))
+			if err == nil {
+				l.Close()
+				t.Fatal("no error")
+			}
+			if strings.Contains(err.Error()+log.String(), "secret") {
+				t.Errorf("%v, and the log %s", err, &log)
+			}
 		}
-		if strings.Contains(err.Error()+log.String(), "secret") {
-			t.Errorf("%v, and the log %s", err, &log)
+		if !strings.Contains(log.String(), "no replica answers") {
+			t.Errorf("the log %s, want that no replica answers", &log)
 		}
-	}
+	})
 }
 
 func TestATokenIsNotRedirectedToHTTP(t *testing.T) {

@@ -2,12 +2,10 @@ package objects_test
 
 import (
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -61,28 +59,27 @@ func TestBodiesOfAllResponsesAreClosed(t *testing.T) {
 
 // A service that is short of something should not have to make new connections, too.
 func TestRefusalsKeepTheConnection(t *testing.T) {
-	var connections atomic.Int32
-	h := letters()
-	server := httptest.NewUnstartedServer(h)
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			connections.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		h := letters()
+		remote, err := objects.HTTP("http://host/data/", objects.HTTPClient(serve(t, h)))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	server.Start()
-	t.Cleanup(server.Close)
-	remote, err := objects.HTTP(server.URL + "/data/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(remote.CloseIdleConnections)
-	for code := range 4 {
-		h.next(says(500+code, strings.Repeat("busy ", 100)))
-		if _, _, err := remote.Get(t.Context(), object, 0, 1); err == nil {
-			t.Error("no error")
+		connections := 0
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+			if !c.Reused {
+				connections++
+			}
+		}})
+		for code := range 4 {
+			h.next(says(500+code, strings.Repeat("busy ", 100)))
+			if _, _, err := remote.Get(ctx, object, 0, 1); err == nil {
+				t.Error("no error")
+			}
+			synctest.Wait()
 		}
-	}
-	if n := connections.Load(); n != 1 {
-		t.Errorf("%d connections for four requests one after the other, want 1", n)
-	}
+		if connections != 1 {
+			t.Errorf("%d connections for four requests one after the other, want 1", connections)
+		}
+	})
 }

@@ -8,13 +8,15 @@ import (
 )
 
 // Foresee tells the store which blocks will be read, and in which order, if it is an
-// [objects.Foreseer]: see package prefetch. It leaves out blocks that are in memory when
-// their turn comes, and ranges of more than 64 MiB, which are read in parts.
+// [objects.Foreseer]: see package prefetch. It leaves out ranges of more than 64 MiB, which are
+// read in parts, and blocks that are in memory, if there is room for all of them. Otherwise
+// these may have gone when their turn comes, and a Reader would wait for them.
 func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 	s, ok := d.store.(objects.Foreseer)
 	if !ok {
 		return nil
 	}
+	stays := d.index.size() <= d.memory.limit
 	return s.Foresee(f, objects.Blocks{
 		Len: len(d.index.blocks),
 		Of: func(sample int) int {
@@ -25,11 +27,7 @@ func (d *Dataset) Foresee(f dataset.Future) (stop func()) {
 			return b
 		},
 		At: func(b int, dst []objects.Block) []objects.Block {
-			if h := d.memory.peek(b); h != nil {
-				d.memory.release(h) // which keeps it in memory for longer
-				return dst
-			}
-			if d.memory.has(b) {
+			if stays && d.memory.has(b) {
 				return dst
 			}
 			var memory [4]Range

@@ -83,6 +83,53 @@ func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
 	})
 }
 
+// TestALaterEpochWaitsForNoBlockThatMemoryHeld has room for 16 of 36 blocks. Those that are in
+// memory when an epoch is foreseen have gone by the time it reads them.
+func TestALaterEpochWaitsForNoBlockThatMemoryHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rows, epochs = 50, 4
+		s := numberedShards(t, 6, 300)
+		index := scan(t, s, shards.WebDataset(), rows*1024, "s{0..5}.tar")
+		s.before = func(context.Context, string, int64) error {
+			time.Sleep(30 * time.Millisecond)
+			return nil
+		}
+		p, err := prefetch.New(s, prefetch.Memory(16*rows*1024))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
+		costly, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
+			time.Sleep(1500 * time.Microsecond)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := loader.New(costly, loader.Workers(4), loader.BatchSize(64),
+			loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, n := time.Now(), 0
+		for b, err := range l.Epochs(t.Context(), 0, epochs) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += b.Len()
+		}
+		took, computing := time.Since(begin), time.Duration(n)*1500*time.Microsecond/4
+		blocks := len(ds.Ends())
+		t.Logf("%d samples of %d blocks in %v, of which %v compute; %v", n, blocks, took, computing, p.Stats())
+		if took > computing*21/20 {
+			t.Errorf("took %v, want 1.05 times %v at most", took, computing)
+		}
+		if got := p.Stats(); got.Fetched > int64(epochs*blocks) || got.Direct > int64(epochs) {
+			t.Errorf("%d epochs of %d blocks: %v", epochs, blocks, got)
+		}
+	})
+}
+
 func TestStoreThatForeseesNothingIsNotTold(t *testing.T) {
 	s, index := numbered(t)
 	if numberedDataset(t, s, index).Foresee(nil) != nil {

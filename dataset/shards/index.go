@@ -174,6 +174,14 @@ func (x *Index) Len() int {
 	return x.blocks[len(x.blocks)-1].end
 }
 
+// size is how many bytes all blocks take in memory, as far as the index knows.
+func (x *Index) size() (n int64) {
+	for i := range x.blocks {
+		n += min(x.blocks[i].Size, math.MaxInt64-n)
+	}
+	return n
+}
+
 // Ends says where each block ends, in samples.
 func (x *Index) Ends() []int {
 	ends := make([]int, len(x.blocks))

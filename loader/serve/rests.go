@@ -29,12 +29,9 @@ const most = 1024
 const planned = 4
 
 // of is what remains of an epoch after a draw.
-func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest, error) {
+func (r *rests) of(ctx context.Context, of share, epoch, draw int) (rest loader.Rest, err error) {
 	key := restKey{of, epoch, draw}
-	r.mu.Lock()
-	rest, ok := r.m[key]
-	r.mu.Unlock()
-	if ok {
+	if rest, ok := r.known(key); ok {
 		return rest, nil
 	}
 	select {
@@ -42,6 +39,9 @@ func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest,
 		defer func() { <-r.turns }()
 	case <-ctx.Done():
 		return rest, ctx.Err()
+	}
+	if rest, ok := r.known(key); ok { // a request that came before has planned it
+		return rest, nil
 	}
 	schedule, err := r.s.schedule(of)
 	if err != nil {
@@ -59,4 +59,11 @@ func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest,
 	}
 	r.m[key] = rest
 	return rest, nil
+}
+
+func (r *rests) known(key restKey) (rest loader.Rest, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rest, ok = r.m[key]
+	return rest, ok
 }

@@ -56,6 +56,30 @@ func TestFewEpochsArePlannedAtOnce(t *testing.T) {
 	})
 }
 
+func TestRequestsThatWaitUseThePlanOfThoseBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var planned atomic.Int64
+		s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(40), func() {
+			time.Sleep(time.Second)
+			planned.Add(1)
+		}})))
+		time.Sleep(time.Minute)
+		before := planned.Load() // by the loader of the first batch
+		var group sync.WaitGroup
+		for range 32 {
+			group.Go(func() {
+				if w := get(s, "7/0-1"); w.Code != http.StatusOK {
+					t.Errorf("status %d: %s", w.Code, w.Body)
+				}
+			})
+		}
+		group.Wait()
+		if got := planned.Load() - before; got < 1 || got > 4 {
+			t.Errorf("the epoch was planned %d times, want at most 4: at once", got)
+		}
+	})
+}
+
 func TestAnEpochThatCannotBePlannedIsNotAMissingBatch(t *testing.T) {
 	s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(40), func() { panic("no order") }})))
 	for path, want := range map[string]int{"0/0-1?draw=41": 404, "1/0-1": 500, "1/0-1/3": 500} {

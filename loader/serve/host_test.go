@@ -28,6 +28,8 @@ func TestWithoutATokenAnotherSiteCannotReadBatches(t *testing.T) {
 		{"evil.example:8080", nil, "", 403},
 		{"127.0.0.1.evil.example", nil, "", 403},
 		{"10.0.0.1", nil, "", 403},
+		{"[::2]:8080", nil, "", 403},
+		{"localhost.evil.example", nil, "", 403},
 		{"evil.example", []serve.ListenOption{serve.Insecure()}, "", 200},
 		{"service.example", nil, "secret", 200},
 	} {

@@ -42,10 +42,11 @@ def get(session, replicas, path, patience=120):
     for replica in itertools.cycle(replicas):
         try:
             response = session.get(replica + path, headers=headers, timeout=(5, 60))
-            if response.status_code not in (409, 429, 502, 503, 504):  # 409: another plan than other replicas
-                response.raise_for_status()
+            if response.status_code == 200:
                 return response
-            problem = RuntimeError(f"{replica}: {response.text}")
+            problem = RuntimeError(f"{replica}: {response.status_code} {response.text}")
+            if response.status_code not in (409, 429, 502, 503, 504):  # 409: another plan than other replicas
+                raise problem
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as e:
             problem = e
         if time.monotonic() - begun > patience:

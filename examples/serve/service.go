@@ -22,7 +22,7 @@ func provide(ctx context.Context, o options, token string) error {
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	serving := []serve.Option{
-		serve.Loader(append(options, loader.Observe(leftOut(logger)))...), serve.Mode(mode), serve.Batches(o.batches),
+		serve.Loader(append(options, loader.Observe(leftOut(logger)))...), serve.Mode(mode), serve.Batches(o.batches), serve.Logger(logger),
 	}
 	if token != "" {
 		serving = append(serving, serve.Token(token))
@@ -33,7 +33,6 @@ func provide(ctx context.Context, o options, token string) error {
 	}
 	listening := []serve.ListenOption{
 		serve.Grace(o.drain, 30*time.Second),
-		serve.Logger(logger),
 		serve.Listening(func(a net.Addr) { fmt.Printf("plan %s at %v\n", s.Plan(), a) }),
 	}
 	if o.cert != "" || o.key != "" {
@@ -48,20 +47,16 @@ func provide(ctx context.Context, o options, token string) error {
 	return serve.ListenAndServe(ctx, o.listen, s, listening...)
 }
 
-// leftOut logs every image that cannot be read, the first time. Those whose batch is tried again
-// are not logged.
+// leftOut logs every image that is left out, the first time. The Server logs why batches cannot
+// be made.
 func leftOut(logger *slog.Logger) loader.Trace {
 	var seen sync.Map
 	return loader.Trace{SampleFailed: func(e *loader.SampleError) {
-		what := "an image is left out"
-		switch {
-		case dataset.Persists(e):
-			what = "a batch cannot be made until the service is started again"
-		case dataset.MayPass(e):
+		if dataset.MayPass(e) { // it ends the loop
 			return
 		}
 		if _, again := seen.LoadOrStore(e.Index, true); !again {
-			logger.Warn(what, "image", e.Name, "err", e.Err)
+			logger.Warn("an image is left out", "image", e.Name, "err", e.Err)
 		}
 	}}
 }

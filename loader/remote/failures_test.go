@@ -3,17 +3,24 @@ package remote_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -137,4 +144,59 @@ func TestACancelledLoopEndsWhileTheServiceWorks(t *testing.T) {
 		time.AfterFunc(10*time.Millisecond, cancel)
 	}
 	close(stuck)
+}
+
+// forbidding is a bucket that forbids access to all objects from 20.jpg on.
+type forbidding struct{}
+
+func (forbidding) List(context.Context, string, string) iter.Seq2[objects.Object, error] {
+	return func(func(objects.Object, error) bool) {}
+}
+
+func (forbidding) Get(_ context.Context, o objects.Object, _, _ int64) (io.ReadCloser, objects.Object, error) {
+	if o.Name >= "20.jpg" {
+		return nil, o, fmt.Errorf("forbidden: HTTP 403: %w", fs.ErrPermission)
+	}
+	return io.NopCloser(strings.NewReader("x")), objects.Object{Name: o.Name, Size: 1, Version: "1"}, nil
+}
+
+func TestALoopEndsWithTheReasonWhyTheServiceCannotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, err := objects.NewClient(forbidding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := datatest.Numbers(40, func(i int, _ dataset.Slot) error {
+			return store.ReadAt(context.Background(), objects.Object{Name: fmt.Sprintf("%02d.jpg", i), Size: 1}, make([]byte, 1), 0)
+		})
+		s, err := serve.New(t.Context(), ds, serve.Loader(loader.BatchSize(4)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		var log strings.Builder
+		l, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(&http.Client{Transport: hosts{"service": s}}),
+			remote.Logger(slog.New(slog.NewTextHandler(&log, nil))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, batches, last := time.Now(), 0, error(nil)
+		for _, err := range l.Epoch(t.Context(), 0) {
+			if last = err; err == nil {
+				batches++
+			}
+		}
+		took := time.Since(begun)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if batches != 5 || last == nil || took < 10*time.Second || took > 5*time.Minute {
+			t.Errorf("%d batches and %v after %v, want 5 and an error after about 70 s", batches, last, took)
+		}
+		for what, text := range map[string]string{"the error": fmt.Sprint(last), "the log": log.String()} {
+			if !strings.Contains(text, "status 503") || !strings.Contains(text, ".jpg: forbidden: HTTP 403") {
+				t.Errorf("%s does not say why: %s", what, text)
+			}
+		}
+	})
 }

@@ -2,10 +2,15 @@ package serve_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/internal/wire"
@@ -152,4 +157,52 @@ func TestAnObjectThatWasReplacedIsNotReadAgain(t *testing.T) {
 	if n := reads.Load(); n != 1 {
 		t.Errorf("the object was read %d times, want once", n)
 	}
+}
+
+// denied is how a store forbids access.
+type denied struct{ name string }
+
+func (d denied) Error() string { return "objects: read " + d.name + ": forbidden" }
+func (denied) Temporary() bool { return true }
+func (denied) Unwrap() error   { return fs.ErrPermission }
+
+// A trainer asks again, for other batches too.
+func TestTheLogSaysWhyBatchesCannotBeMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		s := newServer(t, &source{n: 80, fails: func(i int) error {
+			switch i / 20 {
+			case 1:
+				return errors.New("no good")
+			case 2:
+				return fmt.Errorf("read %d.jpg: %w", i, objects.ErrReplaced)
+			case 3:
+				return denied{fmt.Sprintf("%d.jpg", i)}
+			}
+			return nil
+		}}, serve.Loader(loader.BatchSize(4)), serve.Logger(slog.New(slog.NewTextHandler(&log, nil))))
+		for range 2 {
+			for range 3 {
+				for number := range 20 {
+					get(s, fmt.Sprintf("0/0-1/%d", number))
+				}
+			}
+			for level, want := range map[string][]string{
+				"WARN":  {"cannot be made now", "status=503", ".jpg: forbidden"},
+				"ERROR": {"cannot be made\" status=500", "no good", "until the service is started again", ".jpg: replaced"},
+			} {
+				for _, part := range want {
+					if got := strings.Count(log.String(), part); got != 1 || !strings.Contains(log.String(), "level="+level) {
+						t.Errorf("%q comes %d times, want once, with level %s:\n%s", part, got, level, log.String())
+					}
+				}
+			}
+			log.Reset()
+			time.Sleep(time.Minute)
+		}
+		s.Close()
+		if w := get(s, "0/0-1/15"); w.Code != 503 || log.Len() > 0 {
+			t.Errorf("after Close: status %d, the log %s", w.Code, log.String())
+		}
+	})
 }

@@ -110,6 +110,7 @@ func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
 	if e, ok := errors.AsType[*loader.SampleError](err); ok {
 		text.Name, text.Index = e.Name, &e.Index
 	}
+	s.tell(status, err)
 	answer(w, s.refused(status), text)
 }
 

@@ -44,9 +44,6 @@ func Grace(drain, end time.Duration) ListenOption {
 	return ListenOption{func(l *listening) { l.drain, l.end = drain, end }}
 }
 
-// Logger sets where errors of connections are logged. By default they are not.
-func Logger(log *slog.Logger) ListenOption { return ListenOption{func(l *listening) { l.log = log }} }
-
 // Listening sets a function that is called once the service listens, with its address. It
 // tells the port that the system chose for port 0.
 func Listening(f func(net.Addr)) ListenOption {
@@ -60,7 +57,6 @@ type listening struct {
 	insecure         bool
 	connections      int
 	drain, end       time.Duration
-	log              *slog.Logger
 	listening        func(net.Addr)
 }
 
@@ -74,7 +70,7 @@ type listening struct {
 //
 // A connection that sends no whole request in 10 s is closed.
 func ListenAndServe(ctx context.Context, address string, s *Server, options ...ListenOption) error {
-	l := listening{connections: 256, end: 30 * time.Second, log: slog.New(slog.DiscardHandler)}
+	l := listening{connections: 256, end: 30 * time.Second}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(&l)
@@ -167,7 +163,7 @@ func (l *listening) serve(ctx context.Context, address string, listener net.List
 		MaxHeaderBytes:    16 << 10,
 		Protocols:         new(http.Protocols), // HTTP/2 would copy every batch
 		TLSConfig:         secure,
-		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(s.cfg.log.Handler(), slog.LevelWarn),
 	}
 	server.Protocols.SetHTTP1(true)
 	limited := &limitedListener{Listener: listener, room: make(chan struct{}, l.connections), closed: make(chan struct{})}

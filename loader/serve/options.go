@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/penstock-go/penstock/internal/wire"
@@ -62,6 +63,10 @@ func Idle(d time.Duration) Option { return Option{func(c *config) { c.idle = d }
 // answer. Then it is disconnected, so that slow readers do not hold memory. The default is 30 s.
 func Stall(d time.Duration) Option { return Option{func(c *config) { c.stall = d }} }
 
+// Logger sets where it is logged why batches cannot be made, each reason once a minute at most,
+// and by [ListenAndServe] also errors of connections. By default nothing is logged.
+func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }} }
+
 type config struct {
 	loader   []loader.Option
 	mode     sampler.Mode
@@ -72,6 +77,7 @@ type config struct {
 
 	batches, inFlight, requests int
 	idle, stall                 time.Duration
+	log                         *slog.Logger // not nil
 }
 
 // kept is how many batches of a lane are kept after they were made.
@@ -83,6 +89,9 @@ func newConfig(options []Option) config {
 		if o.set != nil {
 			o.set(&c)
 		}
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
 	}
 	return c
 }

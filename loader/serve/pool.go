@@ -9,6 +9,7 @@ import (
 )
 
 var (
+	errBusy   = errors.New("too many requests at once")
 	errFull   = errors.New("all memory for batches is in use")
 	errClosed = errors.New("the service is ending")
 )
@@ -20,7 +21,7 @@ type pool struct {
 	mu     sync.Mutex
 	lanes  []*lane
 	closed bool
-	errs   error // of lanes that have ended
+	err    error // of the first lane that ended with one
 	group  sync.WaitGroup
 }
 
@@ -137,7 +138,9 @@ func (p *pool) remove(l *lane) {
 	defer p.mu.Unlock()
 	l.end()
 	l.expiry.Stop()
-	p.errs = errors.Join(p.errs, l.err)
+	if p.err == nil {
+		p.err = l.err
+	}
 	p.lanes = slices.DeleteFunc(p.lanes, func(other *lane) bool { return other == l })
 	close(l.done)
 }
@@ -166,5 +169,5 @@ func (p *pool) close() error {
 	}
 	p.mu.Unlock()
 	p.group.Wait()
-	return p.errs
+	return p.err
 }

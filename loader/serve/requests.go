@@ -110,7 +110,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, of share, a addres
 	case s.requests <- struct{}{}:
 		defer func() { <-s.requests }()
 	default:
-		status, err = http.StatusServiceUnavailable, errors.New("too many requests at once")
+		status, err = http.StatusServiceUnavailable, errBusy
 		return
 	}
 	begun := time.Now()

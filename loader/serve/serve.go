@@ -58,8 +58,8 @@
 //	409  the service serves another plan, which "plan" names
 //	500  the batch cannot be made, on any replica; "name" and "index" say which sample failed.
 //	     So it is after an object was replaced that the service has listed: start it again
-//	503  the service has too much to do, or ends, or data cannot be read now: try again
-//	     after Retry-After seconds, or another replica at once
+//	503  the service has too much to do, or ends, or this replica cannot read data now, also
+//	     because it may not: try again after Retry-After seconds, or another replica at once
 package serve
 
 import (
@@ -91,6 +91,7 @@ type Server struct {
 	lanes  pool
 	rests  rests
 	counts metrics
+	told   told
 
 	requests chan struct{} // a token for each request for a batch
 	draining atomic.Bool

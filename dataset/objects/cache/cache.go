@@ -36,8 +36,8 @@
 //
 // [New] reports what is wrong with the folder. After that no error of the disk is an
 // error of a read: a full disk or a missing permission leads to reads from the store.
-// [Stats] counts them, and has the latest one. A read whose context is done does not wait for
-// another process that changes the folder: its bytes are right, and are not stored.
+// [Stats] counts them, and has the latest one. A read whose context is done waits a second at
+// most for another process that changes the folder: its bytes are right, and are not stored.
 package cache
 
 import (
@@ -102,8 +102,9 @@ func New(s objects.Store, dir string, limit int64, options ...Option) (*Cache, e
 	return c, nil
 }
 
-// Close ends the use of the folder. The blocks stay. Later reads are errors. What it cannot
-// put away, because another process holds the folder, the next [New] deletes.
+// Close ends the use of the folder. The blocks stay. Later reads are errors, and what earlier
+// ones still read is not stored. What Close cannot put away, because another process holds the
+// folder for more than a second, the next [New] deletes.
 func (c *Cache) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -163,10 +164,8 @@ func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int6
 // blocks yields the offsets and the lengths of the blocks of a range.
 func (c *Cache) blocks(off, n int64) iter.Seq2[int64, int64] {
 	return func(yield func(int64, int64) bool) {
-		for end := off + n; off < end; off += c.blockSize {
-			if !yield(off, min(c.blockSize, end-off)) {
-				return
-			}
+		for n > 0 && yield(off, min(n, c.blockSize)) {
+			off, n = off+c.blockSize, n-c.blockSize
 		}
 	}
 }
@@ -229,7 +228,8 @@ func (c *Cache) Has(o objects.Object, off, n int64) bool {
 
 // Forget deletes the blocks of n bytes of o from byte off on that are in the folder. It is
 // for readers that know a checksum of the bytes: they may have been damaged on their way
-// from the store. If another process holds the folder for more than a second, they stay.
+// from the store. If another process holds the folder for more than a second, those that are
+// left stay.
 func (c *Cache) Forget(o objects.Object, off, n int64) {
 	o = c.remembered(o)
 	if o.Version == "" || c.closed.Load() {
@@ -238,7 +238,11 @@ func (c *Cache) Forget(o objects.Object, off, n int64) {
 	for first, n := range c.blocks(off, n) {
 		if k := c.keyOf(o, first, n); c.folder.has(k) {
 			c.count.damaged.Add(1)
-			c.count.failed(c.folder.soon(c.folder.removal(c.folder.block(k))))
+			err := c.folder.soon(c.folder.removal(c.folder.block(k)))
+			c.count.failed(err)
+			if errors.Is(err, errHeld) {
+				return
+			}
 		}
 	}
 }

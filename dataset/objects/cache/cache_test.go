@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -134,6 +135,20 @@ func TestLongReadsAreSeveralBlocks(t *testing.T) {
 	s.read(t, c, 1)
 	if got := c.Stats(); got.Misses != 2*blocks || got.Damaged != blocks || c.Stats().Used != o.Size+4*blocks {
 		t.Errorf("after Forget: %v", got)
+	}
+}
+
+// An object of unknown size, and a range that ends after the largest int64.
+func TestARangeThatCannotBeIsAnErrorOfTheStore(t *testing.T) {
+	s := newSource(1)
+	c := open(t, s, t.TempDir(), 100*blockSize)
+	o := s.object(0)
+	o.Size = -1
+	if err := c.ReadAt(t.Context(), o, make([]byte, 10), math.MaxInt64-1); err == nil {
+		t.Error("no error")
+	}
+	if c.Has(o, math.MaxInt64-1, 10) {
+		t.Error("Has says that it is there")
 	}
 }
 

@@ -31,14 +31,15 @@ type folder struct {
 	limit   int64
 	session string
 
-	lock *os.File
-	turn chan struct{} // has room for the goroutine that may lock the file
+	lock    *os.File
+	alive   *os.File      // the session's file
+	turn    chan struct{} // has room for the goroutine that may lock the file
+	closing chan struct{} // is closed when nobody may wait for the lock any longer
 
 	// Who has the turn uses these.
 	closed  bool
-	alive   *os.File // the session's file
-	listed  int      // the state's top when victims were listed
-	victims []key    // in ascending order
+	listed  int   // the state's top when victims were listed
+	victims []key // in ascending order
 }
 
 const (
@@ -64,7 +65,7 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 	if err := shared.Supported(); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, limit: limit, turn: make(chan struct{}, 1)}
+	f := &folder{dir: dir, limit: limit, turn: make(chan struct{}, 1), closing: make(chan struct{})}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, files.Cause(err)
 	}
@@ -153,16 +154,14 @@ func (f *folder) begin() error {
 }
 
 // close ends the session. Blocks that are being written are not stored.
-func (f *folder) close() error {
-	err := f.soon(func(s *state) error {
-		if f.alive == nil {
-			return nil
-		}
-		return f.bury(s)
-	})
+func (f *folder) close() (err error) {
+	if f.alive != nil {
+		err = f.soon(f.bury)
+	}
 	if errors.Is(err, errHeld) { // then the next process that opens the folder does it
 		err = nil
 	}
+	close(f.closing)
 	f.turn <- struct{}{}
 	defer func() { <-f.turn }()
 	f.closed = true

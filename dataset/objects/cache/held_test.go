@@ -90,3 +90,54 @@ func TestForgetAndCloseWaitASecondForAHeldFolder(t *testing.T) {
 		}
 	})
 }
+
+// A read without a deadline waits for the folder, and must not keep Close from ending.
+func TestCloseEndsTheWaitOfReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newSource(1), t.TempDir()
+		c, err := cache.New(s, dir, 100*blockSize, cache.BlockSize(blockSize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := hold(t, dir)
+		defer release()
+		o := s.object(0)
+		p := make([]byte, o.Size)
+		read := make(chan error, 1)
+		go func() { read <- c.ReadAt(t.Context(), o, p, 0) }()
+		time.Sleep(time.Minute)
+		closed := make(chan error, 1)
+		go func() { closed <- c.Close() }()
+		time.Sleep(time.Minute)
+		for what, ended := range map[string]chan error{"Close": closed, "the read": read} {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			default:
+				t.Fatalf("%s has not ended", what)
+			}
+		}
+		if !bytes.Equal(p, content("0", "v1", s.size)) {
+			t.Error("the read has brought other bytes")
+		}
+	})
+}
+
+// Each block would wait a second.
+func TestForgetOfManyBlocksWaitsOnceForAHeldFolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := newSource(1), t.TempDir()
+		s.size = 3 * blockSize
+		c := open(t, s, dir, 100*blockSize)
+		s.read(t, c, 0)
+		release := hold(t, dir)
+		begin := time.Now()
+		c.Forget(s.object(0), 0, s.object(0).Size)
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("it took %v, want a second", took)
+		}
+		release()
+	})
+}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -95,12 +96,12 @@ func (f *folder) with(ctx context.Context, change func(*state) error) (err error
 	return err
 }
 
-// acquire locks the file. Its caller has the turn.
+// acquire locks the file. Its caller has the turn. The error is as in with.
 func (f *folder) acquire(ctx context.Context) error {
-	if ctx.Done() == nil {
+	if f.alive == nil { // in New, which nothing ends
 		return shared.Lock(f.lock)
 	}
-	timer := time.NewTimer(0) // no system call waits for a lock and for a context
+	timer := time.NewTimer(0) // no system call waits for a lock, a context and close
 	defer timer.Stop()
 	for wait := leastWait; ; wait = min(2*wait, mostWait) {
 		if ok, err := shared.TryLock(f.lock); ok || err != nil {
@@ -111,6 +112,8 @@ func (f *folder) acquire(ctx context.Context) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			return errHeld
+		case <-f.closing:
+			return fs.ErrClosed
 		}
 	}
 }
@@ -226,7 +229,7 @@ func (f *folder) place(ctx context.Context, k key, n int64) (stored bool, err er
 		return err
 	})
 	if errors.Is(err, errHeld) { // if it stays, the part counts until the folder is closed or opened anew
-		err = errors.Join(err, f.soon(f.removal(f.part(k))))
+		err = cmp.Or(f.soon(f.removal(f.part(k))), err)
 	}
 	return stored, err
 }

@@ -76,5 +76,5 @@ func readObject(ctx context.Context, s objects.Store, name string) ([]byte, erro
 	if o.Size < 0 || o.Size > maxIndex {
 		return nil, errors.New("it is too large for an index")
 	}
-	return fetch(ctx, s, o, 0, o.Size, o.Size, nil)
+	return fetch(ctx, s, o, o.Size)
 }

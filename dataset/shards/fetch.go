@@ -21,23 +21,28 @@ type damage struct{ error }
 
 func (d *damage) Unwrap() error { return d.error }
 
-// fetch appends n bytes of an object from byte off on, at most part bytes at once. It uses
-// the memory of to, if that is large enough, or that of the store.
-func fetch(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, error) {
-	to, _, err := fetchSummed(ctx, s, o, off, n, part, to)
-	return to, err
+// fetch reads the first n bytes of an object.
+func fetch(ctx context.Context, s objects.Store, o objects.Object, n int64) ([]byte, error) {
+	data, _, err := fetchSummed(ctx, s, o, 0, n, false, nil)
+	return data, err
 }
 
-// fetchSummed is fetch. The checksum of the bytes that it has appended is known if the store
-// has computed it.
-func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n, part int64, to []byte) ([]byte, objects.Sum, error) {
+// fetchSummed appends n bytes of an object from byte off on. It uses the memory of to, if that is
+// large enough, or that of the store. The checksum of the bytes that it has appended is known if
+// the store has computed it. again says that the same bytes were read before, and were damaged.
+// Then the first byte is read alone, so that no other read begins where one began before: also
+// not where a cache divides it into blocks.
+func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n int64, again bool, to []byte) ([]byte, objects.Sum, error) {
 	first := len(to)
-	if x, ok := s.(objects.Exchanger); ok && first == 0 && n > 0 && n <= min(part, atOnce) {
+	if x, ok := s.(objects.Exchanger); ok && !again && first == 0 && n > 0 && n <= atOnce {
 		return x.Exchange(ctx, o, to, off, n)
 	}
 	for int64(len(to)-first) < n {
 		done := int64(len(to) - first)
-		part := int(min(n-done, part, max(atOnce, done)))
+		part := int(min(n-done, max(atOnce, done)))
+		if again && done == 0 {
+			part = 1
+		}
 		begin := len(to)
 		if cap(to)-begin < part {
 			const unit = 1 << 20 // so that a slightly larger block fits too
@@ -55,16 +60,16 @@ func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n,
 // load reads a block, compares its checksum, decompresses it and finds its samples.
 func (d *Dataset) load(ctx context.Context, h *held) error {
 	b := &d.index.blocks[h.block]
-	err := d.tryLoad(ctx, h, b, 1)
+	err := d.tryLoad(ctx, h, b, false)
 	if _, ok := errors.AsType[*damage](err); ok {
-		// The bytes may have been damaged on their way. They are read again in two parts,
+		// The bytes may have been damaged on their way. They are read again as other ranges,
 		// because a cache of blocks may hold the damaged ones, also one that cannot forget them.
 		if f, ok := d.store.(objects.Forgetter); ok {
 			for _, r := range b.ranges(nil) {
 				f.Forget(d.object(h.block), r.Off, r.Len)
 			}
 		}
-		err = d.tryLoad(ctx, h, b, 2)
+		err = d.tryLoad(ctx, h, b, true)
 	}
 	if err != nil {
 		return fmt.Errorf("%s, block at byte %d: %w", d.index.objectOf(h.block).Name, b.Off, err)
@@ -77,8 +82,8 @@ func (b *Block) ranges(dst []Range) []Range {
 	return append(append(dst, Range{b.Off, b.Len}), b.More...)
 }
 
-// tryLoad reads a block, each of its ranges in that many parts.
-func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts int64) error {
+// tryLoad reads a block, for the second time if it was damaged.
+func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, again bool) error {
 	c := d.index.shards[b.shard].compression
 	to := h.data[:0]
 	if c != Plain {
@@ -93,7 +98,7 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, parts i
 	)
 	for k, r := range b.ranges(memory[:0]) {
 		var of objects.Sum
-		if to, of, err = fetchSummed(ctx, d.store, d.object(h.block), r.Off, r.Len, (r.Len+parts-1)/parts, to); err != nil {
+		if to, of, err = fetchSummed(ctx, d.store, d.object(h.block), r.Off, r.Len, again, to); err != nil {
 			return err
 		}
 		if k == 0 {

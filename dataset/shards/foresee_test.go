@@ -168,7 +168,7 @@ func TestDamageOfAForeseenBlockIsReadAgain(t *testing.T) {
 		if n != ds.Len() || damaged != 1 {
 			t.Errorf("%d of %d samples, %d damaged reads of the block", n, ds.Len(), damaged)
 		}
-		want := []string{"s0.tar 5120 2560", "s0.tar 7680 2560"}
+		want := []string{"s0.tar 5120 1", "s0.tar 5121 5119"}
 		if got := s.take(); !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
 			t.Errorf("reads %q, want also %q", got, want)
 		}

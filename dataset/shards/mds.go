@@ -129,7 +129,7 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 // each a little-endian number of 4 bytes.
 func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size int64) ([]Block, error) {
 	length := min(4*(n+2), o.Size)
-	head, err := fetch(ctx, s, o, 0, length, length, nil)
+	head, err := fetch(ctx, s, o, length)
 	if err != nil {
 		return nil, err
 	}

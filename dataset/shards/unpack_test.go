@@ -129,7 +129,7 @@ func TestBlocksThatCannotBeUnpackedAreReadAgain(t *testing.T) {
 		}
 	}
 	if got := s.take(); len(got) != 6 {
-		t.Errorf("reads %q, want two ranges, and again in two parts each", got)
+		t.Errorf("reads %q, want two ranges, and again in two reads each", got)
 	}
 	place(t, r, slot, 12)
 }

@@ -167,6 +167,19 @@ func FuzzReadIndex(f *testing.F) {
 	})
 }
 
+func TestAPatternWithoutMatchNamesTheStore(t *testing.T) {
+	s := identified{&memoryStore{}}
+	_, err := shards.Scan(t.Context(), s, shards.WebDataset(), []string{"c/*"})
+	if want := "shards: scan c/*: no object in s3:photos has such a name: file does not exist"; fmt.Sprint(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// identified is a store with a name.
+type identified struct{ *memoryStore }
+
+func (identified) Identity() string { return "s3:photos" }
+
 func TestNamesAreExpanded(t *testing.T) {
 	s := &memoryStore{objects: map[string][]byte{}}
 	for _, name := range []string{"a/x-08.tar", "a/x-09.tar", "a/x-10.tar", "a/y.tar", "b/x-08.tar", "a/b/x-1.tar"} {

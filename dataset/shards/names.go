@@ -58,10 +58,18 @@ func match(ctx context.Context, s objects.Store, pattern string) ([]string, erro
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("shards: scan %s: no object has such a name: %w", pattern, fs.ErrNotExist)
+		return nil, fmt.Errorf("shards: scan %s: no object%s has such a name: %w", pattern, in(s), fs.ErrNotExist)
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// in names a store, if it has a name.
+func in(s objects.Store) string {
+	if i, ok := s.(objects.Identified); ok && i.Identity() != "" {
+		return " in " + i.Identity()
+	}
+	return ""
 }
 
 // expand replaces the first braces of a name, and then those of the results: {000..010}

@@ -2,6 +2,8 @@ package dataset_test
 
 import (
 	"fmt"
+	"io"
+	"path/filepath"
 	"testing"
 
 	"gorgonia.org/tensor"
@@ -13,9 +15,33 @@ import (
 	"github.com/penstock-go/penstock/dataset/masks"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/dataset/packed"
+	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/voc"
 	"github.com/penstock-go/penstock/dataset/volume"
 )
+
+func TestWritingANilDatasetIsAnError(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	tar := filepath.Join(dir, "%d.tar")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{dataset.WriteMNIST(ctx, io.Discard, io.Discard, nil), "dataset: write: the dataset is nil"},
+		{dataset.WriteCIFAR10(ctx, io.Discard, nil), "dataset: write: the dataset is nil"},
+		{npy.Write(ctx, io.Discard, nil, "x"), "npy: the dataset is nil"},
+		{npy.WriteNpz(ctx, io.Discard, nil), "npy: the dataset is nil"},
+		{idx.Write(ctx, io.Discard, nil, "x"), "idx: the dataset is nil"},
+		{packed.Write(ctx, io.Discard, nil), "packed: write: the dataset is nil"},
+		{packed.WriteRaw(ctx, io.Discard, nil), "packed: write: the dataset is nil"},
+		{packed.WriteItems(ctx, dir, nil), "packed: write: the dataset is nil"},
+		{shards.WriteTar(ctx, tar, nil, nil), "shards: write " + tar + ": the dataset is nil"},
+	} {
+		if got := fmt.Sprint(c.err); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
 
 // Of all formats.
 func TestNilFileSystemsAreErrors(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 
 // fixedField is the index of a field, which must be of fixed size.
 func fixedField(ds Dataset, name string) (int, error) {
+	if err := given("write", ds); err != nil {
+		return 0, err
+	}
 	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
 		return 0, err

@@ -74,7 +74,7 @@ func open(fsys fs.FS, file, field string, limit *int64) (*arrays.Array, error) {
 // ragged. Samples are written one by one as they are read. Random transforms
 // draw the numbers of seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
-	k, err := arrays.Field(ds.Spec(), field)
+	k, err := arrays.Field(ds, field)
 	if err != nil {
 		return fmt.Errorf("idx: %w", err)
 	}

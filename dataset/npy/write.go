@@ -28,7 +28,7 @@ func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 }
 
 func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) error {
-	k, err := arrays.Field(ds.Spec(), field)
+	k, err := arrays.Field(ds, field)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,12 @@ func write(ctx context.Context, w io.Writer, ds dataset.Dataset, field string) e
 // It reads ds once per field. Random transforms draw the numbers of seed 0 and
 // epoch 0.
 func WriteNpz(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
+	if ds == nil {
+		return errors.New("npy: the dataset is nil")
+	}
 	var errs []error
 	for _, f := range ds.Spec() {
-		_, err := arrays.Field(ds.Spec(), f.Name)
+		_, err := arrays.Field(ds, f.Name)
 		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {

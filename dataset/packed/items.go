@@ -115,6 +115,9 @@ func (r *itemReader) place(ctx context.Context, i int, dst dataset.Slot) error {
 // on, so that they sort in the order of the samples. Random transforms draw the
 // numbers of seed 0 and epoch 0.
 func WriteItems(ctx context.Context, dir string, ds dataset.Dataset) error {
+	if ds == nil {
+		return errNoDataset
+	}
 	if _, err := recordSize(ds.Spec()); err != nil {
 		return fmt.Errorf("packed: %w", err)
 	}

@@ -2,6 +2,7 @@ package packed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -13,6 +14,9 @@ import (
 // of ds. It calls w.Write once per field of a sample, so use a bufio.Writer if
 // samples are small. Random transforms draw the numbers of seed 0 and epoch 0.
 func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, options ...Option) error {
+	if ds == nil {
+		return errNoDataset
+	}
 	c := configOf(options)
 	t, err := c.trailer(ds.Spec())
 	if err != nil {
@@ -45,10 +49,16 @@ func Write(ctx context.Context, w io.Writer, ds dataset.Dataset, options ...Opti
 	return nil
 }
 
+// errNoDataset is the error of functions that write a dataset.
+var errNoDataset = errors.New("packed: write: the dataset is nil")
+
 // WriteRaw writes all samples of ds to w as a file that [OpenRaw] reads,
 // without checksums or description. It calls w.Write once per field of a
 // sample. Random transforms draw the numbers of seed 0 and epoch 0.
 func WriteRaw(ctx context.Context, w io.Writer, ds dataset.Dataset) error {
+	if ds == nil {
+		return errNoDataset
+	}
 	if _, err := recordSize(ds.Spec()); err != nil {
 		return fmt.Errorf("packed: %w", err)
 	}

@@ -92,6 +92,9 @@ func CreateTar(ctx context.Context, path string, spec dataset.Spec, columns []Co
 // epoch 0. It reads the samples one by one: with a loader, [TarWriter.AppendBatch] writes
 // what several workers make.
 func WriteTar(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...TarOption) error {
+	if ds == nil {
+		return fmt.Errorf("shards: write %s: the dataset is nil", path)
+	}
 	if ds.Len() < 0 {
 		return fmt.Errorf("shards: write %s: the length of %T is unknown", path, ds)
 	}

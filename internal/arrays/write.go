@@ -3,6 +3,7 @@ package arrays
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -10,8 +11,13 @@ import (
 	"github.com/penstock-go/penstock/internal/files"
 )
 
-// Field is the index of the field with that name, which must have a fixed size.
-func Field(spec dataset.Spec, name string) (int, error) {
+// Field is the index of the field of ds with that name, which must have a fixed size. It is an
+// error if ds is nil.
+func Field(ds dataset.Dataset, name string) (int, error) {
+	if ds == nil {
+		return 0, errors.New("the dataset is nil")
+	}
+	spec := ds.Spec()
 	if err := spec.Validate(); err != nil {
 		return 0, err
 	}

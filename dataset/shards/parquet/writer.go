@@ -91,6 +91,9 @@ func Create(ctx context.Context, path string, spec dataset.Spec, columns []Colum
 // continues. Random transforms draw the numbers of seed 0 and epoch 0. It reads the samples
 // one by one: with a loader, [Writer.AppendBatch] writes what several workers make.
 func Write(ctx context.Context, path string, ds dataset.Dataset, columns []Column, options ...WriteOption) error {
+	if ds == nil {
+		return fmt.Errorf("parquet: write %s: the dataset is nil", path)
+	}
 	if ds.Len() < 0 {
 		return fmt.Errorf("parquet: write %s: the length of %T is unknown", path, ds)
 	}

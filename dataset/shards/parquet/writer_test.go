@@ -279,6 +279,13 @@ type endless struct{ dataset.Dataset }
 
 func (endless) Len() int { return dataset.Unknown }
 
+func TestANilDatasetIsNotWritten(t *testing.T) {
+	err := parquet.Write(t.Context(), "train-%d.parquet", nil, nil)
+	if want := "parquet: write train-%d.parquet: the dataset is nil"; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestADatasetOfUnknownLengthIsNotWritten(t *testing.T) {
 	dir := t.TempDir()
 	err := parquet.Write(t.Context(), filepath.Join(dir, "train-%d.parquet"), endless{photosLike(3, 10)}, []parquet.Column{parquet.Image("image", "image")})

@@ -107,7 +107,8 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // context returns soon.
 func Timeout(d time.Duration) Option { return Option{func(c *config) { c.timeout = d }} }
 
-// A Policy says what a loader does if a sample cannot be placed.
+// A Policy says what a loader does if a sample cannot be placed: [Stop], [Skip] or
+// [Replace].
 type Policy int
 
 const (
@@ -130,8 +131,9 @@ const (
 // place of the batch that exceeds the limit. Replacements that fail count too.
 // [NoLimit] allows any number. Stop ignores the limit.
 //
-// An error that may pass, such as that of a server that does not answer, ends the loop
-// under any policy: see [dataset.MayPass]. Otherwise the batches would depend on the time.
+// An error that says nothing about the sample ends the loop under any policy, such as
+// that of a server that does not answer or that forbids access: see [dataset.MayPass].
+// Otherwise the batches would depend on the time and on who reads.
 func OnError(p Policy, limit int) Option {
 	return Option{func(c *config) { c.policy, c.limit = p, limit }}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A Mode says what happens to the last samples if their number does not divide
-// evenly among the ranks.
+// evenly among the ranks: [PadToEven], [DropToEven] or [KeepExact].
 type Mode int
 
 const (

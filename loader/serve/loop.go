@@ -17,7 +17,7 @@ func (l *lane) main() {
 		l.fail(err)
 		return
 	}
-	err = loader.ErrGoexit // unless the sampler returns
+	err = loader.ErrGoexit // unless the sampler and the hooks return
 	defer func() { l.fail(errors.Join(err, ld.Close())) }()
 	for {
 		ctx, a, ok := l.started()

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -89,10 +90,16 @@ func TestAnEpochThatCannotBePlannedIsNotAMissingBatch(t *testing.T) {
 	}
 }
 
-// The lane plans the second epoch before it publishes the last batch of the first.
-func TestRequestsEndIfTheSamplerEndsTheLoop(t *testing.T) {
+// The hook runs on the goroutine of the loop.
+func TestRequestsEndIfAHookEndsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Sampler(ordered{sampler.Sequential(8), runtime.Goexit})))
+		s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Observe(loader.Trace{
+			BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
+				if b.Batch == 1 {
+					runtime.Goexit()
+				}
+			},
+		})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,9 +107,24 @@ func TestRequestsEndIfTheSamplerEndsTheLoop(t *testing.T) {
 		defer cancel()
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/"+s.Plan()+"/0/0-1/1", nil))
-		if w.Code != http.StatusServiceUnavailable && w.Code != http.StatusOK {
+		if w.Code != http.StatusServiceUnavailable {
 			t.Errorf("status %d: %s", w.Code, w.Body)
 		}
-		s.Close() // tells of the sampler
+		if err := s.Close(); !errors.Is(err, loader.ErrGoexit) {
+			t.Errorf("Close: got %v, want %v", err, loader.ErrGoexit)
+		}
+	})
+}
+
+func TestTheLastBatchOfAnEpochDoesNotWaitForTheNextPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(planner{sampler.Sequential(40)})))
+		begun := time.Now()
+		if w := get(s, "0/0-1/9"); w.Code != http.StatusOK || time.Since(begun) > 0 {
+			t.Errorf("status %d after %v, want 200 at once", w.Code, time.Since(begun))
+		}
+		if w := get(s, "1/0-1/0"); w.Code != http.StatusOK {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
 	})
 }

@@ -16,7 +16,7 @@ type run struct {
 	losses *losses
 	begun  address
 	first  int     // the loader's number of the batch that the lane counts as 0 in the first epoch
-	next   address // of the batch that is published next
+	next   address // of the batch that is published next; after the last one of an epoch its number is count
 	count  int     // batches of its epoch, from its draw on
 	until  int     // the epoch before which the run ends
 }
@@ -67,13 +67,13 @@ func (r *run) give(m *made) bool {
 		number += r.first
 	}
 	m.at, m.dropped = r.next, r.losses.take(r.next.epoch, number)
-	more := r.advance()
-	return r.l.publish(r.ctx, m, r.next, r.count) && more
+	r.next.number++
+	return r.l.publish(r.ctx, m, r.next, r.count) && r.plan()
 }
 
-// advance goes to the next batch. It reports whether the run makes it.
-func (r *run) advance() bool {
-	r.next.number++
+// plan goes on to the next epoch if this one is over. It reports whether the run makes a batch of
+// it. Planning may take long, so it begins when the last batch of this one can be sent.
+func (r *run) plan() bool {
 	for r.next.number >= r.count {
 		r.next = address{epoch: r.next.epoch + 1}
 		if r.next.epoch >= r.until {

@@ -17,10 +17,12 @@ func (s *Sample) NewPlanes(w, h int) *Planes {
 		panic("transform: NewPlanes: only with Depth16: without it the image is Sample.Image, and Sample.New makes another")
 	}
 	s.mustHold("NewPlanes", w, h)
-	d.spare.resize(d.channels, w, h)
-	d.spare.Dtype = d.dtype
-	s.values[1] = d.spare.Pix
-	return &d.spare
+	m := &d.spare
+	m.Pix = forSpare(&s.values, d.img.Pix)
+	m.resize(d.channels, w, h)
+	m.Dtype = d.dtype
+	s.values[1] = m.Pix
+	return m
 }
 
 // finishDeep makes the sample's Planes the current image. Want is its size, or (0, 0) if that

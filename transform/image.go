@@ -3,7 +3,6 @@ package transform
 import (
 	"image"
 	"image/color"
-	"unsafe"
 )
 
 // An Image is what a [Transform] edits: pixels of red, green and blue with 8 bits
@@ -48,34 +47,6 @@ func (m *Image) Set(x, y int, c color.Color) {
 func (m *Image) resize(w, h int) {
 	m.Width, m.Height = w, h
 	m.Pix = grow(m.Pix, 4*w*h)
-}
-
-// inOwn returns the values in mem, the memory that they had before a user's step. The step may have
-// given the image other memory, which must not be reused for the next image.
-func inOwn[T uint8 | float32](mem, values []T) []T {
-	if sameMemory(mem, values) {
-		return values
-	}
-	return append(mem[:0], values...)
-}
-
-// bothOwn is inOwn for an image and its spare. A step may have exchanged their memory, or given the
-// image's to the spare, whose values must then be copied first.
-func bothOwn[T uint8 | float32](mem [2][]T, img, spare *[]T) {
-	switch fromImg := sameMemory(mem[0], *spare); {
-	case fromImg && sameMemory(mem[1], *img):
-	case fromImg:
-		*spare = inOwn(mem[1], *spare)
-		*img = inOwn(mem[0], *img)
-	default:
-		*img = inOwn(mem[0], *img)
-		*spare = inOwn(mem[1], *spare)
-	}
-}
-
-// sameMemory reports whether both begin at the same address.
-func sameMemory[T uint8 | float32](a, b []T) bool {
-	return unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
 // grow makes b n bytes long. Kernels may read past its end, up to its capacity.

@@ -50,13 +50,15 @@ type Sample struct {
 }
 
 // New makes an image of w×h pixels with undefined content, in memory of the worker.
-// Another call in the same step reuses it. It panics if w or h is below 1, or if the image
+// Another call in the same step reuses it, unless Image has its memory. It panics if w or h is below 1, or if the image
 // would have more pixels than [MaxPixels] allows.
 func (s *Sample) New(w, h int) *Image {
 	s.mustHold("New", w, h)
-	s.engine.spare.resize(w, h)
-	s.pix[1] = s.engine.spare.Pix
-	return &s.engine.spare
+	m := &s.engine.spare
+	m.Pix = forSpare(&s.pix, s.engine.img.Pix)
+	m.resize(w, h)
+	s.pix[1] = m.Pix
+	return m
 }
 
 // mustHold panics if a step asks for an image of w×h pixels that cannot be.

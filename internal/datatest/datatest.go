@@ -35,7 +35,7 @@ func Pairs(t testing.TB) dataset.Dataset {
 		dataset.Named("label", []int16{-1, -2, -3, -4, -5}))
 }
 
-// An Unknown has the samples of its Dataset, and says only how many they are when it is asked
+// An Unknown has the samples of its Dataset, and says how many they are only when it is asked
 // for more.
 type Unknown struct{ dataset.Dataset }
 

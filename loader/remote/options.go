@@ -75,8 +75,8 @@ func OpenWithin(d time.Duration) Option { return Option{func(c *config) { c.with
 func Logger(l *slog.Logger) Option { return Option{func(c *config) { c.log = l }} }
 
 // Silence sets the time without a byte after which a request counts as broken. It must be
-// longer than the service needs to make a batch, and than its sampler needs to plan an epoch.
-// The default is a minute.
+// longer than the service needs to make a batch, and than its sampler needs to plan an epoch for
+// all ranks, four at once. The default is a minute.
 func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence = d }} }
 
 // Hedge sets how many second requests may be sent to the next replica for slow ones, as a

@@ -11,24 +11,28 @@ import (
 // main is the lane's goroutine.
 func (l *lane) main() {
 	defer l.p.remove(l)
+	err := loader.ErrGoexit // unless the sampler and the hooks return
+	defer func() { l.fail(err) }()
+	err = l.work()
+}
+
+// work makes loops until the lane is closed.
+func (l *lane) work() (err error) {
 	var losses losses
 	ld, err := loader.New(l.p.s.ds, append(l.p.s.loader(l.share), losses.observe())...)
 	if err != nil {
-		l.fail(err)
-		return
+		return err
 	}
-	err = loader.ErrGoexit // unless the sampler and the hooks return
-	defer func() { l.fail(errors.Join(err, ld.Close())) }()
+	defer func() { err = errors.Join(err, ld.Close()) }()
 	for {
 		ctx, a, ok := l.started()
 		if !ok {
-			break
+			return nil
 		}
 		losses.forget()
 		l.loop(ctx, ld, a, &losses)
 		l.ended()
 	}
-	err = nil
 }
 
 // fail closes the lane.

@@ -90,30 +90,39 @@ func TestAnEpochThatCannotBePlannedIsNotAMissingBatch(t *testing.T) {
 	}
 }
 
-// The hook runs on the goroutine of the loop.
+// Both hooks run on the goroutine of the loop. The second loader is the one of the request.
 func TestRequestsEndIfAHookEndsTheLoop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Observe(loader.Trace{
-			BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
-				if b.Batch == 1 {
-					runtime.Goexit()
-				}
-			},
-		})))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/"+s.Plan()+"/0/0-1/1", nil))
-		if w.Code != http.StatusServiceUnavailable {
-			t.Errorf("status %d: %s", w.Code, w.Body)
-		}
-		if err := s.Close(); !errors.Is(err, loader.ErrGoexit) {
-			t.Errorf("Close: got %v, want %v", err, loader.ErrGoexit)
-		}
-	})
+	loaders := 0
+	for path, hooks := range map[string]loader.Trace{
+		"/0/0-1/1": {BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
+			if b.Batch == 1 {
+				runtime.Goexit()
+			}
+		}},
+		"/0/0-2/0": {LoaderMade: func(*loader.Loader) error {
+			if loaders++; loaders == 2 {
+				runtime.Goexit()
+			}
+			return nil
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Observe(hooks)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/"+s.Plan()+path, nil))
+			if w.Code != http.StatusServiceUnavailable {
+				t.Errorf("%s: status %d: %s", path, w.Code, w.Body)
+			}
+			if err := s.Close(); !errors.Is(err, loader.ErrGoexit) {
+				t.Errorf("%s: Close: got %v, want %v", path, err, loader.ErrGoexit)
+			}
+		})
+	}
 }
 
 func TestTheLastBatchOfAnEpochDoesNotWaitForTheNextPlan(t *testing.T) {

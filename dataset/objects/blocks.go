@@ -55,7 +55,8 @@ type Exchanger interface {
 	Exchange(ctx context.Context, o Object, dst []byte, off, n int64) ([]byte, Sum, error)
 }
 
-// A Summer is a [Store] that computes checksums as bytes come.
+// A Summer is a [Store] that computes checksums as bytes come. A type that embeds one, such as a
+// *[Client], and has a ReadAt of its own needs a ReadSummed of its own, too.
 type Summer interface {
 	// ReadSummed is ReadAt, and returns the CRC-32C of the bytes.
 	ReadSummed(ctx context.Context, o Object, p []byte, off int64) (uint32, error)

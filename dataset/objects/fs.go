@@ -103,7 +103,8 @@ func (l *listing) isFolder(name string) bool {
 }
 
 // WithContext returns a file system of the same objects whose reads also end when ctx
-// is done. A context that was added before is replaced.
+// is done, and are of bytes that are read once if [Once] has made ctx. A context that was
+// added before is replaced.
 func (f *FS) WithContext(ctx context.Context) fs.FS {
 	return &FS{ctx: f.ctx, more: ctx, listing: f.listing}
 }

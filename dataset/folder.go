@@ -12,6 +12,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/slots"
 )
@@ -155,9 +156,9 @@ func (f *Folder) Skipped() map[string]int { return maps.Clone(f.skipped) }
 // String says how many images and classes there are, and what was skipped:
 // "334 images of 10 classes, skipped 12 .heic".
 func (f *Folder) String() string {
-	text := fmt.Sprintf("%d images", f.Len())
+	text := figures.Count(f.Len(), "image", "images")
 	if !f.flat {
-		text += fmt.Sprintf(" of %d classes", len(f.classes))
+		text += " of " + figures.Count(len(f.classes), "class", "classes")
 	}
 	return text + skippedText(f.skipped)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -35,7 +36,7 @@ func scanClasses(fsys fs.FS, types []string) ([]folderClass, error) {
 		return nil, err
 	}
 	if len(top.folders) == 0 {
-		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %d files and no folder (NoClasses takes images without classes)", top.entries)
+		return nil, fmt.Errorf("dataset: image folder: no class: want a folder of images per class at the top, found %s and no folder (NoClasses takes images without classes)", figures.Count(top.entries, "file", "files"))
 	}
 	classes := make([]folderClass, len(top.folders))
 	return classes, files.Scan(len(classes), files.Scanners, func(k int) (err error) {

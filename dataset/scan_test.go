@@ -67,7 +67,7 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 		fsys fs.FS
 		want string
 	}{
-		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 files and no folder (NoClasses takes images without classes)"},
+		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 file and no folder (NoClasses takes images without classes)"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
 			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
 				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
@@ -202,7 +202,7 @@ type endless struct{ fs.FS }
 func TestExtensionsAddFormats(t *testing.T) {
 	files := fstest.MapFS{"cat/a.HEIC": {}, "cat/b.jpg": {}, "cat/c.avif": {}}
 	f := imageFolder(t, files, dataset.Extensions(".heic", ".x"))
-	if got, want := f.String(), "2 images of 1 classes, skipped 1 .avif"; got != want {
+	if got, want := f.String(), "2 images of 1 class, skipped 1 .avif"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, wrong := range []string{"", ".", "heic", ".tar.gz"} {

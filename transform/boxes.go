@@ -29,6 +29,13 @@ func (f BoxFormat) String() string {
 	return "unknown"
 }
 
+func (f BoxFormat) check() error {
+	if f > CXCYWH {
+		return fmt.Errorf("want the format XYXY, XYWH or CXCYWH, not number %d", f)
+	}
+	return nil
+}
+
 // Boxes says that a field holds bounding boxes of the image: all steps move them
 // with it, as torchvision moves tv_tensors.BoundingBoxes. The field is ragged
 // float32 with rows of 4 numbers. Crops and pads clamp boxes to the image. Boxes
@@ -93,10 +100,10 @@ func (s BoxField) add(p *program) error {
 	if err := p.declare(s.field); err != nil {
 		return err
 	}
-	switch {
-	case s.format > CXCYWH:
-		return errors.New("want a known format")
-	case len(p.annotated.boxes) > 0:
+	if err := s.format.check(); err != nil {
+		return err
+	}
+	if len(p.annotated.boxes) > 0 {
 		return errors.New("must come only once")
 	}
 	if err := checkRows(s.field, slices.Concat(s.rows, s.apart)); err != nil {
@@ -208,8 +215,8 @@ func (p *program) marks(text string, mark func(a *annotations)) error {
 func ConvertBoundingBoxFormat(to BoxFormat) Step {
 	text := steps.Call("ConvertBoundingBoxFormat", to)
 	return setting{text, func(p *program) error {
-		if to > CXCYWH {
-			return errors.New("want a known format")
+		if err := to.check(); err != nil {
+			return err
 		}
 		return p.marks(text, func(a *annotations) {
 			for b := a.box; len(b) >= 4; b = b[4:] {

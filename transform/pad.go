@@ -2,6 +2,7 @@ package transform
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"math/rand/v2"
 
@@ -79,7 +80,7 @@ func (s Padding) check() error {
 		}
 	}
 	if s.mode > Symmetric {
-		return errors.New("want a known mode")
+		return fmt.Errorf("want the mode Constant, Edge, Reflect or Symmetric, not number %d", s.mode)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (c *processor) readFilter(o object) {
 	}
 	var n int
 	if json.Unmarshal(text, &n) != nil || n < 0 || n >= len(numbers) {
-		o.fail("resample", "want a number from 0 to 5, not %s", brief(text))
+		o.fail("resample", "want 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (hamming), not %s", brief(text))
 		return
 	}
 	c.filter = numbers[n]

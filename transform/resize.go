@@ -74,7 +74,7 @@ func filterCall(f Filter) string {
 
 func checkFilter(f Filter) error {
 	if f > Hamming {
-		return fmt.Errorf("want a known filter, not number %d", f)
+		return fmt.Errorf("want the filter Bilinear, Nearest, Box, Bicubic, Lanczos or Hamming, not number %d", f)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (c *timmConfig) readRest(o object) {
 	if name := o.word("interpolation"); name != "" {
 		f, ok := filterNamed(name)
 		if !ok {
-			o.fail("interpolation", "%q is not a filter of Pillow", name)
+			o.fail("interpolation", "want bilinear, nearest, box, bicubic, lanczos or hamming, not %q", name)
 		}
 		c.filter = f
 	}

@@ -207,10 +207,10 @@ func (s *single) begin(from Source) error {
 		s.raw = from.raw
 		w, h, src = s.raw.w, s.raw.h, &s.raw
 		if w < 1 || h < 1 {
-			return fmt.Errorf("transform: into: RGB of %d×%d pixels (width×height): want 1 or more", w, h)
+			return fmt.Errorf("transform: into: RGB of %s: want 1 or more", pixelsOf(w, h))
 		}
 		if h > len(s.raw.pix)/3/w || 3*w*h != len(s.raw.pix) {
-			return fmt.Errorf("transform: into: %d bytes of RGB for %d×%d pixels (width×height): want %d, 3 for each", len(s.raw.pix), w, h, 3*w*h)
+			return fmt.Errorf("transform: into: %d bytes of RGB for %s: want %d, 3 for each", len(s.raw.pix), pixelsOf(w, h), 3*w*h)
 		}
 	default:
 		return s.lane.file(encodedFile{data: from.file}, s.slot)

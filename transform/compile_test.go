@@ -121,8 +121,8 @@ func TestSingleImageSaysWhatIsWrong(t *testing.T) {
 		"192 bytes for image float32 (3, 8, 8): want 768":      floats.IntoBytes(make([]byte, 192), File(data)),
 		"the steps make uint8: use IntoBytes":                  bytes8.Into(nil, File(data)),
 		"the file is empty":                                    bytes8.IntoBytes(make([]uint8, 192), Source{}),
-		"7 bytes of RGB for 2×1 pixels (width×height): want 6": bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),
-		"RGB of 2×-2 pixels (width×height): want 1 or more":    bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 12), 2, -2)),
+		"7 bytes of RGB for 1×2 pixels (height×width): want 6": bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 7), 2, 1)),
+		"RGB of -2×2 pixels (height×width): want 1 or more":    bytes8.IntoBytes(make([]uint8, 192), RGB(make([]uint8, 12), 2, -2)),
 		"more than the limit of 9 (see MaxPixels)":             compiled(t, MaxPixels(9), Crop(0, 0, 2, 2)).IntoBytes(make([]uint8, 12), RGB(make([]uint8, 60), 4, 5)),
 		"would become 0×0 pixels":                              bytes8.IntoBytes(make([]uint8, 192), Decoded(image.NewGray(image.Rectangle{}))),
 	} {

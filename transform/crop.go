@@ -193,7 +193,7 @@ func (s RandomCropping) move(e *engine, r *rand.Rand) error {
 		w, h = e.size()
 	}
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height×width)", s, h, w)
+		return fmt.Errorf("transform: %v: the image has only %s", s, pixelsOf(w, h))
 	}
 	top := r.IntN(h - ch + 1)
 	left := r.IntN(w - cw + 1)

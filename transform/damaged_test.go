@@ -14,7 +14,7 @@ import (
 	"github.com/penstock-go/penstock/transform"
 )
 
-// object is a sample of 20×10 pixels (width×height) with annotations that may not fit.
+// object is a sample of 10×20 pixels (height×width) with annotations that may not fit.
 type object struct {
 	boxes  []float32
 	labels int
@@ -50,13 +50,13 @@ func TestAnnotationsThatDoNotFitTheirImageAreErrors(t *testing.T) {
 		object
 		steps []transform.Step
 	}{
-		`field "label" has 1 rows for 2 boxes`:             {object{boxes: two, labels: 1}, []transform.Step{boxes.Apart("planes")}},
-		`field "label" has 3 rows for 1 groups`:            {object{groups: 1, labels: 3}, []transform.Step{transform.KeyPoints("points").With("label")}},
-		`mask "planes": 399 values are no planes of 10×20`: {object{planes: 399}, []transform.Step{masks}},
-		`mask "planes": 3 planes for 2 boxes`:              {object{boxes: two, labels: 2, planes: 600}, []transform.Step{boxes, masks}},
-		`mask "mask": the file is empty`:                   {object{}, []transform.Step{mask}},
-		`mask "mask": it has 1×1 pixels, the image 10×20`:  {object{mask: onePixel}, []transform.Step{mask}},
-		"3 masks of 10000 pixels have more than the limit": {object{planes: 600}, []transform.Step{transform.MaxPixels(20000), masks, transform.Resize(100, 100)}},
+		`field "label" has 1 rows for 2 boxes`:                           {object{boxes: two, labels: 1}, []transform.Step{boxes.Apart("planes")}},
+		`field "label" has 3 rows for 1 groups`:                          {object{groups: 1, labels: 3}, []transform.Step{transform.KeyPoints("points").With("label")}},
+		`mask "planes": 399 values are no planes of 10×20`:               {object{planes: 399}, []transform.Step{masks}},
+		`mask "planes": 3 planes for 2 boxes`:                            {object{boxes: two, labels: 2, planes: 600}, []transform.Step{boxes, masks}},
+		`mask "mask": the file is empty`:                                 {object{}, []transform.Step{mask}},
+		`mask "mask": it has 1×1 pixels (height×width), the image 10×20`: {object{mask: onePixel}, []transform.Step{mask}},
+		"3 masks of 10000 pixels have more than the limit":               {object{planes: 600}, []transform.Step{transform.MaxPixels(20000), masks, transform.Resize(100, 100)}},
 	} {
 		for _, field := range []string{"boxes", "mask"} {
 			if !strings.Contains(fmt.Sprint(test.steps), `"`+field+`"`) {

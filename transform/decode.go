@@ -107,9 +107,9 @@ func (f *files) open(e encodedFile) (w, h int, err error) {
 	case err != nil:
 		return 0, 0, fmt.Errorf("transform: decode: %s: %w", format.name, err)
 	case w < 1 || h < 1:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels", format.name, w, h)
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s", format.name, pixelsOf(w, h))
 	case w > f.limit/h:
-		return 0, 0, fmt.Errorf("transform: decode: %s: %d×%d pixels, more than the limit of %d (see MaxPixels)", format.name, w, h, f.limit)
+		return 0, 0, fmt.Errorf("transform: decode: %s: %s, more than the limit of %d (see MaxPixels)", format.name, pixelsOf(w, h), f.limit)
 	}
 	return w, h, nil
 }

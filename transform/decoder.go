@@ -92,7 +92,7 @@ func (d *ownDecoder) whole() (image.Image, error) {
 		return nil, errors.New("the decoder returned no image")
 	}
 	if got := img.Bounds().Size(); got != d.size {
-		return nil, fmt.Errorf("the decoder made %d×%d pixels of an image of %d×%d", got.X, got.Y, d.size.X, d.size.Y)
+		return nil, fmt.Errorf("the decoder made %s of an image of %d×%d", pixelsOf(got.X, got.Y), d.size.Y, d.size.X)
 	}
 	return img, nil
 }

@@ -109,9 +109,9 @@ func TestErrorsOfOwnDecodersAreErrorsOfTheFile(t *testing.T) {
 		{plain(1, 1), "transform: decode: plain: too few pixels"},
 		{plain(1, 1, 66, 66, 66), `transform: decode: plain: field "image": panic: 66`},
 		{plain(1, 1, 77, 77, 77), "transform: decode: plain: the decoder returned no image"},
-		{plain(2, 1, 88, 88, 88), "transform: decode: plain: the decoder made 1×1 pixels of an image of 2×1"},
-		{plain(0, 1), "transform: decode: plain: 0×1 pixels"},
-		{plain(5, 5), "transform: decode: plain: 5×5 pixels, more than the limit of 20 (see MaxPixels)"},
+		{plain(2, 1, 88, 88, 88), "transform: decode: plain: the decoder made 1×1 pixels (height×width) of an image of 1×2"},
+		{plain(0, 1), "transform: decode: plain: 1×0 pixels (height×width)"},
+		{plain(5, 5), "transform: decode: plain: 5×5 pixels (height×width), more than the limit of 20 (see MaxPixels)"},
 		{plain(5, 5)[:7], "transform: decode: plain: unexpected EOF"},
 	} {
 		err := one.IntoBytes(make([]byte, 3), transform.File(c.file))

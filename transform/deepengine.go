@@ -73,7 +73,7 @@ func checkValues(w, h, channels, limit int) error {
 		return err
 	}
 	if w > limit/channels/h {
-		return fmt.Errorf("transform: an image would become %d×%d pixels of %d channels, more values than the limit of %d (see MaxPixels)", w, h, channels, limit)
+		return fmt.Errorf("transform: an image would become %s of %d channels, more values than the limit of %d (see MaxPixels)", pixelsOf(w, h), channels, limit)
 	}
 	return nil
 }

@@ -133,11 +133,11 @@ func TestOwnDecodersGiveAnyChannels(t *testing.T) {
 		t.Error("views have other values")
 	}
 	for want, m := range map[string]*transform.Planes{
-		"2 channels, Depth16 wants 5":             {Channels: 2, Width: w, Height: h, Pix: make([]float32, 2*h*w)},
-		"bands: 3 values for 5 channels of 6×7":   {Channels: c, Width: w, Height: h, Pix: make([]float32, 3)},
-		"bands: planes of int64: want Uint8":      {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: tensor.Int64},
-		"bands: the decoder made 2×2 pixels of":   {Channels: 1, Width: 2, Height: 2, Pix: make([]float32, 4)},
-		"bands: 0 values for 0 channels of 6×7 p": {Width: w, Height: h},
+		"2 channels, Depth16 wants 5":                          {Channels: 2, Width: w, Height: h, Pix: make([]float32, 2*h*w)},
+		"bands: 3 values for 5 channels of 7×6":                {Channels: c, Width: w, Height: h, Pix: make([]float32, 3)},
+		"bands: planes of int64: want Uint8":                   {Channels: c, Width: w, Height: h, Pix: make([]float32, c*h*w), Dtype: tensor.Int64},
+		"bands: the decoder made 2×2 pixels (height×width) of": {Channels: 1, Width: 2, Height: 2, Pix: make([]float32, 4)},
+		"bands: 0 values for 0 channels of 7×6 p":              {Width: w, Height: h},
 	} {
 		x := images(t, blobs(file), transform.Decoder("bands", "BANDS", func(io.Reader) (image.Image, error) { return m, nil }, config), transform.Depth16(c), crop)
 		if _, err := dataset.At(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), want) {

@@ -36,8 +36,8 @@ func (s *sampling) finishDeep(e *engine, want image.Point, varies bool) error {
 		return err
 	}
 	if !varies && (m.Width != want.X || m.Height != want.Y) || m.Channels != d.channels || m.Dtype != d.dtype {
-		return fmt.Errorf("made %s, want %s of %d×%d pixels (width×height) of %s: a step that changes the size has a method Size",
-			m.describe(), figures.Count(d.channels, "channel", "channels"), want.X, want.Y, dense.Name(d.dtype))
+		return fmt.Errorf("made %s, want %s of %s of %s: a step that changes the size has a method Size",
+			m.describe(), figures.Count(d.channels, "channel", "channels"), pixelsOf(want.X, want.Y), dense.Name(d.dtype))
 	}
 	depthOf(d.dtype).settle(m.Pix)
 	if m == &d.spare {

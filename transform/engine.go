@@ -99,7 +99,7 @@ const maxResampled = 1 << 30
 type impossible struct{ from, to image.Point }
 
 func (i impossible) Error() string {
-	return fmt.Sprintf("%d×%d pixels would become %d×%d (height×width), want 1 to %d", i.from.Y, i.from.X, i.to.Y, i.to.X, maxResampled)
+	return fmt.Sprintf("%s would become %d×%d, want 1 to %d", pixelsOf(i.from.X, i.from.Y), i.to.Y, i.to.X, maxResampled)
 }
 
 // crop adds cutting out r to the view. R may reach beyond the image.

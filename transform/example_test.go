@@ -272,7 +272,7 @@ func ExampleMaxPixels() {
 	}
 	input := make([]float32, prepare.Spec()[0].Elements())
 	fmt.Println(prepare.Into(input, transform.File(photo())))
-	// Output: transform: decode: JPEG: 64×64 pixels, more than the limit of 1000 (see MaxPixels)
+	// Output: transform: decode: JPEG: 64×64 pixels (height×width), more than the limit of 1000 (see MaxPixels)
 }
 
 // A photo whose left half is black and whose right half is white. Its Exif data say that it

@@ -79,7 +79,7 @@ func (s TenCropping) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	cw, ch := s.after(w, h)
 	if cw > w || ch > h {
-		return fmt.Errorf("transform: %v: the image has only %d×%d pixels (height×width)", s, h, w)
+		return fmt.Errorf("transform: %v: the image has only %s", s, pixelsOf(w, h))
 	}
 	if e.crop5 >= 5 {
 		e.flip(s.vertical)

@@ -81,7 +81,7 @@ func (l *lane) runFrom(n int, r *rand.Rand) error {
 		}
 		o.w, o.h = w, h
 	case w != o.w || h != o.h:
-		return fmt.Errorf("transform: the steps made %d×%d pixels (height×width), want %d×%d", h, w, o.h, o.w)
+		return fmt.Errorf("transform: the steps made %s, want %d×%d", pixelsOf(w, h), o.h, o.w)
 	}
 	if err := e.prepare(); err != nil {
 		return err

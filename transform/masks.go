@@ -164,7 +164,7 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 		area := a.w * a.h
 		s.n = len(s.pix) / area
 		if len(s.pix)%area != 0 {
-			return fmt.Errorf("%d values are no planes of %d×%d pixels (height×width)", len(s.pix), a.h, a.w)
+			return fmt.Errorf("%d values are no planes of %s", len(s.pix), pixelsOf(a.w, a.h))
 		}
 		if a.layout.boxes >= 0 && s.n != len(a.kept) {
 			return fmt.Errorf("%d planes for %d boxes", s.n, len(a.kept))
@@ -184,7 +184,7 @@ func (s *maskSource) begin(a *annotations, at *maskAt) error {
 		}
 	}
 	if s.w != a.w || s.h != a.h {
-		return fmt.Errorf("it has %d×%d pixels, the image %d×%d (height×width)", s.h, s.w, a.h, a.w)
+		return fmt.Errorf("it has %s, the image %d×%d", pixelsOf(s.w, s.h), a.h, a.w)
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 			transform.NewMask[int64](s, 2, 4, 2)
 			return nil
 		},
-		"NewMask: got 1073741824×2 pixels (width×height), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
+		"NewMask: got 2×1073741824 pixels (height×width), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
 			transform.NewMask[int64](s, 0, 1<<30, 2)
 			return nil
 		},
@@ -254,7 +254,7 @@ func TestMasksThatOwnStepsSpoilAreErrors(t *testing.T) {
 			s.New(3, -1)
 			return nil
 		},
-		"New: got 99999×99999 pixels (width×height), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
+		"New: got 99999×99999 pixels (height×width), want at most 178956970 (see MaxPixels)": func(s *transform.Sample, _ *rand.Rand) error {
 			s.New(99999, 99999)
 			return nil
 		},

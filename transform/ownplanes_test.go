@@ -99,7 +99,7 @@ func TestOwnStepsOfPlanesSayWhatIsWrong(t *testing.T) {
 	wrong := errors.New("wrong")
 	for want, f := range map[string]planes{
 		"planes: wrong": func(*transform.Planes, *rand.Rand) error { return wrong },
-		"want 3 channels of 8×8 pixels (width×height) in 192 values of float32": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
+		"want 3 channels of 8×8 pixels (height×width) in 192 values of float32": func(m *transform.Planes, _ *rand.Rand) error { m.Width = 7; return nil },
 	} {
 		c, err := transform.Compile(resize, transform.ToTensor(), transform.ApplyPlanes(f))
 		if err != nil {
@@ -161,7 +161,7 @@ func TestOwnStepsSeeDeepImagesWithOtherFields(t *testing.T) {
 		}
 	}
 	wrong := images(t, ds, transform.Depth16(1), transform.ApplySample(narrower{1}))
-	if _, err := dataset.At(t.Context(), wrong, 0); err == nil || !strings.Contains(err.Error(), "2 values for 2 channels of 2×1") {
+	if _, err := dataset.At(t.Context(), wrong, 0); err == nil || !strings.Contains(err.Error(), "2 values for 2 channels of 1×2 pixels (height×width)") {
 		t.Errorf("got %v", err)
 	}
 }

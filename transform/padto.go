@@ -43,7 +43,7 @@ func (s padTo) after(_, _ int) (w, h int) { return s.width, s.height }
 func (s padTo) move(e *engine, _ *rand.Rand) error {
 	w, h := e.size()
 	if w > s.width || h > s.height {
-		return fmt.Errorf("transform: %v: the image has %d×%d pixels (height×width)", s, h, w)
+		return fmt.Errorf("transform: %v: the image has %s", s, pixelsOf(w, h))
 	}
 	e.shown = image.Pt(w, h)
 	return e.crop(image.Rect(0, 0, s.width, s.height), [3]uint8{})

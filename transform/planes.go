@@ -80,13 +80,13 @@ func (m *Planes) check() error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%d values for %d channels of %d×%d pixels", len(m.Pix), m.Channels, m.Width, m.Height)
+	return fmt.Errorf("%d values for %d channels of %s", len(m.Pix), m.Channels, pixelsOf(m.Width, m.Height))
 }
 
 // describe is what steps must keep.
 func (m *Planes) describe() string {
-	return fmt.Sprintf("%s of %d×%d pixels (width×height) in %d values of %s",
-		figures.Count(m.Channels, "channel", "channels"), m.Width, m.Height, len(m.Pix), dense.Name(m.Dtype))
+	return fmt.Sprintf("%s of %s in %d values of %s",
+		figures.Count(m.Channels, "channel", "channels"), pixelsOf(m.Width, m.Height), len(m.Pix), dense.Name(m.Dtype))
 }
 
 // resize gives the image memory for w×h pixels, with undefined content.

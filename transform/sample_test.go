@@ -168,8 +168,8 @@ func TestWrongUseOfOwnStepsIsAnError(t *testing.T) {
 		{[]transform.Step{boxes, transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["boxes"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.Mask("mask"), transform.ApplySample(halver{halved})}, `transform: step: changes the size: name the fields ["mask"] of Boxes, Mask, Masks and KeyPoints, so that it can move them`},
 		{[]transform.Step{transform.ToTensor(), transform.ApplySample(none)}, "transform: step: must come before ToTensor and PILToTensor"},
-		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 3×2 pixels (width×height) in 24 bytes, want 6×4 pixels (width×height) in 96 bytes: a step that changes the size has a method Size"},
-		{[]transform.Step{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 6×4 pixels (width×height) in 96 bytes, want 3×2 pixels (width×height) in 24 bytes: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.ApplySample(step(halved))}, "transform: step: made 2×3 pixels (height×width) in 24 bytes, want 4×6 pixels (height×width) in 96 bytes: a step that changes the size has a method Size"},
+		{[]transform.Step{transform.PassThrough("boxes", "mask"), transform.ApplySample(halver{none.ApplySample})}, "transform: step: made 4×6 pixels (height×width) in 96 bytes, want 2×3 pixels (height×width) in 24 bytes: a step that changes the size has a method Size"},
 		{[]transform.Step{transform.ApplySample(step(func(s *transform.Sample, _ *rand.Rand) error {
 			s.Image = &transform.Image{}
 			return nil

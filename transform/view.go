@@ -103,10 +103,10 @@ func (v *view) verticalFirst(pillow int) bool {
 
 func checkSize(w, h, limit int) error {
 	if w < 1 || h < 1 {
-		return fmt.Errorf("transform: an image would become %d×%d pixels", w, h)
+		return fmt.Errorf("transform: an image would become %s", pixelsOf(w, h))
 	}
 	if w > limit/h {
-		return fmt.Errorf("transform: an image would become %d×%d pixels, more than the limit of %d (see MaxPixels)", w, h, limit)
+		return fmt.Errorf("transform: an image would become %s, more than the limit of %d (see MaxPixels)", pixelsOf(w, h), limit)
 	}
 	return nil
 }

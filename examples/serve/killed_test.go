@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,6 +197,22 @@ func TestTheReaderInPythonShowsItsUsage(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), python, "torch_reader.py").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "python torch_reader.py http://") || strings.Contains(string(out), "Traceback") {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
+
+func TestTheReaderInPythonSaysWhyABatchCannotBeMade(t *testing.T) {
+	python, missing := torch(t)
+	if missing != nil {
+		t.Skip("PENSTOCK_TORCH_PYTHON, or python3, cannot run torch_reader.py: ", missing)
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"error":"bad.jpg: not a JPEG file"}`)
+	}))
+	defer web.Close()
+	out, err := exec.CommandContext(t.Context(), python, "torch_reader.py", web.URL).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "500") || !strings.Contains(string(out), "bad.jpg: not a JPEG file") {
 		t.Errorf("got %s, %v", out, err)
 	}
 }

@@ -87,7 +87,7 @@ func (c *Client) ReadSummed(ctx context.Context, o Object, p []byte, off int64) 
 // readAt is ReadAt, and calls got with bytes as they come.
 func (c *Client) readAt(ctx context.Context, o Object, p []byte, off int64, got func([]byte)) error {
 	if err := checkRange(o, len(p), off); err != nil {
-		return named("read", o.Name, err)
+		return named("read", o.Name, final(err))
 	}
 	return named("read", o.Name, c.retry(ctx, func() (int, error) {
 		if len(p) == 0 {

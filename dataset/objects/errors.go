@@ -50,8 +50,8 @@ type passingError struct{ error }
 func (e passingError) Unwrap() error   { return e.error }
 func (e passingError) Temporary() bool { return true }
 
-// final is err of a service, which answers the same again. Only a missing object counts as a
-// damaged sample: anything else is an error of access, of the service or of the connection.
+// final is err after which nobody tries again. Only a missing object counts as a damaged sample:
+// anything else is an error of access, of the service, of the connection or of the program.
 func final(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return err

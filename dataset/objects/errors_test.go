@@ -88,6 +88,18 @@ func TestOnlyAMissingObjectCountsAsADamagedSample(t *testing.T) {
 	mayPass(letters(), false, sign(fmt.Errorf("not in the catalog: %w", fs.ErrNotExist)))
 }
 
+// TestARangeOutsideTheObjectEndsALoop because the index or the program is wrong.
+func TestARangeOutsideTheObjectEndsALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store(t, letters())
+		for _, off := range []int64{-1, object.Size, object.Size + 1} {
+			if err := s.ReadAt(t.Context(), object, make([]byte, 1), off); err == nil || !dataset.MayPass(err) {
+				t.Errorf("byte %d: %v", off, err)
+			}
+		}
+	})
+}
+
 // TestAnUnknownHostEndsALoop because it says nothing about the sample.
 func TestAnUnknownHostEndsALoop(t *testing.T) {
 	for name, cause := range map[string]error{

@@ -115,6 +115,14 @@ func (c *Cache) Close() error {
 	return nil
 }
 
+// A closedError is the error of reads after Close. It says nothing about the object, so no loader
+// skips it: see dataset.MayPass and dataset.Persists.
+type closedError struct{ error }
+
+func (e closedError) Unwrap() error  { return e.error }
+func (closedError) Temporary() bool  { return true }
+func (closedError) Persistent() bool { return true }
+
 // List yields the objects of the underlying store.
 func (c *Cache) List(ctx context.Context, prefix string) iter.Seq2[objects.Object, error] {
 	return c.store.List(ctx, prefix)
@@ -138,7 +146,7 @@ func (c *Cache) Identity() string { return c.identity }
 // the listing has versions.
 func (c *Cache) ReadAt(ctx context.Context, o objects.Object, p []byte, off int64) error {
 	if c.closed.Load() {
-		return fmt.Errorf("cache: read %s: %w", o.Name, fs.ErrClosed)
+		return fmt.Errorf("cache: read %s: %w", o.Name, closedError{fs.ErrClosed})
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("cache: read %s: %w", o.Name, err)

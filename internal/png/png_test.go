@@ -2,120 +2,16 @@ package png_test
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 	"image"
 	"image/color"
 	stdpng "image/png"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/png"
 )
-
-// A file is how a generated file looks.
-type file struct {
-	w, h, depth, colour int
-	laced, transparent  bool
-	seed                uint64
-}
-
-func (f file) String() string {
-	return fmt.Sprintf("%d×%d with %d bits of colour type %d, interlaced %v, transparent %v", f.w, f.h, f.depth, f.colour, f.laced, f.transparent)
-}
-
-// all are files of all colour types and depths, interlaced or not, in several sizes.
-func all() (files []file) {
-	for _, c := range []struct {
-		colour int
-		depths []int
-	}{{0, []int{1, 2, 4, 8, 16}}, {2, []int{8, 16}}, {3, []int{1, 2, 4, 8}}, {4, []int{8, 16}}, {6, []int{8, 16}}} {
-		for _, depth := range c.depths {
-			for _, laced := range []bool{false, true} {
-				for _, transparent := range []bool{false, true} {
-					if transparent && c.colour > 3 {
-						continue // they have alpha
-					}
-					for i, size := range []image.Point{{1, 1}, {2, 5}, {3, 2}, {21, 13}, {64, 40}} {
-						files = append(files, file{size.X, size.Y, depth, c.colour, laced, transparent, uint64(i)})
-					}
-				}
-			}
-		}
-	}
-	return files
-}
-
-func chunk(name string, body []byte) []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-	b = append(append(b, name...), body...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
-}
-
-// bytes is a file with random filters, palette and pixels. Half of the pixels are those above,
-// so that all filters see equal values. The stream is in several chunks.
-func (f file) bytes() []byte {
-	r := rand.New(rand.NewPCG(f.seed, uint64(100*f.colour+f.depth)))
-	channels := []int{1, 0, 3, 1, 2, 0, 4}[f.colour]
-	bits := channels * f.depth
-	laced := byte(0)
-	passes := [][4]int{{0, 0, 1, 1}}
-	if f.laced {
-		laced = 1
-		passes = [][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
-	}
-	var raw []byte
-	for _, p := range passes {
-		w, h := (f.w-p[0]+p[2]-1)/p[2], (f.h-p[1]+p[3]-1)/p[3]
-		if w == 0 || h == 0 {
-			continue
-		}
-		for range h {
-			raw = append(raw, byte(r.IntN(5)))
-			for range (w*bits + 7) / 8 {
-				v := byte(r.IntN(256))
-				if r.IntN(2) == 0 {
-					v = 0
-				}
-				raw = append(raw, v)
-			}
-		}
-	}
-	var stream bytes.Buffer
-	z := zlib.NewWriter(&stream)
-	z.Write(raw)
-	z.Close()
-	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(f.w)), uint32(f.h))
-	out := append([]byte(png.Signature), chunk("IHDR", append(head, byte(f.depth), byte(f.colour), 0, 0, laced))...)
-	out = append(out, chunk("tEXt", []byte("a\x00b"))...)
-	random := func(n int) []byte {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte(r.IntN(256))
-		}
-		return b
-	}
-	if f.colour == 3 || f.colour == 2 && f.seed == 1 { // in colours a palette means nothing
-		n := 1 + r.IntN(min(1<<f.depth, 256))
-		out = append(out, chunk("PLTE", random(3*n))...)
-	}
-	if f.transparent {
-		n := map[int]int{0: 2, 2: 6, 3: 1}[f.colour]
-		out = append(out, chunk("tRNS", random(n))...)
-	}
-	data := stream.Bytes()
-	cut := r.IntN(len(data))
-	out = append(out, chunk("IDAT", data[:cut])...)
-	out = append(out, chunk("IDAT", nil)...)
-	out = append(out, chunk("IDAT", data[cut:])...)
-	out = append(out, chunk("tIME", random(7))...)
-	return append(out, chunk("IEND", nil)...)
-}
 
 // pillows is what Pillow's convert("RGB") makes of an image of the standard library's decoder.
 func pillows(m image.Image, x, y int) [3]uint8 {
@@ -223,59 +119,6 @@ func TestFilesHaveThePixelsOfTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// decodes is the error of the header or of the whole image.
-func decodes(d *png.Decoder, data []byte) error {
-	w, h, err := d.Header(data)
-	if err != nil || w > 1<<20/h {
-		return err
-	}
-	return d.Decode(make([]byte, 4*w*h), 4*w, image.Rect(0, 0, w, h))
-}
-
-func TestFilesThatEndEarlyAreErrors(t *testing.T) {
-	var d png.Decoder
-	for _, f := range []file{{9, 7, 8, 2, false, true, 3}, {9, 7, 4, 3, true, true, 3}} {
-		data := f.bytes()
-		for n := range data {
-			if _, _, err := d.Header(data[:n]); err == nil {
-				t.Errorf("%v: no error for %d of %d bytes", f, n, len(data))
-			}
-		}
-	}
-}
-
-// TestDamagedFilesAreErrorsAsInTheStandardLibrary changes every byte.
-func TestDamagedFilesAreErrorsAsInTheStandardLibrary(t *testing.T) {
-	var d png.Decoder
-	for _, f := range []file{{9, 7, 8, 2, false, true, 3}, {9, 7, 4, 3, true, true, 3}, {5, 4, 16, 6, false, false, 1}, {9, 7, 2, 0, true, true, 2}} {
-		good := f.bytes()
-		for i := range good {
-			for _, flip := range []byte{1, 0x20, 0x80, 0xff} {
-				data := slices.Clone(good)
-				data[i] ^= flip
-				compare(t, &d, data)
-			}
-		}
-	}
-}
-
-// TestDamageInValidChunksIsAnErrorAsInTheStandardLibrary changes every byte of the chunks and
-// corrects their checksums.
-func TestDamageInValidChunksIsAnErrorAsInTheStandardLibrary(t *testing.T) {
-	var d png.Decoder
-	for _, f := range []file{{9, 7, 8, 2, false, true, 3}, {9, 7, 4, 3, true, true, 3}, {5, 4, 16, 0, false, true, 1}, {5, 4, 1, 3, false, true, 1}} {
-		good := f.bytes()
-		for i := len(png.Signature); i < len(good); i++ {
-			for _, flip := range []byte{1, 2, 4, 8, 0x20, 0x80, 0xff} {
-				data := slices.Clone(good)
-				data[i] ^= flip
-				mend(data)
-				compare(t, &d, data)
-			}
-		}
-	}
-}
-
 // TestUnknownChunksMayBeAnywhere puts one before, between and after the others.
 func TestUnknownChunksMayBeAnywhere(t *testing.T) {
 	good := file{9, 7, 4, 3, true, true, 3}.bytes()
@@ -286,55 +129,6 @@ func TestUnknownChunksMayBeAnywhere(t *testing.T) {
 			compare(t, &d, slices.Insert(slices.Clone(good), at, chunk(name, nil)...))
 		}
 	}
-}
-
-// mend corrects the checksums of all chunks.
-func mend(data []byte) {
-	for at := len(png.Signature); at+12 <= len(data); {
-		n := uint64(binary.BigEndian.Uint32(data[at:]))
-		if n > uint64(len(data)-at-12) {
-			return
-		}
-		end := at + 8 + int(n)
-		binary.BigEndian.PutUint32(data[end:], crc32.ChecksumIEEE(data[at+4:end]))
-		at = end + 4
-	}
-}
-
-// compare checks that the standard library reads a file if the Decoder does, with the same pixels, but
-// for the differences that the package names.
-func compare(t *testing.T, d *png.Decoder, data []byte) {
-	t.Helper()
-	if c, err := stdpng.DecodeConfig(bytes.NewReader(data)); err == nil && c.Width > 1<<20/c.Height {
-		return
-	}
-	m, want := stdpng.Decode(bytes.NewReader(data))
-	got := decodes(d, data)
-	switch {
-	case want == nil && got != nil:
-		t.Fatalf("%v, which the standard library reads", got)
-	case want == nil:
-		checkPixels(t, d, data, m)
-	case got == nil && strings.Contains(want.Error(), "too much pixel data"):
-	case got == nil:
-		if _, err := stdpng.Decode(bytes.NewReader(ended(data))); err != nil && !strings.Contains(err.Error(), "too much pixel data") {
-			t.Fatalf("no error, but in the standard library %v", err)
-		}
-	}
-}
-
-// ended is a file without the chunks after the image data.
-func ended(data []byte) []byte {
-	begun := false
-	for at := len(png.Signature); at+12 <= len(data); {
-		name := string(data[at+4 : at+8])
-		if begun && name != "IDAT" {
-			return append(slices.Clone(data[:at]), chunk("IEND", nil)...)
-		}
-		begun = name == "IDAT"
-		at += 12 + int(binary.BigEndian.Uint32(data[at:]))
-	}
-	return data
 }
 
 // TestNumbersOfMasksGoOnFromRowToRow compares those of one call with those of several. Their values
@@ -391,43 +185,6 @@ func TestPartsDoNotNeedTheRest(t *testing.T) {
 	if err := d.Decode(pix, 4*64, image.Rect(0, 0, 64, 4000)); err == nil {
 		t.Error("no error for the whole image")
 	}
-}
-
-func TestWrongCallsAreErrors(t *testing.T) {
-	var d png.Decoder
-	if err := d.Decode(nil, 0, image.Rect(0, 0, 1, 1)); err == nil || err.Error() != "png: decode: no header has been read" {
-		t.Errorf("got %v", err)
-	}
-	if _, _, err := d.Header(file{9, 7, 8, 2, false, false, 3}.bytes()); err != nil {
-		t.Fatal(err)
-	}
-	for want, err := range map[string]error{
-		"png: decode: destination is too small for the window":             d.Decode(make([]byte, 9), 36, image.Rect(0, 0, 9, 7)),
-		"png: decode: window (0,0)-(10,7) exceeds the image's 9×7":         d.Decode(nil, 40, image.Rect(0, 0, 10, 7)),
-		"png: decode: window (0,0)-(9,8) exceeds the image's 9×7":          d.DecodeNumbers(nil, 8),
-		"png: decode: destination is too small for the window ":            fmt.Errorf("%w ", d.DecodeSamples(nil, image.Rect(0, 0, 1, 1))),
-		"png: unexpected EOF: 45 bytes are too few for 60000×60000 pixels": headerOf(60000, 60000, 8, png.RGB),
-		// 2⁶⁴ + 18794 bytes of rows:
-		"png: unexpected EOF: 45 bytes are too few for 1074056383×2146854714 pixels": headerOf(1074056383, 2146854714, 16, png.RGBAlpha),
-		"png: 2147483688×30 pixels, but a side has 1 to 2147483647":                  headerOf(2147483688, 30, 8, png.RGB),
-		"png: 30×0 pixels, but a side has 1 to 2147483647":                           headerOf(30, 0, 8, png.RGB),
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-	}
-}
-
-// head is the beginning of a file that is not interlaced.
-func head(w, h uint32, depth byte, colour png.Colour) []byte {
-	size := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
-	return append([]byte(png.Signature), chunk("IHDR", append(size, depth, byte(colour), 0, 0, 0))...)
-}
-
-// headerOf is the error of a file that has nothing but a header.
-func headerOf(w, h uint32, depth byte, colour png.Colour) error {
-	_, _, err := new(png.Decoder).Header(append(head(w, h, depth, colour), chunk("IEND", nil)...))
-	return err
 }
 
 func TestNothingIsAllocated(t *testing.T) {

@@ -1,0 +1,175 @@
+package transform
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+)
+
+// sameDraws compares counts of what is drawn with torchvision's, by a chi-square test for two
+// samples.
+func sameDraws(t *testing.T, name string, got, want map[string]int) {
+	t.Helper()
+	n, m, keys := 0, 0, map[string]bool{}
+	for k, v := range want {
+		n += v
+		keys[k] = true
+	}
+	for k, v := range got {
+		m += v
+		keys[k] = true
+	}
+	chi := 0.0
+	for k := range keys {
+		d := math.Sqrt(float64(n)/float64(m))*float64(got[k]) - math.Sqrt(float64(m)/float64(n))*float64(want[k])
+		chi += d * d / float64(got[k]+want[k])
+	}
+	free := float64(len(keys) - 1)
+	// The bound of Laurent and Massart for a probability of e⁻¹².
+	if bound := free + 2*math.Sqrt(12*free) + 24; chi > bound {
+		t.Errorf("%s: chi-square of %.0f with %.0f degrees of freedom, above %.0f: got %v, want as %v", name, chi, free, bound, got, want)
+	}
+}
+
+func TestDrawsAreDistributedAsTorchvisions(t *testing.T) {
+	const n = 20000
+	r := rand.New(rand.NewPCG(7, 8))
+	slot := dataset.NewSlot(dataset.Field{Name: "image", Dtype: tensor.Uint8})
+	names := strings.Fields("Identity ShearX ShearY TranslateX TranslateY Rotate Brightness Color Contrast Sharpness " +
+		"Posterize Solarize AutoContrast Equalize Invert")
+	label := func(a augmentation, m float64) string {
+		if m < 0 {
+			return names[a] + "-"
+		}
+		return names[a] + "+"
+	}
+	choices := func(step Step) func() string {
+		p, err := compile([]Step{step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() string {
+			var e engine
+			e.inside, e.img = true, Image{Width: 1, Height: 1, Pix: make([]uint8, 4)}
+			e.view = whole(1, 1)
+			e.slot = slot
+			if err := p.ops[0].do(&e, r); err != nil {
+				t.Fatal(err)
+			}
+			text := ""
+			for v := e.img.Pix[0]; v > 0; v /= 4 {
+				text = string('0'+v%4-1) + text
+			}
+			return text
+		}
+	}
+	mark := func(i uint8) Step {
+		return Apply(edit(func(img *Image) { img.Pix[0] = 4*img.Pix[0] + i + 1 }))
+	}
+	bucket := func(v, low, high float64, bins int) string {
+		return fmt.Sprint(min(int(float64(bins)*(v-low)/(high-low)), bins-1))
+	}
+	var f field
+	corner := func(i int) func() string {
+		return func() string {
+			c := RandomPerspective(0.5, 1).draw(30, 20, r)[i]
+			return fmt.Sprintf("%d,%d", c.X, c.Y)
+		}
+	}
+	affine := RandomAffine(-30, 60).Translate(0.1, 0.3).Scale(0.5, 2).Shear(-10, 20).ShearY(5, 15)
+	sides := map[string]func() string{
+		"RandAugment":        func() string { return label(RandAugment(2, 9).draw(64, 48, r)) },
+		"TrivialAugmentWide": func() string { return label(TrivialAugmentWide().draw(64, 48, r)) },
+		"TrivialAugmentWide rotation": func() string {
+			for {
+				if a, m := TrivialAugmentWide().Bins(7).draw(64, 48, r); a == rotation {
+					return fmt.Sprintf("%.1f", m)
+				}
+			}
+		},
+		"RandomAffine angle":            func() string { return bucket(affine.draw(60, 40, r).angle, -30, 60, 20) },
+		"RandomAffine x":                func() string { return bucket(affine.draw(60, 40, r).moveX, -6.5, 6.5, 13) },
+		"RandomAffine y":                func() string { return bucket(affine.draw(60, 40, r).moveY, -12.5, 12.5, 25) },
+		"RandomAffine scale":            func() string { return bucket(affine.draw(60, 40, r).scale, 0.5, 2, 20) },
+		"RandomAffine shear x":          func() string { return bucket(affine.draw(60, 40, r).shearX, -10, 20, 20) },
+		"RandomAffine shear y":          func() string { return bucket(affine.draw(60, 40, r).shearY, 5, 15, 20) },
+		"RandomPerspective upper left":  corner(0),
+		"RandomPerspective lower right": corner(2),
+		"GaussianNoise": func() string {
+			img := &Image{Width: 1, Height: 1, Pix: []uint8{100, 100, 100, 0}}
+			if err := (noise{0.05, 0.1}).edit(img, r, nil); err != nil {
+				t.Fatal(err)
+			}
+			return bucket(float64(img.Pix[0]), 20, 200, 30)
+		},
+		"RandomChannelPermutation": func() string {
+			pix := []byte{'0', '1', '2', 0}
+			permute(pix, r)
+			return string(pix[:3])
+		},
+		"RandomPhotometricDistort": func() string {
+			_, does, _ := RandomPhotometricDistort(0.3).draw(r)
+			text := ""
+			for _, d := range does {
+				text += map[bool]string{false: "-", true: "+"}[d]
+			}
+			return text
+		},
+		"ElasticTransform x": func() string {
+			f.draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.x[3*9+7]), -16, 16, 20)
+		},
+		"ElasticTransform y": func() string {
+			f.draw(9, 8, 50, 1.5, r)
+			return bucket(float64(f.y[3*9+7]), -16, 16, 20)
+		},
+		"AugMix own weight":  func() string { return bucket(float64(AugMix().Alpha(0.7).draw(nil, r)[0]), 0, 1, 20) },
+		"AugMix first chain": func() string { return bucket(float64(AugMix().Alpha(2).draw(nil, r)[1]), 0, 1, 20) },
+		"AugMix":             func() string { return label(AugMix().FewOps().augmentation(64, 48, r)) },
+		"RandomApply":        choices(RandomApply(0.3, mark(0))),
+		"RandomChoice":       choices(RandomChoice(mark(0), mark(1), mark(2)).Weights(1, 0, 2.5)),
+		"RandomOrder":        choices(RandomOrder(mark(0), mark(1), mark(2))),
+	}
+	for p, name := range []string{"imagenet", "cifar10", "svhn"} {
+		sides["AutoAugment "+name] = func() string {
+			text := ""
+			for _, o := range AutoAugment(Policy(p)).draw(r) {
+				if r.Float64() < o.p {
+					space := usualScheme(10)
+					text += label(o.a, space.draw(o.a, o.bin, 64, 48, r))
+				}
+			}
+			return text
+		}
+	}
+	golden := readAugmentGolden(t).Draws
+	for name := range golden {
+		side := sides[name]
+		if side == nil {
+			t.Errorf("no test of the draws of %s", name)
+			continue
+		}
+		want := map[string]int{}
+		if err := json.Unmarshal(golden[name], &want); err != nil {
+			var bins []int
+			if err := json.Unmarshal(golden[name], &bins); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range bins {
+				want[fmt.Sprint(i)] = v
+			}
+		}
+		got := map[string]int{}
+		for range n {
+			got[side()]++
+		}
+		sameDraws(t, name, got, want)
+	}
+}

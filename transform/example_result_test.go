@@ -1,0 +1,66 @@
+package transform_test
+
+import (
+	"fmt"
+	"log"
+
+	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/transform"
+)
+
+// Tensors of half precision take half the memory and half the bandwidth to a GPU.
+func ExampleToDtype() {
+	image := first(transform.CenterCrop(1), transform.ToTensor(), transform.ToDtype(half.Float16Dtype))["image"]
+	fmt.Println(image.Dtype(), image.Data())
+	// Output: Float16 [0.47070312 0.3137207 0]
+}
+
+// A grey image of one row and two columns becomes 2×3. The zeros are added after
+// Normalize.
+func ExamplePadTo() {
+	sample := first(transform.Crop(0, 6, 1, 2), transform.Grayscale(1),
+		transform.ToTensor(), transform.Normalize([]float32{1}, []float32{1}), transform.PadTo(2, 3))
+	fmt.Println(sample["image"].Shape(), sample["image"].Data())
+	// Output: (1, 2, 3) [-0.7882353 -0.7529412 0 0 0 0]
+}
+
+// Images of a detector keep their aspect ratio. Here the batch is one sample.
+func ExampleRagged() {
+	sample := first(transform.Crop(1, 2, 3, 2), transform.ToTensor(), transform.Ragged(), transform.Sizes("size"))
+	fmt.Println(len(sample["image"].Data().([]float32)), sample["size"].Data())
+	// Output: 18 [3 2]
+}
+
+func ExampleCompose() {
+	mine := transform.Compose(transform.CenterCrop(2), transform.ToTensor())
+	fmt.Println(mine)
+	fmt.Println(first(mine)["image"].Shape())
+	// Output:
+	// Compose(CenterCrop(2), ToTensor())
+	// (3, 2, 2)
+}
+
+func ExampleLayout() {
+	fmt.Println(first(transform.ToTensor(), transform.Layout(transform.HWC))["image"].Shape())
+	fmt.Println(first(transform.Layout(transform.CHW))["image"].Shape())
+	// Output:
+	// (6, 8, 3)
+	// (3, 6, 8)
+}
+
+func ExampleField() {
+	scan := tensor.New(tensor.WithShape(1, 2, 2), tensor.WithBacking([]uint8{1, 2, 3, 4}))
+	scans, err := dataset.Tensors(dataset.Named("scan", scan))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ds, err := transform.Images(scans, transform.Field("scan"), transform.PILToTensor())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ds.Spec())
+	// Output: scan uint8 (3, 2, 2)
+}

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"os"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // augmentGolden holds torchvision's results, which testdata/augment.py wrote.
@@ -47,13 +48,7 @@ func (c augmentCase) String() string {
 
 func readAugmentGolden(t *testing.T) (g augmentGolden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/augment.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/augment.json", &g)
 	return g
 }
 

@@ -2,23 +2,18 @@ package transform
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
 // TestChangesOfDeepColoursAreTorchvisions compares with testdata/depth/golden.json: integers
 // within one level, floats within 2e-6.
 func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
-	text, err := os.ReadFile("testdata/depth/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var golden struct {
 		Colours []struct {
 			Dtype, Name, Values string
@@ -26,9 +21,7 @@ func TestChangesOfDeepColoursAreTorchvisions(t *testing.T) {
 			Arg                 float64
 		}
 	}
-	if err := json.Unmarshal(text, &golden); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/depth/golden.json", &golden)
 	if len(golden.Colours) < 50 {
 		t.Fatalf("%d cases", len(golden.Colours))
 	}

@@ -1,14 +1,13 @@
 package transform
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -229,12 +228,6 @@ func TestElasticImagesAreTorchvisions(t *testing.T) {
 
 func readDeepColours(t *testing.T) (cases []deepColourCase) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/deepcolours.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/deepcolours.json", &cases)
 	return cases
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"image"
 	"maps"
@@ -20,6 +19,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/dense"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -43,13 +43,7 @@ type deepCase struct {
 
 func readDeepGolden(t testing.TB) (g deepGolden) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "depth", "golden.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/depth/golden.json", &g)
 	return g
 }
 

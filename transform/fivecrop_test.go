@@ -1,10 +1,8 @@
 package transform
 
 import (
-	"encoding/json"
 	"hash/crc32"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -30,14 +28,8 @@ func cropsOf(n, vertical, h, w int) Step {
 // TestCropsAreTorchvisions compares all pixels with those that torchvision 0.29 makes of PIL
 // images, also in Compile.
 func TestCropsAreTorchvisions(t *testing.T) {
-	text, err := os.ReadFile("testdata/crops.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases [][8]uint32
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/crops.json", &cases)
 	if len(cases) != 120 {
 		t.Errorf("%d cases, want 120", len(cases))
 	}

@@ -3,14 +3,13 @@ package transform
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"image"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // A warpCase is what torchvision made of annotations. testdata/annotations/warps.py writes
@@ -67,14 +66,8 @@ func TestAnnotationsFollowElasticTransform(t *testing.T) {
 // pixel of this many may be another, or none.
 func followCases(t *testing.T, file string, oneOf int, follow func(k int, c *warpCase, a *annotations) error) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/annotations/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []warpCase
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/annotations/"+file, &cases)
 	near := func(a, b float32) bool { return math.Abs(float64(a-b)) <= 2e-3*max(1, math.Abs(float64(b))/30) }
 	pixels, others := 0, 0
 	for i, c := range cases {

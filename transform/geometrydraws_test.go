@@ -1,26 +1,20 @@
 package transform
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // TestGeometryIsDrawnAsTorchvisions compares distributions by two-sample
 // Kolmogorov-Smirnov tests: of width, height, where the image's corner is then, and
 // how many boxes are left.
 func TestGeometryIsDrawnAsTorchvisions(t *testing.T) {
-	text, err := os.ReadFile("testdata/annotations/draws.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var quantiles map[string][][]float64 // 200 of each number's 2,000
-	if err := json.Unmarshal(text, &quantiles); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/annotations/draws.json", &quantiles)
 	steps := map[string]geometry{
 		"RandomIoUCrop": RandomIoUCrop(), "RandomZoomOut": RandomZoomOut(0.5), "ScaleJitter": ScaleJitter(160, 200),
 		"RandomShortestSize": RandomShortestSize(64, 80, 96, 112).MaxSize(180), "RandomResize": RandomResize(60, 240),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"image"
 	"math/rand/v2"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // golden holds Pillow's results, which testdata/golden.py wrote.
@@ -59,13 +59,7 @@ func readGolden(t *testing.T) (g golden) {
 
 func readGoldenOf(t *testing.T, name string) (g golden) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/"+name, &g)
 	return g
 }
 

@@ -3,31 +3,27 @@ package transform
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"os"
 	"path"
 	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // maskFormats are files of other formats than PNG and TIFF, by their paths below internal, and
 // the SHA-256 of Pillow's numbers: see testdata/annotations/formats.py.
 func maskFormats(t testing.TB) (files map[string][]byte, sums map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/annotations/formats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &sums); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/annotations/formats.json", &sums)
 	files = map[string][]byte{}
 	for name := range sums {
-		if files[name], err = os.ReadFile(path.Join("../internal", path.Dir(name), "testdata", path.Base(name))); err != nil {
+		data, err := os.ReadFile(path.Join("../internal", path.Dir(name), "testdata", path.Base(name)))
+		if err != nil {
 			t.Fatal(err)
 		}
+		files[name] = data
 	}
 	return files, sums
 }

@@ -3,7 +3,6 @@ package transform
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 // A measure is the image that a step is given, and the numbers of a result.
@@ -51,14 +51,8 @@ func rectangle(image []byte) []float64 {
 // TestOutcomesAreDistributedAsTorchvisions compares what steps make of an image, or of keypoints, by
 // two-sample Kolmogorov-Smirnov tests.
 func TestOutcomesAreDistributedAsTorchvisions(t *testing.T) {
-	text, err := os.ReadFile("testdata/outcomes.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var quantiles map[string][][]float64 // 200 of each number's 2,000
-	if err := json.Unmarshal(text, &quantiles); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/outcomes.json", &quantiles)
 	colour := colours(pixels(16, 12), 6e-4) // numbers are rounded to 3 digits
 	distance := func(slack float64) measure {
 		m := colours(pixels(16, 12), slack)
@@ -173,14 +167,8 @@ func TestEveryRandomStepIsComparedWithTorchvisions(t *testing.T) {
 	compared := map[string]bool{}
 	add := func(name string) { compared[strings.Fields(name)[0]] = true }
 	for _, file := range []string{"testdata/annotations/draws.json", "testdata/outcomes.json"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var names map[string]json.RawMessage
-		if err := json.Unmarshal(text, &names); err != nil {
-			t.Fatal(err)
-		}
+		datatest.JSON(t, file, &names)
 		for name := range names {
 			add(name)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -36,13 +37,7 @@ type goldenProcessors struct {
 
 func readProcessors(t testing.TB) (g goldenProcessors) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/processors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, "testdata/processors.json", &g)
 	return g
 }
 

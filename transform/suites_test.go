@@ -3,7 +3,6 @@ package transform
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"flag"
 	"image"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/datatest"
 )
 
 var images = flag.String("images", "", "a folder of images with the pillow.json that testdata/pillow.py writes")
@@ -24,17 +25,11 @@ func TestSuitesBecomePillowsRGB(t *testing.T) {
 	if *images == "" {
 		t.Skip("no -images")
 	}
-	text, err := os.ReadFile(filepath.Join(*images, "pillow.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want map[string]struct {
 		What, RGB, Error string
 		W, H             int
 	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	datatest.JSON(t, filepath.Join(*images, "pillow.json"), &want)
 	var f files
 	f.limit = defaultMaxPixels
 	equal, both, more := map[string]int{}, 0, 0

@@ -177,12 +177,18 @@ func RefusesOtherIndices(t *testing.T, ds dataset.Dataset) {
 // Golden decodes testdata/golden.json of the package under test into v.
 func Golden(t testing.TB, v any) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/golden.json")
+	JSON(t, "testdata/golden.json", v)
+}
+
+// JSON decodes a file into v.
+func JSON(t testing.TB, path string, v any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", path, err)
 	}
 }
 

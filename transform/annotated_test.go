@@ -147,7 +147,7 @@ func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 		"MinSize and a MinArea of 1 or more":                          {boxes, transform.SanitizeBoundingBoxes().MinSize(0)},
 		"RandomIoUCrop().Options(): want Options of 0 or more":        {boxes, transform.RandomIoUCrop().Options()},
 		"want Trials of 1 or more":                                    {boxes, transform.RandomIoUCrop().Trials(0)},
-		"want a SideRange of 1 or more":                               {transform.RandomZoomOut(1).SideRange(0.5, 2)},
+		"want a SideRange from 1 to 1048576":                          {transform.RandomZoomOut(1).SideRange(0.5, 2)},
 		"RandomResize(5, 5): want a positive size, and a greater one": {transform.RandomResize(5, 5)},
 		"RandomShortestSize(): want positive sizes":                   {transform.RandomShortestSize()},
 		"ScaleJitter(0): want a positive size":                        {transform.ScaleJitter(0)},

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -48,6 +49,9 @@ func (s Jittering) add(p *program) error {
 	_, _, err := extent(s.target)
 	if err := errors.Join(err, s.scale.check("ScaleRange"), checkFilter(s.filter)); err != nil {
 		return err
+	}
+	if s.scale.greatest > maxSide {
+		return fmt.Errorf("want a ScaleRange up to %d", maxSide)
 	}
 	return p.geometry(s, resizes)
 }

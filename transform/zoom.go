@@ -2,6 +2,7 @@ package transform
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"math/rand/v2"
 
@@ -50,8 +51,8 @@ func (s ZoomingOut) add(p *program) error {
 	if err := errors.Join(steps.CheckProbability(s.p), s.side.check("SideRange")); err != nil {
 		return err
 	}
-	if s.side.least < 1 {
-		return errors.New("want a SideRange of 1 or more")
+	if s.side.least < 1 || s.side.greatest > maxSide {
+		return fmt.Errorf("want a SideRange from 1 to %d", maxSide)
 	}
 	return p.geometry(s, pads)
 }

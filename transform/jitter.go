@@ -24,7 +24,7 @@ type Jittering struct {
 	filter Filter
 }
 
-// ScaleRange sets the least and the greatest factor. The default is 0.1 to 2.
+// ScaleRange sets the least and the greatest factor, above 0 and up to 1048576. The default is 0.1 to 2.
 func (s Jittering) ScaleRange(least, greatest float64) Jittering {
 	s.scale = span{least, greatest}
 	return s

@@ -29,7 +29,7 @@ func (s ZoomingOut) Fill(r, g, b uint8) ZoomingOut {
 }
 
 // SideRange sets how many times as wide and high as the image the canvas is. Both
-// numbers are 1 or more. The default is 1 to 4.
+// numbers are from 1 to 1048576. The default is 1 to 4.
 func (s ZoomingOut) SideRange(least, greatest float64) ZoomingOut {
 	s.side = span{least, greatest}
 	return s

@@ -21,12 +21,13 @@ import (
 // sample, unless samples take twice as long as with few workers. If reads took long only at
 // first, it goes back. Otherwise, if the loop waits for batches, it tries twice or four times
 // as many workers, and keeps them if they load at least 3 % more samples per second. For
-// samples of less than 20 µs, and while the program uses 97 % of the processor time, it tries
-// twice the number of processors at most. If the loop body is the limit, it parks the workers
-// that are not needed. Parked workers keep their Readers. It also tries whether fewer workers
-// are as fast. Where the difference is small, it measures the old number once more before it
-// decides. Then it leaves the number alone until the speed changes by a third. It also tries
-// again after half a minute, and then at longer and longer intervals.
+// samples of less than 20 µs, it tries twice the number of processors at most. It does so too
+// while the program uses 97 % of the processor time, unless those loaded at least 30 % more:
+// then something else than samples uses that time. If the loop body is the limit, it parks the
+// workers that are not needed. Parked workers keep their Readers. It also tries whether fewer
+// workers are as fast. Where the difference is small, it measures the old number once more
+// before it decides. Then it leaves the number alone until the speed changes by a third. It also
+// tries again after half a minute, and then at longer and longer intervals.
 //
 // The number of slabs follows the workers, within the [Budget], and doubles if workers wait
 // for memory while the loop waits for them. Slabs are only freed when a loop ends, because

@@ -84,7 +84,7 @@ func (t *tuner) more(w window) int {
 	switch {
 	case t.workers < t.processors:
 		next = min(next, t.processors)
-	case w.work(t.workers) < cheap, w.busy(t.workers, t.processors): // nothing to wait for, except the loop and one another
+	case w.work(t.workers) < cheap, t.gained <= t.processors && w.busy(t.workers, t.processors): // nothing to wait for, except the loop and one another
 		if next = min(next, 2*t.processors); next <= t.workers {
 			return t.workers
 		}

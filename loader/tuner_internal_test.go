@@ -16,6 +16,7 @@ type curve struct {
 	noise  float64 // as a share
 	stages bool
 	memory bool // whether the samples' only stage is reads from memory, on two processors
+	shared bool // whether the rest of the program keeps two processors busy
 }
 
 func (c curve) speed(workers int) float64 {
@@ -42,6 +43,9 @@ func (c curve) window(workers int, r *rand.Rand) window {
 		w.used = time.Duration(2 * min(1, c.each*float64(workers)/c.most) * float64(took))
 	case c.stages:
 		w.reads, w.reading, w.other = int64(w.samples), took*time.Duration(workers)*9/10, took*time.Duration(workers)/10
+	}
+	if c.shared {
+		w.used = 2 * took
 	}
 	return w
 }
@@ -122,6 +126,19 @@ func TestATunerTakesFewWorkersWhileProcessorsAreBusy(t *testing.T) {
 		}
 		if most > 4 {
 			t.Errorf("seed %d, %+v: up to %d workers, want 4 at most", seed, c, most)
+		}
+	}
+}
+
+// TestATunerTakesManyWorkersForSlowReadsWhileOtherCodeKeepsProcessorsBusy: threads that spin
+// while they wait for a batch, say. The processor time of the program then says nothing of samples.
+func TestATunerTakesManyWorkersForSlowReadsWhileOtherCodeKeepsProcessorsBusy(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		c := curve{each: 12.5, most: 800, noise: []float64{0, 0.05, 0.1, 0.2}[seed%4], stages: seed%2 == 0, shared: true}
+		tuner := newTuner(2)
+		if share, _ := c.follow(tuner, 600, r); share < 0.9 {
+			t.Errorf("seed %d, %+v: %.3f of the best speed with %d workers, want 0.9", seed, c, share, tuner.workers)
 		}
 	}
 }

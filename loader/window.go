@@ -61,8 +61,9 @@ func (w *window) occupied(workers, processors int) float64 {
 	return float64(w.used) / float64(max(most, 1))
 }
 
-// busy reports whether the program keeps all processors busy. Then more workers than processors
-// cannot load gain times as much, because every sample takes as much processor time as before.
+// busy reports whether the program keeps all processors busy. If the samples do, more workers
+// than processors cannot load gain times as much, because every sample takes as much processor
+// time as before. If the rest of the program does, such as threads that spin, they can.
 func (w *window) busy(workers, processors int) bool { return gain*w.occupied(workers, processors) > 1 }
 
 // waiting reports whether workers wait for storage for most of their time. Reads of data

@@ -101,7 +101,7 @@ func Help(on bool) Option { return Option{func(c *config) { c.help = on }} }
 // lasts longer keeps its Reader and its slab until the call returns. In the next loop,
 // another worker with a Reader of its own takes its place. [Loader.Close] waits for
 // such calls, for at most the Timeout again, and as long for those of Reader.Close that
-// it makes itself.
+// it makes itself. Naming the samples of a [TimeoutError] may take as long once more.
 //
 // Without a Timeout, loops wait until the calls return. A Reader that watches its
 // context returns soon.

@@ -17,6 +17,24 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
+// costlyLoader has 4 workers that take 1.5 ms per sample, and mixes 8 blocks.
+func costlyLoader(t *testing.T, ds *shards.Dataset) *loader.Loader {
+	t.Helper()
+	costly, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
+		time.Sleep(1500 * time.Microsecond)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := loader.New(costly, loader.Workers(4), loader.BatchSize(64),
+		loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // Shards of 200 blocks at 30 ms (lognormal) to the first byte, with the time of the bubble:
 // 4 workers that take 1.5 ms per sample make 2,667 samples/s, if nothing else takes time.
 func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
@@ -39,18 +57,7 @@ func TestForeseenShardsTakeAsLongAsLocalOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
-		costly, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
-			time.Sleep(1500 * time.Microsecond)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := loader.New(costly, loader.Workers(4), loader.BatchSize(64),
-			loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := costlyLoader(t, ds)
 		for epoch := range epochs {
 			begin := time.Now()
 			n := 0
@@ -99,18 +106,7 @@ func TestALaterEpochWaitsForNoBlockThatMemoryHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 		ds := numberedDataset(t, p, index, shards.Memory(16*rows*1024))
-		costly, err := dataset.Map(ds, ds.Spec(), func(_, _ dataset.Slot) error {
-			time.Sleep(1500 * time.Microsecond)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := loader.New(costly, loader.Workers(4), loader.BatchSize(64),
-			loader.Sampler(sampler.Grouped(ds.Ends(), 1, sampler.Together(8))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := costlyLoader(t, ds)
 		begin, n := time.Now(), 0
 		for b, err := range l.Epochs(t.Context(), 0, epochs) {
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -32,7 +33,7 @@ func TestTooManyWorkersIsOneLineOfAdvice(t *testing.T) {
 				time.Sleep(time.Second)
 				return nil
 			}}
-			l := newLoader(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))), occupies(c.busy))
+			l := loadertest.New(t, ds, loader.Workers(runtime.GOMAXPROCS(0)+1), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))), occupies(c.busy))
 			for range 2 {
 				for range l.Epoch(t.Context(), 0) {
 				}

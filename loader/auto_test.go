@@ -20,6 +20,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
@@ -58,7 +59,7 @@ func TestAutoGivesTheSameBatchesWhileItChangesAllTheTime(t *testing.T) {
 	options := func(more ...loader.Option) []loader.Option {
 		return append(more, loader.BatchSize(8), loader.Shuffle(true), loader.Seed(5))
 	}
-	want := contents(t, newLoader(t, augmented(n), options(loader.Workers(0))...), 0, epochs)
+	want := contents(t, loadertest.New(t, augmented(n), options(loader.Workers(0))...), 0, epochs)
 	for seed := range uint64(20) {
 		whims := rand.New(rand.NewPCG(seed, 1))
 		unordered := seed%3 == 0
@@ -68,7 +69,7 @@ func TestAutoGivesTheSameBatchesWhileItChangesAllTheTime(t *testing.T) {
 			time.Sleep(20 * us)
 			return place(ctx, i, dst)
 		}
-		l := newLoader(t, ds, options(loader.Workers(loader.Auto), loader.Restless(9, whims.IntN), loader.Unordered(unordered), loader.Help(seed%2 == 0))...)
+		l := loadertest.New(t, ds, options(loader.Workers(loader.Auto), loader.Restless(9, whims.IntN), loader.Unordered(unordered), loader.Help(seed%2 == 0))...)
 		got, want := contents(t, l, 0, epochs), want
 		if unordered {
 			slices.Sort(got)
@@ -96,7 +97,7 @@ func TestAutoLeavesWhatIsGivenAsItIs(t *testing.T) {
 			{loader.ReadAhead(2), nil, 2},
 			{loader.ReadAhead(0), nil, 0},
 		} {
-			l := newLoader(t, &advised{fake: throttled()}, simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
+			l := loadertest.New(t, &advised{fake: throttled()}, simulatedAuto(), c.option, loader.BatchSize(16), loader.Budget(1<<20))
 			forTime(t, l, 20*time.Second, nil)
 			got := l.Stats().Tuning
 			if got.Workers < 8 {
@@ -117,7 +118,7 @@ func TestAutoReadsAheadAsFarAsAReadTakes(t *testing.T) {
 	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
 		ds := &advised{fake: throttled()}
-		l := newLoader(t, ds, simulatedAuto(), loader.BatchSize(16), loader.Budget(1<<20))
+		l := loadertest.New(t, ds, simulatedAuto(), loader.BatchSize(16), loader.Budget(1<<20))
 		forTime(t, l, 20*time.Second, nil)
 		if s := l.Stats().Tuning; s.ReadAhead < 4 || s.ReadAhead > 8 {
 			t.Errorf("%v", s)
@@ -145,7 +146,7 @@ func TestAutoDoesWithoutWorkersThatCannotOpenTheDataset(t *testing.T) {
 			}
 			return nil
 		}
-		l := newLoader(t, ds, simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20))
+		l := loadertest.New(t, ds, simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20))
 		for range 2 {
 			forTime(t, l, 10*time.Second, nil)
 			got := l.Stats()
@@ -223,7 +224,7 @@ func TestAWorkerThatAllocatesASlabWorksOnNoBatch(t *testing.T) {
 			}
 			return nil
 		}}
-		l = newLoader(t, throttled(), simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
+		l = loadertest.New(t, throttled(), simulatedAuto(), loader.BatchSize(4), loader.Budget(1<<20), loader.Memory(memory))
 		forTime(t, l, 20*time.Second, nil)
 		if seen == 0 {
 			t.Error("no slab was allocated")
@@ -309,7 +310,7 @@ func staysWithinTheBudget(t *testing.T, workers int) {
 			time.Sleep(10 * ms)
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(workers), loader.Budget(budget), loader.BatchSampler(swelling(n)))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.Budget(budget), loader.BatchSampler(swelling(n)))
 		for b, err := range l.Epochs(t.Context(), 0, 2) {
 			if err != nil {
 				t.Fatal(err)
@@ -336,7 +337,7 @@ func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
 	if !strings.HasSuffix(text.String(), "loader.tuning=\""+want+"\"\n") {
 		t.Errorf("got %s", &text)
 	}
-	fixed := newLoader(t, &fake{n: 8}, loader.Workers(2))
+	fixed := loadertest.New(t, &fake{n: 8}, loader.Workers(2))
 	collect(t, fixed, 0, 1)
 	if s := fixed.Stats(); s.Tuning != (loader.Tuning{}) || s.Tuning.String() != "" || strings.Contains(s.String(), "tuning") {
 		t.Errorf("with a fixed number of workers:\n%v", s)
@@ -346,7 +347,7 @@ func TestStatsSayWhatAutoHasChosenAndWhy(t *testing.T) {
 // TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft.
 func TestAutoBeginsWithAWorkerPerProcessorAndTheMemoryThatIsLeft(t *testing.T) {
 	before, known := machine.Available(os.DirFS("/"))
-	got := newLoader(t, &fake{n: 8}, loader.Workers(loader.Auto)).Stats().Tuning
+	got := loadertest.New(t, &fake{n: 8}, loader.Workers(loader.Auto)).Stats().Tuning
 	after, _ := machine.Available(os.DirFS("/"))
 	if got.Workers != runtime.GOMAXPROCS(0) || got.InFlight != 2*got.Workers+1 {
 		t.Errorf("%v", got)

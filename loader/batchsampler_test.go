@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -35,7 +36,7 @@ func (g growing) At(k int, dst []int) []int {
 func TestBatchSamplerChoosesTheBatches(t *testing.T) {
 	want := [][]int64{{0}, {1, 2}, {3, 4, 5}, {6, 7}, {1}, {2, 3}, {4, 5, 6}, {7, 0}}
 	for _, workers := range []int{0, 1, 4} {
-		l := newLoader(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSampler(pairs(8)))
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSampler(pairs(8)))
 		if n, err := l.Len(0); n != 4 || err != nil {
 			t.Errorf("Len %d, %v, want 4", n, err)
 		}
@@ -69,7 +70,7 @@ func TestReplacementsInOneBatchDoNotDependOnEachOther(t *testing.T) {
 	ds := failing(64, func(i int) bool { return i%4 == 0 })
 	var want []string
 	for workers := range 8 {
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, -1))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSampler(fixedBatches{indices, indices}), loader.OnError(loader.Replace, -1))
 		got := outcome(t, l)
 		if want == nil {
 			want = got

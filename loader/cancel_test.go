@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -20,7 +21,7 @@ func TestCancelIsPromptWithinOneSample(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(3), loader.BatchSize(50))
+		l := loadertest.New(t, ds, loader.Workers(3), loader.BatchSize(50))
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		begun := time.Now()
@@ -64,7 +65,7 @@ func TestCancelDoesNotPlaceABatchAgain(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		}}}}
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(50))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(50))
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		begun := time.Now()
@@ -92,7 +93,7 @@ func (s emptyUntil) Epoch(epoch int) sampler.Order {
 func TestCancelAmongEmptyEpochsIsAnError(t *testing.T) {
 	for _, workers := range []int{0, 2} {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := newLoader(t, &fake{n: 4}, loader.Workers(workers), loader.Sampler(emptyUntil{7, cancel}))
+		l := loadertest.New(t, &fake{n: 4}, loader.Workers(workers), loader.Sampler(emptyUntil{7, cancel}))
 		var last error
 		for _, err := range l.Epochs(ctx, 0, math.MaxInt) {
 			last = err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -62,7 +63,7 @@ func mixed(t *testing.T, batches iter.Seq2[*loader.Batch, error]) []string {
 func TestCollateStepsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 	var want []string
 	for _, workers := range []int{0, 1, 2, 9} {
-		l := newLoader(t, &fake{n: 50}, loader.Workers(workers), loader.BatchSize(8), loader.Shuffle(true), loader.Seed(3),
+		l := loadertest.New(t, &fake{n: 50}, loader.Workers(workers), loader.BatchSize(8), loader.Shuffle(true), loader.Seed(3),
 			loader.Memory(loader.Poison(loader.Heap{})), mixing())
 		got := mixed(t, l.Epoch(t.Context(), 0))
 		if want == nil {
@@ -83,7 +84,7 @@ func TestCollateStepsAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 
 func TestCollateStepsAreTheSameAfterResume(t *testing.T) {
 	options := []loader.Option{loader.BatchSize(8), loader.Shuffle(true), mixing()}
-	l := newLoader(t, &fake{n: 50}, options...)
+	l := loadertest.New(t, &fake{n: 50}, options...)
 	var at loader.Position
 	want := mixed(t, l.Epoch(t.Context(), 0))
 	for b, err := range l.Epoch(t.Context(), 0) {
@@ -94,7 +95,7 @@ func TestCollateStepsAreTheSameAfterResume(t *testing.T) {
 			at = b.Position()
 		}
 	}
-	if got := mixed(t, newLoader(t, &fake{n: 50}, append(options, loader.Workers(3))...).From(t.Context(), at, 1)); !slices.Equal(got, want[3:]) {
+	if got := mixed(t, loadertest.New(t, &fake{n: 50}, append(options, loader.Workers(3))...).From(t.Context(), at, 1)); !slices.Equal(got, want[3:]) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want[3:], "\n"))
 	}
 }
@@ -106,7 +107,7 @@ func firstNumber(t *testing.T, options ...loader.Option) (ofBatch, ofSample uint
 		dataset.Column[int64](dst, 0)[0] = int64(dst.Rand().Uint64())
 		return nil
 	})
-	for b, err := range newLoader(t, drawn(12), append(options, loader.Collate(step))...).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, drawn(12), append(options, loader.Collate(step))...).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestCollateStepsOfRanksDrawDifferentNumbers(t *testing.T) {
 }
 
 func TestBatchHasTheFieldsThatStepsLeave(t *testing.T) {
-	l := newLoader(t, &fake{n: 4}, loader.BatchSize(4), mixing())
+	l := loadertest.New(t, &fake{n: 4}, loader.BatchSize(4), mixing())
 	if got, want := l.Spec().String(), "x float32 (), sum int64 (2)"; got != want {
 		t.Fatalf("Spec: got %s, want %s", got, want)
 	}
@@ -186,7 +187,7 @@ func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
 		}
 		return nil
 	}, dataset.Field{Name: "length", Dtype: tensor.Int32})
-	for b, err := range newLoader(t, ds, loader.BatchSize(3), loader.Collate(lengths)).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, ds, loader.BatchSize(3), loader.Collate(lengths)).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestStepsReadRaggedFieldsAndKeepThem(t *testing.T) {
 
 func TestFieldsThatStepsMakeBeginAsZeros(t *testing.T) {
 	step := dataset.BatchFunc(func(_, _ dataset.Columns) error { return nil }, dataset.Field{Name: "made", Dtype: tensor.Float64})
-	l := newLoader(t, &fake{n: 9}, loader.BatchSize(2), loader.Collate(step), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, &fake{n: 9}, loader.BatchSize(2), loader.Collate(step), loader.Memory(loader.Poison(loader.Heap{})))
 	for b, err := range l.Epochs(t.Context(), 0, 3) {
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +232,7 @@ func TestErrorOfStepNamesItsBatchUnderAnyPolicy(t *testing.T) {
 				}
 				return nil
 			})
-			l := newLoader(t, &fake{n: 20}, loader.Workers(2), loader.BatchSize(3), loader.Collate(step), loader.OnError(policy, loader.NoLimit))
+			l := loadertest.New(t, &fake{n: 20}, loader.Workers(2), loader.BatchSize(3), loader.Collate(step), loader.OnError(policy, loader.NoLimit))
 			delivered, failed := 0, error(nil)
 			for _, err := range l.Epoch(t.Context(), 5) {
 				if failed = err; err == nil {
@@ -257,7 +258,7 @@ func TestStepsSeeBatchesWithoutSkippedSamples(t *testing.T) {
 		return nil
 	})
 	ds := failing(9, func(i int) bool { return i == 0 || i == 4 || i >= 6 })
-	l := newLoader(t, ds, loader.BatchSize(3), loader.Collate(step), loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.BatchSize(3), loader.Collate(step), loader.OnError(loader.Skip, loader.NoLimit))
 	want := [][]int64{{201, 202}, {203, 205}}
 	if got := collect(t, l, 0, 1); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -285,8 +286,8 @@ func TestWrongStepsAreErrorsOfNew(t *testing.T) {
 
 func TestStepsAllocateNothingInSteadyState(t *testing.T) {
 	const n, batch = 1 << 12, 16
-	l := newLoader(t, &fake{n: n}, loader.Workers(2), loader.BatchSize(batch))
-	with := newLoader(t, &fake{n: n}, loader.Workers(2), loader.BatchSize(batch), mixing())
+	l := loadertest.New(t, &fake{n: n}, loader.Workers(2), loader.BatchSize(batch))
+	with := loadertest.New(t, &fake{n: n}, loader.Workers(2), loader.BatchSize(batch), mixing())
 	epoch := func(l *loader.Loader) func() {
 		return func() {
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -319,7 +320,7 @@ func TestBatchMayBeChangedInItsLoopBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoader(t, ds, loader.Workers(3), loader.BatchSize(4), loader.InFlight(9), loader.Shuffle(true))
+	l := loadertest.New(t, ds, loader.Workers(3), loader.BatchSize(4), loader.InFlight(9), loader.Shuffle(true))
 	r, kept := rand.New(rand.NewPCG(1, 2)), 0
 	for b, err := range l.Epochs(t.Context(), 0, 6) {
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -117,7 +118,7 @@ func TestDetachedBatchIsFreedAfterItsLastUse(t *testing.T) {
 func TestDetachWithoutMemoryChangesNothing(t *testing.T) {
 	memory := &scarce{end: func() error { return errBad }}
 	memory.left.Store(2)
-	l := newLoader(t, &fake{n: 8}, loader.Workers(1), loader.InFlight(2), loader.BatchSize(2), loader.Memory(memory))
+	l := loadertest.New(t, &fake{n: 8}, loader.Workers(1), loader.InFlight(2), loader.BatchSize(2), loader.Memory(memory))
 	for range 2 {
 		n := 0
 		for b, err := range l.Epoch(t.Context(), 0) {
@@ -136,7 +137,7 @@ func TestDetachWithoutMemoryChangesNothing(t *testing.T) {
 }
 
 func TestBytesAreTheTensorsMemory(t *testing.T) {
-	l := newLoader(t, augmented(7), loader.Workers(2), loader.BatchSize(3))
+	l := loadertest.New(t, augmented(7), loader.Workers(2), loader.BatchSize(3))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestBytesAreTheTensorsMemory(t *testing.T) {
 // TestPoisonShowsMemoryThatOutlivesItsBatch: without Poison, slices that are used
 // after their batch hold data of later batches. With Poison they do not hold data.
 func TestPoisonShowsMemoryThatOutlivesItsBatch(t *testing.T) {
-	l := newLoader(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, augmented(40), loader.Workers(0), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
 	var x, indices, ends []int
 	var noise []float32
 	var words []uint16
@@ -196,7 +197,7 @@ func TestPoisonShowsElementsThatAreNotWritten(t *testing.T) {
 		dataset.Row[float64](dst, 0)[i%2] = 1
 		return nil
 	}}
-	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Memory(loader.Poison(loader.Heap{})))
 	for b := range l.Epoch(t.Context(), 0) {
 		for k, v := range loader.Values[float64](b, "x") {
 			if written := k%2 == k/2%2; written != !math.IsNaN(v) {
@@ -223,7 +224,7 @@ func TestMemoryThatNoMachineHasIsAnError(t *testing.T) {
 }
 
 func TestBatchOfOneSampleReadsAsOne(t *testing.T) {
-	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
+	l := loadertest.New(t, &fake{n: 1}, loader.Workers(0))
 	for b := range l.Epoch(t.Context(), 0) {
 		if got, want := b.String(), "batch 0 of epoch 0: 1 sample of x int64 ()"; got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -33,7 +34,7 @@ func outcome(t *testing.T, l *loader.Loader) (seen []string) {
 func TestErrorFollowsEarlierBatches(t *testing.T) {
 	ds := failing(20, func(i int) bool { return i == 9 || i == 10 || i == 13 })
 	for _, workers := range []int{0, 1, 5} {
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(4))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4))
 		got := outcome(t, l)
 		want := []string{
 			"[0 1 2 3] [0 1 2 3]",
@@ -48,7 +49,7 @@ func TestErrorFollowsEarlierBatches(t *testing.T) {
 
 // As in a loop for batch := range, which does not look at the error.
 func TestABatchInPlaceOfAnErrorSaysSo(t *testing.T) {
-	l := newLoader(t, failing(4, func(int) bool { return true }))
+	l := loadertest.New(t, failing(4, func(int) bool { return true }))
 	for batch := range l.Epoch(t.Context(), 0) {
 		for name, use := range map[string]func(){
 			"Tensor": func() { batch.Tensor("x") },
@@ -68,7 +69,7 @@ func TestABatchInPlaceOfAnErrorSaysSo(t *testing.T) {
 }
 
 func TestSampleErrorSaysWhichSample(t *testing.T) {
-	l := newLoader(t, failing(8, func(i int) bool { return i == 6 }), loader.Workers(2), loader.BatchSize(2))
+	l := loadertest.New(t, failing(8, func(i int) bool { return i == 6 }), loader.Workers(2), loader.BatchSize(2))
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if err == nil {
 			continue
@@ -90,7 +91,7 @@ func TestPathIsInAnErrorOnce(t *testing.T) {
 		_, err := fs.ReadFile(fstest.MapFS{}, fmt.Sprintf("sample-%d", i))
 		return err
 	}}
-	got := outcome(t, newLoader(t, ds, loader.Workers(1)))
+	got := outcome(t, loadertest.New(t, ds, loader.Workers(1)))
 	if want := []string{"error: loader: sample 0, epoch 0, batch 0: open sample-0: file does not exist"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -105,7 +106,7 @@ func TestPanicIsAnErrorWithItsStack(t *testing.T) {
 		return false
 	})
 	ds.open = func() error { opened.Add(1); return nil }
-	l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, -1))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, -1))
 	if got := outcome(t, l); len(got) != 4 || got[1] != "[3 4] [3 4]" {
 		t.Errorf("got %q", got)
 	}
@@ -126,7 +127,7 @@ func TestGoexitInADatasetIsAnError(t *testing.T) {
 			}
 			return false
 		})
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, -1), loader.Help(help))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, -1), loader.Help(help))
 		got := outcome(t, l)
 		want := []string{"[0 1 2 3] [0 1 2 3]", "[6 7] [6 7]", "[8 9 10 11] [8 9 10 11]"}
 		if !slices.Equal(got, want) {
@@ -139,7 +140,7 @@ func TestGoexitInADatasetIsAnError(t *testing.T) {
 }
 
 func TestIndexOutOfRangeFromASampler(t *testing.T) {
-	l := newLoader(t, &fake{n: 4}, loader.Workers(2), loader.BatchSize(3), loader.Sampler(fixedOrder{0, 1, 4, 2, -1, 3}), loader.OnError(loader.Skip, -1))
+	l := loadertest.New(t, &fake{n: 4}, loader.Workers(2), loader.BatchSize(3), loader.Sampler(fixedOrder{0, 1, 4, 2, -1, 3}), loader.OnError(loader.Skip, -1))
 	got := outcome(t, l)
 	if want := []string{"[0 1] [0 1]", "[2 3] [2 3]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -165,7 +166,7 @@ func (o fixedOrder) At(k int) int {
 
 func TestPanicInASamplerFollowsEarlierBatches(t *testing.T) {
 	for _, workers := range []int{0, 3} {
-		l := newLoader(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSize(2), loader.Sampler(fixedOrder{0, 1, 2, 3, 4, 99, 5, 6}))
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(workers), loader.BatchSize(2), loader.Sampler(fixedOrder{0, 1, 2, 3, 4, 99, 5, 6}))
 		got := outcome(t, l)
 		want := []string{"[0 1] [0 1]", "[2 3] [2 3]", "error: loader: epoch 0, batch 2: panic: sampler is broken"}
 		if !slices.Equal(got, want) {

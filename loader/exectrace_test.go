@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -31,7 +32,7 @@ func TestProfilesShowWorkerAndStage(t *testing.T) {
 		if stage != "" {
 			want = `"stage":"read", ` + want
 		}
-		collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
+		collect(t, loadertest.New(t, ds, loader.Workers(1)), 0, 1)
 		if !strings.Contains(profile.String(), want) {
 			t.Errorf("stage %q: no goroutine has the labels %s:\n%s", stage, want, &profile)
 		}
@@ -50,7 +51,7 @@ func TestExecutionTracesShowBatchesWaitsAndStages(t *testing.T) {
 		dst.Stage("thinking")
 		return nil
 	}}
-	collect(t, newLoader(t, ds, loader.Workers(1)), 0, 1)
+	collect(t, loadertest.New(t, ds, loader.Workers(1)), 0, 1)
 	trace.Stop()
 	for _, name := range []string{"loader.wait", "loader.build", "loader.batch", "epoch 0, batch 0", "loader.draw", "thinking", "loader.finish", "loader.body"} {
 		if !bytes.Contains(events.Bytes(), []byte(name)) {
@@ -82,7 +83,7 @@ func TestStagesBelongToTheirBatchInExecutionTraces(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		return nil
 	}}
-	collect(t, newLoader(t, ds, loader.Workers(2), loader.BatchSize(4)), 0, 1)
+	collect(t, loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4)), 0, 1)
 	trace.Stop()
 	text, err := exec.CommandContext(t.Context(), goTool, "tool", "trace", "-d=parsed", path).CombinedOutput()
 	if err != nil {

@@ -72,20 +72,6 @@ func failing(n int, bad func(i int) bool) *fake {
 
 var errBad = errors.New("bad sample")
 
-func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return l
-}
-
 // collect is the field x of all batches from a position on, batch by batch.
 func collect(t testing.TB, l *loader.Loader, from, to int) [][]int64 {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -82,7 +83,7 @@ func TestDatasetIsToldAllBatchesOfAllEpochs(t *testing.T) {
 		"a batch sampler": {loader.BatchSampler(bylength)},
 	} {
 		ds := newSeer(n)
-		l := newLoader(t, ds, options...)
+		l := loadertest.New(t, ds, options...)
 		var got [][]int
 		for b, err := range l.Epochs(t.Context(), 2, 7) {
 			if err != nil {
@@ -126,7 +127,7 @@ func TestEpochsEndWhileAnEarlierOneIsNotOver(t *testing.T) {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	}
-	l := newLoader(t, ds, loader.BatchSize(4), loader.Unordered(true), loader.Workers(2))
+	l := loadertest.New(t, ds, loader.BatchSize(4), loader.Unordered(true), loader.Workers(2))
 	k := 0
 	for b, err := range l.Epochs(t.Context(), 0, epochs) {
 		if err != nil {
@@ -154,7 +155,7 @@ func TestEpochsEndWhileAnEarlierOneIsNotOver(t *testing.T) {
 func TestResumedEpochsAreForeseenFromThePositionOn(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		options := []loader.Option{loader.BatchSize(3), loader.Shuffle(true), loader.Unordered(unordered), loader.Workers(4)}
-		first := newLoader(t, newSeer(40), options...)
+		first := loadertest.New(t, newSeer(40), options...)
 		for stopAt := 1; stopAt < 20; stopAt += 3 {
 			var position loader.Position
 			k := 0
@@ -168,7 +169,7 @@ func TestResumedEpochsAreForeseenFromThePositionOn(t *testing.T) {
 				}
 			}
 			ds := newSeer(40)
-			l := newLoader(t, ds, options...)
+			l := loadertest.New(t, ds, options...)
 			var got [][]int
 			for b, err := range l.From(t.Context(), position, 2) {
 				if err != nil {
@@ -200,7 +201,7 @@ func TestFutureKnowsHowFarTheLoaderIs(t *testing.T) {
 			dataset.Set(dst, 0, int64(i))
 			return nil
 		}
-		l := newLoader(t, ds, loader.BatchSize(5), loader.Workers(workers), loader.InFlight(3))
+		l := loadertest.New(t, ds, loader.BatchSize(5), loader.Workers(workers), loader.InFlight(3))
 		k := 0
 		for range l.Epoch(t.Context(), 0) {
 			k++
@@ -257,7 +258,7 @@ func TestEveryForesightEndsWithItsLoop(t *testing.T) {
 		for _, workers := range []int{0, 3} {
 			ctx, cancel := context.WithCancel(t.Context())
 			ds := newSeer(20)
-			l := newLoader(t, ds, loader.BatchSize(20), loader.Workers(workers))
+			l := loadertest.New(t, ds, loader.BatchSize(20), loader.Workers(workers))
 			loop(ctx, cancel, l, ds)
 			cancel()
 			if err := l.Close(); err != nil { // waits for plannings
@@ -277,7 +278,7 @@ func TestForeseeThatFailsIsAnErrorOfTheEpoch(t *testing.T) {
 			panic("no oracle")
 		}
 	}
-	l := newLoader(t, ds, loader.BatchSize(10))
+	l := loadertest.New(t, ds, loader.BatchSize(10))
 	batches := 0
 	var last error
 	for _, err := range l.Epochs(t.Context(), 0, 9) {
@@ -317,14 +318,14 @@ func (blind) Foresee(dataset.Future) func() { return nil }
 
 func TestDatasetMayIgnoreTheFuture(t *testing.T) {
 	ds := newSeer(20)
-	if got := collect(t, newLoader(t, blind{ds}, loader.BatchSize(10)), 0, 2); len(got) != 4 || len(ds.told) != 0 {
+	if got := collect(t, loadertest.New(t, blind{ds}, loader.BatchSize(10)), 0, 2); len(got) != 4 || len(ds.told) != 0 {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestSamplerThatPanicsHasNoFuture(t *testing.T) {
 	ds := newSeer(20)
-	l := newLoader(t, ds, loader.BatchSize(2), loader.Sampler(breaks{}))
+	l := loadertest.New(t, ds, loader.BatchSize(2), loader.Sampler(breaks{}))
 	var last error
 	for _, err := range l.Epoch(t.Context(), 0) {
 		last = err

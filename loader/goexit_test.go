@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -22,9 +23,9 @@ func TestGoexitIsReplaced(t *testing.T) {
 		}
 		return false
 	})
-	want := outcome(t, newLoader(t, failing(40, func(i int) bool { return i%3 == 0 }), loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Replace, -1)))
+	want := outcome(t, loadertest.New(t, failing(40, func(i int) bool { return i%3 == 0 }), loader.Workers(2), loader.BatchSize(8), loader.OnError(loader.Replace, -1)))
 	for _, workers := range []int{1, 3} {
-		l := newLoader(t, goexit, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
+		l := loadertest.New(t, goexit, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
 		if got := outcome(t, l); !slices.Equal(got, want) {
 			t.Errorf("%d workers: got %q, want what other errors give, %q", workers, got, want)
 		}
@@ -43,7 +44,7 @@ func TestGoexitInABatchCostsItsSampleAlone(t *testing.T) {
 				}
 				return false
 			})}
-			l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Skip, -1))
+			l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Skip, -1))
 			got := outcome(t, l)
 			want := []string{"[0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]", "[8 10 11 13 14 15] [8 10 11 13 14 15]"}
 			if !slices.Equal(got, want) {
@@ -60,7 +61,7 @@ func (mumbler) Name(int) string { runtime.Goexit(); return "" }
 
 func TestGoexitInNameLeavesTheNameOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2))
+		l := loadertest.New(t, mumbler{failing(4, func(i int) bool { return i == 1 })}, loader.Workers(2), loader.BatchSize(2))
 		got := outcome(t, l)
 		if want := []string{"error: loader: sample 1, epoch 0, batch 0: bad sample"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -109,7 +110,7 @@ func TestLoopThatUserCodeEndsLeavesTheLoaderWhole(t *testing.T) {
 				return nil
 			}
 		}
-		l := newLoader(t, ds, append(options, loader.Workers(0), loader.BatchSize(4))...)
+		l := loadertest.New(t, ds, append(options, loader.Workers(0), loader.BatchSize(4))...)
 		broken = true
 		inGoroutine(func() {
 			for range l.Epoch(t.Context(), 0) {
@@ -143,7 +144,7 @@ func (s shy) Len() int {
 
 func TestPanicInLenLeavesTheLoaderWhole(t *testing.T) {
 	patience := new(atomic.Int32)
-	l := newLoader(t, shy{&fake{n: 4}, patience}, loader.Workers(2))
+	l := loadertest.New(t, shy{&fake{n: 4}, patience}, loader.Workers(2))
 	for patient := range int32(5) {
 		patience.Store(patient)
 		func() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -62,10 +63,10 @@ func TestADatasetOfUnknownLengthGivesTheSameBatchesForAnyNumberOfWorkers(t *test
 	for _, n := range []int{0, 1, 7, 40, 42} {
 		for _, drop := range []bool{false, true} {
 			options := []loader.Option{loader.BatchSize(4), loader.Seed(5), loader.DropLast(drop)}
-			want, _ := runWithPositions(t, newLoader(t, augmented(n), options...))
+			want, _ := runWithPositions(t, loadertest.New(t, augmented(n), options...))
 			for _, workers := range []int{0, 1, 3, 8} {
 				for _, more := range []int{1, 5, 100} {
-					l := newLoader(t, newArriving(n, more), append(options, loader.Workers(workers))...)
+					l := loadertest.New(t, newArriving(n, more), append(options, loader.Workers(workers))...)
 					got, _ := runWithPositions(t, l) // two epochs
 					if !slices.Equal(got, want) {
 						t.Errorf("%d samples, %d at once, %d workers, drop last %v: got %d batches that differ from the %d of a dataset with a length", n, more, workers, drop, len(got), len(want))
@@ -78,14 +79,14 @@ func TestADatasetOfUnknownLengthGivesTheSameBatchesForAnyNumberOfWorkers(t *test
 
 func TestADatasetOfUnknownLengthResumesAfterEveryBatch(t *testing.T) {
 	options := []loader.Option{loader.BatchSize(4), loader.Seed(5)}
-	batches, positions := runWithPositions(t, newLoader(t, newArriving(42, 9), options...))
+	batches, positions := runWithPositions(t, loadertest.New(t, newArriving(42, 9), options...))
 	for k, p := range positions {
-		l := newLoader(t, newArriving(42, 3), append(options, loader.Workers(k%4))...)
+		l := loadertest.New(t, newArriving(42, 3), append(options, loader.Workers(k%4))...)
 		if got := resume(t, l, p); !slices.Equal(got, batches[k+1:]) {
 			t.Errorf("at %s: got %d batches that differ from the %d uninterrupted ones", p, len(got), len(batches)-k-1)
 		}
 	}
-	l := newLoader(t, newArriving(20, 3), options...)
+	l := loadertest.New(t, newArriving(20, 3), options...)
 	p := l.Position(0)
 	p.Draw = 24
 	for _, err := range l.From(t.Context(), p, 1) {
@@ -100,7 +101,7 @@ func TestADatasetOfUnknownLengthLosesNothingWhenUnordered(t *testing.T) {
 	options := []loader.Option{loader.BatchSize(3), loader.Workers(4), loader.Unordered(true)}
 	for stop := range 12 {
 		var got []int64
-		l := newLoader(t, newArriving(50, 11), options...)
+		l := loadertest.New(t, newArriving(50, 11), options...)
 		p := l.Position(0)
 		k := 0
 		for b, err := range l.Epochs(t.Context(), 0, 2) {
@@ -143,13 +144,13 @@ func TestRanksShareADatasetOfUnknownLength(t *testing.T) {
 				t.Fatal(err)
 			}
 			options := []loader.Option{loader.BatchSize(4), loader.Seed(1)}
-			fixed, _ := runWithPositions(t, newLoader(t, augmented(n), append(options, loader.Sampler(want))...))
-			got, positions := runWithPositions(t, newLoader(t, newArriving(n, 7), append(options, loader.Sampler(share))...))
+			fixed, _ := runWithPositions(t, loadertest.New(t, augmented(n), append(options, loader.Sampler(want))...))
+			got, positions := runWithPositions(t, loadertest.New(t, newArriving(n, 7), append(options, loader.Sampler(share))...))
 			if !slices.Equal(got, fixed) {
 				t.Errorf("%v, rank %d: the batches differ from those of a dataset with a length", mode, rank)
 			}
 			// The rest goes to one rank.
-			alone := newLoader(t, newArriving(n, 7), append(options, loader.Workers(1))...)
+			alone := loadertest.New(t, newArriving(n, 7), append(options, loader.Workers(1))...)
 			p := positions[1] // 2 batches of 4 samples on each of 3 ranks
 			for b, err := range alone.From(t.Context(), decoded(t, p), 1) {
 				if err != nil {
@@ -178,7 +179,7 @@ func TestAnErrorOfAStreamFollowsItsBatches(t *testing.T) {
 		ds.refuse = 20
 		var got []int
 		var failed error
-		l := newLoader(t, ds, loader.BatchSize(4), loader.Workers(workers))
+		l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(workers))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				failed = err
@@ -204,7 +205,7 @@ func TestAwaitThatPanicsOrExitsIsAnError(t *testing.T) {
 		}},
 	} {
 		for _, workers := range []int{0, 2} {
-			l := newLoader(t, ds, loader.BatchSize(2), loader.Workers(workers))
+			l := loadertest.New(t, ds, loader.BatchSize(2), loader.Workers(workers))
 			var failed error
 			for _, err := range l.Epoch(t.Context(), 0) {
 				failed = err
@@ -240,7 +241,7 @@ func TestIdleIsClosedOnlyWhenNothingElseIsLeft(t *testing.T) {
 				time.Sleep(10 * time.Second) // the loop waits for batches, too
 				return nil
 			}
-			l := newLoader(t, ds, loader.BatchSize(4), loader.Workers(workers), loader.InFlight(8))
+			l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(workers), loader.InFlight(8))
 			batches := 0
 			for _, err := range l.Epoch(t.Context(), 0) {
 				if err != nil {
@@ -313,7 +314,7 @@ func TestTimeoutSaysThatItWaitsForSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := newArriving(100, 2)
 		ds.patience = time.Hour
-		l := newLoader(t, ds, loader.BatchSize(6), loader.Workers(2), loader.Timeout(time.Minute))
+		l := loadertest.New(t, ds, loader.BatchSize(6), loader.Workers(2), loader.Timeout(time.Minute))
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if want := "waiting for 6 samples"; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -336,13 +337,13 @@ func TestWhatNeedsALengthRefusesAnUnknownOne(t *testing.T) {
 	if l, err := loader.New(struct{ dataset.Dataset }{ds}); err == nil || !strings.Contains(err.Error(), "Awaiter") {
 		t.Errorf("without Await: got %v, %v", l, err)
 	}
-	l := newLoader(t, ds, loader.Sampler(sampler.Sequential(10)))
+	l := loadertest.New(t, ds, loader.Sampler(sampler.Sequential(10)))
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if err == nil || !strings.Contains(err.Error(), "sampler.Endless") {
 			t.Errorf("with another order: got %v", err)
 		}
 	}
-	l = newLoader(t, ds)
+	l = loadertest.New(t, ds)
 	if n, err := l.Len(0); err == nil {
 		t.Errorf("Len: got %d", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -33,7 +34,7 @@ func TestHelpBringsTheFirstBatchSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers, batch, each = 8, 32, 10 * time.Millisecond
 		first := func(help bool) time.Duration {
-			l := newLoader(t, slow(32*batch, always(each)), loader.Workers(workers), loader.BatchSize(batch), loader.Help(help))
+			l := loadertest.New(t, slow(32*batch, always(each)), loader.Workers(workers), loader.BatchSize(batch), loader.Help(help))
 			return waits(t, l)[0]
 		}
 		alone, together := first(false), first(true)
@@ -50,7 +51,7 @@ func TestHelpDeliversEvenly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const workers, batch, each = 8, 32, 10 * time.Millisecond
 		run := func(help bool) (longest, median time.Duration, all []time.Duration) {
-			l := newLoader(t, slow(64*batch, always(each)), loader.Workers(workers), loader.BatchSize(batch), loader.Help(help))
+			l := loadertest.New(t, slow(64*batch, always(each)), loader.Workers(workers), loader.BatchSize(batch), loader.Help(help))
 			all = waits(t, l)
 			sorted := slices.Sorted(slices.Values(all))
 			return sorted[len(sorted)-1], sorted[len(sorted)/2], all
@@ -86,7 +87,7 @@ func TestSlowSampleDelaysOnlyItsOwnBatch(t *testing.T) {
 			placed.Add(1)
 			return nil
 		}
-		l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(8))
+		l := loadertest.New(t, ds, loader.Workers(4), loader.BatchSize(8))
 		go func() {
 			time.Sleep(900 * time.Millisecond)
 			// All slabs but one hold complete batches. That one lacks a sample.
@@ -115,7 +116,7 @@ func TestUnorderedNeverWaitsForTheSlowSample(t *testing.T) {
 			}
 			return time.Millisecond
 		}
-		l := newLoader(t, slow(10, each), loader.Workers(2), loader.Unordered(true))
+		l := loadertest.New(t, slow(10, each), loader.Workers(2), loader.Unordered(true))
 		var order []int
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
@@ -137,7 +138,7 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 			}
 			return time.Millisecond
 		}
-		l := newLoader(t, slow(20, each), loader.Workers(2), loader.BatchSize(2), loader.Timeout(time.Minute))
+		l := loadertest.New(t, slow(20, each), loader.Workers(2), loader.BatchSize(2), loader.Timeout(time.Minute))
 		batches := 0
 		var last error
 		for _, err := range l.Epoch(t.Context(), 0) {
@@ -162,7 +163,7 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 
 func TestTimeoutTellsOfKeptSlabs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.InFlight(2), loader.Timeout(time.Second))
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.InFlight(2), loader.Timeout(time.Second))
 		var last error
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if last = err; err == nil {
@@ -183,7 +184,7 @@ func TestPrefetchNeverHoldsMoreThanStated(t *testing.T) {
 				placed.Add(1)
 				return nil
 			}}
-			l := newLoader(t, ds, loader.Workers(workers), loader.Prefetch(2), loader.BatchSize(1))
+			l := loadertest.New(t, ds, loader.Workers(workers), loader.Prefetch(2), loader.BatchSize(1))
 			delivered := int64(0)
 			for range l.Epoch(t.Context(), 0) {
 				delivered++
@@ -202,7 +203,7 @@ func TestNoWorkersIsLazy(t *testing.T) {
 		placed++
 		return nil
 	}}
-	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(2))
+	l := loadertest.New(t, ds, loader.Workers(0), loader.BatchSize(2))
 	for b := range l.Epoch(t.Context(), 0) {
 		if want := min(9, 2*(b.Number()+1)); placed != want {
 			t.Errorf("at batch %d, %d samples are placed, want %d", b.Number(), placed, want)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -38,7 +39,7 @@ func TestSampleDoneSeesEverySampleAndItsStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got journal
 		since := time.Now()
-		l := newLoader(t, twoStages(3), loader.Workers(1), loader.BatchSize(2), loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
+		l := loadertest.New(t, twoStages(3), loader.Workers(1), loader.BatchSize(2), loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
 			got.note("worker %d, batch %d, row %d of %d, %d %s, %v after %v, %v: %v",
 				s.Worker, s.Batch.Batch, s.Row, s.Batch.Samples, s.Index, s.Name(), s.Took, s.Begun.Sub(since), s.Err, s.Stages)
 		}}))
@@ -57,7 +58,7 @@ func TestSampleDoneSeesEverySampleAndItsStages(t *testing.T) {
 
 func TestSampleDoneSeesFailuresAndReplacements(t *testing.T) {
 	var got journal
-	l := newLoader(t, failing(40, func(i int) bool { return i == 1 }), loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Replace, 1),
+	l := loadertest.New(t, failing(40, func(i int) bool { return i == 1 }), loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Replace, 1),
 		loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
 			got.note("row %d: failed %t, sample 1 %t", s.Row, s.Err != nil, s.Index == 1)
 		}}))
@@ -73,7 +74,7 @@ func TestSampleDoneSeesFailuresAndReplacements(t *testing.T) {
 
 func TestSampleDoneSeesCallsForSeveralSamples(t *testing.T) {
 	var got journal
-	l := newLoader(t, &gatherer{fake: &fake{n: 12}}, loader.Workers(0), loader.BatchSize(8),
+	l := loadertest.New(t, &gatherer{fake: &fake{n: 12}}, loader.Workers(0), loader.BatchSize(8),
 		loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { got.note("%d rows from %d, sample %d", s.Rows, s.Row, s.Index) }}))
 	collect(t, l, 0, 1)
 	if want := []string{"8 rows from 0, sample 0", "4 rows from 0, sample 8"}; !slices.Equal(got.lines, want) {
@@ -97,7 +98,7 @@ func TestSampleDoneSeesWhatRuntimeGoexitEnds(t *testing.T) {
 		want []string
 	}{{ends(), one}, {&gatherer{fake: ends()}, append([]string{"0: true"}, one...)}} {
 		var got journal
-		l := newLoader(t, c.ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, 1),
+		l := loadertest.New(t, c.ds, loader.Workers(1), loader.BatchSize(3), loader.OnError(loader.Skip, 1),
 			loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { got.note("%d: %t", s.Index, errors.Is(s.Err, loader.ErrGoexit)) }}))
 		if seen := outcome(t, l); !slices.Equal(seen, []string{"[0 2] [0 2]"}) || !slices.Equal(got.lines, c.want) {
 			t.Errorf("%T: the batches are %q, and the hook has seen %q, want %q", c.ds, seen, got.lines, c.want)
@@ -109,7 +110,7 @@ func TestSampleDoneShowsHelp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		placed := map[bool]int{}
-		l := newLoader(t, twoStages(8), loader.Workers(2), loader.BatchSize(8), loader.Observe(loader.Trace{
+		l := loadertest.New(t, twoStages(8), loader.Workers(2), loader.BatchSize(8), loader.Observe(loader.Trace{
 			SampleDone: func(s loader.SampleInfo) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -132,7 +133,7 @@ func TestHooksFollowABatchFromItsBeginToItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got journal
 		step := dataset.BatchFunc(func(dst, src dataset.Columns) error { time.Sleep(time.Millisecond); return nil })
-		l := newLoader(t, twoStages(4), loader.Workers(0), loader.BatchSize(2), loader.Collate(step), loader.Observe(loader.Trace{
+		l := loadertest.New(t, twoStages(4), loader.Workers(0), loader.BatchSize(2), loader.Collate(step), loader.Observe(loader.Trace{
 			BatchBegun:     func(b loader.BatchInfo) { got.note("begun %d by %d of %d", b.ID, b.Worker, b.Samples) },
 			BatchCollated:  func(b loader.BatchInfo, took time.Duration) { got.note("collated %d %v", b.ID, took) },
 			BatchReady:     func(b loader.BatchInfo, took time.Duration) { got.note("ready %d %v by %d", b.ID, took, b.Finisher) },
@@ -169,7 +170,7 @@ func TestEveryBatchThatIsBegunIsFreed(t *testing.T) {
 		var mu sync.Mutex
 		open, most := map[int64]bool{}, 0
 		ds := failing(40, func(i int) bool { return i/4 == 3 })
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(loader.Trace{
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(loader.Trace{
 			BatchBegun: func(b loader.BatchInfo) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -210,7 +211,7 @@ func TestEveryBatchThatIsBegunIsFreed(t *testing.T) {
 func TestMemoryWaitedAddsUpToStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
-		l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2), loader.Observe(loader.Trace{
+		l := loadertest.New(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2), loader.Observe(loader.Trace{
 			MemoryWaited: func(worker int, took time.Duration) { waits = append(waits, took) },
 		}))
 		for range l.Epoch(t.Context(), 0) {
@@ -318,7 +319,7 @@ func TestHooksOfSamplesDoNotAllocate(t *testing.T) {
 		return nil
 	}}
 	samples := 0
-	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(batch), loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { samples += len(s.Stages) / 2 }}))
+	l := loadertest.New(t, ds, loader.Workers(0), loader.BatchSize(batch), loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) { samples += len(s.Stages) / 2 }}))
 	perEpoch := allocs.PerRun(20*n/batch, 5, func() {
 		for range l.Epoch(t.Context(), 0) {
 		}
@@ -336,7 +337,7 @@ func TestTraceSeesEveryBatchAndFailure(t *testing.T) {
 		defer mu.Unlock()
 		log = append(log, fmt.Sprintf(format, args...))
 	}
-	l := newLoader(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
+	l := loadertest.New(t, failing(4, func(i int) bool { return i == 3 }), loader.Workers(1), loader.BatchSize(2), loader.OnError(loader.Skip, 1),
 		loader.Observe(loader.Trace{
 			BatchBegun:     func(b loader.BatchInfo) { note("begun %d", b.Batch) },
 			BatchReady:     func(b loader.BatchInfo, _ time.Duration) { note("ready %d", b.Batch) },

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -162,7 +163,7 @@ func TestNoGoroutineOutlivesTheLoop(t *testing.T) {
 }
 
 func TestOneLoopAtATime(t *testing.T) {
-	l := newLoader(t, &fake{n: 4}, loader.Workers(2))
+	l := loadertest.New(t, &fake{n: 4}, loader.Workers(2))
 	for range l.Epoch(t.Context(), 0) {
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if !errors.Is(err, loader.ErrBusy) {
@@ -176,8 +177,8 @@ func TestOneLoopAtATime(t *testing.T) {
 }
 
 func TestTwoLoadersAtOnce(t *testing.T) {
-	a := newLoader(t, &fake{n: 6}, loader.Workers(2), loader.BatchSize(2))
-	b := newLoader(t, &fake{n: 6}, loader.Workers(2), loader.BatchSize(3))
+	a := loadertest.New(t, &fake{n: 6}, loader.Workers(2), loader.BatchSize(2))
+	b := loadertest.New(t, &fake{n: 6}, loader.Workers(2), loader.BatchSize(3))
 	n := 0
 	for range a.Epoch(t.Context(), 0) {
 		n += 10 * len(collect(t, b, 0, 1))
@@ -229,7 +230,7 @@ func TestKeptBatchStaysAsItWas(t *testing.T) {
 
 func TestSlabKeptFromAnEarlierLoopComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.InFlight(1), loader.BatchSize(2))
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.InFlight(1), loader.BatchSize(2))
 		var release func()
 		for b := range l.Epoch(t.Context(), 0) {
 			release = b.Keep()

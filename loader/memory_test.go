@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -22,7 +23,7 @@ func TestManyWorkersTakeNoMoreHeap(t *testing.T) {
 			dataset.Row[int64](dst, 0)[0] = int64(i)
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.InFlight(3))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(8), loader.InFlight(3))
 		if want := int64(3 * 8 << 15); l.Stats().SlabBytes != want {
 			t.Errorf("%d bytes of slabs, want %d", l.Stats().SlabBytes, want)
 		}
@@ -58,7 +59,7 @@ func TestRaggedRowsAreWholeElements(t *testing.T) {
 		dst.Cell(0).Grow(4 + 2*i)
 		return nil
 	}}
-	l := newLoader(t, ds, loader.Workers(1))
+	l := loadertest.New(t, ds, loader.Workers(1))
 	var last error
 	for _, err := range l.Epoch(t.Context(), 0) {
 		last = err

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
 func TestSkipShortensTheBatch(t *testing.T) {
 	for _, workers := range []int{0, 1, 5} {
 		ds := failing(13, func(i int) bool { return i%4 == 1 || i == 12 })
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
 		got := outcome(t, l)
 		want := []string{
 			"[0 2 3] [0 2 3]",
@@ -41,7 +42,7 @@ func TestEmptiedBatchesAreLeftOut(t *testing.T) {
 	for _, workers := range []int{0, 1, 5} {
 		for _, unordered := range []bool{false, true} {
 			options := []loader.Option{loader.Workers(workers), loader.BatchSize(4), loader.OnError(loader.Skip, loader.NoLimit), loader.Unordered(unordered)}
-			l := newLoader(t, ds, options...)
+			l := loadertest.New(t, ds, options...)
 			var positions []loader.Position
 			var got []int
 			for b, err := range l.Epoch(t.Context(), 0) {
@@ -74,7 +75,7 @@ func TestReplaceIsTheSameForAnyWorkers(t *testing.T) {
 	bad := func(i int) bool { return i%3 == 0 }
 	var want []string
 	for _, workers := range []int{0, 1, 7} {
-		l := newLoader(t, failing(40, bad), loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
+		l := loadertest.New(t, failing(40, bad), loader.Workers(workers), loader.BatchSize(8), loader.OnError(loader.Replace, -1))
 		got := outcome(t, l)
 		if want == nil {
 			want = got
@@ -94,7 +95,7 @@ func TestReplaceIsTheSameForAnyWorkers(t *testing.T) {
 }
 
 func TestReplaceGivesUpWhenEverythingFails(t *testing.T) {
-	l := newLoader(t, failing(8, func(int) bool { return true }), loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Replace, -1))
+	l := loadertest.New(t, failing(8, func(int) bool { return true }), loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Replace, -1))
 	got := outcome(t, l)
 	if len(got) != 1 || !strings.Contains(got[0], "sample 0 (sample-0)") {
 		t.Errorf("got %q", got)
@@ -117,7 +118,7 @@ func TestErrorsThatMayPassEndTheLoop(t *testing.T) {
 				}
 				return place(ctx, i, dst)
 			}
-			l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(policy, loader.NoLimit))
+			l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(4), loader.OnError(policy, loader.NoLimit))
 			var last error
 			batches := 0
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -139,7 +140,7 @@ func TestErrorsThatMayPassEndTheLoop(t *testing.T) {
 func TestLimitEndsTheLoop(t *testing.T) {
 	ds := failing(40, func(i int) bool { return i%4 == 1 })
 	for _, policy := range []loader.Policy{loader.Skip, loader.Replace} {
-		l := newLoader(t, ds, loader.Workers(3), loader.BatchSize(4), loader.OnError(policy, 2))
+		l := loadertest.New(t, ds, loader.Workers(3), loader.BatchSize(4), loader.OnError(policy, 2))
 		var last error
 		batches := 0
 		for _, err := range l.Epoch(t.Context(), 0) {

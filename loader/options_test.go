@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -68,14 +69,14 @@ func TestArgumentErrors(t *testing.T) {
 }
 
 func TestZeroOptionSetsNothing(t *testing.T) {
-	l := newLoader(t, &fake{n: 3}, loader.Option{}, loader.BatchSize(2), loader.Option{})
+	l := loadertest.New(t, &fake{n: 3}, loader.Option{}, loader.BatchSize(2), loader.Option{})
 	if got := len(collect(t, l, 0, 1)); got != 2 {
 		t.Errorf("%d batches, want 2", got)
 	}
 }
 
 func TestBatchLargerThanTheDatasetTakesNoMoreMemory(t *testing.T) {
-	l := newLoader(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(math.MaxInt32), loader.InFlight(1))
+	l := loadertest.New(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(math.MaxInt32), loader.InFlight(1))
 	if got := collect(t, l, 0, 1); len(got) != 1 || len(got[0]) != 16 {
 		t.Errorf("got batches %v", got)
 	}
@@ -141,7 +142,7 @@ func TestSlabsAreAsManyAsAskedFor(t *testing.T) {
 		{"prefetch", []loader.Option{loader.Workers(4), loader.Prefetch(3)}, 13},
 		{"in flight", []loader.Option{loader.Workers(64), loader.InFlight(3)}, 3},
 	} {
-		l := newLoader(t, &fake{n: 1}, test.options...)
+		l := loadertest.New(t, &fake{n: 1}, test.options...)
 		if got := l.Stats().Slabs; got != test.want {
 			t.Errorf("%s: %d slabs, want %d", test.name, got, test.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -66,7 +67,7 @@ func TestSameBatchesForAnyWorkersPrefetchAndHelp(t *testing.T) {
 	options := func(more ...loader.Option) []loader.Option {
 		return append(more, loader.BatchSize(8), loader.Shuffle(true), loader.Seed(5))
 	}
-	want := contents(t, newLoader(t, augmented(n), options(loader.Workers(0))...), 0, epochs)
+	want := contents(t, loadertest.New(t, augmented(n), options(loader.Workers(0))...), 0, epochs)
 	if len(want) != epochs*13 {
 		t.Fatalf("%d batches, want %d", len(want), epochs*13)
 	}
@@ -77,7 +78,7 @@ func TestSameBatchesForAnyWorkersPrefetchAndHelp(t *testing.T) {
 		for _, prefetch := range []int{1, 4} {
 			for _, help := range []bool{true, false} {
 				t.Run(fmt.Sprint("workers=", workers, ",prefetch=", prefetch, ",help=", help), func(t *testing.T) {
-					l := newLoader(t, augmented(n), options(loader.Workers(workers), loader.Prefetch(prefetch), loader.Help(help))...)
+					l := loadertest.New(t, augmented(n), options(loader.Workers(workers), loader.Prefetch(prefetch), loader.Help(help))...)
 					for range 5 {
 						if got := contents(t, l, 0, epochs); !slices.Equal(got, want) {
 							t.Fatal("the batches differ from those without workers")
@@ -88,13 +89,13 @@ func TestSameBatchesForAnyWorkersPrefetchAndHelp(t *testing.T) {
 		}
 	}
 	t.Run("inflight=1", func(t *testing.T) {
-		l := newLoader(t, augmented(n), options(loader.Workers(4), loader.InFlight(1))...)
+		l := loadertest.New(t, augmented(n), options(loader.Workers(4), loader.InFlight(1))...)
 		if got := contents(t, l, 0, epochs); !slices.Equal(got, want) {
 			t.Fatal("the batches differ from those without workers")
 		}
 	})
 	t.Run("unordered", func(t *testing.T) {
-		l := newLoader(t, augmented(n), options(loader.Workers(4), loader.Unordered(true))...)
+		l := loadertest.New(t, augmented(n), options(loader.Workers(4), loader.Unordered(true))...)
 		got := contents(t, l, 0, epochs)
 		slices.Sort(got)
 		sorted := slices.Sorted(slices.Values(want))
@@ -105,7 +106,7 @@ func TestSameBatchesForAnyWorkersPrefetchAndHelp(t *testing.T) {
 }
 
 func TestEpochsEqualsEpochAfterEpoch(t *testing.T) {
-	l := newLoader(t, augmented(50), loader.Workers(3), loader.BatchSize(8), loader.Shuffle(true))
+	l := loadertest.New(t, augmented(50), loader.Workers(3), loader.BatchSize(8), loader.Shuffle(true))
 	want := contents(t, l, 0, 4)
 	var got []string
 	for epoch := range 4 {
@@ -127,7 +128,7 @@ func (s slowSampler) Epoch(epoch int) sampler.Order {
 func TestNextEpochIsPlannedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := slow(8, always(time.Second))
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(2), loader.Sampler(slowSampler{fixedOrder{0, 1, 2, 3, 4, 5, 6, 7}}))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(2), loader.Sampler(slowSampler{fixedOrder{0, 1, 2, 3, 4, 5, 6, 7}}))
 		begun := time.Now()
 		collect(t, l, 0, 3)
 		if took := time.Since(begun); took != 25*time.Second {
@@ -137,7 +138,7 @@ func TestNextEpochIsPlannedInTime(t *testing.T) {
 }
 
 func TestTensorsLieOverTheSlab(t *testing.T) {
-	l := newLoader(t, augmented(10), loader.Workers(2), loader.BatchSize(4))
+	l := loadertest.New(t, augmented(10), loader.Workers(2), loader.BatchSize(4))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +173,7 @@ func TestPaddedViewHoldsRowsAndPadding(t *testing.T) {
 			return nil
 		},
 	}
-	l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(3))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(3))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

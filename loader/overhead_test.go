@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkOverhead(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			const batch = 64
-			l := newLoader(b, &fake{n: 1 << 20}, append(bench.options, loader.BatchSize(batch))...)
+			l := loadertest.New(b, &fake{n: 1 << 20}, append(bench.options, loader.BatchSize(batch))...)
 			batches := 0
 			b.ReportAllocs()
 			begun := time.Now()
@@ -45,7 +46,7 @@ func BenchmarkOverhead(b *testing.B) {
 func TestBatchesCostFewAllocations(t *testing.T) {
 	const n, batch = 1 << 14, 64
 	for _, workers := range []int{0, 2, loader.Auto} {
-		l := newLoader(t, &fake{n: n}, loader.Workers(workers), loader.BatchSize(batch))
+		l := loadertest.New(t, &fake{n: n}, loader.Workers(workers), loader.BatchSize(batch))
 		perEpoch := allocs.PerRun(20*n/batch, 5, func() {
 			for b, err := range l.Epoch(t.Context(), 0) {
 				if err != nil {

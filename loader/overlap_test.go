@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -37,7 +38,7 @@ func TestABatchIsAssembledWhileAnotherIsInTheLoopBody(t *testing.T) {
 					time.Sleep(time.Second)
 					return nil
 				}
-				l := newLoader(t, ds, options...)
+				l := loadertest.New(t, ds, options...)
 				begun := time.Now()
 				for b, err := range l.Epoch(t.Context(), 0) {
 					if err != nil {

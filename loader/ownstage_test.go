@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -26,7 +27,7 @@ func downloaded(d time.Duration) *fake {
 func TestAStageOfAnotherNameMayWait(t *testing.T) {
 	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, downloaded(80*ms), loader.Workers(loader.Auto), loader.BatchSize(32))
+		l := loadertest.New(t, downloaded(80*ms), loader.Workers(loader.Auto), loader.BatchSize(32))
 		forTime(t, l, 30*time.Second, nil)
 		if s := l.Stats(); s.Tuning.Workers < 128 {
 			t.Errorf("got %v, want 128 workers at least", s.Tuning)
@@ -39,7 +40,7 @@ func TestNothingIsAdvisedForAStageOfAnotherName(t *testing.T) {
 	onTwoProcessors(t)
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		l := newLoader(t, downloaded(80*ms), loader.Workers(16), loader.BatchSize(32), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))))
+		l := loadertest.New(t, downloaded(80*ms), loader.Workers(16), loader.BatchSize(32), loader.Logger(slog.New(slog.NewTextHandler(&text, nil))))
 		forTime(t, l, 10*time.Second, nil)
 		if strings.Contains(text.String(), "computing") {
 			t.Errorf("logged: %s", &text)

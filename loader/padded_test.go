@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -46,7 +47,7 @@ func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 		{[]loader.PadOption{loader.PadTo(2), loader.PadToMultiple(4), loader.PadLeft()}, tensor.Shape{3, 4},
 			[]int32{9, 9, 9, 1, 9, 9, 9, 9, 9, 9, 3, 3}, []int64{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1}},
 	} {
-		l := newLoader(t, lengths(nil, 1, 0, 3), loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
+		l := loadertest.New(t, lengths(nil, 1, 0, 3), loader.BatchSize(3), loader.Memory(loader.Poison(loader.Heap{})))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +67,7 @@ func TestPaddingAndMaskFollowTheirOptions(t *testing.T) {
 }
 
 func TestMaskHasEveryDtypeAndPadsWholeElements(t *testing.T) {
-	l := newLoader(t, lengths(tensor.Shape{2}, 4, 2), loader.BatchSize(2))
+	l := loadertest.New(t, lengths(tensor.Shape{2}, 4, 2), loader.BatchSize(2))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -62,7 +63,7 @@ func TestPositionsOfReleasedVersionsGoOn(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.position), &p); err != nil {
 			t.Fatal(err)
 		}
-		l := newLoader(t, drawn(p.Samples), append(c.options, loader.Workers(2))...)
+		l := loadertest.New(t, drawn(p.Samples), append(c.options, loader.Workers(2))...)
 		var got []string
 		for b, err := range l.From(t.Context(), p, p.Epoch+1) {
 			if err != nil {
@@ -78,7 +79,7 @@ func TestPositionsOfReleasedVersionsGoOn(t *testing.T) {
 
 // TestPositionsAreWrittenAsEver pins the JSON of positions.
 func TestPositionsAreWrittenAsEver(t *testing.T) {
-	l := newLoader(t, drawn(10), loader.Workers(1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(3))
+	l := loadertest.New(t, drawn(10), loader.Workers(1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(3))
 	var got []string
 	for b, err := range l.Epochs(t.Context(), 1, 2) {
 		if err != nil {
@@ -100,7 +101,7 @@ func TestPositionsAreWrittenAsEver(t *testing.T) {
 // whose index is a multiple of three.
 func TestReplacementsStayTheSame(t *testing.T) {
 	ds := failing(12, func(i int) bool { return i%3 == 0 })
-	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(6), loader.Shuffle(true), loader.Seed(5), loader.OnError(loader.Replace, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(6), loader.Shuffle(true), loader.Seed(5), loader.OnError(loader.Replace, loader.NoLimit))
 	got := outcome(t, l)
 	want := []string{"[1 5 4 2 1 11] [1 5 4 2 1 11]", "[2 5 7 10 10 8] [2 5 7 10 10 8]"}
 	if !slices.Equal(got, want) {

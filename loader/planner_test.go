@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -26,7 +27,7 @@ func (s thinking) Epoch(epoch int) sampler.Order {
 
 func TestPlanningDelaysNoReadyBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, slow(8, always(time.Millisecond)), loader.Workers(2), loader.BatchSize(1), loader.InFlight(20), loader.Sampler(thinking{1}))
+		l := loadertest.New(t, slow(8, always(time.Millisecond)), loader.Workers(2), loader.BatchSize(1), loader.InFlight(20), loader.Sampler(thinking{1}))
 		since := time.Now()
 		for b, err := range l.Epochs(t.Context(), 0, 2) {
 			if err != nil {
@@ -47,7 +48,7 @@ func TestPlanningDelaysNoReadyBatch(t *testing.T) {
 func TestCancelDoesNotWaitForTheSampler(t *testing.T) {
 	for _, epoch := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.Sampler(thinking{epoch}))
+			l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.Sampler(thinking{epoch}))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			begun := time.Now()
@@ -72,7 +73,7 @@ func TestCancelDoesNotWaitForTheSampler(t *testing.T) {
 func TestTimeoutTellsOfTheSampler(t *testing.T) {
 	for epoch, want := range []string{"loader: epoch 0, batch 0: not ready after 1s; planning epoch 0 for 1s", "loader: epoch 1, batch 0: not ready after 1s; planning epoch 1 for 1s"} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.Sampler(thinking{epoch}), loader.Timeout(time.Second))
+			l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.Sampler(thinking{epoch}), loader.Timeout(time.Second))
 			begun := time.Now()
 			var last error
 			for _, err := range l.Epochs(t.Context(), 0, 2) {
@@ -88,7 +89,7 @@ func TestTimeoutTellsOfTheSampler(t *testing.T) {
 
 func TestEpochsWithoutSamplesCanBeCancelled(t *testing.T) {
 	for _, workers := range []int{0, 2} {
-		l := newLoader(t, &fake{n: 0}, loader.Workers(workers))
+		l := loadertest.New(t, &fake{n: 0}, loader.Workers(workers))
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			for l.Stats().Batches == 0 && ctx.Err() == nil { // which needs the loader's lock
@@ -116,7 +117,7 @@ func (m moody) At(k int) int            { return k }
 func TestOrderThatChangesIsTheSamplersFault(t *testing.T) {
 	for _, n := range []int{4, 12} {
 		m := moody{new(8)}
-		l := newLoader(t, &fake{n: 8}, loader.Workers(0), loader.BatchSize(2), loader.Sampler(m))
+		l := loadertest.New(t, &fake{n: 8}, loader.Workers(0), loader.BatchSize(2), loader.Sampler(m))
 		var last error
 		for _, err := range l.Epoch(t.Context(), 0) {
 			last, *m.n = err, n

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -112,7 +113,7 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 		{batches(secretBatches{sampler.List{{1, 2}, {3}, {4, 6}}}, nil)},
 	} {
 		for _, options := range group {
-			l := newLoader(t, &fake{n: n}, append(options, loader.Workers(1))...)
+			l := loadertest.New(t, &fake{n: n}, append(options, loader.Workers(1))...)
 			all = append(all, begun{g, l, middle(t, l)})
 		}
 	}
@@ -136,8 +137,8 @@ func TestPositionBelongsToItsOrder(t *testing.T) {
 }
 
 func TestStartOfAnEpochInAnUnknownOrderFitsAnother(t *testing.T) {
-	own := newLoader(t, &fake{n: 9}, loader.Workers(1), loader.Sampler(secret{sampler.Shuffle(9, 1)}))
-	other := newLoader(t, &fake{n: 9}, loader.Workers(1), loader.Sampler(secret{sampler.Shuffle(9, 2)}))
+	own := loadertest.New(t, &fake{n: 9}, loader.Workers(1), loader.Sampler(secret{sampler.Shuffle(9, 1)}))
+	other := loadertest.New(t, &fake{n: 9}, loader.Workers(1), loader.Sampler(secret{sampler.Shuffle(9, 2)}))
 	for _, err := range other.From(t.Context(), own.Position(3), 4) {
 		if err != nil {
 			t.Error(err)
@@ -146,7 +147,7 @@ func TestStartOfAnEpochInAnUnknownOrderFitsAnother(t *testing.T) {
 }
 
 func TestLenAndLeftCountBatches(t *testing.T) {
-	l := newLoader(t, &fake{n: 20}, loader.Workers(2), loader.BatchSampler(pairs(20)))
+	l := loadertest.New(t, &fake{n: 20}, loader.Workers(2), loader.BatchSampler(pairs(20)))
 	for epoch, want := range []int{6, 6, 6} {
 		if got, err := l.Len(epoch); got != want || err != nil {
 			t.Errorf("epoch %d: got %d batches, %v, want %d", epoch, got, err, want)
@@ -154,7 +155,7 @@ func TestLenAndLeftCountBatches(t *testing.T) {
 	}
 	for _, unordered := range []bool{false, true} {
 		options := []loader.Option{loader.Workers(3), loader.BatchSize(3), loader.Unordered(unordered)}
-		l, again := newLoader(t, &fake{n: 20}, options...), newLoader(t, &fake{n: 20}, options...)
+		l, again := loadertest.New(t, &fake{n: 20}, options...), loadertest.New(t, &fake{n: 20}, options...)
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -168,7 +169,7 @@ func TestLenAndLeftCountBatches(t *testing.T) {
 			}
 		}
 	}
-	broken := newLoader(t, &fake{n: 8}, loader.Workers(1), loader.Sampler(ending{1, func() { panic("broken") }}))
+	broken := loadertest.New(t, &fake{n: 8}, loader.Workers(1), loader.Sampler(ending{1, func() { panic("broken") }}))
 	if n, err := broken.Len(1); n != 0 || err == nil || !strings.Contains(err.Error(), "loader: epoch 1: panic: broken") {
 		t.Errorf("got %d, %v", n, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -28,7 +29,7 @@ func TestSamplesAreNotTimedWhereTheyAreQuick(t *testing.T) {
 				time.Sleep(19 * time.Microsecond)
 				return nil
 			}}
-			l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(batch), loader.Observe(loader.Trace{SampleSlow: func(s loader.SampleInfo) {
+			l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(batch), loader.Observe(loader.Trace{SampleSlow: func(s loader.SampleInfo) {
 				told = append(told, s.Index)
 				took += s.Took
 			}}))
@@ -57,7 +58,7 @@ func TestWorkingTimesQuickSamplesFromTheirBatch(t *testing.T) {
 			}
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(4))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4))
 		l.Working()
 		go func() {
 			time.Sleep(30 * time.Second)
@@ -89,7 +90,7 @@ func TestHooksOfQuickWorkersAreTimedFromTheirCall(t *testing.T) {
 		ds.close = func() error { closed++; return nil }
 		var l *loader.Loader
 		var waited []loader.Activity
-		l = newLoader(t, ds, loader.Workers(1), loader.BatchSize(4), loader.Timeout(30*time.Second), loader.Observe(loader.Trace{
+		l = loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4), loader.Timeout(30*time.Second), loader.Observe(loader.Trace{
 			MemoryWaited: func(_ int, took time.Duration) {
 				if took < 30*time.Second {
 					return
@@ -127,7 +128,7 @@ func TestSamplesAreQuickWhereCollateIsNot(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		synctest.Test(t, func(t *testing.T) {
 			var told atomic.Int64
-			l := newLoader(t, quick(n), loader.Workers(workers), loader.BatchSize(batch), loader.Collate(slowCollate(10*ms)),
+			l := loadertest.New(t, quick(n), loader.Workers(workers), loader.BatchSize(batch), loader.Collate(slowCollate(10*ms)),
 				loader.Observe(loader.Trace{SampleSlow: func(loader.SampleInfo) { told.Add(1) }}))
 			collect(t, l, 0, 1)
 			least, most := int64(4*batch), int64(4*batch)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -40,7 +41,7 @@ func TestRaggedMemoryStaysNearWhatBatchesNeed(t *testing.T) {
 	}
 	for _, padded := range []bool{false, true} {
 		before := live()
-		l := newLoader(t, outliers(4400, small), loader.Workers(4), loader.BatchSize(64), loader.InFlight(9), loader.Shuffle(true))
+		l := loadertest.New(t, outliers(4400, small), loader.Workers(4), loader.BatchSize(64), loader.InFlight(9), loader.Shuffle(true))
 		epoch := func(e int) {
 			for b, err := range l.Epoch(t.Context(), e) {
 				if err != nil {
@@ -93,7 +94,7 @@ func TestRaggedBatchesOfSimilarSizesAllocateNothing(t *testing.T) {
 		return nil
 	}
 	for _, workers := range []int{0, 1, 3} {
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(64), loader.Shuffle(true))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(64), loader.Shuffle(true))
 		epoch := func(e int) {
 			for b, err := range l.Epoch(t.Context(), e) {
 				if err != nil {

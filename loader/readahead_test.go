@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -46,7 +47,7 @@ func TestReadAheadTellsOfTheNextBatchWhereReadsAreSlow(t *testing.T) {
 				time.Sleep(test.read)
 				return nil
 			}}}
-			l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(2))
+			l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(2))
 			for range l.Epoch(t.Context(), 0) {
 			}
 			if !slices.Equal(ds.told, test.want) {
@@ -58,7 +59,7 @@ func TestReadAheadTellsOfTheNextBatchWhereReadsAreSlow(t *testing.T) {
 
 func TestReadAheadBeyondTheEndIsNothing(t *testing.T) {
 	ds := &advised{fake: &fake{n: 8}}
-	l := newLoader(t, ds, loader.Workers(1), loader.ReadAhead(math.MaxInt))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.ReadAhead(math.MaxInt))
 	if got := len(collect(t, l, 0, 1)); got != 8 || len(ds.told) != 0 {
 		t.Errorf("%d batches, told of %v", got, ds.told)
 	}
@@ -80,7 +81,7 @@ func TestReadAheadEndsWhereItTakesAsLongAsReading(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ds := &advised{fake: throttled(), opens: c.opens}
 			ds.n = 8000
-			l := newLoader(t, ds, loader.Workers(16), loader.BatchSize(8))
+			l := loadertest.New(t, ds, loader.Workers(16), loader.BatchSize(8))
 			begun := time.Now()
 			for range l.Epoch(t.Context(), 0) {
 			}
@@ -108,7 +109,7 @@ func TestReadAheadOutlivesAnEmptyBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := &advised{fake: throttled()}
 		ds.n = 4
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSampler(batchesOf{{{0}, {}, {1}}, {{0}, {1}, {2}, {3}}}))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSampler(batchesOf{{{0}, {}, {1}}, {{0}, {1}, {2}, {3}}}))
 		var last error
 		for _, err := range l.Epoch(t.Context(), 0) {
 			last = err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -36,7 +37,7 @@ func TestReadersKnowTheirWorker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLoader(t, both, loader.Workers(workers), loader.BatchSize(4))
+		l := loadertest.New(t, both, loader.Workers(workers), loader.BatchSize(4))
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +60,7 @@ func TestReadersKnowTheirWorker(t *testing.T) {
 func TestReaderThatFailsToOpen(t *testing.T) {
 	for _, workers := range []int{0, 3} {
 		ds := &fake{n: 8, open: func() error { return fs.ErrPermission }}
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(2))
 		got := outcome(t, l)
 		if len(got) != 1 || !strings.Contains(got[0], "open dataset: permission denied") {
 			t.Errorf("%d workers: got %q", workers, got)
@@ -94,7 +95,7 @@ func (r gatherReader) PlaceBatch(ctx context.Context, indices []int, dst dataset
 func TestBatchReaderPlacesWholeBatches(t *testing.T) {
 	for _, help := range []bool{true, false} {
 		ds := &gatherer{fake: failing(16, func(i int) bool { return i == 9 })}
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(8), loader.Help(help), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(8), loader.Help(help), loader.OnError(loader.Skip, -1))
 		got := outcome(t, l)
 		want := []string{"[0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]", "[8 10 11 12 13 14 15] [8 10 11 12 13 14 15]"}
 		if !slices.Equal(got, want) {
@@ -107,7 +108,7 @@ func TestBatchReaderPlacesWholeBatches(t *testing.T) {
 }
 
 func TestBatchReadersMayComeLateToHelp(t *testing.T) {
-	l := newLoader(t, &gatherer{fake: &fake{n: 4000}}, loader.Workers(8), loader.BatchSize(2), loader.InFlight(2))
+	l := loadertest.New(t, &gatherer{fake: &fake{n: 4000}}, loader.Workers(8), loader.BatchSize(2), loader.InFlight(2))
 	for range 3 { // so that the race detector sees late claims
 		if got := len(collect(t, l, 0, 1)); got != 2000 {
 			t.Errorf("%d batches, want 2000", got)
@@ -117,7 +118,7 @@ func TestBatchReadersMayComeLateToHelp(t *testing.T) {
 
 func TestFirstBatchWithoutWorkersIsPlacedByOneCall(t *testing.T) {
 	ds := &gatherer{fake: &fake{n: 16}}
-	l := newLoader(t, ds, loader.Workers(0), loader.BatchSize(8))
+	l := loadertest.New(t, ds, loader.Workers(0), loader.BatchSize(8))
 	collect(t, l, 0, 1)
 	if got := ds.calls.Load(); got != 2 {
 		t.Errorf("%d calls of PlaceBatch, want one a batch", got)

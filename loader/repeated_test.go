@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -24,7 +25,7 @@ func TestPanicsAtOnePlacePrintOneStack(t *testing.T) {
 			}
 			return false
 		})
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(5), loader.OnError(loader.Skip, loader.NoLimit))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(5), loader.OnError(loader.Skip, loader.NoLimit))
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +58,7 @@ func TestStacksOfAnotherFormArePrinted(t *testing.T) {
 	ds := &fake{n: 4, place: func(_ context.Context, i int, _ dataset.Slot) error {
 		return &loader.PanicError{Value: i, Stack: fmt.Appendf(nil, "decoder.c:%d", i)}
 	}}
-	l := newLoader(t, ds, loader.OnError(loader.Skip, loader.NoLimit))
+	l := loadertest.New(t, ds, loader.OnError(loader.Skip, loader.NoLimit))
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestErrorsOfCollateNameTheStep(t *testing.T) {
 		"error: loader: epoch 0, batch 0: Collate: step 1: broken":                   dataset.BatchFunc(fails),
 	} {
 		ds := &fake{n: 4, place: func(context.Context, int, dataset.Slot) error { return nil }}
-		got := outcome(t, newLoader(t, ds, loader.BatchSize(2), loader.Collate(nothing, step)))
+		got := outcome(t, loadertest.New(t, ds, loader.BatchSize(2), loader.Collate(nothing, step)))
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

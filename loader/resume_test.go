@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -47,9 +48,9 @@ func TestResumeContinuesAfterEveryBatch(t *testing.T) {
 		return []loader.Option{loader.Workers(workers), loader.BatchSize(7), loader.Shuffle(true), loader.Seed(3), loader.DropLast(dropLast)}
 	}
 	for _, dropLast := range []bool{false, true} {
-		batches, positions := runWithPositions(t, newLoader(t, augmented(45), options(2, dropLast)...))
+		batches, positions := runWithPositions(t, loadertest.New(t, augmented(45), options(2, dropLast)...))
 		for _, workers := range []int{0, 3} {
-			l := newLoader(t, augmented(45), options(workers, dropLast)...)
+			l := loadertest.New(t, augmented(45), options(workers, dropLast)...)
 			for k, p := range positions {
 				if got := resume(t, l, p); !slices.Equal(got, batches[k+1:]) {
 					t.Errorf("%d workers, drop last %v: resumed at %s: got %d batches that differ from the %d uninterrupted ones", workers, dropLast, p, len(got), len(batches)-k-1)
@@ -61,8 +62,8 @@ func TestResumeContinuesAfterEveryBatch(t *testing.T) {
 
 func TestResumeOnAnotherBatchSizeContinuesTheOrder(t *testing.T) {
 	order := func(batches [][]int64) []int64 { return slices.Concat(batches...) }
-	five := newLoader(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true))
-	three := newLoader(t, &fake{n: 40}, loader.Workers(1), loader.BatchSize(3), loader.Shuffle(true))
+	five := loadertest.New(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(5), loader.Shuffle(true))
+	three := loadertest.New(t, &fake{n: 40}, loader.Workers(1), loader.BatchSize(3), loader.Shuffle(true))
 	all := order(collect(t, five, 0, 1))
 	for b, err := range five.Epoch(t.Context(), 0) {
 		if err != nil {
@@ -83,7 +84,7 @@ func TestResumeOnAnotherBatchSizeContinuesTheOrder(t *testing.T) {
 }
 
 func TestStateAfterTheLastBatchLeavesNothing(t *testing.T) {
-	l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.BatchSize(4))
+	l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.BatchSize(4))
 	var last loader.Position
 	for b := range l.Epoch(t.Context(), 3) {
 		last = b.Position()
@@ -110,10 +111,10 @@ func TestStateAfterTheLastBatchLeavesNothing(t *testing.T) {
 
 func TestUnorderedResumeLosesAndRepeatsNothing(t *testing.T) {
 	options := []loader.Option{loader.Workers(4), loader.BatchSize(3), loader.Shuffle(true), loader.Unordered(true)}
-	whole := newLoader(t, augmented(50), options...)
+	whole := loadertest.New(t, augmented(50), options...)
 	all, _ := runWithPositions(t, whole)
 	slices.Sort(all)
-	again := newLoader(t, augmented(50), options...)
+	again := loadertest.New(t, augmented(50), options...)
 	for stop := range len(all) {
 		var got []string
 		var position string
@@ -140,7 +141,7 @@ func TestUnorderedResumeLosesAndRepeatsNothing(t *testing.T) {
 }
 
 func TestForeignPositionIsAnError(t *testing.T) {
-	l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.BatchSize(2), loader.Seed(4))
+	l := loadertest.New(t, &fake{n: 10}, loader.Workers(1), loader.BatchSize(2), loader.Seed(4))
 	good := l.Position(0)
 	for want, change := range map[string]func(*loader.Position){
 		"taken with Seed(5), this loader has Seed(4)": func(p *loader.Position) { p.Seed = 5 },
@@ -179,7 +180,7 @@ func TestForeignPositionIsAnError(t *testing.T) {
 }
 
 func TestOrderedResumeAfterUnorderedRepeatsNothing(t *testing.T) {
-	l := newLoader(t, &fake{n: 12}, loader.Workers(2), loader.BatchSize(2))
+	l := loadertest.New(t, &fake{n: 12}, loader.Workers(2), loader.BatchSize(2))
 	p := l.Position(0)
 	p.Ahead, p.Step = []int{1, 2, 4}, 2
 	var got []int64
@@ -207,7 +208,7 @@ func TestBatchNumbersGoOnAfterResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLoader(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(2), loader.Sampler(s))
+		l := loadertest.New(t, &fake{n: 40}, loader.Workers(2), loader.BatchSize(2), loader.Sampler(s))
 		var p loader.Position
 		for b := range l.Epoch(t.Context(), 0) {
 			if p = b.Position(); b.Number() == 1 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -27,7 +28,7 @@ func TestRanksAreThoseOfShard(t *testing.T) {
 			{[]loader.Option{loader.BatchSampler(sampler.Fixed(order, sampler.BatchSize(2))), loader.Ranks(rank, 3, sampler.DropToEven)},
 				[]loader.Option{loader.BatchSampler(batches)}},
 		} {
-			got, want := newLoader(t, &fake{n: n}, c.got...), newLoader(t, &fake{n: n}, c.want...)
+			got, want := loadertest.New(t, &fake{n: n}, c.got...), loadertest.New(t, &fake{n: n}, c.want...)
 			a, b := collect(t, got, 0, 2), collect(t, want, 0, 2)
 			if !slices.EqualFunc(a, b, slices.Equal) {
 				t.Errorf("rank %d: got %v, want %v", rank, a, b)
@@ -47,7 +48,7 @@ func TestAScheduleSaysWhatALoaderLoads(t *testing.T) {
 		{loader.BatchSize(4), loader.Ranks(2, 3, sampler.KeepExact)},
 		{loader.BatchSampler(sampler.ByLength(make([]int, 43), 1, sampler.BatchSize(4))), loader.Ranks(1, 2, sampler.DropToEven)},
 	} {
-		l := newLoader(t, &fake{n: 43}, options...)
+		l := loadertest.New(t, &fake{n: 43}, options...)
 		s, err := loader.NewSchedule(&fake{n: 43}, options...)
 		if err != nil {
 			t.Fatal(err)

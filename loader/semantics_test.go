@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -37,7 +38,7 @@ func TestDelivery(t *testing.T) {
 					}
 					return time.Millisecond
 				}
-				l := newLoader(t, slow(10, each), loader.Workers(workers))
+				l := loadertest.New(t, slow(10, each), loader.Workers(workers))
 				var got []int64
 				for _, b := range collect(t, l, 0, 1) {
 					got = append(got, b...)
@@ -66,7 +67,7 @@ func TestLength(t *testing.T) {
 		{0, 3, false, nil},
 	} {
 		for _, workers := range []int{0, 2} {
-			l := newLoader(t, &fake{n: test.n}, loader.Workers(workers), loader.BatchSize(test.batch), loader.DropLast(test.dropLast))
+			l := loadertest.New(t, &fake{n: test.n}, loader.Workers(workers), loader.BatchSize(test.batch), loader.DropLast(test.dropLast))
 			var got []int
 			for _, b := range collect(t, l, 0, 1) {
 				got = append(got, len(b))
@@ -86,14 +87,14 @@ func TestLength(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for _, workers := range []int{0, 2, 4} {
 		ds := failing(41, func(int) bool { return true })
-		l := newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
 		if got := outcome(t, l); len(got) != 0 {
 			t.Errorf("%d workers: got %q, want nothing", workers, got)
 		}
 		if s := l.Stats(); s.Emptied != 21 || s.Dropped != 41 {
 			t.Errorf("%d workers: %d batches emptied, %d samples dropped, want 21 and 41", workers, s.Emptied, s.Dropped)
 		}
-		l = newLoader(t, ds, loader.Workers(workers), loader.BatchSize(2))
+		l = loadertest.New(t, ds, loader.Workers(workers), loader.BatchSize(2))
 		if got := len(outcome(t, l)); got != 1 {
 			t.Errorf("%d workers: %d errors by default, want 1", workers, got)
 		}
@@ -109,7 +110,7 @@ func TestEarlyBreakStopsWorkers(t *testing.T) {
 			placed.Add(1)
 			return nil
 		}}
-		l := newLoader(t, ds, loader.Workers(4), loader.BatchSize(2))
+		l := loadertest.New(t, ds, loader.Workers(4), loader.BatchSize(2))
 		for range l.Epoch(t.Context(), 0) {
 			break
 		}
@@ -129,7 +130,7 @@ func TestEarlyBreakStopsWorkers(t *testing.T) {
 // need it. A loader takes the samples that the dataset had when it was made.
 func TestGrowingDataset(t *testing.T) {
 	ds := &fake{n: 4}
-	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2))
 	ds.n = 8
 	if got := len(collect(t, l, 0, 1)); got != 2 {
 		t.Errorf("%d batches, want those of the first 4 samples", got)
@@ -139,7 +140,7 @@ func TestGrowingDataset(t *testing.T) {
 // TestShrinkingDataset: a sample that no longer exists is an error that says so.
 func TestShrinkingDataset(t *testing.T) {
 	ds := &fake{n: 6}
-	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.OnError(loader.Skip, -1))
 	ds.n = 3
 	got := outcome(t, l)
 	if want := []string{"[0 1] [0 1]", "[2] [2]"}; !slices.Equal(got, want) {
@@ -173,7 +174,7 @@ func TestDefaultCollate(t *testing.T) {
 			return nil
 		},
 	}
-	l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(3))
+	l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(3))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +197,7 @@ func TestDefaultCollate(t *testing.T) {
 }
 
 func TestUnknownFieldPanicsWithTheKnownOnes(t *testing.T) {
-	l := newLoader(t, &fake{n: 1}, loader.Workers(0))
+	l := loadertest.New(t, &fake{n: 1}, loader.Workers(0))
 	for b := range l.Epoch(t.Context(), 0) {
 		func() {
 			defer func() {
@@ -212,7 +213,7 @@ func TestUnknownFieldPanicsWithTheKnownOnes(t *testing.T) {
 func TestWrongKindPanicsWithTheFieldsName(t *testing.T) {
 	ds := &fake{n: 1, spec: dataset.Spec{{Name: "y", Dtype: tensor.Int64}, {Name: "words", Dtype: tensor.Uint16, Ragged: true}},
 		place: func(context.Context, int, dataset.Slot) error { return nil }}
-	l := newLoader(t, ds, loader.Workers(0))
+	l := loadertest.New(t, ds, loader.Workers(0))
 	for b := range l.Epoch(t.Context(), 0) {
 		for _, c := range []struct {
 			want string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -19,7 +20,7 @@ func shardLoader(t *testing.T, rank, world, workers int, mode sampler.Mode) *loa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newLoader(t, augmented(sharded), loader.Workers(workers), loader.BatchSize(4), loader.Sampler(s), loader.Seed(2))
+	return loadertest.New(t, augmented(sharded), loader.Workers(workers), loader.BatchSize(4), loader.Sampler(s), loader.Seed(2))
 }
 
 // samples is every sample of a batch as text, with its random number.
@@ -32,7 +33,7 @@ func samples(b *loader.Batch) (all []string) {
 }
 
 func TestShardsHoldTheSamplesOfOneLoader(t *testing.T) {
-	one := newLoader(t, augmented(sharded), loader.Workers(2), loader.BatchSize(10), loader.Sampler(sampler.Shuffle(sharded, 6)), loader.Seed(2))
+	one := loadertest.New(t, augmented(sharded), loader.Workers(2), loader.BatchSize(10), loader.Sampler(sampler.Shuffle(sharded, 6)), loader.Seed(2))
 	var want, got []string
 	for b := range one.Epoch(t.Context(), 1) {
 		want = append(want, samples(b)...)
@@ -118,7 +119,7 @@ func TestElasticResumeOfBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return newLoader(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(share), loader.Seed(2))
+		return loadertest.New(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(share), loader.Seed(2))
 	}
 	for _, c := range []struct {
 		name          string
@@ -175,8 +176,8 @@ func TestElasticResumeOfBatches(t *testing.T) {
 
 func TestFixedLoadsWhatBatchSizeDoes(t *testing.T) {
 	order := sampler.Shuffle(sharded, 6)
-	size := newLoader(t, augmented(sharded), loader.Workers(2), loader.Sampler(order), loader.BatchSize(4), loader.Seed(2))
-	fixed := newLoader(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(sampler.Fixed(order, sampler.BatchSize(4))), loader.Seed(2))
+	size := loadertest.New(t, augmented(sharded), loader.Workers(2), loader.Sampler(order), loader.BatchSize(4), loader.Seed(2))
+	fixed := loadertest.New(t, augmented(sharded), loader.Workers(2), loader.BatchSampler(sampler.Fixed(order, sampler.BatchSize(4))), loader.Seed(2))
 	var want, got []string
 	for b := range size.Epoch(t.Context(), 1) {
 		want = append(want, fmt.Sprint(samples(b), b.Position().Draw))
@@ -200,7 +201,7 @@ func TestRanksOfBatchSamplersHaveTheirOwnRandomNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLoader(t, augmented(1), loader.Workers(2), loader.BatchSampler(s))
+		l := loadertest.New(t, augmented(1), loader.Workers(2), loader.BatchSampler(s))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)

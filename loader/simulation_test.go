@@ -15,6 +15,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -115,7 +116,7 @@ func (s simulation) run(t *testing.T, settled, until time.Duration, options ...l
 				return place(ctx, i, dst)
 			}
 		}
-		l = newLoader(t, s.told(ds), options...)
+		l = loadertest.New(t, s.told(ds), options...)
 		samples, before, since, last, looked := 0, 0, time.Duration(0), "", begun
 		had := map[int]time.Duration{}
 		for b, err := range l.Epoch(t.Context(), 0) {
@@ -322,7 +323,7 @@ func TestAutoStaysWithinTheBudgetWithRaggedFields(t *testing.T) {
 			most.Store(max(most.Load(), l.Stats().SlabBytes))
 			return nil
 		}
-		l = newLoader(t, ds, loader.Workers(loader.Auto), loader.Budget(budget), loader.BatchSize(16))
+		l = loadertest.New(t, ds, loader.Workers(loader.Auto), loader.Budget(budget), loader.BatchSize(16))
 		begun := time.Now()
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {

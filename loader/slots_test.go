@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -79,7 +80,7 @@ func (r reachingReader) PlaceBatch(ctx context.Context, indices []int, dst datas
 
 // TestASlotBeyondTheLastIsAnError also in a batch that is shorter than the one before.
 func TestASlotBeyondTheLastIsAnError(t *testing.T) {
-	l := newLoader(t, reaching{&gatherer{fake: &fake{n: 12}}}, loader.Workers(0), loader.BatchSize(8),
+	l := loadertest.New(t, reaching{&gatherer{fake: &fake{n: 12}}}, loader.Workers(0), loader.BatchSize(8),
 		loader.Observe(loader.Trace{SampleDone: func(s loader.SampleInfo) {
 			if want := "panic: loader: Slots.At(4): want an index from 0 to 3"; s.Rows == 4 && (s.Err == nil || !strings.HasPrefix(s.Err.Error(), want)) {
 				t.Errorf("got %v, want %s", s.Err, want)
@@ -109,7 +110,7 @@ func TestRandomNumbersAreTheSameOneByOneAndInBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for batch, err := range newLoader(t, both, loader.Workers(1), loader.BatchSize(3), loader.Help(false)).Epoch(t.Context(), 1) {
+		for batch, err := range loadertest.New(t, both, loader.Workers(1), loader.BatchSize(3), loader.Help(false)).Epoch(t.Context(), 1) {
 			if err != nil {
 				t.Fatal(err)
 			}

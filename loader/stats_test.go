@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/internal/machine"
 	"github.com/penstock-go/penstock/loader"
 )
 
 func TestStatsSayWhereTheTimeWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, twoStages(32), loader.Workers(1), loader.BatchSize(8))
+		l := loadertest.New(t, twoStages(32), loader.Workers(1), loader.BatchSize(8))
 		since := time.Now()
 		for range l.Epoch(t.Context(), 0) {
 		}
@@ -63,7 +64,7 @@ func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
 		return nil
 	}}
 	for try := 1; ; try++ { // other programs may stop any single worker anywhere
-		l := newLoader(t, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(4))
+		l := loadertest.New(t, ds, loader.Workers(8*runtime.GOMAXPROCS(0)), loader.BatchSize(4))
 		for range l.Epoch(t.Context(), 0) {
 			spin(300 * time.Microsecond)
 		}
@@ -80,7 +81,7 @@ func TestBusyLeavesOutWhatWorkersGiveAway(t *testing.T) {
 
 func TestMemoryWaitGrowsWithASlowLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2))
+		l := loadertest.New(t, &fake{n: 10}, loader.Workers(1), loader.InFlight(2))
 		for range l.Epoch(t.Context(), 0) {
 			time.Sleep(time.Second)
 		}
@@ -157,7 +158,7 @@ func TestProcessorTimeIsThatOfLoops(t *testing.T) {
 		for now := begun; now < begun+step; now, _ = machine.ProcessTime() {
 		}
 	}
-	l := newLoader(t, &fake{n: 2, place: func(context.Context, int, dataset.Slot) error { spin(); return nil }})
+	l := loadertest.New(t, &fake{n: 2, place: func(context.Context, int, dataset.Slot) error { spin(); return nil }})
 	var before loader.Stats
 	for range 2 {
 		for range l.Epoch(t.Context(), 0) {
@@ -188,7 +189,7 @@ func TestCountersNeverFall(t *testing.T) {
 		}
 		return nil
 	}}
-	l := newLoader(t, ds, loader.Workers(2*runtime.GOMAXPROCS(0)), loader.BatchSize(500))
+	l := loadertest.New(t, ds, loader.Workers(2*runtime.GOMAXPROCS(0)), loader.BatchSize(500))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -104,7 +105,7 @@ func TestTimeoutEndsTheLoop(t *testing.T) {
 func TestSlabOfAStuckWorkerComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		l := newLoader(t, deaf(8, 0, hang), loader.Workers(2), loader.BatchSize(2), loader.InFlight(1), loader.Timeout(time.Second))
+		l := loadertest.New(t, deaf(8, 0, hang), loader.Workers(2), loader.BatchSize(2), loader.InFlight(1), loader.Timeout(time.Second))
 		for range 2 {
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -169,7 +170,7 @@ func TestSlowSamplesAreNotStuck(t *testing.T) {
 			return nil
 		}}
 		ds.open = func() error { opened.Add(1); return nil }
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Timeout(time.Second))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Timeout(time.Second))
 		begun := time.Now()
 		for range l.Epoch(t.Context(), 0) { // times out, though no sample does
 		}
@@ -276,7 +277,7 @@ func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hang := make(chan struct{})
 			ds, option := load(func() { <-hang })
-			l := newLoader(t, ds, option, loader.Workers(1), loader.Timeout(time.Second))
+			l := loadertest.New(t, ds, option, loader.Workers(1), loader.Timeout(time.Second))
 			begun := time.Now()
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -294,7 +295,7 @@ func TestTimeoutHoldsAfterASampleHasFailed(t *testing.T) {
 func TestTimeoutDoesNotWaitForANameThatHangsToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		l := newLoader(t, muttering{deaf(1, 0, hang), func() { <-hang }}, loader.Workers(1), loader.Timeout(time.Second))
+		l := loadertest.New(t, muttering{deaf(1, 0, hang), func() { <-hang }}, loader.Workers(1), loader.Timeout(time.Second))
 		begun := time.Now()
 		var e *loader.TimeoutError
 		for _, err := range l.Epoch(t.Context(), 0) {
@@ -320,7 +321,7 @@ func TestTimeoutShowsTheStackAmongThousandsOfGoroutines(t *testing.T) {
 			go parks(hang)
 		}
 		synctest.Wait()
-		l := newLoader(t, deaf(1, 0, hang), loader.Workers(1), loader.Timeout(time.Second))
+		l := loadertest.New(t, deaf(1, 0, hang), loader.Workers(1), loader.Timeout(time.Second))
 		var e *loader.TimeoutError
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if !errors.As(err, &e) || !strings.Contains(e.Stuck[0].Stack, "deaf") {
@@ -345,7 +346,7 @@ func TestHookThatHangsIsNamed(t *testing.T) {
 	for name, hook := range hooks {
 		synctest.Test(t, func(t *testing.T) {
 			hang = make(chan struct{})
-			l := newLoader(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(2), loader.InFlight(2), loader.Timeout(time.Minute), loader.Observe(hook))
+			l := loadertest.New(t, &fake{n: 16}, loader.Workers(1), loader.BatchSize(2), loader.InFlight(2), loader.Timeout(time.Minute), loader.Observe(hook))
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {
 				last = err

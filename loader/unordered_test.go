@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestUnorderedDeliveryIsLinear(t *testing.T) {
 	perBatch := func(n int) (bytes uint64) {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLoader(t, slow(n, func(i int) time.Duration {
+			l := loadertest.New(t, slow(n, func(i int) time.Duration {
 				if i == 0 {
 					return time.Hour
 				}
@@ -40,7 +41,7 @@ func TestUnorderedDeliveryIsLinear(t *testing.T) {
 // TestPositionsOfKeptBatchesStay takes the positions of an unordered epoch at its end
 // and during it.
 func TestPositionsOfKeptBatchesStay(t *testing.T) {
-	l := newLoader(t, augmented(60), loader.Workers(4), loader.BatchSize(2), loader.Unordered(true))
+	l := loadertest.New(t, augmented(60), loader.Workers(4), loader.BatchSize(2), loader.Unordered(true))
 	var batches []*loader.Batch
 	var early []string
 	for b, err := range l.Epochs(t.Context(), 0, 2) {

@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -119,7 +120,7 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 					if place.options != nil {
 						options = append(options, place.options(end))
 					}
-					l := newLoader(t, ds, options...)
+					l := loadertest.New(t, ds, options...)
 					var last error
 					for _, err := range l.Epochs(t.Context(), 0, 2) {
 						last = err
@@ -135,7 +136,7 @@ func TestUserCodeThatEndsItsGoroutine(t *testing.T) {
 }
 
 func TestPanicInBatchReadyIsTheBatchsError(t *testing.T) {
-	l := newLoader(t, &fake{n: 8}, loader.Workers(2), loader.BatchSize(2), loader.Observe(loader.Trace{
+	l := loadertest.New(t, &fake{n: 8}, loader.Workers(2), loader.BatchSize(2), loader.Observe(loader.Trace{
 		BatchReady: func(b loader.BatchInfo, _ time.Duration) {
 			if b.Batch == 1 {
 				panic("broken")
@@ -184,7 +185,7 @@ func TestReaderThatFailsToReopenAfterGoexit(t *testing.T) {
 			}
 			return nil
 		}
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(4), loader.OnError(loader.Skip, -1))
 		got := outcome(t, l)
 		if want := []string{"error: loader: worker 0: open dataset: bad sample"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -225,7 +226,7 @@ func TestNoMemoryForRaggedFieldsEndsTheLoop(t *testing.T) {
 		}
 		memory := &scarce{end: end}
 		memory.left.Store(0)
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(2), loader.InFlight(2), loader.Memory(memory), loader.OnError(loader.Skip, -1))
 		var seen []error
 		for _, err := range l.Epoch(t.Context(), 3) {
 			seen = append(seen, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -38,7 +39,7 @@ func TestALoopWithoutABatchSaysWhy(t *testing.T) {
 	} {
 		for _, workers := range []int{0, 2} {
 			var log bytes.Buffer
-			l := newLoader(t, c.ds, append(c.with, loader.Workers(workers), loader.Logger(slog.New(slog.NewTextHandler(&log, nil))))...)
+			l := loadertest.New(t, c.ds, append(c.with, loader.Workers(workers), loader.Logger(slog.New(slog.NewTextHandler(&log, nil))))...)
 			for range 2 {
 				for _, err := range l.Epochs(t.Context(), 0, 2) {
 					if err != nil && c.want != "" {
@@ -64,7 +65,7 @@ func TestALoopWithoutABatchSaysWhy(t *testing.T) {
 }
 
 func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
-	l := newLoader(t, &fake{n: 8}, loader.BatchSampler(later{}))
+	l := loadertest.New(t, &fake{n: 8}, loader.BatchSampler(later{}))
 	for epoch, want := range []string{"no batch: the BatchSampler gives none", ""} {
 		for range l.Epoch(t.Context(), epoch) {
 		}
@@ -86,7 +87,7 @@ func TestWhyThereWasNoBatchIsForgottenWithTheNextOne(t *testing.T) {
 }
 
 func TestWhyThereWasNoBatchIsForgottenWithTheNextLoop(t *testing.T) {
-	l := newLoader(t, &fake{n: 8}, loader.BatchSampler(later{}))
+	l := loadertest.New(t, &fake{n: 8}, loader.BatchSampler(later{}))
 	for range l.Epoch(t.Context(), 0) {
 	}
 	if l.Stats().NoBatch == "" {

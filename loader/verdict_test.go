@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -200,7 +201,7 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				options := append([]loader.Option{loader.Workers(processors), loader.BatchSize(16), occupies(processors)}, c.with...)
-				l := newLoader(t, c.ds, options...)
+				l := loadertest.New(t, c.ds, options...)
 				if got := l.Stats().Verdict(); got != "" {
 					t.Errorf("before the first batch: %q", got)
 				}
@@ -239,7 +240,7 @@ func TestVerdictAgreesWithAuto(t *testing.T) {
 		"the stage decode takes 75%": staged(1_000_000, always(5*ms), always(15*ms)),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLoader(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16))
+			l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16))
 			forTime(t, l, 20*time.Second, nil)
 			s := l.Stats()
 			if s.Workers < 128 {
@@ -256,7 +257,7 @@ func TestVerdictAgreesWithAuto(t *testing.T) {
 func TestVerdictBeforeAutoHasTriedAnythingIsNotKnown(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, unstaged(24, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(2))
+		l := loadertest.New(t, unstaged(24, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(2))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		s := l.Stats()
@@ -277,7 +278,7 @@ func TestVerdictOfAnIntervalLeavesOutEarlierWaits(t *testing.T) {
 			}
 			return 100 * time.Millisecond
 		})
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(1))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(1))
 		var before loader.Stats
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
@@ -322,7 +323,7 @@ func TestVerdictFollowsTheSlowerSide(t *testing.T) {
 						want = "processors are the limit: the stage decode takes 90%"
 					}
 					synctest.Test(t, func(t *testing.T) {
-						l := newLoader(t, staged(150*batch, always(read), always(sample-read)), loader.Workers(workers), loader.BatchSize(batch), occupies(processors))
+						l := loadertest.New(t, staged(150*batch, always(read), always(sample-read)), loader.Workers(workers), loader.BatchSize(batch), occupies(processors))
 						for _, err := range l.Epoch(t.Context(), 0) {
 							if err != nil {
 								t.Fatal(err)

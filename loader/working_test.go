@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -38,7 +39,7 @@ func TestWorkingSaysWhatEveryoneDoes(t *testing.T) {
 				}
 				return nil
 			}}
-			l := newLoader(t, ds, loader.Workers(2), loader.Help(false), loader.Timeout(timeout))
+			l := loadertest.New(t, ds, loader.Workers(2), loader.Help(false), loader.Timeout(timeout))
 			wantWorking(t, l, idle(0, "", 0), idle(1, "", 0))
 			for b, err := range l.Epoch(t.Context(), 0) {
 				if err != nil {
@@ -75,7 +76,7 @@ func TestWorkingSaysWhatEveryoneDoes(t *testing.T) {
 func TestWorkingKnowsOnlyItsOwnTimeOfOlderCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := &fake{n: 1, place: func(context.Context, int, dataset.Slot) error { time.Sleep(10 * time.Second); return nil }}
-		l := newLoader(t, ds, loader.Workers(1))
+		l := loadertest.New(t, ds, loader.Workers(1))
 		go func() {
 			time.Sleep(4 * time.Second)
 			wantWorking(t, l, idle(-1, "waiting for a batch", 4*time.Second), loader.Activity{Doing: "placing a sample", Name: ds.Name(0)})
@@ -88,7 +89,7 @@ func TestWorkingKnowsOnlyItsOwnTimeOfOlderCalls(t *testing.T) {
 
 func TestWorkingTellsWaitsForMemoryFromWaitsForWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoader(t, &fake{n: 4}, loader.Workers(1), loader.InFlight(2))
+		l := loadertest.New(t, &fake{n: 4}, loader.Workers(1), loader.InFlight(2))
 		doing := []string{"waiting for memory", "waiting for memory", "waiting for work", "waiting for work"}
 		for b := range l.Epoch(t.Context(), 0) {
 			time.Sleep(time.Second)

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -55,7 +56,7 @@ func TestMasksArePycocotools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for b, err := range newLoader(t, ds, loader.BatchSize(1)).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, ds, loader.BatchSize(1)).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,16 +68,6 @@ func TestMasksArePycocotools(t *testing.T) {
 	if len(sums) != 1500 {
 		t.Errorf("%d cases, want 1500", len(sums))
 	}
-}
-
-func newLoader(t *testing.T, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l
 }
 
 // park is two images and one without objects. Ids are in no order.
@@ -132,7 +123,7 @@ func TestSamplesAreSortedByImage(t *testing.T) {
 	if ds.Len() != 3 || ds.Objects() != 3 {
 		t.Fatalf("%d images with %d objects, want 3 and 3", ds.Len(), ds.Objects())
 	}
-	for b, err := range newLoader(t, ds, loader.BatchSize(1), loader.Memory(loader.Poison(loader.Heap{}))).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, ds, loader.BatchSize(1), loader.Memory(loader.Poison(loader.Heap{}))).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -82,7 +83,7 @@ func TestSegmentsHaveTheIDsOfTheirFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments := 0
-	for b, err := range newLoader(t, images, loader.BatchSize(1)).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, images, loader.BatchSize(1)).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func TestWrongPanopticAnnotationsAreErrors(t *testing.T) {
 	if err != nil || ds.Objects() != 1 {
 		t.Fatalf("%v, want one segment", err)
 	}
-	for _, err := range newLoader(t, ds).Epoch(t.Context(), 0) {
+	for _, err := range loadertest.New(t, ds).Epoch(t.Context(), 0) {
 		if err == nil || !strings.Contains(err.Error(), "coco: read segments/dogs.png: file does not exist") {
 			t.Errorf("got %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
 )
@@ -45,7 +46,7 @@ func TestTransformMovesAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for b, err := range newLoader(t, images).Epoch(t.Context(), 0) {
+	for b, err := range loadertest.New(t, images).Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestTransformMovesKeyPointsWithTheirBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for b, err := range newLoader(t, ds).Epoch(t.Context(), 0) {
+		for b, err := range loadertest.New(t, ds).Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -31,7 +32,7 @@ func TestALoopDoesNotWaitForMoreThanItNeeds(t *testing.T) {
 			dataset.Set(dst, 0, int64(v))
 			return nil
 		}), t.TempDir(), stream.Window(6))
-		l := newLoader(t, ds, loader.BatchSize(3), loader.Workers(2))
+		l := loadertest.New(t, ds, loader.BatchSize(3), loader.Workers(2))
 		begun := time.Now()
 		var at []time.Duration
 		for _, err := range l.Epoch(t.Context(), 0) {
@@ -51,7 +52,7 @@ func TestCancelIsPromptAndLeavesNoGoroutine(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 			c := make(chan int)
 			ds := open(t, stream.Channel(c, numbersSpec, func(int, dataset.Slot) error { return nil }), t.TempDir())
-			l := newLoader(t, ds, loader.Workers(workers))
+			l := loadertest.New(t, ds, loader.Workers(workers))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			begun := time.Now()
@@ -101,7 +102,7 @@ func TestTwoLoopsShareASpool(t *testing.T) {
 	ds := open(t, &numbers{n: n}, t.TempDir(), stream.Window(60), stream.BlockSize(1<<10))
 	var group sync.WaitGroup
 	for workers := range 2 {
-		l := newLoader(t, ds, loader.BatchSize(7), loader.Workers(workers+1))
+		l := loadertest.New(t, ds, loader.BatchSize(7), loader.Workers(workers+1))
 		group.Go(func() {
 			var got []int64
 			for b, err := range l.Epoch(t.Context(), 0) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -84,7 +85,7 @@ func TestALineLongerThanMaxRecordIsAnError(t *testing.T) {
 		stream.Lines(strings.NewReader("short\n"+strings.Repeat("x", 300_000)), "text"),
 		stream.Frames(bytes.NewReader(frames("short", strings.Repeat("x", 300_000))), "text"),
 	} {
-		l := newLoader(t, open(t, source, t.TempDir(), stream.MaxRecord(1000)))
+		l := loadertest.New(t, open(t, source, t.TempDir(), stream.MaxRecord(1000)))
 		for range 2 {
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {
@@ -167,7 +168,7 @@ func TestCloseInterruptsAConnection(t *testing.T) {
 		io.WriteString(far, "o\nthree\n")
 		far.Close()
 	}()
-	l := newLoader(t, open(t, source, dir), loader.BatchSize(8))
+	l := loadertest.New(t, open(t, source, dir), loader.BatchSize(8))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

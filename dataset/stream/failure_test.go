@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -93,7 +94,7 @@ func TestAWriteErrorEndsTheLoopAndLosesNothing(t *testing.T) {
 		return nil
 	}}
 	ds := open(t, source, dir, stream.BlockSize(300))
-	l := newLoader(t, ds, loader.BatchSize(10))
+	l := loadertest.New(t, ds, loader.BatchSize(10))
 	position := l.Position(0)
 	var got []int64
 	var failed error

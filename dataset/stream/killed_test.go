@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -66,7 +67,7 @@ func TestChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds := open(t, seeking{&numbers{n: -1}}, filepath.Join(dir, "spool"), options...)
-	l := newLoader(t, ds, loader.BatchSize(1+rand.IntN(20)), loader.Workers(rand.IntN(4)))
+	l := loadertest.New(t, ds, loader.BatchSize(1+rand.IntN(20)), loader.Workers(rand.IntN(4)))
 	position := l.Position(0)
 	if last != nil {
 		position = last.Position

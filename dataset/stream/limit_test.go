@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -36,7 +37,7 @@ func TestASlowLoopStopsTheSourceAtTheLimit(t *testing.T) {
 		const limit = 16 << 10
 		dir := t.TempDir()
 		ds := open(t, &numbers{n: -1}, dir, stream.Window(20), stream.BlockSize(1<<10), stream.Limit(limit))
-		l := newLoader(t, ds, loader.BatchSize(4), loader.Workers(2))
+		l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(2))
 		want := order(20000, 20, 0)
 		k := 0
 		for b, err := range l.Epoch(t.Context(), 0) {
@@ -68,7 +69,7 @@ func TestALoopThatNeverCommitsGetsErrFull(t *testing.T) {
 	for _, workers := range []int{0, 1, 4} {
 		synctest.Test(t, func(t *testing.T) {
 			ds := open(t, &numbers{n: -1}, t.TempDir(), stream.BlockSize(1<<10), stream.Limit(8<<10))
-			l := newLoader(t, ds, loader.BatchSize(4), loader.Workers(workers))
+			l := loadertest.New(t, ds, loader.BatchSize(4), loader.Workers(workers))
 			position := l.Position(0)
 			var got []int64
 			for range 2 {
@@ -113,7 +114,7 @@ func TestCommitKeepsTheWindowOfTheDraw(t *testing.T) {
 	const n, window = 300, 25
 	dir := t.TempDir()
 	ds := open(t, &numbers{n: n}, dir, stream.Window(window), stream.BlockSize(200))
-	l := newLoader(t, ds, loader.BatchSize(10))
+	l := loadertest.New(t, ds, loader.BatchSize(10))
 	batches := collect(t, l, l.Position(0), -1)
 	want := order(n, window, 0)
 	for _, b := range batches {
@@ -147,7 +148,7 @@ func TestCommitRemovesLaterWhatItCouldNotRemove(t *testing.T) {
 	const n = 200
 	dir := t.TempDir()
 	ds := open(t, &numbers{n: n}, dir, stream.BlockSize(300))
-	l := newLoader(t, ds, loader.BatchSize(10))
+	l := loadertest.New(t, ds, loader.BatchSize(10))
 	collect(t, l, l.Position(0), -1)
 	path := blocks(t, dir)[1]
 	if err := errors.Join(os.Rename(path, path+".moved"), os.MkdirAll(filepath.Join(path, "in", "the", "way"), 0o700)); err != nil {

@@ -76,20 +76,6 @@ func open(t testing.TB, source stream.Source, dir string, options ...stream.Opti
 	return ds
 }
 
-func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return l
-}
-
 // order is the records in the order in which they are drawn.
 func order(n, window int, seed uint64) (records []int64) {
 	for begin := 0; begin < n; begin += window {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -24,7 +25,7 @@ func TestTheDataIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 			want := order(n, window, 3)
 			for _, workers := range []int{0, 1, 3, 8} {
 				ds := open(t, &numbers{n: n}, t.TempDir(), stream.Window(window), stream.Seed(3), stream.BlockSize(1<<10))
-				l := newLoader(t, ds, loader.BatchSize(16), loader.Workers(workers))
+				l := loadertest.New(t, ds, loader.BatchSize(16), loader.Workers(workers))
 				for range 2 { // the second time from the spool alone
 					if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, want) {
 						t.Errorf("%d records, window %d, %d workers: got %v, want %v", n, window, workers, got, want)
@@ -70,7 +71,7 @@ func TestResumeContinuesAfterEveryBatch(t *testing.T) {
 			if err := json.Unmarshal(text, &position); err != nil {
 				t.Fatal(err)
 			}
-			l = newLoader(t, open(t, next(), dir, options...), loader.BatchSize(8), loader.Workers(2))
+			l = loadertest.New(t, open(t, next(), dir, options...), loader.BatchSize(8), loader.Workers(2))
 			if got := append(flat(first), flat(collect(t, l, position, -1))...); !slices.Equal(got, want) {
 				t.Errorf("%s, after batch %d at %s: got %v, want %v", name, stop, text, got, want)
 			}
@@ -84,7 +85,7 @@ func TestANewSpoolBeginsAtACheckpoint(t *testing.T) {
 	want := order(n, window, 9)
 	options := []stream.Option{stream.Window(window), stream.Seed(9), stream.BlockSize(300)}
 	ds := open(t, &numbers{n: n}, t.TempDir(), options...)
-	l := newLoader(t, ds, loader.BatchSize(8))
+	l := loadertest.New(t, ds, loader.BatchSize(8))
 	for _, b := range collect(t, l, l.Position(0), -1) {
 		draw := b.position.Draw
 		at, err := ds.Checkpoint(draw)
@@ -103,7 +104,7 @@ func TestANewSpoolBeginsAtACheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := seeking{&numbers{n: n}}
-		other := newLoader(t, open(t, source, t.TempDir(), append(options, stream.Resume(read))...), loader.BatchSize(8))
+		other := loadertest.New(t, open(t, source, t.TempDir(), append(options, stream.Resume(read))...), loader.BatchSize(8))
 		if got := flat(collect(t, other, b.position, -1)); !slices.Equal(got, want[draw:]) {
 			t.Errorf("%s: got %v, want %v", text, got, want[draw:])
 		}
@@ -125,7 +126,7 @@ func TestACheckpointBeforeTheFirstRecordIsTheBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoader(t, open(t, seeking{&numbers{n: 20}}, t.TempDir(), stream.Resume(at)), loader.BatchSize(8))
+	l := loadertest.New(t, open(t, seeking{&numbers{n: 20}}, t.TempDir(), stream.Resume(at)), loader.BatchSize(8))
 	if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, order(20, 1, 0)) {
 		t.Errorf("from %+v: got %v", at, got)
 	}
@@ -137,7 +138,7 @@ func TestRanksShareAStream(t *testing.T) {
 	want := order(n, window, 0)
 	for rank := range world {
 		ds := open(t, &numbers{n: n}, t.TempDir(), stream.Window(window), stream.BlockSize(500))
-		l := newLoader(t, ds, loader.BatchSize(8), loader.Ranks(rank, world, sampler.KeepExact))
+		l := loadertest.New(t, ds, loader.BatchSize(8), loader.Ranks(rank, world, sampler.KeepExact))
 		batches := collect(t, l, l.Position(0), -1)
 		var own []int64
 		for k := rank; k < n; k += world {
@@ -146,7 +147,7 @@ func TestRanksShareAStream(t *testing.T) {
 		if got := flat(batches); !slices.Equal(got, own) {
 			t.Errorf("rank %d: got %v, want %v", rank, got, own)
 		}
-		alone := newLoader(t, ds, loader.BatchSize(8))
+		alone := loadertest.New(t, ds, loader.BatchSize(8))
 		if got := flat(collect(t, alone, batches[3].position, -1)); !slices.Equal(got, want[4*8*world:]) {
 			t.Errorf("after four batches on three ranks, one goes on with %v", got)
 		}
@@ -156,7 +157,7 @@ func TestRanksShareAStream(t *testing.T) {
 func TestErrorsNameTheSourceAndTheRecord(t *testing.T) {
 	source := &numbers{n: 40, fail: map[int]error{21: errBroken}}
 	ds := open(t, source, t.TempDir())
-	l := newLoader(t, ds, loader.BatchSize(8))
+	l := loadertest.New(t, ds, loader.BatchSize(8))
 	var got []int64
 	var failed error
 	for b, err := range l.Epoch(t.Context(), 0) {
@@ -178,7 +179,7 @@ func TestErrorsNameTheSourceAndTheRecord(t *testing.T) {
 
 func TestAPanicOfTheSourceIsAnError(t *testing.T) {
 	source := stream.Channel(make(chan int), numbersSpec, func(int, dataset.Slot) error { return nil })
-	l := newLoader(t, open(t, panicking{source}, t.TempDir()))
+	l := loadertest.New(t, open(t, panicking{source}, t.TempDir()))
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if panicked := (*dataset.PanicError)(nil); !errors.As(err, &panicked) || panicked.Value != "no network" || !strings.Contains(err.Error(), "record 0: panic: no network") {
 			t.Errorf("got %v", err)
@@ -224,7 +225,7 @@ func TestASpoolBelongsToOneStreamAndOneProcess(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	l := newLoader(t, ds)
+	l := loadertest.New(t, ds)
 	for _, err := range l.Epoch(t.Context(), 0) {
 		if !errors.Is(err, os.ErrClosed) {
 			t.Errorf("after Close: %v", err)
@@ -234,7 +235,7 @@ func TestASpoolBelongsToOneStreamAndOneProcess(t *testing.T) {
 
 func TestARecordThatIsTooLargeIsAnErrorThatStays(t *testing.T) {
 	ds := open(t, &numbers{n: 100}, t.TempDir(), stream.MaxRecord(8+4+40))
-	l := newLoader(t, ds, loader.BatchSize(10))
+	l := loadertest.New(t, ds, loader.BatchSize(10))
 	for range 2 {
 		var last error
 		for _, err := range l.Epoch(t.Context(), 0) {
@@ -256,7 +257,7 @@ func TestDamagedBlocksAreNoticed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLoader(t, ds, loader.BatchSize(10))
+		l := loadertest.New(t, ds, loader.BatchSize(10))
 		collect(t, l, l.Position(0), -1)
 		if err := ds.Close(); err != nil {
 			t.Fatal(err)
@@ -280,7 +281,7 @@ func TestDamagedBlocksAreNoticed(t *testing.T) {
 			}
 		}
 		if part == "record" {
-			l := newLoader(t, open(t, &numbers{n: n}, dir), loader.BatchSize(10))
+			l := loadertest.New(t, open(t, &numbers{n: n}, dir), loader.BatchSize(10))
 			var last error
 			for _, err := range l.Epoch(t.Context(), 0) {
 				last = err
@@ -293,7 +294,7 @@ func TestDamagedBlocksAreNoticed(t *testing.T) {
 		if _, err := stream.New(&numbers{n: n}, dir); err == nil || !strings.Contains(err.Error(), ".block: the block is damaged") {
 			t.Errorf("%s: got %v", part, err)
 		}
-		l = newLoader(t, open(t, seeking{&numbers{n: n}}, dir), loader.BatchSize(10))
+		l = loadertest.New(t, open(t, seeking{&numbers{n: n}}, dir), loader.BatchSize(10))
 		if got := flat(collect(t, l, l.Position(0), -1)); !slices.Equal(got, order(n, 1, 0)) {
 			t.Errorf("%s: read again, got %v", part, got)
 		}
@@ -329,7 +330,7 @@ func TestAllDtypesPassThroughTheSpool(t *testing.T) {
 		}
 		return nil
 	}), t.TempDir())
-	l := newLoader(t, ds, loader.BatchSize(3))
+	l := loadertest.New(t, ds, loader.BatchSize(3))
 	for b, err := range l.Epoch(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

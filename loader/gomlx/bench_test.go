@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 )
@@ -20,7 +21,7 @@ func BenchmarkBatch(b *testing.B) {
 		free := dataset.Func(1<<20, spec, func(context.Context, int, dataset.Slot) error { return nil })
 		bytes := int64(32 * spec[0].Bytes())
 		b.Run(dtype.String()+"/loader alone", func(b *testing.B) {
-			l := newLoader(b, free, loader.BatchSize(32))
+			l := loadertest.New(b, free, loader.BatchSize(32))
 			b.ReportAllocs()
 			n := 0
 			for _, err := range l.Epochs(b.Context(), 0, 1<<20) {
@@ -34,7 +35,7 @@ func BenchmarkBatch(b *testing.B) {
 		})
 		for name, backend := range map[string]func(testing.TB) compute.Backend{"go": goBackend, "xla": xlaBackend} {
 			b.Run(dtype.String()+"/"+name, func(b *testing.B) {
-				ds := newDataset(b, backend(b), newLoader(b, free, loader.BatchSize(32)), gomlx.Labels("label"), gomlx.Infinite(true))
+				ds := newDataset(b, backend(b), loadertest.New(b, free, loader.BatchSize(32)), gomlx.Labels("label"), gomlx.Infinite(true))
 				b.SetBytes(bytes)
 				b.ReportAllocs()
 				n := 0

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/train"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 )
@@ -18,7 +19,7 @@ import (
 var errBroken = errors.New("broken")
 
 func TestEveryLoopIsTheNextEpoch(t *testing.T) {
-	l := newLoader(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true))
+	l := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true))
 	var want [3][]int64
 	for epoch := range want {
 		for b, err := range l.Epoch(t.Context(), epoch) {
@@ -52,7 +53,7 @@ func TestPositionsResume(t *testing.T) {
 	for _, infinite := range []bool{false, true} {
 		options := []gomlx.Option{gomlx.Inputs("x"), gomlx.Labels("label"), gomlx.Infinite(infinite)}
 		for batches := range 4 {
-			l := newLoader(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(5))
+			l := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(5))
 			whole := loop(t, newDataset(t, nil, l, append(options, gomlx.Infinite(true))...), 6)
 			ds := newDataset(t, nil, l, options...)
 			taken := 0
@@ -60,7 +61,7 @@ func TestPositionsResume(t *testing.T) {
 				taken = len(loop(t, ds, batches))
 			}
 			at := ds.Position()
-			other := newLoader(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(5), loader.Workers(3))
+			other := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Shuffle(true), loader.Seed(5), loader.Workers(3))
 			resumed := newDataset(t, nil, other, append(options, gomlx.From(at))...)
 			if got := resumed.Position(); fmt.Sprint(got) != fmt.Sprint(at) {
 				t.Errorf("the position is %v, want that of From, %v", got, at)
@@ -77,7 +78,7 @@ func TestPositionsResume(t *testing.T) {
 }
 
 func TestErrorsNameTheirSample(t *testing.T) {
-	ds := newDataset(t, nil, newLoader(t, numbered(6, 5), loader.BatchSize(2)), gomlx.Inputs("x"), gomlx.Labels("label"))
+	ds := newDataset(t, nil, loadertest.New(t, numbered(6, 5), loader.BatchSize(2)), gomlx.Inputs("x"), gomlx.Labels("label"))
 	var got []int64
 	var failed error
 	for b, err := range ds.Iter() {
@@ -97,7 +98,7 @@ func TestErrorsNameTheirSample(t *testing.T) {
 func TestDoneContextEndsTheLoop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ds := newDataset(t, nil, newLoader(t, numbered(6, -1)), gomlx.Inputs("x"), gomlx.Context(ctx))
+	ds := newDataset(t, nil, loadertest.New(t, numbered(6, -1)), gomlx.Inputs("x"), gomlx.Context(ctx))
 	n := 0
 	for _, err := range ds.Iter() {
 		if n++; n == 2 && !errors.Is(err, context.Canceled) {
@@ -111,7 +112,7 @@ func TestDoneContextEndsTheLoop(t *testing.T) {
 }
 
 func TestLoopsWithoutDataEnd(t *testing.T) {
-	l := newLoader(t, numbered(3, -1), loader.BatchSize(4), loader.DropLast(true))
+	l := loadertest.New(t, numbered(3, -1), loader.BatchSize(4), loader.DropLast(true))
 	for range newDataset(t, nil, l, gomlx.Inputs("x")).Iter() {
 		t.Error("a batch of no samples")
 	}
@@ -129,7 +130,7 @@ func TestLoopsWithoutDataEnd(t *testing.T) {
 }
 
 func TestWrongOptionsAreReportedTogether(t *testing.T) {
-	l := newLoader(t, numbered(3, -1))
+	l := loadertest.New(t, numbered(3, -1))
 	var none context.Context
 	_, err := gomlx.New(nil, l, gomlx.Inputs("image", "text", "none"), gomlx.Labels("uint"), gomlx.PadTo(0), gomlx.Context(none), gomlx.Option{})
 	for _, want := range []string{
@@ -149,7 +150,7 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 	}
 	for want, make := range map[string]func() (*gomlx.Dataset, error){
 		"gomlx: New: the loader is nil":                               func() (*gomlx.Dataset, error) { return gomlx.New(nil, nil) },
-		"gomlx: Inputs: want one field or more of label int64 ()":     func() (*gomlx.Dataset, error) { return gomlx.New(nil, newLoader(t, only), gomlx.Labels("label")) },
+		"gomlx: Inputs: want one field or more of label int64 ()":     func() (*gomlx.Dataset, error) { return gomlx.New(nil, loadertest.New(t, only), gomlx.Labels("label")) },
 		`gomlx: Inputs("text"): the field is ragged: want samples of`: func() (*gomlx.Dataset, error) { return gomlx.New(nil, l, gomlx.Labels("uint")) },
 	} {
 		if ds, err := make(); err == nil || !strings.Contains(err.Error(), want) || ds != nil {
@@ -159,7 +160,7 @@ func TestWrongOptionsAreReportedTogether(t *testing.T) {
 }
 
 func TestNameIsTheOptions(t *testing.T) {
-	l := newLoader(t, numbered(3, -1))
+	l := loadertest.New(t, numbered(3, -1))
 	var ds train.Dataset = newDataset(t, nil, l, gomlx.Inputs("x"))
 	if got := ds.Name(); got != "penstock" {
 		t.Errorf("name %q, want penstock", got)

@@ -60,16 +60,6 @@ func numbered(n, broken int) dataset.Dataset {
 	}), func(i int) string { return fmt.Sprintf("%d.jpg", i) })
 }
 
-func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return l
-}
-
 func newDataset(t testing.TB, b compute.Backend, l *loader.Loader, options ...gomlx.Option) *gomlx.Dataset {
 	t.Helper()
 	ds, err := gomlx.New(b, l, options...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 )
@@ -19,7 +20,7 @@ import (
 // checkTensors compares a dataset's tensors with what its samples are made of.
 func checkTensors(t *testing.T, backend compute.Backend) {
 	t.Helper()
-	l := newLoader(t, numbered(10, -1), loader.BatchSize(4), loader.Workers(2), loader.Memory(loader.Poison(loader.Heap{})))
+	l := loadertest.New(t, numbered(10, -1), loader.BatchSize(4), loader.Workers(2), loader.Memory(loader.Poison(loader.Heap{})))
 	ds := newDataset(t, backend, l, gomlx.Inputs("image", "half"), gomlx.Labels("label", "truth"))
 	var batches []train.Batch
 	for b, err := range ds.Iter() {
@@ -72,7 +73,7 @@ func TestInputsAreAllFieldsButTheLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for b, err := range newDataset(t, goBackend(t), newLoader(t, ds), gomlx.Labels("label")).Iter() {
+	for b, err := range newDataset(t, goBackend(t), loadertest.New(t, ds), gomlx.Labels("label")).Iter() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestInputsAreAllFieldsButTheLabels(t *testing.T) {
 }
 
 func TestShortBatchesAreFilledUp(t *testing.T) {
-	l := newLoader(t, numbered(6, -1), loader.BatchSize(4))
+	l := loadertest.New(t, numbered(6, -1), loader.BatchSize(4))
 	ds := newDataset(t, goBackend(t), l, gomlx.Inputs("x"), gomlx.Labels("label"), gomlx.PadTo(4))
 	var masks [][]bool
 	var got [][]int64

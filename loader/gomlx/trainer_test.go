@@ -21,6 +21,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/gomlx"
 )
@@ -78,13 +79,13 @@ func accuracy(t testing.TB, trainer *train.Trainer, ds train.Dataset) float64 {
 
 func TestATrainerLearns(t *testing.T) {
 	onBackends(t, func(t *testing.T, b compute.Backend) {
-		l := newLoader(t, stripes(512), loader.BatchSize(32), loader.Shuffle(true))
+		l := loadertest.New(t, stripes(512), loader.BatchSize(32), loader.Shuffle(true))
 		trainer := newTrainer(t, b, 0.02)
 		ds := newDataset(t, b, l, gomlx.Labels("label"))
 		if _, err := train.NewLoop(trainer).RunEpochs(ds, 12); err != nil {
 			t.Fatal(err)
 		}
-		judge := newLoader(t, stripes(250), loader.BatchSize(32), loader.Seed(9))
+		judge := loadertest.New(t, stripes(250), loader.BatchSize(32), loader.Seed(9))
 		if got := accuracy(t, trainer, newDataset(t, b, judge, gomlx.Labels("label"))); got < 0.95 {
 			t.Errorf("accuracy %.3f, want 0.95", got)
 		}
@@ -98,7 +99,7 @@ func TestATrainingResumesBitForBit(t *testing.T) {
 	onBackends(t, func(t *testing.T, b compute.Backend) {
 		const steps = 30
 		run := func(trainer *train.Trainer, n int, options ...gomlx.Option) (losses []float32, at loader.Position) {
-			l := newLoader(t, stripes(100), loader.BatchSize(8), loader.Shuffle(true), loader.DropLast(true))
+			l := loadertest.New(t, stripes(100), loader.BatchSize(8), loader.Shuffle(true), loader.DropLast(true))
 			ds := newDataset(t, b, l, append(options, gomlx.Labels("label"), gomlx.Infinite(true))...)
 			loop := train.NewLoop(trainer)
 			loop.OnStep("losses", 0, func(_ *train.Loop, metrics []*tensors.Tensor) error {
@@ -123,7 +124,7 @@ func TestATrainingResumesBitForBit(t *testing.T) {
 func TestATrainerFreesTheTensors(t *testing.T) {
 	onBackends(t, func(t *testing.T, b compute.Backend) {
 		trainer := newTrainer(t, b, 0.01)
-		ds := newDataset(t, b, newLoader(t, stripes(20), loader.BatchSize(8)), gomlx.Labels("label"))
+		ds := newDataset(t, b, loadertest.New(t, stripes(20), loader.BatchSize(8)), gomlx.Labels("label"))
 		for batch, err := range ds.Iter() {
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +147,7 @@ func TestRowsOfPaddingDoNotCountInLosses(t *testing.T) {
 		var losses [2][]float32
 		for k, options := range [][]gomlx.Option{{}, {gomlx.PadTo(8)}} {
 			trainer := newTrainer(t, b, 0.01)
-			ds := newDataset(t, b, newLoader(t, stripes(20), loader.BatchSize(8)), append(options, gomlx.Labels("label"))...)
+			ds := newDataset(t, b, loadertest.New(t, stripes(20), loader.BatchSize(8)), append(options, gomlx.Labels("label"))...)
 			for batch, err := range ds.Iter() {
 				if err != nil {
 					t.Fatal(err)
@@ -177,7 +178,7 @@ func TestGoMLXReturnsTheLoadersError(t *testing.T) {
 		}
 		return nil
 	})
-	ds := newDataset(t, b, newLoader(t, broken, loader.BatchSize(8)), gomlx.Labels("label"))
+	ds := newDataset(t, b, loadertest.New(t, broken, loader.BatchSize(8)), gomlx.Labels("label"))
 	_, err := train.NewLoop(newTrainer(t, b, 0.01)).RunEpochs(ds, 2)
 	var sample *loader.SampleError
 	if !errors.As(err, &sample) || sample.Index != 13 || !errors.Is(err, errBroken) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
-	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 )
 
@@ -25,20 +24,6 @@ func fake(names []string, took func(i int) time.Duration) dataset.Dataset {
 		}
 		return nil
 	}), func(i int) string { return names[i] })
-}
-
-func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return l
 }
 
 func steady(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }

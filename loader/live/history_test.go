@@ -8,6 +8,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 )
@@ -21,7 +22,7 @@ func TestBusyFollowsAuto(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			return nil
 		})
-		l := newLoader(t, ds, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
+		l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
 		made := time.Now()
 		for _, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
@@ -40,7 +41,7 @@ func TestBusyFollowsAuto(t *testing.T) {
 func TestTheHistoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
-		l := newLoader(t, fake(make([]string, 1000), steady(time.Second)), loader.Workers(1), loader.Observe(view.Trace("")))
+		l := loadertest.New(t, fake(make([]string, 1000), steady(time.Second)), loader.Workers(1), loader.Observe(view.Trace("")))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		r := reports(t, &view)[0]
@@ -60,7 +61,7 @@ func TestTheHistoryHasNoGapWhereBatchesBecomeSlow(t *testing.T) {
 			}
 			return 10 * time.Second
 		}
-		l := newLoader(t, fake(make([]string, 220), took), loader.Workers(1), loader.Observe(view.Trace("")))
+		l := loadertest.New(t, fake(make([]string, 220), took), loader.Workers(1), loader.Observe(view.Trace("")))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		all := reports(t, &view)[0].History

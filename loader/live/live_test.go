@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/live"
 )
@@ -21,7 +22,7 @@ func TestTheViewHasRatesStagesAndTheBottleneck(t *testing.T) {
 			}
 			return 100 * time.Millisecond
 		})
-		l := newLoader(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Observe(view.Trace("train")))
+		l := loadertest.New(t, ds, loader.Workers(2), loader.BatchSize(4), loader.Observe(view.Trace("train")))
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -55,7 +56,7 @@ func TestTheViewNamesWhatTheLoopWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var view live.View
 		ds := fake([]string{"quick.jpg", "slow.jpg"}, func(i int) time.Duration { return time.Duration(i) * time.Minute })
-		l := newLoader(t, ds, loader.Workers(1), loader.Observe(view.Trace("train")))
+		l := loadertest.New(t, ds, loader.Workers(1), loader.Observe(view.Trace("train")))
 		go func() {
 			time.Sleep(20 * time.Second)
 			r := reports(t, &view)[0]
@@ -78,7 +79,7 @@ func TestTheViewNamesWhatTheLoopWaitsFor(t *testing.T) {
 func TestClosedLoadersAreShownUntilTheNextOfTheirName(t *testing.T) {
 	var view live.View
 	run := func(name string) {
-		l := newLoader(t, fake(make([]string, 8), steady(0)), loader.Observe(view.Trace(name)))
+		l := loadertest.New(t, fake(make([]string, 8), steady(0)), loader.Observe(view.Trace(name)))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		if err := l.Close(); err != nil {
@@ -105,7 +106,7 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	var view live.View
 	hooks := loader.Observe(view.Trace("train"))
 	ds := fake(make([]string, 8), steady(0))
-	l := newLoader(t, ds, hooks)
+	l := loadertest.New(t, ds, hooks)
 	if _, err := loader.New(ds, hooks); err == nil || !strings.Contains(err.Error(), `loader: hook LoaderMade: live: Trace("train"): it belongs to a loader that is not closed`) {
 		t.Errorf("got %v", err)
 	}
@@ -117,12 +118,12 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	newLoader(t, ds, hooks)
+	loadertest.New(t, ds, hooks)
 }
 
 func TestTheViewSaysWhatAutoHasChosen(t *testing.T) {
 	var view live.View
-	l := newLoader(t, fake(make([]string, 8), steady(0)), loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
+	l := loadertest.New(t, fake(make([]string, 8), steady(0)), loader.Workers(loader.Auto), loader.Observe(view.Trace("train")))
 	for range l.Epoch(t.Context(), 0) {
 	}
 	page, _ := get(t, &view, "")
@@ -142,7 +143,7 @@ func TestTheViewMayBeAskedAtAnyTime(t *testing.T) {
 	}()
 	stop := view.Terminal(new(strings.Builder), time.Millisecond)
 	for range 3 {
-		l := newLoader(t, fake(make([]string, 500), steady(10*time.Microsecond)), loader.Workers(4), loader.BatchSize(3), loader.Observe(view.Trace("train")))
+		l := loadertest.New(t, fake(make([]string, 500), steady(10*time.Microsecond)), loader.Workers(4), loader.BatchSize(3), loader.Observe(view.Trace("train")))
 		for range l.Epochs(t.Context(), 0, 3) {
 		}
 		l.Close()

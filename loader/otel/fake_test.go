@@ -49,20 +49,6 @@ func (r reader) Place(_ context.Context, i int, dst dataset.Slot) error {
 
 func (r reader) Close() error { return nil }
 
-func newLoader(t testing.TB, ds dataset.Dataset, options ...loader.Option) *loader.Loader {
-	t.Helper()
-	l, err := loader.New(ds, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return l
-}
-
 // epoch runs a loop whose body takes that long.
 func epoch(t testing.TB, ctx context.Context, l *loader.Loader, body time.Duration) {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/otel"
 )
@@ -63,7 +64,7 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		provider, collect := metrics(t)
 		ds := fake{n: 32, read: 3 * time.Millisecond, decode: 5 * time.Millisecond, bad: func(i int) bool { return i >= 7 && i < 16 }}
-		l := newLoader(t, ds, loader.Workers(1), loader.BatchSize(8), loader.OnError(loader.Skip, loader.NoLimit),
+		l := loadertest.New(t, ds, loader.Workers(1), loader.BatchSize(8), loader.OnError(loader.Skip, loader.NoLimit),
 			loader.Observe(otel.Trace(otel.Name("train"), otel.MeterProvider(provider))))
 		epoch(t, t.Context(), l, 20*time.Millisecond)
 		s := l.Stats()
@@ -112,7 +113,7 @@ func TestMetricsAreWhatTheLoaderHasDone(t *testing.T) {
 func TestMetricsOfAutoAreItsTuning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		provider, collect := metrics(t)
-		l := newLoader(t, fake{n: 10_000, read: 10 * time.Millisecond}, loader.Workers(loader.Auto), loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
+		l := loadertest.New(t, fake{n: 10_000, read: 10 * time.Millisecond}, loader.Workers(loader.Auto), loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
 		epoch(t, t.Context(), l, 0)
 		got, s := collect(), l.Stats()
 		if s.Tuning.Changes == 0 || s.Tuning.InFlight == 0 {
@@ -134,7 +135,7 @@ func TestOnlyNamesKeepLoadersApart(t *testing.T) {
 		if name != "" {
 			options = append(options, otel.Name(name))
 		}
-		epoch(t, t.Context(), newLoader(t, fake{n: 64}, loader.Observe(otel.Trace(options...))), 0)
+		epoch(t, t.Context(), loadertest.New(t, fake{n: 64}, loader.Observe(otel.Trace(options...))), 0)
 	}
 	got := collect()
 	const delivered = "penstock.loader.samples.deliveredpenstock.loader.name="
@@ -145,7 +146,7 @@ func TestOnlyNamesKeepLoadersApart(t *testing.T) {
 
 func TestAClosedLoaderIsNotObserved(t *testing.T) {
 	provider, collect := metrics(t)
-	l := newLoader(t, fake{n: 64}, loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
+	l := loadertest.New(t, fake{n: 64}, loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
 	epoch(t, t.Context(), l, 0)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func TestAClosedLoaderIsNotObserved(t *testing.T) {
 func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	provider, collect := metrics(t)
 	hooks := loader.Observe(otel.Trace(otel.MeterProvider(provider)))
-	l := newLoader(t, fake{n: 8}, hooks)
+	l := loadertest.New(t, fake{n: 8}, hooks)
 	if _, err := loader.New(fake{n: 8}, hooks); err == nil || !strings.Contains(err.Error(), "loader: hook LoaderMade: otel: Trace: it belongs to a loader that is not closed") {
 		t.Errorf("got %v", err)
 	}
@@ -172,7 +173,7 @@ func TestATraceIsForOneLoaderAtATime(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	newLoader(t, fake{n: 8}, hooks)
+	loadertest.New(t, fake{n: 8}, hooks)
 }
 
 func TestCachesAreObserved(t *testing.T) {
@@ -181,7 +182,7 @@ func TestCachesAreObserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLoader(t, cached, loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider), otel.Cache("memory", cached))))
+	l := loadertest.New(t, cached, loader.BatchSize(8), loader.Observe(otel.Trace(otel.MeterProvider(provider), otel.Cache("memory", cached))))
 	for range 3 {
 		epoch(t, t.Context(), l, 0)
 	}
@@ -205,7 +206,7 @@ func TestStagesBeyondTheFirstAreJoined(t *testing.T) {
 		dataset.Set(dst, 0, int64(i))
 		return nil
 	})
-	l := newLoader(t, ds, loader.Workers(1), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
+	l := loadertest.New(t, ds, loader.Workers(1), loader.Observe(otel.Trace(otel.MeterProvider(provider))))
 	epoch(t, t.Context(), l, 0)
 	const calls = "penstock.loader.stage.callspenstock.loader.name=loader,penstock.stage="
 	got := collect()

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/otel"
 )
@@ -28,7 +29,7 @@ func BenchmarkOverhead(b *testing.B) {
 func benchmarkOverhead(b *testing.B, workers int) {
 	const n, batch = 1 << 16, 64
 	with := func(options ...loader.Option) *loader.Loader {
-		return newLoader(b, fake{n: n}, append(options, loader.Workers(workers), loader.BatchSize(batch))...)
+		return loadertest.New(b, fake{n: n}, append(options, loader.Workers(workers), loader.BatchSize(batch))...)
 	}
 	provider := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
 	loaders := []*loader.Loader{with(), with(loader.Observe(otel.Trace(otel.MeterProvider(provider))))}
@@ -63,7 +64,7 @@ func processorTime(b *testing.B) time.Duration {
 func BenchmarkCollect(b *testing.B) {
 	reader := metric.NewManualReader()
 	hooks := otel.Trace(otel.MeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
-	newLoader(b, fake{n: 64}, loader.Observe(hooks))
+	loadertest.New(b, fake{n: 64}, loader.Observe(hooks))
 	var all metricdata.ResourceMetrics
 	for b.Loop() {
 		for k := range 1 << 14 {

@@ -21,6 +21,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/objects/cache"
 	"github.com/penstock-go/penstock/dataset/objects/prefetch"
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/otel"
 )
@@ -82,7 +83,7 @@ func everything(t *testing.T) (*loader.Loader, *httptest.Server) {
 	}
 	hooks := otel.Trace(otel.Name("train"), otel.MeterProvider(metric.NewMeterProvider(metric.WithReader(reader))),
 		otel.Cache("memory", memory), otel.DiskCache("disk", disk), otel.Objects("web", client), otel.Prefetch("web", ahead))
-	l := newLoader(t, memory, loader.Workers(loader.Auto), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(hooks))
+	l := loadertest.New(t, memory, loader.Workers(loader.Auto), loader.BatchSize(16), loader.OnError(loader.Skip, loader.NoLimit), loader.Observe(hooks))
 	scraped := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	t.Cleanup(scraped.Close)
 	return l, scraped

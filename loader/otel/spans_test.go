@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/otel"
 )
@@ -50,7 +51,7 @@ func TestEveryBatchIsASpanWithItsStages(t *testing.T) {
 		provider, recorder, observe := traced(trace.AlwaysSample())
 		since := time.Now()
 		ctx, root := provider.Tracer("test").Start(t.Context(), "training")
-		l := newLoader(t, fake{n: 2, read: 3 * time.Millisecond, decode: 5 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
+		l := loadertest.New(t, fake{n: 2, read: 3 * time.Millisecond, decode: 5 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
 		epoch(t, ctx, l, time.Second)
 		root.End()
 		got := lines(recorder.Ended(), since)
@@ -78,7 +79,7 @@ func TestEveryBatchIsASpanWithItsStages(t *testing.T) {
 
 func TestSpansOfBatchesThatAreNotDeliveredEndToo(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
-	l := newLoader(t, fake{n: 64}, loader.Workers(2), observe)
+	l := loadertest.New(t, fake{n: 64}, loader.Workers(2), observe)
 	for range l.Epoch(t.Context(), 0) {
 		break
 	}
@@ -96,7 +97,7 @@ func TestADetachedBatchHasASpanOfItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, recorder, observe := traced(trace.AlwaysSample())
 		since := time.Now()
-		l := newLoader(t, fake{n: 2, read: 3 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
+		l := loadertest.New(t, fake{n: 2, read: 3 * time.Millisecond}, loader.Workers(1), loader.BatchSize(2), observe)
 		for b, err := range l.Epoch(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
@@ -121,7 +122,7 @@ func TestADetachedBatchHasASpanOfItsBody(t *testing.T) {
 
 func TestASpanEndsWhenItsLoopBodyPanics(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
-	l := newLoader(t, fake{n: 64}, loader.Workers(2), observe)
+	l := loadertest.New(t, fake{n: 64}, loader.Workers(2), observe)
 	func() {
 		defer func() { recover() }()
 		for range l.Epoch(t.Context(), 0) {
@@ -151,7 +152,7 @@ func abandoned(recorder *tracetest.SpanRecorder) (n int) {
 func TestTheSpanOfALoopBodyThatPanickedEndsWithTheNextBatch(t *testing.T) {
 	for _, detach := range []bool{false, true} {
 		_, recorder, observe := traced(trace.AlwaysSample())
-		l := newLoader(t, fake{n: 64}, loader.Workers(2), loader.BatchSize(16), observe)
+		l := loadertest.New(t, fake{n: 64}, loader.Workers(2), loader.BatchSize(16), observe)
 		func() {
 			defer func() { recover() }()
 			for b := range l.Epoch(t.Context(), 0) {
@@ -202,7 +203,7 @@ func TestABatchOfACallThatDoesNotReturnIsNotDelivered(t *testing.T) {
 
 func TestSpansNameTheSamplesThatFailed(t *testing.T) {
 	_, recorder, observe := traced(trace.AlwaysSample())
-	l := newLoader(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.OnError(loader.Skip, loader.NoLimit), observe)
+	l := loadertest.New(t, fake{n: 64, bad: func(i int) bool { return i >= 32 }}, loader.BatchSize(32), loader.OnError(loader.Skip, loader.NoLimit), observe)
 	epoch(t, t.Context(), l, 0)
 	exceptions := 0
 	for _, s := range recorder.Ended() {
@@ -219,7 +220,7 @@ func TestSpansNameTheSamplesThatFailed(t *testing.T) {
 
 func TestBatchesThatAreNotSampledHaveNoSpans(t *testing.T) {
 	provider, recorder, observe := traced(trace.ParentBased(trace.NeverSample()))
-	l := newLoader(t, fake{n: 64}, loader.BatchSize(8), observe)
+	l := loadertest.New(t, fake{n: 64}, loader.BatchSize(8), observe)
 	epoch(t, t.Context(), l, 0)
 	ctx, root := provider.Tracer("test").Start(context.Background(), "training")
 	epoch(t, ctx, l, 0)

@@ -1,0 +1,6 @@
+package hostile
+
+// Slowdown and Processor are slowdown and processor.
+const Slowdown = slowdown
+
+var Processor = processor

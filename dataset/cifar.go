@@ -38,7 +38,7 @@ const (
 // classes. A record of the binary version is one byte for the class, 0 to 9,
 // and 3072 bytes for an image of 32×32 pixels: the red plane, then green, then
 // blue. See https://www.cs.toronto.edu/~kriz/cifar.html. The Python version is
-// a pickle. Nothing in it is executed.
+// a pickle of protocol 2 to 5. Nothing in it is executed.
 //
 // All files, together at most 1 GiB, are read into memory and checked before
 // CIFAR10 returns.

@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -106,6 +107,9 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 	}
 	missing := cifar10()
 	delete(missing, "data_batch_3.bin")
+	oldPickle := func(text string) fstest.MapFS {
+		return fstest.MapFS{"data_batch_1": {Data: []byte(text + strings.Repeat("x", 70_000))}}
+	}
 	python := fstest.MapFS{"data_batch_1": {Data: []byte("\x80\x02}")}}
 	for _, c := range []struct {
 		fsys    fs.FS
@@ -116,6 +120,8 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		{missing, dataset.Train, nil, "dataset: read data_batch_3.bin: file does not exist"},
 		{fstest.MapFS{}, dataset.Train, nil, "dataset: CIFAR-10: none of data_batch_1.bin, cifar-10-batches-bin, cifar-10-binary.tar.gz, data_batch_1, cifar-10-batches-py, cifar-10-python.tar.gz: file does not exist"},
 		{python, dataset.Train, nil, "dataset: read data_batch_1: pickle: byte 3: unexpected EOF"},
+		{oldPickle("(dp1\nS'data'\n"), dataset.Train, nil, "dataset: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
+		{oldPickle("}q\x01(U\x04data"), dataset.Train, nil, "dataset: read data_batch_1: a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file"},
 		{with("data_batch_2.bin", make([]byte, 3072)), dataset.Train, nil, "dataset: read data_batch_2.bin: file of 3072 bytes, want a multiple of 3073: 0 images and 3072 bytes"},
 		{with("data_batch_5.bin", nil), dataset.Train, nil, "dataset: read data_batch_5.bin: file of 0 bytes, want at least one image of 3073"},
 		{with("test_batch.bin", append(cifarRecord(0, 0, 0, 1), cifarRecord(0, 0, 0, 10)...)), dataset.Test, nil, "dataset: read test_batch.bin: image 1: label 10, want 0 to 9"},
@@ -241,8 +247,13 @@ func FuzzCIFAR(f *testing.F) {
 			f.Add(file.Data)
 		}
 	}
+	f.Add(manyTypes(1000))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.CIFARFiles("x"))
+		var ds *dataset.Images
+		var err error
+		hostile.Bounded(t, len(data), 0, func() {
+			ds, err = dataset.CIFAR10(fstest.MapFS{"x": {Data: data}}, dataset.Train, dataset.CIFARFiles("x"))
+		})
 		if err != nil {
 			return
 		}

@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/pickle"
 )
@@ -22,6 +24,10 @@ type cifarFile struct {
 // pickled is the first byte of a pickle. No label has this value.
 const pickled = 0x80
 
+// oldPickled are the first bytes of a dictionary that protocols 0 and 1 write. No label has the
+// value of the first one.
+var oldPickled = []string{"(d", "}q", "}("}
+
 // parse reads a file of size bytes of either version.
 func (r *cifarReader) parse(in *files.Input, size int64) (*cifarFile, error) {
 	if size > r.limit {
@@ -31,8 +37,13 @@ func (r *cifarReader) parse(in *files.Input, size int64) (*cifarFile, error) {
 		return nil, err
 	}
 	r.limit -= size
-	if first, err := in.Peek(1); err == nil && first[0] == pickled {
+	begin, err := in.Peek(2)
+	switch {
+	case err != nil: // too short for anything
+	case begin[0] == pickled:
 		return r.parsePickle(in, size)
+	case slices.Contains(oldPickled, string(begin)):
+		return nil, errors.New("a pickle of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file")
 	}
 	return r.parseBinary(in, size)
 }
@@ -62,7 +73,8 @@ func (r *cifarReader) parseBinary(in *files.Input, size int64) (*cifarFile, erro
 
 // parsePickle reads a dictionary of an array of images and lists of labels.
 func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, error) {
-	dict, err := readDict(in, size)
+	var b budget.Budget
+	dict, err := readDict(in, size, &b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +87,7 @@ func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, erro
 	}
 	f := &cifarFile{data: images.Data, record: cifarBytes, labels: make([][]int64, len(r.set.labels))}
 	for l, label := range r.set.labels {
-		if f.labels[l], err = pickle.Integers(dict.Get(label.lists)); err != nil {
+		if f.labels[l], err = pickle.Integers(dict.Get(label.lists), &b); err != nil {
 			return nil, fmt.Errorf("key %q: %w", label.lists, err)
 		}
 		if got, want := len(f.labels[l]), images.Shape[0]; got != want {
@@ -85,8 +97,8 @@ func (r *cifarReader) parsePickle(in *files.Input, size int64) (*cifarFile, erro
 	return f, f.check(r.set.labels)
 }
 
-func readDict(r io.Reader, size int64) (*pickle.Dict, error) {
-	v, err := pickle.Read(r, size)
+func readDict(r io.Reader, size int64, b *budget.Budget) (*pickle.Dict, error) {
+	v, err := pickle.Read(r, size, b)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +135,13 @@ func (r *cifarReader) parseNames(from io.Reader, v *cifarVersion, l int) error {
 		return err
 	}
 	if v.python {
-		dict, err := readDict(strings.NewReader(string(text)), int64(len(text)))
+		var b budget.Budget
+		dict, err := readDict(bytes.NewReader(text), int64(len(text)), &b)
 		if err != nil {
 			return err
 		}
 		for l, label := range r.set.labels {
-			names, err := pickle.Texts(dict.Get(label.names))
+			names, err := pickle.Texts(dict.Get(label.names), &b)
 			if err != nil {
 				return fmt.Errorf("key %q: %w", label.names, err)
 			}

@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,7 +16,9 @@ import (
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // pythons are the files that testdata/cifar/make.py wrote, in a folder for every
@@ -199,5 +203,53 @@ func TestPromisesOfArchivesTakeNoMemory(t *testing.T) {
 	_, err := dataset.CIFAR10(fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}, dataset.Test)
 	if got, want := fmt.Sprint(err), "unexpected EOF"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %s, want … %s", got, want)
+	}
+}
+
+// manyTypes is a pickle that makes n types of the same 50 n bytes.
+func manyTypes(n int) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte("\x80\x02cnumpy\ndtype\nq\x00B"), uint32(50*n))
+	b = append(b, bytes.Repeat([]byte("x"), 50*n)...)
+	b = append(b, "q\x01]("...)
+	b = append(b, bytes.Repeat([]byte("h\x00h\x01\x85R"), n)...)
+	return append(b, "e."...)
+}
+
+func TestAPickleOfManyCopiesIsAnError(t *testing.T) {
+	fsys := fstest.MapFS{"data_batch_1": {Data: manyTypes(20_000)}}
+	hostile.Bounded(t, len(fsys["data_batch_1"].Data), 0, func() {
+		_, err := dataset.CIFAR10(fsys, dataset.Train)
+		if got := fmt.Sprint(err); !errors.Is(err, budget.ErrExceeded) || !strings.HasPrefix(got, "dataset: read data_batch_1: pickle: byte ") {
+			t.Errorf("got %s", got)
+		}
+	})
+	names := fstest.MapFS{"x": {Data: cifarRecord(0, 0, 0, 1)}, "batches.meta": {Data: manyTypes(500)}}
+	if _, err := dataset.CIFAR10(names, dataset.Train, dataset.CIFARFiles("x")); err == nil || !strings.HasPrefix(err.Error(), "dataset: read batches.meta: pickle: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCIFARReadsLabelsAsArrays reads what Python 3 writes in protocol 2 for labels that are an
+// array: of int64 with two images, and without images, whose bytes are made by a call.
+func TestCIFARReadsLabelsAsArrays(t *testing.T) {
+	text := func(s string) string { return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s }
+	array := func(dtype, order, shape, data string) string {
+		return "cnumpy._core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + text("b") + "\x87R(K\x01" + shape + "cnumpy\ndtype\n" + text(dtype) +
+			"\x89\x88\x87R(K\x03" + text(order) + "NNNtb\x89" + data + "tb"
+	}
+	bytes := func(s string) string { return "c_codecs\nencode\n" + text(s) + text("latin1") + "\x86R" }
+	none := "c__builtin__\nbytes\n)R"
+	for want, file := range map[string]string{
+		"[7 3]": "\x80\x02}(" + text("data") + array("u1", "|", "K\x02M\x00\x0c\x86", bytes(strings.Repeat("a", 6144))) +
+			text("labels") + array("i8", "<", "K\x02\x85", bytes("\x07\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00")) + "u.",
+		"[]": "\x80\x02}(" + text("data") + array("u1", "|", "K\x00M\x00\x0c\x86", none) + text("labels") + array("i8", "<", "K\x00\x85", none) + "u.",
+	} {
+		ds, err := dataset.CIFAR10(fstest.MapFS{"x": {Data: []byte(file)}}, dataset.Train, dataset.CIFARFiles("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(ds.Labels()); got != want {
+			t.Errorf("labels %s, want %s", got, want)
+		}
 	}
 }

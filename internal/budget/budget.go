@@ -38,6 +38,9 @@ type Budget struct {
 // For is the budget of an input of that many bytes.
 func For(input int64) Budget { return Budget{input: max(input, 0)} }
 
+// Read adds n bytes to the input. It is for an input whose size is only a promise until it is read.
+func (b *Budget) Read(n int64) { b.input = plus(b.input, max(n, 0)) }
+
 // Grant allows bytes of memory and steps of work beside those of the input's size: what a
 // documented limit allows, such as the pixels of an image.
 func (b *Budget) Grant(memory, work int64) {

@@ -26,6 +26,10 @@ func TestABudgetGrowsWithItsInput(t *testing.T) {
 			if err := c.take(&b, 1); err != nil {
 				t.Errorf("%s of %d bytes: the last one: %v", c.name, input, err)
 			}
+			b.Read(1)
+			if err := c.take(&b, c.share); err != nil {
+				t.Errorf("%s of %d bytes and one more: %v", c.name, input, err)
+			}
 			b.Grant(5, 5)
 			if err := c.take(&b, 5); err != nil {
 				t.Errorf("%s of %d bytes: what was granted: %v", c.name, input, err)

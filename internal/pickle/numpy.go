@@ -33,6 +33,7 @@ var calls = map[name]func(*machine, Tuple) (any, error){
 	"numpy.core.numeric._frombuffer":      fromBuffer,
 	"numpy._core.numeric._frombuffer":     fromBuffer,
 	"numpy.dtype":                         newDtype,
+	"__builtin__.bytes":                   newBytes,
 	"_codecs.encode":                      encode,
 	"collections.OrderedDict":             orderedDict,
 	"torch._utils._rebuild_tensor_v2":     rebuildTensor,
@@ -59,19 +60,21 @@ func (m *machine) name(op byte) error {
 		if err != nil {
 			return err
 		}
-		if parts[1-k], err = textOf(v); err != nil {
+		if parts[1-k], err = textOf(v, m.Budget); err != nil {
 			return fmt.Errorf("name: %w", err)
 		}
 		if len(parts[1-k]) > maxName {
 			return fmt.Errorf("a name of more than %d bytes", maxName)
 		}
 	}
+	if err := m.Memory(int64(len(parts[0]) + len(parts[1]))); err != nil {
+		return err
+	}
 	full := name(parts[0] + "." + parts[1])
 	if calls[full] == nil && !types[full] {
 		return fmt.Errorf("%.100q is refused: a pickle can run any program", string(full))
 	}
-	m.push(full)
-	return nil
+	return m.push(full, wordSize)
 }
 
 func (m *machine) line() (string, error) {
@@ -104,24 +107,33 @@ func (m *machine) call() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", callee, err)
 	}
-	m.push(v)
-	return nil
+	return m.push(v, 0)
 }
 
 var errArguments = errors.New("unexpected arguments")
 
 // reconstruct makes an empty array, which build fills.
-func reconstruct(*machine, Tuple) (any, error) { return new(Array), nil }
+func reconstruct(m *machine, _ Tuple) (any, error) { return new(Array), m.Memory(arraySize) }
 
-func newDtype(_ *machine, args Tuple) (any, error) {
+const arraySize = 112 // bytes of an Array
+
+func newDtype(m *machine, args Tuple) (any, error) {
 	if len(args) == 0 {
 		return nil, errArguments
 	}
-	text, err := textOf(args[0])
+	text, err := textOf(args[0], m.Budget)
 	if err != nil {
 		return nil, err
 	}
-	return &dtype{text, '|'}, nil
+	return &dtype{text, '|'}, m.Memory(24)
+}
+
+// newBytes makes the empty bytes of Python 3 in protocol 2.
+func newBytes(m *machine, args Tuple) (any, error) {
+	if len(args) != 0 {
+		return nil, errArguments
+	}
+	return []byte{}, m.Memory(24)
 }
 
 // encode converts a string with one character per byte to bytes. Python 3 writes bytes
@@ -131,13 +143,12 @@ func encode(m *machine, args Tuple) (any, error) {
 		return nil, errArguments
 	}
 	text, ok := args[0].(string)
-	codec, err := textOf(args[1])
-	if !ok || err != nil || codec != "latin1" {
+	codec, isCodec := args[1].(string)
+	if !ok || !isCodec || codec != "latin1" {
 		return nil, errArguments
 	}
-	// Encoding the same string many times could take any amount of memory.
-	if m.encoded += int64(len(text)); m.encoded > m.size {
-		return nil, errors.New("more bytes than the pickle has")
+	if err := m.Memory(int64(len(text)) + 24); err != nil {
+		return nil, err
 	}
 	b := make([]byte, 0, len(text))
 	for _, r := range text {
@@ -150,16 +161,19 @@ func encode(m *machine, args Tuple) (any, error) {
 }
 
 // fromBuffer makes an array. The arguments are bytes, a dtype, a shape and "C" or "F".
-func fromBuffer(_ *machine, args Tuple) (any, error) {
+func fromBuffer(m *machine, args Tuple) (any, error) {
 	if len(args) != 4 {
 		return nil, errArguments
 	}
-	order, err := textOf(args[3])
-	if err != nil || order != "C" && order != "F" {
+	order, ok := args[3].(string)
+	if !ok || order != "C" && order != "F" {
 		return nil, errArguments
 	}
+	if err := m.Memory(arraySize); err != nil {
+		return nil, err
+	}
 	a := new(Array)
-	return a, a.fill(args[2], args[1], order == "F", args[0])
+	return a, m.fill(a, args[2], args[1], order == "F", args[0])
 }
 
 // build sets the values of an array, or the byte order of a dtype. The attributes
@@ -182,7 +196,7 @@ func (m *machine) build() error {
 			return errors.New("an array of an unknown version of NumPy")
 		}
 		fortran, _ := state[3].(bool)
-		return a.fill(state[1], state[2], fortran, state[4])
+		return m.fill(a, state[1], state[2], fortran, state[4])
 	}
 	d, err := top[*dtype](m)
 	if err != nil {
@@ -191,7 +205,7 @@ func (m *machine) build() error {
 	if len(state) < 2 {
 		return errors.New("a dtype of an unknown version of NumPy")
 	}
-	order, err := textOf(state[1])
+	order, err := textOf(state[1], m.Budget)
 	if err != nil || len(order) != 1 || !strings.Contains("<>|=", order) {
 		return errors.New("a dtype without a byte order")
 	}
@@ -201,7 +215,7 @@ func (m *machine) build() error {
 
 // fill sets the fields of an array, and checks that the number of bytes fits the
 // shape.
-func (a *Array) fill(shape, dt any, fortran bool, data any) error {
+func (m *machine) fill(a *Array, shape, dt any, fortran bool, data any) error {
 	d, ok := dt.(*dtype)
 	if !ok {
 		return fmt.Errorf("%s, want a dtype", typeOf(dt))
@@ -217,6 +231,9 @@ func (a *Array) fill(shape, dt any, fortran bool, data any) error {
 	size, err := strconv.ParseUint(d.name[1:], 10, 16)
 	if err != nil || size == 0 {
 		return fmt.Errorf("values of type %.20q", d.name)
+	}
+	if err := m.Memory(8 * int64(len(dims))); err != nil {
+		return err
 	}
 	want := int64(size)
 	sides := make([]int, len(dims))

@@ -13,21 +13,26 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
+	"slices"
+	"strings"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 const (
-	maxSteps = 1 << 20 // opcodes, because each may take some memory; CIFAR-100 has 200,000
-	maxName  = 256     // bytes of an imported name
+	maxName  = 256      // bytes of an imported name
+	atOnce   = 64 << 10 // bytes of a text that is read in one piece
+	wordSize = 16       // bytes of a value in a list, a tuple or on the stack
 )
 
 // Read reads a pickle of at most size bytes. Its values are nil, bool, int64,
 // float64, string, []byte, [Tuple], *[List], *[Dict], *[Array], *[Tensor] and
 // *[Storage]. A [bufio.Reader] of 64 KiB or more is read up to the pickle's end and
-// not further.
-func Read(r io.Reader, size int64) (any, error) {
-	m := &machine{r: bufio.NewReaderSize(r, 64<<10), size: size, memo: map[uint32]any{}}
+// not further. The budget grows with every byte that is read.
+func Read(r io.Reader, size int64, b *budget.Budget) (any, error) {
+	m := &machine{r: bufio.NewReaderSize(r, 64<<10), size: size, Budget: b}
 	v, err := m.run()
 	if err != nil {
 		return nil, fmt.Errorf("pickle: byte %d: %w", m.at, err)
@@ -35,21 +40,22 @@ func Read(r io.Reader, size int64) (any, error) {
 	return v, nil
 }
 
-// A machine executes the opcodes of a pickle.
+// A machine executes the opcodes of a pickle. Every opcode takes a byte at least, so that the
+// bytes bound the steps; what an opcode allocates, copies or converts is taken from the budget.
 type machine struct {
+	*budget.Budget
 	r    *bufio.Reader
 	size int64 // limit of the pickle's bytes
 	read int64 // bytes read so far
 	at   int64 // offset of the current opcode
 
-	stack   []any
-	marks   []int // indices of the marks in stack
-	memo    map[uint32]any
-	encoded int64 // bytes made by encode so far
+	stack []any
+	marks []int // indices of the marks in stack
+	memo  []any // nil where there is no value
 }
 
 func (m *machine) run() (any, error) {
-	for range maxSteps {
+	for {
 		m.at = m.read
 		op, err := m.byte()
 		if err != nil {
@@ -62,7 +68,6 @@ func (m *machine) run() (any, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("more than %d steps", maxSteps)
 }
 
 // step executes one opcode.
@@ -78,14 +83,13 @@ func (m *machine) step(op byte) error {
 		_, err := m.bytes(8)
 		return err
 	case '(':
+		err := m.Memory(wordSize)
 		m.marks = append(m.marks, len(m.stack))
-		return nil
+		return err
 	case 'N':
-		m.push(nil)
-		return nil
+		return m.push(nil, 0)
 	case 0x88, 0x89:
-		m.push(op == 0x88)
-		return nil
+		return m.push(op == 0x88, 0)
 	case 'K', 'M', 'J', 0x8a, 'G':
 		return m.number(op)
 	case 'U', 'T', 'C', 'B', 0x8e, 0x96, 'X', 0x8c, 0x8d:
@@ -95,11 +99,9 @@ func (m *machine) step(op byte) error {
 	case ')', 0x85, 0x86, 0x87, 't':
 		return m.tuple(op)
 	case ']':
-		m.push(new(List))
-		return nil
+		return m.push(new(List), 24)
 	case '}':
-		m.push(&Dict{})
-		return nil
+		return m.push(&Dict{}, 24)
 	case 'a', 'e':
 		return m.append(op)
 	case 's', 'u':
@@ -113,34 +115,63 @@ func (m *machine) step(op byte) error {
 	case 'b':
 		return m.build()
 	}
+	if strings.IndexByte(oldOpcodes, op) >= 0 {
+		return fmt.Errorf("opcode %q is of protocol 0 or 1, want 2 to 5: pickle.dump(value, file, 2) writes such a file", op)
+	}
 	return fmt.Errorf("opcode 0x%02x is not supported", op)
 }
 
-func (m *machine) push(v any) { m.stack = append(m.stack, v) }
+// oldOpcodes are those that only protocols 0 and 1 have.
+const oldOpcodes = "dlpgSVIFLP"
+
+// push pushes a value that takes size bytes of memory, beside its place on the stack.
+func (m *machine) push(v any, size int64) error {
+	if len(m.stack) == cap(m.stack) {
+		size += wordSize * int64(max(len(m.stack), 64))
+		if err := m.Memory(size); err != nil {
+			return err
+		}
+		m.stack = slices.Grow(m.stack, max(len(m.stack), 64))
+	} else if err := m.Memory(size); err != nil {
+		return err
+	}
+	m.stack = append(m.stack, v)
+	return nil
+}
 
 var errEmpty = errors.New("nothing on the stack")
 
 func (m *machine) pop() (any, error) {
+	values, err := m.popped(1)
+	if err != nil {
+		return nil, err
+	}
+	return values[0], nil
+}
+
+// popped pops n values, which are valid until the next push.
+func (m *machine) popped(n int) ([]any, error) {
 	least := 0
 	if len(m.marks) > 0 {
 		least = m.marks[len(m.marks)-1]
 	}
-	if len(m.stack) <= least {
+	at := len(m.stack) - n
+	if at < least {
 		return nil, errEmpty
 	}
-	v := m.stack[len(m.stack)-1]
-	m.stack = m.stack[:len(m.stack)-1]
-	return v, nil
+	values := m.stack[at:]
+	m.stack = m.stack[:at]
+	return values, nil
 }
 
-// popMarked pops the last mark and the values above it, and returns these.
+// popMarked pops the last mark and the values above it, which are valid until the next push.
 func (m *machine) popMarked() ([]any, error) {
 	if len(m.marks) == 0 {
 		return nil, errors.New("no mark on the stack")
 	}
 	at := m.marks[len(m.marks)-1]
 	m.marks = m.marks[:len(m.marks)-1]
-	values := append([]any(nil), m.stack[at:]...)
+	values := m.stack[at:]
 	m.stack = m.stack[:at]
 	return values, nil
 }
@@ -149,6 +180,7 @@ func (m *machine) byte() (byte, error) {
 	b, err := m.r.ReadByte()
 	if err == nil {
 		m.read++
+		m.Budget.Read(1)
 	}
 	return b, ended(err)
 }
@@ -158,13 +190,25 @@ func (m *machine) bytes(n uint64) ([]byte, error) {
 	if rest := m.size - m.read; n > uint64(max(rest, 0)) {
 		return nil, fmt.Errorf("%d bytes are needed, but only %d are left: %w", n, max(rest, 0), io.ErrUnexpectedEOF)
 	}
-	b := bulk.Growing(int64(n), 0)
-	k, err := b.Fill(m.r, int64(n))
+	var b []byte
+	var k int64
+	var err error
+	if n <= atOnce {
+		b = make([]byte, n)
+		var read int
+		read, err = io.ReadFull(m.r, b)
+		k = int64(read)
+	} else {
+		large := bulk.Growing(int64(n), 0)
+		k, err = large.Fill(m.r, int64(n))
+		b = large.Bytes()
+	}
 	m.read += k
+	m.Budget.Read(k)
 	if errors.Is(err, bulk.ErrShort) {
 		err = io.ErrUnexpectedEOF
 	}
-	return b.Bytes(), ended(err)
+	return b, ended(err)
 }
 
 // unsigned reads a little-endian number of n bytes.
@@ -187,18 +231,26 @@ func ended(err error) error {
 }
 
 func (m *machine) number(op byte) error {
-	width := map[byte]int{'K': 1, 'M': 2, 'J': 4, 0x8a: 1, 'G': 8}[op]
+	width, size := 1, int64(8)
+	switch op {
+	case 'K':
+		size = 0 // Go keeps small numbers
+	case 'M':
+		width = 2
+	case 'J':
+		width = 4
+	case 'G':
+		width = 8
+	}
 	word, err := m.unsigned(width)
 	if err != nil {
 		return err
 	}
 	switch op {
 	case 'J':
-		m.push(int64(int32(word)))
+		return m.push(int64(int32(word)), 8)
 	case 'G': // the only big-endian number
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], word)
-		m.push(math.Float64frombits(binary.BigEndian.Uint64(b[:])))
+		return m.push(math.Float64frombits(bits.ReverseBytes64(word)), 8)
 	case 0x8a: // LONG1: the word is the number of bytes
 		if word > 8 {
 			return fmt.Errorf("a number of %d bytes, want at most 8", word)
@@ -208,11 +260,9 @@ func (m *machine) number(op byte) error {
 			return err
 		}
 		shift := 64 - 8*word
-		m.push(int64(v<<shift) >> shift)
-	default:
-		m.push(int64(word))
+		return m.push(int64(v<<shift)>>shift, 8)
 	}
-	return nil
+	return m.push(int64(word), size)
 }
 
 // text reads a string or bytes, which follow their length.
@@ -232,36 +282,48 @@ func (m *machine) text(op byte) error {
 	if err != nil {
 		return err
 	}
+	const header = 24
 	if op == 'X' || op == 0x8c || op == 0x8d {
-		m.push(string(b))
-	} else {
-		m.push(b)
+		return m.push(string(b), int64(n)+header)
 	}
-	return nil
+	return m.push(b, int64(n)+header)
 }
 
 // remember copies the top of the stack to the memo, or pushes a value of the memo.
-func (m *machine) remember(op byte) error {
+func (m *machine) remember(op byte) (err error) {
 	key := uint64(len(m.memo))
-	if op != 0x94 {
-		var err error
-		if key, err = m.unsigned(map[byte]int{'q': 1, 'h': 1, 'r': 4, 'j': 4}[op]); err != nil {
-			return err
-		}
+	switch op {
+	case 'q', 'h':
+		key, err = m.unsigned(1)
+	case 'r', 'j':
+		key, err = m.unsigned(4)
 	}
-	if op == 'h' || op == 'j' {
-		v, ok := m.memo[uint32(key)]
-		if !ok {
-			return fmt.Errorf("the memo has no entry %d", key)
-		}
-		m.push(v)
-		return nil
-	}
-	v, err := m.pop()
 	if err != nil {
 		return err
 	}
-	m.memo[uint32(key)] = v
-	m.push(v)
+	if op == 'h' || op == 'j' {
+		if key >= uint64(len(m.memo)) || m.memo[key] == nil {
+			return fmt.Errorf("the memo has no entry %d", key)
+		}
+		return m.push(m.memo[key], 0)
+	}
+	v, err := top[any](m)
+	if err != nil {
+		return err
+	}
+	// Python counts the values, and each of them takes a byte.
+	if key > uint64(m.read) {
+		return fmt.Errorf("entry %d of the memo after %d bytes", key, m.read)
+	}
+	if more := int(key) + 1 - len(m.memo); more > 0 {
+		if err := m.Memory(wordSize * int64(more)); err != nil {
+			return err
+		}
+		if int(key) >= cap(m.memo) {
+			m.memo = slices.Grow(m.memo, max(more, len(m.memo)))
+		}
+		m.memo = m.memo[:key+1]
+	}
+	m.memo[key] = v
 	return nil
 }

@@ -3,17 +3,22 @@ package pickle_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/budget"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/pickle"
 )
 
-func read(text string) (any, error) { return pickle.Read(strings.NewReader(text), int64(len(text))) }
+func read(text string) (any, error) {
+	return pickle.Read(strings.NewReader(text), int64(len(text)), new(budget.Budget))
+}
 
 func TestReadsWhatPythonWrites(t *testing.T) {
 	for text, want := range map[string]any{
@@ -22,6 +27,7 @@ func TestReadsWhatPythonWrites(t *testing.T) {
 		"\x80\x02J\xfe\xff\xff\xff.":                     int64(-2),
 		"\x80\x02\x8a\x05\x00\x00\x00\x00\x80.":          int64(-1) << 39,
 		"\x80\x02\x8a\x00.":                              int64(0),
+		"\x80\x02c__builtin__\nbytes\n)R.":               []byte{},
 		"\x80\x02G?\xf8\x00\x00\x00\x00\x00\x00.":        1.5,
 		"\x80\x02N.":                                     nil,
 		"\x80\x02\x88.":                                  true,
@@ -78,7 +84,7 @@ func TestReadsTensors(t *testing.T) {
 func TestOnePickleFollowsAnother(t *testing.T) {
 	r := bufio.NewReaderSize(strings.NewReader("\x80\x02K\x01.\x80\x02K\x02.rest"), 64<<10)
 	for want := range int64(2) {
-		if got, err := pickle.Read(r, 100); err != nil || got != want+1 {
+		if got, err := pickle.Read(r, 100, new(budget.Budget)); err != nil || got != want+1 {
 			t.Errorf("got %v, %v, want %d", got, err, want+1)
 		}
 	}
@@ -111,7 +117,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             "byte 0: unexpected EOF",
 		"\x80\x00.":                    "byte 0: protocol 0, want 2 to 5",
-		"(lp0\n.":                      "byte 1: opcode 0x6c is not supported",
+		"(lp0\n.":                      `byte 1: opcode 'l' is of protocol 0 or 1, want 2 to 5`,
 		"\x80\x02.":                    "byte 2: nothing on the stack",
 		"\x80\x02K\x01(.":              "byte 5: nothing on the stack",
 		"\x80\x02t.":                   "no mark on the stack",
@@ -143,24 +149,93 @@ func TestSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestMemoryIsBounded(t *testing.T) {
-	long := strings.Repeat("ä", 1<<20)
-	laughs := "\x80\x02c_codecs\nencode\nq\x00X\x00\x00\x20\x00" + long + "q\x01X\x06\x00\x00\x00latin1q\x02\x86R" + strings.Repeat("h\x00h\x01h\x02\x86R", 1000) + "."
-	for name, text := range map[string]string{
-		"the same text a thousand times": laughs,
-		"only marks":                     strings.Repeat("(", 3<<19),
-		"only lists":                     strings.Repeat("]", 3<<19),
-		"only dictionaries":              strings.Repeat("}", 3<<19),
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := read(text)
-		runtime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%s is read", name)
+// laughs are pickles whose opcodes would take more memory or time than their bytes may; for a larger
+// part they are shorter.
+func laughs(part int) map[string]string {
+	long := func(op string, n int) string {
+		n /= part
+		return op + string(binary.LittleEndian.AppendUint32(nil, uint32(n))) + strings.Repeat("x", n) + "q\x01"
+	}
+	again := func(s string) string { return strings.Repeat(s, 20_000/part) }
+	tuple := "(" + strings.Repeat("K\x01", 50_000/part) + "tq\x01"
+	return map[string]string{
+		"bytes as types":         "\x80\x02cnumpy\ndtype\nq\x00" + long("B", 50_000) + "](" + again("h\x00h\x01\x85R") + "e.",
+		"bytes as keys":          "\x80\x02" + long("B", 1<<20) + "}" + again("h\x01Ns") + ".",
+		"bytes as storages":      "\x80\x02" + long("B", 50_000) + "(" + again("(X\x07\x00\x00\x00storagectorch\nFloatStorage\nh\x01X\x03\x00\x00\x00cpuK\x01tQ") + "t.",
+		"the same text as bytes": "\x80\x02c_codecs\nencode\nq\x00" + long("X", 50_000) + "X\x06\x00\x00\x00latin1q\x02(" + again("h\x00h\x01h\x02\x86R") + "t.",
+		"a long shape":           "\x80\x02" + tuple + "ctorch._utils\n_rebuild_tensor_v2\nq\x02(" + again("h\x02((X\x07\x00\x00\x00storagectorch\nFloatStorage\nh\x01X\x03\x00\x00\x00cpuK\x01tQK\x00h\x01h\x01tR") + "t.",
+		"long shapes of arrays":  "\x80\x02" + tuple + "cnumpy.core.multiarray\n_reconstruct\n)R" + again("(K\x01h\x01cnumpy\ndtype\nX\x02\x00\x00\x00u1\x85R\x89C\x00tb") + ".",
+		"only marks":             strings.Repeat("(", 3<<19/part),
+		"only lists":             strings.Repeat("]", 3<<19/part),
+		"only dictionaries":      strings.Repeat("}", 3<<19/part),
+		"only tuples":            strings.Repeat(")", 3<<19/part),
+		"only a memo":            "N" + strings.Repeat("\x94", 3<<19/part),
+		"a large memo":           "\x80\x02Nr\xff\xff\xff\x7f.",
+		"tuples that double":     "\x80\x02)" + strings.Repeat("q\x00h\x00h\x00\x86", 100_000/part) + ".",
+		"texts as keys":          "\x80\x02" + long("X", 1<<20) + "}" + again("h\x01Ns") + ".",
+	}
+}
+
+func TestAPickleTakesWhatItsSizeAllows(t *testing.T) {
+	for name, text := range laughs(1) {
+		var err error
+		hostile.Bounded(t, len(text), 0, func() { _, err = read(text) })
+		if right := name == "texts as keys" || name == "tuples that double"; right != (err == nil) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if got := after.TotalAlloc - before.TotalAlloc; got > 256<<20 {
-			t.Errorf("%s: %d bytes allocated", name, got)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+func TestTextsOfManyCopiesAreAnError(t *testing.T) {
+	text := "\x80\x02(B\x50\xc3\x00\x00" + strings.Repeat("x", 50_000) + "q\x01](" + strings.Repeat("h\x01", 10_000) + "et."
+	v, err := read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile.Bounded(t, len(text), 0, func() {
+		b := budget.For(int64(len(text)))
+		if _, err := pickle.Texts(v.(pickle.Tuple)[1], &b); !errors.Is(err, budget.ErrExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestUsualPicklesOfManySmallValuesAreRead(t *testing.T) {
+	const n = 200_000
+	for name, item := range map[string]string{"bytes": "K\x07", "true": "\x88", "tuples": "K\x01K\x02\x86\x94", "texts": "X\x03\x00\x00\x00abc\x94"} {
+		text := "\x80\x04]\x94" + strings.Repeat("("+strings.Repeat(item, 1000)+"e", n/1000) + "."
+		v, err := read(text)
+		if err != nil || len(v.(*pickle.List).Items) != n {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestIntegersAreListsOrArrays(t *testing.T) {
+	array := func(kind string, order byte, data string, shape ...int) *pickle.Array {
+		return &pickle.Array{Type: kind, Order: order, Shape: shape, Data: []byte(data)}
+	}
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{&pickle.List{Items: []any{int64(3), int64(-1)}}, "[3 -1] <nil>"},
+		{&pickle.List{Items: []any{int64(3), 1.5}}, "[] item 1 is a number, want an integer"},
+		{array("i8", '<', "\xfe\xff\xff\xff\xff\xff\xff\xff\x07\x00\x00\x00\x00\x00\x00\x00", 2), "[-2 7] <nil>"},
+		{array("i2", '>', "\x01\x02\xff\xff", 2), "[258 -1] <nil>"},
+		{array("u1", '|', "\xff\x00", 2), "[255 0] <nil>"},
+		{array("u4", '<', "\xff\xff\xff\xff", 1), "[4294967295] <nil>"},
+		{array("i8", '<', "", 0), "[] <nil>"},
+		{array("f4", '<', "abcd", 1), "[] an array of f4 [1], want integers on one axis"},
+		{array("i1", '|', "ab", 1, 2), "[] an array of i1 [1 2], want integers on one axis"},
+		{nil, "[] None, want a list of integers"},
+	} {
+		got, err := pickle.Integers(c.v, new(budget.Budget))
+		if text := fmt.Sprint(got, " ", err); text != c.want {
+			t.Errorf("got  %s\nwant %s", text, c.want)
 		}
 	}
 }
@@ -170,17 +245,24 @@ func FuzzPickle(f *testing.F) {
 	f.Add([]byte("\x80\x02" + weights + "."))
 	f.Add([]byte("\x80\x02}q\x00(U\x01a]q\x01(K\x01K\x02eX\x01\x00\x00\x00b" + array + "u."))
 	f.Add([]byte("\x80\x05\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x13numpy._core.numeric\x94\x8c\x0b_frombuffer\x94\x93\x94(\x96\x02\x00\x00\x00\x00\x00\x00\x00ab\x8c\x05numpy\x8c\x05dtype\x93\x8c\x02u1\x89\x88\x87R(K\x03\x8c\x01|tbK\x02\x85\x8c\x01CtR."))
+	for _, text := range laughs(100) {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := pickle.Read(bytes.NewReader(data), int64(len(data)))
+		var v any
+		var err error
+		hostile.Bounded(t, len(data), 0, func() {
+			var b budget.Budget
+			v, err = pickle.Read(bytes.NewReader(data), int64(len(data)), &b)
+			if d, ok := v.(*pickle.Dict); ok {
+				pickle.Integers(d.Get("a"), &b)
+				pickle.Texts(d.Get("a"), &b)
+			}
+		})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "pickle: byte ") {
 				t.Errorf("error %q does not say where", err)
 			}
-			return
-		}
-		if d, ok := v.(*pickle.Dict); ok {
-			pickle.Integers(d.Get("a"))
-			pickle.Texts(d.Get("a"))
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/pickle"
 )
 
@@ -60,10 +61,11 @@ func readWeights(r io.Reader, size int64) (map[string]Weight, error) {
 	if _, err := io.ReadFull(in, begin); err != nil || string(begin) != magic {
 		return nil, errors.New("not a file of torch.save without zip")
 	}
+	var b budget.Budget // of all pickles
 	var parts [4]any
 	for k := range parts {
 		var err error
-		if parts[k], err = pickle.Read(in, size); err != nil {
+		if parts[k], err = pickle.Read(in, size, &b); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +79,7 @@ func readWeights(r io.Reader, size int64) (map[string]Weight, error) {
 	if !ok {
 		return nil, errors.New("not a dictionary")
 	}
-	keys, err := pickle.Texts(parts[3])
+	keys, err := pickle.Texts(parts[3], &b)
 	if err != nil {
 		return nil, fmt.Errorf("keys of the storages: %w", err)
 	}

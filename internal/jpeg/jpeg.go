@@ -8,9 +8,9 @@
 //
 // A file that libjpeg-turbo refuses is an error. A file that it decodes without a
 // warning decodes here too, even if no encoder writes such files. There are
-// exceptions, which are errors: arithmetic and lossless coding, more than 100
-// passes over an image, and an image without its first component, which libjpeg
-// shows gray. Entropy code that ends early or is invalid is also an error, though
+// exceptions, which are errors: arithmetic and lossless coding, scans that go over the
+// image far more often than encoders do and the file's size justifies, and an image
+// without its first component, which libjpeg shows gray. Entropy code that ends early or is invalid is also an error, though
 // libjpeg-turbo only warns about it. A file without an end marker ends too early,
 // unless it is one of the few that Pillow still decodes.
 package jpeg
@@ -19,6 +19,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // DefaultMaxPixels is the limit of a Decoder whose MaxPixels is 0. Pillow has the
@@ -29,7 +31,9 @@ const DefaultMaxPixels = 178956970
 // them. After an image of some size, another of that size needs no allocation. The
 // zero value is ready for use by one goroutine at a time.
 type Decoder struct {
-	// MaxPixels is the limit of width × height. 0 means DefaultMaxPixels.
+	// MaxPixels is the limit of width × height. 0 means DefaultMaxPixels. A file with more
+	// than one scan takes 2.2 bytes of memory per pixel and component until the next one,
+	// also for a window.
 	MaxPixels int
 
 	// AllowTruncated makes a file that ends early decode as Pillow decodes it
@@ -40,6 +44,10 @@ type Decoder struct {
 	// Tables is a JPEG stream that has only tables. A TIFF file has one for all
 	// of its strips or tiles. Tables in the file replace them.
 	Tables []byte
+
+	// Budget is what decoding may take besides what the pixels justify, if the file is part
+	// of a larger one. If it is nil, the file's size decides.
+	Budget *budget.Budget
 
 	// Colours says how the components are read. The default is FromFile.
 	Colours Colours
@@ -73,7 +81,6 @@ type Decoder struct {
 	loaded    bool // coefficients of all scans are in memory
 	loadError error
 	scans     int  // read so far
-	visits    int  // how many blocks all scans have read, with repetition
 	whole     int  // the MCU row in which the last scan ended
 	smooth    bool // coefficients are missing that libjpeg estimates
 	zigzag    bool // stored coefficients are in the stream's order

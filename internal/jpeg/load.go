@@ -3,6 +3,8 @@ package jpeg
 import (
 	"errors"
 	"io"
+
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // load decodes all scans of a buffered image into coefficients.
@@ -44,7 +46,7 @@ func (d *Decoder) loadScans() error {
 		}
 	}
 
-	d.scans, d.visits, d.irregular = 0, 0, false
+	d.scans, d.irregular = 0, false
 	d.zigzag, d.scan.place = d.config.Progressive && pairsKernel() && !d.stretch.off, &zigzag
 	if d.zigzag {
 		d.scan.place = &inOrder
@@ -61,24 +63,32 @@ func (d *Decoder) loadScans() error {
 	return nil
 }
 
-// maxPasses limits how often all scans together may go over the image. Encoders
-// need about ten passes. A hostile file can hold a thousand passes of a few bytes
-// each, which would take the decoder seconds.
-const maxPasses = 100
+// What scans take of the budget, in its steps.
+const (
+	// Encoders go over a progressive image about ten times, and some dozen times at most. The
+	// pixels justify that even if the file is short, because its scans say little. Further
+	// scans must be justified by their bytes.
+	passes = 32
+	// The tables of a scan take about as long as that many blocks.
+	scanSteps = 1 << 10
+)
 
 // readScans decodes all scans of an image with this number of blocks.
 func (d *Decoder) readScans(blocks int) error {
+	own := budget.For(int64(len(d.data)))
+	justified := d.Budget
+	if justified == nil {
+		justified = &own
+	}
+	justified.Grant(0, passes*int64(blocks))
 	at := d.scanAt
 	for at >= 0 {
 		from, err := d.readScanHeader(at)
 		if err != nil {
 			return err
 		}
-		for _, ci := range d.scan.components {
-			d.visits += ceil(d.components[ci].wide, 8) * ceil(d.components[ci].high, 8)
-		}
-		if d.visits > maxPasses*blocks {
-			return corrupt(at, "the scans go over the image more than %d times", maxPasses)
+		if err := justified.Work(d.scanWork()); err != nil {
+			return corrupt(at, "scans: %w", err)
 		}
 		d.scans++
 		d.stream.fill(d.data, from)
@@ -98,6 +108,21 @@ func (d *Decoder) readScans(blocks int) error {
 		}
 	}
 	return nil
+}
+
+// scanWork is how many steps the scan takes whose header was read. Nearly all of its blocks may
+// be in a few runs.
+func (d *Decoder) scanWork() int64 {
+	blocks := int64(0)
+	for _, ci := range d.scan.components {
+		c := &d.components[ci]
+		blocks += int64(ceil(c.wide, 8)) * int64(ceil(c.high, 8))
+	}
+	each := int64(1)
+	if d.irregular && d.scan.high > 0 { // it looks at each coefficient
+		each = 4 + int64(d.scan.to-d.scan.from)/8
+	}
+	return scanSteps + each*blocks
 }
 
 // decodeScan decodes a sequential scan into the coefficients. If it ends early and that is

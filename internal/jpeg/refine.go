@@ -8,6 +8,11 @@ import "math/bits"
 func (d *Decoder) refineBlocks(blocks []block, nonzero []uint64) bool {
 	s := &d.scan
 	for len(blocks) > 0 {
+		if s.run > 0 && nonzero[0]&s.selection() == 0 { // no bit is about this block
+			s.run--
+			blocks, nonzero = blocks[1:], nonzero[1:]
+			continue
+		}
 		n := min(len(blocks), refineMost)
 		if d.zigzag && d.progression.refiner.decode(s, blocks[:n], nonzero[:n]) {
 			blocks, nonzero = blocks[n:], nonzero[n:]

@@ -132,43 +132,6 @@ func TestDamagedFilesDoNotPanic(t *testing.T) {
 	}
 }
 
-// passes is a valid progressive file of 64×64 gray pixels. Each of the n scans after
-// the first one goes over all blocks in a few bytes.
-func passes(n int) []byte {
-	file := []byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0}
-	file = append(file, bytes.Repeat([]byte{1}, 64)...)
-	file = append(file, 0xff, 0xc2, 0, 11, 8, 0, 64, 0, 64, 1, 1, 0x11, 0)
-	table := func(id, symbol byte) {
-		file = append(file, 0xff, 0xc4, 0, 20, id, 1)
-		file = append(append(file, make([]byte, 15)...), symbol)
-	}
-	table(0x00, 0)    // no difference
-	table(0x10, 0x60) // no coefficient in 64 blocks or more
-	file = append(file, 0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0)
-	file = append(file, make([]byte, 8)...)
-	for i := range n {
-		k, low := byte(1+i/14), byte(13-i%14)
-		high := low + 1
-		if low == 13 {
-			high = 0
-		}
-		file = append(file, 0xff, 0xda, 0, 8, 1, 1, 0, k, k, high<<4|low, 0)
-	}
-	return append(file, 0xff, 0xd9)
-}
-
-func TestThereIsALimitToScans(t *testing.T) {
-	for _, d := range []*jpeg.Decoder{{}, {AllowTruncated: true}} {
-		if _, err := decode(d, passes(99)); err != nil {
-			t.Errorf("100 scans: %v", err)
-		}
-		_, err := decode(d, passes(100))
-		if err == nil || !strings.Contains(err.Error(), "more than 100 times") {
-			t.Errorf("101 scans: error %v, want the limit", err)
-		}
-	}
-}
-
 func TestHeaderAloneTakesNoMemory(t *testing.T) {
 	for _, name := range []string{"baseline", "progressive", "separate"} {
 		var file []byte

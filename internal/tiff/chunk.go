@@ -63,11 +63,11 @@ func (d *Decoder) samplesOf(i int) ([]byte, error) {
 	}
 	d.chunk = grow(d.chunk, size*p.parts())
 	for plane := range p.parts() {
-		from, to, err := p.extent(d.data, plane, i)
+		src, err := d.compressedChunk(plane, i)
 		if err != nil {
 			return nil, err
 		}
-		dst, src := d.chunk[plane*size:][:size], d.data[from:to]
+		dst := d.chunk[plane*size:][:size]
 		if p.compression == none {
 			reverse(dst, src, p.reversed)
 			continue
@@ -77,6 +77,25 @@ func (d *Decoder) samplesOf(i int) ([]byte, error) {
 		}
 	}
 	return d.chunk, nil
+}
+
+// A compressed byte takes byteSteps of the budget, because the slowest bytes are those of tables.
+// A pixel justifies pixelSteps.
+const byteSteps, pixelSteps = 16, 8
+
+// compressedChunk is chunk i of a plane as it is in the file. Chunks may share their bytes: the
+// budget has enough for all bytes of the file four times, and more for the pixels.
+func (d *Decoder) compressedChunk(plane, i int) ([]byte, error) {
+	p := &d.stored
+	from, to, err := p.extent(d.data, plane, i)
+	if err != nil {
+		return nil, err
+	}
+	d.budget.Grant(0, pixelSteps*int64(p.chunkW)*int64(p.rows(i)))
+	if p.compression != none {
+		err = d.budget.Work(byteSteps * int64(to-from+len(p.tables)))
+	}
+	return d.data[from:to], err
 }
 
 // interleave copies a row's samples from planes into d.row, pixel by pixel. The planes

@@ -16,11 +16,11 @@ func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Recta
 	size := n * part.Dy()
 	d.chunk = grow(d.chunk, size*p.parts())
 	for plane := range p.parts() {
-		from, end, err := p.extent(d.data, plane, i)
+		file, err := d.compressedChunk(plane, i)
 		if err != nil {
 			return err
 		}
-		if err := d.jpegHeader(d.data[from:end], i); err != nil {
+		if err := d.jpegHeader(file, i); err != nil {
 			return err
 		}
 		if err := d.jpeg.Decode(d.chunk[plane*size:], n, window); err != nil {
@@ -39,7 +39,7 @@ func (d *Decoder) decodeJPEG(to *target, i int, at image.Point, part image.Recta
 // jpegHeader reads and checks the header of the JPEG file in chunk i of a plane.
 func (d *Decoder) jpegHeader(file []byte, i int) error {
 	p := &d.stored
-	d.jpeg.MaxPixels = d.MaxPixels
+	d.jpeg.MaxPixels, d.jpeg.Budget = d.MaxPixels, &d.budget
 	d.jpeg.Tables = p.tables
 	d.jpeg.Colours = jpeg.AsStored
 	if p.photometric == ycbcrPhoto {

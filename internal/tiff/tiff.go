@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
@@ -38,7 +39,8 @@ type Decoder struct {
 	// pixel. See StoredSamples.
 	Stored bool
 
-	data    []byte // the whole file, or nil
+	data    []byte        // the whole file, or nil
+	budget  budget.Budget // of the chunks of a window
 	stored  storedImage
 	palette [256][3]uint8
 	bits    [256][32]uint8 // the pixels of 8 indices of one bit each
@@ -138,6 +140,7 @@ func (d *Decoder) Decode(dst []byte, stride int, window image.Rectangle) error {
 // chunks decodes the chunks that the target needs: to samples, if there are any.
 func (d *Decoder) chunks(to *target, samples []float32) error {
 	p := &d.stored
+	d.budget = budget.For(int64(len(d.data)))
 	for cy := to.window.Min.Y / p.chunkH; cy*p.chunkH < to.window.Max.Y; cy++ {
 		for cx := to.window.Min.X / p.chunkW; cx*p.chunkW < to.window.Max.X; cx++ {
 			at, i := image.Pt(cx*p.chunkW, cy*p.chunkH), cy*p.across+cx

@@ -16,6 +16,9 @@ import (
 // blocks, such as compressed shards, are read in parts that grow with what was read.
 const atOnce = 64 << 20
 
+// unit is what the memory of a block is rounded up to, so that a slightly larger one fits too.
+const unit = 1 << 20
+
 // damage is the error of bytes that are wrong and stay so.
 type damage struct{ error }
 
@@ -45,7 +48,6 @@ func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n 
 		}
 		begin := len(to)
 		if cap(to)-begin < part {
-			const unit = 1 << 20 // so that a slightly larger block fits too
 			grown := make([]byte, 0, (begin+part+unit-1)/unit*unit)
 			to = append(grown, to...)[:begin]
 		}
@@ -142,7 +144,7 @@ func (d *Dataset) tryLoad(ctx context.Context, h *held, b *indexedBlock, again b
 const likely = 16
 
 func decompress(c Compression, packed []byte, size int64) ([]byte, error) {
-	r, err := decompressor(c, bytes.NewReader(packed))
+	r, err := decompressor(c, bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, err
 	}

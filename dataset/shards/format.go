@@ -115,6 +115,6 @@ type Compression uint8
 const (
 	Plain    Compression = iota // not compressed
 	Gzip                        // RFC 1952, of one or more members
-	Zstd                        // RFC 8878, of one or more frames, with windows of at most 128 MiB
+	Zstd                        // RFC 8878, of one or more frames, with windows as the package describes
 	ByFormat                    // each block by itself: the format's Layout is an Unpacker
 )

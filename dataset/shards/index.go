@@ -119,20 +119,27 @@ func (x *Index) add(s *Shard) error {
 		return fmt.Errorf("compression %d is not known", s.Compression)
 	}
 	x.shards = append(x.shards, indexedShard{s.Object, s.Compression, len(x.blocks)})
+	limit := limitOf(x.format)
 	var at int64
 	for k := range s.Blocks {
 		b := &s.Blocks[k]
-		whole := b.Off == 0 && b.Len == s.Object.Size && len(s.Blocks) == 1
 		byFormat := s.Compression == ByFormat
+		whole := b.Off == 0 && b.Len == s.Object.Size && len(s.Blocks) == 1
 		switch {
 		case b.Off < at && !byFormat || b.Off < 0 || b.Len < 0 || b.Len > math.MaxInt64-b.Off || b.Off+b.Len > s.Object.Size:
 			return fmt.Errorf("block %d: %d bytes from byte %d of an object of %d bytes", k, b.Len, b.Off, s.Object.Size)
-		case s.Compression == Plain && b.Size != b.Len || s.Compression != Plain && !byFormat && !whole || b.Size < 0 || b.Size > math.MaxInt:
+		case s.Compression == Plain && b.Size != b.Len || s.Compression != Plain && !byFormat && !whole || b.Size < 0 || b.Size > mostBlock:
 			return fmt.Errorf("block %d: %d bytes in memory, %d bytes from byte %d of the object", k, b.Size, b.Len, b.Off)
 		case b.Rows < 1 || int64(b.Rows) > b.Size || b.Rows > math.MaxInt-x.Len():
 			return fmt.Errorf("block %d: %d samples in %d bytes", k, b.Rows, b.Size)
 		case !byFormat && len(b.More)+len(b.Meta) > 0:
 			return fmt.Errorf("block %d: more ranges of a shard that is not compressed by its format", k)
+		case !byFormat && !b.fits(limit):
+			return fmt.Errorf("block %d: %d samples, %d bytes that are %d in memory: %w", k, b.Rows, b.Len, b.Size, errTooLarge)
+		case s.Compression == Gzip || s.Compression == Zstd:
+			if most, err := unpackedLimit(b.Len, limit); b.Size > most {
+				return fmt.Errorf("block %d: %w", k, err)
+			}
 		}
 		total := b.Len
 		for _, r := range b.More {

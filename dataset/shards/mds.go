@@ -25,11 +25,11 @@ import (
 // or png.
 //
 // Source: streaming/base/format of https://github.com/mosaicml/streaming.
-func MDS() Format { return mds{} }
+func MDS(options ...FormatOption) Format { return &mds{configOf(options)} }
 
-type mds struct{}
+type mds struct{ formatConfig }
 
-func (mds) String() string { return "mds" }
+func (*mds) String() string { return "mds" }
 
 // mdsIndex is an index.json.
 type mdsIndex struct {
@@ -52,7 +52,10 @@ type mdsFile struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (mds) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+func (m *mds) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+	if err := m.check(); err != nil {
+		return err
+	}
 	text, err := readObject(ctx, s, name)
 	if err != nil {
 		return err

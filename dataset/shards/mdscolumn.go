@@ -42,7 +42,10 @@ type mdsColumn struct {
 	err   error // why it cannot be read
 }
 
-func (mds) Layout(schema []byte) (Layout, error) {
+func (m *mds) Layout(schema []byte) (Layout, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	var c mdsColumns
 	if err := json.Unmarshal(schema, &c); err != nil {
 		return nil, fmt.Errorf("columns of MDS: %w", err)

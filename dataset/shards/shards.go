@@ -21,7 +21,9 @@
 //	order := sampler.Grouped(ds.Ends(), seed, sampler.Together(64), sampler.Lanes(8))
 //
 // A shard that is compressed as a whole, by gzip or zstd, is one block: it is read and
-// decompressed as a whole, into memory. So such shards should be small.
+// decompressed as a whole, into memory. So such shards should be small. [Limit] bounds what
+// a block may take, and a shard that has more than 64 MiB and 2048 times its bytes after
+// decompression is an error.
 //
 // [WriteTar] and [CreateTar] write the samples of any dataset as shards for [WebDataset].
 // Package shards/parquet, a module of its own, is a [Format] for Parquet files, with a
@@ -33,7 +35,7 @@
 // offset. If a block's checksum is wrong, the block is read a second time; then it is an
 // error of each of its samples. A shard that cannot be divided into samples is an error
 // of [Scan]. No memory is allocated because a header alone promises data, except for the window
-// of a zstd frame, of at most 128 MiB.
+// of a zstd frame: of at most 8 MiB or 16 times the bytes of the shard, and at most 128 MiB.
 package shards
 
 import (
@@ -66,10 +68,14 @@ type config struct {
 	anyVersion bool
 }
 
-// Memory sets how many bytes of blocks are kept in memory. The default is 512 MiB. A
-// block that was not used for the longest time gives way first. A block that a Reader
-// uses always stays, so the blocks take more than this if the Readers alone need more:
-// one block each.
+// Memory sets how many bytes of blocks, after decompression, are kept in memory. The default
+// is 512 MiB. A block that was not used for the longest time gives way first. A block that a
+// Reader uses always stays, so the blocks take more than this if the Readers alone need more:
+// one block each, of at most [Limit] bytes.
+//
+// It does not count 16 bytes for each sample of these blocks, the memory of two blocks that
+// gave way and whose memory the next ones take, and what a Reader needs while it decompresses a
+// block: its compressed bytes, and as much again as it has decompressed.
 //
 // A shuffled order should have room for the blocks that it mixes, and again as many
 // while it goes from these to the next. See [sampler.Together].

@@ -13,15 +13,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // window is how many bytes of a shard are requested at once while it is scanned.
 const window = 4 << 20
 
-// maxWindow is how far back a zstd frame may refer. The memory for that is allocated
-// because a header says so.
-const maxWindow = 128 << 20
+// A zstd frame may refer as far back as maxWindow, and sixteen times its size or leastWindow: what
+// its header says is allocated at once. leastWindow is what RFC 8878 asks of decoders (section
+// 3.1.1.1.2).
+const (
+	leastWindow = 8 << 20
+	maxWindow   = 128 << 20
+)
 
 // castagnoli is the table of CRC-32C, which processors compute in hardware.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -64,7 +69,7 @@ type source struct {
 	r    *bufio.Reader
 	at   int64  // of the next byte
 	size int64  // of all bytes, or -1 if they are compressed
-	sum  uint32 // of the bytes of the block, without head
+	sum  uint32 // of the bytes of the block, without head; 0 if they are compressed
 	head []byte // bytes that were taken since the last mark
 }
 
@@ -92,7 +97,9 @@ func (s *source) take(n int) ([]byte, error) {
 
 // mark begins a new head.
 func (s *source) mark() {
-	s.sum = crc32.Update(s.sum, castagnoli(), s.head)
+	if s.size >= 0 {
+		s.sum = crc32.Update(s.sum, castagnoli(), s.head)
+	}
 	s.head = s.head[:0]
 }
 
@@ -106,7 +113,9 @@ func (s *source) skip(n int64) error {
 		if len(b) == 0 {
 			return bulk.Unexpected(err)
 		}
-		s.sum = crc32.Update(s.sum, castagnoli(), b)
+		if s.size >= 0 {
+			s.sum = crc32.Update(s.sum, castagnoli(), b)
+		}
 		k, _ := s.r.Discard(len(b)) // they are buffered
 		s.at += int64(k)
 		n -= int64(k)
@@ -139,8 +148,8 @@ func (c *cutter) cut(at int64) {
 
 // split reads a shard and lets walk call sample for each of its samples. After walk the
 // head is what follows the last sample. compressed says how the shard is compressed,
-// from its first bytes.
-func split(ctx context.Context, s objects.Store, name string, size int64, compressed func([]byte) Compression, walk func(*cutter) error) (Shard, error) {
+// from its first bytes. limit is how many bytes of memory a block may take.
+func split(ctx context.Context, s objects.Store, name string, size, limit int64, compressed func([]byte) Compression, walk func(*cutter) error) (Shard, error) {
 	o, err := s.Stat(ctx, name)
 	if err != nil {
 		return Shard{}, err
@@ -154,12 +163,13 @@ func split(ctx context.Context, s objects.Store, name string, size int64, compre
 	shard := Shard{Object: o, Compression: compressed(first)}
 	c := &cutter{least: size, source: source{r: plain, size: o.Size}}
 	if shard.Compression != Plain {
-		unpacked, err := decompressor(shard.Compression, plain)
+		unpacked, err := decompressor(shard.Compression, plain, o.Size)
 		if err != nil {
 			return Shard{}, err
 		}
 		defer unpacked.Close()
-		c.r, c.size = bufio.NewReaderSize(unpacked, 64<<10), -1
+		most, tooLarge := unpackedLimit(o.Size, limit)
+		c.r, c.size = bufio.NewReaderSize(&bounded{unpacked, most, tooLarge}, 64<<10), -1
 	}
 	if err := walk(c); err != nil {
 		return Shard{}, fmt.Errorf("byte %d%s: %w", c.at, ofDecompressed(shard.Compression), bulk.Unexpected(err))
@@ -202,12 +212,14 @@ func compressedBy(first []byte) Compression {
 	return Plain
 }
 
-func decompressor(c Compression, r io.Reader) (io.ReadCloser, error) {
+// decompressor reads the compressed bytes of r, which are that many.
+func decompressor(c Compression, r io.Reader, packed int64) (io.ReadCloser, error) {
 	switch c {
 	case Gzip:
 		return gzip.NewReader(r)
 	case Zstd:
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		window := uint64(max(leastWindow, min(maxWindow, budget.Memory*min(packed, maxWindow))))
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return nil, err
 		}

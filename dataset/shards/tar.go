@@ -24,21 +24,27 @@ import (
 // errors, and so is an archive that is cut short within a file. If it ends after a whole
 // file, without the zeros at its end, it is read, as WebDataset and GNU tar do: it may be
 // cut short all the same. One that is compressed as a whole, by gzip or zstd, is one block.
-func WebDataset() Format { return webDataset{} }
+func WebDataset(options ...FormatOption) Format { return &webDataset{configOf(options)} }
 
-type webDataset struct{}
+type webDataset struct{ formatConfig }
 
-func (webDataset) String() string { return "webdataset" }
+func (*webDataset) String() string { return "webdataset" }
 
-func (webDataset) Layout([]byte) (Layout, error) { return webDataset{}, nil }
+func (w *webDataset) Layout([]byte) (Layout, error) { return tarLayout{}, w.check() }
 
-func (webDataset) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
-	shard, err := split(ctx, s, name, size, compressedBy, walkTar)
+func (w *webDataset) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	shard, err := split(ctx, s, name, size, w.blockLimit(), compressedBy, walkTar)
 	if err != nil {
 		return err
 	}
 	return emit(shard)
 }
+
+// tarLayout finds the samples of an archive.
+type tarLayout struct{}
 
 // walkTar goes through an archive.
 func walkTar(c *cutter) error {
@@ -90,7 +96,7 @@ func (k *sampleKeys) begins(key []byte) bool {
 	return true
 }
 
-func (webDataset) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
+func (tarLayout) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 	memory := &memoryTaker{data: block}
 	t := tarReader{taker: memory}
 	keys := sampleKeys{}
@@ -119,7 +125,7 @@ func (webDataset) Rows(block []byte, _ int64, dst []Row) ([]Row, error) {
 	}
 }
 
-func (webDataset) Key(sample []byte) string {
+func (tarLayout) Key(sample []byte) string {
 	memory := &memoryTaker{data: sample}
 	t := tarReader{taker: memory}
 	for {
@@ -136,7 +142,7 @@ func (webDataset) Key(sample []byte) string {
 	}
 }
 
-func (webDataset) Decoder(columns []string) (Decoder, error) {
+func (tarLayout) Decoder(columns []string) (Decoder, error) {
 	d := &tarDecoder{}
 	for _, c := range columns {
 		d.columns = append(d.columns, []byte(strings.ToLower(strings.TrimPrefix(c, "."))))

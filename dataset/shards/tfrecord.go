@@ -12,14 +12,11 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
-// A TFRecordOption changes what [TFRecord] makes. The zero TFRecordOption sets nothing.
-type TFRecordOption struct{ set func(*tfRecord) }
-
-// DALIIndex gives the name of the object with the index that DALI's tfrecord2idx made
+// DALIIndex, which only [TFRecord] uses, gives the name of the object with the index that DALI's tfrecord2idx made
 // of a shard. [Scan] then reads that and not the shard. A shard whose index does not exist
 // is read itself. Blocks of an index have no checksum, but each record has its own.
-func DALIIndex(of func(shard string) string) TFRecordOption {
-	return TFRecordOption{func(t *tfRecord) { t.index = of }}
+func DALIIndex(of func(shard string) string) FormatOption {
+	return FormatOption{func(c *formatConfig) { c.index = of }}
 }
 
 // TFRecord is the format of TensorFlow's record files, with a tf.Example in each record.
@@ -31,17 +28,9 @@ func DALIIndex(of func(shard string) string) TFRecordOption {
 //
 // Sources: https://www.tensorflow.org/tutorials/load_data/tfrecord and TensorFlow's
 // example.proto and feature.proto.
-func TFRecord(options ...TFRecordOption) Format {
-	t := &tfRecord{}
-	for _, o := range options {
-		if o.set != nil {
-			o.set(t)
-		}
-	}
-	return t
-}
+func TFRecord(options ...FormatOption) Format { return &tfRecord{configOf(options)} }
 
-type tfRecord struct{ index func(shard string) string }
+type tfRecord struct{ formatConfig }
 
 const (
 	tfHead = 12 // bytes before the data of a record: its length, and the CRC of that
@@ -50,9 +39,12 @@ const (
 
 func (*tfRecord) String() string { return "tfrecord" }
 
-func (t *tfRecord) Layout([]byte) (Layout, error) { return t, nil }
+func (t *tfRecord) Layout([]byte) (Layout, error) { return t, t.check() }
 
 func (t *tfRecord) Split(ctx context.Context, s objects.Store, name string, size int64, emit func(Shard) error) error {
+	if err := t.check(); err != nil {
+		return err
+	}
 	if t.index != nil {
 		shard, err := splitDALI(ctx, s, name, t.index(name), size)
 		if err == nil {
@@ -62,7 +54,7 @@ func (t *tfRecord) Split(ctx context.Context, s objects.Store, name string, size
 			return err
 		}
 	}
-	shard, err := split(ctx, s, name, size, tfCompressed, walkTFRecord)
+	shard, err := split(ctx, s, name, size, t.blockLimit(), tfCompressed, walkTFRecord)
 	if err != nil {
 		return err
 	}

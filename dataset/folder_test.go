@@ -95,7 +95,10 @@ func TestFileAboveTheLimitIsAnErrorAndTakesNoMemory(t *testing.T) {
 	if want := "dataset: sample 1 (cat/b.jpg): file of 6 bytes, more than MaxFileSize(5)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}
-	_, err = dataset.At(t.Context(), imageFolder(t, os.DirFS(root)), 2)
+	f = imageFolder(t, os.DirFS(root))
+	if n := allocs.Bytes(1<<16, func() { _, err = dataset.At(t.Context(), f, 2) }); n > 1<<16 {
+		t.Errorf("%d bytes allocated for a file that is refused", n)
+	}
 	if want := "dataset: sample 2 (cat/c.jpg): file of 42949672960 bytes, more than MaxFileSize(268435456)"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %s", err, want)
 	}

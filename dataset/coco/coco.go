@@ -45,7 +45,7 @@ type Dataset struct {
 	points     []int32   // of all polygons, x and y in fifths of a pixel
 	runs       []uint32  // of all run-length encoded masks
 	parts      []int     // ends of polygons in points
-	keys       []float32 // of all objects: x, y and visibility of every keypoint
+	keys       []float32 // of all objects that have any: x, y and visibility of every keypoint
 	advisor    files.Advisor
 	segAdvisor files.Advisor
 }
@@ -76,6 +76,7 @@ type object struct {
 	area  float32
 	crowd bool
 	shape shape
+	keys  int // index of its keypoints in keys; -1: none
 }
 
 // An Option changes what [Open] reads. The zero Option changes nothing.
@@ -90,6 +91,7 @@ type config struct {
 	contiguous bool
 	noCrowds   bool
 	noEmpty    bool
+	anyBoxes   bool
 	maskLimit  int
 	maxFile    int64
 }
@@ -103,7 +105,8 @@ func Folder(name string) Option { return Option{func(c *config) { c.folder = nam
 // the same masks as in pycocotools, bit for bit. transform.Masks takes this field.
 //
 // The masks of an image may take limit bytes; more are an error of the sample. 256 MiB
-// are enough for 400 objects in COCO's images.
+// are enough for 400 objects in COCO's images. A polygon that is many times as long as its image
+// and its own text allow is an error, too.
 func Masks(limit int) Option {
 	return Option{func(c *config) { c.masks, c.maskLimit = true, limit }}
 }
@@ -137,6 +140,10 @@ func WithoutCrowds() Option { return Option{func(c *config) { c.noCrowds = true 
 // WithoutEmpty leaves out images that have no object.
 func WithoutEmpty() Option { return Option{func(c *config) { c.noEmpty = true }} }
 
+// AnyBoxes accepts boxes of negative width or height and boxes outside of their image, as
+// torchvision does. transform.SanitizeBoundingBoxes removes them.
+func AnyBoxes() Option { return Option{func(c *config) { c.anyBoxes = true }} }
+
 // MaxFileSize sets how many bytes an image file may have. A larger file is an error when
 // it is read. The default is 256 MiB.
 func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.maxFile = bytes }} }
@@ -146,8 +153,11 @@ func MaxFileSize(bytes int64) Option { return Option{func(c *config) { c.maxFile
 //	coco.Open(os.DirFS("coco"), "annotations/instances_val2017.json", coco.Folder("val2017"))
 //
 // It reads "images", "annotations" and "categories", and no image. An annotation of an
-// unknown image or category is an error, and so is a shape that does not fit its image.
-// Errors name the file and the annotation's id. The memory grows with the annotations,
+// unknown image or category is an error, and so is a shape that does not fit its image. So is a
+// box of negative width or height, or one that has no point in its image, if the file says how
+// large that is: [AnyBoxes] accepts them. A box may stick out of its image. Errors name the file
+// and the annotation's id. Whether the sizes in the file are those of the images is not known
+// before these are decoded. The memory grows with the annotations,
 // not with the images' sizes: an object with a polygon of 30 points takes about 320 bytes.
 func Open(fsys fs.FS, annotations string, options ...Option) (*Dataset, error) {
 	d := &Dataset{fsys: fsys, file: annotations, config: config{maxFile: 256 << 20}}

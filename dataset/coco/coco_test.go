@@ -2,10 +2,13 @@ package coco_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/coco"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 )
@@ -176,7 +180,6 @@ func TestErrorsNameFileAndAnnotation(t *testing.T) {
 		{`"height": 2, "width": 3`, `"height": 2, "width": 1000000000`, "coco: read park.json: images: image 9: 1000000000×2 pixels: want 1 to 1073741824"},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[[0, 0, 2, 0, 2, 1, 0]]`, "coco: read park.json: annotations: annotation 31: segmentation: polygon 0: 7 numbers: want x and y of three points or more"},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[[0, 0, 2, 0, 2, 1, 0, 1e8]]`, "coco: read park.json: annotations: annotation 31: segmentation: polygon 0: coordinate 1e+08: want up to ±3355443"},
-		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[[0, 0, 3e6, 0, 2, 1, 0, 1]]`, "coco: read park.json: annotations: annotation 31: segmentation: polygon 0: its boundary is longer than 838860 pixels"},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[[0, 0, {"a": 0}, 2, 0, 1]]`, "coco: read park.json: annotations: annotation 31: segmentation: polygon 0: strconv.ParseFloat: parsing \"{\\\"a\\\":\": invalid syntax"},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `[0, 0, 2]`, `coco: read park.json: annotations: annotation 31: segmentation: polygon 0: found "0, 0, 2]", want a list of numbers`},
 		{`[[0, 0, 2, 0, 2, 1, 0, 1]]`, `"x"`, `coco: read park.json: annotations: annotation 31: segmentation: found "\"x\"", want polygons or runs`},
@@ -251,19 +254,172 @@ func TestPlaceAllocatesNothingButTheFile(t *testing.T) {
 	}
 }
 
+func TestBoxesThatAreMistakesAreErrors(t *testing.T) {
+	for box, want := range map[string]string{
+		"[1.5, 2, -3, 4]":  "bbox [1.5 2 -3 4] has a negative width or height: want x, y, width and height, or AnyBoxes()",
+		"[1.5, 2, 3, -4]":  "bbox [1.5 2 3 -4] has a negative width or height: want x, y, width and height, or AnyBoxes()",
+		"[3.1, 0, 1, 1]":   "bbox [3.1 0 1 1] lies outside of image 9 of 3×2 pixels: AnyBoxes() accepts it",
+		"[0, 2.5, 1, 1]":   "bbox [0 2.5 1 1] lies outside of image 9 of 3×2 pixels: AnyBoxes() accepts it",
+		"[-5, 0, 4, 1]":    "bbox [-5 0 4 1] lies outside of image 9 of 3×2 pixels: AnyBoxes() accepts it",
+		"[0, -5, 1, 4]":    "bbox [0 -5 1 4] lies outside of image 9 of 3×2 pixels: AnyBoxes() accepts it",
+		"[-5, -5, 90, 90]": "", // it sticks out
+		"[3, 2, 1, 1]":     "", // it touches the corner
+		"[1, 1, 0, 0]":     "",
+	} {
+		text := strings.Replace(park, "[1.5, 2, 3, 4]", box, 1)
+		_, err := open(t, text)
+		if want != "" {
+			want = "coco: read park.json: annotation 31: " + want
+		}
+		if got := fmt.Sprint(err); got != want && !(err == nil && want == "") {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if _, err := open(t, text, coco.AnyBoxes()); err != nil {
+			t.Errorf("with AnyBoxes: %v", err)
+		}
+	}
+	unknown := strings.Replace(strings.Replace(park, `"height": 2, "width": 3`, `"note": "of unknown size"`, 1), "[1.5, 2, 3, 4]", "[99, 99, 3, 4]", 1)
+	if _, err := open(t, unknown); err != nil {
+		t.Errorf("an image of unknown size: %v", err)
+	}
+}
+
+// polygons are annotations of one object of that many equal polygons in an image of side×side
+// pixels.
+func polygons(side, n int, polygon string) fstest.MapFS {
+	p := strings.TrimSuffix(strings.Repeat(polygon+",", n), ",")
+	text := fmt.Sprintf(`{"images":[{"id":1,"file_name":"a.jpg","height":%d,"width":%d}],"categories":[{"id":1,"name":"x"}],`+
+		`"annotations":[{"id":1,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"area":1,"segmentation":[%s]}]}`, side, side, p)
+	return fstest.MapFS{"a.json": {Data: []byte(text)}, "a.jpg": {Data: []byte("x")}}
+}
+
+// TestManyPolygonsTakeTheTimeOfOne draws objects of many polygons: small ones, those that cover
+// the image, and those whose boundary is long although the image is small.
+func TestManyPolygonsTakeTheTimeOfOne(t *testing.T) {
+	for _, c := range []struct {
+		side, n, sum  int // sum of the mask
+		polygon, want string
+	}{
+		{1500, 200, 25, "[0,0,5,0,5,5,0,5]", ""},
+		{1500, 20_000, 25, "[0,0,5,0,5,5,0,5]", ""},
+		{1500, 50, 1500 * 1500, "[0,0,1500,0,1500,1500,0,1500]", ""},
+		{4, 1, 0, "[0,0,3000000,0,0,1]", "dataset: sample 0 (a.jpg): coco: image 1: annotation 1: damaged or hostile: more work than 12 bytes of input may take"},
+		{4, 1000, 0, "[0,0,5000,0,0,1]", "dataset: sample 0 (a.jpg): coco: image 1: annotation 1: damaged or hostile: more work than 264 bytes of input may take"},
+		{4, 1, 4, "[0,0,5000,0,0,1]", ""},
+	} {
+		files := polygons(c.side, c.n, c.polygon)
+		hostile.Bounded(t, len(files["a.json"].Data), 3*int64(c.side*c.side), func() {
+			ds, err := coco.Open(files, "a.json", coco.Masks(256<<20))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := dataset.At(t.Context(), ds, 0)
+			if got := fmt.Sprint(err); got != c.want && !(err == nil && c.want == "") {
+				t.Errorf("%d of %s: got  %s\nwant %s", c.n, c.polygon, got, c.want)
+			}
+			if err != nil {
+				return
+			}
+			sum := 0
+			for _, v := range s["masks"].Data().([]uint8) {
+				sum += int(v)
+			}
+			if sum != c.sum {
+				t.Errorf("%d of %s: %d pixels, want %d", c.n, c.polygon, sum, c.sum)
+			}
+		})
+	}
+}
+
+func TestDrawingEndsBetweenPolygons(t *testing.T) {
+	files := polygons(100, 1000, "[0,0,5,0,5,5]")
+	ds, err := coco.Open(files, "a.json", coco.Masks(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ds.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := &ending{Context: t.Context(), after: 20}
+	if err := r.Place(ctx, 0, dataset.NewSlot(ds.Spec()...)); !errors.Is(err, context.Canceled) || ctx.asked > 21 {
+		t.Errorf("got %v after %d questions", err, ctx.asked)
+	}
+}
+
+// An ending context is cancelled after it was asked some times.
+type ending struct {
+	context.Context
+	asked, after int
+}
+
+func (e *ending) Err() error {
+	if e.asked++; e.asked > e.after {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestPolygonsAreUnited compares an object of several polygons with an object for each of them.
+func TestPolygonsAreUnited(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h, w, n := 1+random.IntN(30), 1+random.IntN(30), 2+random.IntN(5)
+		var list []string
+		for range n {
+			var numbers []string
+			for range 3 + random.IntN(4) {
+				numbers = append(numbers, fmt.Sprintf("%.1f,%.1f", 60*random.Float64()-15, 60*random.Float64()-15))
+			}
+			list = append(list, "["+strings.Join(numbers, ",")+"]")
+		}
+		all := fmt.Sprintf(`{"id":0,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"segmentation":[%s]}`, strings.Join(list, ","))
+		for k, p := range list {
+			all += fmt.Sprintf(`,{"id":%d,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"segmentation":[%s]}`, k+1, p)
+		}
+		text := fmt.Sprintf(`{"images":[{"id":1,"file_name":"a.jpg","height":%d,"width":%d}],"categories":[{"id":1}],"annotations":[%s]}`, h, w, all)
+		ds, err := coco.Open(fstest.MapFS{"a.json": {Data: []byte(text)}, "a.jpg": {}}, "a.json", coco.Masks(1<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dataset.At(t.Context(), ds, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		masks := s["masks"].Data().([]uint8)
+		for k := range h * w {
+			want := uint8(0)
+			for o := 1; o <= n; o++ {
+				want |= masks[o*h*w+k]
+			}
+			if masks[k] != want {
+				t.Fatalf("%s: pixel %d is %d, want %d", all, k, masks[k], want)
+			}
+		}
+	}
+}
+
 // FuzzOpen compares what hostile files may cost with their size.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(park))
+	f.Add([]byte(emptySegments(1000)))
+	f.Add(polygons(100, 50, "[0,0,5,0,5,5]")["a.json"].Data)
+	f.Add(polygons(4, 50, "[0,0,5000,0,0,1]")["a.json"].Data)
 	f.Add([]byte(`{"images":[{"id":1,"file_name":"a","height":1000,"width":1000}],"annotations":[{"id":1,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"segmentation":{"size":[1000,1000],"counts":"PPP0"}}],"categories":[{"id":1}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		files := fstest.MapFS{"a.json": {Data: text}}
-		ds, err := coco.Open(files, "a.json", coco.Masks(1<<16), coco.KeyPoints(2))
+		var ds *coco.Dataset
+		var err error
+		hostile.Bounded(t, len(text), 0, func() {
+			ds, err = coco.Open(files, "a.json", coco.Masks(1<<16), coco.KeyPoints(2))
+		})
 		if err != nil {
 			return
 		}
 		for i := range min(ds.Len(), 10) {
 			files[ds.Path(i)] = &fstest.MapFile{Data: []byte("image")}
-			s, err := dataset.At(t.Context(), ds, i)
+			var s dataset.Sample
+			hostile.Bounded(t, len(text), 2<<16, func() { s, err = dataset.At(t.Context(), ds, i) }) // what Masks allows, twice
 			if err != nil {
 				continue
 			}

@@ -27,14 +27,8 @@ func (p *parser) join() error {
 	}
 	slices.SortStableFunc(p.objects, func(a, b pending) int { return cmp.Compare(a.image, b.image) })
 	d.objects = make([]object, len(p.objects))
-	d.keys = make([]float32, 3*d.keypoints*len(p.objects))
 	for k, o := range p.objects {
 		d.objects[k] = o.object
-		if o.keys >= 0 {
-			for i := range 3 * d.keypoints {
-				d.keys[k*3*d.keypoints+i] = float32(p.keys[o.keys+i])
-			}
-		}
 	}
 	at := 0
 	for k := range d.images {
@@ -64,8 +58,18 @@ func (p *parser) resolve(o *pending) error {
 		o.label = int64(index)
 	}
 	v := &p.d.images[image]
-	if o.h > 0 && (o.h != v.h || o.w != v.w || o.pixels != o.h*o.w) {
+	if o.h > 0 && (o.h != v.h || o.w != v.w || o.pixels != int64(o.h*o.w)) {
 		return fmt.Errorf("segmentation: a mask of %d×%d pixels, with runs of %d, for an image of %d×%d", o.w, o.h, o.pixels, v.w, v.h)
+	}
+	if p.d.anyBoxes {
+		return nil
+	}
+	x, y, w, h := o.box[0], o.box[1], o.box[2], o.box[3]
+	if w < 0 || h < 0 {
+		return fmt.Errorf("bbox %g has a negative width or height: want x, y, width and height, or AnyBoxes()", o.box)
+	}
+	if v.w > 0 && v.h > 0 && (x > float32(v.w) || y > float32(v.h) || x+w < 0 || y+h < 0) {
+		return fmt.Errorf("bbox %g lies outside of image %d of %d×%d pixels: AnyBoxes() accepts it", o.box, v.id, v.w, v.h)
 	}
 	return nil
 }

@@ -50,38 +50,63 @@ const scale = 5
 // A canvas draws polygons. It keeps its memory between them.
 type canvas struct {
 	crossings
-	plane []uint8
+	starts, ends []uint32 // of the runs of the polygons of one object
 }
 
-// polygon fills a polygon, whose points are x and y in fifths of a pixel. It finds where
-// the boundary crosses the centre lines of columns, with the roundings of
-// pycocotools' rleFrPoly, which fills from every crossing to the next one, column by
-// column. The plane holds zeros if it is the first polygon.
-func (c *canvas) polygon(p plane, points []int32, first bool) {
+// length is how many steps there are along the boundary of a polygon.
+func length(points []int32) (steps int64) {
+	for k := 0; k < len(points); k += 2 {
+		next := (k + 2) % len(points)
+		dx, dy := int64(points[next])-int64(points[k]), int64(points[next+1])-int64(points[k+1])
+		steps += max(dx, -dx, dy, -dy)
+	}
+	return steps
+}
+
+// trace finds where the boundary of a polygon crosses the centre lines of columns, with the
+// roundings of pycocotools' rleFrPoly, which fills from every crossing to the next one, column by
+// column. Points are x and y in fifths of a pixel.
+func (c *canvas) trace(p plane, points []int32) {
 	c.crossings = crossings{h: p.h, w: p.w, found: c.found[:0]}
 	n := len(points) / 2
 	for k := range n {
 		next := (k + 1) % n
 		c.edge(int(points[2*k]), int(points[2*k+1]), int(points[2*next]), int(points[2*next+1]))
 	}
-	switch {
-	case len(c.found) == 0:
-	case first:
-		c.toggle(p)
-	default:
-		c.plane = slices.Grow(c.plane[:0], len(p.pixels))[:len(p.pixels)]
-		clear(c.plane)
-		c.toggle(plane{c.plane, p.h, p.w})
-		for k, v := range c.plane {
-			p.pixels[k] |= v
+}
+
+// collect keeps where the runs of a polygon start and end. Every column has an even number of
+// crossings, because the boundary is closed.
+func (c *canvas) collect() {
+	slices.Sort(c.found)
+	for k := 0; k+1 < len(c.found); k += 2 {
+		c.starts, c.ends = append(c.starts, c.found[k]), append(c.ends, c.found[k+1])
+	}
+}
+
+// unite makes the crossings those of the union of all collected runs.
+func (c *canvas) unite() {
+	slices.Sort(c.starts)
+	slices.Sort(c.ends)
+	c.found = c.found[:0]
+	open, next := 0, 0 // runs that are open, and the next one to start
+	for _, end := range c.ends {
+		for next < len(c.starts) && c.starts[next] <= end {
+			if open == 0 {
+				c.found = append(c.found, c.starts[next])
+			}
+			open++
+			next++
+		}
+		if open--; open == 0 {
+			c.found = append(c.found, end)
 		}
 	}
 }
 
 // toggle fills a plane of zeros row by row: a pixel differs from the one above it where a
-// crossing is. Every column has an even number of crossings, because the boundary is
-// closed, so no run goes on from the end of a column to the next one. Crossings below
-// the image end runs there.
+// crossing is. Every column has an even number of crossings, so no run goes on from the end of a
+// column to the next one. Crossings below the image end runs there.
 func (c *canvas) toggle(p plane) {
 	left, right, top, bottom := p.w, 0, p.h, 0
 	for _, at := range c.found {

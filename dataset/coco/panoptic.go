@@ -1,6 +1,8 @@
 package coco
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,26 +24,37 @@ func (p *parser) panoptic(v *annotationJSON) error {
 		return fmt.Errorf("annotation of image %d: file name %q is not a valid path", image, v.File)
 	}
 	if p.segments == nil {
-		p.segments, p.ids = map[int64]string{}, map[int64]bool{}
+		p.segments = map[int64]string{}
+	}
+	if err := p.Memory(imageBytes + int64(len(v.File))); err != nil {
+		return err
 	}
 	p.segments[image] = v.File
-	clear(p.ids)
-	for k := range v.Segments {
-		s := &v.Segments[k]
+	if len(v.Segments) == 0 || string(v.Segments) == "null" {
+		return nil
+	}
+	k := -1
+	ids := map[int64]bool{}
+	err := list(json.NewDecoder(bytes.NewReader(v.Segments)), func(s *annotationJSON) error {
+		k++
 		if s.ID == nil || *s.ID < 1 || *s.ID > maxSegment {
-			return fmt.Errorf("annotation of image %d: segment %d has no id from 1 to %d", image, k, maxSegment)
+			return fmt.Errorf("segment %d has no id from 1 to %d", k, maxSegment)
 		}
-		if p.ids[*s.ID] {
-			return fmt.Errorf("annotation of image %d: segment %d is listed twice", image, *s.ID)
+		if ids[*s.ID] {
+			return fmt.Errorf("segment %d is listed twice", *s.ID)
 		}
-		p.ids[*s.ID] = true
+		ids[*s.ID] = true
 		if p.d.noCrowds && s.Crowd != 0 {
-			continue
+			return nil
 		}
-		s.Image = v.Image
+		s.Image = &image
 		if err := p.add(s); err != nil {
-			return fmt.Errorf("annotation of image %d: segment %d: %w", image, *s.ID, err)
+			return fmt.Errorf("segment %d: %w", *s.ID, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("annotation of image %d: %w", image, err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/coco"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/loadertest"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/transform"
@@ -168,8 +169,14 @@ func TestWrongPanopticAnnotationsAreErrors(t *testing.T) {
 
 func FuzzPanoptic(f *testing.F) {
 	f.Add([]byte(panopticPark))
+	f.Add([]byte(emptySegments(1000)))
+	f.Add([]byte(strings.Replace(emptySegments(1000), "bbox", "file_name\":\"a\",\"b", 1)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		ds, err := coco.Open(fstest.MapFS{"a.json": {Data: text}}, "a.json", coco.Panoptic("segments"), coco.WithoutCrowds())
+		var ds *coco.Dataset
+		var err error
+		hostile.Bounded(t, len(text), 0, func() {
+			ds, err = coco.Open(fstest.MapFS{"a.json": {Data: text}}, "a.json", coco.Panoptic("segments"), coco.WithoutCrowds())
+		})
 		if err != nil {
 			return
 		}
@@ -177,4 +184,24 @@ func FuzzPanoptic(f *testing.F) {
 			t.Errorf("%d segments in %d bytes", n, len(text))
 		}
 	})
+}
+
+// emptySegments are annotations of n segments that say nothing.
+func emptySegments(n int) string {
+	return `{"images":[],"annotations":[{"id":1,"image_id":1,"bbox":[0,0,1,1],"segments_info":[` + strings.TrimSuffix(strings.Repeat("{},", n), ",") + `]}]}`
+}
+
+func TestSegmentsTakeMemoryOnlyForPanoptic(t *testing.T) {
+	text := emptySegments(300_000)
+	files := fstest.MapFS{"a.json": {Data: []byte(text)}}
+	for want, options := range map[string][]coco.Option{
+		"coco: read a.json: annotation 1: no image has the id 1":                                    nil,
+		"coco: read a.json: annotations: annotation of image 1: file name \"\" is not a valid path": {coco.Panoptic("segments")},
+	} {
+		hostile.Bounded(t, len(text), 0, func() {
+			if _, err := coco.Open(files, "a.json", options...); err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
 }

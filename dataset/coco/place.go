@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/slots"
 )
@@ -59,7 +60,14 @@ func (r *reader) Place(ctx context.Context, i int, dst dataset.Slot) error {
 	}
 	if r.keypoints > 0 {
 		keys := dataset.Grow[float32](dst, field, n)
-		copy(keys, r.keys[3*r.keypoints*p.from:])
+		for k := range objects {
+			row := keys[3*r.keypoints*k:][:3*r.keypoints]
+			if at := objects[k].keys; at < 0 {
+				clear(row)
+			} else {
+				copy(row, r.keys[at:])
+			}
+		}
 	}
 	return nil
 }
@@ -72,26 +80,55 @@ func (r *reader) placeMasks(ctx context.Context, p *picture, dst dataset.Slot, f
 	}
 	planes := dataset.Grow[uint8](dst, field, n*size)
 	clear(planes)
+	var b budget.Budget // of the steps along boundaries; the pixels are those that Masks allows
+	b.Grant(0, int64(n)*stepsAllowed(p))
 	for k := range n {
-		if err := ctx.Err(); err != nil {
-			return err
+		o := &r.objects[p.from+k]
+		to := plane{planes[k*size : (k+1)*size], p.h, p.w}
+		if o.shape.encoded {
+			to.decode(r.runs[o.shape.from:o.shape.to])
+		} else if err := r.draw(ctx, &b, o.shape, to); err != nil {
+			return fmt.Errorf("coco: image %d: annotation %d: %w", p.id, o.id, err)
 		}
-		r.draw(r.objects[p.from+k].shape, plane{planes[k*size : (k+1)*size], p.h, p.w})
 	}
 	return nil
 }
 
-// draw draws the mask of a shape into a plane of zeros.
-func (r *reader) draw(s shape, p plane) {
-	if s.encoded {
-		p.decode(r.runs[s.from:s.to])
-		return
-	}
+// stepsAllowed is how many steps along the boundary of an object the size of its image allows,
+// beside those that the bytes of its points do: as many as it has pixels, and those of polygons
+// that go around a narrow image.
+func stepsAllowed(p *picture) int64 {
+	return int64(p.h)*int64(p.w) + 16*scale*(int64(p.h)+int64(p.w))
+}
+
+// draw draws polygons into a plane of zeros.
+func (r *reader) draw(ctx context.Context, b *budget.Budget, s shape, to plane) error {
+	c := &r.canvas
+	c.starts, c.ends, c.found = c.starts[:0], c.ends[:0], c.found[:0]
 	for k := s.from; k < s.to; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		begin := 0
 		if k > 0 {
 			begin = r.parts[k-1]
 		}
-		r.canvas.polygon(p, r.points[begin:r.parts[k]], k == s.from)
+		points := r.points[begin:r.parts[k]]
+		b.Read(pointBytes * int64(len(points)))
+		if err := b.Work(length(points)); err != nil {
+			return err
+		}
+		c.trace(to, points)
+		if s.to-s.from > 1 {
+			c.collect()
+		}
 	}
+	if s.to-s.from > 1 {
+		c.unite()
+	}
+	c.toggle(to)
+	return nil
 }
+
+// pointBytes is how many bytes of the file a coordinate has at least: a digit and a comma.
+const pointBytes = 2

@@ -10,17 +10,18 @@ import (
 	"io/fs"
 	"math"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
 // read reads the annotation file.
 func (d *Dataset) read() error {
-	f, _, err := files.Open(d.fsys, d.file)
+	f, size, err := files.Open(d.fsys, d.file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	p := parser{d: d, from: json.NewDecoder(bufio.NewReaderSize(f, 1<<16))}
+	p := parser{Budget: budget.For(size), d: d, from: json.NewDecoder(bufio.NewReaderSize(f, 1<<16))}
 	if err := p.file(); err != nil {
 		return err
 	}
@@ -29,15 +30,14 @@ func (d *Dataset) read() error {
 
 // A parser reads one annotation file.
 type parser struct {
+	budget.Budget
 	d    *Dataset
 	from *json.Decoder
 
 	imageByID  map[int64]int // from id to index of d.images
 	categories map[int64]int
 	objects    []pending
-	keys       []float64        // of all objects
 	segments   map[int64]string // the files of panoptic annotations, by image
-	ids        map[int64]bool   // of the segments of one image
 
 	numbers []float64 // of one polygon
 }
@@ -46,17 +46,17 @@ type parser struct {
 type pending struct {
 	object
 	image, category int64
-	keys            int // index of its keypoints in keys; -1: none
-	h, w            int // of an encoded mask; 0: no such
-	pixels          int // that an encoded mask has
+	h, w            int   // of an encoded mask; 0: no such
+	pixels          int64 // that an encoded mask has
 }
 
 // file reads the object that the file holds, and the lists in it, in any order.
 func (p *parser) file() error {
-	if err := p.delim('{'); err != nil {
+	if err := delim(p.from, '{'); err != nil {
 		return err
 	}
-	seen := map[string]bool{}
+	seen := map[string]bool{} // of the lists that are read
+	var skipped json.RawMessage
 	for p.from.More() {
 		key, err := p.from.Token()
 		if err != nil {
@@ -66,31 +66,34 @@ func (p *parser) file() error {
 		if seen[name] {
 			return fmt.Errorf("two lists named %q", name)
 		}
-		seen[name] = true
 		switch name {
 		case "images":
-			err = list(p, p.image)
+			err = list(p.from, p.image)
 		case "annotations":
-			err = list(p, p.annotation)
+			err = list(p.from, p.annotation)
 		case "categories":
-			err = list(p, p.category)
+			err = list(p.from, p.category)
 		default:
-			err = p.from.Decode(new(json.RawMessage))
+			if err := p.from.Decode(&skipped); err != nil {
+				return fmt.Errorf("%.100s: %w", name, cut(err))
+			}
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, cut(err))
 		}
+		seen[name] = true
 	}
 	for _, name := range []string{"images", "annotations"} {
 		if !seen[name] {
 			return fmt.Errorf("no list named %q: want COCO's annotations", name)
 		}
 	}
-	return p.delim('}')
+	return delim(p.from, '}')
 }
 
-func (p *parser) delim(want json.Delim) error {
-	if t, err := p.from.Token(); err != nil {
+func delim(from *json.Decoder, want json.Delim) error {
+	if t, err := from.Token(); err != nil {
 		return cut(err)
 	} else if t != want {
 		return fmt.Errorf("found %v, want %v", t, want)
@@ -107,22 +110,29 @@ func cut(err error) error {
 }
 
 // list reads a list of objects. T is the zero value before every one of them.
-func list[T any](p *parser, add func(*T) error) error {
-	if err := p.delim('['); err != nil {
+func list[T any](from *json.Decoder, add func(*T) error) error {
+	if err := delim(from, '['); err != nil {
 		return err
 	}
 	var v, zero T
-	for k := 0; p.from.More(); k++ {
+	for k := 0; from.More(); k++ {
 		v = zero
-		if err := p.from.Decode(&v); err != nil {
+		if err := from.Decode(&v); err != nil {
 			return fmt.Errorf("entry %d: %w", k, cut(err))
 		}
 		if err := add(&v); err != nil {
 			return err
 		}
 	}
-	return p.delim(']')
+	return delim(from, ']')
 }
+
+// What is kept of an entry, in bytes, with its place in a map.
+const (
+	imageBytes    = 160
+	categoryBytes = 160
+	objectBytes   = 256
+)
 
 type imageJSON struct {
 	ID     *int64 `json:"id"`
@@ -150,6 +160,9 @@ func (p *parser) image(v *imageJSON) error {
 	if p.d.masks && (v.Height < 1 || v.Width < 1 || v.Height > maxPixels/v.Width) {
 		return fmt.Errorf("image %d: %d×%d pixels: want 1 to %d", *v.ID, v.Width, v.Height, maxPixels)
 	}
+	if err := p.Memory(imageBytes + int64(len(v.File))); err != nil {
+		return err
+	}
 	p.imageByID[*v.ID] = len(p.d.images)
 	p.d.images = append(p.d.images, picture{id: *v.ID, name: v.File, h: v.Height, w: v.Width})
 	return nil
@@ -173,22 +186,25 @@ func (p *parser) category(v *categoryJSON) error {
 	if _, twice := p.categories[*v.ID]; twice {
 		return fmt.Errorf("category %d is listed twice", *v.ID)
 	}
+	if err := p.Memory(categoryBytes + 32*int64(len(v.KeyPoints))); err != nil {
+		return err
+	}
 	p.categories[*v.ID] = 0 // until all are sorted
 	p.d.categories = append(p.d.categories, Category{*v.ID, v.Name, v.Supercategory, v.KeyPoints, v.Thing != 0})
 	return nil
 }
 
 type annotationJSON struct {
-	ID           *int64           `json:"id"`
-	Image        *int64           `json:"image_id"`
-	Category     int64            `json:"category_id"`
-	Box          []float64        `json:"bbox"`
-	Area         float64          `json:"area"`
-	Crowd        int              `json:"iscrowd"`
-	Segmentation json.RawMessage  `json:"segmentation"`
-	KeyPoints    []float64        `json:"keypoints"`
-	File         string           `json:"file_name"`
-	Segments     []annotationJSON `json:"segments_info"`
+	ID           *int64          `json:"id"`
+	Image        *int64          `json:"image_id"`
+	Category     int64           `json:"category_id"`
+	Box          []float64       `json:"bbox"`
+	Area         float64         `json:"area"`
+	Crowd        int             `json:"iscrowd"`
+	Segmentation json.RawMessage `json:"segmentation"`
+	KeyPoints    []float64       `json:"keypoints"`
+	File         string          `json:"file_name"`
+	Segments     json.RawMessage `json:"segments_info"` // annotations, which only Panoptic reads
 }
 
 func (p *parser) annotation(v *annotationJSON) error {
@@ -214,7 +230,10 @@ func (p *parser) add(v *annotationJSON) error {
 	if len(v.Box) != 4 {
 		return fmt.Errorf("bbox of %d numbers: want 4", len(v.Box))
 	}
-	o := pending{object: object{id: *v.ID, area: float32(v.Area), crowd: v.Crowd != 0}, image: *v.Image, category: v.Category, keys: -1}
+	if err := p.Memory(objectBytes); err != nil {
+		return err
+	}
+	o := pending{object: object{id: *v.ID, area: float32(v.Area), crowd: v.Crowd != 0, keys: -1}, image: *v.Image, category: v.Category}
 	for k, x := range v.Box {
 		o.box[k] = float32(x)
 		if math.IsInf(float64(o.box[k]), 0) {
@@ -225,8 +244,10 @@ func (p *parser) add(v *annotationJSON) error {
 		if len(v.KeyPoints) != n {
 			return fmt.Errorf("%d numbers of keypoints: want %d", len(v.KeyPoints), n)
 		}
-		o.keys = len(p.keys)
-		p.keys = append(p.keys, v.KeyPoints...)
+		o.keys = len(p.d.keys)
+		for _, x := range v.KeyPoints {
+			p.d.keys = append(p.d.keys, float32(x))
+		}
 	}
 	if p.d.masks {
 		if err := p.segmentation(&o, bytes.TrimSpace(v.Segmentation)); err != nil {

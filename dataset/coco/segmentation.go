@@ -22,7 +22,6 @@ func (p *parser) segmentation(o *pending, text json.RawMessage) error {
 		return fmt.Errorf("found %.20q, want polygons or runs", text)
 	}
 	o.shape.from = len(p.d.parts)
-	steps := 0
 	for k := 0; ; k++ {
 		if rest = space(rest); rest[0] == ']' {
 			break
@@ -30,12 +29,9 @@ func (p *parser) segmentation(o *pending, text json.RawMessage) error {
 		if rest[0] == ',' {
 			rest = rest[1:]
 		}
-		n, err := 0, error(nil)
+		var err error
 		if p.numbers, rest, err = appendNumbers(p.numbers[:0], rest); err == nil {
-			n, err = p.polygon(p.numbers)
-		}
-		if steps += n; err == nil && steps > maxSteps {
-			err = fmt.Errorf("its boundary is longer than %d pixels", maxSteps/scale)
+			err = p.polygon(p.numbers)
 		}
 		if err != nil {
 			return fmt.Errorf("polygon %d: %w", k, err)
@@ -45,34 +41,23 @@ func (p *parser) segmentation(o *pending, text json.RawMessage) error {
 	return nil
 }
 
-const (
-	// maxCoordinate bounds coordinates, in fifths of a pixel, so that no number overflows.
-	maxCoordinate = 1 << 24
-	// maxSteps bounds the time to draw an object. The time grows with the boundary.
-	maxSteps = 1 << 22
-)
+// maxCoordinate bounds coordinates, in fifths of a pixel, so that no number overflows.
+const maxCoordinate = 1 << 24
 
-// polygon adds a polygon and returns the number of steps along its boundary.
-func (p *parser) polygon(xy []float64) (steps int, err error) {
+// polygon adds a polygon.
+func (p *parser) polygon(xy []float64) error {
 	if len(xy) < 6 || len(xy)%2 == 1 {
-		return 0, fmt.Errorf("%d numbers: want x and y of three points or more", len(xy))
+		return fmt.Errorf("%d numbers: want x and y of three points or more", len(xy))
 	}
-	begin := len(p.d.points)
 	for _, x := range xy {
 		at := float64(scale*x) + 0.5
 		if !(math.Abs(at) < maxCoordinate) {
-			return 0, fmt.Errorf("coordinate %g: want up to ±%d", x, maxCoordinate/scale)
+			return fmt.Errorf("coordinate %g: want up to ±%d", x, maxCoordinate/scale)
 		}
 		p.d.points = append(p.d.points, int32(at)) // rounds towards 0, as pycocotools does
 	}
-	points := p.d.points[begin:]
-	n := len(points)
-	for k := 0; k < n; k += 2 {
-		next := (k + 2) % n
-		steps += max(abs(int(points[next]-points[k])), abs(int(points[next+1]-points[k+1])))
-	}
 	p.d.parts = append(p.d.parts, len(p.d.points))
-	return steps, nil
+	return nil
 }
 
 type encodedJSON struct {
@@ -102,7 +87,7 @@ func (p *parser) encoded(o *pending, text json.RawMessage) (err error) {
 	}
 	o.shape.to = len(p.d.runs)
 	for _, n := range p.d.runs[o.shape.from:] {
-		if o.pixels += int(n); o.pixels > o.h*o.w {
+		if o.pixels += int64(n); o.pixels > int64(o.h*o.w) {
 			break // resolve reports it
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -116,7 +117,9 @@ func Unversioned() HTTPOption { return HTTPOption{func(c *httpConfig) { c.unvers
 //     none of them, reads are errors, unless [Unversioned] allows them.
 //   - Identity. Content-Encoding is an error, because ranges of a compressed
 //     response are not bytes of the object.
-//   - Redirects are followed, up to 10, but not from HTTPS to HTTP.
+//   - Redirects are followed, up to 10, but not from HTTPS to HTTP, and not to an address of the
+//     machine itself or of its link, such as 127.0.0.1, localhost or 169.254.169.254, unless the
+//     first URL names such an address or a private one.
 //   - Status 408, 425, 429 and those from 500 on, except 501 and 505, are temporary: the
 //     client tries again. 404 and 410 mean missing. 401, 403, 407 and 409 mean forbidden.
 //     If the response or the URL says so, 400 and the first three of these mean expired.
@@ -180,6 +183,8 @@ func (s *Server) newClient() *http.Client {
 		switch {
 		case via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https":
 			return Permanent(errors.New("redirected from https to " + r.URL.Scheme))
+		case isNear(r.URL.Hostname()) && !isNear(first.Hostname()) && !isPrivate(first.Hostname()):
+			return Permanent(errors.New("redirected to an address of this machine or of its link"))
 		case further != nil:
 			return further(r, via)
 		case len(via) >= 10:
@@ -188,6 +193,25 @@ func (s *Server) newClient() *http.Client {
 		return nil
 	}
 	return &client
+}
+
+// isNear reports whether a host is an address of the machine itself or of its link: services
+// there trust whoever reaches them. Names other than localhost are not looked up.
+func isNear(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if a, err := netip.ParseAddr(host); err == nil {
+		a = a.Unmap()
+		return a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified()
+	}
+	// Some resolvers take 127.1 and 0x7f000001 for addresses, but no name ends in a number.
+	return last == "localhost" || last != "" && '0' <= last[0] && last[0] <= '9'
+}
+
+// isPrivate reports whether a host is an address of a private network.
+func isPrivate(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsPrivate()
 }
 
 // Identity is the URL without its query, user name and password. It is empty if [Sign]

@@ -133,6 +133,7 @@ func (c *Client) Stat(ctx context.Context, name string) (found Object, err error
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		after := ""
+		left := c.listing
 		err := c.retry(ctx, func() (int, error) {
 			w := c.watch(ctx)
 			defer w.end()
@@ -141,6 +142,9 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 			for o, err := range c.remote.List(w.ctx, prefix, after) {
 				if err != nil {
 					return listed, w.cause(err)
+				}
+				if left -= listedBytes(o); left < 0 {
+					return listed, Permanent(fmt.Errorf("a listing of more bytes than MaxListing(%d) allows", c.listing))
 				}
 				if o == (Object{}) {
 					w.heard()
@@ -162,6 +166,14 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
+// listedBytes is how many bytes an object of a listing counts for [MaxListing].
+func listedBytes(o Object) int64 {
+	if o == (Object{}) {
+		return 1
+	}
+	return int64(len(o.Name)) + int64(len(o.Version)) + 64
+}
+
 // known is o with the version that earlier reads have found.
 func (c *Client) known(o Object) Object {
 	if o.Version == "" {
@@ -181,7 +193,7 @@ func (c *Client) remember(o, got Object) error {
 		version = v.(string)
 	}
 	if version != got.Version {
-		return fmt.Errorf("%w: %s, was %s", ErrReplaced, got.Version, version)
+		return fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, response.Text(got.Version), response.Text(version))
 	}
 	if o.Size >= 0 && got.Size >= 0 && o.Size != got.Size {
 		return fmt.Errorf("%w: %d bytes, were %d", ErrReplaced, got.Size, o.Size)

@@ -29,7 +29,9 @@ type objectError struct {
 	err      error
 }
 
-func (e *objectError) Error() string { return fmt.Sprintf("objects: %s %s: %v", e.op, e.name, e.err) }
+func (e *objectError) Error() string {
+	return fmt.Sprintf("objects: %s %s: %v", e.op, response.Text(e.name), e.err)
+}
 func (e *objectError) Unwrap() error { return e.err }
 
 // named is err of an operation on the object of that name.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -37,7 +38,7 @@ type listing struct {
 
 // NewFS lists the objects of a folder of the store and makes a file system of them,
 // with that folder as its root. folder is a path, or "" for the whole store. The list
-// is kept in memory. Later changes of the store are not seen: new objects do not
+// is kept in memory: [MaxListing] bounds that of a [Client]. Later changes of the store are not seen: new objects do not
 // appear, and reading one that has gone or was replaced is an error.
 //
 // Objects whose names end in a slash stand for empty folders, and are left out. Other
@@ -75,14 +76,17 @@ func (l *listing) load(ctx context.Context) error {
 	slices.SortFunc(l.objects, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
 	var errs []error
 	for i, o := range l.objects {
+		if len(errs) > 10 { // of which files.Join shows ten
+			break
+		}
 		name, ok := strings.CutPrefix(o.Name, l.prefix)
 		switch {
 		case !ok || !fs.ValidPath(name) || name == ".":
-			errs = append(errs, fmt.Errorf("objects: the name %q is not a path", o.Name))
+			errs = append(errs, fmt.Errorf("objects: the name %.200q is not a path", o.Name))
 		case i > 0 && l.objects[i-1].Name == o.Name:
-			errs = append(errs, fmt.Errorf("objects: %s is listed twice", o.Name))
+			errs = append(errs, fmt.Errorf("objects: %s is listed twice", response.Text(o.Name)))
 		case l.isFolder(name):
-			errs = append(errs, fmt.Errorf("objects: %s is an object and a folder", o.Name))
+			errs = append(errs, fmt.Errorf("objects: %s is an object and a folder", response.Text(o.Name)))
 		}
 	}
 	return files.Join(errs)

@@ -131,7 +131,7 @@ func (s *Server) version(h http.Header, want string) (string, error) {
 	case got == "":
 		return "", Permanent(errors.New("the server tells no version (neither ETag nor Last-Modified), so a replaced object would not be noticed; Unversioned allows that"))
 	case want != "" && got != want:
-		return "", fmt.Errorf("%w: %.100s, was %s", ErrReplaced, got, want)
+		return "", fmt.Errorf("%w: %.100s, was %.100s", ErrReplaced, response.Text(got), response.Text(want))
 	}
 	return got, nil
 }

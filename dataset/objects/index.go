@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -98,11 +99,10 @@ func (s *Server) readIndex(ctx context.Context, again bool, yield func(Object, e
 			fail(err)
 			return
 		}
-		text := strings.TrimRight(string(line), "\r\n")
-		if text == "" {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
 			continue
 		}
-		o, err := parseLine(text)
+		o, err := parseLine(string(line))
 		if err != nil {
 			fail(Permanent(fmt.Errorf("line %d: %w", n, err)))
 			return
@@ -131,7 +131,7 @@ func parseLine(line string) (Object, error) {
 	}
 	if size != "" {
 		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || n < 0 {
+		if err != nil || n < 0 || len(size) > len("9223372036854775807") { // the name shares its memory
 			return o, fmt.Errorf("size %.200q: want a number of bytes", size)
 		}
 		o.Size = n

@@ -15,9 +15,12 @@ type config struct {
 	retries int
 	silence time.Duration
 	hedge   float64
+	listing int64
 }
 
-func defaults() config { return config{retries: 8, silence: 10 * time.Second, hedge: 0.05} }
+func defaults() config {
+	return config{retries: 8, silence: 10 * time.Second, hedge: 0.05, listing: 4 << 30}
+}
 
 // Retries sets after how many further requests without success a read fails. The
 // default is 8. A read that fails has then waited 11 s on average and 23 s at most, in
@@ -41,6 +44,11 @@ func Silence(d time.Duration) Option { return Option{func(c *config) { c.silence
 // requests. The 99th is 74 ms; it is 61 ms if no answer is slow.
 func Hedge(share float64) Option { return Option{func(c *config) { c.hedge = share }} }
 
+// MaxListing sets how many bytes a listing may have: those of names and versions, with 64 for
+// each object and one for each that is left out. A longer one is an error. The default is 4
+// GiB: 30 million objects with names and versions of 80 bytes. [NewFS] keeps that much in memory.
+func MaxListing(bytes int64) Option { return Option{func(c *config) { c.listing = bytes }} }
+
 func (c *config) check() error {
 	var errs []error
 	wrong := func(is bool, format string, args ...any) {
@@ -51,6 +59,7 @@ func (c *config) check() error {
 	wrong(c.retries < 0, "Retries(%d): want 0 or more", c.retries)
 	wrong(c.silence <= 0, "Silence(%v): want more than 0", c.silence)
 	wrong(!(c.hedge >= 0 && c.hedge <= 1) || math.IsNaN(c.hedge), "Hedge(%v): want 0 to 1", c.hedge)
+	wrong(c.listing < 1, "MaxListing(%d): want 1 or more", c.listing)
 	return errors.Join(errs...)
 }
 

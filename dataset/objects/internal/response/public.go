@@ -24,11 +24,14 @@ func Public(err error) error {
 		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
 	}
 	if secret.MatchString(text) {
-		text = secret.ReplaceAllString(text, "…")
+		text = Text(secret.ReplaceAllString(text, "…"))
 		if Final(err) {
 			return Permanent(errors.New(text))
 		}
 		return errors.New(text)
+	}
+	if shown := Text(text); shown != text {
+		err, text = plain{err, shown}, shown
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return Permanent(errors.New(text))

@@ -14,7 +14,7 @@ import (
 // the service calls the error, such as NoSuchBucket, or empty. It is shown. says is what
 // else the response says of it. It is not shown.
 func Refused(code int, header http.Header, name, says string) error {
-	status := fmt.Errorf("HTTP %d %.100s", code, cmp.Or(name, http.StatusText(code)))
+	status := fmt.Errorf("HTTP %d %.100s", code, Text(cmp.Or(name, http.StatusText(code))))
 	switch code {
 	case http.StatusNotFound, http.StatusGone:
 		if name == NoBucket || name == "NoSuchBucket" || name == "ContainerNotFound" {

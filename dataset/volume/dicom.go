@@ -158,37 +158,47 @@ func (s *series) header(name string) *Volume {
 	return v
 }
 
-// decode reads all slices into the volume.
+// decode reads all slices into the volume, row by row.
 func (s *series) decode(fsys fs.FS, v *Volume) error {
-	values := make([]int64, v.Shape[1]*v.Shape[2])
-	raw := make([]byte, s.slices[0].Size())
-	size := len(values) * int(v.Dtype.Size())
-	for k, m := range s.slices {
+	first := s.slices[0]
+	raw := make([]byte, first.Size())
+	row := make([]int64, first.Columns)
+	stored, size := len(raw)/first.Rows, first.Columns*int(v.Dtype.Size())
+	to := v.Data
+	for _, m := range s.slices {
 		if err := m.Decode(fsys, raw); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		m.Values(values, raw)
-		to := v.Data[k*size : (k+1)*size]
-		switch v.Dtype {
-		case tensor.Uint8:
-			rescale(to, values, m.Image)
-		case tensor.Int8:
-			rescale(dense.Values[int8](to), values, m.Image)
-		case tensor.Uint16:
-			rescale(dense.Values[uint16](to), values, m.Image)
-		case tensor.Int16:
-			rescale(dense.Values[int16](to), values, m.Image)
-		case tensor.Uint32:
-			rescale(dense.Values[uint32](to), values, m.Image)
-		case tensor.Int32:
-			rescale(dense.Values[int32](to), values, m.Image)
-		default:
-			for i, x := range values {
-				dense.Values[float32](to)[i] = float32(m.Slope*float64(x) + m.Intercept)
-			}
+		for y := range first.Rows {
+			m.Values(row, raw[y*stored:][:stored])
+			m.rescale(to[:size], row, v.Dtype)
+			to = to[size:]
 		}
 	}
 	return nil
+}
+
+// rescale turns stored values into those of the volume.
+func (m slice) rescale(to []byte, values []int64, dt tensor.Dtype) {
+	switch dt {
+	case tensor.Uint8:
+		rescale(to, values, m.Image)
+	case tensor.Int8:
+		rescale(dense.Values[int8](to), values, m.Image)
+	case tensor.Uint16:
+		rescale(dense.Values[uint16](to), values, m.Image)
+	case tensor.Int16:
+		rescale(dense.Values[int16](to), values, m.Image)
+	case tensor.Uint32:
+		rescale(dense.Values[uint32](to), values, m.Image)
+	case tensor.Int32:
+		rescale(dense.Values[int32](to), values, m.Image)
+	default:
+		floats := dense.Values[float32](to)
+		for i, x := range values {
+			floats[i] = float32(m.Slope*float64(x) + m.Intercept)
+		}
+	}
 }
 
 func rescale[T uint8 | int8 | uint16 | int16 | uint32 | int32](to []T, values []int64, m *dicom.Image) {

@@ -2,6 +2,7 @@ package volume_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"io/fs"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // A dicomGolden is what SimpleITK reads from a series, and pydicom where it does not.
@@ -218,4 +220,50 @@ func TestCohortsHaveSeriesAndFiles(t *testing.T) {
 	if got := s["ct"].Data().([]int16); !slices.Equal(got, volume.Values[int16](ct)) || s["mask"].Data().([]uint8)[7] != 1 {
 		t.Errorf("got %v", got)
 	}
+}
+
+// TestASliceThatPromisesMoreThanItHasIsAnError has a size that is 65,536 bytes in 32 bits.
+func TestASliceThatPromisesMoreThanItHasIsAnError(t *testing.T) {
+	var b bytes.Buffer
+	add := func(group, el uint16, vr, v string) {
+		if len(v)%2 == 1 {
+			v += " "
+		}
+		binary.Write(&b, binary.LittleEndian, []uint16{group, el})
+		b.WriteString(vr)
+		binary.Write(&b, binary.LittleEndian, uint16(len(v)))
+		b.WriteString(v)
+	}
+	short := func(v uint16) string { return string(binary.LittleEndian.AppendUint16(nil, v)) }
+	b.Write(make([]byte, 128))
+	b.WriteString("DICM")
+	add(2, 0x10, "UI", "1.2.840.10008.1.2.5\x00")
+	add(0x20, 0x32, "DS", `0\0\0`)
+	add(0x20, 0x37, "DS", `1\0\0\0\1\0`)
+	add(0x28, 0x10, "US", short(16384))
+	add(0x28, 0x11, "US", short(8193))
+	add(0x28, 0x30, "DS", `1\1`)
+	add(0x28, 0x100, "US", short(32))
+	add(0x28, 0x101, "US", short(32))
+	add(0x28, 0x102, "US", short(31))
+	binary.Write(&b, binary.LittleEndian, []uint16{0x7fe0, 0x10})
+	b.WriteString("OB\x00\x00\xff\xff\xff\xff")
+	item := func(v []byte) {
+		binary.Write(&b, binary.LittleEndian, []uint16{0xfffe, 0xe000})
+		binary.Write(&b, binary.LittleEndian, uint32(len(v)))
+		b.Write(v)
+	}
+	item(nil)
+	segment := bytes.Repeat([]byte{129, 0}, 16384/128) // 16384 zeros
+	head := binary.LittleEndian.AppendUint32(nil, 4)
+	for k := range 15 {
+		head = binary.LittleEndian.AppendUint32(head, uint32(64+min(k, 4)*len(segment)))
+	}
+	item(append(head, bytes.Repeat(segment, 4)...))
+	hostile.Bounded(t, b.Len(), 0, func() {
+		_, err := volume.Read(fstest.MapFS{"a.dcm": {Data: b.Bytes()}}, "a.dcm", 0)
+		if err == nil || !strings.Contains(err.Error(), "PixelData: 536936448 bytes of values, more than a file of 1372 can hold") {
+			t.Errorf("got %v", err)
+		}
+	})
 }

@@ -137,7 +137,7 @@ func (v *Volume) checkHeader() error {
 	if !slices.Contains(valueDtypes, v.Dtype) {
 		return fmt.Errorf("values of %v, want integers or floats", v.Dtype)
 	}
-	const most = min(1<<40, math.MaxInt) // so that no product of sizes overflows
+	const most = min(1<<40, math.MaxInt-bulk.Align) // so that no product of sizes overflows
 	bytes := int64(v.Dtype.Size())
 	for _, n := range v.Shape {
 		if bytes > most/int64(n) {

@@ -51,8 +51,7 @@ const (
 	delimiters = 0xfffe         // the group of items and delimiters
 	undefined  = math.MaxUint32 // undefined length: a delimiter ends the value
 
-	maxValue    = 1 << 10 // bytes of a value that is read
-	maxElements = 1 << 20 // elements of a file before PixelData
+	maxValue = 1 << 10 // bytes of a value that is read
 )
 
 // String is the tag as the standard writes it.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
@@ -59,8 +60,10 @@ func ReadHeader(fsys fs.FS, name string) (*Image, error) {
 	return m, m.check(p)
 }
 
-// Size is the size of the stored values in bytes.
-func (m *Image) Size() int { return m.Rows * m.Columns * m.Bits / 8 }
+// Size is the size of the stored values in bytes. That of an image that [ReadHeader] has read fits an int.
+func (m *Image) Size() int { return int(m.size()) }
+
+func (m *Image) size() int64 { return int64(m.Rows) * int64(m.Columns) * int64(m.Bits) / 8 }
 
 // check returns an error if such an image is not read, or if the file cannot hold its values. P must have read the file up
 // to the values.
@@ -73,7 +76,10 @@ func (m *Image) check(p *parser) error {
 	case m.Stored < 1 || m.High >= m.Bits || m.High+1 < m.Stored:
 		return fmt.Errorf("BitsStored: %d with HighBit %d do not fit %d allocated bits", m.Stored, m.High, m.Bits)
 	}
-	size, length := int64(m.Size()), p.found.length
+	size, length := m.size(), p.found.length
+	if size > math.MaxInt-bulk.Align {
+		return fmt.Errorf("%d by %d values of %d bits: more than memory can hold", m.Rows, m.Columns, m.Bits)
+	}
 	if m.syntax.rle {
 		if length != undefined {
 			return errors.New("PixelData: RLE values are not in fragments")

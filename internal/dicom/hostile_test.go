@@ -2,15 +2,17 @@ package dicom_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/penstock-go/penstock/internal/dicom"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 const series = "../../dataset/volume/testdata/dicom"
@@ -101,21 +103,72 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		{"long value", "Modality: a value of 2000 bytes", file(explicit, element(0x0008_0060, "CS", strings.Repeat("x", 2000)))},
 		{"no VR", `element (0008,0008): "ab" is not a value representation`, file(explicit, element(0x0008_0008, "ab", ""))},
 		{"nested", "unexpected EOF", file(explicit, nested)},
-		{"nested more", "more than 1048576 elements", file(explicit, bytes.Repeat(nested, 10))},
+		{"nested more", "unexpected EOF", file(explicit, bytes.Repeat(nested, 10))},
+		{"deflated zeros", "damaged or hostile: more work than", deflated(func(w io.Writer) {
+			head := append(element(0x0009_0009, "OB", "")[:8], 0, 0, 0, 0x40) // 1 GiB, twice
+			for range 2 {
+				w.Write(head)
+				w.Write(make([]byte, 256<<20))
+			}
+		})},
+		{"deflated elements", "damaged or hostile: more work than", deflated(func(w io.Writer) {
+			for range 16 {
+				w.Write(bytes.Repeat(element(0x0009_0009, "OB", "")[:12], 1<<18))
+			}
+		})},
+		{"deflated values", "damaged or hostile: more memory than", deflated(func(w io.Writer) {
+			for range 4 {
+				w.Write(bytes.Repeat(element(0x0008_103e, "LO", strings.Repeat("x", 1024)), 1<<11))
+			}
+		})},
 		{"delimiter", "a delimiter of 4 bytes", file(explicit, append(element(0x0008_1140, "SQ", "")[:8], 0xff, 0xff, 0xff, 0xff), []byte{0xfe, 0xff, 0xdd, 0xe0, 4, 0, 0, 0})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := dicom.ReadHeader(fstest.MapFS{"a/f": {Data: c.file}}, "a/f")
-			runtime.ReadMemStats(&after)
+			var err error
+			hostile.Bounded(t, len(c.file), 0, func() {
+				_, err = dicom.ReadHeader(fstest.MapFS{"a/f": {Data: c.file}}, "a/f")
+			})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "a/f") {
 				t.Errorf("got  %v\nwant … %s, without the file, which the caller names", err, c.want)
 			}
-			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-				t.Errorf("%d bytes allocated", got)
-			}
 		})
+	}
+}
+
+// deflated is a file whose data set is deflated.
+func deflated(write func(io.Writer)) []byte {
+	b := bytes.NewBuffer(file("1.2.840.10008.1.2.1.99"))
+	z, err := flate.NewWriter(b, 9)
+	if err != nil {
+		panic(err)
+	}
+	write(z)
+	z.Close()
+	return b.Bytes()
+}
+
+// TestManyPromisedValuesAreRefused has sizes that do not fit 32 bits.
+func TestManyPromisedValuesAreRefused(t *testing.T) {
+	for _, c := range []struct{ rows, columns, bits uint16 }{{65535, 65535, 32}, {32768, 16384, 8}, {32768, 16385, 8}, {65535, 65535, 16}, {16384, 8193, 32}} {
+		elements := plain(func(m map[uint32][]byte) {
+			m[0x0028_0010], m[0x0028_0011] = short(0x0028_0010, c.rows), short(0x0028_0011, c.columns)
+			m[0x0028_0100], m[0x0028_0101], m[0x0028_0102] = short(0x0028_0100, c.bits), short(0x0028_0101, c.bits), short(0x0028_0102, c.bits-1)
+			m[0x7fe0_0010] = append(append(element(0x7fe0_0010, "OB", "")[:8], 0xff, 0xff, 0xff, 0xff), make([]byte, 4000)...)
+		})
+		m, err := dicom.ReadHeader(fstest.MapFS{"a": {Data: file("1.2.840.10008.1.2.5", elements...)}}, "a")
+		if err == nil || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%v: got %v, of %d bytes", c, err, m.Size())
+		}
+	}
+}
+
+func TestValuesTakesTheFewer(t *testing.T) {
+	m := dicom.Image{Bits: 16, Stored: 16, High: 15}
+	dst := []int64{7, 7, 7}
+	m.Values(dst, binary.NativeEndian.AppendUint16(nil, 3))
+	m.Values(dst[2:], make([]byte, 100))
+	if dst[0] != 3 || dst[1] != 7 || dst[2] != 0 {
+		t.Errorf("got %v", dst)
 	}
 }
 
@@ -187,5 +240,22 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) { _ = decode(data) })
+	f.Add(deflated(func(w io.Writer) {
+		w.Write(append(element(0x0009_0009, "OB", "")[:8], 0, 0, 0x10, 0))
+		w.Write(make([]byte, 1<<20))
+	}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fsys := fstest.MapFS{"f": {Data: data}}
+		var m *dicom.Image
+		var err error
+		hostile.Bounded(t, len(data), 0, func() { m, err = dicom.ReadHeader(fsys, "f") })
+		if err != nil || m.Size() > 1<<24 {
+			return
+		}
+		raw := make([]byte, m.Size())
+		hostile.Bounded(t, len(data), int64(len(raw)), func() { err = m.Decode(fsys, raw) })
+		if err == nil {
+			m.Values(make([]int64, m.Rows*m.Columns), raw)
+		}
+	})
 }

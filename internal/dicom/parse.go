@@ -10,18 +10,20 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 // A parser reads a data set, element by element.
 type parser struct {
+	budget.Budget
 	src      *bulk.Source
 	r        *bufio.Reader // src, or its inflated content
 	order    binary.ByteOrder
 	explicit bool
-	count    int     // elements read so far
 	found    element // PixelData
 	buffer   [12]byte
+	short    [maxValue]byte
 }
 
 // An element is a data element without its value.
@@ -33,7 +35,7 @@ type element struct {
 
 // parse reads the file up to the values of PixelData.
 func (m *Image) parse(src *bulk.Source) (*parser, error) {
-	p := &parser{src: src, r: src.Reader, order: binary.LittleEndian, explicit: true}
+	p := &parser{Budget: budget.For(src.Size()), src: src, r: src.Reader, order: binary.LittleEndian, explicit: true}
 	var head [132]byte
 	if _, err := io.ReadFull(p.r, head[:]); err != nil || string(head[128:]) != "DICM" {
 		return nil, ErrNotDICOM
@@ -122,8 +124,9 @@ func (p *parser) dataSet(m *Image) error {
 
 // head reads an element up to its value. It returns io.EOF at the end of the data set.
 func (p *parser) head() (e element, err error) {
-	if p.count++; p.count > maxElements {
-		return e, fmt.Errorf("more than %d elements", maxElements)
+	const steps = 10 // an element takes up to 100 ns
+	if err := p.Work(steps); err != nil {
+		return e, err
 	}
 	b := &p.buffer
 	if _, err := io.ReadFull(p.r, b[:8]); err != nil {
@@ -157,12 +160,15 @@ func (e element) explicit() bool {
 // is reports whether the value representation is one of those in list.
 func (e element) is(list string) bool { return strings.Contains(list, string(e.vr[:])) }
 
-// value reads a short value.
+// value reads a short value, which is valid until the next one is read.
 func (p *parser) value(e element) ([]byte, error) {
 	if e.length > maxValue {
 		return nil, fmt.Errorf("a value of %d bytes, want at most %d", e.length, maxValue)
 	}
-	b := make([]byte, e.length)
+	if err := p.Memory(int64(e.length)); err != nil {
+		return nil, err
+	}
+	b := p.short[:e.length]
 	_, err := io.ReadFull(p.r, b)
 	return b, bulk.Unexpected(err)
 }
@@ -207,13 +213,22 @@ func (p *parser) skip(e element) error {
 	return nil
 }
 
-// pass skips n bytes. It does not read them if the file can seek.
+// pass skips n bytes. It does not read them if the file can seek. Those that must be inflated are many times as many as
+// those in the file, and each takes some nanoseconds.
 func (p *parser) pass(n uint32) error {
 	if p.r == p.src.Reader {
 		return p.src.Skip(int64(n))
 	}
-	_, err := io.CopyN(io.Discard, p.r, int64(n))
-	return bulk.Unexpected(err)
+	if err := p.Work(int64(n) / 2); err != nil {
+		return err
+	}
+	for n > 0 {
+		k, err := p.r.Discard(int(min(n, 1<<20)))
+		if n -= uint32(k); err != nil {
+			return bulk.Unexpected(err)
+		}
+	}
+	return nil
 }
 
 // fill reads len(dst) bytes.

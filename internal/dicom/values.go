@@ -3,8 +3,9 @@ package dicom
 import "encoding/binary"
 
 // Values extracts the stored values from raw, which Decode has filled. A value is the Stored bits from bit High down, with
-// a sign if Signed. Dst has one element per value.
+// a sign if Signed. Dst has one element per value; if it or raw has fewer, these are extracted.
 func (m *Image) Values(dst []int64, raw []byte) {
+	dst = dst[:min(len(dst), len(raw)/(m.Bits/8))]
 	switch m.Bits {
 	case 8:
 		for i := range dst {

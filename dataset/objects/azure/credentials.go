@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/penstock-go/penstock/dataset/objects/internal/connections"
+	"github.com/penstock-go/penstock/dataset/objects/internal/response"
 )
 
 // An Option changes what [Open] makes. The zero Option sets nothing.
@@ -99,6 +100,7 @@ func (s *settings) open(location string) (*container.Client, error) {
 	for _, change := range s.client {
 		change(o)
 	}
+	o.Transport = pages{o.Transport}
 	o.PerCallPolicies = append(o.PerCallPolicies, uncompressed{})
 	given := s.access
 	if parts, err := blob.ParseURL(location); err == nil && parts.SAS.Signature() != "" {
@@ -138,6 +140,13 @@ func checkURL(location string) error {
 // query with the signature.
 func transport() *http.Client {
 	return &http.Client{Transport: connections.New(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// pages limits the bytes of answers that the library reads whole.
+type pages struct{ policy.Transporter }
+
+func (p pages) Do(r *http.Request) (*http.Response, error) {
+	return response.Bounded(p.Transporter.Do(r))
 }
 
 // uncompressed asks for the bytes of a blob as they are stored. Otherwise package net/http

@@ -98,12 +98,24 @@ func (s *settings) open(ctx context.Context) (*storage.Client, error) {
 	if base == nil {
 		base = connections.New()
 	}
-	authorized, err := transport.NewTransport(ctx, base, credentials...)
+	authorized, err := transport.NewTransport(ctx, pages{base}, credentials...)
 	if err != nil {
 		return nil, err
 	}
 	client := append([]option.ClientOption{scope}, s.client...)
 	return storage.NewClient(ctx, append(client, option.WithHTTPClient(&http.Client{Transport: authorized}))...)
+}
+
+// pages limits the bytes of answers that the library reads whole.
+type pages struct{ http.RoundTripper }
+
+func (p pages) RoundTrip(r *http.Request) (*http.Response, error) {
+	return response.Bounded(p.RoundTripper.RoundTrip(r))
+}
+
+// CloseIdleConnections lets Close reach the transport.
+func (p pages) CloseIdleConnections() {
+	(&http.Client{Transport: p.RoundTripper}).CloseIdleConnections()
 }
 
 // Close closes connections. No read may be under way.

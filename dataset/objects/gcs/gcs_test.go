@@ -192,3 +192,12 @@ func TestServicesThatPreferHTTP2AreReadWithHTTP1(t *testing.T) {
 	}
 	server.Want(t, "HTTP/1.1")
 }
+
+// A page without end would take memory without end.
+func TestAPageOfAListingIsBounded(t *testing.T) {
+	c := answering(t, 200, nil, `{"items":[{"name":"`+strings.Repeat("a", 33<<20))
+	_, err := objects.NewFS(t.Context(), c, "")
+	if err == nil || !strings.Contains(err.Error(), "an answer of more than 32 MiB that is no object") || strings.Contains(err.Error(), "gave up") {
+		t.Errorf("error %.500v", err)
+	}
+}

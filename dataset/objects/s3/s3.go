@@ -23,6 +23,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -97,7 +98,7 @@ func Open(ctx context.Context, bucket string, options ...Option) (*Bucket, error
 	if c.Credentials != nil && !aws.IsCredentialsProvider(c.Credentials, (*aws.AnonymousCredentials)(nil)) {
 		c.Credentials = credentials{c.Credentials}
 	}
-	client := s3.NewFromConfig(c, append([]func(*s3.Options){single}, s.client...)...)
+	client := s3.NewFromConfig(c, slices.Concat([]func(*s3.Options){single}, s.client, []func(*s3.Options){bounded})...)
 	if client.Options().Region == "" {
 		return nil, fmt.Errorf("s3: Open(%q): no region: want AWS_REGION, such as us-east-1, or a region in ~/.aws/config", bucket)
 	}
@@ -126,6 +127,15 @@ func single(o *s3.Options) {
 	o.Retryer = aws.NopRetryer{}
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+}
+
+// bounded limits the bytes of answers that the SDK reads whole.
+func bounded(o *s3.Options) { o.HTTPClient = pages{o.HTTPClient} }
+
+type pages struct{ s3.HTTPClient }
+
+func (p pages) Do(r *http.Request) (*http.Response, error) {
+	return response.Bounded(p.HTTPClient.Do(r))
 }
 
 // List yields the objects whose names begin with prefix, sorted by the bytes of their

@@ -331,3 +331,12 @@ func TestIdentityNamesServiceAndBucketWithoutCredentials(t *testing.T) {
 		}
 	}
 }
+
+// A page without end would take memory without end.
+func TestAPageOfAListingIsBounded(t *testing.T) {
+	c := answering(t, 200, nil, `<ListBucketResult><Contents><Key>`+strings.Repeat("a", 33<<20))
+	_, err := objects.NewFS(t.Context(), c, "")
+	if err == nil || !strings.Contains(err.Error(), "an answer of more than 32 MiB that is no object") || strings.Contains(err.Error(), "gave up") {
+		t.Errorf("error %.500v", err)
+	}
+}

@@ -16,8 +16,9 @@ import (
 // blocks, such as compressed shards, are read in parts that grow with what was read.
 const atOnce = 64 << 20
 
-// unit is what the memory of a block is rounded up to, so that a slightly larger one fits too.
-const unit = 1 << 20
+// more is how much larger than a block its memory is, at most, so that a slightly larger one fits
+// too.
+const more = 1 << 20
 
 // damage is the error of bytes that are wrong and stay so.
 type damage struct{ error }
@@ -48,7 +49,7 @@ func fetchSummed(ctx context.Context, s objects.Store, o objects.Object, off, n 
 		}
 		begin := len(to)
 		if cap(to)-begin < part {
-			grown := make([]byte, 0, (begin+part+unit-1)/unit*unit)
+			grown := make([]byte, 0, begin+part+min(more, (begin+part)/8))
 			to = append(grown, to...)[:begin]
 		}
 		to = to[:begin+part]

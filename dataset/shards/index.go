@@ -119,6 +119,7 @@ func (x *Index) add(s *Shard) error {
 		return fmt.Errorf("compression %d is not known", s.Compression)
 	}
 	x.shards = append(x.shards, indexedShard{s.Object, s.Compression, len(x.blocks)})
+	x.blocks = slices.Grow(x.blocks, len(s.Blocks))
 	limit := limitOf(x.format)
 	var at int64
 	for k := range s.Blocks {

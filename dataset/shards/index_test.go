@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func encode(t testing.TB, x *shards.Index) []byte {
@@ -148,10 +149,19 @@ func FuzzReadIndex(f *testing.F) {
 		f.Add(saved[:len(saved)-4])
 	}
 	f.Add(forged(100, 0, 1, 2, 0, 100))
+	many := []uint64{5000}
+	for range many[0] {
+		many = append(many, 2, 0, 1)
+	}
+	f.Add(forged(5000, 0, many...))
+	f.Add(forged(1000, 1, 1, 2, 0, 1000, 1<<30-16)) // the largest that is allowed
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = binary.LittleEndian.AppendUint32(bytes.Clone(data), crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
 		for _, format := range []shards.Format{shards.WebDataset(), shards.MDS()} {
-			x, err := shards.ReadIndex(bytes.NewReader(data), format)
+			var x *shards.Index
+			var err error
+			// An index takes 130 bytes per block, as it says, and a block three bytes of the file.
+			hostile.Bounded(t, len(data), 3*130/3*int64(len(data)), func() { x, err = shards.ReadIndex(bytes.NewReader(data), format) })
 			if err != nil {
 				continue
 			}

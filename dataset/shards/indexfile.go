@@ -153,9 +153,10 @@ func parseIndex(data []byte, f Format) (*Index, error) {
 
 // An indexParser reads the parts of an index. After an error all reads give zero.
 type indexParser struct {
-	data []byte
-	at   int
-	err  error
+	data   []byte
+	at     int
+	err    error
+	blocks []Block // memory, of the last shard
 }
 
 func (p *indexParser) fail(err error) {
@@ -200,6 +201,7 @@ func (p *indexParser) shard() (s Shard, err error) {
 	}
 	s.Compression = Compression(compression)
 	at := int64(0)
+	s.Blocks = p.blocks[:0]
 	for left := p.number(); left > 0 && p.err == nil; left-- {
 		if s.Compression == ByFormat {
 			at = 0
@@ -229,5 +231,6 @@ func (p *indexParser) shard() (s Shard, err error) {
 		}
 		s.Blocks = append(s.Blocks, b)
 	}
+	p.blocks = s.Blocks
 	return s, p.err
 }

@@ -55,8 +55,8 @@ func limitOf(f Format) int64 {
 	return defaultLimit
 }
 
-// mostBlock is how many bytes can be addressed, less what their memory is rounded up by.
-const mostBlock = math.MaxInt - 2*unit
+// mostBlock is how many bytes can be addressed, less by how much more their memory is.
+const mostBlock = math.MaxInt - 2*more
 
 var errTooLarge = errors.New("it takes more memory than the option Limit allows")
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
@@ -170,5 +171,20 @@ func TestAWrongLimitIsAnError(t *testing.T) {
 	}
 	if _, err := shards.ReadIndex(bytes.NewReader(encode(t, index)), shards.WebDataset(shards.Limit(-1))); err == nil {
 		t.Error("an index is read with a wrong limit")
+	}
+}
+
+func TestASmallBlockTakesLittleMemory(t *testing.T) {
+	s := numberedShards(t, 1, 100)
+	x := scan(t, s, shards.WebDataset(), 1, "s0.tar")
+	got := allocs.Bytes(1<<20, func() {
+		ds := numberedDataset(t, s, x)
+		r, slot := datatest.Open(t, ds), newSlot(ds)
+		for i := range ds.Len() {
+			place(t, r, slot, i)
+		}
+	})
+	if got > 1<<20 {
+		t.Errorf("%d bytes allocated for 100 blocks of 1 KiB", got)
 	}
 }

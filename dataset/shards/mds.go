@@ -1,15 +1,18 @@
 package shards
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -33,8 +36,33 @@ func (*mds) String() string { return "mds" }
 
 // mdsIndex is an index.json.
 type mdsIndex struct {
-	Version int        `json:"version"`
-	Shards  []mdsShard `json:"shards"`
+	Version int       `json:"version"`
+	Shards  mdsShards `json:"shards"`
+}
+
+type mdsShards []mdsShard
+
+// shardMemory is how many bytes a shard of an index.json takes beside those of its texts, with
+// those of its blocks' description. Its text has more than a hundred.
+const shardMemory = 1 << 10
+
+func (list *mdsShards) UnmarshalJSON(text []byte) error {
+	b := budget.For(int64(len(text)))
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return errors.New("want a list of shards")
+	}
+	*list = nil
+	for d.More() {
+		if err := b.Memory(shardMemory); err != nil {
+			return fmt.Errorf("shards: %w", err)
+		}
+		*list = append(*list, mdsShard{})
+		if err := d.Decode(&(*list)[len(*list)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type mdsShard struct {
@@ -131,7 +159,10 @@ func splitMDS(ctx context.Context, s objects.Store, folder string, m *mdsShard, 
 // mdsBlocks reads the beginning of a shard: the number n of its samples, and n+1 offsets,
 // each a little-endian number of 4 bytes.
 func mdsBlocks(ctx context.Context, s objects.Store, o objects.Object, n, size int64) ([]Block, error) {
-	length := min(4*(n+2), o.Size)
+	if n > o.Size/4-2 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	length := 4 * (n + 2)
 	head, err := fetch(ctx, s, o, length)
 	if err != nil {
 		return nil, err

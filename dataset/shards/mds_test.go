@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // mdsStore holds the files of testdata/mds.
@@ -29,7 +30,7 @@ func mdsStore(t testing.TB) *memoryStore {
 // readMDS reads all samples and returns the first error.
 func readMDS(t testing.TB, s *memoryStore, fields ...shards.Field) error {
 	t.Helper()
-	x, err := shards.Scan(t.Context(), s, shards.MDS(), []string{"train/index.json"}, shards.BlockSize(1))
+	x, err := shards.Scan(t.Context(), s, shards.MDS(shards.Limit(fuzzLimit)), []string{"train/index.json"}, shards.BlockSize(1))
 	if err != nil {
 		return err
 	}
@@ -116,9 +117,17 @@ func TestDamagedMDSSamplesAreErrors(t *testing.T) {
 func FuzzMDS(f *testing.F) {
 	s := mdsStore(f)
 	f.Add(s.objects["train/index.json"], s.objects["train/shard.00000.mds"])
+	f.Add([]byte(`{"version":2,"shards":[`+strings.TrimSuffix(strings.Repeat("{},", 20000), ",")+`]}`), []byte(nil))
+	_, bomb := mdsShard([][]byte{make([]byte, 5000)}, `"column_encodings":["bytes"],"column_names":["txt"],"column_sizes":[5000]`)
+	zip := manyZeros(2 << 20)
+	f.Add([]byte(strings.NewReplacer(`"compression": null`, `"compression": "zstd"`, `"bytes": 5012`, `"bytes": 900000`,
+		`"zip_data": null`, fmt.Sprintf(`"zip_data": {"basename": "shard.00000.mds", "bytes": %d}`, len(zip))).Replace(string(bomb))), zip)
 	f.Fuzz(func(t *testing.T, index, shard []byte) {
 		s := mdsStore(t)
 		s.objects["train/index.json"], s.objects["train/shard.00000.mds"] = index, shard
-		readMDS(t, s, shards.Ragged[float32]("x", nil, "any", "box"), shards.Scalar[int64]("y", "digits", "label"))
+		input := len(index) + len(shard) + len(s.objects["train/shard.00001.mds"])
+		hostile.Bounded(t, input, 2*(8<<20)+8*fuzzLimit, func() { // if the shard is compressed
+			readMDS(t, s, shards.Ragged[float32]("x", nil, "any", "box"), shards.Scalar[int64]("y", "digits", "label"))
+		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -88,11 +89,21 @@ func (s *source) offset() int64 { return s.at }
 
 func (s *source) take(n int) ([]byte, error) {
 	begin := len(s.head)
-	s.head = append(s.head, make([]byte, n)...)
-	k, err := io.ReadFull(s.r, s.head[begin:])
-	s.at += int64(k)
-	s.head = s.head[:begin+k]
-	return s.head[begin:], err
+	for n > 0 { // a header alone takes little memory
+		at, part := len(s.head), min(n, 4<<10)
+		s.head = slices.Grow(s.head, part)[:at+part]
+		k, err := io.ReadFull(s.r, s.head[at:])
+		s.at += int64(k)
+		s.head = s.head[:at+k]
+		if err == io.EOF && at > begin {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return s.head[begin:], err
+		}
+		n -= part
+	}
+	return s.head[begin:], nil
 }
 
 // mark begins a new head.
@@ -126,6 +137,7 @@ func (s *source) skip(n int64) error {
 // A cutter divides a shard into blocks.
 type cutter struct {
 	source
+	packed int64 // bytes of the object
 	least  int64 // bytes of a block
 	begin  int64 // of the block
 	rows   int   // in it
@@ -161,7 +173,7 @@ func split(ctx context.Context, s objects.Store, name string, size, limit int64,
 		return Shard{}, err
 	}
 	shard := Shard{Object: o, Compression: compressed(first)}
-	c := &cutter{least: size, source: source{r: plain, size: o.Size}}
+	c := &cutter{packed: o.Size, least: size, source: source{r: plain, size: o.Size}}
 	if shard.Compression != Plain {
 		unpacked, err := decompressor(shard.Compression, plain, o.Size)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/objects"
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // WebDataset is the format of tar files in which consecutive files of one key are a
@@ -46,11 +47,15 @@ func (w *webDataset) Split(ctx context.Context, s objects.Store, name string, si
 // tarLayout finds the samples of an archive.
 type tarLayout struct{}
 
+// columnMemory is how many bytes a column takes beside those of its name.
+const columnMemory = 64
+
 // walkTar goes through an archive.
 func walkTar(c *cutter) error {
 	t := tarReader{taker: c}
 	keys := sampleKeys{}
 	columns := map[string]bool{}
+	names := budget.For(c.packed) // of a sample's columns: a long name takes little when it is compressed
 	for {
 		c.mark()
 		m, err := t.next()
@@ -67,7 +72,10 @@ func walkTar(c *cutter) error {
 		if key, column, ok := m.part(); ok {
 			if keys.begins(key) {
 				c.sample()
-				clear(columns)
+				columns, names = map[string]bool{}, budget.For(c.packed)
+			}
+			if err := names.Memory(int64(len(column)) + columnMemory); err != nil {
+				return fmt.Errorf("names of columns: %w", err)
 			}
 			lower := strings.ToLower(string(column))
 			if columns[lower] {

@@ -18,13 +18,14 @@ import (
 
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // keys are the names of all samples of an archive, with the texts in their column "txt".
 func keys(t testing.TB, data []byte) (list []string, err error) {
 	t.Helper()
 	s := &memoryStore{objects: map[string][]byte{"a.tar": data}}
-	x, err := shards.Scan(t.Context(), s, shards.WebDataset(), []string{"a.tar"}, shards.BlockSize(1))
+	x, err := shards.Scan(t.Context(), s, shards.WebDataset(shards.Limit(fuzzLimit)), []string{"a.tar"}, shards.BlockSize(1))
 	if err != nil {
 		return nil, err
 	}
@@ -221,11 +222,17 @@ func FuzzTar(f *testing.F) {
 	}
 	f.Add(archive(f, tarFile{"a.txt", "x"}, tarFile{strings.Repeat("long", 60) + ".txt", "y"}))
 	f.Add(append(rawHeader("a.txt", '0', "\x80\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"), make([]byte, 2048)...))
+	f.Add(manyZeros(2 << 20))
+	f.Add(gzipped(make([]byte, 2<<20)))
+	f.Add(zstded(f, bytes.Repeat(rawHeader("a.txt", 'L', "4000000"), 100)))
+	f.Add(zstded(f, bytes.Repeat(slices.Concat(rawHeader("a", 'x', "7777777"), make([]byte, 1<<20)), 9)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return
 		}
-		got, err := keys(t, data)
+		var got []string
+		var err error
+		hostile.Bounded(t, len(data), unpacked(t, data), func() { got, err = keys(t, data) })
 		if err != nil {
 			return
 		}
@@ -235,6 +242,19 @@ func FuzzTar(f *testing.F) {
 		}
 	})
 }
+
+// unpacked is what reading a shard may take because it is compressed: zstd's window, and a
+// few times what the limit of the fuzz tests allows.
+func unpacked(t testing.TB, data []byte) int64 {
+	t.Helper()
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) && !bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")) {
+		return 0
+	}
+	return 2*(8<<20) + 8*fuzzLimit
+}
+
+// fuzzLimit is the limit of a block in fuzz tests.
+const fuzzLimit = 1 << 20
 
 // referenceKeys is keys with package archive/tar, or an error where that reads otherwise:
 // it splits names at NUL, and knows sparse files and global headers.

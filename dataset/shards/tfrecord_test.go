@@ -12,9 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // record frames data as TensorFlow does.
@@ -45,20 +47,27 @@ func example(features ...[]byte) []byte { return message(1, features...) }
 
 func float(v float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)) }
 
-// text reads the columns n, x and s of sample i of a TFRecord file.
-func text(t testing.TB, file []byte, i int, fields ...shards.Field) (string, error) {
+// readRecord reads fields of sample i of a TFRecord file.
+func readRecord(t testing.TB, file []byte, i int, fields ...shards.Field) (dataset.Dataset, dataset.Slot, error) {
 	t.Helper()
 	s := &memoryStore{objects: map[string][]byte{"a": file}}
-	x, err := shards.Scan(t.Context(), s, shards.TFRecord(), []string{"a"})
+	x, err := shards.Scan(t.Context(), s, shards.TFRecord(shards.Limit(fuzzLimit)), []string{"a"})
 	if err != nil {
-		return "", err
+		return nil, dataset.Slot{}, err
 	}
 	ds, err := shards.Open(s, x, fields)
 	if err != nil {
-		return "", err
+		return nil, dataset.Slot{}, err
 	}
 	slot := newSlot(ds)
-	if err := datatest.Open(t, ds).Place(t.Context(), i, slot); err != nil {
+	return ds, slot, datatest.Open(t, ds).Place(t.Context(), i, slot)
+}
+
+// text is what readRecord reads.
+func text(t testing.TB, file []byte, i int, fields ...shards.Field) (string, error) {
+	t.Helper()
+	ds, slot, err := readRecord(t, file, i, fields...)
+	if err != nil {
 		return "", err
 	}
 	sample := datatest.Sample(t, ds, i)
@@ -233,8 +242,12 @@ func FuzzTFRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(file)
+	f.Add(gzipped(bytes.Repeat(record(nil), 1<<16)))
+	f.Add(zstded(f, record(make([]byte, 2<<20))))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got, err := text(t, file, 0, shards.Bytes("image", "image", "x"))
+		field := shards.Bytes("image", "image", "x")
+		hostile.Bounded(t, len(file), unpacked(t, file), func() { readRecord(t, file, 0, field) })
+		got, err := text(t, file, 0, field)
 		if err == nil && len(got) > 5*len(file) {
 			t.Errorf("%d bytes of text from %d", len(got), len(file))
 		}
@@ -255,9 +268,12 @@ func FuzzExample(f *testing.F) {
 	f.Add(first[12 : len(first)-4])
 	f.Add(example(feature("n", message(3, message(1, []byte{1, 2})))))
 	f.Add(example(feature("n", message(2, message(1, float(1))))))
+	f.Add(example(feature("n", message(3, message(1, bytes.Repeat([]byte{1}, 50000)))))) // eight bytes of each
+	f.Add(bytes.Repeat(example(feature("n", message(3))), 5000))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, field := range []shards.Field{shards.Bytes("f", "image", "n"), shards.Ragged[int64]("f", nil, "n", "tokens"), shards.Ragged[float32]("f", []int{2}, "n", "box")} {
-			text(t, record(data), 0, field)
+			file := record(data)
+			hostile.Bounded(t, len(file), 0, func() { readRecord(t, file, 0, field) })
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 const Align = 64
 
 // First is how much memory is allocated before anything is read, in bytes.
-const First = 1 << 20
+const First = 1 << 19
 
 // patience is how often a reader may return nothing, as in bufio.
 const patience = 100

@@ -2,6 +2,7 @@ package metaimage
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -64,20 +65,30 @@ func (p *parser) list(words []string) error {
 	}
 	want := int64(1)
 	for _, n := range p.h.Sizes[max(rank, 0):] {
-		if want > maxLines/int64(n) {
-			return fmt.Errorf("LIST of more than %d files", maxLines)
+		if want > math.MaxInt64/int64(n) {
+			return fmt.Errorf("LIST of %v files", p.h.Sizes[max(rank, 0):])
 		}
 		want *= int64(n)
 	}
+	seen := map[string]bool{}
 	for d.count < want {
 		text, err := p.next()
 		if err != nil {
 			return fmt.Errorf("%d files of %d axes, want %d", d.count, rank, want)
 		}
 		d.names, d.count = append(d.names, strings.TrimSpace(text)), d.count+1
-		if _, err := d.file(d.count-1, p.h.name); err != nil {
+		const kept = 128 // bytes of what is remembered of a name, besides its text
+		if err := p.Memory(kept + int64(len(text))); err != nil {
 			return err
 		}
+		name, err := d.file(d.count-1, p.h.name)
+		if err == nil && seen[name] {
+			err = fmt.Errorf("%.60q is in the list already", text)
+		}
+		if err != nil {
+			return err
+		}
+		seen[name] = true
 	}
 	return nil
 }

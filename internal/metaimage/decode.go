@@ -45,9 +45,11 @@ func (h *Header) want(fsys fs.FS, f *bulk.Filler, size int64) {
 		if err != nil {
 			break
 		}
-		if info, err := fs.Stat(fsys, name); err == nil {
-			stored += info.Size()
+		info, err := fs.Stat(fsys, name)
+		if err != nil {
+			break
 		}
+		stored += info.Size()
 	}
 	likely := stored
 	switch {

@@ -73,7 +73,7 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 		return nil, files.Cause(err)
 	}
 	defer src.Close()
-	return parse(src.Reader, name)
+	return parse(src.Reader, src.Size(), name)
 }
 
 // Read reads the header and the data, which may be in other files. Data of more than limit bytes are an error before

@@ -11,18 +11,19 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 const (
 	maxHeader = 16 << 20 // bytes of a header
 	maxLine   = 32 << 10
-	maxLines  = 1 << 17 // lines of a header, with the names of data files
-	maxAxes   = 10      // as in MetaIO
+	maxAxes   = 10 // as in MetaIO
 )
 
 // A parser reads a header line by line.
 type parser struct {
+	budget.Budget
 	r    *bufio.Reader
 	read int64 // bytes of lines so far
 	line int   // the current line, from 1
@@ -34,9 +35,9 @@ type parser struct {
 	elements string    // ElementDataFile
 }
 
-// parse reads a header up to the data, or to the end of the list of data files.
-func parse(r *bufio.Reader, name string) (*Header, error) {
-	p := &parser{r: r, seen: map[string]int{}, h: &Header{Channels: 1, binary: true, big: !bulk.LittleEndian(), name: name}}
+// parse reads a header up to the data, or to the end of the list of data files. The file has size bytes.
+func parse(r *bufio.Reader, size int64, name string) (*Header, error) {
+	p := &parser{Budget: budget.For(size), r: r, seen: map[string]int{}, h: &Header{Channels: 1, binary: true, big: !bulk.LittleEndian(), name: name}}
 	err := p.header()
 	if err == nil {
 		if err = p.dataFiles(); err != nil {
@@ -84,6 +85,10 @@ func (p *parser) header() error {
 		if first, ok := p.seen[key]; ok {
 			return fmt.Errorf("%.60s is on line %d already", key, first)
 		}
+		const kept = 128 // bytes of what is remembered of a line, besides its text
+		if err := p.Memory(kept + int64(len(text))); err != nil {
+			return err
+		}
 		p.seen[key] = p.line
 		if err := p.field(key, value); err != nil {
 			return fmt.Errorf("%.60s: %w", key, err)
@@ -100,9 +105,6 @@ func (p *parser) header() error {
 // next reads a line, without the line break. It returns io.EOF if there is none.
 func (p *parser) next() (string, error) {
 	p.line++
-	if p.line > maxLines {
-		return "", fmt.Errorf("the header has more than %d lines", maxLines)
-	}
 	var line []byte
 	for {
 		part, err := p.r.ReadSlice('\n')

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/nifti"
 )
 
@@ -14,7 +15,9 @@ func FuzzHeader(f *testing.F) { fuzz(f, func(*testing.T, *nifti.Header, fstest.M
 func FuzzRead(f *testing.F) {
 	fuzz(f, func(t *testing.T, h *nifti.Header, fsys fstest.MapFS) {
 		const limit = 1 << 20
-		m, err := nifti.Read(fsys, "f.hdr", limit)
+		var m *nifti.Image
+		var err error
+		hostile.Bounded(t, len(fsys["f.hdr"].Data)+len(fsys["f.img"].Data), 2*limit, func() { m, err = nifti.Read(fsys, "f.hdr", limit) })
 		if err != nil {
 			return
 		}
@@ -37,7 +40,9 @@ func fuzz(f *testing.F, more func(*testing.T, *nifti.Header, fstest.MapFS)) {
 	}
 	f.Fuzz(func(t *testing.T, header, image []byte) {
 		fsys := fstest.MapFS{"f.hdr": {Data: header}, "f.img": {Data: image}}
-		h, err := nifti.ReadHeader(fsys, "f.hdr")
+		var h *nifti.Header
+		var err error
+		hostile.Bounded(t, len(header)+len(image), 0, func() { h, err = nifti.ReadHeader(fsys, "f.hdr") })
 		if err != nil {
 			return
 		}

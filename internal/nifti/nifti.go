@@ -15,6 +15,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -49,7 +50,8 @@ func readHeader(fsys fs.FS, name string) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := parse(r)
+	b := budget.For(src.Size())
+	h, err := parse(r, &b)
 	if err != nil {
 		if zipped {
 			err = fmt.Errorf("unzipped: %w", err)
@@ -111,7 +113,10 @@ func (h *Header) load(fsys fs.FS, size int64) ([]byte, error) {
 	likely := f.Size()
 	if zipped {
 		likely = bulk.Unzipped(size, likely)
-		_, err = io.CopyN(io.Discard, r, h.offset)
+		b := budget.For(f.Size())
+		if err = b.Work(h.offset / 2); err == nil { // a byte takes some nanoseconds
+			_, err = io.CopyN(io.Discard, r, h.offset)
+		}
 	} else {
 		err = f.Skip(h.offset)
 	}

@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
 const (
 	size1 = 348 // bytes of a NIfTI-1 header, the value of its first field
 	size2 = 540 // bytes of a NIfTI-2 header
-
-	maxExtensions = 64 << 20 // bytes of all extensions
-	mostExtended  = 1 << 14  // number of extensions, which may have only 8 bytes each
 )
 
 // fields reads values at offsets of a header.
@@ -51,20 +50,20 @@ func (f fields) dim(i int) int64 {
 }
 
 // parse reads a header and its extensions.
-func parse(r io.Reader) (*Header, error) {
-	var b [size2]byte
-	if n, err := io.ReadFull(r, b[:4]); err != nil {
+func parse(r io.Reader, b *budget.Budget) (*Header, error) {
+	var raw [size2]byte
+	if n, err := io.ReadFull(r, raw[:4]); err != nil {
 		return nil, fmt.Errorf("byte %d: sizeof_hdr: %w", n, bulk.Unexpected(err))
 	}
 	f := fields{order: binary.LittleEndian}
 	size := size1
-	switch binary.LittleEndian.Uint32(b[:]) {
+	switch binary.LittleEndian.Uint32(raw[:]) {
 	case size1:
 	case size2:
 		size = size2
 	default:
 		f.order = binary.BigEndian
-		switch n := binary.BigEndian.Uint32(b[:]); n {
+		switch n := binary.BigEndian.Uint32(raw[:]); n {
 		case size1:
 		case size2:
 			size = size2
@@ -72,10 +71,10 @@ func parse(r io.Reader) (*Header, error) {
 			return nil, fmt.Errorf("byte 0: sizeof_hdr: not %d or %d in either byte order: not a NIfTI header", size1, size2)
 		}
 	}
-	if n, err := io.ReadFull(r, b[4:size]); err != nil {
+	if n, err := io.ReadFull(r, raw[4:size]); err != nil {
 		return nil, fmt.Errorf("byte %d: the header ends after %d of %d bytes: %w", n+4, n+4, size, bulk.Unexpected(err))
 	}
-	f.b, f.wide = b[:size], size == size2
+	f.b, f.wide = raw[:size], size == size2
 	h := &Header{Version: 1, BigEndian: f.order == binary.BigEndian}
 	if f.wide {
 		h.Version = 2
@@ -94,7 +93,7 @@ func parse(r io.Reader) (*Header, error) {
 	if _, err := h.Bytes(); err != nil {
 		return nil, err
 	}
-	return h, h.extensions(r, int64(size))
+	return h, h.extensions(r, int64(size), b)
 }
 
 func (h *Header) magic(f fields) error {
@@ -219,7 +218,7 @@ func (h *Header) units(xyzt int) {
 }
 
 // extensions reads the bytes between a header of size bytes and the data, or the end of a pair's header file.
-func (h *Header) extensions(r io.Reader, size int64) error {
+func (h *Header) extensions(r io.Reader, size int64, b *budget.Budget) error {
 	var flag [4]byte
 	if n, err := io.ReadFull(r, flag[:]); err != nil {
 		if n == 0 && err == io.EOF && h.pair {
@@ -231,19 +230,7 @@ func (h *Header) extensions(r io.Reader, size int64) error {
 	if flag[0] == 0 {
 		return nil
 	}
-	var all []byte
-	var err error
-	if h.pair {
-		if all, err = io.ReadAll(io.LimitReader(r, maxExtensions+1)); err == nil && len(all) > maxExtensions {
-			err = fmt.Errorf("more than %d bytes", maxExtensions)
-		}
-	} else if h.offset-end > maxExtensions {
-		return fmt.Errorf("byte %d: extensions: %d bytes up to vox_offset, want at most %d", end, h.offset-end, maxExtensions)
-	} else {
-		b := bulk.Growing(h.offset-end, 0)
-		_, err = b.Fill(r, h.offset-end)
-		all = b.Bytes()
-	}
+	all, err := h.extended(r, end, b)
 	if err != nil {
 		return fmt.Errorf("byte %d: extensions: %w", end+int64(len(all)), err)
 	}
@@ -251,20 +238,54 @@ func (h *Header) extensions(r io.Reader, size int64) error {
 	if h.BigEndian {
 		order = binary.BigEndian
 	}
-	for rest := all; len(bytes.Trim(rest, "\x00")) > 0; {
-		at := end + int64(len(all)-len(rest))
+	used := len(bytes.TrimRight(all, "\x00")) // the rest is padding
+	for at := 0; at < used; {
+		rest, offset := all[at:], end+int64(at)
 		if len(rest) < 8 {
-			return fmt.Errorf("byte %d: extension: %d bytes are too few for one", at, len(rest))
+			return fmt.Errorf("byte %d: extension: %d bytes are too few for one", offset, len(rest))
 		}
 		esize := int64(int32(order.Uint32(rest)))
 		if esize < 8 || esize > int64(len(rest)) {
-			return fmt.Errorf("byte %d: extension: esize %d, want 8 to %d", at, esize, len(rest))
+			return fmt.Errorf("byte %d: extension: esize %d, want 8 to %d", offset, esize, len(rest))
 		}
-		if len(h.Extensions) == mostExtended {
-			return fmt.Errorf("byte %d: extension: more than %d", at, mostExtended)
+		if err := b.Memory(extensionSize); err != nil {
+			return fmt.Errorf("byte %d: extension: %w", offset, err)
 		}
 		h.Extensions = append(h.Extensions, Extension{int(int32(order.Uint32(rest[4:]))), rest[8:esize:esize]})
-		rest = rest[esize:]
+		at += int(esize)
 	}
 	return nil
+}
+
+const extensionSize = 32 // bytes of an Extension
+
+// extended reads the bytes of all extensions. Those of a pair end with the file.
+func (h *Header) extended(r io.Reader, end int64, b *budget.Budget) ([]byte, error) {
+	if !h.pair {
+		n := h.offset - end
+		for range 2 { // the memory doubles while it is filled
+			if err := b.Memory(n); err != nil {
+				return nil, err
+			}
+		}
+		all := bulk.Growing(n, 0)
+		_, err := all.Fill(r, n)
+		return all.Bytes(), err
+	}
+	var all []byte
+	for {
+		more := max(len(all), 512)
+		if err := b.Memory(int64(more)); err != nil {
+			return all, err
+		}
+		all = slices.Grow(all, more)
+		n, err := io.ReadFull(r, all[len(all):cap(all)])
+		all = all[:len(all)+n]
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
 }

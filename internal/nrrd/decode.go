@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 	"github.com/penstock-go/penstock/internal/files"
 )
@@ -96,6 +97,10 @@ func (d *decoder) file(fsys fs.FS, name string, skip, size int64) error {
 // inflate reads the size bytes of one compressed file, and checks its checksum.
 func (d *decoder) inflate(r io.Reader, skip, size int64) error {
 	if skip > 0 {
+		b := budget.For(d.Size())
+		if err := b.Work(skip / 2); err != nil { // a byte takes some nanoseconds
+			return fmt.Errorf("byte skip: %w", err)
+		}
 		if n, err := io.CopyN(io.Discard, r, skip); err != nil {
 			return fmt.Errorf("byte %d: byte skip: %d of %d bytes: %w", d.Offset(), n, skip, bulk.Unexpected(err))
 		}

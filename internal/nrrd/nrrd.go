@@ -33,7 +33,7 @@ func ReadHeader(fsys fs.FS, name string) (*Header, error) {
 		return nil, files.Cause(err)
 	}
 	defer src.Close()
-	h, err := parse(src.Reader)
+	h, err := parse(src.Reader, src.Size())
 	if err != nil {
 		return nil, err
 	}

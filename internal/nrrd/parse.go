@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 const (
 	maxHeader = 16 << 20 // bytes of a header
-	maxLines  = 1 << 17  // lines of a header, with comments and the names of data files
 	maxAxes   = 16       // Teem's NRRD_DIM_MAX
 	maxWorld  = 8        // Teem's NRRD_SPACE_DIM_MAX
 )
 
 // A parser reads a header line by line.
 type parser struct {
+	budget.Budget
 	r    *bufio.Reader
 	read int64 // bytes of lines so far
 	line int   // the current line, from 1
@@ -25,9 +28,9 @@ type parser struct {
 	seen map[string]int // by field or key: its line
 }
 
-// parse reads a header up to the data.
-func parse(r *bufio.Reader) (*Header, error) {
-	p := &parser{r: r, h: &Header{}, seen: map[string]int{}}
+// parse reads a header up to the data, of a file of size bytes.
+func parse(r *bufio.Reader, size int64) (*Header, error) {
+	p := &parser{Budget: budget.For(size), r: r, h: &Header{}, seen: map[string]int{}}
 	attached, err := p.header()
 	if err != nil {
 		if p.line > 0 {
@@ -93,14 +96,15 @@ func version(magic string) (int, error) {
 
 // next reads a line, without the line break. last is true at the end of the file.
 func (p *parser) next() (text string, last bool, err error) {
-	if p.line++; p.line > maxLines {
-		return "", false, fmt.Errorf("the header has more than %d lines", maxLines)
-	}
+	p.line++
 	var long []byte
 	for {
 		part, err := p.r.ReadSlice('\n')
 		if p.read += int64(len(part)); p.read > maxHeader {
 			return "", false, fmt.Errorf("the header has more than %d bytes", maxHeader)
+		}
+		if err := p.Memory(int64(len(part))); err != nil {
+			return "", false, err
 		}
 		if err == bufio.ErrBufferFull {
 			long = append(long, part...)
@@ -123,6 +127,10 @@ func (p *parser) statement(text string) error {
 	if text[0] == '#' {
 		p.h.Comments = append(p.h.Comments, strings.TrimSpace(strings.TrimLeft(text, "# ")))
 		return nil
+	}
+	const kept = 128 // bytes of what is remembered of a field or key, besides its text
+	if err := p.Memory(kept); err != nil {
+		return err
 	}
 	name, value, colon := strings.Cut(text, ":")
 	if f, ok := fieldOf(strings.TrimSpace(name)); colon && ok && !strings.HasPrefix(value, "=") {
@@ -159,9 +167,9 @@ func (p *parser) once(what, name string) error {
 }
 
 // unescape replaces the two escapes of keys and values. Any other backslash stays.
-func unescape(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(s)
-}
+func unescape(s string) string { return escapes.Replace(s) }
+
+var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 
 // list reads the names of data files, up to the end of the header.
 func (p *parser) list() (empty bool, err error) {
@@ -188,10 +196,15 @@ func (p *parser) list() (empty bool, err error) {
 			d.Skips = append(d.Skips, n)
 			text = name
 		}
-		if seen[text] {
-			return false, fmt.Errorf("data file: %q is in the list already", text)
+		const kept = 64 // bytes of what is remembered of a name, besides its text
+		if err := p.Memory(kept); err != nil {
+			return false, err
 		}
-		seen[text] = true
+		if name := path.Clean(text); seen[name] {
+			return false, fmt.Errorf("data file: %q is in the list already", text)
+		} else {
+			seen[name] = true
+		}
 		if d.Names = append(d.Names, text); int64(len(d.Names)) > most {
 			return false, fmt.Errorf("data file: more files than the %d that sizes require", most)
 		}

@@ -29,7 +29,7 @@ func Write(w io.Writer, h *Header, data []byte) error {
 		return err
 	}
 	// The parser checks that the header can be read again.
-	back, err := parse(bufio.NewReader(bytes.NewReader(text)))
+	back, err := parse(bufio.NewReader(bytes.NewReader(text)), int64(len(text)))
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func TestBadFilesAreRefusedWithTheirReason(t *testing.T) {
 		}},
 		{"padding behind each extension", "byte 16384352: extension: esize 1, want 8 to", 1, func(b []byte) []byte {
 			b[348] = 1
-			b = append(real(108, 352+1<<24)(b)[:352], bytes.Repeat([]byte{8, 0, 0, 0, 6, 0, 0, 0}, 2_048_000)...)
+			b = append(real(108, 352+1<<24)(b)[:352], bytes.Repeat([]byte{16, 0, 0, 0, 6, 15: 0}, 1_024_000)...)
 			b = append(b, 1, 0, 0, 0, 0, 0, 0, 0)
 			return append(b, make([]byte, 1<<22)...)
 		}},

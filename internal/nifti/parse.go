@@ -257,7 +257,7 @@ func (h *Header) extensions(r io.Reader, size int64, b *budget.Budget) error {
 	return nil
 }
 
-const extensionSize = 32 // bytes of an Extension
+const extensionSize = 160 // bytes of an Extension, with the slices that were too short for it
 
 // extended reads the bytes of all extensions. Those of a pair end with the file.
 func (h *Header) extended(r io.Reader, end int64, b *budget.Budget) ([]byte, error) {

@@ -2,12 +2,15 @@ package shards_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/dataset/objects"
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -186,5 +189,58 @@ func TestASmallBlockTakesLittleMemory(t *testing.T) {
 	})
 	if got > 1<<20 {
 		t.Errorf("%d bytes allocated for 100 blocks of 1 KiB", got)
+	}
+}
+
+func TestManyEmptyShardsAreAnError(t *testing.T) {
+	text := []byte(`{"version":2,"shards":[` + strings.TrimSuffix(strings.Repeat("{},", 20000), ",") + `]}`)
+	s := &memoryStore{objects: map[string][]byte{"index.json": text}}
+	hostile.Bounded(t, len(text), 0, func() {
+		_, err := shards.Scan(t.Context(), s, shards.MDS(), []string{"index.json"})
+		if want := "shards: scan index.json: shards: damaged or hostile: more memory than"; !strings.HasPrefix(fmt.Sprint(err), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
+}
+
+// A sample of many files with long names, which take little when they are compressed.
+func TestTheNamesOfASampleAreBounded(t *testing.T) {
+	var b []byte
+	for k := range 100 {
+		name := make([]byte, 100<<10)
+		copy(name, fmt.Sprintf("a.%d%s", k, strings.Repeat("x", 99<<10)))
+		b = slices.Concat(b, rawHeader("long", 'L', fmt.Sprintf("%011o", len(name))), name, rawHeader("a", '0', "0"))
+	}
+	data := zstded(t, b)
+	s := &memoryStore{objects: map[string][]byte{"a.tar.zst": data}}
+	_, err := shards.Scan(t.Context(), s, shards.WebDataset(), []string{"a.tar.zst"})
+	if want := "names of columns: damaged or hostile"; !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%d bytes: got %v, want %s", len(data), err, want)
+	}
+	s.objects["a.tar.zst"] = b // where a name takes as much as it is long
+	if _, err := shards.Scan(t.Context(), s, shards.WebDataset(), []string{"a.tar.zst"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// boasting is a store of objects that say that they are as large as can be.
+type boasting struct{ *memoryStore }
+
+func (b boasting) Stat(ctx context.Context, name string) (objects.Object, error) {
+	o, err := b.memoryStore.Stat(ctx, name)
+	if name == "shard.00000.mds" {
+		o.Size = math.MaxInt64 - 1
+	}
+	return o, err
+}
+
+func TestAnUntrueSizeIsNoPanic(t *testing.T) {
+	_, index := mdsShard([][]byte{make([]byte, 5000)}, `"column_encodings":["bytes"],"column_names":["txt"],"column_sizes":[5000]`)
+	for _, n := range []int64{1, 1 << 59, 1 << 61} {
+		text := strings.NewReplacer(`"bytes": 5012`, fmt.Sprintf(`"bytes": %d`, int64(math.MaxInt64-1)), `"samples": 1`, fmt.Sprintf(`"samples": %d`, n)).Replace(string(index))
+		s := boasting{&memoryStore{objects: map[string][]byte{"index.json": []byte(text), "shard.00000.mds": nil}}}
+		if _, err := shards.Scan(t.Context(), s, shards.MDS(), []string{"index.json"}); err == nil || !strings.Contains(err.Error(), `shard 0, "shard.00000.mds"`) {
+			t.Errorf("%d samples: error %v", n, err)
+		}
 	}
 }

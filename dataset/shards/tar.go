@@ -17,7 +17,8 @@ import (
 //
 // The key is a file's path up to the first dot of its base name, and the column is what
 // follows that dot, in lower case: "n0123.seg.png" is the column "seg.png" of the sample
-// "n0123". A second file of one column in a sample is an error. Files without a dot, files
+// "n0123". As in webdataset's __key__, the path is as it stands there: "./n0123.png" has the
+// key "./n0123". A second file of one column in a sample is an error. Files without a dot, files
 // that begin with a dot, and those in a top folder, or with a path, like "__meta__" are
 // left out, and so is everything that is not a regular file.
 //
@@ -142,7 +143,7 @@ func (tarLayout) Key(sample []byte) string {
 			return ""
 		}
 		if key, _, ok := m.part(); ok {
-			return strings.TrimPrefix(string(key), "./")
+			return string(key)
 		}
 		if memory.skip(m.padded()) != nil {
 			return ""

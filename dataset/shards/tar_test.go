@@ -55,7 +55,7 @@ func TestFilesAreGroupedAsWebDatasetDoes(t *testing.T) {
 		{"ab.txt a.txt ab.jpg", "[ab=ab.txt a=a.txt ab=-]"},
 		{"x.y/a.b.txt", "[x.y/a=-]"},
 		{"a.TXT a.cls", "[a=a.TXT]"},
-		{"./a.txt ./b.jpg", "[a=./a.txt b=-]"},
+		{"./a.txt ./b.jpg", "[./a=./a.txt ./b=-]"},
 		{"dir/ dir/a.txt", "[dir/a=dir/a.txt]"},
 		{"a.txt readme a.jpg", "[a=a.txt]"},
 		{".hidden.txt x/.hidden a.txt", "[a=a.txt]"},

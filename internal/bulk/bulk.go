@@ -98,7 +98,10 @@ func (b *Buffer) Fill(r io.Reader, n int64) (int64, error) {
 }
 
 func (b *Buffer) grow() {
-	size := min(b.want, 2*cap(b.data))
+	size := b.want
+	if cap(b.data) < b.want/2 { // twice as much could overflow an int of 32 bits
+		size = 2 * cap(b.data)
+	}
 	if b.part != nil && float64(len(b.data)) >= b.part()*float64(b.want)/2 {
 		size = b.want
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -134,7 +135,8 @@ func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error
 		return nil, readError(v.archive, err)
 	}
 	defer in.Close()
-	t := tar.NewReader(in)
+	b := budget.For(in.Length)
+	t := tar.NewReader(&charged{in, &b})
 	for { // to the end, because only there damage is noticed
 		h, err := t.Next()
 		if err == io.EOF {
@@ -145,7 +147,7 @@ func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error
 			break
 		}
 		if err == nil && h.Typeflag == tar.TypeReg {
-			err = r.readMember(in, t, h, v, split)
+			err = r.readMember(in, t, h, v, split, &b)
 		}
 		if err != nil {
 			return nil, readError(v.archive, err)
@@ -162,11 +164,26 @@ func (r *cifarReader) readArchive(v *cifarVersion, split Split) ([]string, error
 	return wanted, nil
 }
 
+// charged charges the bytes of an archive to its budget: many times as many as those of the file may
+// have to be inflated only to be skipped.
+type charged struct {
+	io.Reader
+	*budget.Budget
+}
+
+func (c *charged) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if over := c.Work(int64(n) / 2); over != nil { // a byte takes some nanoseconds
+		return 0, over
+	}
+	return n, err
+}
+
 // maxPadding is how many bytes may follow the last member of an archive.
 const maxPadding = 1 << 20
 
 // readMember reads a file of the archive if it is wanted.
-func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, split Split) error {
+func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Header, v *cifarVersion, split Split, b *budget.Budget) error {
 	folder, name := path.Split(path.Clean(h.Name))
 	if path.Clean(folder) != v.folder {
 		return nil
@@ -183,6 +200,7 @@ func (r *cifarReader) readMember(archive *files.Input, t *tar.Reader, h *tar.Hea
 	// The sizes of members are promises, as those of compressed files are.
 	member := files.NewInput(t, archive.Length)
 	member.Packed = true
+	b.Grant(0, min(h.Size, maxImageBytes)/2) // what parse compares with the limit
 	f, err := r.parse(member, h.Size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", h.Name, err)

@@ -128,6 +128,24 @@ func TestCIFARReadsThePythonVersion(t *testing.T) {
 	}
 }
 
+func TestAnArchiveOfMuchThatIsSkippedIsAnError(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	if err := w.WriteHeader(&tar.Header{Name: "other", Typeflag: tar.TypeReg, Mode: 0o644, Size: 64 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(make([]byte, 64<<20))
+	w.Close()
+	z.Close()
+	fsys := fstest.MapFS{"cifar-10-binary.tar.gz": {Data: b.Bytes()}}
+	hostile.Bounded(t, b.Len(), 0, func() {
+		if _, err := dataset.CIFAR10(fsys, dataset.Train); !errors.Is(err, budget.ErrExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestCIFARReadsTheBinaryVersionsArchive(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for name, file := range cifar10() {

@@ -14,6 +14,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/allocs"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func readCSV(text string, fields []csv.Field, options ...csv.Option) (*csv.Table, error) {
@@ -238,9 +239,14 @@ func FuzzCSV(f *testing.F) {
 		if noHeader {
 			names, options = []string{"0", "1", "2"}, append(options, csv.NoHeader())
 		}
-		table, err := readCSV(text, []csv.Field{
-			csv.Vector[float32]("x", names[0], names[1]), csv.Category("y", names[2]), csv.Text("z", names[2]), csv.Scalar[int16]("w", names[0]),
-		}, options...)
+		var table *csv.Table
+		var err error
+		const granted = 8 << 20 // MemoryLimit, with the smaller memory that grew to it
+		hostile.Bounded(t, len(text), granted, func() {
+			table, err = readCSV(text, []csv.Field{
+				csv.Vector[float32]("x", names[0], names[1]), csv.Category("y", names[2]), csv.Text("z", names[2]), csv.Scalar[int16]("w", names[0]),
+			}, options...)
+		})
 		if err != nil {
 			return
 		}

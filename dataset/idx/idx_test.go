@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/idx"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func TestIDXReadsEveryType(t *testing.T) {
@@ -144,7 +145,11 @@ func FuzzIDX(f *testing.F) {
 	f.Add(datatest.IDX(0x0c, []int{2}, []int32{1, 2}))
 	f.Add(datatest.Gzip(datatest.IDX(0x0d, []int{1, 2}, []float32{1, 2})))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ds, err := idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(1<<20))
+		var ds dataset.Dataset
+		var err error
+		hostile.Bounded(t, len(data), 3<<20, func() { // MemoryLimit, with the smaller memory that grew to it
+			ds, err = idx.Open(fstest.MapFS{"x": {Data: data}}, "x", "x", idx.MemoryLimit(1<<20))
+		})
 		if err != nil || ds.Len() == 0 {
 			return
 		}

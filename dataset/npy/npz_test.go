@@ -15,6 +15,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/npy"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func TestNpzHoldsWhatNumPyWrote(t *testing.T) {
@@ -158,7 +159,11 @@ func FuzzNpz(f *testing.F) {
 	f.Add(npzFile(zip.Deflate, "x.npy", x, "y.npy", y))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fstest.MapFS{"x": {Data: data}}
-		ds, err := npy.OpenNpz(fsys, "x", nil, npy.MemoryLimit(1<<20))
+		var ds dataset.Dataset
+		var err error
+		hostile.Bounded(t, len(data), 3<<20, func() { // MemoryLimit, with the smaller memory that grew to it
+			ds, err = npy.OpenNpz(fsys, "x", nil, npy.MemoryLimit(1<<20))
+		})
 		if err != nil || ds.Len() == 0 {
 			return
 		}
@@ -175,12 +180,16 @@ func FuzzNpy(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fstest.MapFS{"x": {Data: data}}
-		if items, err := npy.Items(fsys, "x", "x"); err == nil {
+		var items dataset.Dataset
+		var err error
+		hostile.Bounded(t, len(data), 0, func() { items, err = npy.Items(fsys, "x", "x") })
+		if err == nil {
 			if _, err := dataset.At(t.Context(), items, 0); err != nil {
 				t.Errorf("a file that was accepted cannot be read: %v", err)
 			}
 		}
-		ds, err := npy.Open(fsys, "x", "x", npy.MemoryLimit(1<<20))
+		var ds dataset.Dataset
+		hostile.Bounded(t, len(data), 3<<20, func() { ds, err = npy.Open(fsys, "x", "x", npy.MemoryLimit(1<<20)) })
 		if err != nil || ds.Len() == 0 {
 			return
 		}

@@ -2,6 +2,7 @@ package voc
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/files"
 )
 
@@ -32,21 +34,45 @@ type boxXML struct {
 
 // readObjects reads the annotation of one image.
 func readObjects(fsys fs.FS, name string, c *config) ([]object, error) {
-	f, _, err := files.Open(fsys, name)
+	f, size, err := files.Open(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("voc: read %s: %w", name, err)
 	}
 	defer f.Close()
-	objects, err := parse(io.LimitReader(f, maxText), c)
+	objects, err := parse(io.LimitReader(f, maxText), size, c)
 	if err != nil {
 		return nil, fmt.Errorf("voc: read %s: %w", name, err)
 	}
 	return objects, nil
 }
 
-func parse(from io.Reader, c *config) (objects []object, err error) {
+// tokens are those of an XML file, charged to its budget.
+type tokens struct {
+	budget.Budget
+	from *xml.Decoder
+}
+
+func (t *tokens) Token() (xml.Token, error) {
+	token, err := t.from.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch e := token.(type) {
+	case xml.StartElement:
+		const element, attribute = 256, 160 // bytes of memory, also if they are freed
+		if err := errors.Join(t.Enter(), t.Memory(element+attribute*int64(len(e.Attr)))); err != nil {
+			return nil, err
+		}
+	case xml.EndElement:
+		t.Leave()
+	}
+	return token, nil
+}
+
+// parse reads an annotation of size bytes.
+func parse(from io.Reader, size int64, c *config) (objects []object, err error) {
 	var v annotationXML
-	if err := xml.NewDecoder(from).Decode(&v); err != nil {
+	if err := xml.NewTokenDecoder(&tokens{budget.For(size), xml.NewDecoder(from)}).Decode(&v); err != nil {
 		return nil, err
 	}
 	for k, x := range v.Objects {

@@ -112,11 +112,22 @@ func Detection(fsys fs.FS, set string, options ...Option) (*Boxes, error) {
 		return nil, err
 	}
 	d := &Boxes{fsys: fsys, classes: c.classes, max: c.max, ids: ids, objects: make([][]object, len(ids))}
+	first := map[string]int{} // where a list has an id, which it may repeat
+	for k, id := range ids {
+		if _, ok := first[id]; !ok {
+			first[id] = k
+		}
+	}
 	if err := files.Scan(len(ids), files.Scanners, func(k int) (err error) {
-		d.objects[k], err = readObjects(fsys, "Annotations/"+ids[k]+".xml", &c)
+		if first[ids[k]] == k {
+			d.objects[k], err = readObjects(fsys, "Annotations/"+ids[k]+".xml", &c)
+		}
 		return err
 	}); err != nil {
 		return nil, err
+	}
+	for k, id := range ids {
+		d.objects[k] = d.objects[first[id]]
 	}
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package voc_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/voc"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -151,10 +153,42 @@ func TestErrorsNameTheFile(t *testing.T) {
 	}
 }
 
+func TestAnAnnotationTakesWhatItsSizeAllows(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"deep":       {strings.Repeat("<a>", 1<<18), "expected element type <annotation>"},
+		"deep below": {"<annotation>" + strings.Repeat("<a>", 1<<18), "values nested more than 64 levels deep"},
+		"wide":       {"<annotation>" + strings.Repeat("<a/>", 1<<18), "more memory than"},
+		"attributes": {"<annotation " + strings.Repeat(`a="" `, 1<<17) + "/>", "more memory than"},
+		"objects":    {"<annotation>" + strings.Repeat("<object/>", 1<<17) + "</annotation>", "more memory than"},
+	} {
+		var err error
+		hostile.Bounded(t, len(c.text), 0, func() { _, err = voc.Detection(devkit(c.text), "train") })
+		if got := fmt.Sprint(err); !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %s, want … %s", name, got, c.want)
+		}
+	}
+}
+
+func TestARepeatedImageIsParsedOnce(t *testing.T) {
+	text := strings.Replace(horse, "<annotation>", "<annotation>"+strings.Repeat("<note>what nobody reads</note>", 5000), 1)
+	fsys := devkit(text)
+	list := string(fsys["ImageSets/Main/train.txt"].Data)
+	fsys["ImageSets/Main/train.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat(list+"\n", 1000))}
+	hostile.Bounded(t, len(text)+1000*len(list), 0, func() {
+		ds, err := voc.Detection(fsys, "train")
+		if err != nil || ds.Len() < 1000 {
+			t.Fatal(err)
+		}
+	})
+}
+
 func FuzzDetection(f *testing.F) {
 	f.Add([]byte(horse))
+	f.Add([]byte(strings.Repeat("<a>", 1000)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		ds, err := voc.Detection(devkit(string(text)), "train")
+		var ds *voc.Boxes
+		var err error
+		hostile.Bounded(t, len(text), 0, func() { ds, err = voc.Detection(devkit(string(text)), "train") })
 		if err != nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/volume"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // FuzzMatchedGeometry takes the geometry of a PET from arbitrary float64 values, as in
@@ -43,8 +44,13 @@ func FuzzMatchedGeometry(f *testing.F) {
 		pet.Fill = -1000
 		old := floats(t, pet)
 		lo, hi := slices.Min(old), slices.Max(old)
-		outline := volume.Outline([]*volume.Volume{pet.Header(), ct.Header()}, volume.ResampleToMatch("ct"))
-		err := volume.Run(t.Context(), []*volume.Volume{pet, ct}, volume.ResampleToMatch("ct"))
+		var outline, err error
+		original := *pet
+		hostile.Bounded(t, len(data), 0, func() {
+			*pet = original
+			outline = volume.Outline([]*volume.Volume{pet.Header(), ct.Header()}, volume.ResampleToMatch("ct"))
+			err = volume.Run(t.Context(), []*volume.Volume{pet, ct}, volume.ResampleToMatch("ct"))
+		})
 		if (err == nil) != (outline == nil) {
 			t.Fatalf("outlined: %v, prepared: %v", outline, err)
 		}

@@ -79,6 +79,10 @@ func NoClasses() FolderOption {
 // Other files are skipped, and so are files and folders whose names begin with a
 // dot. Symbolic links are followed, except a link to a folder that contains it.
 //
+// Labels and indices are those of torchvision's ImageFolder unless there are such names:
+// torchvision takes hidden files and folders, so that a class with a dot shifts the labels of
+// those after it, and leaves out .gif, .pbm and .pnm, so that these shift the indices.
+//
 // A class without images is an error, and so is a folder that cannot be read.
 // All of these errors are reported together.
 func ImageFolder(fsys fs.FS, options ...FolderOption) (*Folder, error) {

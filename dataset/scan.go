@@ -84,7 +84,7 @@ func scanClass(fsys fs.FS, name string, types []string) (folderClass, error) {
 		if name == "." {
 			where = ""
 		}
-		errs = append(errs, fmt.Errorf("dataset: image folder: %sno image (%s)%s", where, strings.Join(types, " "), skippedText(skipped)))
+		errs = append(errs, fmt.Errorf("dataset: image folder: %sno image (%s)%s: the option Extensions adds others", where, strings.Join(types, " "), skippedText(skipped)))
 	}
 	if len(errs) > 0 {
 		return folderClass{}, files.Join(errs)

@@ -54,7 +54,7 @@ func TestWithoutClassesAllImagesAreTaken(t *testing.T) {
 		t.Errorf("got %v, %v; want the file alone", s, err)
 	}
 	_, err = dataset.ImageFolder(fstest.MapFS{"a.txt": {}, "b.heic": {}}, dataset.NoClasses())
-	if err == nil || !strings.HasPrefix(err.Error(), "dataset: image folder: no image (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic") {
+	if err == nil || !strings.HasPrefix(err.Error(), "dataset: image folder: no image (.jpg ") || !strings.HasSuffix(err.Error(), ", skipped 1 .heic: the option Extensions adds others") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -69,8 +69,8 @@ func TestImageFolderSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"no class", fstest.MapFS{"a.jpg": {}}, "dataset: image folder: no class: want a folder of images per class at the top, found 1 file and no folder (NoClasses takes images without classes)"},
 		{"empty class", fstest.MapFS{"dog/a.jpg": {}, "cat/x.txt": {}, "cow/y.txt": {}},
-			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)\n" +
-				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm)"},
+			"dataset: image folder: class cat: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm): the option Extensions adds others\n" +
+				"dataset: image folder: class cow: no image (.jpg .jpeg .png .gif .webp .bmp .tif .tiff .ppm .pgm .pbm .pnm): the option Extensions adds others"},
 		{"locked", locked{fstest.MapFS{"cat/a.jpg": {}, "cat/in/b.jpg": {}, "dog/a.jpg": {}}, "cat/in"}, "dataset: image folder: read cat/in: permission denied"},
 		{"locked root", locked{pets, "."}, "dataset: image folder: read .: permission denied"},
 		{"missing root", os.DirFS("no/such/folder"), "dataset: image folder: read no/such/folder: " + noFolder},

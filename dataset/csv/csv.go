@@ -37,8 +37,8 @@ type tableField struct {
 //		csv.Category("label", "species"),
 //	})
 //
-// The format is RFC 4180, as [encoding/csv] reads it. The file may be
-// compressed by gzip. The first row names the columns, unless [NoHeader] is
+// The format is RFC 4180, as [encoding/csv] reads it: a line break \r\n within quotes becomes \n.
+// The file may be compressed by gzip. The first row names the columns, unless [NoHeader] is
 // given. Columns that no field uses are skipped. Errors name the file, the line
 // and the column. [MemoryLimit] limits the values, not the file. A row has at
 // most 16 MiB and 2²⁰ delimiters.

@@ -293,3 +293,10 @@ func TestOnlyDigitsOfBoolsHaveAPoint(t *testing.T) {
 		}
 	}
 }
+
+func TestLineBreaksWithinQuotesAreNewlines(t *testing.T) {
+	table := mustCSV(t, "a\r\n\"x\r\ny\"\r\n", []csv.Field{csv.Text("a", "a")})
+	if got, want := string(datatest.Sample(t, table, 0)["a"].Data().([]byte)), "x\ny"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -146,7 +146,7 @@ func transport() *http.Client {
 type pages struct{ policy.Transporter }
 
 func (p pages) Do(r *http.Request) (*http.Response, error) {
-	return response.Bounded(p.Transporter.Do(r))
+	return response.Bounded(r, p.Transporter.Do)
 }
 
 // uncompressed asks for the bytes of a blob as they are stored. Otherwise package net/http

@@ -110,7 +110,7 @@ func (s *settings) open(ctx context.Context) (*storage.Client, error) {
 type pages struct{ http.RoundTripper }
 
 func (p pages) RoundTrip(r *http.Request) (*http.Response, error) {
-	return response.Bounded(p.RoundTripper.RoundTrip(r))
+	return response.Bounded(r, p.RoundTripper.RoundTrip)
 }
 
 // CloseIdleConnections lets Close reach the transport.

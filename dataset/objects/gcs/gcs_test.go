@@ -201,3 +201,12 @@ func TestAPageOfAListingIsBounded(t *testing.T) {
 		t.Errorf("error %.500v", err)
 	}
 }
+
+func TestAReadIsNotBoundedAsAPageIs(t *testing.T) {
+	const n = 33 << 20
+	c := answering(t, 206, http.Header{"Content-Range": {fmt.Sprintf("bytes 0-%d/%d", n-1, n)}, "X-Goog-Generation": {"1"}}, strings.Repeat("a", n))
+	p := make([]byte, n)
+	if err := c.ReadAt(t.Context(), objects.Object{Name: "x", Size: n, Version: "1"}, p, 0); err != nil || p[n-1] != 'a' {
+		t.Error(err)
+	}
+}

@@ -135,7 +135,7 @@ func bounded(o *s3.Options) { o.HTTPClient = pages{o.HTTPClient} }
 type pages struct{ s3.HTTPClient }
 
 func (p pages) Do(r *http.Request) (*http.Response, error) {
-	return response.Bounded(p.HTTPClient.Do(r))
+	return response.Bounded(r, p.HTTPClient.Do)
 }
 
 // List yields the objects whose names begin with prefix, sorted by the bytes of their

@@ -1,6 +1,7 @@
 package transform_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,6 +19,8 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		want string
 	}{
 		{hf(``), "want a JSON object"},
+		{hf(`{`), "want a JSON object: unexpected end of JSON input"},
+		{timm(`{`), "want a JSON object: unexpected end of JSON input"},
 		{hf(`null`), "want a JSON object, not null"},
 		{hf(`[1]`), "want a JSON object"},
 		{hf(`{"size": 224}`), `key "image_processor_type": missing`},
@@ -59,6 +62,9 @@ func TestConfigurationErrorsNameTheKey(t *testing.T) {
 		{timm(`{"model_args": {"in_chans": 4}}`), `key "model_args.in_chans": want 3, not 4`},
 	} {
 		_, err := transform.Compile(c.step)
+		if joined := fmt.Sprint(err); strings.Contains(joined, "JSON object") && strings.Contains(joined, "\n") {
+			t.Errorf("error %v, want no other one after it", err)
+		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
 		}

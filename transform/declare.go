@@ -89,9 +89,9 @@ func (a *annotated) calls() []string {
 	return calls
 }
 
-// annotate finds the fields in the spec of the dataset, and returns how to read
-// and store them, with the spec of the results.
-func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Spec, error) {
+// annotate finds the fields in the spec, and returns how to read and store them, with the
+// spec of the results. Errors name the fields of given, the dataset's.
+func (p *program) annotate(spec, given dataset.Spec, images string) (layout, dataset.Spec, error) {
 	l := layout{boxes: -1}
 	var errs []error
 	wrong := func(s fmt.Stringer, format string, args ...any) {
@@ -100,7 +100,7 @@ func (p *program) annotate(spec dataset.Spec, images string) (layout, dataset.Sp
 	find := func(s fmt.Stringer, field string) int {
 		f := spec.Index(field)
 		if f < 0 {
-			wrong(s, "the dataset has no field %q, only %v", field, spec)
+			wrong(s, "the dataset has no field %q, only %v", field, given)
 		} else if field == images {
 			wrong(s, "that is the field of the images")
 			f = -1

@@ -52,7 +52,10 @@ func (s HuggingFacePreset) String() string {
 
 func (s HuggingFacePreset) add(p *program) error {
 	var errs []error
-	all := s.read(parseObject(s.config, &errs))
+	var all list
+	if o := parseObject(s.config, &errs); len(errs) == 0 {
+		all = s.read(o)
+	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}

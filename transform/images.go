@@ -109,7 +109,7 @@ func pipelineOf(ds dataset.Dataset, steps []Step) (*Pipeline, error) {
 	if spec[x.field], err = p.fieldOf(x.raw.w, x.raw.h); err != nil {
 		return nil, err
 	}
-	if x.layout, spec, err = p.annotate(spec, p.field); err != nil {
+	if x.layout, spec, err = p.annotate(spec, ds.Spec(), p.field); err != nil {
 		return nil, err
 	}
 	if x.spec, err = p.withSizes(spec); err != nil {

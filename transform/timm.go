@@ -46,9 +46,11 @@ func (s TimmPreset) String() string {
 
 func (s TimmPreset) add(p *program) error {
 	var errs []error
-	o := parseObject(s.config, &errs)
-	c := readTimm(o, s.larger)
-	o.end()
+	var c timmConfig
+	if o := parseObject(s.config, &errs); len(errs) == 0 {
+		c = readTimm(o, s.larger)
+		o.end()
+	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}

@@ -22,7 +22,7 @@ func (v *views) withParts(spec, given dataset.Spec, images string, first bool) (
 		return spec, nil
 	}
 	var err error
-	if v.layout, v.made, err = v.program.annotate(slices.Clone(given), images); err != nil {
+	if v.layout, v.made, err = v.program.annotate(slices.Clone(given), given, images); err != nil {
 		return spec, err
 	}
 	prefix := ""

@@ -79,7 +79,7 @@ func TestSignedAndFloatFilesNeedADtypeThatHoldsThem(t *testing.T) {
 		stored := deepValues[float32](t, images(t, ds, transform.Depth16(n), transform.CenterCrop(4), transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0)
 		for i, v := range stored {
 			if name == "tiffint16-x2.tif" {
-				v *= float32(1.0 / 32767)
+				v /= 32767
 			}
 			if unit[i] != v {
 				t.Errorf("%s: value %d is %v, want %v", name, i, unit[i], v)
@@ -162,7 +162,7 @@ func TestSingleImagesKeepTheirValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	floats := make([]float32, 12)
-	if err := c.Into(floats, transform.RGB(bytes.Repeat([]byte{255, 0, 51}, 64), 8, 8)); err != nil || floats[0] != 1 || floats[4] != 0 || floats[8] != 51*float32(1.0/255) {
+	if err := c.Into(floats, transform.RGB(bytes.Repeat([]byte{255, 0, 51}, 64), 8, 8)); err != nil || floats[0] != 1 || floats[4] != 0 || floats[8] != 0.2 {
 		t.Errorf("got %v, %v", floats, err)
 	}
 	bands := &transform.Planes{Channels: 3, Width: 1, Height: 1, Pix: []float32{0.25, 7, -1}}

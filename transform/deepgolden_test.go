@@ -142,6 +142,9 @@ func TestDepth16IsTorchvision(t *testing.T) {
 	}
 	same, off := 0, 0
 	for _, c := range g.Steps {
+		if all := fmt.Sprint(c.Steps); c.Dtype == "uint8" && (strings.Contains(all, "bicubic") || strings.Contains(all, "lanczos")) {
+			continue // resized as float32 there: TestDepth16ResizesUint8AsPillowDoes
+		}
 		text, err := base64.StdEncoding.DecodeString(c.Values)
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +254,7 @@ func (c *deepCase) steps(t *testing.T) []transform.Step {
 		case "blur":
 			list = append(list, transform.GaussianBlur(n[0], n[1]).Sigma(numberOf(t, s[3]), numberOf(t, s[3])))
 		case "totensor":
-			list, unit = append(list, transform.ToTensor()), true
+			list, unit = append(list, transform.ToDtype(tensor.Float32).Scale()), true
 		case "normalize":
 			var v [2][]float32
 			for i := range v {

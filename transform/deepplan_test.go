@@ -29,6 +29,8 @@ func TestDtypesOfDepth16(t *testing.T) {
 	}
 	depth := transform.Depth16(c)
 	check("ToTensor", deepValues[float32](t, images(t, ds, depth, transform.ToTensor()), 0),
+		func(v uint16, _ int) float32 { return float32(v) / 65535 })
+	check("Scale", deepValues[float32](t, images(t, ds, depth, transform.ToDtype(tensor.Float32).Scale()), 0),
 		func(v uint16, _ int) float32 { return float32(v) * float32(1.0/65535) })
 	check("ToDtype(float32)", deepValues[float32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Float32)), 0),
 		func(v uint16, _ int) float32 { return float32(v) })
@@ -36,7 +38,7 @@ func TestDtypesOfDepth16(t *testing.T) {
 		func(v uint16, _ int) float32 { return float32(float64(v) * 0.001) })
 	check("Normalize", deepValues[float32](t, images(t, ds, depth, transform.ToTensor(), transform.Normalize([]float32{0.1, 0.2}, []float32{3, 4})), 0),
 		func(v uint16, c int) float32 {
-			return float32(float32(v)*float32(1.0/65535)-[]float32{0.1, 0.2}[c]) / []float32{3, 4}[c]
+			return float32(float32(v)/65535-[]float32{0.1, 0.2}[c]) / []float32{3, 4}[c]
 		})
 	whole := deepValues[int32](t, images(t, ds, depth, transform.PILToTensor(), transform.ToDtype(tensor.Int32)), 0)
 	floats := make([]float32, len(whole))

@@ -59,29 +59,25 @@ func (o *output) holds(dt tensor.Dtype) error {
 
 // scale converts a row of values of that dtype to floats, and normalises those of channel c.
 func (d *deepPlan) scale(o *output, row []float32, c int, dt tensor.Dtype) {
-	factor := float32(1)
-	if o.unit && depthOf(dt).whole {
-		factor = float32(1 / float64(depthOf(dt).most))
-	}
-	norms := d.norms
+	unit := o.unit && depthOf(dt).whole
+	most := depthOf(dt).most
 	switch {
 	case o.factor != 0:
 		for i, v := range row {
 			row[i] = float32(float64(v) * o.factor)
 		}
-	case len(norms) > 0: // together, which is faster
-		mean, std := norms[0].of(c)
-		for i, v := range row {
-			row[i] = float32(float32(v*factor)-mean) / std
-		}
-		norms = norms[1:]
-	case factor != 1:
+	case unit && o.scaled:
+		factor := float32(1 / float64(most))
 		for i, v := range row {
 			row[i] = v * factor
 		}
+	case unit:
+		for i, v := range row {
+			row[i] = v / most
+		}
 	}
-	for k := range norms {
-		mean, std := norms[k].of(c)
+	for k := range d.norms {
+		mean, std := d.norms[k].of(c)
 		for i, v := range row {
 			row[i] = float32(v-mean) / std
 		}

@@ -71,7 +71,7 @@ func TestWrongStepsAreReportedTogether(t *testing.T) {
 		"transform: RandomResizedCrop(8).Scale(0.5, 0.1): want a Scale above 0, with the least number first",
 		"transform: Eval(0): want a positive size",
 		"transform: Pad(-1): want widths of 0 or more",
-		"transform: ToTensor(): want only one of ToTensor and PILToTensor",
+		"transform: ToTensor(): want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scale",
 		"transform: Resize(3): must come before ToTensor and PILToTensor",
 		"transform: Normalize([1 2], [1]): want one mean and standard deviation for all channels, or one for each: the image has 3 channels",
 		"transform: Normalize([1], [0]): want finite standard deviations other than 0",

@@ -47,7 +47,8 @@ type output struct {
 	blanks   bool   // PadTo was there
 
 	deep   bool    // Depth16 was there; then these three count
-	unit   bool    // ToTensor was there
+	unit   bool    // ToTensor was there, or ToDtype with Scale
+	scaled bool    // ToDtype with Scale was there: unit is a product
 	factor float64 // of Rescale; 0 without it
 	cast   bool    // ToDtype was there
 
@@ -105,22 +106,29 @@ func (o *output) String() string {
 }
 
 // ToTensor makes the result float32 of shape (3, h, w), or (1, h, w) after Grayscale(1).
-// The values are float32(x)/255, so from 0 to 1. Unlike in torchvision, grey images have 3
-// channels too, because every image becomes RGB. With [Depth16] the result has the images'
-// channels, and integers are divided by the greatest value of their dtype.
+// The values are float32(x)/255, so from 0 to 1, as those of torchvision's ToTensor in v1 and
+// v2. [ToDtype] with [Casting.Scale] multiplies instead, as v2's ToDtype does. Unlike in torchvision,
+// grey images have 3 channels too, because every image becomes RGB. With [Depth16] the result has
+// the images' channels, and integers are divided by the greatest value of their dtype.
 func ToTensor() Step {
 	return setting{"ToTensor()", func(p *program) error {
-		if err := p.toTensor("ToTensor()"); err != nil {
-			return err
-		}
-		p.output.float, p.output.unit, p.output.dtype = true, true, tensor.Float32
-		for c := range p.output.table {
-			for x := range p.output.table[c] {
-				p.output.table[c][x] = float32(x) / 255
-			}
-		}
-		return nil
+		return p.unit("ToTensor()", func(x float32) float32 { return x / 255 })
 	}}
+}
+
+// unit makes values from 0 to 1. Value is that of a byte.
+func (p *program) unit(call string, value func(x float32) float32) error {
+	if err := p.toTensor(call); err != nil {
+		return err
+	}
+	o := &p.output
+	o.float, o.unit, o.dtype = true, true, tensor.Float32
+	for c := range o.table {
+		for x := range o.table[c] {
+			o.table[c][x] = value(float32(x))
+		}
+	}
+	return nil
 }
 
 // PILToTensor makes the result uint8 of shape (3, h, w), or (1, h, w) after
@@ -134,7 +142,7 @@ func PILToTensor() Step {
 
 func (p *program) toTensor(call string) error {
 	if p.output.tensor {
-		return errors.New("want only one of ToTensor and PILToTensor")
+		return errors.New("want only one of ToTensor, PILToTensor, Rescale and ToDtype with Scale")
 	}
 	if p.output.cast {
 		return errors.New("must come before ToDtype")
@@ -150,22 +158,54 @@ func (p *program) toTensor(call string) error {
 // It must come after [ToTensor] and [Normalize]. tensor.Float32 changes nothing there. With
 // [Depth16] and without ToTensor, tensor.Int32 and tensor.Float32 keep the stored values as
 // they are.
-func ToDtype(dt tensor.Dtype) Step {
-	return setting{fmt.Sprintf("ToDtype(%s)", dense.Name(dt)), func(p *program) error {
-		if p.deep != nil {
-			return p.deep.cast(&p.output, dt)
-		}
-		switch {
-		case dt != tensor.Float32 && dt != half.Float16Dtype && dt != half.BFloat16Dtype:
-			return errors.New("want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
-		case !p.output.float:
-			return errors.New("want ToTensor before it")
-		case p.output.dtype != tensor.Float32 && p.output.dtype != dt:
-			return fmt.Errorf("the result is %s already", dense.Name(p.output.dtype))
-		}
-		p.output.dtype = dt
-		return nil
-	}}
+//
+// ToDtype(tensor.Float32).Scale() stands in place of ToTensor: see [Casting.Scale].
+func ToDtype(dt tensor.Dtype) Casting { return Casting{dtype: dt} }
+
+// Casting is the step that [ToDtype] makes.
+type Casting struct {
+	dtype tensor.Dtype
+	scale bool
+}
+
+// Scale is torchvision's ToImage(), ToDtype(torch.float32, scale=True), which v2 recommends:
+// it stands in place of [ToTensor], and differs from it in that the values are
+// x·float32(1.0/255), a product in float32. 126 of the 256 values differ in the last bit. With
+// [Depth16] the factor is 1 by the greatest value of the integers' dtype, such as 1.0/65535, and floats stay as they are.
+// The dtype must be float32; a second ToDtype after it and after [Normalize] makes float16 or bfloat16.
+func (s Casting) Scale() Casting {
+	s.scale = true
+	return s
+}
+
+// String prints the call that made the step.
+func (s Casting) String() string {
+	text := fmt.Sprintf("ToDtype(%s)", dense.Name(s.dtype))
+	if s.scale {
+		text += ".Scale()"
+	}
+	return text
+}
+
+func (s Casting) add(p *program) error {
+	o, dt := &p.output, s.dtype
+	switch {
+	case s.scale && dt != tensor.Float32:
+		return errors.New("want tensor.Float32 with Scale, and another ToDtype after it")
+	case s.scale:
+		o.scaled, o.rescaled = true, true
+		return p.unit(s.String(), func(x float32) float32 { return x * float32(1.0/255) })
+	case p.deep != nil:
+		return p.deep.cast(o, dt)
+	case dt != tensor.Float32 && dt != half.Float16Dtype && dt != half.BFloat16Dtype:
+		return errors.New("want tensor.Float32, half.Float16Dtype or half.BFloat16Dtype")
+	case !o.float:
+		return errors.New("want ToTensor before it")
+	case o.dtype != tensor.Float32 && o.dtype != dt:
+		return fmt.Errorf("the result is %s already", dense.Name(o.dtype))
+	}
+	o.dtype = dt
+	return nil
 }
 
 // Layout sets the order of the result's dimensions. The default is [CHW] with

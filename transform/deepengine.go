@@ -181,6 +181,9 @@ func (d *deepEngine) prepare(e *engine) error {
 	for c := range d.channels {
 		d.x.Horizontal(d.mid[c*d.layer:], w, d.pix[c*d.plane:], d.pitch, h)
 	}
+	if d.dtype == tensor.Uint8 && v.filter != resize.Nearest {
+		settleBytes(d.mid) // torch and Pillow have bytes between the two passes
+	}
 	return nil
 }
 
@@ -209,7 +212,11 @@ func (d *deepEngine) rowOf(e *engine, dst []float32, c, y int) {
 	}
 	out := dst[v.at.Min.X:v.at.Max.X]
 	d.y.Vertical(out, d.mid[c*d.layer:], d.stride, y-v.at.Min.Y)
-	if v.resampled() && v.filter != resize.Nearest {
+	switch {
+	case !v.resampled() || v.filter == resize.Nearest:
+	case d.dtype == tensor.Uint8:
+		settleBytes(out)
+	default:
 		depthOf(d.dtype).settle(out)
 	}
 }

@@ -149,6 +149,14 @@ func (d depth) settle(values []float32) {
 	}
 }
 
+// settleBytes is settle for a resize of uint8: halves are rounded up, as torch and Pillow do
+// there. No value is NaN.
+func settleBytes(values []float32) {
+	for i, v := range values {
+		values[i] = float32(int32(min(max(v, 0), 255) + 0.5))
+	}
+}
+
 // roundEven rounds values below 2^22 in magnitude, halves to even.
 func roundEven(v float32) float32 {
 	const shift = 3 << 22

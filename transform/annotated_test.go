@@ -114,7 +114,7 @@ func TestRowsFollowTheirBoxes(t *testing.T) {
 func TestAnnotationsThatDoNotFitAreErrors(t *testing.T) {
 	boxes, points, mask := transform.Boxes("boxes", transform.XYXY), transform.KeyPoints("points"), transform.Mask("mask")
 	for want, list := range map[string][]transform.Step{
-		`Boxes("box", XYXY): the dataset has no field "box", only image uint8`: {transform.Boxes("box", transform.XYXY), transform.ToTensor()},
+		`Boxes("box", XYXY): the dataset has no field "box", only image uint8`: {transform.Boxes("box", transform.XYXY)},
 		`Boxes("label", XYXY): field label int64 (n): want ragged`:             {transform.Boxes("label", transform.XYXY)},
 		`Boxes("image", XYXY): that is the field of the images`:                {transform.Boxes("image", transform.XYXY)},
 		"the field is declared already":                                        {boxes, transform.KeyPoints("boxes")},

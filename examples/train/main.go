@@ -64,7 +64,7 @@ func main() {
 	usage.Int(&o.every, "every", 100, 1, "`steps` between checkpoints")
 	flag.BoolVar(&o.fresh, "fresh", false, "start a new run, even if there is a checkpoint")
 	usage.Output(&o.plot, "plot", "train.png", "`file` for a drawing of the curves; none if empty", ".png", ".svg", ".pdf", "")
-	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with that tag", "auto", "cpu", "cuda")
+	usage.Choice(&o.device, "device", "auto", "where the net runs: auto, cpu, or cuda in a program built with go build -tags cuda", "auto", "cpu", "cuda")
 	flag.StringVar(&o.kernels, "kernels", "kernels", "folder of gorgonia's kernels for cuda, which gpu/cuda/kernels makes")
 	usage.Parse("Train trains a small convolutional net to classify images, from files to a checkpoint that survives a kill.")
 

@@ -8,8 +8,8 @@
 // a check that crashes, hangs or loses the CUDA context does not stop the others.
 //
 // The exit code is 0 if no check failed, 1 if one failed or the driver does not work, 2 if
-// a flag is wrong, and 3 if there is no driver or no device, which one line on the standard
-// error explains.
+// a flag is wrong, and 3 if there is no driver or no device, which one line of the report
+// and of the standard error explains.
 //
 // gorgonia's VM on a device needs cgo. Its tests check it:
 //
@@ -65,16 +65,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	err = available(o)
 	switch {
 	case errors.Is(err, gpu.ErrNoDevice):
-		fmt.Fprintln(stderr, "selftest:", err)
+		noReport(err, stdout, stderr)
 		return exitNoDevice
 	case err != nil:
-		fmt.Fprintln(stderr, "selftest:", err)
+		noReport(err, stdout, stderr)
 		return exitFailed
 	}
 	if failed := report(ctx, o, args, stdout); failed > 0 {
 		return exitFailed
 	}
 	return 0
+}
+
+// noReport says in the report, which may go to a file, too, why no check was made.
+func noReport(err error, stdout, stderr io.Writer) {
+	fmt.Fprintln(stderr, "selftest:", err)
+	fmt.Fprintf(stdout, "penstock gpu selftest: no check was made: %v\n", err)
 }
 
 // available opens and closes the device.

@@ -146,14 +146,14 @@ func TestWithoutADriverOneLineSaysSo(t *testing.T) {
 	if code == 0 || code == exitFailed {
 		t.Skip("this machine has a driver")
 	}
-	if code != exitNoDevice || out != "" || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "selftest: gpu: no CUDA device: ") {
+	if code != exitNoDevice || !strings.HasPrefix(out, "penstock gpu selftest: no check was made: gpu: no CUDA device: ") || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "selftest: gpu: no CUDA device: ") {
 		t.Errorf("exit code %d, output %q, standard error %q", code, out, errs)
 	}
 }
 
 func TestADriverThatDoesNotWorkIsAFailure(t *testing.T) {
 	out, errs, code := selftest(t, nil, "-library", "/nowhere/libcuda.so.1")
-	if code != exitFailed || out != "" || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "selftest: gpu: load /nowhere/libcuda.so.1: ") {
+	if code != exitFailed || !strings.HasPrefix(out, "penstock gpu selftest: no check was made: gpu: load ") || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "selftest: gpu: load /nowhere/libcuda.so.1: ") {
 		t.Errorf("exit code %d, output %q, standard error %q", code, out, errs)
 	}
 }

@@ -8,6 +8,7 @@ A program in Go builds the batches, in memory that this process maps: large fiel
 
 import collections
 import json
+import operator
 import os
 import socket
 import subprocess
@@ -19,6 +20,14 @@ try:
     import torch
 except ImportError:
     torch = None
+
+__version__ = "0.1.0.dev0"
+__all__ = ["Error", "ImageFolder", "Loader", "Ragged"]
+
+
+def __dir__():
+    return [*__all__, "__version__"]
+
 
 # Sample r of a ragged field is values[offsets[r]:offsets[r + 1]].
 Ragged = collections.namedtuple("Ragged", "values offsets")
@@ -170,10 +179,87 @@ class Loader:
         return region
 
 
-def ImageFolder(root, **arguments):
-    """(image, label) of the images in a folder, with a folder per class. `penstock-images -h` lists the flags."""
+def ImageFolder(
+    root,
+    *,
+    train=False,
+    size=224,
+    dtype="float32",
+    batch_size=1,
+    num_workers=None,
+    prefetch_factor=0,
+    timeout=0,
+    shuffle=False,
+    torch_order=False,
+    seed=0,
+    drop_last=False,
+    rank=0,
+    num_replicas=1,
+    uneven="pad",
+    on_error="stop",
+    max_errors=-1,
+    copy=False,
+    **unknown,
+):
+    """A Loader of (image, label): the images in a folder, with a folder per class.
+
+    train: RandomResizedCrop and RandomHorizontalFlip, in place of Resize and CenterCrop
+    size: pixels of a side of the result
+    dtype: "float32", "float16" or "bfloat16", normalised with ImageNet's numbers, or "uint8"
+    num_workers: goroutines that assemble batches; None: one per processor
+    prefetch_factor: batches per worker ahead of the loop; 0: 2, or less where that takes over 2 GiB
+    timeout: seconds to wait for a batch; 0: for ever
+    torch_order: shuffle as DataLoader(shuffle=True) does after torch.manual_seed(seed)
+    rank, num_replicas: of this process, and of all, in distributed training
+    uneven: "pad", "drop" or "keep", if images do not divide evenly among processes
+    on_error: "stop", "skip" or "replace" damaged images; max_errors: how many, -1: any number
+    copy: tensors in memory of their own
+    """
+    for name in unknown:
+        instead = _INSTEAD.get(name, "help(penstock.ImageFolder) lists the arguments")
+        raise TypeError(f"ImageFolder() has no argument {name!r}: {instead}")
+    for name, value, choices in (
+        ("dtype", dtype, ("float32", "float16", "bfloat16", "uint8")),
+        ("uneven", uneven, ("pad", "drop", "keep")),
+        ("on_error", on_error, ("stop", "skip", "replace")),
+    ):
+        if value not in choices:
+            raise ValueError(f"{name}={value!r}: want {', '.join(choices[:-1])} or {choices[-1]}")
+    flags = {"train": train, "shuffle": shuffle, "torch_order": torch_order, "drop_last": drop_last}
+    for name, value in flags.items():
+        if value not in (True, False):
+            raise TypeError(f"{name}={value!r}: want True or False")
+        flags[name] = bool(value)
+    numbers = {"size": (size, 1), "batch_size": (batch_size, 1), "prefetch_factor": (prefetch_factor, 0), "seed": (seed, 0)}
+    numbers |= {"rank": (rank, 0), "num_replicas": (num_replicas, 1), "max_errors": (max_errors, -1)}
+    if num_workers is not None:
+        numbers["num_workers"] = (num_workers, 1)
+    for name, (value, least) in numbers.items():
+        try:
+            flags[name] = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name}={value!r}: want an integer") from None
+        if flags[name] < least:
+            raise ValueError(f"{name}={value!r}: want {least} or more")
+    if rank >= num_replicas:
+        raise ValueError(f"rank={rank}: want less than num_replicas={num_replicas}")
+    root = os.path.abspath(root)
+    if not os.path.isdir(root):
+        raise FileNotFoundError(f"root={root!r}: want a folder of images")
     program = os.path.join(os.path.dirname(__file__), "penstock-images")
-    return Loader(program, root=os.path.abspath(root), **arguments)
+    flags |= {"dtype": dtype, "timeout": float(timeout), "uneven": uneven, "on_error": on_error}
+    return Loader(program, root=root, copy=copy, **flags)
+
+
+# What torchvision and DataLoader have, and where it is here.
+_INSTEAD = {
+    "transform": "images get the steps of train=, size= and dtype=; other steps are a program in Go, for Loader",
+    "target_transform": "map the labels in the loop",
+    "sampler": "the orders are shuffle=, torch_order=, rank= and num_replicas=; other samplers are a program in Go, for Loader",
+    "batch_sampler": "the orders are shuffle=, torch_order=, rank= and num_replicas=; others are a program in Go, for Loader",
+    "collate_fn": "batches are tensors already",
+    "pin_memory": "call image.pin_memory() in the loop",
+}
 
 
 # The other process of a fork sees what is held then. It must not use this one's programs.

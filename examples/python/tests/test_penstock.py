@@ -3,6 +3,7 @@
 import copy
 import gc
 import hashlib
+import inspect
 import json
 import os
 import pathlib
@@ -441,12 +442,25 @@ class Images(unittest.TestCase):
         parts = [labels_of(penstock.ImageFolder(root, batch_size=4, rank=r, num_replicas=3, uneven="keep")) for r in range(3)]
         self.assertEqual(sorted(sum(parts, [])), labels_of(loader))
         self.assertEqual(len(labels_of(penstock.ImageFolder(self.folder(), batch_size=4, on_error="skip"))), 29)
-        for wrong, message in (({"dtype": "int3"}, "bfloat16 or uint8"), ({"uneven": "?"}, "pad, drop"), ({"on_error": "?"}, "stop, skip"),
-                               ({"batch_size": 0}, "BatchSize"), ({"rank": 3}, "rank 3 of 1")):
-            with self.assertRaisesRegex(penstock.Error, message):
-                len(penstock.ImageFolder(root, **wrong))
-        with self.assertRaisesRegex(penstock.Error, "want a folder of images"):
-            len(penstock.ImageFolder(root + "/nothing"))
+
+    def test_wrong_arguments_are_errors_of_the_call(self):
+        root = self.folder("truncated.jpg")
+        for wrong, kind, message in (
+            ({"dtype": "int3"}, ValueError, "dtype='int3': want .*bfloat16 or uint8"), ({"uneven": "?"}, ValueError, "uneven='?.': want pad, drop"),
+            ({"on_error": "?"}, ValueError, "on_error='?.': want stop, skip"), ({"batch_size": 0}, ValueError, "batch_size=0: want 1 or more"),
+            ({"batch_size": 2.5}, TypeError, "batch_size=2.5: want an integer"), ({"shuffle": "yes"}, TypeError, "shuffle='yes': want True or False"),
+            ({"rank": 3}, ValueError, "rank=3: want less than num_replicas=1"), ({"bach_size": 3}, TypeError, "no argument 'bach_size'"),
+            ({"transform": len}, TypeError, "no argument 'transform': .*program in Go"), ({"sampler": []}, TypeError, "no argument 'sampler': .*shuffle="),
+        ):
+            with self.assertRaisesRegex(kind, message):
+                penstock.ImageFolder(root, **wrong)
+        with self.assertRaisesRegex(FileNotFoundError, "nothing.: want a folder of images"):
+            penstock.ImageFolder(root + "/nothing")
+
+    def test_the_package_shows_its_own_names_alone(self):
+        self.assertEqual(dir(penstock), ["Error", "ImageFolder", "Loader", "Ragged", "__version__"])
+        parameters = inspect.signature(penstock.ImageFolder).parameters
+        self.assertEqual((parameters["batch_size"].default, parameters["shuffle"].default, parameters["dtype"].default), (1, False, "float32"))
 
     @unittest.skipUnless(penstock.torch, "no PyTorch")
     def test_torch_order_is_dataloaders(self):

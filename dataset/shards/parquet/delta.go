@@ -97,15 +97,21 @@ func (d *delta) begin() error {
 	return nil
 }
 
-// rest reads all numbers, of which there are at most n, and returns what follows them.
+// rest passes over all numbers, of which there are at most n, and returns what follows them. A
+// miniblock takes one step: numbers without bits are many in few bytes.
 func (d delta) rest(n int) ([]byte, error) {
 	if d.left > uint64(n) {
 		return nil, fmt.Errorf("%d lengths of %d values", d.left, n)
 	}
-	for d.left > 0 {
-		if _, err := d.next(); err != nil {
+	for d.left = max(d.left, 1) - 1; d.left > 0; { // the first number is in the header
+		if err := d.begin(); err != nil {
 			return nil, err
 		}
+		k := min(d.left, uint64(d.each))
+		if int64(k)*int64(d.width) > 8*int64(len(d.mini)) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		d.left -= k
 	}
 	return d.data, nil
 }

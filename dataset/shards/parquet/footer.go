@@ -8,6 +8,7 @@ import (
 
 // A footer is the metadata of a file, as far as it is of interest.
 type footer struct {
+	size     int64 // bytes
 	elements []element
 	rows     int64
 	groups   []group
@@ -77,7 +78,7 @@ const maxElements = 1 << 16
 //
 // Source: https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift.
 func parseFooter(data []byte) (*footer, error) {
-	f := &footer{}
+	f := &footer{size: int64(len(data))}
 	c := &compact{data: data}
 	c.fields(tStruct, func(id int, kind byte) bool {
 		switch id {

@@ -16,6 +16,7 @@ import (
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // readAll reads all samples of a file, of which most are errors.
@@ -92,7 +93,7 @@ func FuzzParquet(f *testing.F) {
 			f.Add(file, uint16(1000))
 		}
 	}
-	for _, c := range hostile() {
+	for _, c := range hostileFiles() {
 		f.Add(c.file, uint16(0))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, size uint16) {
@@ -149,7 +150,7 @@ func TestMutatedFilesTakeLittleMemory(t *testing.T) {
 
 // TestPromisesTakeNoMemory has files whose headers promise what is not there.
 func TestPromisesTakeNoMemory(t *testing.T) {
-	for _, c := range hostile() {
+	for _, c := range hostileFiles() {
 		t.Run(c.what, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -228,7 +229,7 @@ type hostileFile struct {
 	file       []byte
 }
 
-func hostile() []hostileFile {
+func hostileFiles() []hostileFile {
 	const many = 1<<31 - 1
 	eight := make([]byte, 8)
 	long := func(id int) []byte { return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, many), 0)) }
@@ -258,5 +259,48 @@ func TestValuesOfEveryPageAreChecked(t *testing.T) {
 	damaged[200] ^= 1
 	if err := readAll(t, damaged, 1, 1<<20); err == nil || !strings.Contains(err.Error(), "CRC-32") {
 		t.Errorf("error %v, want one about the checksum", err)
+	}
+}
+
+// schemaFile is a file without rows and with this schema and these features.
+func schemaFile(features string, elements ...[]byte) []byte {
+	footer := structure(structs(2, elements...), number(3, 0), structs(5, structure(text(1, "huggingface"), text(2, features))))
+	b := append([]byte("PAR1"), footer...)
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
+}
+
+// TestSmallFilesTakeLittle has files that are small, and whose metadata or pages ask for much.
+func TestSmallFilesTakeLittle(t *testing.T) {
+	root := structure(text(4, "r"), number(5, 1))
+	leaf := structure(number(1, 2), number(3, 0), text(4, "a"))
+	names := [][]byte{root, structure(number(3, 0), text(4, strings.Repeat("n", 60_000)), number(5, 7000))}
+	for range 7000 {
+		names = append(names, leaf)
+	}
+	nested := func(open, end string) string {
+		return `{"info":{"features":{"A":` + strings.Repeat(open, 9900) + "0" + strings.Repeat(end, 9900) + "}}}"
+	}
+	const values, each = 1 << 29, 1 << 20
+	zeros := binary.AppendUvarint([]byte{0x80, 0x80, 0x40, 1}, values) // numbers of a block, miniblocks
+	zeros = append(zeros, make([]byte, 1+2*(values/each))...)
+	n := int64(len(zeros))
+	for _, c := range []struct {
+		what string
+		file []byte
+		want string // of the error
+	}{
+		{"the path of a group in every column", schemaFile("{}", names...), "more memory"},
+		{"nested structures of features", schemaFile(nested(`{"a":`, "}"), root, leaf), "nested more than"},
+		{"nested lists of features", schemaFile(nested(`{"_type":"List","feature":`, "}"), root, leaf), "nested more than"},
+		{"lengths without bits", tiny{text: true, rows: 1, values: 1, header: pageHead(n, n, values, 6), page: zeros}.file(), ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			hostile.Bounded(t, len(c.file), 0, func() {
+				err := readAll(t, c.file, 1<<20, 1<<30)
+				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("error %v, want %q", err, c.want)
+				}
+			})
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // A schema describes the columns. It is the Schema of shards, as JSON.
@@ -56,13 +57,13 @@ const (
 
 const maxDepth = 64 // of the schema
 
-// parseSchema finds the leaves of a footer.
-func parseSchema(f *footer) (*schema, error) {
+// parseSchema finds the leaves of a footer, whose budget b is.
+func parseSchema(f *footer, b *budget.Budget) (*schema, error) {
 	if len(f.elements) == 0 || f.elements[0].physical >= 0 {
 		return nil, errors.New("no schema")
 	}
 	s := &schema{}
-	p := &schemaParser{elements: f.elements[1:], schema: s}
+	p := &schemaParser{elements: f.elements[1:], schema: s, budget: b}
 	for range f.elements[0].children {
 		if err := p.node(nil, 0, nil, 0); err != nil {
 			return nil, err
@@ -71,13 +72,15 @@ func parseSchema(f *footer) (*schema, error) {
 	if len(p.elements) > 0 || len(s.Leaves) == 0 {
 		return nil, errors.New("the schema is no tree of columns")
 	}
-	s.Classes = classes(f.features)
-	return s, nil
+	var err error
+	s.Classes, err = classes(f.features, b)
+	return s, err
 }
 
 type schemaParser struct {
 	elements []element // that follow
 	schema   *schema
+	budget   *budget.Budget
 }
 
 // node reads an element and those below it. path has the names above, without those
@@ -100,6 +103,14 @@ func (p *schemaParser) node(path []string, definition int, lists []int, depth in
 	}
 	if e.name != "" {
 		path = append(slices.Clip(path), e.name)
+	}
+	// Columns of one group repeat its path, here and in the schema that is saved.
+	taken := 16 * len(path)
+	for _, name := range path {
+		taken += 8 * len(name)
+	}
+	if err := p.budget.Memory(int64(taken)); err != nil {
+		return fmt.Errorf("column %.100q: %w", e.name, err)
 	}
 	if e.physical >= 0 {
 		p.schema.Leaves = append(p.schema.Leaves, newLeaf(&e, path, definition, lists))
@@ -219,40 +230,57 @@ func (s *schema) check() error {
 const maxFixed = 1 << 30 // bytes of a value of fixed size
 
 // classes finds the names of classes in the features of Hugging Face's datasets.
-func classes(features []byte) map[string][]string {
+func classes(features []byte, b *budget.Budget) (map[string][]string, error) {
 	var metadata struct {
 		Info struct {
-			Features map[string]json.RawMessage `json:"features"`
+			Features map[string]any `json:"features"`
 		} `json:"info"`
 	}
 	if len(features) == 0 || json.Unmarshal(features, &metadata) != nil {
-		return nil // another program's key
+		return nil, nil // another program's key
 	}
 	found := map[string][]string{}
 	for name, feature := range metadata.Info.Features {
-		findClasses(found, name, feature)
+		if err := findClasses(found, name, feature, b); err != nil {
+			return nil, fmt.Errorf("features: %w", err)
+		}
 	}
-	return found
+	return found, nil
 }
 
 // findClasses reads one feature: a ClassLabel, a list, or a structure of features.
-func findClasses(found map[string][]string, path string, feature json.RawMessage) {
-	var f struct {
-		Type    string          `json:"_type"`
-		Names   []string        `json:"names"`
-		Feature json.RawMessage `json:"feature"`
+func findClasses(found map[string][]string, path string, feature any, b *budget.Budget) error {
+	fields, ok := feature.(map[string]any)
+	if !ok {
+		return nil
 	}
-	var fields map[string]json.RawMessage
-	switch {
-	case json.Unmarshal(feature, &f) == nil && f.Type != "":
-		if f.Type == "ClassLabel" {
-			found[path] = f.Names
-		} else if f.Feature != nil {
-			findClasses(found, path, f.Feature)
+	if err := b.Enter(); err != nil {
+		return err
+	}
+	defer b.Leave()
+	switch kind, _ := fields["_type"].(string); kind {
+	case "ClassLabel":
+		list, _ := fields["names"].([]any)
+		names := make([]string, 0, len(list))
+		for _, name := range list {
+			text, ok := name.(string)
+			if !ok {
+				return nil
+			}
+			names = append(names, text)
 		}
-	case json.Unmarshal(feature, &fields) == nil:
+		found[path] = names
+	case "":
 		for name, feature := range fields {
-			findClasses(found, path+"."+name, feature)
+			if err := b.Memory(int64(len(path) + len(name) + 1)); err != nil {
+				return err
+			}
+			if err := findClasses(found, path+"."+name, feature, b); err != nil {
+				return err
+			}
 		}
+	default:
+		return findClasses(found, path, fields["feature"], b)
 	}
+	return nil
 }

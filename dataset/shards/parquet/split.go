@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 const (
@@ -22,7 +23,8 @@ func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
 	if err != nil {
 		return shard, err
 	}
-	s, err := parseSchema(footer)
+	b := budget.For(footer.size)
+	s, err := parseSchema(footer, &b)
 	if err != nil {
 		return shard, err
 	}

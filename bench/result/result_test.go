@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/bench/result"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // documented is the example of the package comment, on one line.
@@ -163,7 +164,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"study":"inference","side":"a","date":"2026-11-21T09:30:00Z","config":{"batch":1,"data":"b","model":"m"},` +
 		`"machine":{"cpu":"c","processors":1},"measured":{"samples":1,"seconds":1,"per_item_seconds":1}}` + "\n[]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		records, _ := result.Read(bytes.NewReader(text), "fuzz")
+		var records []result.Record
+		hostile.Bounded(t, len(text), 0, func() { records, _ = result.Read(bytes.NewReader(text), "fuzz") })
 		var b bytes.Buffer
 		if err := result.Write(&b, records...); err != nil {
 			t.Fatal(err)

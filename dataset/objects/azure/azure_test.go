@@ -38,7 +38,7 @@ func client(t *testing.T, location string, options ...Option) *objects.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := objects.NewClient(remote, objects.Retries(0), objects.Hedge(0))
+	c, err := objects.NewClient(remote, objects.Retries(0), objects.Hedge(0), objects.Silence(time.Minute)) // 32 MiB take seconds
 	if err != nil {
 		t.Fatal(err)
 	}

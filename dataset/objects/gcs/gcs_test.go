@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/storage"
@@ -83,7 +84,7 @@ func answering(t *testing.T, status int, header http.Header, body string) *objec
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	c, err := objects.NewClient(b, objects.Retries(0), objects.Hedge(0))
+	c, err := objects.NewClient(b, objects.Retries(0), objects.Hedge(0), objects.Silence(time.Minute)) // 32 MiB take seconds
 	if err != nil {
 		t.Fatal(err)
 	}

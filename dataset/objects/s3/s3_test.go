@@ -158,7 +158,7 @@ func answering(t *testing.T, status int, header http.Header, body string) *objec
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := objects.NewClient(b, objects.Retries(0), objects.Hedge(0))
+	c, err := objects.NewClient(b, objects.Retries(0), objects.Hedge(0), objects.Silence(time.Minute)) // under the race detector, 32 MiB of XML take ten seconds
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,10 @@ import (
 // workers have ended too. Only calls of user code that last longer than a
 // [Timeout] may still run, and a sampler that plans the next epoch.
 // [Loader.Close] waits for both.
+//
+// Epochs count from 0 to [math.MaxInt]-1. Another number is an error.
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
-	return l.Epochs(ctx, epoch, epoch+1)
+	return l.Epochs(ctx, epoch, epoch+1) // From refuses epoch math.MaxInt, for which this overflows
 }
 
 // Epochs loops over the batches of several epochs: from, from+1 and so on up to,

@@ -221,10 +221,14 @@ func (l *Loader) largestBatch() (rows int, err error) {
 }
 
 // Len is the number of batches in an epoch. It calls the sampler for the epoch's
-// order. If the sampler panics, Len returns an error. It is also an error if the length
-// of the dataset is unknown.
+// order. If the sampler panics, Len returns an error. It is also an error if there is no
+// such epoch, as for [Loader.Epoch], or if the length of the dataset is unknown.
 func (l *Loader) Len(epoch int) (int, error) {
-	p, err := l.safePlan(context.Background(), l.start(epoch, l.ds.Len()))
+	from := l.start(epoch, l.ds.Len())
+	if err := l.check(from); err != nil {
+		return 0, err
+	}
+	p, err := l.safePlan(context.Background(), from)
 	if err != nil {
 		return 0, err
 	}

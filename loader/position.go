@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // A Position is a place between two batches of an epoch, where a run can resume.
@@ -85,6 +86,8 @@ func (l *Loader) check(p Position) error {
 		return fmt.Errorf("loader: From: the position has version %d, this program reads %d", p.Version, version)
 	case p.Epoch < 0 || p.Draw < 0:
 		return fmt.Errorf("loader: From: not a position: epoch %d, draw %d", p.Epoch, p.Draw)
+	case p.Epoch == math.MaxInt: // the end of a loop, from+1, could not be told
+		return fmt.Errorf("loader: From: not a position: epoch %d, want %d at most", p.Epoch, math.MaxInt-1)
 	case !ascending(p.Ahead):
 		return fmt.Errorf("loader: From: not a position: ahead is %v", p.Ahead)
 	case p.Step < 0 || (p.Step == 0) != (len(p.Ahead) == 0):

@@ -121,11 +121,10 @@ func (p *plan) drawn(k int) int {
 		return p.first + k
 	}
 	e := p.extent.Load()
-	own := e.begin(k, p.size)
 	if e.part != nil {
-		return e.part.Consumed(own)
+		return e.part.Consumed(saturated(k, p.size)) // other ranks may have one sample more
 	}
-	return p.first + own
+	return p.first + e.begin(k, p.size)
 }
 
 // step is the [Position.Step] of the plan.

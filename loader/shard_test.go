@@ -215,3 +215,73 @@ func TestRanksOfBatchSamplersHaveTheirOwnRandomNumbers(t *testing.T) {
 		t.Errorf("%d different samples of 16 draws of one", len(seen))
 	}
 }
+
+// TestRanksThatShareExactlyAgreeOnEveryPosition: after the same batch all ranks that have it are at
+// the same position, and a resume of all ranks from there repeats and loses nothing.
+func TestRanksThatShareExactlyAgreeOnEveryPosition(t *testing.T) {
+	const size = 3
+	shared := func(n, rank, world int, cut bool) *loader.Loader {
+		options := []loader.Option{loader.BatchSize(size), loader.Ranks(rank, world, sampler.KeepExact)}
+		if cut { // batches of a sampler that is shared before it is cut
+			s, err := sampler.Shard(sampler.Sequential(n), rank, world, sampler.KeepExact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			options = []loader.Option{loader.BatchSampler(sampler.Fixed(s, sampler.BatchSize(size)))}
+		}
+		return loadertest.New(t, &fake{n: n}, append(options, loader.Workers(1))...)
+	}
+	for world := 1; world <= 5; world++ {
+		for n := world * size; n <= 2*world*size; n++ {
+			cut := n%2 == 0
+			var ranks []*loader.Loader
+			var indices [][][]int // by rank and batch
+			var positions []loader.Position
+			for rank := range world {
+				l := shared(n, rank, world, cut)
+				ranks = append(ranks, l)
+				var own [][]int
+				for b, err := range l.Epoch(t.Context(), 0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					k := len(own)
+					own = append(own, append([]int(nil), b.Indices()...))
+					switch p := b.Position(); {
+					case rank == 0:
+						positions = append(positions, p)
+					case fmt.Sprint(p) != fmt.Sprint(positions[k]):
+						t.Errorf("%d samples, %d ranks: after batch %d rank %d is at draw %d, rank 0 at %d", n, world, k, rank, p.Draw, positions[k].Draw)
+					}
+				}
+				indices = append(indices, own)
+			}
+			for k, p := range positions {
+				times := make([]int, n)
+				for rank, l := range ranks {
+					for _, batch := range indices[rank][:min(k+1, len(indices[rank]))] {
+						for _, i := range batch {
+							times[i]++
+						}
+					}
+					for b, err := range l.From(t.Context(), p, 1) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, i := range b.Indices() {
+							times[i]++
+						}
+					}
+				}
+				for i, got := range times {
+					if got != 1 {
+						t.Errorf("%d samples, %d ranks, resumed after batch %d: sample %d came %d times", n, world, k, i, got)
+					}
+				}
+			}
+			if last := positions[len(positions)-1].Draw; last != n {
+				t.Errorf("%d samples, %d ranks: the last position is at draw %d", n, world, last)
+			}
+		}
+	}
+}

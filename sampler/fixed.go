@@ -76,11 +76,10 @@ func (b *fixedBatches) Draw(k, row int) int64 {
 }
 
 func (b *fixedBatches) Consumed(k int) int {
-	own := atMost(b.left(), k, b.size)
 	if b.part != nil {
-		return b.part.Consumed(own)
+		return b.part.Consumed(atMost(math.MaxInt, k, b.size)) // other ranks may have one sample more
 	}
-	return b.first + own
+	return b.first + atMost(b.left(), k, b.size)
 }
 
 func (b *fixedBatches) Step() int {

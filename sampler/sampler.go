@@ -47,7 +47,8 @@ type Part interface {
 	Draw(k int) int64
 
 	// Consumed is how many draws of the global order are consumed after every
-	// rank has taken k of its own.
+	// rank has taken k of its own, or all of them where a rank has fewer. So k may
+	// be greater than Len: with [KeepExact], another rank may have one sample more.
 	Consumed(k int) int
 
 	// From is this rank's share of the rest of the global order, from place draw

@@ -137,7 +137,12 @@ func (p *shardOrder) Draw(k int) int64 {
 	return int64(p.start) + int64(k)*int64(p.world) + int64(p.rank)
 }
 
-func (p *shardOrder) Consumed(k int) int { return p.start + atMost(p.n-p.start, k, p.world) }
+func (p *shardOrder) Consumed(k int) int {
+	if p.mode == DropToEven {
+		k = min(k, p.length) // what is dropped stays in the global order
+	}
+	return p.start + atMost(p.n-p.start, k, p.world)
+}
 
 func (p *shardOrder) From(draw int) Part {
 	mustDraw(draw)

@@ -124,3 +124,18 @@ func TestShardsContinueTwice(t *testing.T) {
 		t.Errorf("%d samples remain after the end", got)
 	}
 }
+
+// TestConsumedCountsRanksThatHaveMore: after more places than a rank has, the others may have one more.
+func TestConsumedCountsRanksThatHaveMore(t *testing.T) {
+	for mode, want := range map[sampler.Mode]int{sampler.PadToEven: 11, sampler.DropToEven: 9, sampler.KeepExact: 11} {
+		for rank := range 3 {
+			s, err := sampler.Shard(sampler.Sequential(11), rank, 3, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Epoch(0).(sampler.Part).Consumed(4); got != want {
+				t.Errorf("%v, rank %d: %d of 11 draws after 4 of every rank, want %d", mode, rank, got, want)
+			}
+		}
+	}
+}

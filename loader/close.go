@@ -45,7 +45,7 @@ func (l *Loader) close() (r *run, ok bool) {
 	if l.closed {
 		return nil, false
 	}
-	l.closed = true
+	l.closed, l.heldAtEnd = true, l.held()
 	return l.run, true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -153,10 +154,12 @@ func TestTimeoutNamesTheStuckSample(t *testing.T) {
 		if len(e.Stuck) != 1 || e.Stuck[0].Index != 5 || e.Stuck[0].Stage != "fetch" || e.Stuck[0].For < time.Minute-10*time.Millisecond {
 			t.Errorf("stuck: %+v", e.Stuck)
 		}
-		for _, want := range []string{"batch 2: not ready after 1m0s", "sample 5 (sample-5) for ", "TestTimeoutNamesTheStuckSample.func1.slow"} {
-			if !strings.Contains(last.Error(), want) {
-				t.Errorf("%q is missing in %q", want, last)
-			}
+		want := regexp.MustCompile(`^loader: epoch 0, batch 2: not ready after 1m0s; worker [01]: sample 5 \(sample-5\) for [\w.]+ in stage fetch$`)
+		if !want.MatchString(last.Error()) { // all in one line
+			t.Errorf("got %q, want %v", last, want)
+		}
+		if stack := e.Stuck[0].Stack; !strings.Contains(stack, "TestTimeoutNamesTheStuckSample.func1.slow") {
+			t.Errorf("the stack of the sample is missing in %q", stack)
 		}
 	})
 }

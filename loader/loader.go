@@ -87,6 +87,7 @@ type Loader struct {
 	run       *run       // the loop that runs, or nil
 	begun     int64      // number of batches that were begun
 	closed    bool
+	heldAtEnd int64 // bytes of slabs and ragged fields when Close began
 	announced int   // number of observers whose LoaderMade has succeeded before parted was set
 	parted    bool  // whether Close calls, or has called, LoaderClosed of those
 	late      error // errors of freeing slabs and closing Readers, for Close to return

@@ -54,7 +54,7 @@ type Stats struct {
 
 	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
 	Slabs     int   // number of slabs, each the memory of one batch
-	SlabBytes int64 // bytes of all slabs and ragged fields
+	SlabBytes int64 // bytes of all slabs and ragged fields; after Close those that Close freed
 
 	Tuning Tuning // what Auto has chosen, and why
 
@@ -125,6 +125,14 @@ func (l *Loader) Stats() Stats {
 func (l *Loader) slabBytes() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return l.heldAtEnd
+	}
+	return l.held()
+}
+
+// held is the bytes of all slabs and ragged fields. The caller holds the mutex.
+func (l *Loader) held() int64 {
 	bytes := l.stocks.size()
 	for _, j := range l.jobs {
 		bytes += j.slab.size.Load()

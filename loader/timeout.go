@@ -10,7 +10,8 @@ import (
 )
 
 // A TimeoutError says that a batch was not complete within [Timeout], or that
-// [Loader.Close] waited that long. It also says what the workers were doing.
+// [Loader.Close] waited that long. It also says what the workers were doing, in one line.
+// Where the longest call hangs, only Stuck[0].Stack says: print it too, if there is one.
 // errors.Is(err, os.ErrDeadlineExceeded) is true for it.
 type TimeoutError struct {
 	After        time.Duration // the Timeout
@@ -27,7 +28,7 @@ type Stuck struct {
 	Index  int    // the sample that is placed; -1 if none is
 	Name   string // the dataset's name for the sample; may be empty
 	Stage  string // the stage that the dataset reports, such as read or decode; may be empty
-	Stack  string // of the goroutine; only in the first of TimeoutError.Stuck
+	Stack  string // of the goroutine, in many lines; only in the first of TimeoutError.Stuck, may be empty
 
 	// For is the time since the call began. Where samples take less than 20 µs on average,
 	// calls count from when the worker began with the batch.
@@ -50,9 +51,6 @@ func (e *TimeoutError) Error() string {
 			break
 		}
 		fmt.Fprintf(&b, "; %v", s)
-	}
-	if len(e.Stuck) > 0 && e.Stuck[0].Stack != "" {
-		fmt.Fprintf(&b, "\n\n%s", e.Stuck[0].Stack)
 	}
 	return b.String()
 }

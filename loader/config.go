@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"math/bits"
+	"os"
 	"runtime"
 	"time"
 
@@ -36,7 +37,8 @@ type config struct {
 	observers    []observer
 	logger       *slog.Logger
 
-	processTime func() (used time.Duration, known bool)
+	processTime   func() (used time.Duration, known bool)
+	processorWait func() (waited time.Duration, known bool)
 
 	slice  time.Duration              // between two looks of the tuner
 	decide func(*tuner, *window) bool // its decision
@@ -60,7 +62,8 @@ func newConfig(options []Option) config {
 		readAhead: 1,
 		budget:    bound,
 
-		processTime: machine.ProcessTime,
+		processTime:   machine.ProcessTime,
+		processorWait: func() (time.Duration, bool) { return machine.ProcessorWait(os.DirFS("/")) },
 
 		slice:  usualSlice,
 		decide: (*tuner).decide,

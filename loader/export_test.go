@@ -15,10 +15,18 @@ func Restless(n int, random func(n int) int) Option {
 	}}
 }
 
-// ProcessTime sets where the loader reads the processor time of the process. Simulated time
-// passes without any.
+// ProcessTime sets where the loader reads the processor time of the process, and that its
+// threads never wait for processors. Simulated time passes without any.
 func ProcessTime(read func() (used time.Duration, known bool)) Option {
-	return Option{func(c *config) { c.processTime = read }}
+	return Option{func(c *config) {
+		c.processTime = read
+		c.processorWait = func() (time.Duration, bool) { return 0, false }
+	}}
+}
+
+// ProcessorWait sets where the loader reads for how long threads have waited for processors.
+func ProcessorWait(read func() (waited time.Duration, known bool)) Option {
+	return Option{func(c *config) { c.processorWait = read }}
 }
 
 // Options are several options as one.

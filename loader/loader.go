@@ -147,7 +147,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	}
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now()}
-	l.meter.read = cfg.processTime
+	l.meter.used, l.meter.queued = cfg.processTime, cfg.processorWait
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged

@@ -5,53 +5,80 @@ import (
 	"time"
 )
 
-// A meter adds up the processor time of the process while loops run.
+// A meter adds up the processor time of the process while loops run, and the time that its
+// threads wait for processors.
 type meter struct {
-	read func() (used time.Duration, known bool)
+	used   func() (time.Duration, bool)
+	queued func() (time.Duration, bool)
 
 	mu      sync.Mutex
-	total   time.Duration // of loops that have ended
-	from    time.Duration // the reading when the loop began
+	total   demand // of loops that have ended
+	from    demand // the reading when the loop began
 	running bool
+	queue   time.Duration // as it was at looked
+	looked  time.Time
+}
+
+// demand is the processor time that the process has had, and for how long its threads waited
+// for more.
+type demand struct{ used, queued time.Duration }
+
+// lookAgain is how old a reading of the wait for processors may be: it takes 16 µs per thread.
+const lookAgain = 100 * time.Millisecond
+
+// read reads both times. One that is not known is 0.
+func (m *meter) read() (d demand) {
+	if now := time.Now(); now.Sub(m.looked) >= lookAgain {
+		m.queue, _ = m.queued()
+		m.looked = now
+	}
+	d.used, _ = m.used()
+	d.queued = m.queue
+	return d
 }
 
 func (m *meter) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.from, m.running = m.read()
+	m.from, m.running = m.read(), true
 }
 
 func (m *meter) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.total, m.running = m.now(), false
+	m.total, m.running = m.sum(), false
 }
 
-// used is the processor time until now. It is 0 if it is not known.
-func (m *meter) used() time.Duration {
+// now is the demand of all loops until now.
+func (m *meter) now() demand {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now()
+	return m.sum()
 }
 
-func (m *meter) now() time.Duration {
+func (m *meter) sum() demand {
 	if !m.running {
 		return m.total
 	}
-	now, _ := m.read()
-	return m.total + max(now-m.from, 0)
+	now := m.read()
+	return demand{
+		used:   m.total.used + max(now.used-m.from.used, 0),
+		queued: m.total.queued + max(now.queued-m.from.queued, 0), // less when threads have ended
+	}
 }
 
-// Workers compute if the process has had at least the share occupied of the processor time
-// that their stages would take. Less than enough of that time is no evidence.
+// Workers compute if the process has had, or its threads have waited for, at least the share
+// occupied of the processor time that their stages would take. Less than enough of that time is
+// no evidence.
 const (
 	occupied = 0.7
 	enough   = 200 * time.Millisecond
 )
 
 // unoccupied reports whether the stages that are known to compute cannot have computed all
-// their time, because the process has had only that share of the processor time for it.
-func (s Stats) unoccupied(processors int) (had float64, is bool) {
+// their time, because the process has had, and has waited for, only that share of the processor
+// time for it.
+func (s Stats) unoccupied(processors int) (wanted float64, is bool) {
 	var computing time.Duration
 	for _, stage := range s.Stages {
 		if computes(stage.Name) {
@@ -62,6 +89,11 @@ func (s Stats) unoccupied(processors int) (had float64, is bool) {
 	if s.ProcessorTime <= 0 || takes < enough {
 		return 0, false
 	}
-	had = float64(s.ProcessorTime) / float64(takes)
-	return had, had < occupied
+	wanted = float64(s.ProcessorTime+s.ProcessorWait) / float64(takes)
+	return wanted, wanted < occupied
+}
+
+// contested is the share of the time that the process's threads wanted a processor and had none.
+func (s Stats) contested() float64 {
+	return float64(s.ProcessorWait) / float64(max(s.ProcessorTime+s.ProcessorWait, 1))
 }

@@ -51,6 +51,11 @@ type Stats struct {
 	// the garbage collector and the loop body included. It is 0 where the system does not tell
 	// it. Go does not tell it for a stage or a worker.
 	ProcessorTime time.Duration
+	// ProcessorWait is the time that threads of the program were ready to run while loops ran and
+	// had no processor, because others had them, or a container's limit was reached, all threads
+	// together. It is read ten times per second at most, and 0 where the system does not tell it:
+	// Linux does.
+	ProcessorWait time.Duration
 
 	Workers   int   // number of workers, with Auto of those that are active; 0 if the loop's goroutine does the work
 	Slabs     int   // number of slabs, each the memory of one batch
@@ -91,6 +96,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Drawing -= earlier.Drawing
 	s.MemoryWait -= earlier.MemoryWait
 	s.ProcessorTime -= earlier.ProcessorTime
+	s.ProcessorWait -= earlier.ProcessorWait
 	s.Stages = slices.Clone(s.Stages)
 	for i := range s.Stages {
 		for _, e := range earlier.Stages {
@@ -117,7 +123,8 @@ func (l *Loader) Stats() Stats {
 	s.Workers, s.Slabs, s.Tuning = l.settings()
 	done, ready := l.effort()
 	s.Busy, s.Drawing, s.MemoryWait, s.Stages, s.Ready = done.busy, done.drawing, done.memoryWait, done.stages, ready
-	s.ProcessorTime = l.meter.used()
+	d := l.meter.now()
+	s.ProcessorTime, s.ProcessorWait = d.used, d.queued
 	s.SlabBytes = l.slabBytes()
 	return s
 }

@@ -125,13 +125,13 @@ func TestStatsAreAGroupInLogs(t *testing.T) {
 	s := loader.Stats{
 		Samples: 1280, Batches: 10, Emptied: 1, Dropped: 130,
 		Wait: loader.Wait{Count: 10, Total: time.Second, Longest: 153 * time.Millisecond, First: 83 * time.Millisecond},
-		Busy: 2 * time.Second, Drawing: time.Millisecond, ProcessorTime: 3 * time.Second, Workers: 2, Slabs: 5, SlabBytes: 1 << 20, Ready: 1,
+		Busy: 2 * time.Second, Drawing: time.Millisecond, ProcessorTime: 3 * time.Second, ProcessorWait: time.Second, Workers: 2, Slabs: 5, SlabBytes: 1 << 20, Ready: 1,
 		Stages: []loader.StageTime{{Name: "read", Count: 1280, Total: 200 * time.Millisecond}},
 	}
 	slog.New(slog.NewTextHandler(&text, nil)).Info("epoch", "loader", s)
 	want := "loader.samples=1280 loader.batches=10 loader.emptied=1 loader.dropped=130" +
 		" loader.wait.total=1s loader.wait.longest=153ms loader.wait.first=83ms loader.body=0s loader.workers=2 loader.busy=2s" +
-		" loader.drawing=1ms loader.memory_wait=0s loader.processor_time=3s loader.stages.read=200ms loader.slabs=5 loader.slab_bytes=1048576 loader.ready=1\n"
+		" loader.drawing=1ms loader.memory_wait=0s loader.processor_time=3s loader.processor_wait=1s loader.stages.read=200ms loader.slabs=5 loader.slab_bytes=1048576 loader.ready=1\n"
 	if got := text.String(); !strings.HasSuffix(got, want) {
 		t.Errorf("got %swant %s", got, want)
 	}

@@ -24,6 +24,7 @@ func (s Stats) LogValue() slog.Value {
 		slog.Duration("drawing", s.Drawing),
 		slog.Duration("memory_wait", s.MemoryWait),
 		slog.Duration("processor_time", s.ProcessorTime),
+		slog.Duration("processor_wait", s.ProcessorWait),
 		slog.Any("stages", slog.GroupValue(stages...)),
 		slog.Int("slabs", s.Slabs),
 		slog.Int64("slab_bytes", s.SlabBytes),

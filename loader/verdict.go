@@ -20,7 +20,8 @@ import (
 // placing their samples; what workers spend most time on. Whether that is waiting or computing,
 // the dataset's stages and the trials of [Auto] tell. Stages that are known to compute, such as
 // decode, may still wait for a lock, or for processors that other programs have: if the program
-// had less than 70 % of the processor time that they would take, the sentence says so.
+// had less than 70 % of the processor time that they would take, the sentence says so, and on
+// Linux, which counts how long threads wait for processors, it says which of the two it is.
 func (s Stats) Verdict() string { return s.verdict(runtime.GOMAXPROCS(0)) }
 
 func (s Stats) verdict(processors int) string {
@@ -68,7 +69,7 @@ func (s Stats) work(processors int, waits string) string {
 		stage.Total = s.Busy
 	}
 	text := fmt.Sprintf("%s takes %s of the work of %s, and %s", name, percent(stage.Total, s.Busy), s.crew(), waits)
-	had, unoccupied := s.unoccupied(processors)
+	wanted, unoccupied := s.unoccupied(processors)
 	switch {
 	case staged && stage.Name == dataset.StageRead:
 		return fmt.Sprintf("storage is the limit: %s: %s", text,
@@ -86,9 +87,13 @@ func (s Stats) work(processors int, waits string) string {
 		return fmt.Sprintf("it is not known whether %s waits or computes: it %s: %s", name,
 			text[len(name)+1:], s.choice("call it StageRead if it waits for storage, or let Auto find the workers", s.found("call it StageRead if it waits for storage")))
 	}
-	if unoccupied {
+	switch {
+	case unoccupied && s.ProcessorWait > 0:
+		return fmt.Sprintf("%s waits rather than computes: it %s, but the program used %.0f%% of the processor time for that, or waited for it: look for a lock in it",
+			name, text[len(name)+1:], 100*wanted)
+	case unoccupied:
 		return fmt.Sprintf("it is not known whether %s computes or waits: it %s, but the program had only %.0f%% of the processor time for that: look for a lock in it, or for other programs that take the processors",
-			name, text[len(name)+1:], 100*had)
+			name, text[len(name)+1:], 100*wanted)
 	}
 	cheaper := "data that was preprocessed"
 	switch {
@@ -97,6 +102,9 @@ func (s Stats) work(processors int, waits string) string {
 		cheaper = "samples of fewer bytes"
 	case stage.Name == stageCollate:
 		cheaper = "a cheaper Collate"
+	}
+	if share := s.contested(); share > 1-occupied {
+		return fmt.Sprintf("processors are the limit: %s, and the program waits for a processor %.0f%% of the time that it wants one: more processors help, fewer other programs, or %s", text, 100*share, cheaper)
 	}
 	return fmt.Sprintf("processors are the limit: %s: more processors help, or %s", text, cheaper)
 }

@@ -229,6 +229,57 @@ func TestVerdictNamesTheBottleneckOfMadeLoads(t *testing.T) {
 	}
 }
 
+// TestVerdictTellsWaitingForProcessorsFromOtherWaits: two workers report that they decode all the
+// time of ten seconds, on two processors.
+func TestVerdictTellsWaitingForProcessorsFromOtherWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const second = time.Second
+	for _, c := range []struct {
+		had, waited time.Duration
+		want        string
+	}{
+		{20 * second, 0, "processors are the limit: the stage decode takes 100% of the work of 2 workers, and the loop waits 100% of its time: more processors help, or data that was preprocessed"},
+		{18 * second, 2 * second, "processors are the limit: the stage decode takes 100% of the work of 2 workers, and the loop waits 100% of its time: more processors help, or data"},
+		{8 * second, 12 * second, "processors are the limit: the stage decode takes 100% of the work of 2 workers, and the loop waits 100% of its time, and the program waits for a processor 60% of the time that it wants one: more processors help, fewer other programs, or data that was preprocessed"},
+		{8 * second, 4 * second, "the stage decode waits rather than computes: it takes 100% of the work of 2 workers, and the loop waits 100% of its time, but the program used 60% of the processor time for that, or waited for it: look for a lock in it"},
+		{8 * second, 0, "it is not known whether the stage decode computes or waits: it takes 100% of the work of 2 workers, and the loop waits 100% of its time, but the program had only 40% of the processor time for that: look for a lock in it, or for other programs that take the processors"},
+		{0, 0, "processors are the limit"},
+	} {
+		s := loader.Stats{
+			Samples: 100, Batches: 100, Workers: 2, Slabs: 5, Busy: 20 * second,
+			Wait:          loader.Wait{Count: 100, Total: 10 * second, Longest: second / 10, First: second / 10},
+			Stages:        []loader.StageTime{{Name: dataset.StageDecode, Count: 100, Total: 20 * second}},
+			ProcessorTime: c.had, ProcessorWait: c.waited,
+		}
+		if got := s.Verdict(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%v of processor time and %v of waiting for it: got %q, want %q", c.had, c.waited, got, c.want)
+		}
+	}
+}
+
+// TestStatsCountTheWaitForProcessorsOfLoops, and nothing that comes before, between and after them.
+func TestStatsCountTheWaitForProcessorsOfLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, looks := time.Now(), 0
+		waits := loader.ProcessorWait(func() (time.Duration, bool) { looks++; return 2 * time.Since(begun), true })
+		l := loadertest.New(t, staged(10, always(0), always(time.Second)), loader.Workers(1), waits)
+		for epoch := range 2 {
+			time.Sleep(time.Minute)
+			for range l.Epoch(t.Context(), epoch) {
+			}
+		}
+		time.Sleep(time.Minute)
+		for range 100 {
+			if got := l.Stats().ProcessorWait; got != 40*time.Second {
+				t.Fatalf("got %v for two loops of 10 s, want twice as much as they took", got)
+			}
+		}
+		if looks > 10 {
+			t.Errorf("%d looks at the system's files", looks)
+		}
+	})
+}
+
 // TestVerdictAgreesWithAuto has samples that only wait, without stages, or in a stage for
 // which the dataset has another name than read. Auto finds that more workers load more, up
 // to the most that it takes.

@@ -25,7 +25,7 @@ func Torch(n int, seed uint64) Sampler {
 // [Repeat] over TorchManualSeed gives the orders of DataLoader(dataset,
 // sampler=RandomSampler(dataset, num_samples=draws)).
 //
-// Memory, time and panics are those of [Torch].
+// Memory, time and panics are those of [Torch], also of a late epoch.
 func TorchManualSeed(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchManualSeed", n, torchSeeds{seed, newTorchConfig(options)})
 }
@@ -38,8 +38,7 @@ func TorchManualSeed(n int, seed uint64, options ...TorchOption) Sampler {
 // [Repeat] over TorchGenerator gives the orders of DataLoader(dataset,
 // generator=g, sampler=RandomSampler(dataset, num_samples=draws, generator=g)).
 //
-// Memory and panics are those of [Torch]. Epochs that are requested out of order
-// take longer: some nanoseconds for every sample of all earlier epochs.
+// Memory, time and panics are those of [Torch]: earlier epochs are not drawn.
 func TorchGenerator(n int, seed uint64, options ...TorchOption) Sampler {
 	return newTorch("TorchGenerator", n, &torchContinued{seed: seed, torchConfig: newTorchConfig(options)})
 }

@@ -1,10 +1,12 @@
 package sampler_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -138,5 +140,32 @@ func TestTorchKeepsTheLastTwoEpochs(t *testing.T) {
 	})
 	if n > 1 { // the interface's
 		t.Errorf("asking again takes %v allocations", n)
+	}
+}
+
+// TestALateEpochTakesTheTimeOfAnEarlyOne: whoever asks a service for the last epoch would keep it
+// from answering anybody if all earlier ones were drawn.
+func TestALateEpochTakesTheTimeOfAnEarlyOne(t *testing.T) {
+	const n = 1000
+	repeated := func(s sampler.Sampler) sampler.Sampler { return must(sampler.Repeat(s, 100*n)) }
+	for name, make := range map[string]func() sampler.Sampler{
+		"Torch":                     func() sampler.Sampler { return sampler.Torch(n, 1) },
+		"TorchManualSeed":           func() sampler.Sampler { return sampler.TorchManualSeed(n, 1) },
+		"TorchGenerator":            func() sampler.Sampler { return sampler.TorchGenerator(n, 1) },
+		"TorchManualSeed, repeated": func() sampler.Sampler { return repeated(sampler.TorchManualSeed(n, 1)) },
+		"TorchGenerator, repeated":  func() sampler.Sampler { return repeated(sampler.TorchGenerator(n, 1)) },
+	} {
+		var s sampler.Sampler
+		hostile.Bounded(t, 0, 8*100*n, func() {
+			s = make()
+			s.Epoch(math.MaxInt32 - 2)
+		})
+		next := s.Epoch(math.MaxInt32 - 1)
+		if !slices.Equal(indices(make().Epoch(math.MaxInt32-1)), indices(next)) {
+			t.Errorf("%s: the last epoch differs after another one was made", name)
+		}
+		if slices.Equal(indices(next), indices(s.Epoch(math.MaxInt32-2))) {
+			t.Errorf("%s: two epochs are equal", name)
+		}
 	}
 }

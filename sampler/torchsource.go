@@ -1,7 +1,7 @@
 package sampler
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"github.com/penstock-go/penstock/internal/torchrand"
 )
@@ -28,11 +28,12 @@ func newTorchConfig(options []TorchOption) torchConfig {
 	return c
 }
 
-// drawBaseSeed takes a DataLoader's base seed from g at the beginning of an epoch.
-func (c torchConfig) drawBaseSeed(g *torchrand.Generator, epoch int) {
-	if !c.persistent || epoch == 0 {
-		g.Seed()
+// baseSeeds is how many base seeds a DataLoader has drawn after that many epochs.
+func (c torchConfig) baseSeeds(epochs uint64) uint64 {
+	if c.persistent {
+		return min(epochs, 1)
 	}
+	return epochs
 }
 
 // A torchSource gives every epoch the generator of its permutations.
@@ -64,12 +65,8 @@ type torchSeeds struct {
 func (s torchSeeds) fresh() torchSource { return s }
 
 func (s torchSeeds) generator(epoch, _, _ int) *torchrand.Generator {
-	global := torchrand.New(s.seed)
-	for e := range epoch {
-		s.drawBaseSeed(global, e)
-		global.Seed()
-	}
-	s.drawBaseSeed(global, epoch)
+	global, before := torchrand.New(s.seed), uint64(epoch)
+	global.SkipSeeds(before + s.baseSeeds(before+1))
 	return torchrand.New(global.Seed())
 }
 
@@ -77,10 +74,13 @@ func (s torchSeeds) generator(epoch, _, _ int) *torchrand.Generator {
 type torchContinued struct {
 	seed uint64
 	torchConfig
+	last atomic.Pointer[begun] // the epoch that was asked for last; the next one is near
+}
 
-	mu    sync.Mutex
-	epoch int                  // the epoch that next is for
-	next  *torchrand.Generator // in its state before that epoch; nil at first
+// begun is the generator before the first number of an epoch.
+type begun struct {
+	epoch     uint64
+	generator torchrand.Generator
 }
 
 func (s *torchContinued) fresh() torchSource {
@@ -88,20 +88,14 @@ func (s *torchContinued) fresh() torchSource {
 }
 
 func (s *torchContinued) generator(epoch, n, permutations int) *torchrand.Generator {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.next == nil || s.epoch > epoch {
-		s.epoch, s.next = 0, torchrand.New(s.seed)
+	to, from := uint64(epoch), s.last.Load()
+	if from == nil || from.epoch > to {
+		from = &begun{0, *torchrand.New(s.seed)}
 	}
-	for {
-		s.drawBaseSeed(s.next, s.epoch)
-		requested := *s.next
-		for range permutations {
-			s.next.SkipPerm(n)
-		}
-		s.epoch++
-		if s.epoch > epoch {
-			return &requested
-		}
-	}
+	g := from.generator
+	g.SkipPerms(to-from.epoch, permutations, n)
+	g.SkipSeeds(s.baseSeeds(to) - s.baseSeeds(from.epoch))
+	s.last.Store(&begun{to, g})
+	g.SkipSeeds(s.baseSeeds(to+1) - s.baseSeeds(to))
+	return &g
 }

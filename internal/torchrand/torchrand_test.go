@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"flag"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func TestPermIsTorchRandperm(t *testing.T) {
@@ -51,7 +54,7 @@ func TestTwisterIsMT19937(t *testing.T) {
 	}
 	skipped.seed(5489)
 	for _, n := range []int{0, 1, 623, 624, 0, 625, 8126} {
-		skipped.skip(n)
+		skipped.skip(1, uint64(n))
 	}
 	if got := skipped.next(); got != 4123659995 {
 		t.Errorf("10000th number after skips is %d, want 4123659995", got)
@@ -136,7 +139,7 @@ func TestLargePerms(t *testing.T) {
 		if got := hex.EncodeToString(sum.Sum(nil)); got != c.sum {
 			t.Errorf("n %d, seed %d: SHA-256 is %s, want %s", c.n, c.seed, got, c.sum)
 		}
-		skipped.SkipPerm(c.n)
+		skipped.SkipPerms(1, 1, c.n)
 		for name, g := range map[string]*Generator{"the permutation": g, "leaving it out": skipped} {
 			if got := g.next64() & math.MaxInt32; got != c.next {
 				t.Errorf("n %d, seed %d: after %s the generator gives %d, want %d", c.n, c.seed, name, got, c.next)
@@ -150,12 +153,51 @@ func TestSkippingLeavesTheGeneratorAsDrawingDoes(t *testing.T) {
 		drawn, skipped := New(3), New(3)
 		for range 3 {
 			drawn.Perm(n)
-			skipped.SkipPerm(n)
 		}
+		skipped.SkipPerms(3, 1, n)
 		if got, want := skipped.Seed(), drawn.Seed(); got != want {
 			t.Errorf("n %d: %d after three skipped permutations, want %d", n, got, want)
 		}
 	}
+}
+
+// TestAJumpIsAsManyTwists compares with twists one by one.
+func TestAJumpIsAsManyTwists(t *testing.T) {
+	var twisted, jumped twister
+	twisted.seed(7)
+	begin, twists := twisted, uint64(0)
+	for _, n := range []uint64{1, 2, 3, 31, 32, 1000, 4097, 20_011} {
+		for ; twists < n; twists++ {
+			twisted.twist()
+		}
+		jumped = begin
+		if jumped.jump(0, n); jumped != twisted {
+			t.Errorf("%d twists: another state", n)
+		}
+	}
+}
+
+// TestLongJumpsAddUp compares jumps that are too long for anything else with two halves of them,
+// and with other factors.
+func TestLongJumpsAddUp(t *testing.T) {
+	for _, n := range []uint64{1 << 40, 1<<64 - 1, 12_345_678_901_234_567_890} {
+		var once, twice, factors twister
+		for _, g := range []*twister{&once, &twice, &factors} {
+			g.seed(7)
+		}
+		once.skip(n, 30)
+		twice.skip(n, 13)
+		twice.skip(n, 17)
+		factors.skip(2, n)
+		factors.skip(28, n)
+		if once != twice || once != factors {
+			t.Errorf("%d·30 numbers: another state", n)
+		}
+	}
+}
+
+func TestAnyNumberIsSkippedInTime(t *testing.T) {
+	hostile.Bounded(t, 0, 0, func() { New(1).SkipPerms(math.MaxUint64, math.MaxInt32, math.MaxInt32) })
 }
 
 func TestPermIsAPermutation(t *testing.T) {
@@ -174,4 +216,16 @@ func BenchmarkPerm(b *testing.B) {
 		Perm(n, 1)
 	}
 	b.ReportMetric(float64(b.N)*n/b.Elapsed().Seconds(), "indices/s")
+}
+
+func BenchmarkSkip(b *testing.B) {
+	for _, n := range []uint64{far - 1, far, 1 << 50} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var t twister
+			t.seed(1)
+			for b.Loop() {
+				t.skip(words, n)
+			}
+		})
+	}
 }

@@ -1,5 +1,7 @@
 package torchrand
 
+import "math/bits"
+
 // The parameters of MT19937. Source: Matsumoto, Nishimura, "Mersenne Twister: a
 // 623-dimensionally equidistributed uniform pseudo-random number generator",
 // ACM TOMACS 8 (1998); the seeding is that of the authors' 2002 revision.
@@ -36,12 +38,25 @@ func (t *twister) next() uint32 {
 	return y ^ y>>18
 }
 
-// skip skips the next n numbers.
-func (t *twister) skip(n int) {
-	for ; n > words-t.used; t.twist() {
-		n -= words - t.used
+// far is from how many twists on a jump takes less time.
+const far = 8000
+
+// skip skips n numbers, as often as times says.
+func (t *twister) skip(times, n uint64) {
+	high, low := bits.Mul64(times, n)
+	low, carry := bits.Add64(low, uint64(t.used), 0)
+	high += carry
+	// So many twists, and then so many words of the state.
+	high, rest := high/words, high%words
+	low, rest = bits.Div64(rest, low, words)
+	if high > 0 || low >= far {
+		t.jump(high, low)
+	} else {
+		for range low {
+			t.twist()
+		}
 	}
-	t.used += n
+	t.used = int(rest)
 }
 
 // twist replaces the whole state by the next one.

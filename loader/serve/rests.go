@@ -12,13 +12,22 @@ type rests struct {
 	s     *Server
 	turns chan struct{} // a token for each epoch that is being planned
 
-	mu sync.Mutex
-	m  map[restKey]loader.Rest
+	mu     sync.Mutex // not held while an epoch is planned
+	m      map[restKey]*planning
+	closed bool
+	group  sync.WaitGroup // of those that are being planned
 }
 
 type restKey struct {
 	share
 	epoch, draw int
+}
+
+// A planning is the plan of an epoch, for all requests that need it.
+type planning struct {
+	done chan struct{} // closed when the rest is set
+	rest loader.Rest
+	err  error
 }
 
 // most is the number of entries that rests keeps.
@@ -28,42 +37,77 @@ const most = 1024
 // plan of a batch sampler may be large.
 const planned = 4
 
-// of is what remains of an epoch after a draw.
-func (r *rests) of(ctx context.Context, of share, epoch, draw int) (rest loader.Rest, err error) {
+// of is what remains of an epoch after a draw. A sampler may plan for long, and cannot be stopped:
+// then only those wait who need this epoch, and another one if as many as planned take as long. They
+// wait until ctx is done.
+func (r *rests) of(ctx context.Context, of share, epoch, draw int) (loader.Rest, error) {
 	key := restKey{of, epoch, draw}
-	if rest, ok := r.known(key); ok {
-		return rest, nil
+	r.mu.Lock()
+	p := r.m[key]
+	r.mu.Unlock()
+	if p == nil {
+		select {
+		case r.turns <- struct{}{}:
+			p = r.begin(key)
+		case <-ctx.Done():
+			return loader.Rest{}, ctx.Err()
+		}
 	}
 	select {
-	case r.turns <- struct{}{}:
-		defer func() { <-r.turns }()
+	case <-p.done:
+		return p.rest, p.err
 	case <-ctx.Done():
-		return rest, ctx.Err()
+		return loader.Rest{}, ctx.Err()
 	}
-	if rest, ok := r.known(key); ok { // a request that came before has planned it
-		return rest, nil
-	}
-	schedule, err := r.s.schedule(of)
-	if err != nil {
-		return rest, err
-	}
-	p := schedule.Position(epoch)
-	p.Draw = draw
-	if rest, err = schedule.Rest(p); err != nil {
-		return rest, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.m) >= most || r.m == nil {
-		r.m = make(map[restKey]loader.Rest)
-	}
-	r.m[key] = rest
-	return rest, nil
 }
 
-func (r *rests) known(key restKey) (rest loader.Rest, ok bool) {
+// begin plans an epoch, and gives back the turn after it, unless another request has begun to.
+func (r *rests) begin(key restKey) *planning {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rest, ok = r.m[key]
-	return rest, ok
+	p := r.m[key]
+	switch {
+	case p == nil && !r.closed:
+		if len(r.m) >= most || r.m == nil {
+			r.m = make(map[restKey]*planning)
+		}
+		p = &planning{done: make(chan struct{}), err: loader.ErrGoexit} // unless the sampler returns
+		r.m[key] = p
+		r.group.Go(func() { r.plan(key, p) })
+		return p
+	case p == nil:
+		p = &planning{done: make(chan struct{}), err: errClosed}
+		close(p.done)
+	}
+	<-r.turns
+	return p
+}
+
+// plan computes the rest of an epoch. The next request tries again after an error.
+func (r *rests) plan(key restKey, p *planning) {
+	defer func() {
+		<-r.turns
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if p.err != nil && r.m[key] == p {
+			delete(r.m, key)
+		}
+		close(p.done)
+	}()
+	schedule, err := r.s.schedule(key.share)
+	if err != nil {
+		p.err = err
+		return
+	}
+	from := schedule.Position(key.epoch)
+	from.Draw = key.draw
+	p.rest, p.err = schedule.Rest(from)
+}
+
+// close waits for the epochs that are being planned.
+func (r *rests) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.group.Wait()
 }

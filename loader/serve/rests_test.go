@@ -75,9 +75,51 @@ func TestRequestsThatWaitUseThePlanOfThoseBefore(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := planned.Load() - before; got < 1 || got > 4 {
-			t.Errorf("the epoch was planned %d times, want at most 4: at once", got)
+		if got := planned.Load() - before; got != 1 {
+			t.Errorf("the epoch was planned %d times, want once", got)
 		}
+	})
+}
+
+// stuck is a sampler that waits before it gives the order of a late epoch.
+type stuck struct {
+	sampler.Sampler
+	proceed chan struct{}
+}
+
+func (s stuck) Epoch(epoch int) sampler.Order {
+	if epoch >= 100 {
+		<-s.proceed
+	}
+	return s.Sampler.Epoch(epoch)
+}
+
+func TestASlowOrderKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		s := newServer(t, samples(40), serve.Loader(loader.BatchSize(4), loader.Sampler(stuck{sampler.Sequential(40), proceed})))
+		ask := func(path string, want int, after time.Duration) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			begun, w := time.Now(), httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/"+s.Plan()+"/"+path, nil))
+			if took := time.Since(begun); w.Code != want || took != after {
+				t.Errorf("%s: status %d after %v, want %d after %v", path, w.Code, took, want, after)
+			}
+		}
+		ask("100/0-1", 499, time.Second)
+		ask("101/0-1/0", 499, time.Second)
+		ask("102/0-1", 499, time.Second)
+		ask("100/0-1", 499, time.Second) // it does not take another turn
+		ask("1/0-1/0", 200, 0)
+		ask("103/0-1", 499, time.Second)
+		ask("1/0-1/9", 200, 0) // its order is known
+		ask("2/0-1", 499, time.Second)
+		close(proceed)
+		synctest.Wait()
+		ask("2/0-1", 200, 0)
+		ask("103/0-1/9", 200, 0)
 	})
 }
 

@@ -212,6 +212,9 @@ func (s *Server) Drain() { s.draining.Store(true) }
 func (s *Server) Close() error {
 	s.Drain()
 	var err error
-	s.close.Do(func() { err = s.lanes.close() })
+	s.close.Do(func() {
+		err = s.lanes.close()
+		s.rests.close()
+	})
 	return err
 }

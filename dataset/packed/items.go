@@ -12,6 +12,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // Items makes a dataset of files with one raw record each: the files of fsys
@@ -134,7 +135,7 @@ func WriteItems(ctx context.Context, dir string, ds dataset.Dataset) error {
 }
 
 func writeItem(name string, s dataset.Slot) (err error) {
-	f, err := os.Create(name)
+	f, err := private.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}

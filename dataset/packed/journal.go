@@ -105,6 +105,11 @@ func (p *Writer) replaces(line string) error {
 // valid line ends.
 func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept int64) (int64, error) {
 	samples := bufio.NewReaderSize(p.part, 256<<10)
+	part, err := p.part.Stat()
+	if err != nil {
+		return 0, err
+	}
+	left := part.Size() // bytes that no line has noted yet
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -125,8 +130,12 @@ func (p *Writer) resumeSamples(ctx context.Context, lines *bufio.Reader, kept in
 			}
 			size := p.trailer.layout.fixed
 			for _, s := range entry.sizes {
+				if int64(s) > left {
+					return kept, nil
+				}
 				size += int64(s)
 			}
+			left -= size
 			sum := crc32.New(castagnoli())
 			switch _, err := io.CopyN(sum, samples, size); {
 			case err == io.EOF:

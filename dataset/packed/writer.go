@@ -17,7 +17,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
 	"github.com/penstock-go/penstock/internal/journal"
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // A Writer writes a file for [Open] step by step. If the program is killed, the
@@ -54,8 +54,8 @@ type SkippedSample struct {
 // Create begins the file at path, or continues it. To continue, it reads the
 // samples that exist and keeps them up to the first one with a wrong checksum.
 // [Writer.Next] is then the first index to append. It is an error if path.part
-// has samples of another source, fields or classes. A finished file at path stays
-// as it is until [Writer.Finish] replaces it.
+// has samples of another source, fields or classes, or if one of the two files is another
+// user's or a link. A finished file at path stays as it is until [Writer.Finish] replaces it.
 func Create(ctx context.Context, path string, spec dataset.Spec, options ...Option) (*Writer, error) {
 	p := &Writer{path: path, config: configOf(options)}
 	var err error
@@ -66,10 +66,10 @@ func Create(ctx context.Context, path string, spec dataset.Spec, options ...Opti
 		return nil, p.wrote(err)
 	}
 	// A Writer that was given up may still have the files open. Windows, too, lets them be renamed then.
-	if p.part, err = shared.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if p.part, err = private.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, p.wrote(err)
 	}
-	if p.journal, err = shared.OpenFile(path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
+	if p.journal, err = private.OpenFile(path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
 		err = p.resume(ctx)
 	}
 	if err != nil {
@@ -254,7 +254,7 @@ func (p *Writer) finish() error {
 		_ = dir.Sync()
 		dir.Close()
 	}
-	return shared.Remove(p.path + ".journal")
+	return os.Remove(p.path + ".journal")
 }
 
 // Close closes the files. If the Writer is not finished, the next one

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // The folder of a spool holds
@@ -79,7 +78,7 @@ type ending struct {
 
 // A folder is the folder of a spool, which this process has locked.
 type folder struct {
-	dir  string
+	dir  *private.Folder
 	sync bool
 	lock *os.File
 }
@@ -87,40 +86,53 @@ type folder struct {
 // openFolder makes the folder or opens one that exists, locks it, and removes what a
 // process has left that was killed.
 func openFolder(dir string, want description, sync bool) (*folder, error) {
-	if err := shared.Supported(); err != nil {
+	if err := private.Supported(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	opened, err := private.Open(dir)
+	if err != nil {
 		return nil, files.Cause(err)
 	}
-	f := &folder{dir: dir, sync: sync}
+	f := &folder{dir: opened, sync: sync}
+	if err := f.begin(want); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+func (f *folder) begin(want description) error {
 	names, err := f.names()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if foreign := slices.IndexFunc(names, func(n string) bool { return n != lockName && !isPart.MatchString(n) }); foreign >= 0 && !slices.Contains(names, describedName) {
-		return nil, fmt.Errorf("holds %s and no %s: want an empty folder, or a spool", names[foreign], describedName)
+		return fmt.Errorf("holds %s and no %s: want an empty folder, or a spool", names[foreign], describedName)
 	}
-	if f.lock, err = shared.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, files.Cause(err)
+	if f.lock, err = f.dir.OpenFile(lockName, os.O_RDWR|os.O_CREATE); err != nil {
+		return files.Cause(err)
 	}
-	free, err := shared.TryLock(f.lock)
+	free, err := private.TryLock(f.lock)
 	if err == nil && !free {
 		err = errors.New("another process uses it, or another Dataset of this one")
 	}
 	if err == nil {
 		err = f.prepare(names, want)
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.lock.Close())
+	return err
+}
+
+// close gives the folder to others.
+func (f *folder) close() error {
+	if f.lock == nil {
+		return f.dir.Close()
 	}
-	return f, nil
+	return errors.Join(f.lock.Close(), f.dir.Close())
 }
 
 func (f *folder) prepare(names []string, want description) error {
 	for _, name := range names {
 		if isPart.MatchString(name) {
-			if err := shared.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return files.Cause(err)
 			}
 		}
@@ -135,11 +147,9 @@ func (f *folder) prepare(names []string, want description) error {
 	return f.save(describedName, want)
 }
 
-func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
-
 // names lists the files.
 func (f *folder) names() ([]string, error) {
-	entries, err := os.ReadDir(f.dir)
+	entries, err := f.dir.ReadDir(".")
 	if err != nil {
 		return nil, files.Cause(err)
 	}
@@ -152,16 +162,10 @@ func (f *folder) names() ([]string, error) {
 
 // load reads a file of JSON. It reports false if there is none.
 func (f *folder) load(name string, to any) (ok bool, err error) {
-	info, err := os.Stat(f.path(name))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	text, err := f.dir.ReadFile(name, mostJSON)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
-	case err != nil:
-		return false, files.Cause(err)
-	case !info.Mode().IsRegular() || info.Size() > mostJSON:
-		return false, fmt.Errorf("%s is not of a spool: %d bytes, %v", name, info.Size(), info.Mode())
 	}
-	text, err := os.ReadFile(f.path(name))
 	if err != nil {
 		return false, files.Cause(err)
 	}
@@ -177,26 +181,26 @@ func (f *folder) save(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	return f.appear(name, func(path string) error { return f.write(path, text, []byte("\n")) })
+	return f.appear(name, func(part string) error { return f.write(part, text, []byte("\n")) })
 }
 
 // appear writes a file under another name, and gives it its own when it is whole.
-func (f *folder) appear(name string, write func(path string) error) error {
-	part := f.path(name + partEnd)
+func (f *folder) appear(name string, write func(part string) error) error {
+	part := name + partEnd
 	err := write(part)
 	if err == nil {
-		err = f.rename(part, f.path(name))
+		err = f.rename(part, name)
 	}
 	if err != nil {
-		_ = shared.Remove(part) // else the next process does it
+		_ = f.dir.Remove(part) // else the next process does it
 		return fmt.Errorf("write %s: %w", name, files.Cause(err))
 	}
 	return nil
 }
 
 // write writes a file of these parts, through to the device with Sync.
-func (f *folder) write(path string, parts ...[]byte) (err error) {
-	file, err := shared.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func (f *folder) write(name string, parts ...[]byte) (err error) {
+	file, err := f.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}
@@ -214,14 +218,14 @@ func (f *folder) write(path string, parts ...[]byte) (err error) {
 
 func (f *folder) rename(from, to string) error {
 	if f.sync {
-		return shared.RenameSynced(from, to)
+		return f.dir.RenameSynced(from, to)
 	}
-	return os.Rename(from, to)
+	return f.dir.Rename(from, to)
 }
 
 // remove removes a block.
 func (f *folder) remove(b block) error {
-	err := shared.Remove(f.path(blockName(b.first)))
+	err := f.dir.Remove(blockName(b.first))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", blockName(b.first), files.Cause(err))
 	}
@@ -231,7 +235,7 @@ func (f *folder) remove(b block) error {
 // contents reads a block's table and marks.
 func (f *folder) contents(first int) (c contents, file *os.File, err error) {
 	name := blockName(first)
-	file, err = shared.Open(f.path(name))
+	file, err = f.dir.Open(name)
 	if err != nil {
 		return c, nil, fmt.Errorf("%s: %w", name, files.Cause(err))
 	}
@@ -301,7 +305,7 @@ func (f *folder) removeFrom(first int, names []string) error {
 		}
 	}
 	for _, name := range gone {
-		if err := shared.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return files.Cause(err)
 		}
 	}

@@ -40,7 +40,7 @@ func openSpool(dir string, spec dataset.Spec, c config, again bool) (*spool, err
 	}
 	s := &spool{folder: f, cfg: c, handles: handles{folder: f}, changed: make(chan struct{})}
 	if err := s.restore(again); err != nil {
-		return nil, errors.Join(err, f.lock.Close())
+		return nil, errors.Join(err, f.close())
 	}
 	return s, nil
 }
@@ -124,7 +124,7 @@ func (s *spool) seal(force bool) (sealed bool, err error) {
 		return false, nil
 	}
 	b := block{first: s.draft.first, count: s.draft.count, size: size}
-	err = s.appear(blockName(b.first), func(path string) error { return s.write(path, s.draft.records, s.draft.tail()) })
+	err = s.appear(blockName(b.first), func(part string) error { return s.write(part, s.draft.records, s.draft.tail()) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -279,5 +279,5 @@ func (s *spool) close() error {
 	s.closed = true
 	s.change()
 	s.mu.Unlock()
-	return errors.Join(err, s.handles.close(), s.lock.Close())
+	return errors.Join(err, s.handles.close(), s.folder.close())
 }

@@ -128,8 +128,8 @@ type Dataset struct {
 }
 
 // New makes a dataset of the records of source, with a spool in the folder dir. It makes
-// the folder if there is none. An existing folder must be empty or the spool of an
-// earlier run with the same fields, [Window] and [Seed]. Then the source continues
+// the folder if there is none. An existing folder must be its user's alone to change, and empty
+// or the spool of an earlier run with the same fields, [Window] and [Seed]. Then the source continues
 // after the last record there: a [Seeker] is told to, and any other one is taken to be at
 // that place.
 //

@@ -29,8 +29,10 @@
 //
 // The folder must be on a local disk, because locks of network file systems are not
 // reliable. It holds no names and no credentials, only hashes and the bytes of objects,
-// and only its user can read it. On Windows it must be on NTFS, where a block can be
-// replaced while it is read, and it has the permissions of the folder that it is in.
+// and only its user can read it. [New] refuses a folder that belongs to another user, or to which
+// others can write, because whoever writes to it chooses the bytes that are read; symbolic links in it are not
+// followed. On Windows it must be on NTFS, where a block can be replaced while it is read, and it has the
+// permissions of the folder that it is in.
 //
 // # Errors
 //
@@ -67,7 +69,7 @@ type Cache struct {
 
 // New makes a cache of the blocks of s in the folder dir, which takes limit bytes at most.
 // It makes the folder if there is none. An existing folder must be empty or one that New
-// has made.
+// has made, and its user's alone to change.
 //
 // The limit must be at least four times [BlockSize], because blocks are stored next to
 // each other while they are written: 256 MiB by default. It counts the bytes of files.
@@ -246,7 +248,7 @@ func (c *Cache) Forget(o objects.Object, off, n int64) {
 	for first, n := range c.blocks(off, n) {
 		if k := c.keyOf(o, first, n); c.folder.has(k) {
 			c.count.damaged.Add(1)
-			err := c.folder.soon(c.folder.removal(c.folder.block(k)))
+			err := c.folder.soon(c.folder.removal(blockName(k)))
 			c.count.failed(err)
 			if errors.Is(err, errHeld) {
 				return
@@ -272,7 +274,7 @@ func (c *Cache) load(ctx context.Context, k key, p []byte) bool {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errDamaged):
 		c.count.damaged.Add(1)
-		c.failed(ctx, c.folder.with(ctx, c.folder.removal(c.folder.block(k))))
+		c.failed(ctx, c.folder.with(ctx, c.folder.removal(blockName(k))))
 	default:
 		c.count.failed(err)
 	}
@@ -301,5 +303,5 @@ func (c *Cache) failed(ctx context.Context, err error) {
 
 // String says what is cached where: "blocks of https://data.example.org/ in /var/cache/photos, at most 100 GiB".
 func (c *Cache) String() string {
-	return fmt.Sprintf("blocks of %s in %s, at most %s", c.identity, c.folder.dir, figures.Bytes(c.folder.limit))
+	return fmt.Sprintf("blocks of %s in %s, at most %s", c.identity, c.folder.dir.Name(), figures.Bytes(c.folder.limit))
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // A folder holds blocks, and what several processes need to agree on them:
@@ -27,7 +27,7 @@ import (
 //
 // Files with other names are not touched and not counted.
 type folder struct {
-	dir     string
+	dir     *private.Folder
 	limit   int64
 	session string
 
@@ -47,6 +47,7 @@ const (
 	lockName      = "lock"
 	sessionEnd    = ".session"
 	sessionDigits = 16
+	mostTag       = 4 << 10 // bytes
 
 	// The first line makes programs for backups leave the folder out:
 	// https://bford.info/cachedir/
@@ -62,21 +63,20 @@ var (
 
 // openFolder makes a folder, or opens one that exists.
 func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) {
-	if err := shared.Supported(); err != nil {
+	if err := private.Supported(); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, limit: limit, turn: make(chan struct{}, 1), closing: make(chan struct{})}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, files.Cause(err)
-	}
-	if err := f.claim(); err != nil {
-		return nil, err
-	}
-	lock, err := shared.OpenFile(f.path(lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	opened, err := private.Open(dir)
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	f.lock = lock
+	f := &folder{dir: opened, limit: limit, turn: make(chan struct{}, 1), closing: make(chan struct{})}
+	if err = f.claim(); err == nil {
+		f.lock, err = opened.OpenFile(lockName, os.O_RDWR|os.O_CREATE)
+	}
+	if err != nil {
+		return nil, errors.Join(files.Cause(err), opened.Close())
+	}
 	err = f.with(context.Background(), func(s *state) error {
 		if err := f.begin(); err != nil {
 			return err
@@ -89,18 +89,16 @@ func openFolder(dir string, limit int64, unused time.Duration) (*folder, error) 
 	return f, nil
 }
 
-func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
+func blockName(k key) string { return filepath.Join(string(k[:2]), string(k[2:])) }
 
-func (f *folder) block(k key) string { return filepath.Join(f.dir, string(k[:2]), string(k[2:])) }
-
-func (f *folder) part(k key) string { return f.path(string(k) + "." + f.session + ".part") }
+func (f *folder) part(k key) string { return string(k) + "." + f.session + ".part" }
 
 // claim checks that the folder is a cache, or makes it one if it is empty.
 func (f *folder) claim() error {
 	if tagged, err := f.tagged(); tagged || err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(f.dir)
+	entries, err := f.dir.ReadDir(".")
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -114,7 +112,7 @@ func (f *folder) claim() error {
 		}
 		return fmt.Errorf("holds %s and no valid %s: want an empty folder, or one that New has made", name, tagName)
 	}
-	file, err := os.OpenFile(f.path(tagName), os.O_WRONLY|os.O_CREATE, 0o600) // without O_TRUNC: others may read it
+	file, err := f.dir.OpenFile(tagName, os.O_WRONLY|os.O_CREATE) // without O_TRUNC: others may read it
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -124,7 +122,7 @@ func (f *folder) claim() error {
 
 // tagged reports whether the folder has a whole tag. One of something else is an error.
 func (f *folder) tagged() (bool, error) {
-	text, err := os.ReadFile(f.path(tagName))
+	text, err := f.dir.ReadFile(tagName, mostTag)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -141,12 +139,12 @@ func (f *folder) begin() error {
 	var id [sessionDigits / 2]byte
 	_, _ = rand.Read(id[:]) // never fails
 	f.session = hex.EncodeToString(id[:])
-	alive, err := shared.OpenFile(f.path(f.session+sessionEnd), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	alive, err := f.dir.OpenFile(f.session+sessionEnd, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return files.Cause(err)
 	}
 	f.alive = alive
-	ok, err := shared.TryLock(alive)
+	ok, err := private.TryLock(alive)
 	if err == nil && !ok {
 		err = errors.New("a new file is locked")
 	}
@@ -168,23 +166,23 @@ func (f *folder) close() (err error) {
 	if f.alive != nil {
 		err = errors.Join(err, f.alive.Close())
 	}
-	return errors.Join(err, f.lock.Close())
+	return errors.Join(err, f.lock.Close(), f.dir.Close())
 }
 
 // bury deletes what the session has left. The folder is locked.
 func (f *folder) bury(s *state) error {
-	entries, err := os.ReadDir(f.dir)
+	entries, err := f.dir.ReadDir(".")
 	if err != nil {
 		return files.Cause(err)
 	}
 	for _, e := range entries {
 		if name := e.Name(); isPart.MatchString(name) && sessionOf(name) == f.session {
-			if err := s.remove(f.path(name)); err != nil {
+			if err := f.remove(s, name); err != nil {
 				return err
 			}
 		}
 	}
-	return s.remove(f.path(f.session + sessionEnd))
+	return f.remove(s, f.session+sessionEnd)
 }
 
 // sessionOf is the session of a part.
@@ -194,7 +192,7 @@ func sessionOf(part string) string { return part[keyDigits+1:][:sessionDigits] }
 // that time, and counts all others. The folder is locked.
 func (f *folder) clean(s *state, before time.Time) error {
 	*s = state{}
-	entries, err := os.ReadDir(f.dir)
+	entries, err := f.dir.ReadDir(".")
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -210,9 +208,9 @@ func (f *folder) clean(s *state, before time.Time) error {
 		switch name := e.Name(); {
 		case isSession.MatchString(name) && !living[name[:sessionDigits]],
 			isPart.MatchString(name) && !living[sessionOf(name)]:
-			err = unlink(f.path(name))
+			err = f.unlink(name)
 		case isPart.MatchString(name):
-			s.used += sizeOf(f.path(name))
+			s.used += f.sizeOf(name)
 		case isSubfolder.MatchString(name) && e.IsDir():
 			err = f.count(s, name, before)
 		}
@@ -226,21 +224,21 @@ func (f *folder) clean(s *state, before time.Time) error {
 
 // lives reports whether the process lives that made a session's file.
 func (f *folder) lives(name string) (bool, error) {
-	file, err := shared.OpenFile(f.path(name), os.O_RDWR, 0)
+	file, err := f.dir.OpenFile(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, files.Cause(err)
 	}
-	free, err := shared.TryLock(file)
+	free, err := private.TryLock(file)
 	return !free, errors.Join(err, file.Close())
 }
 
 // count adds the blocks of a subfolder and deletes those that were last used before that
 // time.
 func (f *folder) count(s *state, sub string, before time.Time) error {
-	entries, err := os.ReadDir(f.path(sub))
+	entries, err := f.dir.ReadDir(sub)
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -253,7 +251,7 @@ func (f *folder) count(s *state, sub string, before time.Time) error {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && info.ModTime().Before(before):
-			err = unlink(f.path(filepath.Join(sub, e.Name())))
+			err = f.unlink(filepath.Join(sub, e.Name()))
 		case err == nil:
 			s.add(key(sub+e.Name()), info.Size())
 		}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // Another process takes the folder after a part has got its room.
@@ -30,11 +30,11 @@ func TestAPartThatCannotBePlacedCountsUntilTheFolderIsClosed(t *testing.T) {
 		if err := part.Close(); err != nil {
 			t.Fatal(err)
 		}
-		other, err := shared.OpenFile(f.path(lockName), os.O_RDWR, 0)
+		other, err := f.dir.OpenFile(lockName, os.O_RDWR)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := shared.Lock(other); err != nil {
+		if err := private.Lock(other); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/dataset/objects/cache"
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // hold locks a folder as another process does, until release is called.
 func hold(t *testing.T, dir string) (release func()) {
 	t.Helper()
-	f, err := shared.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := shared.Lock(f); err != nil {
+	if err := private.Lock(f); err != nil {
 		t.Fatal(err)
 	}
 	return func() {

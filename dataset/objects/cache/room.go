@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/shared"
 )
 
 // makeRoom deletes blocks until there is room for n more bytes. It deletes only blocks
@@ -23,7 +22,7 @@ func (f *folder) makeRoom(s *state, k key, n int64) (ok bool, evicted int, err e
 			return false, evicted, err
 		}
 		f.victims = f.victims[:len(f.victims)-1]
-		if err := s.remove(f.block(victim)); err != nil {
+		if err := f.remove(s, blockName(victim)); err != nil {
 			return false, evicted, err
 		}
 		evicted++
@@ -36,7 +35,7 @@ func (f *folder) makeRoom(s *state, k key, n int64) (ok bool, evicted int, err e
 func (f *folder) highest(s *state) (key, error) {
 	for s.top > 0 && (f.listed != s.top || len(f.victims) == 0) {
 		sub := hex.EncodeToString([]byte{byte(s.top - 1)})
-		entries, err := os.ReadDir(f.path(sub))
+		entries, err := f.dir.ReadDir(sub)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", files.Cause(err)
 		}
@@ -86,7 +85,7 @@ func (f *folder) reserve(ctx context.Context, k key, n int64) (part *os.File, ev
 		if err := f.write(*s); err != nil {
 			return err
 		}
-		part, err = create(f.part(k), n)
+		part, err = f.create(f.part(k), n)
 		if part == nil {
 			s.used -= n
 		}
@@ -99,7 +98,7 @@ func (f *folder) reserve(ctx context.Context, k key, n int64) (part *os.File, ev
 func (f *folder) place(ctx context.Context, k key, n int64) (stored bool, err error) {
 	err = f.with(ctx, func(s *state) error {
 		if f.has(k) {
-			return s.remove(f.part(k))
+			return f.remove(s, f.part(k))
 		}
 		err := f.publish(s, k, n)
 		stored = err == nil
@@ -113,8 +112,8 @@ func (f *folder) place(ctx context.Context, k key, n int64) (stored bool, err er
 
 // create makes a file of n bytes. It returns nil if another goroutine of this process
 // writes the same block.
-func create(name string, n int64) (*os.File, error) {
-	part, err := shared.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func (f *folder) create(name string, n int64) (*os.File, error) {
+	part, err := f.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	}
@@ -122,21 +121,21 @@ func create(name string, n int64) (*os.File, error) {
 		return nil, files.Cause(err)
 	}
 	if err := part.Truncate(n); err != nil { // so that clean counts all of it
-		return nil, files.Cause(errors.Join(err, part.Close(), unlink(name)))
+		return nil, files.Cause(errors.Join(err, part.Close(), f.unlink(name)))
 	}
 	return part, nil
 }
 
 // publish gives a part of n bytes its place. The folder is locked.
 func (f *folder) publish(s *state, k key, n int64) error {
-	err := os.Rename(f.part(k), f.block(k))
+	err := f.dir.Rename(f.part(k), blockName(k))
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.Mkdir(f.path(string(k[:2])), 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-			err = os.Rename(f.part(k), f.block(k))
+		if err = f.dir.Mkdir(string(k[:2])); err == nil || errors.Is(err, fs.ErrExist) {
+			err = f.dir.Rename(f.part(k), blockName(k))
 		}
 	}
 	if err != nil {
-		return errors.Join(files.Cause(err), s.remove(f.part(k)))
+		return errors.Join(files.Cause(err), f.remove(s, f.part(k)))
 	}
 	s.add(k, 0)
 	if f.listed == s.top && (len(f.victims) == 0 || k > f.victims[0]) {
@@ -151,7 +150,7 @@ const noteAfter = time.Hour
 // load reads a block into p. The error satisfies [fs.ErrNotExist] if it is not there, and
 // is errDamaged if its bytes are not those that were stored.
 func (f *folder) load(k key, p []byte) error {
-	file, err := shared.Open(f.block(k))
+	file, err := f.dir.Open(blockName(k))
 	if err != nil {
 		return files.Cause(err)
 	}
@@ -159,26 +158,25 @@ func (f *folder) load(k key, p []byte) error {
 	if err := k.read(file, p); err != nil {
 		return files.Cause(err)
 	}
-	now := time.Now()
-	if info, err := file.Stat(); err == nil && now.Sub(info.ModTime()) > noteAfter {
-		_ = os.Chtimes(f.block(k), now, now) // it may have been evicted
+	if info, err := file.Stat(); err == nil && time.Since(info.ModTime()) > noteAfter {
+		_ = f.dir.Touch(blockName(k)) // it may have been evicted
 	}
 	return nil
 }
 
 // has reports whether a block is there.
 func (f *folder) has(k key) bool {
-	_, err := os.Lstat(f.block(k))
+	_, err := f.dir.Lstat(blockName(k))
 	return err == nil
 }
 
 // removal deletes a file that counts.
 func (f *folder) removal(name string) func(*state) error {
-	return func(s *state) error { return s.remove(name) }
+	return func(s *state) error { return f.remove(s, name) }
 }
 
-func sizeOf(name string) int64 {
-	info, err := os.Lstat(name)
+func (f *folder) sizeOf(name string) int64 {
+	info, err := f.dir.Lstat(name)
 	if err != nil {
 		return 0
 	}
@@ -186,8 +184,8 @@ func sizeOf(name string) int64 {
 }
 
 // unlink deletes a file that does not count, or not yet.
-func unlink(name string) error {
-	if err := shared.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (f *folder) unlink(name string) error {
+	if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return files.Cause(err)
 	}
 	return nil

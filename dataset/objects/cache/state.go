@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/penstock-go/penstock/internal/files"
-	"github.com/penstock-go/penstock/internal/shared"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // A state is what the processes share. It is in the file that they lock.
@@ -30,9 +30,9 @@ func (s *state) add(k key, n int64) {
 
 // remove deletes a file that counts. Its size is subtracted only when it is gone, so that
 // used is never too low.
-func (s *state) remove(name string) error {
-	n := sizeOf(name)
-	err := shared.Remove(name)
+func (f *folder) remove(s *state, name string) error {
+	n := f.sizeOf(name)
+	err := f.dir.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // by another process, which has subtracted it
 	}
@@ -79,7 +79,7 @@ func (f *folder) with(ctx context.Context, change func(*state) error) (err error
 	if err := f.acquire(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, shared.Unlock(f.lock)) }()
+	defer func() { err = errors.Join(err, private.Unlock(f.lock)) }()
 	s, err := f.read()
 	if err != nil {
 		return err
@@ -95,12 +95,12 @@ func (f *folder) with(ctx context.Context, change func(*state) error) (err error
 // acquire locks the file. Its caller has the turn. The error is as in with.
 func (f *folder) acquire(ctx context.Context) error {
 	if f.alive == nil { // in New, which nothing ends
-		return shared.Lock(f.lock)
+		return private.Lock(f.lock)
 	}
 	timer := time.NewTimer(0) // no system call waits for a lock, a context and close
 	defer timer.Stop()
 	for wait := leastWait; ; wait = min(2*wait, mostWait) {
-		if ok, err := shared.TryLock(f.lock); ok || err != nil {
+		if ok, err := private.TryLock(f.lock); ok || err != nil {
 			return err
 		}
 		timer.Reset(wait)

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // groupSize is how many bytes of samples a row group has.
@@ -79,7 +81,7 @@ func (p *part) Encode(index int, cells [][]byte) ([]byte, error) {
 
 // Finish writes a Parquet file of the samples.
 func (p *part) Finish(samples *os.File, size int64, path string) (_ int64, err error) {
-	f, err := os.Create(p.Complete(path))
+	f, err := private.OpenFile(p.Complete(path), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return 0, err
 	}

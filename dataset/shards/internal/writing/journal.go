@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/penstock-go/penstock/internal/journal"
+	"github.com/penstock-go/penstock/internal/private"
 )
 
 // The journal of a Writer is lines of package journal:
@@ -53,7 +54,7 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if w.journal, err = os.OpenFile(w.Path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if w.journal, err = private.OpenFile(w.Path+".journal", os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return err
 	}
 	head := journal.Append(nil, "%s", journalHead+identity)
@@ -110,7 +111,7 @@ func (w *Writer) readJournal(lines *bufio.Reader, kept int64) (int64, []notedPar
 }
 
 func (w *Writer) openPart() (err error) {
-	if w.part, err = os.OpenFile(w.Path+".part", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
+	if w.part, err = private.OpenFile(w.Path+".part", os.O_RDWR|os.O_CREATE, 0o666); err == nil {
 		w.out = bufio.NewWriterSize(w.part, 256<<10)
 	}
 	return err
@@ -259,12 +260,12 @@ func (w *Writer) writeJournal() error {
 	if err := os.Rename(fresh, w.Path+".journal"); err != nil {
 		return err
 	}
-	w.journal, err = os.OpenFile(w.Path+".journal", os.O_WRONLY|os.O_APPEND, 0)
+	w.journal, err = private.OpenFile(w.Path+".journal", os.O_WRONLY|os.O_APPEND, 0)
 	return err
 }
 
 func writeSynced(name string, text []byte) error {
-	f, err := os.Create(name)
+	f, err := private.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}

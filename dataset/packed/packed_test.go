@@ -12,6 +12,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/packed"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func openBytes(data []byte) (*packed.File, error) {
@@ -151,46 +152,51 @@ func FuzzPacked(f *testing.F) {
 	f.Add(withTrailer(nil, 0, `{"fields":[{"name":"x","dtype":"bool"}],"byte_order":"little"}`, 61, 0, 2))
 	f.Add(words(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fsys := fstest.MapFS{"f": {Data: data}}
-		for _, open := range []func() (*packed.File, error){
-			func() (*packed.File, error) { return packed.Open(fsys, "f") },
-			func() (*packed.File, error) { return packed.OpenRaw(fsys, "f", datatest.Pairs(t).Spec()) },
-		} {
-			ds, err := open()
-			if err != nil {
-				if !strings.HasPrefix(err.Error(), "packed: ") {
-					t.Errorf("error %q does not say whose it is", err)
-				}
-				continue
+		hostile.Bounded(t, len(data), 0, func() { openAll(t, data) })
+	})
+}
+
+// openAll reads all samples of a file.
+func openAll(t *testing.T, data []byte) {
+	fsys := fstest.MapFS{"f": {Data: data}}
+	for _, open := range []func() (*packed.File, error){
+		func() (*packed.File, error) { return packed.Open(fsys, "f") },
+		func() (*packed.File, error) { return packed.OpenRaw(fsys, "f", datatest.Pairs(t).Spec()) },
+	} {
+		ds, err := open()
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "packed: ") {
+				t.Errorf("error %q does not say whose it is", err)
 			}
-			size := 0
-			for _, field := range ds.Spec() {
-				if !field.Ragged {
-					size += field.Bytes()
-				}
-			}
-			if size*ds.Len() > len(data) {
-				t.Fatalf("%d samples of %d bytes in a file of %d", ds.Len(), size, len(data))
-			}
-			if ds.Len() == 0 { // its samples may be of any size
-				continue
-			}
-			r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
-			for i := range ds.Len() {
-				err := r.Place(t.Context(), i, slot)
-				if err != nil && !strings.Contains(err.Error(), "is damaged") {
-					t.Errorf("sample %d: %v", i, err)
-				}
-				read := 0
-				for k := range slot.Len() {
-					read += len(slot.Cell(k).Bytes())
-				}
-				if read > len(data) {
-					t.Fatalf("sample %d has %d bytes, in a file of %d", i, read, len(data))
-				}
+			continue
+		}
+		size := 0
+		for _, field := range ds.Spec() {
+			if !field.Ragged {
+				size += field.Bytes()
 			}
 		}
-	})
+		if size*ds.Len() > len(data) {
+			t.Fatalf("%d samples of %d bytes in a file of %d", ds.Len(), size, len(data))
+		}
+		if ds.Len() == 0 { // its samples may be of any size
+			continue
+		}
+		r, slot := datatest.Open(t, ds), dataset.NewSlot(ds.Spec()...)
+		for i := range ds.Len() {
+			err := r.Place(t.Context(), i, slot)
+			if err != nil && !strings.Contains(err.Error(), "is damaged") {
+				t.Errorf("sample %d: %v", i, err)
+			}
+			read := 0
+			for k := range slot.Len() {
+				read += len(slot.Cell(k).Bytes())
+			}
+			if read > len(data) {
+				t.Fatalf("sample %d has %d bytes, in a file of %d", i, read, len(data))
+			}
+		}
+	}
 }
 
 func TestPipesAreNotOpened(t *testing.T) {

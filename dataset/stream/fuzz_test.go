@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/penstock-go/penstock/dataset/stream"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/loader"
 )
 
@@ -25,7 +26,9 @@ func FuzzReading(f *testing.F) {
 		if lines {
 			cut = stream.Lines
 		}
-		whole, wholeErr := texts(t, cut(bytes.NewReader(data), "x"))
+		var whole []string
+		var wholeErr error
+		hostile.Bounded(t, len(data), 0, func() { whole, wholeErr = texts(t, cut(bytes.NewReader(data), "x")) })
 		bytewise, bytewiseErr := texts(t, cut(iotest.OneByteReader(bytes.NewReader(data)), "x"))
 		if !slices.Equal(whole, bytewise) || (wholeErr == nil) != (bytewiseErr == nil) {
 			t.Errorf("got %q, %v at once and %q, %v byte by byte", whole, wholeErr, bytewise, bytewiseErr)
@@ -95,24 +98,29 @@ func FuzzSpool(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		ds, err := stream.New(&numbers{n: 9, at: 5}, dir, stream.Window(2))
-		if err != nil {
-			return
-		}
-		defer ds.Close()
-		l, err := loader.New(ds, loader.BatchSize(3), loader.Workers(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		n := 0
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				break
-			}
-			if n += b.Len(); n > 1000 {
-				break
-			}
-		}
+		hostile.Bounded(t, len(data), 0, func() { readSpool(t, dir) })
 	})
+}
+
+// readSpool reads up to a thousand records of a spool.
+func readSpool(t *testing.T, dir string) {
+	ds, err := stream.New(&numbers{n: 9, at: 5}, dir, stream.Window(2))
+	if err != nil {
+		return
+	}
+	defer ds.Close()
+	l, err := loader.New(ds, loader.BatchSize(3), loader.Workers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	n := 0
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			break
+		}
+		if n += b.Len(); n > 1000 {
+			break
+		}
+	}
 }

@@ -24,13 +24,23 @@ func newFile(n int) (*os.File, []byte, error) {
 	return file, bytes, nil
 }
 
+// emptyFile makes a file whose size nobody can change, so that no access to its mapped memory is one
+// past its end.
 func emptyFile(size int) (*os.File, error) {
-	fd, err := unix.MemfdCreate("penstock", unix.MFD_CLOEXEC)
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate("penstock", flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL { // before Linux 6.3
+		fd, err = unix.MemfdCreate("penstock", flags)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	file := os.NewFile(uintptr(fd), "penstock")
-	if err := file.Truncate(int64(size)); err != nil {
+	err = file.Truncate(int64(size))
+	if err == nil {
+		_, err = unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
 		file.Close()
 		return nil, err
 	}

@@ -111,14 +111,14 @@ const drawing = "v1"
 func Folder(n int, seed uint64) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		cache = os.TempDir()
+		return "", err
 	}
 	cache = filepath.Join(cache, "penstock")
 	dir := filepath.Join(cache, fmt.Sprintf("shapes-%s-%d-%d", drawing, n, seed))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	if err := os.MkdirAll(cache, 0o777); err != nil {
+	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
 	half, err := os.MkdirTemp(cache, "half-")

@@ -33,14 +33,15 @@ type Files struct {
 }
 
 // Folder is where examples/onnx/install puts the files if it is not told another
-// folder: $PENSTOCK_ONNX, or penstock-onnx in the user's cache.
+// folder: $PENSTOCK_ONNX, or penstock-onnx in the user's cache. It is "" if there is neither: in a
+// folder that others can write to, the library could be anybody's.
 func Folder() string {
 	if dir := os.Getenv("PENSTOCK_ONNX"); dir != "" {
 		return dir
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		cache = os.TempDir()
+		return ""
 	}
 	return filepath.Join(cache, "penstock-onnx")
 }
@@ -48,6 +49,9 @@ func Folder() string {
 // Find looks for the files in a folder. If one is missing, the error is an
 // [fs.ErrNotExist] and says how to install them.
 func Find(dir string) (Files, error) {
+	if dir == "" {
+		return Files{}, errors.New("no folder of the model: set PENSTOCK_ONNX, or HOME")
+	}
 	f := Files{Library: filepath.Join(dir, "libonnxruntime.so"), Net: filepath.Join(dir, "efficientnet-lite0.onnx")}
 	for _, path := range []string{f.Library, f.Net} {
 		if _, err := os.Stat(path); err != nil {

@@ -68,7 +68,7 @@ func (s *Server) takesTime(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Time{})
 }
 
-// allowed checks the token.
+// allowed checks the token. Without one, every request is allowed.
 func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.cfg.token {
@@ -80,6 +80,7 @@ func (s *Server) allowed(h http.HandlerFunc) http.HandlerFunc {
 				return
 			}
 		}
+		allow(r.Context())
 		h(w, r)
 	}
 }

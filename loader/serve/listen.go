@@ -33,8 +33,10 @@ func ClientCA(file string) ListenOption {
 // for networks where everybody may read the data.
 func Insecure() ListenOption { return ListenOption{func(l *listening) { l.insecure = true }} }
 
-// Connections sets how many connections there may be at once. Others wait to be accepted.
-// The default is 256.
+// Connections sets how many connections there may be at once. The default is 256. For another one,
+// an idle connection is closed: of those that have shown no [Token], the oldest one of an address that
+// has a quarter of all, or else the one that was idle for longest, if that is a second or more. While
+// there is none, others wait to be accepted.
 func Connections(n int) ListenOption { return ListenOption{func(l *listening) { l.connections = n }} }
 
 // Grace sets how the service ends when ctx is done. For the time drain it still answers
@@ -68,7 +70,8 @@ type listening struct {
 // to others: a page in the browser of the same machine must not read the data under the name of
 // another site (DNS rebinding).
 //
-// A connection that sends no whole request in 10 s is closed.
+// A connection that sends no whole request in 10 s is closed. So is one that in its first 5 s has
+// brought no request for more than /healthz and /readyz, with the token.
 func ListenAndServe(ctx context.Context, address string, s *Server, options ...ListenOption) error {
 	l := listening{connections: 256, end: 30 * time.Second}
 	for _, o := range options {
@@ -163,10 +166,12 @@ func (l *listening) serve(ctx context.Context, address string, listener net.List
 		MaxHeaderBytes:    16 << 10,
 		Protocols:         new(http.Protocols), // HTTP/2 would copy every batch
 		TLSConfig:         secure,
+		ConnContext:       known,
+		ConnState:         turned,
 		ErrorLog:          slog.NewLogLogger(s.cfg.log.Handler(), slog.LevelWarn),
 	}
 	server.Protocols.SetHTTP1(true)
-	limited := &limitedListener{Listener: listener, room: make(chan struct{}, l.connections), closed: make(chan struct{})}
+	limited := newConnections(listener, l.connections)
 	ended := make(chan error, 1)
 	var group sync.WaitGroup
 	group.Go(func() {

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/penstock-go/penstock/internal/oneline"
 )
 
 // secret matches the query of a URL, and a user name and password.
@@ -24,15 +26,14 @@ func Public(err error) error {
 		return Permanent(errors.New("redirected to a URL that is not valid")) // net/http repeats it
 	}
 	if secret.MatchString(text) {
-		text = Text(secret.ReplaceAllString(text, "…"))
+		text = oneline.Text(secret.ReplaceAllString(text, "…"))
 		if Final(err) {
 			return Permanent(errors.New(text))
 		}
 		return errors.New(text)
 	}
-	if shown := Text(text); shown != text {
-		err, text = plain{err, shown}, shown
-	}
+	err = oneline.Error(err)
+	text = err.Error()
 	if errors.Is(err, fs.ErrNotExist) {
 		return Permanent(errors.New(text))
 	}

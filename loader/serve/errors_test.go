@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,6 +107,55 @@ func TestAnErrorTakesThePlaceOfItsOwnBatch(t *testing.T) {
 	broken.Store(false)
 	if w := get(s, "1/0-1/4"); w.Code != 200 {
 		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+// TestClientsSeeNoFolderOfTheService: the log has the whole.
+func TestClientsSeeNoFolderOfTheService(t *testing.T) {
+	missing := func(path string) error { return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist} }
+	for _, c := range []struct {
+		name string // how the names of samples begin
+		err  any
+		want string
+	}{
+		{"", missing("/home/user/my photos/a.jpg"), "loader: sample 9 (sample 9), epoch 0, batch 2: open a.jpg: file does not exist"},
+		{"", errors.Join(missing("/home/user"), missing("/home/user/b/c")), "open user: file does not exist open c: file does not exist"},
+		{"", &os.LinkError{Op: "link", Old: "/home/a b", New: "/home/c d", Err: fs.ErrExist}, "link a b c d: file already exists"},
+		{"", missing(`C:\Users\the user\a.jpg`), "open a.jpg: file does not exist"},
+		{"", errors.New(`images: "/home/user/a.jpg": no image`), `images: "a.jpg": no image`},
+		{"", errors.New("npy:/home/user/a.npy,/home/b.npy (of /home/user/): no array"), "npy:a.npy,b.npy (of user): no array"},
+		{"", errors.New(`read \\home\user\a.jpg`), "read a.jpg"},
+		{"", errors.New("GET https://store/home/a.jpg: gone/lost, want image/jpeg"), "GET https://store/home/a.jpg: gone/lost, want image/jpeg"},
+		{"/home/user/", errors.New("no good"), "loader: sample 9 (9), epoch 0, batch 2: no good"},
+		{"cats/", errors.New("no good"), "loader: sample 9 (cats/9), epoch 0, batch 2: no good"},
+		{"", "a panic", ": panic: a panic"},
+		{"", missing(strings.Repeat("x", 2000)), "…"},
+		{"", errors.New("a\x1b[2J\nb"), "a.[2J b"},
+	} {
+		var log strings.Builder
+		s := newServer(t, &source{n: 40, named: c.name, fails: func(i int) error {
+			if i != 9 {
+				return nil
+			}
+			if err, ok := c.err.(error); ok {
+				return err
+			}
+			panic(c.err)
+		}}, serve.Loader(loader.BatchSize(4)), serve.Logger(slog.New(slog.NewJSONHandler(&log, nil))))
+		w := get(s, "0/0-1/2")
+		var got wire.Error
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 500 || !strings.HasSuffix(got.Error, c.want) || *got.Index != 9 {
+			t.Errorf("status %d, %q, want %q", w.Code, got.Error, c.want)
+		}
+		if strings.Contains(w.Body.String(), "home") && !strings.Contains(c.want, "home") || strings.Contains(w.Body.String(), ".go") || w.Body.Len() > 2000 {
+			t.Errorf("clients see %s", w.Body)
+		}
+		if _, panics := c.err.(string); panics {
+			c.err = "errors_test.go" // in the stack
+		}
+		if whole, _ := json.Marshal(fmt.Sprint(c.err)); !strings.Contains(log.String(), string(whole[1:len(whole)-1])) {
+			t.Errorf("the log has no %s: %s", whole, log.String())
+		}
 	}
 }
 

@@ -108,8 +108,11 @@ func (s *Server) refuse(w http.ResponseWriter, status int, err error) {
 		w.Header().Set("Retry-After", "1")
 	}
 	text := wire.Error{Error: err.Error()}
+	if status >= http.StatusInternalServerError { // it is about data
+		text.Error = public(err)
+	}
 	if e, ok := errors.AsType[*loader.SampleError](err); ok {
-		text.Name, text.Index = e.Name, &e.Index
+		text.Name, text.Index = last(e.Name), &e.Index
 	}
 	s.tell(status, err)
 	answer(w, s.refused(status), text)

@@ -48,7 +48,8 @@
 //
 // A batch never changes: its Cache-Control is immutable, and its ETag is strong.
 //
-// Responses without a batch have {"error":"…"} in JSON:
+// Responses without a batch have {"error":"…"} in JSON: one line, in which a path of the service's
+// machine is only its last element. The log has the whole error ([Logger]).
 //
 //	400  the path or the request is wrong
 //	401  the token is wrong

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/penstock-go/penstock/internal/oneline"
 )
 
 // A Position is a place between two batches of an epoch, where a run can resume.
@@ -104,7 +106,7 @@ func (l *Loader) check(p Position) error {
 }
 
 func otherOrder(position, loader string) error {
-	return fmt.Errorf("loader: From: the position was taken in the order %s, this loader's is %s", position, loader)
+	return fmt.Errorf("loader: From: the position was taken in the order %s, this loader's is %s", oneline.Text(position), oneline.Text(loader))
 }
 
 // ascending reports whether the numbers are 0 or more and increase.

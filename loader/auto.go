@@ -14,32 +14,26 @@ import (
 // Auto as the number of [Workers] lets the loader find the number itself, and change it
 // while it runs.
 //
-// It starts with a worker per processor. If the dataset's stages say that nearly all of
-// the work is waiting for reads, and the program uses less than half of the processor time,
-// it computes how many workers keep the processors or the loop body busy, 256 at most. It
-// goes there at once, by a factor of 16 at most, and further when every worker has read a
-// sample, unless samples take twice as long as with few workers. If reads took long only at
-// first, it goes back. Otherwise, if the loop waits for batches, it tries twice or four times
-// as many workers, and keeps them if they load at least 3 % more samples per second. For
-// samples of less than 20 µs, it tries twice the number of processors at most. It does so too
-// while the program uses 97 % of the processor time, unless those loaded at least 30 % more:
-// then something else than samples uses that time. If the loop body is the limit, it parks the
-// workers that are not needed. Parked workers keep their Readers. It also tries whether fewer
-// workers are as fast. Where the difference is small, it measures the old number once more
-// before it decides. Then it leaves the number alone until the speed changes by a third. It also
-// tries again after half a minute, and then at longer and longer intervals.
+// It starts with a worker per processor. If workers wait rather than compute, more of them help,
+// and how many follows from how much they wait: as many as keep the processors or the loop body
+// busy, and a quarter more, up to 256, or as many as an epoch has samples. How much they compute is
+// known from the processor time of the program and, on Linux, from how long its threads wait
+// for processors that other programs have; where the system does not tell it, from the dataset's
+// stages. It takes about three samples per worker to know, and some more to see whether storage
+// serves so many reads at once: if not, the workers that it does not serve are parked. From then
+// on Auto leaves the number alone until the load has clearly changed: the speed by a third, or reads
+// to half of their time. If the loop body is the limit, it parks the workers that are not needed.
+// Parked workers keep their Readers.
 //
 // The number of slabs follows the workers, within the [Budget], and doubles if workers wait
-// for memory while the loop waits for them. Slabs are only freed when a loop ends, because
-// page-locked memory is expensive to get. [ReadAhead] becomes the number of batches that
-// are loaded in the time of one read. Options that are given explicitly stay fixed:
+// for memory while the loop waits for them, as long as that loads more. Slabs are only freed when
+// a loop ends, because page-locked memory is expensive to get. [ReadAhead] becomes the number of
+// batches that are loaded in the time of one read. Options that are given explicitly stay fixed:
 // [InFlight], the batches per worker of [Prefetch], and ReadAhead. The data is the same as
 // with any number of workers.
 //
 // [Stats.Tuning] says what the loader has chosen, and why. What it has learned is kept from
-// loop to loop. To compute the number takes the time of a few reads. To compare two speeds
-// takes at least 0.2 s and four samples per worker, so without stages it is some seconds
-// until the number is found.
+// loop to loop.
 const Auto = math.MinInt32
 
 // Budget sets how many bytes the batches may take: all slabs and ragged fields, as
@@ -65,7 +59,8 @@ type Tuning struct {
 	Changes   int    // how often it has changed the number of workers, trials included
 	Reason    string // why, in words; empty without Auto
 
-	gained int // the workers that loaded much more than fewer did; 0 if none
+	gained int    // the workers that loaded much more than fewer did; 0 if none
+	deeper string // what gives more batches in flight, in words
 }
 
 // String is a sentence such as "8 workers, 17 batches in flight within 2.0 GiB, 1 read

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 func TestDefaultSlabsAreBoundedInBytes(t *testing.T) {
@@ -93,7 +94,7 @@ func TestBudgetHoldsWhereProductsOverflow(t *testing.T) {
 	if got, want := l.room(), math.MaxInt > math.MaxInt32; got != want {
 		t.Errorf("room for a fifth batch of 600 MiB: %v, want %v", got, want)
 	}
-	l.tuning = &tuning{slabs: 10, tuner: *newTuner(4)}
+	l.tuning = &tuning{slabs: 10, Tuner: tune.New(4)}
 	l.free, l.run.cursor.next = nil, new(plan)
 	l.run.l = l
 	l.cfg.budget = math.MaxInt

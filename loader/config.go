@@ -13,6 +13,7 @@ import (
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
 	"github.com/penstock-go/penstock/internal/machine"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 	"github.com/penstock-go/penstock/sampler"
 )
 
@@ -40,10 +41,10 @@ type config struct {
 	processTime   func() (used time.Duration, known bool)
 	processorWait func() (waited time.Duration, known bool)
 
-	slice  time.Duration              // between two looks of the tuner
-	decide func(*tuner, *window) bool // its decision
-	auto   bool                       // whether workers is only the number to begin with
-	budget int                        // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
+	slice  time.Duration                                    // between two looks of the tuner
+	decide func(*tune.Tuner, tune.Window, tune.Limits) bool // its decision
+	auto   bool                                             // whether workers is only the number to begin with
+	budget int                                              // bytes of all slabs; without Auto or Budget it does not bind Prefetch and InFlight
 
 	set struct {
 		batchSize, prefetch, inFlight, readAhead, budget, sampler, batchSampler, seed bool
@@ -66,7 +67,7 @@ func newConfig(options []Option) config {
 		processorWait: func() (time.Duration, bool) { return machine.ProcessorWait(os.DirFS("/")) },
 
 		slice:  usualSlice,
-		decide: (*tuner).decide,
+		decide: (*tune.Tuner).Step,
 	}
 	for _, option := range options {
 		if option.set != nil {

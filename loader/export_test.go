@@ -1,15 +1,19 @@
 package loader
 
-import "time"
+import (
+	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/tune"
+)
 
 // Restless makes a loader with Auto change the number of workers and slabs all the time:
 // to random numbers, up to n.
 func Restless(n int, random func(n int) int) Option {
 	return Option{func(c *config) {
 		c.slice = 20 * time.Microsecond
-		c.decide = func(t *tuner, _ *window) bool {
-			t.set(1+random(n), "a whim")
-			t.depth = float64(1+random(8)) / 2
+		c.decide = func(t *tune.Tuner, _ tune.Window, _ tune.Limits) bool {
+			t.Workers, t.Depth, t.Reason = 1+random(n), 1+random(4), "a whim"
+			t.Changes++
 			return true
 		}
 	}}

@@ -1,17 +1,19 @@
 package loader
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 // tuning is what a loader has for [Auto]. The loader's mutex guards it.
 type tuning struct {
-	tuner
-	active    atomic.Int32 // tuner.workers, for workers that do not hold the mutex
+	*tune.Tuner
+	active    atomic.Int32 // Tuner.Workers, for workers that do not hold the mutex
 	slabs     int          // that there are to be
 	begun     int          // slabs at the beginning
 	making    int          // that workers are allocating
@@ -19,7 +21,7 @@ type tuning struct {
 	refusal   string       // why, in words
 	readAhead atomic.Int32 // batches
 	advises   bool         // whether the dataset takes advice, and its distance is not given
-	window    window       // since the last decision
+	window    tune.Window  // since the last decision
 }
 
 // A gauge measures a run for the tuner. Only the loop uses it, except for idle, which
@@ -35,17 +37,17 @@ type gauge struct {
 // usualSlice is the shortest time between two readings.
 const usualSlice = 20 * time.Millisecond
 
-// A reading is what had happened at some time of a run.
+// A reading is what had happened at some time of a run, and what had happened at that time since
+// the loader was made.
 type reading struct {
-	at      time.Time
-	valid   bool // whether batches are being loaded and there are more
-	placed  int
-	idle    idleness
-	reads   int64
-	reading time.Duration
-	other   time.Duration
-	known   time.Duration
-	used    time.Duration // processor time of the program
+	at     time.Time
+	valid  bool // whether batches are being loaded and there are more
+	placed int
+	idle   idleness
+	reads  int64
+	read   time.Duration // in the stage "read", all workers together
+	staged time.Duration // in all stages
+	used   time.Duration // processor time that the program had, or waited for
 }
 
 // idleness adds up the time of workers without work. The loader's mutex guards it.
@@ -117,15 +119,14 @@ func (r *run) tune() {
 	r.measure(now)
 }
 
-// measure adds the time since the last reading to the window. If the window is full, the
-// tuner decides.
+// measure adds the time since the last reading to the window, for the tuner to decide.
 func (r *run) measure(now time.Time) {
 	l, g := r.l, r.gauge
-	used, _ := l.cfg.processTime()
+	had := l.meter.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := r.read(now)
-	next.used = used
+	next.used = had.used + had.queued
 	last := g.last
 	g.last = next
 	waited, batches := g.waited, g.batch
@@ -134,26 +135,36 @@ func (r *run) measure(now time.Time) {
 		return
 	}
 	t := l.tuning
-	t.window.deeper, t.window.room, t.window.rows = l.deeper(), l.most(), l.rows
-	t.window.add(window{
-		took:    next.at.Sub(last.at),
-		samples: max(0, next.placed-last.placed),
-		batches: batches,
-		waited:  waited,
-		idle:    next.idle.total - last.idle.total,
-		short:   next.idle.short - last.idle.short,
-		reads:   next.reads - last.reads,
-		reading: next.reading - last.reading,
-		other:   next.other - last.other,
-		known:   next.known - last.known,
-		used:    next.used - last.used,
+	t.window.Add(tune.Window{
+		Took:    next.at.Sub(last.at),
+		Samples: max(0, next.placed-last.placed),
+		Batches: batches,
+		Waited:  waited,
+		Slowest: r.slowest,
+		Idle:    next.idle.total - last.idle.total,
+		Short:   next.idle.short - last.idle.short,
+		Reads:   next.reads - last.reads,
+		Reading: next.read - last.read,
+		Staged:  next.staged - last.staged,
+		Used:    next.used - last.used,
+		Timed:   had.known,
 	})
-	t.processors = runtime.GOMAXPROCS(0)
-	if l.cfg.decide(&t.tuner, &t.window) {
+	limits := tune.Limits{Processors: runtime.GOMAXPROCS(0), Samples: min(l.most(), r.epoch()), Rows: l.rows, Slabs: t.slabs, Deeper: l.deeper()}
+	r.slowest = 0
+	if l.cfg.decide(t.Tuner, t.window, limits) {
 		l.lookAhead(t.window)
-		t.window = window{}
+		t.window = tune.Window{}
 		r.apply()
 	}
+}
+
+// epoch is how many samples an epoch has, at most. The caller holds the mutex.
+func (r *run) epoch() int {
+	e := r.cursor.plan.extent.Load()
+	if e.growing {
+		return math.MaxInt
+	}
+	return saturated(r.cursor.plan.skipped+e.count, r.l.rows)
 }
 
 // read reads what has happened so far. The caller holds the mutex.
@@ -171,14 +182,10 @@ func (r *run) read(now time.Time) reading {
 	x.idle = r.idling
 	for _, w := range r.l.workers {
 		w.clock.Each(func(stage string, count int64, total time.Duration) {
+			x.staged += total
 			if stage == dataset.StageRead {
 				x.reads += count
-				x.reading += total
-			} else {
-				x.other += total
-			}
-			if computes(stage) {
-				x.known += total
+				x.read += total
 			}
 		})
 	}

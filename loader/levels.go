@@ -3,15 +3,18 @@ package loader
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
 	"github.com/penstock-go/penstock/dataset"
+	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 func newTuning(l *Loader) *tuning {
-	t := &tuning{tuner: *newTuner(l.cfg.workers)}
-	t.active.Store(int32(t.workers))
+	t := &tuning{Tuner: tune.New(l.cfg.workers)}
+	t.active.Store(int32(t.Workers))
 	t.readAhead.Store(int32(l.cfg.readAhead))
 	_, t.advises = l.ds.(dataset.ReadAheader)
 	t.advises = t.advises && !l.cfg.set.readAhead
@@ -42,28 +45,25 @@ func (l *Loader) slabs(workers, bytes int) int {
 	}
 	n := saturated(c.prefetch, workers) + 1
 	if !c.set.prefetch {
-		if c.help && workers > t.processors && !t.tiny { // then workers share batches, and need few
-			n = min(n, max(2*t.processors+1, fewest+2*((workers+l.rows-1)/l.rows)))
+		if c.help && workers > runtime.GOMAXPROCS(0) && !t.Tiny { // then workers share batches, and need few
+			n = min(n, max(2*runtime.GOMAXPROCS(0)+1, fewest+2*((workers+l.rows-1)/l.rows)))
 		}
-		n = int(t.depth * float64(n))
+		n = saturated(t.Depth, n)
 	}
 	n = max(n, t.begun) // a loop may keep so many batches at any time
 	return min(n, max(c.least(), c.budget/max(bytes, 1)))
 }
 
-// deepest is the largest [tuner.depth].
-const deepest = 8
-
 // deeper reports whether there may be more slabs for the same number of workers.
 func (l *Loader) deeper() bool {
 	c, t := &l.cfg, l.tuning
-	return !c.set.inFlight && !c.set.prefetch && !t.frozen && t.depth < deepest && t.slabs < c.budget/max(l.slabSize(), 1)
+	return !c.set.inFlight && !c.set.prefetch && !t.frozen && t.slabs < c.budget/max(l.slabSize(), 1)
 }
 
 // most is the number of samples of all batches that there may be, but for the one in the
 // loop body. If there may be one batch only, it is that of this one.
 func (l *Loader) most() int {
-	slabs := l.slabs(mostWorkers, l.slabSize())
+	slabs := l.slabs(tune.Most, l.slabSize())
 	if l.tuning.frozen {
 		slabs = l.tuning.slabs
 	}
@@ -78,17 +78,17 @@ func (r *run) apply() {
 	if r.stopped.Load() {
 		return
 	}
-	if t.workers < r.l.active() {
+	if t.Workers < r.l.active() {
 		r.work.Broadcast() // so that those that are idle park
 	}
-	t.active.Store(int32(t.workers))
-	for id := len(l.workers); id < t.workers; id++ {
+	t.active.Store(int32(t.Workers))
+	for id := len(l.workers); id < t.Workers; id++ {
 		l.workers = append(l.workers, newWorker(l, id))
 	}
 	if !t.frozen {
-		t.slabs = l.slabs(t.workers, l.slabSize())
+		t.slabs = l.slabs(t.Workers, l.slabSize())
 	}
-	l.stocks.serve(max(t.slabs, len(l.jobs)), t.workers)
+	l.stocks.serve(max(t.slabs, len(l.jobs)), t.Workers)
 	r.staff()
 	r.parked.Broadcast()
 	r.wakeAnother()
@@ -188,9 +188,9 @@ func (l *Loader) unneeded() *job {
 	defer l.mu.Unlock()
 	needed := l.slabs(l.cfg.workers, l.slabSize())
 	if t := l.tuning; t != nil {
-		t.active.Store(int32(t.workers))
+		t.active.Store(int32(t.Workers))
 		if !t.frozen {
-			t.slabs = l.slabs(t.workers, l.slabSize())
+			t.slabs = l.slabs(t.Workers, l.slabSize())
 		}
 		needed = t.slabs
 	}
@@ -210,7 +210,7 @@ func (r *run) dismiss(w *worker, err error) bool {
 	if t == nil || w.id < r.l.cfg.workers {
 		return false
 	}
-	t.limit(w.id, fmt.Sprintf("there are no more than %s: %v", t.crew(w.id), err))
+	t.Limit(w.id, fmt.Sprintf("there are no more than %s: %v", figures.Count(w.id, "worker", "workers"), err))
 	r.apply()
 	return true
 }
@@ -220,13 +220,13 @@ const farthest = 8
 
 // lookAhead chooses how early the dataset is told of a batch: a read takes as long as so
 // many batches. The caller holds the mutex.
-func (l *Loader) lookAhead(w window) {
+func (l *Loader) lookAhead(w tune.Window) {
 	t := l.tuning
-	if !t.advises || w.reads == 0 || w.samples == 0 {
+	if !t.advises || w.Reads == 0 || w.Samples == 0 {
 		return
 	}
-	read := w.reading / time.Duration(w.reads)
-	batch := w.took * time.Duration(l.rows) / time.Duration(w.samples)
+	read := w.Reading / time.Duration(w.Reads)
+	batch := w.Took * time.Duration(l.rows) / time.Duration(w.Samples)
 	want := min(farthest, int(math.Ceil(float64(read)/float64(max(batch, 1)))))
 	if now := int(t.readAhead.Load()); want > now || want <= now/2 {
 		t.readAhead.Store(int32(max(1, want)))
@@ -241,9 +241,21 @@ func (l *Loader) settings() (workers, slabs int, t Tuning) {
 		return l.cfg.workers, len(l.jobs), Tuning{}
 	}
 	a := l.tuning
-	t = Tuning{Workers: a.workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.changes, Reason: a.reason + a.refusal, gained: a.gained}
+	t = Tuning{Workers: a.Workers, InFlight: a.slabs, Budget: int64(l.cfg.budget), Changes: a.Changes, Reason: a.Reason + a.refusal, gained: a.Gained}
+	switch c := &l.cfg; {
+	case c.set.inFlight:
+		t.deeper = "a larger InFlight helps"
+	case c.set.prefetch:
+		t.deeper = "a larger Prefetch helps"
+	case a.frozen:
+		t.deeper = "memory for more of them helps, which the Allocator refuses"
+	case !l.deeper():
+		t.deeper = "a larger Budget helps"
+	default:
+		t.deeper = "samples of equal times help, and Auto finds the batches"
+	}
 	if _, ok := l.ds.(dataset.ReadAheader); ok {
 		t.ReadAhead = l.distance()
 	}
-	return a.workers, len(l.jobs), t
+	return a.Workers, len(l.jobs), t
 }

@@ -3,6 +3,8 @@ package loader
 import (
 	"sync"
 	"time"
+
+	"github.com/penstock-go/penstock/dataset"
 )
 
 // A meter adds up the processor time of the process while loops run, and the time that its
@@ -17,22 +19,30 @@ type meter struct {
 	running bool
 	queue   time.Duration // as it was at looked
 	looked  time.Time
+	took    time.Duration // to read it
 }
 
 // demand is the processor time that the process has had, and for how long its threads waited
 // for more.
-type demand struct{ used, queued time.Duration }
+type demand struct {
+	used, queued time.Duration
+	known        bool // whether used is known
+}
 
-// lookAgain is how old a reading of the wait for processors may be: it takes 16 µs per thread.
-const lookAgain = 100 * time.Millisecond
+// A reading of the wait for processors takes some 16 µs per thread. It may be so old, or so many
+// times as old as it took.
+const (
+	lookAgain = 100 * time.Millisecond
+	lookRests = 100
+)
 
 // read reads both times. One that is not known is 0.
 func (m *meter) read() (d demand) {
-	if now := time.Now(); now.Sub(m.looked) >= lookAgain {
+	if begun := time.Now(); begun.Sub(m.looked) >= max(lookAgain, lookRests*m.took) {
 		m.queue, _ = m.queued()
-		m.looked = now
+		m.looked, m.took = begun, time.Since(begun)
 	}
-	d.used, _ = m.used()
+	d.used, d.known = m.used()
 	d.queued = m.queue
 	return d
 }
@@ -62,6 +72,7 @@ func (m *meter) sum() demand {
 	}
 	now := m.read()
 	return demand{
+		known:  now.known,
 		used:   m.total.used + max(now.used-m.from.used, 0),
 		queued: m.total.queued + max(now.queued-m.from.queued, 0), // less when threads have ended
 	}
@@ -96,4 +107,15 @@ func (s Stats) unoccupied(processors int) (wanted float64, is bool) {
 // contested is the share of the time that the process's threads wanted a processor and had none.
 func (s Stats) contested() float64 {
 	return float64(s.ProcessorWait) / float64(max(s.ProcessorTime+s.ProcessorWait, 1))
+}
+
+// computes reports whether a stage is known to compute. One with a name of the dataset's own
+// may also wait for something.
+func computes(stage string) bool {
+	switch stage {
+	case dataset.StageDecode, dataset.StageResample, dataset.StageAugment, dataset.StageStore, stageCollate,
+		"pack", "check": // of dataset/packed
+		return true
+	}
+	return false
 }

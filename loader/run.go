@@ -37,8 +37,9 @@ type run struct {
 
 	foresights []*foresight // that have not ended, in the order of their epochs
 
-	assembled int      // rows of batches that are complete
-	idling    idleness // of workers that wait for work
+	assembled int           // rows of batches that are complete
+	slowest   time.Duration // what one of them took, since the gauge's last reading; only with Auto
+	idling    idleness      // of workers that wait for work
 
 	// Only the loop uses these.
 	failed  int // samples that failed in batches that the loop has reached
@@ -211,6 +212,9 @@ func (r *run) finish(j *job) (awaited bool) {
 	defer r.l.mu.Unlock()
 	j.complete = true
 	r.assembled += len(j.indices)
+	if r.gauge != nil {
+		r.slowest = max(r.slowest, time.Since(j.begun))
+	}
 	awaited = r.waiting && (r.l.cfg.unordered || len(r.inFlight) > 0 && r.inFlight[0] == j)
 	if awaited {
 		r.notify()

@@ -287,6 +287,64 @@ func TestAutoFollowsAStorageThatBecomesSlowAndFastAgain(t *testing.T) {
 	}
 }
 
+// TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds: every 400th sample takes 60 ms, in which the
+// others fill many batches. With a fixed number of batches, 300 are as good as any.
+func TestAutoHasAsManyBatchesInFlightAsASlowSampleNeeds(t *testing.T) {
+	onTwoProcessors(t)
+	s := simulation{batch: 8, compute: 100 * us, stages: true, read: func(_ time.Duration, i int) time.Duration {
+		if i%400 == 399 {
+			return 60 * ms
+		}
+		return 0
+	}}
+	best := s.run(t, 2*time.Second, 6*time.Second, loader.Workers(4), loader.InFlight(300)).settled
+	got := s.run(t, 5*time.Second, 10*time.Second, loader.Workers(loader.Auto), loader.Budget(1<<30))
+	if got.settled < 0.95*best || got.stats.Tuning.InFlight > 300 {
+		t.Errorf("%.3f of %.0f samples/s: %v", got.settled/best, best, got.stats.Tuning)
+	}
+	if v := got.stats.Verdict(); strings.Contains(v, "Budget") {
+		t.Errorf("the verdict is %q, where the budget is not used up", v)
+	}
+	const slab = 8 * 8
+	few := s.run(t, 2*time.Second, 6*time.Second, loader.Workers(loader.Auto), loader.Budget(6*slab))
+	if v := few.stats.Verdict(); !strings.HasPrefix(v, "the number of batches in flight is the limit") || !strings.HasSuffix(v, "a larger Budget helps") {
+		t.Errorf("with memory for 6 batches the verdict is %q", v)
+	}
+	got.tell(t)
+}
+
+// TestAutoHasNoMoreWorkersThanAnEpochHasSamples: reads of 30 ms, and a loop for every epoch, which
+// is over before there is a second measurement. What it has is kept from loop to loop.
+func TestAutoHasNoMoreWorkersThanAnEpochHasSamples(t *testing.T) {
+	onTwoProcessors(t)
+	for _, c := range []struct{ samples, least, most int }{{300, 70, 100}, {40, 32, 40}, {8, 2, 8}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := simulation{read: reads(30 * ms), compute: ms, stages: true}
+			ds, used := s.computing()
+			ds.n = c.samples
+			var opened atomic.Int64
+			ds.open = func() error { opened.Add(1); return nil }
+			l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16), loader.Budget(64<<20),
+				loader.ProcessTime(func() (time.Duration, bool) { return time.Duration(used.Load()), true }))
+			had := map[int]bool{}
+			for epoch := range 500 {
+				for _, err := range l.Epoch(t.Context(), epoch) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if epoch > 50 {
+					had[l.Stats().Workers] = true
+				}
+			}
+			n := l.Stats().Workers
+			if len(had) != 1 || n < c.least || n > c.most || opened.Load() > int64(c.most) {
+				t.Errorf("epochs of %d samples: numbers %v after 50 epochs, %d Readers, want one number from %d to %d", c.samples, had, opened.Load(), c.least, c.most)
+			}
+		})
+	}
+}
+
 // TestAutoStaysWithinTheBudget looks whenever a sample is placed.
 func TestAutoStaysWithinTheBudget(t *testing.T) {
 	onTwoProcessors(t)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/figures"
+	"github.com/penstock-go/penstock/loader/internal/tune"
 )
 
 // Verdict says in one sentence what limits the loop, and what would help. It is the
@@ -48,7 +49,7 @@ func (s Stats) verdict(processors int) string {
 		if s.Slabs == 1 {
 			why = "there is memory for one batch"
 		}
-		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: a larger %s helps", waits, why, s.choice("Prefetch or InFlight", "Budget"))
+		return fmt.Sprintf("the number of batches in flight is the limit: %s, and at other times workers wait for memory, because %s: %s", waits, why, s.choice("a larger Prefetch or InFlight helps", s.Tuning.deeper))
 	case s.Drawing > s.Busy:
 		return fmt.Sprintf("drawing batches is the limit: it took %v, placing their samples %v, and %s: look at the sampler, the dataset's ReadAhead, the Allocator and the hook BatchBegun", figures.Round(s.Drawing), figures.Round(s.Busy), waits)
 	}
@@ -119,8 +120,8 @@ func (s Stats) choice(fixed, auto string) string {
 
 // found says what Auto does, after another thing that helps.
 func (s Stats) found(helps string) string {
-	if s.Tuning.Workers >= mostWorkers {
-		return fmt.Sprintf("%s, or more workers than the %d that Auto has at most", helps, mostWorkers)
+	if s.Tuning.Workers >= tune.Most {
+		return fmt.Sprintf("%s, or more workers than the %d that Auto has at most", helps, tune.Most)
 	}
 	return helps + ", and Auto finds the workers"
 }

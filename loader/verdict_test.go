@@ -291,7 +291,7 @@ func TestVerdictAgreesWithAuto(t *testing.T) {
 		"the stage decode takes 75%": staged(1_000_000, always(5*ms), always(15*ms)),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16))
+			l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16), occupies(0.01))
 			forTime(t, l, 20*time.Second, nil)
 			s := l.Stats()
 			if s.Workers < 128 {
@@ -308,7 +308,7 @@ func TestVerdictAgreesWithAuto(t *testing.T) {
 func TestVerdictBeforeAutoHasTriedAnythingIsNotKnown(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	synctest.Test(t, func(t *testing.T) {
-		l := loadertest.New(t, unstaged(24, 20*time.Millisecond), loader.Workers(loader.Auto), loader.BatchSize(2))
+		l := loadertest.New(t, unstaged(24, 20*time.Millisecond), simulatedAuto(), loader.BatchSize(2))
 		for range l.Epoch(t.Context(), 0) {
 		}
 		s := l.Stats()

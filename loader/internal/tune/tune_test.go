@@ -1,0 +1,365 @@
+package tune_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/penstock-go/penstock/loader/internal/tune"
+)
+
+// A load is made: samples that wait for a read and then compute.
+type load struct {
+	processors    int
+	read, compute time.Duration
+	served        int           // reads at once that storage serves; 0 is any number
+	body          float64       // samples per second; 0 is no limit
+	others        time.Duration // processor time per second that other code of the program takes, and that samples do not need
+	copies        bool          // whether reads compute too
+	stages, timed bool
+	noise         float64 // of the speed, as a share
+	epoch         int     // samples; 0 is no limit
+}
+
+// speed is in samples per second.
+func (l load) speed(workers int) float64 {
+	sample := (l.read + l.compute).Seconds()
+	speed := float64(workers) / sample
+	if l.copies {
+		speed = min(speed, float64(l.processors)/sample)
+	}
+	speed = min(speed, float64(l.processors)/l.compute.Seconds())
+	if l.served > 0 {
+		speed = min(speed, float64(l.served)/l.read.Seconds())
+	}
+	if l.body > 0 {
+		speed = min(speed, l.body)
+	}
+	return speed
+}
+
+func (l load) best() (best float64) {
+	for n := range tune.Most {
+		best = max(best, l.speed(n+1))
+	}
+	return best
+}
+
+func (l load) limits() tune.Limits {
+	samples := math.MaxInt
+	if l.epoch > 0 {
+		samples = l.epoch
+	}
+	return tune.Limits{Processors: l.processors, Samples: samples, Rows: 1, Deeper: false}
+}
+
+// window is what happens in so much time, of which the samples that are begun are whole on average.
+func (l load) window(workers int, took time.Duration, r *rand.Rand) tune.Window {
+	speed := l.speed(workers) * (1 + l.noise*(2*r.Float64()-1))
+	n := math.Floor(speed*took.Seconds() + r.Float64())
+	w := tune.Window{Took: took, Samples: int(n), Batches: int(n), Waited: took, Timed: l.timed}
+	if l.body > 0 {
+		w.Waited = max(0, took-time.Duration(n/l.body*float64(time.Second)))
+	}
+	busy := min(time.Duration(workers)*took, time.Duration(n*float64(l.read+l.compute)))
+	if l.served > 0 || l.body == 0 {
+		busy = time.Duration(workers) * took // reads take longer, or samples wait for processors
+	}
+	w.Idle = time.Duration(workers)*took - busy
+	computed := time.Duration(n * float64(l.compute))
+	if l.copies {
+		computed = time.Duration(n * float64(l.read+l.compute))
+	}
+	if l.timed {
+		w.Used = min(computed+time.Duration(took.Seconds()*float64(l.others)), time.Duration(l.processors)*took)
+	}
+	if l.stages {
+		w.Reads, w.Staged = int64(n), busy
+		w.Reading = busy - time.Duration(n*float64(l.compute))
+	}
+	return w
+}
+
+// follow lets the load run for some time with what a tuner chooses, and returns what it
+// loaded after the first five seconds, as a share of the best.
+func (l load) follow(t *tune.Tuner, d time.Duration, r *rand.Rand) (share float64) {
+	const took = 50 * time.Millisecond
+	var w tune.Window
+	var loaded, since time.Duration
+	for at := time.Duration(0); at < d; at += took {
+		w.Add(l.window(t.Workers, took, r))
+		if at >= 5*time.Second {
+			loaded += time.Duration(l.speed(t.Workers) / l.best() * float64(took))
+			since += took
+		}
+		if t.Step(w, l.limits()) {
+			w = tune.Window{}
+		}
+	}
+	return float64(loaded) / float64(max(since, 1))
+}
+
+func chance(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+// TestTheNumberFollowsFromHowMuchWorkersWait for random loads, with noise of up to a fifth.
+func TestTheNumberFollowsFromHowMuchWorkersWait(t *testing.T) {
+	for seed := range uint64(300) {
+		r := chance(seed)
+		l := load{processors: 1 + r.IntN(16), compute: time.Duration(math.Exp(r.Float64()*5) * 5e4), noise: []float64{0, 0.05, 0.2}[seed%3]}
+		l.read = time.Duration(float64(l.compute) * math.Exp(r.Float64()*5-1))
+		l.stages, l.timed = seed%2 == 0, seed%4 != 0
+		if !l.stages {
+			l.timed = true
+		}
+		if seed%5 == 0 {
+			l.body = l.best() * r.Float64()
+		}
+		u := tune.New(l.processors)
+		share := l.follow(u, time.Minute, r)
+		if least := []float64{0.9, 0.9, 0.85}[seed%3]; share < least || u.Changes > 6 {
+			t.Errorf("seed %d, %+v: %.3f of the best speed with %d workers, %d changes, want %.2f and 6: %s", seed, l, share, u.Workers, u.Changes, least, u.Reason)
+		}
+	}
+}
+
+func TestWorkersThatComputeStayOnePerProcessor(t *testing.T) {
+	const ms = time.Millisecond
+	for name, l := range map[string]load{
+		"decoding":                         {read: ms / 50, compute: ms, stages: true, timed: true},
+		"no stages":                        {compute: ms, timed: true},
+		"no processor time":                {read: ms / 50, compute: ms, stages: true},
+		"reads that copy":                  {read: 10 * ms, compute: ms / 10, copies: true, stages: true, timed: true},
+		"nothing is known":                 {read: 80 * ms, compute: ms},
+		"a loop body that computes beside": {read: ms / 50, compute: ms, stages: true, timed: true, others: 2 * time.Second},
+	} {
+		for seed := range uint64(20) {
+			l.processors, l.noise = 2, 0.1
+			u := tune.New(2)
+			l.follow(u, time.Minute, chance(seed))
+			if u.Workers != 2 || u.Changes > 2 || u.Gained > 0 {
+				t.Errorf("%s, seed %d: %d workers after %d changes, want 2: %s", name, seed, u.Workers, u.Changes, u.Reason)
+			}
+		}
+	}
+}
+
+// TestTheWaitForProcessorsCountsAsComputing, because other programs have them: two workers that
+// compute for a millisecond wait for one of two processors three times as long, and read for two.
+func TestTheWaitForProcessorsCountsAsComputing(t *testing.T) {
+	const ms = time.Millisecond
+	window := func(workers int, queued bool) tune.Window {
+		n := min(workers*60/6, 40) // of 6 ms each
+		w := tune.Window{Took: 300 * ms, Samples: 5 * n, Batches: 4, Waited: 300 * ms, Timed: true,
+			Reads: int64(5 * n), Staged: time.Duration(workers) * 300 * ms, Reading: time.Duration(5*n) * 2 * ms, Used: time.Duration(5*n) * ms}
+		if queued {
+			w.Used += time.Duration(5*n) * 3 * ms
+		}
+		return w
+	}
+	for _, queued := range []bool{false, true} {
+		u := tune.New(2)
+		u.Step(window(2, queued), tune.Limits{Processors: 2, Samples: 1000, Rows: 8})
+		if got := u.Workers; queued && got > 4 || !queued && got < 10 {
+			t.Errorf("%d workers, with the time of waiting known: %v", got, queued)
+		}
+	}
+}
+
+// TestThereAreNoMoreWorkersThanAnEpochHasSamples, and none are tried for ever where an epoch is
+// over before there is a second measurement.
+func TestThereAreNoMoreWorkersThanAnEpochHasSamples(t *testing.T) {
+	const ms = time.Millisecond
+	for _, epoch := range []int{1, 3, 50, 300} {
+		l := load{processors: 2, read: 80 * ms, compute: ms / 4, timed: true, epoch: epoch}
+		u := tune.New(2)
+		most, r := 0, chance(1)
+		for range 60 {
+			l.follow(u, time.Second, r)
+			most = max(most, u.Workers)
+		}
+		if want := max(2, min(epoch, tune.Most)); most != want {
+			t.Errorf("up to %d workers for epochs of %d samples, want %d", most, epoch, want)
+		}
+	}
+}
+
+func TestWhatStorageDoesNotServeIsGivenBack(t *testing.T) {
+	const ms = time.Millisecond
+	for _, served := range []int{2, 3, 8, 20} {
+		l := load{processors: 2, read: 40 * ms, compute: ms / 4, served: served, stages: true, timed: true}
+		u := tune.New(2)
+		share := l.follow(u, time.Minute, chance(2))
+		if u.Workers > 2*served+1 || share < 0.99 {
+			t.Errorf("%d workers load %.3f of what storage serves, %d reads at once: %s", u.Workers, share, served, u.Reason)
+		}
+	}
+}
+
+// TestReadsThatWaitWhileOtherCodeComputesAreFound: threads that spin while they wait for a
+// batch, say. The processor time of the program then says nothing of samples.
+func TestReadsThatWaitWhileOtherCodeComputesAreFound(t *testing.T) {
+	const ms = time.Millisecond
+	for seed := range uint64(20) {
+		l := load{processors: 2, read: 80 * ms, compute: 2 * ms, others: 2 * time.Second, stages: true, timed: true, noise: 0.1}
+		u := tune.New(2)
+		if share := l.follow(u, time.Minute, chance(seed)); share < 0.95 || u.Changes > 8 {
+			t.Errorf("seed %d: %.3f of the best speed with %d workers after %d changes: %s", seed, share, u.Workers, u.Changes, u.Reason)
+		}
+	}
+}
+
+// TestAnotherLoadIsNoticed: storage becomes slow, and fast again.
+func TestAnotherLoadIsNoticed(t *testing.T) {
+	const ms = time.Millisecond
+	near := load{processors: 2, read: 4 * ms, compute: ms, stages: true, timed: true}
+	far := near
+	far.read = 80 * ms
+	u, r := tune.New(2), chance(3)
+	for k, l := range []load{near, far, near, far} {
+		if share := l.follow(u, time.Minute, r); share < 0.97 {
+			t.Errorf("phase %d: %.3f of the best speed with %d workers: %s", k, share, u.Workers, u.Reason)
+		}
+	}
+	if u.Changes > 12 {
+		t.Errorf("%d changes", u.Changes)
+	}
+}
+
+func TestALoadThatIsNeverTheSameDoesNotKeepItBusy(t *testing.T) {
+	const ms = time.Millisecond
+	near := load{processors: 4, read: 4 * ms, compute: ms, stages: true, timed: true}
+	far := near
+	far.read = 80 * ms
+	u, r := tune.New(4), chance(4)
+	for k := range 900 { // half an hour
+		l := near
+		if k%2 == 1 {
+			l = far
+		}
+		l.follow(u, 2*time.Second, r)
+	}
+	if u.Changes > 300 {
+		t.Errorf("%d changes in half an hour, want 300 at most", u.Changes)
+	}
+}
+
+func TestWorkersThatTheBodyDoesNotNeedAreParked(t *testing.T) {
+	const took = 250 * time.Millisecond
+	limits := tune.Limits{Processors: 8, Samples: 1000, Rows: 32}
+	u := tune.New(8)
+	bound := func(working float64) tune.Window {
+		idle := time.Duration((float64(u.Workers) - working) * float64(took))
+		return tune.Window{Took: took, Samples: 500, Batches: 4, Waited: took / 100, Idle: idle, Timed: true, Used: took}
+	}
+	for range 20 {
+		u.Step(bound(1.4), limits)
+	}
+	if u.Workers != 2 || u.Changes != 1 {
+		t.Fatalf("%d workers after %d changes, want 2 after 1: %s", u.Workers, u.Changes, u.Reason)
+	}
+	waiting := func() tune.Window { // samples compute
+		n := time.Duration(min(u.Workers, 8))
+		return tune.Window{Took: took, Samples: 100 * int(n), Batches: 3 * int(n), Waited: took, Timed: true, Used: n * took}
+	}
+	for range 10 {
+		u.Step(waiting(), limits)
+	}
+	if u.Workers < 8 {
+		t.Errorf("%d workers while the loop waits, want the 8 from before at least: %s", u.Workers, u.Reason)
+	}
+	before := u.Changes
+	for range 1000 {
+		u.Step(bound(2.4), limits)
+		if u.Workers == 3 { // too few
+			u.Step(waiting(), limits)
+		}
+	}
+	if n := u.Changes - before; n > 30 {
+		t.Errorf("%d changes between too few workers and too many, want 30 at most", n)
+	}
+}
+
+// TestThereAreAsManyBatchesInFlightAsTheSlowestTakes: workers and the loop wait for one another,
+// because batches take unequal times. Where only one of them waits, more memory brings nothing, nor
+// where it would stay empty.
+func TestThereAreAsManyBatchesInFlightAsTheSlowestTakes(t *testing.T) {
+	const took, ms = 250 * time.Millisecond, time.Millisecond
+	for _, c := range []struct {
+		name          string
+		waited, short float64 // shares of the time
+		slowest       time.Duration
+		samples       int
+		deeper        bool
+		want          int
+	}{
+		{"both wait", 0.8, 0.5, 200 * ms, 1000, true, 32},
+		{"the slowest is fast", 0.8, 0.5, 20 * ms, 1000, true, 4},
+		{"nothing to fill in the time", 0.8, 0.5, ms, 1000, true, 1},
+		{"the loop waits", 0.8, 0.1, 200 * ms, 1000, true, 1},
+		{"the workers wait", 0.1, 0.8, 200 * ms, 1000, true, 1},
+		{"samples are cheap", 0.8, 0.5, 200 * ms, 1_000_000, true, 1},
+		{"the budget is used up", 0.8, 0.5, 200 * ms, 1000, false, 1},
+	} {
+		u := tune.New(2)
+		for range 40 {
+			short := time.Duration(c.short * 2 * float64(took))
+			u.Step(tune.Window{Took: took, Samples: c.samples, Batches: 4, Waited: time.Duration(c.waited * float64(took)), Slowest: c.slowest, Idle: short, Short: short, Timed: true, Used: took},
+				tune.Limits{Processors: 2, Samples: 10_000, Rows: 8, Slabs: 7 * u.Depth, Deeper: c.deeper})
+		}
+		if u.Depth != c.want {
+			t.Errorf("%s: %d times as many slabs, want %d", c.name, u.Depth, c.want)
+		}
+	}
+}
+
+func TestALimitHoldsAndIsTheReason(t *testing.T) {
+	const ms = time.Millisecond
+	l := load{processors: 2, read: 80 * ms, compute: ms, stages: true, timed: true}
+	u, r := tune.New(2), chance(5)
+	l.follow(u, 10*time.Second, r)
+	if u.Workers < 100 || u.Gained != u.Workers || !strings.HasPrefix(u.Reason, "32 workers waited for 9") {
+		t.Fatalf("%d workers, %d of which load more: %s", u.Workers, u.Gained, u.Reason)
+	}
+	u.Limit(30, "no more files can be opened")
+	for range 3 {
+		if l.follow(u, 10*time.Second, r); u.Workers != 30 || u.Reason != "no more files can be opened" {
+			t.Errorf("%d workers: %s", u.Workers, u.Reason)
+		}
+	}
+}
+
+func TestReasonsReadAsSentences(t *testing.T) {
+	const ms = time.Millisecond
+	far := load{processors: 2, read: 80 * ms, compute: 2 * ms, stages: true, timed: true}
+	few, slow := far, far
+	few.served, slow.body = 4, 20
+	var said []string
+	for _, loads := range [][]load{{far, few}, {few}, {far, slow, far}, {{processors: 2, compute: ms, timed: true}}, {{processors: 2, compute: ms}},
+		{{processors: 2, read: 10 * ms, compute: ms / 10, copies: true, stages: true, timed: true}}} {
+		u, r := tune.New(2), chance(6)
+		said = append(said, u.Reason)
+		for _, l := range loads {
+			var w tune.Window
+			for range 1200 {
+				if w.Add(l.window(u.Workers, 50*ms, r)); u.Step(w, l.limits()) {
+					w = tune.Window{}
+				}
+				said = append(said, u.Reason)
+			}
+		}
+	}
+	slices.Sort(said)
+	said = slices.Compact(said)
+	for _, want := range []string{
+		"a worker per processor to begin with", "32 workers waited for 98% of their time", "32 workers do not load more",
+		"the loop body is the limit, and 3 workers are enough for it", "the load has changed", "workers compute rather than wait",
+		"neither the system nor the dataset's stages tell whether workers wait", "reads compute, or 4 workers load no more than 2", "the loop waited with 3 workers",
+	} {
+		if !slices.Contains(said, want) {
+			t.Errorf("%q was not said, only\n%s", want, strings.Join(said, "\n"))
+		}
+	}
+}

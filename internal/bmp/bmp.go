@@ -135,7 +135,7 @@ func (d *Decoder) info(data []byte) (h header, err error) {
 		d.h = max(d.h, -d.h)
 		h.bits = int(binary.LittleEndian.Uint16(b[14:]))
 		h.compression = binary.LittleEndian.Uint32(b[16:])
-		h.colours = int(binary.LittleEndian.Uint32(b[32:]))
+		h.colours = int(min(binary.LittleEndian.Uint32(b[32:]), 1<<30))
 		h.entry = 4
 	}
 	switch h.bits {

@@ -1,8 +1,10 @@
 package bmp_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"image"
 	"strings"
 	"testing"
 
@@ -70,5 +72,33 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		if got := errors.Is(err, errors.ErrUnsupported); got != test.unsupported {
 			t.Errorf("%v: unsupported is %v, want %v", err, got, test.unsupported)
 		}
+	}
+}
+
+// TestNumbersBeyondAnIntAreErrors has a palette and jumps whose sizes are more than an int of 32
+// bits holds.
+func TestNumbersBeyondAnIntAreErrors(t *testing.T) {
+	for colours := uint32(1 << 31); colours > 0; colours = colours>>1 | 1<<31 {
+		for _, bits := range []uint16{1, 4, 8} {
+			var d bmp.Decoder
+			if _, _, err := d.Header(append(file(bits, 0, colours), make([]byte, 99)...)); err == nil {
+				t.Errorf("a palette of %d colours: no error", colours)
+			}
+		}
+		if colours == 1<<32-1 {
+			break
+		}
+	}
+	far := file(8, 1, 1, 9, 9, 9, 0, 0, 2, 255, 255, 0, 1)
+	binary.LittleEndian.PutUint32(far[18:], 1<<24)
+	binary.LittleEndian.PutUint32(far[22:], 64)
+	var d bmp.Decoder
+	w, h, err := d.Header(far)
+	if err != nil {
+		t.Fatal(err) // the jump ends beyond the image, where Pillow stops
+	}
+	pixel := make([]byte, 4)
+	if err := d.Decode(pixel, 4, image.Rect(w-1, h-1, w, h)); err != nil || !bytes.Equal(pixel, []byte{9, 9, 9, 255}) {
+		t.Errorf("got %v, error %v, want the palette's first colour", pixel, err)
 	}
 }

@@ -46,7 +46,8 @@ func (r *runReader) next() (run, bool, error) {
 			if r.at+2 > len(r.data) {
 				return run{}, false, nil
 			}
-			r.p += int(r.data[r.at]) + int(r.data[r.at+1])*r.w
+			p := int64(r.p) + int64(r.data[r.at]) + int64(r.data[r.at+1])*int64(r.w)
+			r.p = int(min(p, mostRuns)) // beyond the image all places are alike
 			r.x = r.p % r.w
 			r.at += 2
 		default:
@@ -81,9 +82,12 @@ func (d *Decoder) reader(data []byte) runReader {
 	return runReader{data: data, at: d.at, w: d.w, four: d.four}
 }
 
+// mostRuns is the limit of pixels of an image in runs.
+const mostRuns = 1 << 30
+
 // checkRuns checks that the runs are valid and fill the image.
 func (d *Decoder) checkRuns(data []byte) error {
-	if d.w > 1<<30/d.h {
+	if d.w > mostRuns/d.h {
 		return fmt.Errorf("runs of %d×%d pixels", d.w, d.h)
 	}
 	r := d.reader(data)

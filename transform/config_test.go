@@ -1,12 +1,16 @@
 package transform_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
 
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -115,6 +119,9 @@ func TestConfigurationsSayTheSame(t *testing.T) {
 	}
 }
 
+// configured is the memory of a program, which does not depend on its configuration.
+const configured = 1 << 20
+
 // FuzzConfiguration compiles hostile configurations and prepares a small image.
 func FuzzConfiguration(f *testing.F) {
 	g := readProcessors(f)
@@ -130,8 +137,14 @@ func FuzzConfiguration(f *testing.F) {
 			transform.HuggingFace(config), transform.HuggingFace(config).ModelType("yolos"),
 			transform.Timm(config), transform.Timm(config).TestSize(),
 		} {
+			const most = 1 << 16
+			hostile.Bounded(t, len(config), configured+64*most, func() {
+				if p, err := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most)); err == nil && p.Spec()[0].Dtype == tensor.Float32 {
+					_, _, _, _ = p.Append(nil, transform.RGB(pix, 7, 5))
+				}
+			})
 			_, err := transform.Compile(step)
-			p, ragged := transform.Compile(step, transform.Ragged(), transform.MaxPixels(1<<16))
+			p, ragged := transform.Compile(step, transform.Ragged(), transform.MaxPixels(most))
 			if err == nil && ragged != nil {
 				t.Errorf("error %v, but none without Ragged", ragged)
 			}
@@ -139,6 +152,11 @@ func FuzzConfiguration(f *testing.F) {
 				continue
 			}
 			values, h, w, err := p.Append(nil, transform.RGB(pix, 7, 5))
+			cputest.Portable(func() {
+				if portable, _, _, _ := p.Append(nil, transform.RGB(pix, 7, 5)); !bytes.Equal(dense.Bytes(portable), dense.Bytes(values)) {
+					t.Error("other values without kernels")
+				}
+			})
 			switch {
 			case err != nil && !strings.HasPrefix(err.Error(), "transform: "):
 				t.Errorf("error %v, want one of this package", err)

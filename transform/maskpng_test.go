@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // paletted is a PNG file of w×h pixels with n colours, as the standard library writes it,
@@ -121,10 +123,17 @@ func FuzzMaskFiles(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, ids bool) {
 		m, errPNG := png.Decode(bytes.NewReader(data))
+		const most, pixelMemory = 1 << 18, 64
 		f := new(maskFile)
-		if f.open(data, ids, 1<<20) != nil || f.w > 1<<20/f.h {
+		if f.open(data, ids, most) != nil || f.w > most/f.h {
 			return
 		}
+		hostile.Bounded(t, len(data), int64(pixelMemory*f.w*f.h), func() {
+			one := new(maskFile)
+			if one.open(data, ids, most) == nil {
+				_, _ = one.first(one.h)
+			}
+		})
 		whole, err := f.first(f.h)
 		if f.format == "PNG" && errPNG == nil && err != nil {
 			t.Fatalf("%v, which the standard library reads", err)
@@ -136,7 +145,7 @@ func FuzzMaskFiles(f *testing.F) {
 			t.Fatal("other numbers than the standard library's")
 		}
 		part, rows := new(maskFile), (f.h+1)/2
-		if err := part.open(data, ids, 1<<20); err != nil {
+		if err := part.open(data, ids, most); err != nil {
 			t.Fatal(err)
 		}
 		upper, err := part.first(rows)

@@ -19,7 +19,9 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/datatest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 func TestPlacingPixelsAllocatesNothing(t *testing.T) {
@@ -268,9 +270,9 @@ func TestTruncatedFilesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode places damaged files: an error is fine, a panic is not. Run it with
-// -fuzzminimizetime 10x: making every new input shorter, a minute each by
-// default, leaves no time to try others.
+// FuzzDecode places damaged files: an error is fine, a panic is not, and neither are other values
+// without kernels. Run it with -fuzzminimizetime 10x: making every new input shorter, a minute each
+// by default, leaves no time to try others.
 func FuzzDecode(f *testing.F) {
 	names, _ := filepath.Glob("testdata/*.*")
 	deep, _ := filepath.Glob("testdata/depth/*.???")
@@ -280,22 +282,45 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_ = place(t, data, MaxPixels(1<<20))
+		const most, pixelMemory = 1 << 18, 64
+		bounded := func(steps ...Step) (err error) {
+			steps = append(steps, MaxPixels(most))
+			var values []float32
+			hostile.Bounded(t, len(data), most*pixelMemory, func() { values, err = placed(t, data, steps...) })
+			cputest.Portable(func() {
+				if portable, wrong := placed(t, data, steps...); fmt.Sprint(wrong) != fmt.Sprint(err) || !slices.Equal(portable, values) {
+					t.Errorf("error %v, but %v without kernels, or other values", err, wrong)
+				}
+			})
+			return err
+		}
+		_ = bounded()
 		channels := 1
-		if err := place(t, data, MaxPixels(1<<20), Depth16(1)); err != nil {
+		if err := bounded(Depth16(1)); err != nil {
 			_, text, _ := strings.Cut(err.Error(), "the image has ")
 			if _, err := fmt.Sscanf(text, "%d channels", &channels); err == nil && channels <= maxChannels {
-				_ = place(t, data, MaxPixels(1<<20), Depth16(channels))
+				_ = bounded(Depth16(channels))
 			}
 		}
 	})
 }
 
 func place(t testing.TB, data []byte, more ...Step) error {
+	t.Helper()
+	_, err := placed(t, data, more...)
+	return err
+}
+
+// placed are the values of the image in a file, or none with an error.
+func placed(t testing.TB, data []byte, more ...Step) ([]float32, error) {
+	t.Helper()
 	x, err := Images(encoded(data), append(more, Resize(8), CenterCrop(8), ToTensor())...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = dataset.At(t.Context(), x, 0)
-	return err
+	sample, err := dataset.At(t.Context(), x, 0)
+	if err != nil {
+		return nil, err
+	}
+	return sample["image"].Data().([]float32), nil
 }

@@ -1,6 +1,7 @@
 package transform_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"os"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/dense"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/transform"
 )
 
@@ -207,9 +210,18 @@ func FuzzAnnotations(f *testing.F) {
 		}
 		for most, c := range map[int32]*transform.CompiledSamples{1<<16 - 1: numbers, 1<<24 - 1: ids} {
 			to := dataset.NewSlot(c.Spec()...)
-			if c.Into(to, from, seed) != nil {
+			var err error
+			const views = 1 << 20 // the memory of two views of the image
+			hostile.Bounded(t, len(mask)+len(boxes), views, func() { err = c.Into(to, from, seed) })
+			if err != nil {
 				continue
 			}
+			cputest.Portable(func() {
+				portable := dataset.NewSlot(c.Spec()...)
+				if err := c.Into(portable, from, seed); err != nil || !bytes.Equal(dataset.Row[uint8](portable, 0), dataset.Row[uint8](to, 0)) {
+					t.Errorf("error %v, or other pixels without kernels", err)
+				}
+			})
 			for _, v := range dataset.Row[int32](to, 1) {
 				if v < 0 || v > most {
 					t.Fatalf("a mask has the number %d", v)

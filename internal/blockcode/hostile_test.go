@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // sets are the kernels that run here, and the portable code.
@@ -66,8 +68,14 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// blockMemory is that of a block, of its last place and of what the decoder keeps of it.
+const blockMemory = 8 * 64
+
 func checkHostile(t *testing.T, n int, level Level, src []byte) {
 	t.Helper()
+	hostile.Bounded(t, len(src), int64(n)*blockMemory, func() {
+		_ = new(Decoder).Decode(make([]Block, n), make([]uint8, n), level, append(slices.Clone(src), make([]byte, Slack)...)[:len(src)])
+	})
 	blocks := decodeAll(t, n, level, src)
 	if blocks == nil {
 		return

@@ -39,5 +39,5 @@ func TestCutFileIsAnErrorForEveryWindow(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	open := func() pillowtest.Decoder { return new(gif.Decoder) }
-	pillowtest.Fuzz(f, open, func(_ []byte, w, _ int) int { return 1<<16 + w })
+	pillowtest.Fuzz(f, open, func(int, int) int { return 0 })
 }

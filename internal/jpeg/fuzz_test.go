@@ -8,13 +8,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/jpeg"
 )
 
 // FuzzDecode looks for files that panic, that decode differently in a window or a
 // second time, that end too early for some windows only, that a decoder with
-// AllowTruncated refuses and one without it accepts, or that decode differently, or with
-// another error, without the kernel for entropy code.
+// AllowTruncated refuses and one without it accepts, that decode differently, or with another
+// error, without kernels, or that take more than their size and their pixels allow.
 func FuzzDecode(f *testing.F) {
 	for i, p := range testImages(f) {
 		if len(p.data) < 3000 && i%3 == 0 {
@@ -26,6 +28,16 @@ func FuzzDecode(f *testing.F) {
 		strict := jpeg.Decoder{MaxPixels: most}
 		tolerant := jpeg.Decoder{MaxPixels: most, AllowTruncated: true}
 		c, err := strict.Header(data)
+		const pixelMemory = 4 + 4*5/2 // pixels, coefficients and what finds them
+		granted := int64(0)
+		if err == nil {
+			granted = int64(pixelMemory * (c.Width + 31) * (c.Height + 31))
+		}
+		for _, truncated := range []bool{false, true} {
+			hostile.Bounded(t, len(data), granted, func() {
+				_, _ = decode(&jpeg.Decoder{MaxPixels: most, AllowTruncated: truncated}, data)
+			})
+		}
 		if err != nil {
 			return
 		}
@@ -55,12 +67,13 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkPortable decodes a file without the kernel for entropy code, as d does otherwise.
+// checkPortable decodes a file without kernels, as d does otherwise.
 func checkPortable(tb testing.TB, d *jpeg.Decoder, data []byte, want string) {
 	tb.Helper()
-	p := jpeg.Decoder{MaxPixels: d.MaxPixels, AllowTruncated: d.AllowTruncated}
-	p.Portable()
-	if got := verdict(decode(&p, data)); got != want {
-		tb.Fatalf("portable code gives %s, the kernel %s", got, want)
-	}
+	cputest.Portable(func() {
+		p := jpeg.Decoder{MaxPixels: d.MaxPixels, AllowTruncated: d.AllowTruncated}
+		if got := verdict(decode(&p, data)); got != want {
+			tb.Fatalf("portable code gives %s, the kernels %s", got, want)
+		}
+	})
 }

@@ -3,12 +3,15 @@ package photo_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/blockcode"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/jpeg"
 	"github.com/penstock-go/penstock/internal/photo"
 )
@@ -16,8 +19,8 @@ import (
 const fuzzPixels = 1 << 14
 
 // FuzzRecord looks for records that panic, that decode differently in a window or a
-// second time, or that are refused for some windows though no row is damaged. Odd
-// inputs get the right checksums, so that what they protect is reached.
+// second time, or without kernels, or that are refused for some windows though no row is
+// damaged. Odd inputs get the right checksums, so that what they protect is reached.
 func FuzzRecord(f *testing.F) {
 	for i, name := range golden {
 		record := pack(f, find(f, testImages(f), name), levels[[]string{"fast", "small"}[i%2]])
@@ -28,9 +31,20 @@ func FuzzRecord(f *testing.F) {
 			data = bytes.Clone(data)
 			sealRows(data)
 		}
-		d := newDecoder()
-		d.JPEG.MaxPixels = fuzzPixels
+		open := func() *photo.Decoder { return &photo.Decoder{JPEG: &jpeg.Decoder{MaxPixels: fuzzPixels}} }
+		d := open()
 		c, pixels, err := whole(d, data)
+		const pixelMemory, rowMemory = 4, 3 * 4 * 8 * 9 // rows of blocks, of samples and of codes
+		granted := int64(0)
+		if pixels != nil {
+			granted = int64(c.Width * (pixelMemory*c.Height + rowMemory))
+		}
+		hostile.Bounded(t, len(data), granted, func() { _, _, _ = whole(open(), data) })
+		cputest.Portable(func() {
+			if _, portable, wrong := whole(open(), data); fmt.Sprint(wrong) != fmt.Sprint(err) || err == nil && !bytes.Equal(portable, pixels) {
+				t.Errorf("error %v, but %v without kernels, or other pixels", err, wrong)
+			}
+		})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "photo: ") {
 				t.Fatalf("error %q does not say whose it is", err)
@@ -78,8 +92,12 @@ func FuzzPack(f *testing.F) {
 		if small {
 			level = blockcode.Small
 		}
-		var p photo.Packer
-		record, err := p.Pack(nil, data, level)
+		var record []byte
+		var err error
+		const pixelMemory = 3 * 2 * 8 // coefficients, and what is coded of them
+		hostile.Bounded(t, len(data), int64(pixelMemory*(c.Width+31)*(c.Height+31)), func() {
+			record, err = new(photo.Packer).Pack(nil, data, level)
+		})
 		if err != nil {
 			if wrong == nil && !errors.Is(err, errors.ErrUnsupported) {
 				t.Fatalf("a file that decodes cannot be packed: %v", err)

@@ -1,16 +1,19 @@
 package pillowtest
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 
-	"github.com/penstock-go/penstock/internal/allocs"
+	"github.com/penstock-go/penstock/internal/cpu/cputest"
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // Fuzz decodes any bytes, beginning with the files of testdata. The result must be an
-// error, or an image whose windows are crops of it. The decoder must not panic or
-// allocate more than the pixels and most, with an allowance for the rest of the
-// process.
-func Fuzz(f *testing.F, open func() Decoder, most func(data []byte, w, h int) int) {
+// error, or an image whose windows are crops of it, and the same without kernels. The decoder
+// must not panic, or take more than the file's size allows beside the pixels and what is granted
+// for an image of w×h pixels.
+func Fuzz(f *testing.F, open func() Decoder, granted func(w, h int) int) {
 	for _, file := range Files(f) {
 		f.Add(file.Data)
 	}
@@ -23,12 +26,13 @@ func Fuzz(f *testing.F, open func() Decoder, most func(data []byte, w, h int) in
 		)
 		run := func() {
 			d = open()
-			pix, w, h, err = decode(d, data, 1<<22)
+			pix, w, h, err = decode(d, data, 1<<20)
 		}
-		run()
-		limit := len(pix) + most(data, w, h) + 1<<17
-		if used := allocs.Bytes(uint64(limit), run); used > uint64(limit) {
-			t.Errorf("%d bytes allocated for %d×%d pixels of %d bytes, want %d at most", used, w, h, len(data), limit)
+		cputest.Portable(run)
+		portable, wrong := pix, err
+		hostile.Bounded(t, len(data), int64(len(pix)+granted(w, h)), run)
+		if fmt.Sprint(err) != fmt.Sprint(wrong) || err == nil && !bytes.Equal(pix, portable) {
+			t.Errorf("error %v, but %v without kernels, or other pixels", err, wrong)
 		}
 		if err == nil {
 			crops(t, d, "", data, 2)

@@ -2,10 +2,11 @@ package pillowtest
 
 import (
 	"image"
-	"runtime"
 	"testing"
 
 	"gorgonia.org/tensor"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // A SampleDecoder is a decoder that also returns samples as they are stored.
@@ -16,31 +17,34 @@ type SampleDecoder interface {
 }
 
 // FuzzSamples is Fuzz for samples. A window must have the samples of the whole image. The
-// decoder must not allocate more than most, with an allowance for the rest of the process.
-func FuzzSamples(f *testing.F, open func() SampleDecoder, most func(data []byte) int) {
+// decoder must not take more than the file's size allows beside the samples and what is granted.
+func FuzzSamples(f *testing.F, open func() SampleDecoder, granted int) {
 	for _, file := range Files(f) {
 		f.Add(file.Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := open()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		w, h, err := d.Header(data)
-		if err != nil {
-			return
-		}
-		n, _, ok := d.StoredSamples()
 		const limit = 1 << 20
-		if !ok || w > limit/h/n {
-			return
+		var (
+			d       SampleDecoder
+			all     []float32
+			n, w, h int
+			err     error
+		)
+		run := func() {
+			d, all = open(), nil
+			if w, h, err = d.Header(data); err != nil {
+				return
+			}
+			ok := false
+			if n, _, ok = d.StoredSamples(); !ok || w > limit/h/n {
+				return
+			}
+			all = make([]float32, n*w*h)
+			err = d.DecodeSamples(all, image.Rect(0, 0, w, h))
 		}
-		all := make([]float32, n*w*h)
-		err = d.DecodeSamples(all, image.Rect(0, 0, w, h))
-		runtime.ReadMemStats(&after)
-		if used, room := int(after.TotalAlloc-before.TotalAlloc), 4*len(all)+most(data)+1<<17; used > room {
-			t.Errorf("%d bytes allocated for %d×%d×%d samples of %d bytes, want %d at most", used, n, w, h, len(data), room)
-		}
-		if err != nil {
+		run()
+		hostile.Bounded(t, len(data), int64(4*len(all)+granted), run)
+		if err != nil || all == nil {
 			return
 		}
 		window := image.Rect(w/3, h/4, w-w/5, h-h/3)

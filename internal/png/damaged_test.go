@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/png"
 )
 
@@ -100,6 +101,22 @@ func compare(t *testing.T, d *png.Decoder, data []byte) {
 			t.Fatalf("no error, but in the standard library %v", err)
 		}
 	}
+}
+
+// bounded checks what decoding takes beside the pixels. Its memory is that of two rows of at most 8
+// bytes per pixel with a quarter more, and a row of pixels.
+func bounded(t *testing.T, data []byte) {
+	const most, rowMemory = 1 << 18, 2*8*5/4 + 4
+	w, h, err := new(png.Decoder).Header(data)
+	if err != nil || w > most/h {
+		return
+	}
+	hostile.Bounded(t, len(data), int64(4*w*h+rowMemory*w), func() {
+		var d png.Decoder
+		if _, _, err := d.Header(data); err == nil {
+			_ = d.Decode(make([]byte, 4*w*h), 4*w, image.Rect(0, 0, w, h))
+		}
+	})
 }
 
 // ended is a file without the chunks after the image data.

@@ -222,5 +222,6 @@ func FuzzDecode(f *testing.F) {
 			mend(data)
 		}
 		compare(t, new(png.Decoder), data)
+		bounded(t, data)
 	})
 }

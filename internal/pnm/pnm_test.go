@@ -21,7 +21,7 @@ func TestCutFilesAreErrors(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	open := func() pillowtest.Decoder { return new(pnm.Decoder) }
-	pillowtest.Fuzz(f, open, func([]byte, int, int) int { return 1 << 17 })
+	pillowtest.Fuzz(f, open, func(int, int) int { return 0 })
 }
 
 func TestErrorsSayWhatIsWrong(t *testing.T) {
@@ -64,5 +64,5 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 
 func FuzzDecodeSamples(f *testing.F) {
 	open := func() pillowtest.SampleDecoder { return new(pnm.Decoder) }
-	pillowtest.FuzzSamples(f, open, func([]byte) int { return 1 << 17 })
+	pillowtest.FuzzSamples(f, open, 0)
 }

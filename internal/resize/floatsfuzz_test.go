@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // FuzzFloatWeights checks that the windows of weights are within the source, also where float32
@@ -25,6 +27,7 @@ func FuzzFloatWeights(f *testing.F) {
 		a.To = min(a.From+1+int(n), a.Out)
 		var w FloatWeights
 		w.Compute(a)
+		hostile.Bounded(t, 0, int64(weightMemory*len(w.k)), func() { new(FloatWeights).Compute(a) })
 		if w.Lo < 0 || w.Hi > a.In || w.Lo >= w.Hi {
 			t.Fatalf("%+v: source positions %d to %d", a, w.Lo, w.Hi)
 		}

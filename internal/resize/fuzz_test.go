@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // axes adds the first inputs of both fuzz targets. The number of output positions
@@ -27,6 +29,9 @@ func axisOf(filter uint8, in, out, from uint16, n uint8) Axis {
 	return a
 }
 
+// weightMemory is that of a weight: also in float64, and in the layout of the kernels.
+const weightMemory = 32
+
 // FuzzWeights checks that the windows of weights are within the image and in the
 // order of the outputs, and that the weights of a window add up to One. Each may be
 // wrong by half a unit, because weights are rounded one by one.
@@ -37,6 +42,7 @@ func FuzzWeights(f *testing.F) {
 		a := axisOf(filter, in, out, from, n)
 		var w Weights
 		w.Compute(a)
+		hostile.Bounded(t, 0, int64(weightMemory*len(w.K)), func() { new(Weights).Compute(a) })
 		if len(w.First) != a.To-a.From || len(w.Count) != len(w.First) || len(w.K) != w.Taps*len(w.First) {
 			t.Fatalf("%+v: %d and %d windows and %d weights of %d taps", a, len(w.First), len(w.Count), len(w.K), w.Taps)
 		}
@@ -109,7 +115,7 @@ func FuzzPasses(f *testing.F) {
 		wide := 4*len(w.First) + gap
 		got := edge(r, destination, rows*wide)
 		want := make([]byte, len(got))
-		Horizontal(got, wide, src, stride, rows, &w)
+		hostile.Bounded(t, len(src), int64(weightMemory*len(w.K)), func() { Horizontal(got, wide, src, stride, rows, &w) })
 		horizontal(want, wide, src, stride, rows, &w)
 		for y := range rows {
 			if x := differ(got[y*wide:][:4*len(w.First)], want[y*wide:]); x >= 0 {

@@ -14,11 +14,11 @@ import (
 )
 
 func FuzzDecodeSamples(f *testing.F) {
-	open := func() pillowtest.SampleDecoder { return &tiff.Decoder{MaxPixels: 1 << 20, Stored: true} }
+	open := func() pillowtest.SampleDecoder { return &tiff.Decoder{MaxPixels: chunkPixels, Stored: true} }
 	f.Add(file(64*3, field{277, 3}, field{284, 2}))
 	f.Add(file(64*12*2, field{277, 12}, field{258, 16}, field{274, 7}))
 	f.Add(file(64*4, field{258, 32}, field{339, 3}))
-	pillowtest.FuzzSamples(f, open, func(data []byte) int { return 1<<22 + ratio*len(data) })
+	pillowtest.FuzzSamples(f, open, chunkPixels*pixelMemory)
 }
 
 func TestSamplesStayAsTheyAreStored(t *testing.T) {

@@ -345,6 +345,36 @@ func TestAutoHasNoMoreWorkersThanAnEpochHasSamples(t *testing.T) {
 	}
 }
 
+// TestAutoOpensFewReadersWhileOtherProgramsHaveTheProcessors: every sample reads for 2 ms and computes
+// for one, for which it first waits 3 ms. Without that wait it would seem to read for five sixths of its time.
+func TestAutoOpensFewReadersWhileOtherProgramsHaveTheProcessors(t *testing.T) {
+	onTwoProcessors(t)
+	for _, told := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var opened, placed atomic.Int64
+			ds := simulation{stages: true, read: reads(5 * ms), compute: ms}.dataset()
+			ds.open = func() error { opened.Add(1); return nil }
+			place := ds.place
+			ds.place = func(ctx context.Context, i int, dst dataset.Slot) error {
+				defer placed.Add(1)
+				return place(ctx, i, dst)
+			}
+			l := loadertest.New(t, ds, loader.Workers(loader.Auto), loader.BatchSize(16),
+				loader.ProcessTime(func() (time.Duration, bool) { return time.Duration(placed.Load()) * ms, true }),
+				loader.ProcessorWait(func() (time.Duration, bool) {
+					if !told {
+						return 0, false
+					}
+					return 3 * ms * time.Duration(placed.Load()), true
+				}))
+			forTime(t, l, 10*time.Second, nil)
+			if got := opened.Load(); told != (got <= 5) {
+				t.Errorf("%d Readers, with the wait told %v: %v", got, told, l.Stats())
+			}
+		})
+	}
+}
+
 // TestAutoStaysWithinTheBudget looks whenever a sample is placed.
 func TestAutoStaysWithinTheBudget(t *testing.T) {
 	onTwoProcessors(t)

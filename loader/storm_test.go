@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -18,27 +19,36 @@ import (
 	"github.com/penstock-go/penstock/sampler"
 )
 
-var stormFor = flag.Duration("storm", 0, "run random storms for so long, and not a fixed number of them")
+var (
+	stormFor  = flag.Duration("storm", 0, "run every test of random storms for so `long`, with new seeds, and not a fixed number of them")
+	stormSeed = flag.Uint64("stormseed", 0, "run the one storm with this `seed`, which a failure prints, until it fails or -storm is over")
+)
 
-// storms calls f again and again, each time with other random numbers.
+// storms calls f again and again, each time with other random numbers. A failure prints their seed.
 func storms(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 	if testing.Short() {
 		n /= 5
 	}
-	begun, seed := time.Now(), uint64(1)
-	if *stormFor > 0 {
+	begun, seed, next := time.Now(), uint64(1), uint64(1)
+	switch {
+	case *stormSeed > 0:
+		seed, next, n = *stormSeed, 0, 1
+	case *stormFor > 0:
 		seed = uint64(begun.UnixNano())
 	}
-	for k := 0; k < n && *stormFor == 0 || time.Since(begun) < *stormFor; k++ {
+	first, count := seed, 0
+	for ; count < n && *stormFor == 0 || time.Since(begun) < *stormFor; count++ {
 		func() {
 			defer func() { // also if f ends the test
 				if t.Failed() {
-					t.Fatalf("storm %d of %d", k, seed)
+					t.Fatalf("again with -run '^%s$' -stormseed %d", t.Name(), seed)
 				}
 			}()
-			f(t, rand.New(rand.NewPCG(uint64(k), seed)))
+			f(t, rand.New(rand.NewPCG(seed, 1)))
 		}()
+		seed += next
 	}
+	t.Logf("%d storms with the seeds from %d on", count, first)
 }
 
 // A trouble is what a storm's dataset does instead of placing a sample.
@@ -105,10 +115,14 @@ func (s slowly) Epoch(epoch int) sampler.Order {
 }
 
 // someWorkers sets the number of workers. One time in three there is at least one and the
-// loader changes the number all the time.
+// loader changes the number all the time. One time in six it is Auto's own choice.
 func someWorkers(r *rand.Rand, workers int) loader.Option {
-	if workers == 0 || r.IntN(3) > 0 {
+	choice := r.IntN(6)
+	switch {
+	case workers == 0 || choice > 2:
 		return loader.Workers(workers)
+	case choice == 2:
+		return loader.Options(loader.Workers(loader.Auto), loader.Budget(1<<20))
 	}
 	whims := rand.New(rand.NewPCG(r.Uint64(), 1))
 	return loader.Options(loader.Workers(loader.Auto), loader.Budget(1<<20), loader.Restless(1+r.IntN(9), whims.IntN))
@@ -320,4 +334,117 @@ func TestStormOfResumes(t *testing.T) {
 			t.Error(fmt.Sprint(len(got), " batches differ from the ", len(want), " uninterrupted ones"))
 		}
 	})
+}
+
+// TestStormOfRanksAndShortEpochs stops all ranks of a run over very short epochs after the same
+// batch, and goes on from the position of any of them that had it, if samples are shared exactly also
+// with another number of ranks and another batch size. Every epoch's samples come as often as they
+// are to come, and ranks agree on their positions.
+func TestStormOfRanksAndShortEpochs(t *testing.T) {
+	storms(t, 400, func(t *testing.T, r *rand.Rand) {
+		n, epochs := 1+r.IntN(40), 1+r.IntN(4)
+		mode := sampler.Mode(r.IntN(3))
+		s := sampler.Shuffle(n, r.Uint64())
+		workers := []int{r.IntN(5), r.IntN(5)}
+		ranks := func(world, size int) (all []*loader.Loader) {
+			for rank := range world {
+				l, err := loader.New(augmented(n), loader.Sampler(s), loader.BatchSize(size), loader.Ranks(rank, world, mode),
+					someWorkers(r, workers[rank%2]), loader.InFlight(1+r.IntN(4)), loader.Help(r.IntN(2) == 0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, l)
+			}
+			return all
+		}
+		closes := func(all []*loader.Loader) {
+			for _, l := range all {
+				if workers := l.Stats().Workers; workers > max(runtime.GOMAXPROCS(0), n, 10) {
+					t.Errorf("%d workers for epochs of %d samples", workers, n)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		times := make([]map[string]int, epochs) // samples of every epoch
+		for e := range times {
+			times[e] = map[string]int{}
+		}
+		world, size := 1+r.IntN(6), 1+r.IntN(7)
+		stop := r.IntN(1 + epochs*(1+n/(world*size)))
+		before := ranks(world, size)
+		defer closes(before)
+		position, agreed := before[0].Position(0), map[string]string{} // by epoch and batch
+		for rank, l := range before {
+			for b, err := range l.Epochs(t.Context(), 0, epochs) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				place := fmt.Sprint(b.Epoch(), " ", b.Number())
+				p := fmt.Sprint(b.Position())
+				if first, ok := agreed[place]; ok && p != first {
+					t.Errorf("%d samples, %d ranks, batches of %d: after epoch and batch %s rank %d is at %s, another one at %s", n, world, size, place, rank, p, first)
+				}
+				agreed[place] = p
+				// Ranks stop after the same batch of the same epoch, or at the end of the epoch before it.
+				if at := stopsAt(before[0], stop); b.Epoch() > at[0] || b.Epoch() == at[0] && b.Number() >= at[1] {
+					break
+				}
+				for _, sample := range samples(b) {
+					times[b.Epoch()][sample]++
+				}
+				if rank == 0 { // which has as many batches as any
+					position = b.Position()
+				}
+			}
+		}
+		if mode == sampler.KeepExact {
+			world, size = 1+r.IntN(6), 1+r.IntN(7)
+		}
+		after := ranks(world, size)
+		defer closes(after)
+		for _, l := range after {
+			for b, err := range l.From(t.Context(), position, epochs) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, sample := range samples(b) {
+					times[b.Epoch()][sample]++
+				}
+			}
+		}
+		want := ranks(world, size)
+		defer closes(want)
+		for e := range epochs {
+			all := map[string]int{}
+			for _, l := range want {
+				for b := range l.Epoch(t.Context(), e) {
+					for _, sample := range samples(b) {
+						all[sample]++
+					}
+				}
+			}
+			if fmt.Sprint(all) != fmt.Sprint(times[e]) {
+				t.Errorf("%v, %d samples, resumed at %+v on %d ranks: epoch %d has\n%v, want\n%v", mode, n, position, world, e, times[e], all)
+			}
+		}
+	})
+}
+
+// stopsAt is the epoch and the number of the batch at which a run stops after so many batches of
+// this loader.
+func stopsAt(l *loader.Loader, batches int) [2]int {
+	for epoch := 0; ; epoch++ {
+		n, err := l.Len(epoch)
+		switch {
+		case err != nil:
+			panic(err)
+		case n == 0:
+			return [2]int{math.MaxInt, 0} // there are no batches in any epoch
+		case batches < n:
+			return [2]int{epoch, batches}
+		}
+		batches -= n
+	}
 }

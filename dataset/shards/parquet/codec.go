@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/bulk"
 )
 
@@ -34,6 +35,7 @@ type codecs struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
+	budget budget.Budget // of a block: Limit's memory beside that of its bytes
 }
 
 func (c *codecs) close() {
@@ -59,6 +61,9 @@ func (c *codecs) decompress(codec int, packed []byte, size int, to []byte) (_ []
 	}
 	if int64(size) > bulk.First+ratios[codec]*int64(len(packed)) {
 		return nil, fmt.Errorf("a page of %d bytes that is said to have %d after decompression", len(packed), size)
+	}
+	if err := c.budget.Memory(int64(size)); err != nil {
+		return nil, err
 	}
 	if cap(to) < size {
 		to = make([]byte, size)

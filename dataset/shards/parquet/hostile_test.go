@@ -19,13 +19,26 @@ import (
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
-// readAll reads all samples of a file, of which most are errors.
+// readAll reads the samples of a file up to an error.
 func readAll(t testing.TB, file []byte, size, limit int64) error {
+	s, index, err := indexOf(t, file, size, limit)
+	if err != nil {
+		return err
+	}
+	ds, err := openAll(t, s, index)
+	if err != nil {
+		return err
+	}
+	return readFrom(t, ds, 0)
+}
+
+// indexOf scans a file, and saves and reads its index.
+func indexOf(t testing.TB, file []byte, size, limit int64) (*memoryStore, *shards.Index, error) {
 	s := &memoryStore{objects: map[string][]byte{"a.parquet": file}}
 	f := parquet.Format(parquet.Limit(limit))
 	index, err := shards.Scan(t.Context(), s, f, []string{"a.parquet"}, shards.BlockSize(size))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	var saved bytes.Buffer
 	if _, err := index.WriteTo(&saved); err != nil {
@@ -33,8 +46,12 @@ func readAll(t testing.TB, file []byte, size, limit int64) error {
 	}
 	if index, err = shards.ReadIndex(&saved, f); err != nil {
 		t.Errorf("the index that was saved: %v", err)
-		return err
 	}
+	return s, index, err
+}
+
+// openAll has a field for each column of bytes or integers.
+func openAll(t testing.TB, s *memoryStore, index *shards.Index) (*shards.Dataset, error) {
 	var schema struct {
 		Columns []struct {
 			Name, Type, Error string
@@ -56,18 +73,18 @@ func readAll(t testing.TB, file []byte, size, limit int64) error {
 			fields = append(fields, shards.Scalar[int64](name, c.Name))
 		}
 	}
-	ds, err := shards.Open(s, index, fields)
-	if err != nil {
-		return err
-	}
+	return shards.Open(s, index, fields)
+}
+
+// readFrom reads up to 5,000 samples, until one is an error. Nulls are none.
+func readFrom(t testing.TB, ds *shards.Dataset, from int) error {
 	r, slot := datatest.Open(t, ds), newSlot(ds)
-	var first error
-	for i := range min(ds.Len(), 5000) {
-		if err := r.Place(t.Context(), i, slot); err != nil && first == nil && !strings.Contains(err.Error(), "has no column") {
-			first = err // and no null
+	for i := from; i < min(ds.Len(), from+5000); i++ {
+		if err := r.Place(t.Context(), i, slot); err != nil && !strings.Contains(err.Error(), "has no column") {
+			return err
 		}
 	}
-	return first
+	return nil
 }
 
 func files(t testing.TB) map[string][]byte {
@@ -85,8 +102,12 @@ func files(t testing.TB) map[string][]byte {
 	return found
 }
 
-// FuzzParquet reads files that may be damaged. Nothing may panic, and no block may take
-// more than its limit.
+// window is what the decoder of Brotli takes beside the bytes that it decodes: the window that the
+// stream asks for, up to 16 MiB, which grows once.
+const window = 32 << 20
+
+// FuzzParquet reads files that may be damaged, up to the first block that is. Nothing may panic,
+// and a block may take its limit: for its pages, and for its rows, whose memory grows.
 func FuzzParquet(f *testing.F) {
 	for _, file := range files(f) {
 		if len(file) < 20_000 {
@@ -97,7 +118,19 @@ func FuzzParquet(f *testing.F) {
 		f.Add(c.file, uint16(0))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, size uint16) {
-		_ = readAll(t, file, int64(size)+1, 1<<20)
+		const limit = 256 << 10
+		var s *memoryStore
+		var index *shards.Index
+		var err error
+		hostile.Bounded(t, len(file), 0, func() { s, index, err = indexOf(t, file, int64(size)+1, limit) })
+		if err != nil {
+			return
+		}
+		ds, err := openAll(t, s, index)
+		if err != nil {
+			return
+		}
+		hostile.Bounded(t, len(file), window+8*limit*int64(len(ds.Ends())), func() { _ = readFrom(t, ds, 0) })
 	})
 }
 
@@ -186,6 +219,7 @@ func structs(id int, list ...[]byte) []byte {
 // A tiny file has one column, of int64 unless text is set.
 type tiny struct {
 	text    bool
+	schema  [][]byte // in place of a root and a required column
 	rows    int64
 	values  int64
 	header  []byte // of the page
@@ -214,7 +248,10 @@ func (f tiny) file() []byte {
 	if f.columns != nil {
 		groups = f.columns
 	}
-	footer := structure(structs(2, structure(text(4, "schema"), number(5, 1)), structure(number(1, physical), number(3, 0), text(4, "x"))), number(3, f.rows), groups)
+	if f.schema == nil {
+		f.schema = [][]byte{structure(text(4, "schema"), number(5, 1)), structure(number(1, physical), number(3, 0), text(4, "x"))}
+	}
+	footer := structure(structs(2, f.schema...), number(3, f.rows), groups)
 	b = append(b, footer...)
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), "PAR1"...)
 }
@@ -284,6 +321,10 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 	zeros := binary.AppendUvarint([]byte{0x80, 0x80, 0x40, 1}, values) // numbers of a block, miniblocks
 	zeros = append(zeros, make([]byte, 1+2*(values/each))...)
 	n := int64(len(zeros))
+	optional := [][]byte{root, structure(number(1, 2), number(3, 1), text(4, "a"))}
+	nulls := run(values, 0)
+	lists := [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 1), text(4, "b"))}
+	nullList := slices.Concat(prefix(append(binary.AppendUvarint([]byte{2, 0}, (values-1)<<1), 1)), run(values, 1))
 	for _, c := range []struct {
 		what string
 		file []byte
@@ -292,7 +333,9 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 		{"the path of a group in every column", schemaFile("{}", names...), "more memory"},
 		{"nested structures of features", schemaFile(nested(`{"a":`, "}"), root, leaf), "nested more than"},
 		{"nested lists of features", schemaFile(nested(`{"_type":"List","feature":`, "}"), root, leaf), "nested more than"},
-		{"lengths without bits", tiny{text: true, rows: 1, values: 1, header: pageHead(n, n, values, 6), page: zeros}.file(), ""},
+		{"lengths without bits", tiny{text: true, rows: 1, values: 1, header: pageHead(n, n, values, 6), page: zeros}.file(), "more than rows"},
+		{"nulls of one row", tiny{schema: optional, rows: 1, values: 1, header: pageHead(int64(len(nulls)), int64(len(nulls)), values, 0), page: nulls}.file(), "more than rows"},
+		{"a list of nulls", tiny{schema: lists, rows: 1, values: values, header: pageHead(int64(len(nullList)), int64(len(nullList)), values, 0), page: nullList}.file(), "a list with a null"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			hostile.Bounded(t, len(c.file), 0, func() {
@@ -302,5 +345,117 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// prefix puts the length before levels.
+func prefix(levels []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
+}
+
+// run is n times the same level of at most 8 bits.
+func run(n uint64, level byte) []byte {
+	return prefix(append(binary.AppendUvarint(nil, n<<1), level))
+}
+
+// TestRowsThatAreSkippedTakeLittle has a row group of two columns of nulls. The last block is one
+// row, and the page of the second column has all the others before it.
+func TestRowsThatAreSkippedTakeLittle(t *testing.T) {
+	const rows = 60_000_000
+	file := []byte("PAR1")
+	add := func(n int64) (at, size int64) {
+		at = int64(len(file))
+		data := run(uint64(n), 0)
+		file = append(append(file, pageHead(int64(len(data)), int64(len(data)), n, 0)...), data...)
+		return at, int64(len(file)) - at
+	}
+	first, n1 := add(rows - 1)
+	second, n2 := add(1)
+	other, n3 := add(rows)
+	place := func(at, size, row int64) []byte { return structure(number(1, at), number(2, size), number(3, row)) }
+	index := structure(structs(1, place(first, n1, 0), place(second, n2, rows-1)))
+	otherIndex := structure(structs(1, place(other, n3, 0)))
+	at := int64(len(file))
+	file = slices.Concat(file, index, otherIndex)
+	chunk := func(begin, size, index int64, length int) []byte {
+		return structure(field(12, 3, structure(number(1, 2), number(4, 0), number(5, rows), number(6, size), number(7, size), number(9, begin))), number(4, index), number(5, int64(length)))
+	}
+	column := func(name string) []byte { return structure(number(1, 2), number(3, 1), text(4, name)) }
+	footer := structure(structs(2, structure(text(4, "r"), number(5, 2)), column("a"), column("b")), number(3, rows),
+		structs(4, structure(structs(1, chunk(first, n1+n2, at, len(index)), chunk(other, n3, at+int64(len(index)), len(otherIndex))), number(3, rows))))
+	file = append(binary.LittleEndian.AppendUint32(append(file, footer...), uint32(len(footer))), "PAR1"...)
+	s, saved, err := indexOf(t, file, 1, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, err := openAll(t, s, saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{rows - 1, rows}; !slices.Equal(ds.Ends(), want) {
+		t.Fatalf("blocks end at %v, want %v", ds.Ends(), want)
+	}
+	hostile.Bounded(t, len(file), 0, func() {
+		if err := readFrom(t, ds, rows-1); err == nil || !strings.Contains(err.Error(), "more work") {
+			t.Errorf("error %v, want one about work", err)
+		}
+	})
+}
+
+// TestRowsAfterARunOfNullsAreTheirOwn reads a list after one of many nulls, and lists of lists after
+// many empty ones.
+func TestRowsAfterARunOfNullsAreTheirOwn(t *testing.T) {
+	const many = 1000
+	root := structure(text(4, "r"), number(5, 1))
+	runs := func(counts ...uint64) []byte { // of pairs: how many times, which level
+		var b []byte
+		for k := 0; k < len(counts); k += 2 {
+			b = append(binary.AppendUvarint(b, counts[k]<<1), byte(counts[k+1]))
+		}
+		return prefix(b)
+	}
+	values := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 7), 8)
+	for _, c := range []struct {
+		what, column, want string
+		shape              []int
+		schema             [][]byte
+		empty              uint64 // definition level of what repeats
+	}{
+		{"nulls", "a.b", "a list with a null", nil, [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 1), text(4, "b"))}, 1},
+		{"empty lists", "a.b", "", []int{1}, [][]byte{root, structure(number(3, 2), text(4, "a"), number(5, 1)), structure(number(1, 2), number(3, 2), text(4, "b"))}, 1},
+	} {
+		page := slices.Concat(runs(1, 0, many-1, 1, 1, 0, 1, 1), runs(many, c.empty, 2, 2), values)
+		file := tiny{schema: c.schema, rows: 2, values: many + 2, header: pageHead(int64(len(page)), int64(len(page)), many+2, 0), page: page}.file()
+		s, index, err := indexOf(t, file, 1, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ds := open(t, s, index, shards.Ragged[int64]("x", c.shape, c.column))
+		slot := newSlot(ds)
+		r := datatest.Open(t, ds)
+		err = r.Place(t.Context(), 0, slot)
+
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
+		}
+		if err := r.Place(t.Context(), 1, slot); err != nil || !bytes.Equal(slot.Cell(0).Bytes(), values) {
+			t.Errorf("%s: row 1 is %v, %v, want 7 and 8", c.what, slot.Cell(0).Bytes(), err)
+		}
+	}
+}
+
+// TestABlockOfAnEarlierIndexSaysSo has the description of a block as earlier versions wrote it.
+func TestABlockOfAnEarlierIndexSaysSo(t *testing.T) {
+	_, index, err := indexOf(t, files(t)["testdata/photos.parquet"], 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := parquet.Format().Layout(index.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.(shards.Unpacker).Unpack(nil, make([]byte, 8), &shards.Block{Rows: 1, Off: 4, Len: 8, Meta: []byte{1, 1, 0, 0, 1, 4, 8}})
+	if want := "the index is of an earlier version: scan the files again"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/penstock-go/penstock/dataset/shards"
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // A layout unpacks blocks and decodes their rows.
@@ -40,7 +41,11 @@ const likely = 4
 // Unpack decodes the pages of a block into rows.
 func (l *layout) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
 	m := &metaReader{r: bytes.NewReader(b.Meta)}
-	c := &codecs{}
+	if m.number() != 0 {
+		return nil, errors.New("the index is of an earlier version: scan the files again")
+	}
+	c := &codecs{budget: budget.For(int64(len(stored)))}
+	c.budget.Grant(l.limit, 0)
 	defer c.close()
 	dst = slices.Grow(dst, int(min(b.Size, likely*int64(len(stored)))))
 	rows := 0
@@ -65,7 +70,7 @@ func (l *layout) Unpack(dst, stored []byte, b *shards.Block) ([]byte, error) {
 func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shards.Block) ([]*columnReader, error) {
 	var readers []*columnReader
 	for _, leaf := range l.wanted {
-		codec, skip := m.number(), m.number()
+		codec, rows, skip := m.number(), m.number(), m.number()
 		var pieces [][]byte
 		for n := m.number(); n > 0 && m.err == nil; n-- {
 			piece, err := storedRange(stored, b, shards.Range{Off: m.number(), Len: m.number()})
@@ -77,13 +82,9 @@ func (l *layout) readers(m *metaReader, c *codecs, stored []byte, b *shards.Bloc
 		if m.err != nil {
 			return nil, m.err
 		}
-		r := newColumnReader(leaf, int(codec), c, l.limit, pieces)
-		var scratch []byte
-		for ; skip > 0; skip-- {
-			var err error
-			if scratch, err = r.row(scratch[:0]); err != nil {
-				return nil, fmt.Errorf("column %.100q: %w", leaf.Name, err)
-			}
+		r := newColumnReader(leaf, int(codec), c, l.limit, rows, pieces)
+		if err := r.skip(skip); err != nil {
+			return nil, fmt.Errorf("column %.100q: %w", leaf.Name, err)
 		}
 		readers = append(readers, r)
 	}

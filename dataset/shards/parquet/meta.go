@@ -17,19 +17,22 @@ type segment struct {
 // A column is the pages of a column that a segment needs.
 type column struct {
 	codec  int
-	skip   int64          // rows of these pages before the segment
+	rows   int64          // of these pages
+	skip   int64          // rows of them before the segment
 	pieces []shards.Range // of the file
 }
 
-// The Meta of a block is numbers, as unsigned varints: how many segments there are, and for
-// each of them its rows, and for each wanted column the codec, the rows to skip, how many
-// pieces there are, and the offset and the length of each.
+// The Meta of a block is numbers, as unsigned varints: 0, how many segments there are, and for
+// each of them its rows, and for each wanted column the codec, the rows of its pages, those to
+// skip, how many pieces there are, and the offset and the length of each. Earlier versions had
+// neither the 0 nor the rows of pages.
 func encodeMeta(segments []segment) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(segments)))
+	b := binary.AppendUvarint([]byte{0}, uint64(len(segments)))
 	for _, s := range segments {
 		b = binary.AppendUvarint(b, uint64(s.rows))
 		for _, c := range s.columns {
 			b = binary.AppendUvarint(b, uint64(c.codec))
+			b = binary.AppendUvarint(b, uint64(c.rows))
 			b = binary.AppendUvarint(b, uint64(c.skip))
 			b = binary.AppendUvarint(b, uint64(len(c.pieces)))
 			for _, r := range c.pieces {

@@ -97,6 +97,7 @@ type pageReader struct {
 	codec  int
 	codecs *codecs
 	limit  int64    // of the bytes of a page, and of its values
+	rows   int64    // that the pages have, less those of the pages that were begun; a list may be many values
 	pieces [][]byte // with the pages
 	memory []byte   // for a page
 
@@ -125,6 +126,11 @@ func (p *pageReader) next() error {
 		if int64(h.size) > p.limit || int64(h.values) > p.limit {
 			return fmt.Errorf("a page with %d values and %d bytes: %w", h.values, h.size, errTooLarge)
 		}
+		if h.kind != dictionaryPage && len(p.Repeated) == 0 {
+			if p.rows -= int64(h.values); p.rows < 0 {
+				return fmt.Errorf("a page with %d values, %d more than rows", h.values, -p.rows)
+			}
+		}
 		if h.summed {
 			if sum := crc32.ChecksumIEEE(data); sum != h.sum {
 				return fmt.Errorf("a page with the CRC-32 %08x, want %08x", sum, h.sum)
@@ -150,6 +156,9 @@ func (p *pageReader) next() error {
 }
 
 func (p *pageReader) readDictionary(h *pageHeader, data []byte) error {
+	if p.dictionary != nil {
+		return errors.New("a second dictionary")
+	}
 	if h.encoding != plain && h.encoding != plainDictionary {
 		return fmt.Errorf("a dictionary with the encoding %d", h.encoding)
 	}

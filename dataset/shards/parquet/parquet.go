@@ -37,7 +37,10 @@
 // # Damage
 //
 // Sizes and numbers of values in the file's headers are compared with the bytes that there
-// are, and memory grows as bytes are decompressed. [Limit] bounds the memory of a block.
+// are and with the rows of the group, and memory grows as bytes are decompressed. [Limit]
+// bounds the memory of a block, and with it the time: rows that precede a block in its pages
+// take no more than its bytes allow, and a run of nulls in a list is one step. The decoder of
+// Brotli may take 16 MiB beside the limit.
 package parquet
 
 import (

@@ -36,13 +36,29 @@ type listState struct {
 	all  int // elements of the lists before it, or -1
 }
 
-func newColumnReader(l *leaf, codec int, c *codecs, limit int64, pieces [][]byte) *columnReader {
-	r := &columnReader{pageReader: pageReader{leaf: l, codec: codec, codecs: c, limit: limit, pieces: pieces}, size: -1}
+// newColumnReader reads the rows of the pages in pieces.
+func newColumnReader(l *leaf, codec int, c *codecs, limit, rows int64, pieces [][]byte) *columnReader {
+	r := &columnReader{pageReader: pageReader{leaf: l, codec: codec, codecs: c, limit: limit, rows: rows, pieces: pieces}, size: -1}
 	if l.Type != "bytes" {
 		r.size = int(l.dtype.Size())
 	}
 	r.lists = make([]listState, len(l.Repeated))
 	return r
+}
+
+// skip passes over rows. A step of work is a row, or a byte of one: nothing of them stays.
+func (r *columnReader) skip(rows int64) error {
+	var scratch []byte
+	for range rows {
+		var err error
+		if scratch, err = r.row(scratch[:0]); err != nil {
+			return err
+		}
+		if err := r.codecs.budget.Work(int64(len(scratch))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // step reads the levels of the next value. It returns io.EOF after the last one.
@@ -116,6 +132,7 @@ func (r *columnReader) listRow(dst []byte) ([]byte, error) {
 		if err := r.element(&tag); err != nil {
 			return dst, err
 		}
+		r.pass()
 		err := r.step()
 		r.ahead = err == nil
 		if err == io.EOF || err == nil && r.rep == 0 {
@@ -139,6 +156,21 @@ func (r *columnReader) listRow(dst []byte) ([]byte, error) {
 		}
 	}
 	return append(dst, r.list...), nil
+}
+
+// pass passes over elements that repeat the last one and have no value, but for the last of
+// them: a run of nulls is many in few bytes.
+func (r *columnReader) pass() {
+	n := min(r.repetition.same, r.definition.same, uint64(r.left))
+	if r.rep == 0 || r.def == r.Definition || n < 2 {
+		return
+	}
+	n--
+	r.repetition.same -= n
+	r.definition.same -= n
+	r.left -= int(n)
+	r.count += int64(n)
+	r.lists[r.rep-1].n += int(n)
 }
 
 // element adds a value, or an empty list, to the lists of the row. rep says which of them

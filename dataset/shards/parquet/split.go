@@ -108,7 +108,7 @@ func (p *planner) group(g *group) error {
 	s := segment{rows: g.rows}
 	begin, end := p.file.object.Size, int64(0)
 	for _, h := range chunks {
-		s.columns = append(s.columns, column{h.codec, 0, []shards.Range{{Off: h.firstPage, Len: h.packed}}})
+		s.columns = append(s.columns, column{h.codec, g.rows, 0, []shards.Range{{Off: h.firstPage, Len: h.packed}}})
 		begin, end = min(begin, h.firstPage), max(end, h.firstPage+h.packed)
 	}
 	if len(p.segments) > 0 && (p.end-p.begin >= p.least || begin < p.end || begin-p.end > maxGap || end-begin-packed > maxGap) {
@@ -179,7 +179,7 @@ func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth 
 		}
 		s := segment{rows: end - first}
 		for c, h := range chunks {
-			s.columns = append(s.columns, columnOf(h, pages[c], first, end))
+			s.columns = append(s.columns, columnOf(h, pages[c], first, end, g.rows))
 		}
 		p.segments = []segment{s}
 		for _, c := range s.columns {
@@ -196,15 +196,19 @@ func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth 
 	return nil
 }
 
-// columnOf finds the pages of a chunk with the rows from first to end, and its dictionary.
-func columnOf(h *chunk, pages []pagePlace, first, end int64) column {
+// columnOf finds the pages of a chunk with the rows from first to end, and its dictionary. The
+// chunk has all rows.
+func columnOf(h *chunk, pages []pagePlace, first, end, all int64) column {
 	from, _ := slices.BinarySearchFunc(pages, first+1, func(p pagePlace, row int64) int { return int(min(max(p.row-row, -1), 1)) })
 	from = max(from-1, 0)
 	to := from
 	for to+1 < len(pages) && pages[to+1].row < end {
 		to++
 	}
-	c := column{codec: h.codec, skip: first - pages[from].row}
+	if to+1 < len(pages) {
+		all = pages[to+1].row
+	}
+	c := column{codec: h.codec, rows: all - pages[from].row, skip: first - pages[from].row}
 	if h.firstPage < h.dictionaryTo {
 		c.pieces = append(c.pieces, shards.Range{Off: h.firstPage, Len: h.dictionaryTo - h.firstPage})
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/guard"
 	"github.com/penstock-go/penstock/internal/hostile"
 )
 
@@ -101,7 +102,7 @@ func same(a, b *Weights) bool {
 func FuzzPasses(f *testing.F) {
 	axes(f)
 	const most = 1 << 24
-	source, destination := guarded(f, most), guarded(f, most)
+	source, destination := guard.New[byte](f, most), guard.New[byte](f, most)
 	var w Weights
 	f.Fuzz(func(t *testing.T, filter uint8, in, out, from uint16, n uint8, seed uint64) {
 		a := axisOf(filter, in, out, from, n)
@@ -141,14 +142,11 @@ func FuzzPasses(f *testing.F) {
 	})
 }
 
-// edge returns n bytes of zero at the beginning or end of region.
-func edge(r *rand.Rand, region []byte, n int) []byte {
-	at := 0
-	if r.IntN(4) > 0 {
-		at = len(region) - n
-	}
-	clear(region[at : at+n])
-	return region[at : at+n : at+n]
+// edge returns n zeros at a side of the fence, more often at the end.
+func edge[T any](r *rand.Rand, fence guard.Fence[T], n int) []T {
+	s := fence.At(min(r.IntN(4), 1), n)
+	clear(s)
+	return s
 }
 
 // fillNoise fills b with random bytes, or only with bytes of 0 and 255.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset/half"
 	"github.com/penstock-go/penstock/internal/cpu"
+	"github.com/penstock-go/penstock/internal/guard"
 )
 
 var (
@@ -138,18 +138,16 @@ func benchmarkStore[T float32 | uint16](b *testing.B, name string, norm *Norm[T]
 func rowsAtPages[T float32 | uint16](t *testing.T, n *Norm[T]) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
-	const size = 1 << 16
-	source := guarded(t, size)
-	var regions [3][]byte
+	const widest = 330
+	source := guard.New[byte](t, 4*widest)
+	var regions [3]guard.Fence[T]
 	for c := range regions {
-		regions[c] = guarded(t, size)
+		regions[c] = guard.New[T](t, widest)
 	}
-	element := int(unsafe.Sizeof(*new(T)))
-	for wide := range 330 {
+	for wide := range widest {
 		var planes [3][]T
 		for c := range planes {
-			b := edge(r, regions[c], element*wide)
-			planes[c] = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), wide)
+			planes[c] = edge(r, regions[c], wide)
 		}
 		row := edge(r, source, 4*wide)
 		fillNoise(r, row)
@@ -174,7 +172,8 @@ func rowsAtPages[T float32 | uint16](t *testing.T, n *Norm[T]) {
 	}
 }
 
-func TestStoresStayWithinTheirMemory(t *testing.T) {
+// storesAtPages is rowsAtPages for all that stores.
+func storesAtPages(t *testing.T) {
 	full := NewNorm(imageNetMean, imageNetStd)
 	rowsAtPages(t, full)
 	arithmetic := *full

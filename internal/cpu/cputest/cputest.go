@@ -6,19 +6,33 @@ import "github.com/penstock-go/penstock/internal/cpu"
 // Portable calls f while no assembly kernel may run. Other goroutines must not ask package cpu
 // meanwhile.
 func Portable(f func()) {
-	kernels := sets()
-	var before []func() bool
-	for _, has := range kernels {
-		before = append(before, *has)
-		*has = func() bool { return false }
+	without(features(), func() {
+		if cpu.Kernels() {
+			panic("cputest: kernels may run")
+		}
+		f()
+	})
+}
+
+// Each calls f with all kernels that may run here, and then without those for AVX-512 if there are
+// any. Other goroutines must not ask package cpu meanwhile.
+func Each(f func()) {
+	f()
+	if newest := newer(); len(newest) > 0 && (*newest[0])() {
+		without(newest, f)
+	}
+}
+
+// without calls f while the processor seems not to have these features.
+func without(features []*func() bool, f func()) {
+	before := make([]func() bool, len(features))
+	for i, has := range features {
+		before[i], *has = *has, func() bool { return false }
 	}
 	defer func() {
-		for i, has := range kernels {
+		for i, has := range features {
 			*has = before[i]
 		}
 	}()
-	if cpu.Kernels() {
-		panic("cputest: kernels may run")
-	}
 	f()
 }

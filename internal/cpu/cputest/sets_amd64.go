@@ -4,6 +4,8 @@ package cputest
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-func sets() []*func() bool {
-	return []*func() bool{&cpu.AVX2, &cpu.AVX512, &cpu.VNNI, &cpu.BMI2, &cpu.VBMI2, &cpu.Float16}
+func features() []*func() bool {
+	return append([]*func() bool{&cpu.AVX2, &cpu.BMI2, &cpu.Float16}, newer()...)
 }
+
+func newer() []*func() bool { return []*func() bool{&cpu.AVX512, &cpu.VNNI, &cpu.VBMI2} }

@@ -4,4 +4,6 @@ package cputest
 
 import "github.com/penstock-go/penstock/internal/cpu"
 
-func sets() []*func() bool { return []*func() bool{&cpu.NEON} }
+func features() []*func() bool { return []*func() bool{&cpu.NEON} }
+
+func newer() []*func() bool { return nil }

@@ -2,4 +2,6 @@
 
 package cputest
 
-func sets() []*func() bool { return nil }
+func features() []*func() bool { return nil }
+
+func newer() []*func() bool { return nil }

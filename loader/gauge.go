@@ -183,7 +183,7 @@ func (r *run) read(now time.Time) reading {
 	for _, w := range r.l.workers {
 		w.clock.Each(func(stage string, count int64, total time.Duration) {
 			x.staged += total
-			if stage == dataset.StageRead {
+			if stage == dataset.StageRead || stage == stageService {
 				x.reads += count
 				x.read += total
 			}

@@ -43,6 +43,7 @@ type Stats struct {
 	MemoryWait time.Duration
 	// Stages divides Busy into the stages that the dataset reports. If "read" is
 	// large, storage is the limit: add workers, beyond the number of processors. If
+	// "service" is, it is the one that package remote asks for batches. If
 	// "decode" is large, processors are the limit: use a smaller or preprocessed
 	// format.
 	Stages []StageTime

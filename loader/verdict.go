@@ -75,6 +75,9 @@ func (s Stats) work(processors int, waits string) string {
 	case staged && stage.Name == dataset.StageRead:
 		return fmt.Sprintf("storage is the limit: %s: %s", text,
 			s.choice("more workers help, also more than processors", s.found("packed or cached data helps")))
+	case staged && stage.Name == stageService:
+		return fmt.Sprintf("the service is the limit: %s: its /metrics tell how long batches take there, and the rest is the network: %s", text,
+			s.choice("more workers ask for more batches at once", s.found("a faster service helps")))
 	case s.Workers < processors && s.Tuning.Reason == "" && (s.Workers == 1 || !unoccupied):
 		return fmt.Sprintf("workers are the limit: %s: more workers help, up to %d", text, processors)
 	case s.Tuning.gained > processors && (!staged || !computes(stage.Name) || s.Tuning.gained > 4*processors):

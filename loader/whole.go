@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/internal/whole"
 	"github.com/penstock-go/penstock/sampler"
 )
@@ -59,6 +58,9 @@ func (b wholeBatch) Ragged(field, n int) (values []byte, offsets []int, err erro
 	return c.values, c.ends, nil
 }
 
+// stageService lasts while a service is asked for a batch.
+const stageService = "service"
+
 // placeWhole makes the reader fill the batch. An error ends the run in its place.
 func (w *worker) placeWhole(j *job) {
 	err := ErrGoexit // unless the Reader returns
@@ -74,7 +76,7 @@ func (w *worker) placeWhole(j *job) {
 		}
 	}()
 	w.enter(fetching)
-	w.clock.Stage(dataset.StageRead)
+	w.clock.Stage(stageService)
 	err = w.whole.PlaceWhole(w.ctx, wholeBatch{j})
 	returned = true
 }

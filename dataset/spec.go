@@ -81,13 +81,15 @@ func (s Spec) Validate() error {
 	if len(s) == 0 {
 		errs = append(errs, errors.New("dataset: spec: no fields"))
 	}
+	names := make(map[string]bool, len(s))
 	for i, f := range s {
 		if f.Name == "" {
 			errs = append(errs, fmt.Errorf("dataset: spec: field %d has no name", i))
 		}
-		if s.Index(f.Name) < i {
+		if names[f.Name] {
 			errs = append(errs, fmt.Errorf("dataset: spec: two fields are named %q", f.Name))
 		}
+		names[f.Name] = true
 		if !dense.Fixed(f.Dtype) {
 			errs = append(errs, fmt.Errorf("dataset: spec: field %q: dtype %v has no fixed size", f.Name, f.Dtype.Type))
 			continue

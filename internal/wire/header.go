@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // A Tensor is an entry of a safetensors header.
@@ -101,6 +103,7 @@ func short(err error) error {
 
 func parse(text []byte) (*Header, error) {
 	h := &Header{}
+	b := budget.For(int64(len(text)))
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errors.New("the header is not a JSON object")
@@ -124,7 +127,11 @@ func parse(text []byte) (*Header, error) {
 		if e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > math.MaxInt/2 {
 			return nil, fmt.Errorf("header: tensor %q lies at %v, want it at %d", name, e.Offsets, at)
 		}
-		h.Tensors = append(h.Tensors, Tensor{name.(string), e.Dtype, e.Shape, e.Offsets[1] - at})
+		t := Tensor{name.(string), e.Dtype, e.Shape, e.Offsets[1] - at}
+		if err := b.Memory(decoded + int64(len(t.Name)+len(t.Dtype)+8*len(t.Shape))); err != nil {
+			return nil, fmt.Errorf("header: %w", err)
+		}
+		h.Tensors = append(h.Tensors, t)
 		at = e.Offsets[1]
 	}
 	if _, err := d.Token(); err != nil {

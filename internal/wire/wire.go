@@ -3,9 +3,11 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/budget"
 	"github.com/penstock-go/penstock/internal/dense"
 )
 
@@ -29,19 +32,48 @@ const (
 
 // A Plan describes what a service serves.
 type Plan struct {
-	Plan     string  `json:"plan"` // the hash, in hexadecimal digits
-	Version  int     `json:"version"`
-	Samples  int     `json:"samples"`
-	Rows     int     `json:"rows"` // samples in the largest batch
-	Seed     uint64  `json:"seed"`
-	Order    string  `json:"order"`
-	Schedule string  `json:"schedule"`
-	Dataset  string  `json:"dataset"`
-	Identity string  `json:"identity,omitempty"`
-	Names    string  `json:"names,omitempty"` // a hash
-	First    string  `json:"first"`           // a hash of the first batch of rank 0 of 1
-	Mode     string  `json:"mode"`
-	Fields   []Field `json:"fields"`
+	Plan     string `json:"plan"` // the hash, in hexadecimal digits
+	Version  int    `json:"version"`
+	Samples  int    `json:"samples"`
+	Rows     int    `json:"rows"` // samples in the largest batch
+	Seed     uint64 `json:"seed"`
+	Order    string `json:"order"`
+	Schedule string `json:"schedule"`
+	Dataset  string `json:"dataset"`
+	Identity string `json:"identity,omitempty"`
+	Names    string `json:"names,omitempty"` // a hash
+	First    string `json:"first"`           // a hash of the first batch of rank 0 of 1
+	Mode     string `json:"mode"`
+	Fields   fields `json:"fields"`
+}
+
+// fields are those of a plan, which take no more memory than its size allows.
+type fields []Field
+
+// decoded is the memory that a field or a tensor takes while it is decoded.
+const decoded = 512
+
+func (f *fields) UnmarshalJSON(text []byte) error {
+	b := budget.For(int64(len(text)))
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return errors.New("the fields are not a JSON array")
+	}
+	if *f != nil {
+		return errors.New("the plan has fields twice")
+	}
+	*f = fields{}
+	for d.More() {
+		var one Field
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		if err := b.Memory(decoded + int64(len(one.Name)+len(one.Dtype)+8*len(one.Shape))); err != nil {
+			return fmt.Errorf("fields: %w", err)
+		}
+		*f = append(*f, one)
+	}
+	return nil
 }
 
 // A Field is a [dataset.Field].

@@ -2,13 +2,18 @@ package wire_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"gorgonia.org/tensor"
 
 	"github.com/penstock-go/penstock/dataset"
 	"github.com/penstock-go/penstock/dataset/half"
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/internal/wire"
 )
 
@@ -57,12 +62,88 @@ func TestFieldsThatSafetensorsCannotHoldAreErrors(t *testing.T) {
 	}
 }
 
+// manyTensors is the header of n tensors in as few bytes as there may be.
+func manyTensors(n int) []byte {
+	text := `{"":{}` + strings.Repeat(`,"":{}`, n-1) + "}"
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+}
+
+// plans are answers about plans that are short for what is in them.
+func plans(n int) map[string]string {
+	list := func(entry string) string {
+		return `{"version":1,"fields":[` + entry + strings.Repeat(","+entry, n-1) + "]}"
+	}
+	named := make([]string, n)
+	for i := range named {
+		named[i] = fmt.Sprintf(`{"name":"%d","dtype":"int8"}`, i)
+	}
+	return map[string]string{
+		"empty fields":    list("{}"),
+		"fields by null":  list("null"),
+		"equal names":     list(`{"name":"x","dtype":"int8"}`),
+		"no names":        list(`{"dtype":"int8"}`),
+		"different names": `{"version":1,"fields":[` + strings.Join(named, ",") + "]}",
+		"a long shape":    `{"fields":[{"name":"x","dtype":"int8","shape":[1` + strings.Repeat(",1", n) + `]}]}`,
+		"many plans":      `{"fields":[` + strings.Repeat(`],"fields":[`, n) + "]}",
+	}
+}
+
+func readPlan(text []byte) (p wire.Plan, spec dataset.Spec, err error) {
+	if err = json.Unmarshal(text, &p); err == nil {
+		p.Hash()
+		spec, err = wire.Spec(p.Fields)
+	}
+	return p, spec, err
+}
+
+func TestManyFieldsTakeLittle(t *testing.T) {
+	for name, text := range plans(30_000) {
+		hostile.Bounded(t, len(text), 0, func() {
+			if _, spec, err := readPlan([]byte(text)); (err == nil) != (len(spec) == 30_000 || name == "a long shape") {
+				t.Errorf("%s: %d fields, %v", name, len(spec), err)
+			}
+		})
+	}
+	many := manyTensors(170_000)
+	hostile.Bounded(t, len(many), 0, func() {
+		if h, err := wire.ReadHeader(bytes.NewReader(many)); err == nil && len(h.Tensors) != 170_000 {
+			t.Errorf("%d tensors", len(h.Tensors))
+		}
+	})
+}
+
+func FuzzPlan(f *testing.F) {
+	for _, text := range plans(3) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var p wire.Plan
+		var spec dataset.Spec
+		var err error
+		hostile.Bounded(t, len(text), 0, func() { p, spec, err = readPlan(text) })
+		if err != nil {
+			return
+		}
+		again, err := wire.Fields(spec)
+		if err != nil {
+			t.Fatalf("%v: %v", spec, err)
+		}
+		if got, err := wire.Spec(again); err != nil || got.String() != spec.String() || len(spec) != len(p.Fields) {
+			t.Errorf("%s was read as %v, then as %v, %v", text, spec, got, err)
+		}
+	})
+}
+
 func FuzzHeader(f *testing.F) {
 	h := wire.Header{Tensors: []wire.Tensor{{"x", "F32", []int{2}, 8}}, Texts: map[string]string{"epoch": "1"}}
 	b, _ := h.Marshal()
 	f.Add(b)
+	f.Add(manyTensors(100))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := wire.ReadHeader(bytes.NewReader(b))
+		var h *wire.Header
+		var err error
+		// A length is believed up to 1 MiB.
+		hostile.Bounded(t, len(b), 1<<20, func() { h, err = wire.ReadHeader(bytes.NewReader(b)) })
 		if err != nil {
 			return
 		}

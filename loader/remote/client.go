@@ -22,14 +22,15 @@ import (
 
 // A client sends the requests of one loader.
 type client struct {
-	cfg   config
-	http  *http.Client
-	own   *http.Transport // of http, unless HTTPClient gave another
-	plan  wire.Plan
-	spec  dataset.Spec
-	pace  pace.Pace
-	route route
-	turns chan struct{} // a token for each batch that is being read
+	cfg    config
+	http   *http.Client
+	own    *http.Transport // of http, unless HTTPClient gave another
+	plan   wire.Plan
+	spec   dataset.Spec
+	fields map[string]int // the index of each in the spec
+	pace   pace.Pace
+	route  route
+	turns  chan struct{} // a token for each batch that is being read
 }
 
 // atOnce is how many batches are read at once. A service keeps about as many, so that

@@ -56,7 +56,7 @@ func (c *client) fill(b whole.Batch, r io.Reader) error {
 	}
 	f := filling{c: c, b: b, indices: indices, offsets: make([][]int, len(c.spec)), values: make([][]byte, len(c.spec))}
 	for _, t := range h.Tensors {
-		if i := c.spec.Index(t.Name); i >= 0 && c.spec[i].Ragged {
+		if i, ok := c.fields[t.Name]; ok && c.spec[i].Ragged {
 			if f.values[i], f.offsets[i], err = b.Ragged(i, t.Bytes); err != nil {
 				return final{err}
 			}
@@ -100,9 +100,9 @@ func (f *filling) read(t wire.Tensor, r io.Reader) error {
 		}
 		return nil
 	}
-	i := f.c.spec.Index(t.Name)
-	if i < 0 { // offsets, because check knows all names
-		i = f.c.spec.Index(t.Name[:len(t.Name)-len(wire.Offsets)])
+	i, ok := f.c.fields[t.Name]
+	if !ok { // offsets, because check knows all names
+		i = f.c.fields[t.Name[:len(t.Name)-len(wire.Offsets)]]
 		return readNumbers(f.offsets[i], r)
 	}
 	data := f.values[i]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/penstock-go/penstock/internal/hostile"
 	"github.com/penstock-go/penstock/loader"
 	"github.com/penstock-go/penstock/loader/remote"
 	"github.com/penstock-go/penstock/loader/serve"
@@ -46,37 +47,44 @@ func FuzzAnswers(f *testing.F) {
 	}
 	f.Add(rest, batch)
 	f.Fuzz(func(t *testing.T, rest, batch []byte) {
-		client := &http.Client{Transport: answers{described, rest, batch}}
-		l, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(client), remote.Retries(0), remote.Limit(1<<16),
-			remote.Loader(loader.Workers(1), loader.Memory(loader.Poison(loader.Heap{}))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		for b, err := range l.Epoch(t.Context(), 0) {
-			if err != nil {
-				if strings.Contains(err.Error(), "panic") {
-					t.Fatal(err)
-				}
-				break
-			}
-			for _, i := range b.Indices() {
-				if i < 0 || i >= 43 {
-					t.Errorf("sample %d", i)
-				}
-			}
-			for _, text := range b.Strings("text") {
-				_ = text
-			}
-			loader.Padded(b, "pairs", float32(0))
-			for _, v := range b.Bytes("yes") {
-				if v > 1 {
-					t.Errorf("a bool is %d", v)
-				}
-			}
-			if b.Number() > 3 {
-				break
-			}
-		}
+		// Limit counts for each of the batches in flight, and Poison fills them.
+		hostile.Bounded(t, len(rest)+5*len(batch), 16*limit, func() { answered(t, answers{described, rest, batch}) })
 	})
+}
+
+const limit = 1 << 16
+
+// answered reads some batches of a service.
+func answered(t *testing.T, from answers) {
+	l, err := remote.Open(t.Context(), []string{"http://service"}, remote.HTTPClient(&http.Client{Transport: from}), remote.Retries(0), remote.Limit(limit),
+		remote.Loader(loader.Workers(1), loader.Memory(loader.Poison(loader.Heap{}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for b, err := range l.Epoch(t.Context(), 0) {
+		if err != nil {
+			if strings.Contains(err.Error(), "panic") {
+				t.Fatal(err)
+			}
+			break
+		}
+		for _, i := range b.Indices() {
+			if i < 0 || i >= 43 {
+				t.Errorf("sample %d", i)
+			}
+		}
+		for _, text := range b.Strings("text") {
+			_ = text
+		}
+		loader.Padded(b, "pairs", float32(0))
+		for _, v := range b.Bytes("yes") {
+			if v > 1 {
+				t.Errorf("a bool is %d", v)
+			}
+		}
+		if b.Number() > 3 {
+			break
+		}
+	}
 }

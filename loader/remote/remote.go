@@ -90,8 +90,14 @@ func (c *client) checkPlan(p *wire.Plan) (err error) {
 	case p.Samples < 1 || p.Rows < 1:
 		return fmt.Errorf("the service has %d samples, and batches of %d: want 1 or more", p.Samples, p.Rows)
 	}
-	c.spec, err = wire.Spec(p.Fields)
-	return err
+	if c.spec, err = wire.Spec(p.Fields); err != nil {
+		return err
+	}
+	c.fields = make(map[string]int, len(c.spec))
+	for i, f := range c.spec {
+		c.fields[f.Name] = i
+	}
+	return nil
 }
 
 // checkSize compares Limit with the memory that a batch takes according to the plan.

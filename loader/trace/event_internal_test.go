@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/penstock-go/penstock/internal/hostile"
 )
 
 // FuzzTextIsJSON: any text becomes a JSON string that means the same, up to the cut.
@@ -13,7 +15,8 @@ func FuzzTextIsJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		encoded := appendString(nil, text)
+		var encoded []byte
+		hostile.Bounded(t, len(text), 0, func() { encoded = appendString(nil, text) })
 		var got string
 		if err := json.Unmarshal(encoded, &got); err != nil || !utf8.Valid(encoded) {
 			t.Fatalf("%q becomes %s: %v", text, encoded, err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/penstock-go/penstock/internal/budget"
 )
 
 // A footer is the metadata of a file, as far as it is of interest.
@@ -280,9 +282,11 @@ func (h *chunk) check(l *leaf, rows, size int64) error {
 // A pagePlace is an entry of the page index.
 type pagePlace struct{ off, len, row int64 }
 
+const perPage = 48 // bytes of a pagePlace in a slice that grows
+
 // parsePages reads the page index of a chunk, which must have been checked. Pages follow
-// one another, and are within the chunk.
-func parsePages(data []byte, h *chunk, rows int64) ([]pagePlace, error) {
+// one another, and are within the chunk. b is the budget of the file.
+func parsePages(data []byte, h *chunk, rows int64, b *budget.Budget) ([]pagePlace, error) {
 	var pages []pagePlace
 	at, row := h.data, int64(-1)
 	c := &compact{data: data}
@@ -307,6 +311,10 @@ func parsePages(data []byte, h *chunk, rows int64) ([]pagePlace, error) {
 			})
 			if p.off < at || p.len < 1 || p.len > h.firstPage+h.packed-p.off || p.row <= row || p.row >= rows || row < 0 && p.row != 0 {
 				c.fail(fmt.Errorf("a page of row %d with %d bytes from byte %d", p.row, p.len, p.off))
+				return
+			}
+			if err := b.Memory(perPage); err != nil {
+				c.fail(err)
 				return
 			}
 			at, row = p.off+p.len, p.row

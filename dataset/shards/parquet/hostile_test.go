@@ -459,3 +459,32 @@ func TestABlockOfAnEarlierIndexSaysSo(t *testing.T) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }
+
+// TestChunksThatShareAPageIndexTakeLittle has many columns that all are the same bytes of the file,
+// with the same long page index.
+func TestChunksThatShareAPageIndexTakeLittle(t *testing.T) {
+	const columns, pages = 1000, 20_000
+	at := int64(4)
+	var places [][]byte
+	for k := range int64(pages) {
+		places = append(places, structure(number(1, at+k), number(2, 1), number(3, k)))
+	}
+	index := structure(structs(1, places...))
+	file := slices.Concat([]byte("PAR1"), make([]byte, pages), index)
+	elements := [][]byte{structure(text(4, "r"), number(5, columns))}
+	var chunks [][]byte
+	for range columns {
+		elements = append(elements, structure(number(1, 2), number(3, 0), text(4, "a")))
+		chunks = append(chunks, structure(field(12, 3, structure(number(1, 2), number(4, 0), number(5, pages), number(6, pages), number(7, pages), number(9, at))),
+			number(4, at+pages), number(5, int64(len(index)))))
+	}
+	footer := structure(structs(2, elements...), number(3, pages), structs(4, structure(structs(1, chunks...), number(3, pages))))
+	file = append(binary.LittleEndian.AppendUint32(append(file, footer...), uint32(len(footer))), "PAR1"...)
+	for _, size := range []int64{1, 8 << 20} {
+		hostile.Bounded(t, len(file), 0, func() {
+			if _, _, err := indexOf(t, file, size, 1<<30); err == nil || !strings.Contains(err.Error(), "more memory") {
+				t.Errorf("blocks of %d bytes: error %v, want one about memory", size, err)
+			}
+		})
+	}
+}

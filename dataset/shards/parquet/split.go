@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	maxGap   = 64 << 10 // bytes between two ranges that are read as one
-	perRow   = 4        // bytes of a row in memory, without those of its columns
-	perValue = 3        // bytes of a value in memory, without its own
+	maxGap    = 64 << 10 // bytes between two ranges that are read as one
+	perRow    = 4        // bytes of a row in memory, without those of its columns
+	perValue  = 3        // bytes of a value in memory, without its own
+	perColumn = 128      // bytes of a block's column in the index
 )
 
 // split finds the blocks of a file.
@@ -34,7 +35,7 @@ func (f *format) split(file *file, size int64) (shard shards.Shard, err error) {
 	if _, err := f.columnsOf(s); err != nil {
 		return shard, err
 	}
-	p := &planner{format: f, file: file, schema: s, least: size}
+	p := &planner{format: f, file: file, schema: s, least: size, budget: budget.For(file.object.Size)}
 	var rows int64
 	for k := range footer.groups {
 		g := &footer.groups[k]
@@ -64,7 +65,8 @@ type planner struct {
 	*format
 	file   *file
 	schema *schema
-	least  int64 // bytes of a block
+	least  int64         // bytes of a block
+	budget budget.Budget // of the file: chunks may share their page index, and blocks their columns
 	blocks []shards.Block
 
 	// Of the block that grows.
@@ -139,13 +141,16 @@ func (p *planner) pages(g *group, chunks []*chunk) ([][]pagePlace, error) {
 	if end-begin > maxTail {
 		return nil, fmt.Errorf("page indices of %d bytes", end-begin)
 	}
+	if err := p.budget.Memory(end - begin); err != nil {
+		return nil, fmt.Errorf("page indices: %w", err)
+	}
 	data, err := p.file.read(begin, end-begin)
 	if err != nil {
 		return nil, err
 	}
 	pages := make([][]pagePlace, len(chunks))
 	for k, h := range chunks {
-		if pages[k], err = parsePages(data[h.index-begin:][:h.indexLen], h, g.rows); err != nil {
+		if pages[k], err = parsePages(data[h.index-begin:][:h.indexLen], h, g.rows, &p.budget); err != nil {
 			return nil, fmt.Errorf("page index: %w", err)
 		}
 		if h.firstPage < h.data {
@@ -176,6 +181,9 @@ func (p *planner) divide(g *group, chunks []*chunk, pages [][]pagePlace, growth 
 			}
 			left -= n
 			begin, end = last[k].off, last[k].row
+		}
+		if err := p.budget.Memory(perColumn * int64(len(chunks))); err != nil {
+			return err
 		}
 		s := segment{rows: end - first}
 		for c, h := range chunks {

@@ -16,7 +16,7 @@ import (
 //
 // It starts with a worker per processor. If workers wait rather than compute, more of them help,
 // and how many follows from how much they wait: as many as keep the processors or the loop body
-// busy, and a quarter more, up to 256, or as many as an epoch has samples. How much they compute is
+// busy, and two fifths more, up to 256, or as many as an epoch has samples. How much they compute is
 // known from the processor time of the program and, on Linux, from how long its threads wait
 // for processors that other programs have; where the system does not tell it, from the dataset's
 // stages. It takes about three samples per worker to know, and some more to see whether storage

@@ -12,8 +12,8 @@
 //     the loop body too: where the dataset's stages say that samples compute less, as much as the
 //     body can have used is taken off. If the system does not tell the processor time, the stages
 //     alone count. Without either, the number stays as it is.
-//  2. If workers wait for a sixth of their time or more, go to the number that follows, and a
-//     quarter more, because samples take unequal times. A step multiplies by 16 at most.
+//  2. If workers wait for a sixth of their time or more, go to the number that follows, and two
+//     fifths more, because samples take unequal times. A step multiplies by 16 at most.
 //  3. Measure once more. If storage does not serve so many reads at once, Little's law gives
 //     the number that it serves from the speed and the time that a sample took before: go back to
 //     that. If the step was too short, take another one.
@@ -43,10 +43,10 @@ const (
 	// Most is how many workers there are at most, unless there are more processors: each may
 	// have an open file, and memory of its own.
 	Most = 256
-	// Cheap is the time of a sample below which workers that share a batch are in each other's way.
-	Cheap = 20 * time.Microsecond
+	// cheap is the time of a sample below which workers that share a batch are in each other's way.
+	cheap = 20 * time.Microsecond
 
-	reserve = 1.25 // more workers than computed, because samples take unequal times
+	reserve = 1.4  // more workers than computed: samples take unequal times, and few of them were measured
 	waits   = 1.2  // workers wait if so many times as many could compute: measurements vary by less
 	missing = 1.1  // the same for more workers than processors, which are known to wait
 	change  = 1.3  // ratio of speeds that is another load: those of one load differ by less
@@ -187,7 +187,7 @@ func (t *Tuner) Step(w Window, l Limits) bool {
 	if !t.full(&w) {
 		return false
 	}
-	t.Tiny = w.sample(t.Workers) < Cheap.Seconds()
+	t.Tiny = w.sample(t.Workers) < cheap.Seconds()
 	t.calm += w.Took
 	t.parking.since += w.Took
 	switch {

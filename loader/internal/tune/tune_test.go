@@ -162,7 +162,7 @@ func TestTheWaitForProcessorsCountsAsComputing(t *testing.T) {
 	for _, queued := range []bool{false, true} {
 		u := tune.New(2)
 		u.Step(window(2, queued), tune.Limits{Processors: 2, Samples: 1000, Rows: 8})
-		if got := u.Workers; queued && got > 4 || !queued && got < 10 {
+		if got := u.Workers; queued && got > 5 || !queued && got < 10 {
 			t.Errorf("%d workers, with the time of waiting known: %v", got, queued)
 		}
 	}
@@ -272,7 +272,7 @@ func TestWorkersThatTheBodyDoesNotNeedAreParked(t *testing.T) {
 	}
 	before := u.Changes
 	for range 1000 {
-		u.Step(bound(2.4), limits)
+		u.Step(bound(2.1), limits)
 		if u.Workers == 3 { // too few
 			u.Step(waiting(), limits)
 		}

@@ -216,9 +216,10 @@ func structs(id int, list ...[]byte) []byte {
 	return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, uint64(len(list))), slices.Concat(list...)...))
 }
 
-// A tiny file has one column, of int64 unless text is set.
+// A tiny file has one column, of int64 unless text or bools is set.
 type tiny struct {
 	text    bool
+	bools   bool
 	schema  [][]byte // in place of a root and a required column
 	rows    int64
 	values  int64
@@ -238,6 +239,8 @@ func (f tiny) file() []byte {
 	physical := int64(2)
 	if f.text {
 		physical = 6
+	} else if f.bools {
+		physical = 0
 	}
 	chunk := structure(field(12, 3, structure(number(1, physical), number(4, f.codec), number(5, f.values), number(6, n), number(7, n+f.packed), number(9, 4+f.offset))))
 	if f.index != nil {
@@ -486,5 +489,21 @@ func TestChunksThatShareAPageIndexTakeLittle(t *testing.T) {
 				t.Errorf("blocks of %d bytes: error %v, want one about memory", size, err)
 			}
 		})
+	}
+}
+
+// TestRunsOfBoolsEndAnywhere has runs that are no multiples of eight.
+func TestRunsOfBoolsEndAnywhere(t *testing.T) {
+	page := prefix([]byte{13 << 1, 1, 2 << 1, 0, 1 << 1, 1})
+	n := int64(len(page))
+	s, index, err := indexOf(t, tiny{bools: true, rows: 16, values: 16, header: pageHead(n, n, 16, 3), page: page}.file(), 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds := open(t, s, index, shards.Scalar[bool]("x", "x"))
+	for i := range ds.Len() {
+		if got, want := datatest.Sample(t, ds, i)["x"].Data(), i != 13 && i != 14; got != want {
+			t.Errorf("sample %d: %v, want %v", i, got, want)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // written. It takes no memory. After an error all reads give zero.
 //
 // parquet-go's decoder of the protocol allocates as many elements as the header of a list
-// promises.
+// promises, and 560 bytes for each column of a row group.
 //
 // Source: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md.
 type compact struct {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/penstock-go/penstock/dataset/shards"
 	"github.com/penstock-go/penstock/dataset/shards/parquet"
 	"github.com/penstock-go/penstock/internal/datatest"
@@ -272,6 +274,7 @@ type hostileFile struct {
 func hostileFiles() []hostileFile {
 	const many = 1<<31 - 1
 	eight := make([]byte, 8)
+	dictionary := structure(number(1, 2), number(2, 8), number(3, 8), field(12, 7, structure(number(1, 1), number(2, 0))))
 	long := func(id int) []byte { return field(9, id, append(binary.AppendUvarint([]byte{15<<4 | 12}, many), 0)) }
 	return []hostileFile{
 		{"rows", "Limit", tiny{rows: 1 << 39, values: 1 << 39, header: pageHead(8, 8, 1, 0), page: eight}.file()},
@@ -285,6 +288,7 @@ func hostileFiles() []hostileFile {
 		{"bytes of a text", "unexpected EOF", tiny{text: true, rows: 1, values: 1, header: pageHead(8, 8, 1, 0), page: []byte{255, 255, 255, 127, 0, 0, 0, 0}}.file()},
 		{"differences", "lengths", tiny{text: true, rows: 1, values: 1, header: pageHead(9, 9, 1, 6), page: []byte{128, 1, 4, 255, 255, 255, 255, 7, 0}}.file()},
 		{"a dictionary", "a dictionary: unexpected EOF", tiny{text: true, rows: 1, values: 1, header: structure(number(1, 2), number(2, 8), number(3, 8), field(12, 7, structure(number(1, 1000), number(2, 0)))), page: eight}.file()},
+		{"two dictionaries", "a second dictionary", tiny{rows: 1, values: 1, header: slices.Concat(dictionary, eight, dictionary), page: eight}.file()},
 		{"bytes of a column", "bytes from byte 4", tiny{rows: 1, values: 1, packed: 1 << 40, header: pageHead(8, 8, 1, 0), page: eight}.file()},
 		{"an offset", "bytes from byte", tiny{rows: 1, values: 1, offset: 1 << 62, header: pageHead(8, 8, 1, 0), page: eight}.file()},
 		{"row groups", "", tiny{rows: 1, values: 1, columns: long(4)}.file()},
@@ -506,4 +510,21 @@ func TestRunsOfBoolsEndAnywhere(t *testing.T) {
 			t.Errorf("sample %d: %v, want %v", i, got, want)
 		}
 	}
+}
+
+// TestPagesOfABlockTakeItsLimitTogether has pages without values that are large after decompression.
+func TestPagesOfABlockTakeItsLimitTogether(t *testing.T) {
+	const size, limit = 400_000, 1 << 20
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := w.EncodeAll(make([]byte, size), nil)
+	page := append(pageHead(size, int64(len(packed)), 0, 0), packed...)
+	file := tiny{rows: 1, values: 1, codec: 6, page: bytes.Repeat(page, 1000)}.file()
+	hostile.Bounded(t, len(file), limit, func() {
+		if err := readAll(t, file, 1<<20, limit); err == nil || !strings.Contains(err.Error(), "more memory") {
+			t.Errorf("error %v, want one about memory", err)
+		}
+	})
 }

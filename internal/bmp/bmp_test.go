@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,26 @@ func TestNumbersBeyondAnIntAreErrors(t *testing.T) {
 	if err := d.Decode(pixel, 4, image.Rect(w-1, h-1, w, h)); err != nil || !bytes.Equal(pixel, []byte{9, 9, 9, 255}) {
 		t.Errorf("got %v, error %v, want the palette's first colour", pixel, err)
 	}
+}
+
+// TestManyPartsThatSayLittleTakeLittle has runs of no pixels, ends of lines, and a palette and an image
+// that the file does not have.
+func TestManyPartsThatSayLittleTakeLittle(t *testing.T) {
+	const n = 1 << 18
+	runs := func(part []byte) []byte {
+		f := append(file(8, 1, 2, 9, 9, 9, 0, 1, 1, 1, 0), bytes.Repeat(part, n/len(part))...)
+		binary.LittleEndian.PutUint32(f[18:], 64)
+		binary.LittleEndian.PutUint32(f[22:], 64)
+		return f
+	}
+	claims := slices.Clone(file(24, 0, 0))
+	binary.LittleEndian.PutUint32(claims[18:], 1<<30)
+	binary.LittleEndian.PutUint32(claims[22:], 1<<30)
+	pillowtest.Hostile(t, func() pillowtest.Decoder { return new(bmp.Decoder) }, 0, map[string][]byte{
+		"jumps to the same place": runs([]byte{0, 2, 0, 0}),
+		"jumps beyond the image":  runs([]byte{0, 2, 255, 255}),
+		"ends of lines":           runs([]byte{0, 0}),
+		"runs of one pixel":       runs([]byte{1, 0}),
+		"a large image":           claims,
+	})
 }

@@ -1,6 +1,7 @@
 package exif_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"testing"
@@ -72,6 +73,24 @@ func TestOrientationIsPillows(t *testing.T) {
 }
 
 // FuzzOrientation looks for data that panic.
+// TestManyPartsThatSayLittleTakeLittle has as many entries as a directory may have, and many names
+// without values.
+func TestManyPartsThatSayLittleTakeLittle(t *testing.T) {
+	all := slices.Repeat([]entry{{0x112, 6, 1 << 18, [4]byte{0, 0, 0, 8}}}, 1<<16-1)
+	for name, c := range map[string][2][]byte{
+		"entries of the whole data": {directory(all...), nil},
+		"Exif":                      {bytes.Repeat([]byte("Exif\x00\x00"), 1<<16), nil},
+		"names":                     {nil, bytes.Repeat([]byte("tiff:Orientation"), 1<<14)},
+		"nearly names":              {nil, bytes.Repeat([]byte("tiff:Orientatio"), 1<<14)},
+	} {
+		hostile.Bounded(t, len(c[0])+len(c[1]), 0, func() {
+			if got := exif.Orientation(c[0], c[1]); got != 0 {
+				t.Errorf("%s: got %d", name, got)
+			}
+		})
+	}
+}
+
 func FuzzOrientation(f *testing.F) {
 	f.Add(directory(entry{0x112, 3, 1, [4]byte{0, 6}}, entry{0x100, 5, 1, [4]byte{0, 0, 0, 8}}), []byte(`tiff:Orientation="8"`))
 	f.Fuzz(func(t *testing.T, data, packet []byte) {

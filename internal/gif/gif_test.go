@@ -1,10 +1,12 @@
 package gif_test
 
 import (
+	"bytes"
 	"errors"
 	"image"
 	"io"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/penstock-go/penstock/internal/gif"
@@ -40,4 +42,23 @@ func TestCutFileIsAnErrorForEveryWindow(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	open := func() pillowtest.Decoder { return new(gif.Decoder) }
 	pillowtest.Fuzz(f, open, func(int, int) int { return 0 })
+}
+
+// TestManyPartsThatSayLittleTakeLittle has codes that only clear the table, frames after the first,
+// extensions, and a frame of many pixels in few codes.
+func TestManyPartsThatSayLittleTakeLittle(t *testing.T) {
+	const n = 1 << 18
+	screen := []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00")
+	frame := []byte(",\x00\x00\x00\x00\x01\x00\x01\x00\x00")
+	pixel := []byte{2, 2, 0x44, 1, 0}
+	cleared := slices.Concat([]byte{2}, bytes.Repeat(append([]byte{255}, bytes.Repeat([]byte{0x24, 0x49, 0x92}, 85)...), n/256), []byte{2, 0x44, 1, 0})
+	long := bytes.Clone(frame)
+	copy(long[5:], "\xff\xff\xff\xff")
+	pillowtest.Hostile(t, func() pillowtest.Decoder { return new(gif.Decoder) }, 0, map[string][]byte{
+		"clear codes":      slices.Concat(screen, frame, cleared),
+		"frames":           slices.Concat(screen, bytes.Repeat(slices.Concat(frame, pixel), n/15)),
+		"extensions":       slices.Concat(screen, bytes.Repeat([]byte("!\xff\x00\x00"), n/4), frame, pixel),
+		"empty extensions": slices.Concat(screen, bytes.Repeat([]byte("!\xfe\x00"), n/3), frame, pixel),
+		"a large frame":    slices.Concat(screen, long, pixel),
+	})
 }

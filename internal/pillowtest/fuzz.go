@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/penstock-go/penstock/internal/cpu/cputest"
 	"github.com/penstock-go/penstock/internal/hostile"
@@ -38,4 +39,16 @@ func Fuzz(f *testing.F, open func() Decoder, granted func(w, h int) int) {
 			crops(t, d, "", data, 2)
 		}
 	})
+}
+
+// Hostile decodes files of many parts that say little. They may take what their size allows, and
+// what is granted.
+func Hostile(t *testing.T, open func() Decoder, granted int64, files map[string][]byte) {
+	t.Helper()
+	for name, data := range files {
+		var err error
+		begun := time.Now()
+		hostile.Bounded(t, len(data), granted, func() { _, _, _, err = decode(open(), data, 1<<16) })
+		t.Logf("%s: %d bytes, error %v, at most %v", name, len(data), err, time.Since(begun))
+	}
 }

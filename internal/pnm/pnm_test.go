@@ -1,6 +1,7 @@
 package pnm_test
 
 import (
+	"bytes"
 	"errors"
 	"image"
 	"strings"
@@ -65,4 +66,25 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 func FuzzDecodeSamples(f *testing.F) {
 	open := func() pillowtest.SampleDecoder { return new(pnm.Decoder) }
 	pillowtest.FuzzSamples(f, open, 0)
+}
+
+// TestManyPartsThatSayLittleTakeLittle has comments, spaces and zeros before what they delay, and
+// an image that the file does not have.
+func TestManyPartsThatSayLittleTakeLittle(t *testing.T) {
+	const n = 1 << 18
+	repeat := func(before, part, after string) []byte {
+		return append(append([]byte(before), bytes.Repeat([]byte(part), n/len(part))...), after...)
+	}
+	pillowtest.Hostile(t, func() pillowtest.Decoder { return new(pnm.Decoder) }, 0, map[string][]byte{
+		"comments":            repeat("P3\n", "#\n", "1 1 255 1 2 3\n"),
+		"spaces":              repeat("P3 1", " ", "1 255 1 2 3\n"),
+		"zeros":               repeat("P3 ", "0", "1 1 255 1 2 3\n"),
+		"comments of samples": repeat("P2 1 1 255\n", "#\n", "1\n"),
+		"spaces of samples":   repeat("P1 2 2 ", " \n", "1 0 1 0"),
+		"zeros of a sample":   repeat("P2 1 1 255 ", "0", "1\n"),
+		"a large image":       []byte("P6 1000000000 1000000000 255\n"),
+		"a large bitmap":      []byte("P4 2147483647 2147483647\n"),
+		"a large text":        repeat("P2 100000 100000 255 ", "1 ", ""),
+		"a large float image": []byte("PF 1000000 1000000 -1.0\n"),
+	})
 }

@@ -62,5 +62,5 @@ func FuzzDecode(f *testing.F) {
 	open := func() pillowtest.Decoder { return new(webp.Decoder) }
 	// The decoders of x/image keep whole macroblocks of a lossy file, with 1.5 bytes per pixel,
 	// and for a lossless one twice 4 bytes per pixel and tables for groups of codes.
-	pillowtest.Fuzz(f, open, func(w, h int) int { return 1<<22 + 16*(w+16)*(h+16) })
+	pillowtest.Fuzz(f, open, func(w, h int) int { return groupsMemory + 16*(w+16)*(h+16) })
 }

@@ -10,7 +10,8 @@ import (
 // to random numbers, up to n.
 func Restless(n int, random func(n int) int) Option {
 	return Option{func(c *config) {
-		c.slice = 20 * time.Microsecond
+		c.slice = 4 * time.Microsecond
+		c.processorWait = func() (time.Duration, bool) { return 0, false }
 		c.decide = func(t *tune.Tuner, _ tune.Window, _ tune.Limits) bool {
 			t.Workers, t.Depth, t.Reason = 1+random(n), 1+random(4), "a whim"
 			t.Changes++

@@ -32,6 +32,7 @@ type gauge struct {
 	waited time.Duration
 	batch  int // batches delivered
 	last   reading
+	looked time.Time // when the wait for processors was read
 }
 
 // usualSlice is the shortest time between two readings.
@@ -151,6 +152,10 @@ func (r *run) measure(now time.Time) {
 	})
 	limits := tune.Limits{Processors: runtime.GOMAXPROCS(0), Samples: min(l.most(), r.epoch()), Rows: l.rows, Slabs: t.slabs, Deeper: l.deeper()}
 	r.slowest = 0
+	if had.looked.Equal(g.looked) {
+		return // a window ends when the wait for processors was read, as it has begun
+	}
+	g.looked = had.looked
 	if l.cfg.decide(t.Tuner, t.window, limits) {
 		l.lookAhead(t.window)
 		t.window = tune.Window{}

@@ -147,7 +147,7 @@ func newLoader(ds dataset.Dataset, options []Option) (*Loader, error) {
 	}
 	cfg.chosen(ds)
 	l := &Loader{ds: ds, collation: steps, cfg: cfg, made: time.Now()}
-	l.meter.used, l.meter.queued = cfg.processTime, cfg.processorWait
+	l.meter.used, l.meter.queued, l.meter.slice = cfg.processTime, cfg.processorWait, cfg.slice
 	l.identity = sync.OnceValue(cfg.identity)
 	for _, f := range spec {
 		l.ragged = l.ragged || f.Ragged

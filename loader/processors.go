@@ -12,6 +12,7 @@ import (
 type meter struct {
 	used   func() (time.Duration, bool)
 	queued func() (time.Duration, bool)
+	slice  time.Duration
 
 	mu      sync.Mutex
 	total   demand // of loops that have ended
@@ -19,31 +20,28 @@ type meter struct {
 	running bool
 	queue   time.Duration // as it was at looked
 	looked  time.Time
-	took    time.Duration // to read it
 }
 
 // demand is the processor time that the process has had, and for how long its threads waited
 // for more.
 type demand struct {
 	used, queued time.Duration
-	known        bool // whether used is known
+	known        bool      // whether used is known
+	looked       time.Time // when queued was read
 }
 
-// A reading of the wait for processors takes some 16 µs per thread. It may be so old, or so many
-// times as old as it took.
-const (
-	lookAgain = 100 * time.Millisecond
-	lookRests = 100
-)
+// lookAgain is how old a reading of the wait for processors may be, in slices of the gauge: it
+// takes 16 µs per thread.
+const lookAgain = 5
 
 // read reads both times. One that is not known is 0.
 func (m *meter) read() (d demand) {
-	if begun := time.Now(); begun.Sub(m.looked) >= max(lookAgain, lookRests*m.took) {
+	if begun := time.Now(); begun.Sub(m.looked) >= lookAgain*m.slice {
 		m.queue, _ = m.queued()
-		m.looked, m.took = begun, time.Since(begun)
+		m.looked = begun
 	}
 	d.used, d.known = m.used()
-	d.queued = m.queue
+	d.queued, d.looked = m.queue, m.looked
 	return d
 }
 
@@ -73,6 +71,7 @@ func (m *meter) sum() demand {
 	now := m.read()
 	return demand{
 		known:  now.known,
+		looked: now.looked,
 		used:   m.total.used + max(now.used-m.from.used, 0),
 		queued: m.total.queued + max(now.queued-m.from.queued, 0), // less when threads have ended
 	}

@@ -46,7 +46,7 @@ func sealRows(record []byte) {
 	for entry := record[at-4-x.rows*4*(x.components+1) : at-4]; len(entry) > 0; entry = entry[4*(x.components+1):] {
 		from := at
 		for i := range x.components {
-			at += int(binary.LittleEndian.Uint32(entry[4*i:]))
+			at += int(min(binary.LittleEndian.Uint32(entry[4*i:]), 1<<28)) // beyond any record
 		}
 		if at > len(record) {
 			break

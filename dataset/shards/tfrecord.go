@@ -12,8 +12,8 @@ import (
 	"github.com/penstock-go/penstock/dataset/objects"
 )
 
-// DALIIndex, which only [TFRecord] uses, gives the name of the object with the index that DALI's tfrecord2idx made
-// of a shard. [Scan] then reads that and not the shard. A shard whose index does not exist
+// DALIIndex gives [TFRecord], which alone uses it, the name of the object with the index that DALI's tfrecord2idx
+// made of a shard. [Scan] then reads that and not the shard. A shard whose index does not exist
 // is read itself. Blocks of an index have no checksum, but each record has its own.
 func DALIIndex(of func(shard string) string) FormatOption {
 	return FormatOption{func(c *formatConfig) { c.index = of }}

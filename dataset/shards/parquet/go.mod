@@ -3,11 +3,11 @@ module github.com/penstock-go/penstock/dataset/shards/parquet
 go 1.26.0
 
 require (
-	github.com/andybalholm/brotli v1.1.1
+	github.com/andybalholm/brotli v1.2.3
 	github.com/klauspost/compress v1.20.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/penstock-go/penstock v0.0.0
-	github.com/pierrec/lz4/v4 v4.1.21
+	github.com/pierrec/lz4/v4 v4.1.29
 	gorgonia.org/tensor v0.9.24
 )
 

@@ -136,8 +136,8 @@ func TestAnEpochThatCannotBePlannedIsNotAMissingBatch(t *testing.T) {
 func TestRequestsEndIfAHookEndsTheLoop(t *testing.T) {
 	loaders := 0
 	for path, hooks := range map[string]loader.Trace{
-		"/0/0-1/1": {BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
-			if b.Batch == 1 {
+		"/0/0-1/2": {BatchDelivered: func(b loader.BatchInfo, _ time.Duration) {
+			if b.Batch == 2 { // New asks for batch 0, and the lane makes one more
 				runtime.Goexit()
 			}
 		}},
@@ -149,7 +149,7 @@ func TestRequestsEndIfAHookEndsTheLoop(t *testing.T) {
 		}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s, err := serve.New(t.Context(), samples(8), serve.Loader(loader.BatchSize(4), loader.Observe(hooks)))
+			s, err := serve.New(t.Context(), samples(12), serve.Loader(loader.BatchSize(4), loader.Observe(hooks)))
 			if err != nil {
 				t.Fatal(err)
 			}
